@@ -23,6 +23,8 @@ pub(crate) struct Case {
 pub(crate) struct Verdict {
     pub valid: bool,
     pub paths: BTreeSet<String>,
+    /// Path and detail of each error.
+    pub details: BTreeSet<(String, String)>,
     pub unknown: BTreeSet<String>,
     /// Whether the server stopped before its rules over several fields.
     pub cel_skipped: bool,
@@ -84,6 +86,12 @@ fn verdict(json: &Json) -> Verdict {
     Verdict {
         valid: json["valid"].as_bool().unwrap(),
         paths: errors.iter().map(|error| error["path"].as_str().unwrap().to_owned()).collect(),
+        details: errors
+            .iter()
+            .map(|error| {
+                (error["path"].as_str().unwrap().to_owned(), error["detail"].as_str().unwrap().to_owned())
+            })
+            .collect(),
         unknown: strings(&json["unknown"]),
         cel_skipped: json["celSkipped"].as_bool().unwrap_or_default(),
     }

@@ -9,6 +9,7 @@
 mod cases;
 mod defaulting;
 mod generated;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -102,6 +102,14 @@ impl<'d> Place<'d> {
         self.node
     }
 
+    /// The node whose path is the path of the place, if that is not the node itself.
+    pub fn holder(&self) -> Option<Node<'d>> {
+        match &self.path {
+            PathOf::Holder(holder) => Some(*holder),
+            _ => None,
+        }
+    }
+
     /// The field path within the object whose root is given, in the API server's notation.
     pub fn path(&self, root: Node<'d>) -> String {
         match &self.path {

@@ -1,9 +1,11 @@
 //! Validation by the API server: everything it refuses in an object, in every release at once.
 
+pub mod response;
 mod unknown;
 mod walk;
 
 use karpenter::api::pattern::Pattern;
+use karpenter::api::relations::ServerMessage;
 use karpenter::api::{EnumValue, FieldSchema, KindSchema, Limit, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
 
@@ -61,6 +63,8 @@ pub struct Explanation {
     pub message: String,
     /// The remedy.
     pub help: String,
+    /// The message of the API server.
+    pub server: ServerMessage,
 }
 
 /// Returns everything that the API server refuses in an object. Unknown fields are searched only if the object comes from

@@ -8,7 +8,7 @@
 use super::{Explanation, Refusal, What};
 use karpenter::api::comparison::{same, same_field};
 use karpenter::api::pattern::is_date_time;
-use karpenter::api::relations::{CheckedValue, Violations};
+use karpenter::api::relations::{CheckedValue, Violation, Violations};
 use karpenter::api::stored::{StoredValue, members, present};
 use karpenter::api::{Constraint, FieldSchema, KindSchema, Limit, METADATA, Schema, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
@@ -148,7 +148,8 @@ impl<'d> Walk<'d> {
             (relation.check)(CheckedValue { node, old }, &mut violations);
             for violation in violations.into_inner() {
                 let place = if violation.key { Place::key(violation.at) } else { Place::value(violation.at) };
-                let explanation = Explanation { message: violation.message, help: violation.help };
+                let Violation { message, help, server, .. } = violation;
+                let explanation = Explanation { message, help, server };
                 let what =
                     if relation.compares { What::Change(explanation) } else { What::Relation(explanation) };
                 self.refuse(place.under(node), releases.and(violation.releases), what);

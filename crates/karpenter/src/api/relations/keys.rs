@@ -125,7 +125,7 @@ fn check_key<'d>(
 ) {
     let Some(key) = key else { return };
     let what = if label { "label" } else { "requirement" };
-    let mut refuse = |releases: ReleaseSet, why: String, help: String| {
+    let mut refuse = |releases: ReleaseSet, restricted: String, why: String, help: String| {
         if releases.is_empty() {
             return;
         }
@@ -135,8 +135,10 @@ fn check_key<'d>(
         } else {
             violations.add(at, message, help);
         }
+        violations.says(format!("label {restricted} is restricted"));
         violations.only_in(releases);
     };
+    let of_domain = |domain: &str| format!("domain \"{domain}\"");
     let own = format!(
         "write a key in your own domain, such as `example.com/{}`",
         key.rsplit('/').next().unwrap_or(key)
@@ -147,6 +149,7 @@ fn check_key<'d>(
             format!("remove the {what}; every node has a different name, which Karpenter cannot choose");
         refuse(
             ReleaseSet::all(),
+            format!("\"{key}\""),
             "the name of a node is not known before the node is created".to_owned(),
             help,
         );
@@ -156,6 +159,7 @@ fn check_key<'d>(
         if !free && !KUBERNETES_KEYS.contains(&key) {
             refuse(
                 Releases::until(8).set(),
+                of_domain("kubernetes.io"),
                 "until 1.8 the domain `kubernetes.io` is reserved for Kubernetes".to_owned(),
                 own,
             );
@@ -164,6 +168,7 @@ fn check_key<'d>(
         if !domain.ends_with("kops.k8s.io") {
             refuse(
                 Releases::until(8).set(),
+                of_domain("k8s.io"),
                 "until 1.8 the domain `k8s.io` is reserved for Kubernetes".to_owned(),
                 own,
             );
@@ -172,12 +177,14 @@ fn check_key<'d>(
         if key == "karpenter.sh/nodepool" {
             if policy.sets_nodepool {
                 let help = format!("remove the {what}; every node of a NodePool has it");
-                refuse(ReleaseSet::all(), "Karpenter sets it to the name of the NodePool".to_owned(), help);
+                let why = "Karpenter sets it to the name of the NodePool".to_owned();
+                refuse(ReleaseSet::all(), format!("\"{key}\""), why, help);
             }
         } else if key != "karpenter.sh/capacity-type" {
             let near = nearest(key, ["karpenter.sh/capacity-type"]).map(|near| format!("write `{near}`"));
             refuse(
                 ReleaseSet::all(),
+                of_domain("karpenter.sh"),
                 "the domain `karpenter.sh` is reserved for Karpenter".to_owned(),
                 near.unwrap_or(own),
             );
@@ -190,6 +197,7 @@ fn check_key<'d>(
             let help = near.map_or(own, |near| format!("write `karpenter.k8s.aws/{near}`"));
             refuse(
                 ReleaseSet::all(),
+                of_domain("karpenter.k8s.aws"),
                 "the domain `karpenter.k8s.aws` is reserved for Karpenter, which does not have this key"
                     .to_owned(),
                 help,
@@ -198,6 +206,7 @@ fn check_key<'d>(
             let refused = Releases::ALL.without(&known);
             refuse(
                 refused,
+                of_domain("karpenter.k8s.aws"),
                 format!("Karpenter supports it only {}", known.when()),
                 format!("remove the {what}, or use a release that supports it"),
             );

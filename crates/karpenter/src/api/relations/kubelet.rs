@@ -45,11 +45,13 @@ fn high_above_low<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>
         _ => false,
     };
     if !above {
-        violations.add(
-            high,
-            "`imageGCHighThresholdPercent` is not above `imageGCLowThresholdPercent`",
-            "write whole numbers, the high threshold above the low one, such as 85 and 80",
-        );
+        violations
+            .add(
+                high,
+                "`imageGCHighThresholdPercent` is not above `imageGCLowThresholdPercent`",
+                "write whole numbers, the high threshold above the low one, such as 85 and 80",
+            )
+            .says("imageGCHighThresholdPercent must be greater than imageGCLowThresholdPercent");
     }
 }
 
@@ -58,11 +60,16 @@ fn paired<'d>(checked: CheckedValue<'d>, one: &str, other: &str, violations: &mu
     let others = checked.get(other);
     for (signal, value) in members(signals) {
         if others.is_none_or(|others| present(others, signal).is_none()) {
-            violations.add_key(
-                value,
-                format!("`kubelet.{one}` has `{signal}`, but `kubelet.{other}` does not"),
-                format!("write `{signal}` in both, or in neither"),
-            );
+            violations
+                .add_key(
+                    value,
+                    format!("`kubelet.{one}` has `{signal}`, but `kubelet.{other}` does not"),
+                    format!("write `{signal}` in both, or in neither"),
+                )
+                .says(format!("{one} OwnerKey does not have a matching {other}"));
+            if others.is_none() {
+                violations.stops_with(format!("no such key: {other}"));
+            }
         }
     }
 }
@@ -72,22 +79,26 @@ fn keys_are<'d>(checked: CheckedValue<'d>, known: &[&str], violations: &mut Viol
         let near =
             nearest(key, known.iter().copied()).map(|near| format!("write `{near}`; ")).unwrap_or_default();
         let names: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
-        violations.add_key(
-            value,
-            format!("`kubelet.{}` has `{key}`, which is not a valid key there", checked.node.key()),
-            format!("{near}the valid keys are {}", names.join(", ")),
-        );
+        violations
+            .add_key(
+                value,
+                format!("`kubelet.{}` has `{key}`, which is not a valid key there", checked.node.key()),
+                format!("{near}the valid keys are {}", names.join(", ")),
+            )
+            .says(format!("valid keys for {} are ['{}']", checked.node.key(), known.join("','")));
     }
 }
 
 fn not_negative<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     for (key, value) in members(checked.node) {
         if value.as_str().is_some_and(|amount| amount.starts_with('-')) {
-            violations.add(
-                value,
-                format!("`kubelet.{}` reserves a negative amount of `{key}`", checked.node.key()),
-                "write an amount of at least 0",
-            );
+            violations
+                .add(
+                    value,
+                    format!("`kubelet.{}` reserves a negative amount of `{key}`", checked.node.key()),
+                    "write an amount of at least 0",
+                )
+                .says(format!("{} value cannot be a negative resource quantity", checked.node.key()));
         }
     }
 }

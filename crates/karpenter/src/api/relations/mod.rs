@@ -1,5 +1,5 @@
 //! Constraints on several fields, which the definitions express as CEL in `x-kubernetes-validations`. Each is a function with
-//! its releases. The messages are this project's, not the server's.
+//! its releases. The messages are this project's; a violation has the API server's message too.
 
 pub(super) mod immutable;
 pub mod keys;
@@ -15,4 +15,4 @@ pub(super) mod selector_terms;
 pub(super) mod tags;
 pub(super) mod volumes;
 
-pub use relation::{CheckedValue, Relation, RelationCheck, Violation, Violations};
+pub use relation::{CheckedValue, Relation, RelationCheck, ServerMessage, Violation, Violations};

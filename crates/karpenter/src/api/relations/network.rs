@@ -29,9 +29,12 @@ fn has_a_primary<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>)
             checked.node,
             "`networkInterfaces` has no primary interface",
             "add an interface with `interfaceType: interface`, `networkCardIndex: 0` and `deviceIndex: 0`; do not write fractions",
-        );
+        ).says("networkInterfaces must include a primary interface with interfaceType='interface'");
     }
 }
+
+/// The API server's message about interfaces that are not distinct.
+const ONCE: &str = "networkInterfaces must not have duplicate networkCardIndex and deviceIndex pairs, and can have at most one efa device per network card";
 
 fn each_once<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     let mut places = Vec::new();
@@ -42,11 +45,13 @@ fn each_once<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
         let fraction = |value: Option<Value<'_>>| matches!(value, Some(Value::Float(_)));
         let (Some(Value::Int(card)), Some(Value::Int(device))) = (card, device) else {
             if fraction(card) || fraction(device) {
-                violations.add(
-                    interface,
-                    "an interface has an index with a fraction",
-                    "write whole numbers without a fraction",
-                );
+                violations
+                    .add(
+                        interface,
+                        "an interface has an index with a fraction",
+                        "write whole numbers without a fraction",
+                    )
+                    .says(ONCE);
             }
             continue;
         };
@@ -60,11 +65,13 @@ fn each_once<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
         if let [one, other] = pair
             && (one.0, one.1) == (other.0, other.1)
         {
-            violations.add(
-                other.2,
-                format!("two interfaces are device {} of network card {}", other.1, other.0),
-                "give each interface a different `deviceIndex`",
-            );
+            violations
+                .add(
+                    other.2,
+                    format!("two interfaces are device {} of network card {}", other.1, other.0),
+                    "give each interface a different `deviceIndex`",
+                )
+                .says(ONCE);
         }
     }
     fabric_cards.sort_by_key(|(card, interface)| (*card, interface.order()));
@@ -72,11 +79,13 @@ fn each_once<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
         if let [one, other] = pair
             && one.0 == other.0
         {
-            violations.add(
-                other.1,
-                format!("network card {} has two interfaces of type `efa-only`", other.0),
-                "keep one `efa-only` interface on each network card",
-            );
+            violations
+                .add(
+                    other.1,
+                    format!("network card {} has two interfaces of type `efa-only`", other.0),
+                    "keep one `efa-only` interface on each network card",
+                )
+                .says(ONCE);
         }
     }
 }
@@ -84,18 +93,22 @@ fn each_once<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
 fn name_or_id<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     match (checked.get("name"), checked.get("id")) {
         (Some(name), Some(_)) => {
-            violations.add_key(
-                name,
-                "`placementGroupSelector` has both a `name` and an `id`",
-                "keep one of the two",
-            );
+            violations
+                .add_key(
+                    name,
+                    "`placementGroupSelector` has both a `name` and an `id`",
+                    "keep one of the two",
+                )
+                .says("'name' and 'id' are mutually exclusive");
         }
         (None, None) if checked.node.is_mapping() => {
-            violations.add(
-                checked.node,
-                "`placementGroupSelector` has neither a `name` nor an `id`",
-                "write one of the two",
-            );
+            violations
+                .add(
+                    checked.node,
+                    "`placementGroupSelector` has neither a `name` nor an `id`",
+                    "write one of the two",
+                )
+                .says("expected at least one, got none, ['name', 'id']");
         }
         _ => {}
     }
@@ -111,6 +124,6 @@ fn some_timeout<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) 
             checked.node,
             "`connectionTracking` sets no timeout",
             "write a whole number of seconds for `tcpEstablishedTimeout`, `udpStreamTimeout` or `udpTimeout`, or remove `connectionTracking`",
-        );
+        ).says("at least one of tcpEstablishedTimeout, udpStreamTimeout, or udpTimeout must be set");
     }
 }

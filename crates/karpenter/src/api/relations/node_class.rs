@@ -13,32 +13,41 @@ pub(in super::super) const SPEC: &[Relation] = &[
     always(family_without_alias),
 ];
 
+/// The API server's message about `role` and `instanceProfile`.
+const ROLE_OR_PROFILE: &str = "must specify exactly one of ['role', 'instanceProfile']";
+
 fn role_or_profile<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     match (checked.get("role"), checked.get("instanceProfile")) {
         (Some(_), Some(profile)) => violations.add_key(
             profile,
             "the node class has both a `role` and an `instanceProfile`",
             "keep `role`, for which Karpenter creates a profile, or `instanceProfile`, which you create yourself",
-        ),
+        ).says(ROLE_OR_PROFILE),
         (None, None) => violations.add(
             checked.node,
             "the node class has neither a `role` nor an `instanceProfile`",
             "write `role`, for which Karpenter creates a profile, or `instanceProfile`, which you create yourself",
-        ),
+        ).says(ROLE_OR_PROFILE),
         _ => {}
     }
 }
+
+/// The API server's message about a change between `role` and `instanceProfile`.
+const KEEPS_ROLE_OR_PROFILE: &str = "changing from 'instanceProfile' to 'role' is not supported. \
+     You must delete and recreate this node class if you want to change this.";
 
 fn keeps_role_or_profile<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     let Some(old) = checked.old else { return };
     let kept = |field: &str| old.get(field).is_some() && checked.has(field);
     if !kept("role") && !kept("instanceProfile") {
         let now = checked.get("role").or_else(|| checked.get("instanceProfile"));
-        violations.add(
-            now.unwrap_or(checked.node),
-            "the node class changes between `role` and `instanceProfile`",
-            "create another EC2NodeClass, and refer to it in the NodePools",
-        );
+        violations
+            .add(
+                now.unwrap_or(checked.node),
+                "the node class changes between `role` and `instanceProfile`",
+                "create another EC2NodeClass, and refer to it in the NodePools",
+            )
+            .says(KEEPS_ROLE_OR_PROFILE);
     }
 }
 
@@ -55,6 +64,11 @@ fn family_of_alias<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d
     for (alias, family) in FAMILIES {
         family_is(checked, alias, family, violations);
     }
+}
+
+/// The article before the name of an AMI family.
+fn article(family: &str) -> &'static str {
+    if family.starts_with('A') { "an" } else { "a" }
 }
 
 fn windows_2025_of_alias<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
@@ -80,7 +94,7 @@ fn family_is<'d>(checked: CheckedValue<'d>, wanted: &str, family: &str, violatio
                 "`spec.amiFamily` is `{name}`, but the alias in `amiSelectorTerms` is of the family {family}"
             ),
             format!("write `{family}`, or remove `amiFamily`, which follows from the alias"),
-        );
+        ).says(format!("if set, amiFamily must be '{family}' or 'Custom' when using {} {family} alias", article(family)));
     }
 }
 
@@ -90,6 +104,6 @@ fn family_without_alias<'d>(checked: CheckedValue<'d>, violations: &mut Violatio
             checked.get("amiSelectorTerms").unwrap_or(checked.node),
             "no term of `amiSelectorTerms` has an alias, and `amiFamily` is missing, so Karpenter does not know how to bootstrap nodes",
             "write `amiFamily`, such as `AL2023` or `Bottlerocket`, or select the AMI by an alias",
-        );
+        ).says("must specify amiFamily if amiSelectorTerms does not contain an alias");
     }
 }

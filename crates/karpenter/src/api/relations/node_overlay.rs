@@ -11,11 +11,13 @@ pub(in super::super) const CAPACITY: &[Relation] = &[always(no_standard_resource
 
 fn one_price<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     if let (Some(_), Some(adjustment)) = (checked.get("price"), checked.get("priceAdjustment")) {
-        violations.add_key(
-            adjustment,
-            "the NodeOverlay sets both `price` and `priceAdjustment`",
-            "keep `price` to set the price, or `priceAdjustment` to change the known price",
-        );
+        violations
+            .add_key(
+                adjustment,
+                "the NodeOverlay sets both `price` and `priceAdjustment`",
+                "keep `price` to set the price, or `priceAdjustment` to change the known price",
+            )
+            .says("cannot set both 'price' and 'priceAdjustment'");
     }
 }
 
@@ -26,7 +28,7 @@ fn no_standard_resource<'d>(checked: CheckedValue<'d>, violations: &mut Violatio
                 amount,
                 format!("a NodeOverlay cannot change `{key}` of an instance type; it can only add extended resources"),
                 format!("remove `capacity.{key}`"),
-            );
+            ).says("invalid resource restricted");
         }
     }
 }

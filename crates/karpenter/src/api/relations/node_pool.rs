@@ -16,6 +16,9 @@ pub(in super::super) const BUDGETS: &[Relation] = &[always(schedule_with_duratio
 /// `spec.template.spec.nodeClassRef`. A NodeClaim has no such relation.
 pub(in super::super) const NODE_CLASS_REF: &[Relation] = &[compared(same_node_class_kind).since(1)];
 
+/// The API server's message about a change of `replicas`.
+const STATIC_OR_DYNAMIC: &str = "Cannot transition NodePool between static (replicas set) and dynamic (replicas unset) provisioning modes";
+
 fn stays_static_or_dynamic<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     let Some(old) = checked.old else { return };
     match (checked.get("replicas"), old.get("replicas")) {
@@ -23,12 +26,12 @@ fn stays_static_or_dynamic<'d>(checked: CheckedValue<'d>, violations: &mut Viola
             replicas,
             "`spec.replicas` would turn a NodePool that scales with its pods into a static NodePool",
             "create another NodePool with `replicas`, and delete this one",
-        ),
+        ).says(STATIC_OR_DYNAMIC),
         (None, Some(_)) => violations.add(
             checked.node,
             "without `spec.replicas`, a static NodePool would become a NodePool that scales with its pods",
             "create another NodePool without `replicas`, and delete this one",
-        ),
+        ).says(STATIC_OR_DYNAMIC),
         _ => {}
     }
 }
@@ -46,17 +49,22 @@ fn static_limits<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>)
             keys.join("`, `")
         ),
         format!("remove `limits.{}`", keys.join("` and `limits.")),
-    );
+    ).says("only 'limits.nodes' is supported on static NodePools");
 }
 
 fn static_weight<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     let Some(weight) = checked.get("weight").filter(|_| checked.has("replicas")) else { return };
-    violations.add_key(
-        weight,
-        "the NodePool has `replicas` and a `weight`, but a static NodePool does not compete for pods",
-        "remove `spec.weight`",
-    );
+    violations
+        .add_key(
+            weight,
+            "the NodePool has `replicas` and a `weight`, but a static NodePool does not compete for pods",
+            "remove `spec.weight`",
+        )
+        .says("'weight' is not supported on static NodePools");
 }
+
+/// The API server's message about a budget with only one of the two.
+const SCHEDULE_AND_DURATION: &str = "'schedule' must be set with 'duration'";
 
 fn schedule_with_duration<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     for budget in checked.node.items() {
@@ -65,12 +73,12 @@ fn schedule_with_duration<'d>(checked: CheckedValue<'d>, violations: &mut Violat
                 schedule,
                 "a disruption budget has a `schedule` without a `duration`",
                 "write `duration`, such as `8h`: the time for which the budget is active after each start",
-            ),
+            ).says(SCHEDULE_AND_DURATION),
             (None, Some(duration)) => violations.add_key(
                 duration,
                 "a disruption budget has a `duration` without a `schedule`",
                 "write `schedule`, such as `0 9 * * mon-fri`: the times at which the budget starts; or remove `duration`",
-            ),
+            ).says(SCHEDULE_AND_DURATION),
             _ => {}
         }
     }
@@ -84,13 +92,15 @@ fn same_node_class_kind<'d>(checked: CheckedValue<'d>, violations: &mut Violatio
         if now.and_then(manifest::tree::Node::as_str) == was {
             continue;
         }
-        violations.add(
-            now.unwrap_or(checked.node),
-            format!(
-                "`nodeClassRef.{field}` changes from `{}`, but is immutable since 1.1",
-                was.unwrap_or_default()
-            ),
-            "create another NodePool that refers to the other kind of node class",
-        );
+        violations
+            .add(
+                now.unwrap_or(checked.node),
+                format!(
+                    "`nodeClassRef.{field}` changes from `{}`, but is immutable since 1.1",
+                    was.unwrap_or_default()
+                ),
+                "create another NodePool that refers to the other kind of node class",
+            )
+            .says(format!("nodeClassRef.{field} is immutable"));
     }
 }

@@ -11,11 +11,13 @@ pub(in super::super) const ALWAYS: &[Relation] = &[always(identity)];
 fn reference<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     if checked.node.as_str() == Some("") {
         let name = checked.node.key();
-        violations.add(
-            checked.node,
-            format!("`nodeClassRef.{name}` is empty"),
-            format!("write the {name} of the node class; `group`, `kind` and `name` are required"),
-        );
+        violations
+            .add(
+                checked.node,
+                format!("`nodeClassRef.{name}` is empty"),
+                format!("write the {name} of the node class; `group`, `kind` and `name` are required"),
+            )
+            .says(format!("{name} may not be empty"));
     }
 }
 
@@ -23,12 +25,14 @@ fn reference<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
 pub(super) fn identity<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     if checked.node.as_str() == Some("") {
         let name = checked.node.key();
-        violations.add(
-            checked.node,
-            format!("`spec.{name}` is empty"),
-            format!(
-                "write a name, or remove `{name}` and write the other one of `role` and `instanceProfile`"
-            ),
-        );
+        violations
+            .add(
+                checked.node,
+                format!("`spec.{name}` is empty"),
+                format!(
+                    "write a name, or remove `{name}` and write the other one of `role` and `instanceProfile`"
+                ),
+            )
+            .says(format!("{name} cannot be empty"));
     }
 }

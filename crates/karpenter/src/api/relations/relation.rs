@@ -1,9 +1,10 @@
 //! A relation, the value that it checks, and its violations.
 
 use core::fmt;
+use std::borrow::Cow;
 
 use super::super::stored::{StoredValue, present};
-use crate::release::{ReleaseSet, Releases};
+use crate::release::{Release, ReleaseSet, Releases};
 use manifest::tree::Node;
 
 /// Adds the violations of a relation by a value.
@@ -80,6 +81,32 @@ pub struct Violation<'d> {
     pub message: String,
     /// The help.
     pub help: String,
+    /// The message of the API server.
+    pub server: ServerMessage,
+}
+
+/// Message of the API server about a violation. Source: `x-kubernetes-validations` in the definitions of each release.
+#[derive(Debug, Default)]
+pub struct ServerMessage {
+    text: Cow<'static, str>,
+    /// An earlier message, and the last minor release that has it.
+    earlier: Option<(u8, Cow<'static, str>)>,
+    /// The error that stops the evaluation of the rule. The server puts it before the message.
+    error: Option<Cow<'static, str>>,
+}
+
+impl ServerMessage {
+    /// The message in a release.
+    pub fn of(&self, release: Release) -> String {
+        let text = match &self.earlier {
+            Some((minor, earlier)) if Releases::until(*minor).contains(release) => earlier,
+            _ => &self.text,
+        };
+        match &self.error {
+            Some(error) => format!("{error} evaluating rule: {text}"),
+            None => text.clone().into_owned(),
+        }
+    }
 }
 
 /// The violations of a relation.
@@ -92,24 +119,49 @@ impl<'d> Violations<'d> {
         self.0
     }
 
-    pub(super) fn add(&mut self, at: Node<'d>, message: impl Into<String>, help: impl Into<String>) {
-        self.0.push(Violation {
-            at,
-            key: false,
-            releases: ReleaseSet::all(),
-            message: message.into(),
-            help: help.into(),
-        });
+    pub(super) fn add(
+        &mut self,
+        at: Node<'d>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> &mut Self {
+        self.push(at, false, message.into(), help.into())
     }
 
-    pub(super) fn add_key(&mut self, at: Node<'d>, message: impl Into<String>, help: impl Into<String>) {
-        self.0.push(Violation {
-            at,
-            key: true,
-            releases: ReleaseSet::all(),
-            message: message.into(),
-            help: help.into(),
-        });
+    pub(super) fn add_key(
+        &mut self,
+        at: Node<'d>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> &mut Self {
+        self.push(at, true, message.into(), help.into())
+    }
+
+    fn push(&mut self, at: Node<'d>, key: bool, message: String, help: String) -> &mut Self {
+        let server = ServerMessage::default();
+        self.0.push(Violation { at, key, releases: ReleaseSet::all(), message, help, server });
+        self
+    }
+
+    /// Sets the message of the API server for the last violation.
+    pub(super) fn says(&mut self, text: impl Into<Cow<'static, str>>) {
+        if let Some(last) = self.0.last_mut() {
+            last.server.text = text.into();
+        }
+    }
+
+    /// Sets the message that the API server had for the last violation until 1.`minor`.
+    pub(super) fn said_until(&mut self, minor: u8, text: impl Into<Cow<'static, str>>) {
+        if let Some(last) = self.0.last_mut() {
+            last.server.earlier = Some((minor, text.into()));
+        }
+    }
+
+    /// Sets the error that stops the API server's evaluation of the rule for the last violation.
+    pub(super) fn stops_with(&mut self, error: impl Into<Cow<'static, str>>) {
+        if let Some(last) = self.0.last_mut() {
+            last.server.error = Some(error.into());
+        }
     }
 
     /// Restricts the last violation to some releases.

@@ -5,12 +5,33 @@ use super::relation::{CheckedValue, Relation, Violations, always};
 use manifest::tree::{Node, Value};
 
 /// The requirements of a NodePool or a NodeClaim. Earlier releases than 1.9 do not have the operators `Gte` and `Lte`.
-pub(in super::super) const OF_NODES: &[Relation] =
-    &[always(in_has_values), always(bound_is_one_number), always(enough_values)];
+pub(in super::super) const OF_NODES: &[Relation] = &[
+    always(in_has_values),
+    always(|checked, violations| {
+        bound_is_one_number(
+            checked,
+            "requirements operator 'Gt', 'Lt', 'Gte', or 'Lte' must have a single positive integer value",
+            violations,
+        );
+    }),
+    always(enough_values),
+];
 
 /// The requirements of a NodeOverlay.
-pub(in super::super) const OF_NODE_OVERLAYS: &[Relation] =
-    &[always(in_has_values), always(not_in_has_values), always(bound_is_one_number)];
+pub(in super::super) const OF_NODE_OVERLAYS: &[Relation] = &[
+    always(in_has_values),
+    always(not_in_has_values),
+    always(|checked, violations| {
+        bound_is_one_number(
+            checked,
+            "requirements operator 'Gt', 'Lt', 'Gte' or 'Lte' must have a single positive integer value",
+            violations,
+        );
+    }),
+];
+
+/// The error of a rule that reads `values` where a requirement has none.
+const NO_VALUES: &str = "no such key: values";
 
 /// The requirements with an operator: the requirement, its operator as text and as node, and its values.
 fn each(checked: CheckedValue<'_>) -> impl Iterator<Item = (Node<'_>, &str, Node<'_>, Vec<Node<'_>>)> {
@@ -37,16 +58,21 @@ fn not_in_has_values<'d>(checked: CheckedValue<'d>, violations: &mut Violations<
 fn without_values<'d>(checked: CheckedValue<'d>, wanted: &str, or: &str, violations: &mut Violations<'d>) {
     for (item, name, operator, values) in each(checked) {
         if name == wanted && values.is_empty() {
-            violations.add(
-                values_or(item, operator),
-                format!("a requirement with operator `{wanted}` has no `values`"),
-                format!("write at least one value, {or}"),
-            );
+            violations
+                .add(
+                    values_or(item, operator),
+                    format!("a requirement with operator `{wanted}` has no `values`"),
+                    format!("write at least one value, {or}"),
+                )
+                .says(format!("requirements with operator '{wanted}' must have a value defined"));
+            if present(item, "values").is_none() {
+                violations.stops_with(NO_VALUES);
+            }
         }
     }
 }
 
-fn bound_is_one_number<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
+fn bound_is_one_number<'d>(checked: CheckedValue<'d>, words: &'static str, violations: &mut Violations<'d>) {
     for (item, name, operator, values) in each(checked) {
         if !matches!(name, "Gt" | "Lt" | "Gte" | "Lte") {
             continue;
@@ -66,9 +92,22 @@ fn bound_is_one_number<'d>(checked: CheckedValue<'d>, violations: &mut Violation
             }
         };
         let message = format!("a requirement with operator `{name}` {what}");
-        violations.add(at, message, "write one whole number as text, such as `values: [\"4\"]`");
+        violations.add(at, message, "write one whole number as text, such as `values: [\"4\"]`").says(words);
+        violations
+            .said_until(8, "requirements operator 'Gt' or 'Lt' must have a single positive integer value");
+        match values.as_slice() {
+            [] if present(item, "values").is_none() => violations.stops_with(NO_VALUES),
+            [value] if value.as_str().is_some_and(|text| text.parse::<i64>().is_err()) => {
+                violations.stops_with("type conversion error from 'string' to 'int'");
+            }
+            _ => {}
+        }
     }
 }
+
+/// The API server's message about `minValues`.
+const ENOUGH_VALUES: &str =
+    "requirements with 'minValues' must have at least that many values specified in the 'values' field";
 
 fn enough_values<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     for (item, name, _, values) in each(checked) {
@@ -84,6 +123,8 @@ fn enough_values<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>)
             }
             _ => continue,
         };
-        violations.add(least, message, "write more `values`, or a smaller whole number as `minValues`");
+        violations
+            .add(least, message, "write more `values`, or a smaller whole number as `minValues`")
+            .says(ENOUGH_VALUES);
     }
 }

@@ -13,10 +13,10 @@ pub(in super::super) const AMI: &[Relation] = &[
     })
     .since(4),
     always(|checked, violations| {
-        stands_alone(checked, "id", &["alias", "tags", "name", "owner"], violations);
+        stands_alone(checked, "id", &["alias", "tags", "name", "owner"], IN_AMI_TERMS, violations);
     }),
     always(|checked, violations| {
-        stands_alone(checked, "alias", &["id", "tags", "name", "owner"], violations);
+        stands_alone(checked, "alias", &["id", "tags", "name", "owner"], IN_AMI_TERMS, violations);
     }),
     always(alias_is_the_only_term),
 ];
@@ -44,15 +44,19 @@ pub(in super::super) const ALIAS: &[Relation] = &[
 pub(in super::super) const SUBNET: &[Relation] = &[
     always(not_empty),
     always(|checked, violations| selects_by(checked, &["tags", "id"], violations)),
-    always(|checked, violations| some_term_has_alone(checked, "id", &["tags"], violations)),
+    always(|checked, violations| some_term_has_alone(checked, "id", &["tags"], IN_SUBNET_TERM, violations)),
 ];
 
 /// `spec.securityGroupSelectorTerms`.
 pub(in super::super) const SECURITY_GROUP: &[Relation] = &[
     always(not_empty),
     always(|checked, violations| selects_by(checked, &["tags", "id", "name"], violations)),
-    always(|checked, violations| some_term_has_alone(checked, "id", &["tags", "name"], violations)),
-    always(|checked, violations| some_term_has_alone(checked, "name", &["tags", "id"], violations)),
+    always(|checked, violations| {
+        some_term_has_alone(checked, "id", &["tags", "name"], IN_SECURITY_GROUP_TERM, violations);
+    }),
+    always(|checked, violations| {
+        some_term_has_alone(checked, "name", &["tags", "id"], IN_SECURITY_GROUP_TERM, violations);
+    }),
 ];
 
 /// `spec.capacityReservationSelectorTerms`.
@@ -61,13 +65,46 @@ pub(in super::super) const CAPACITY_RESERVATION: &[Relation] = &[
     always(|checked, violations| selects_by(checked, &["tags", "id"], violations)).until(7),
     always(|checked, violations| selects_by(checked, &["tags", "id", "instanceMatchCriteria"], violations))
         .since(8),
-    always(|checked, violations| some_term_has_alone(checked, "id", &["tags", "ownerID"], violations))
-        .until(7),
     always(|checked, violations| {
-        some_term_has_alone(checked, "id", &["tags", "ownerID", "instanceMatchCriteria"], violations);
+        some_term_has_alone(checked, "id", &["tags", "ownerID"], WITH_TAGS, violations);
+    })
+    .until(7),
+    always(|checked, violations| {
+        let others = ["tags", "ownerID", "instanceMatchCriteria"];
+        some_term_has_alone(checked, "id", &others, WITH_OTHER_FIELDS, violations);
     })
     .since(8),
 ];
+
+/// End of the API server's message about a field that excludes others.
+#[derive(Clone, Copy)]
+struct Ending {
+    now: &'static str,
+    until_1_2: &'static str,
+}
+
+impl Ending {
+    const fn always(now: &'static str) -> Self {
+        Self { now, until_1_2: now }
+    }
+
+    fn message(field: &str, ending: &str) -> String {
+        format!("'{field}' is mutually exclusive, cannot be set {ending}")
+    }
+}
+
+const IN_AMI_TERMS: Ending = Ending::always("with a combination of other fields in amiSelectorTerms");
+const IN_SUBNET_TERM: Ending = Ending {
+    now: "with a combination of other fields in a subnet selector term",
+    until_1_2: "with a combination of other fields in subnetSelectorTerms",
+};
+const IN_SECURITY_GROUP_TERM: Ending = Ending {
+    now: "with a combination of other fields in a security group selector term",
+    until_1_2: "with a combination of other fields in securityGroupSelectorTerms",
+};
+const WITH_TAGS: Ending = Ending::always("along with tags in a capacity reservation selector term");
+const WITH_OTHER_FIELDS: Ending =
+    Ending::always("along with other fields in a capacity reservation selector term");
 
 fn has_any(term: Node<'_>, fields: &[&str]) -> bool {
     fields.iter().any(|field| present(term, field).is_some())
@@ -80,18 +117,22 @@ fn written(fields: &[&str]) -> String {
 fn not_empty<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     if checked.node.is_sequence() && checked.node.is_empty() {
         let name = checked.node.key();
-        violations.add(checked.node, format!("`{name}` has no term"), "write at least one term");
+        violations
+            .add(checked.node, format!("`{name}` has no term"), "write at least one term")
+            .says(format!("{name} cannot be empty"));
     }
 }
 
 /// Requires at least one of some fields in every term.
 fn selects_by<'d>(checked: CheckedValue<'d>, fields: &[&str], violations: &mut Violations<'d>) {
     for term in checked.node.items().filter(|term| !has_any(*term, fields)) {
-        violations.add(
-            term,
-            format!("a term has none of the fields {}", written(fields)),
-            "write one of these fields, or remove the term",
-        );
+        violations
+            .add(
+                term,
+                format!("a term has none of the fields {}", written(fields)),
+                "write one of these fields, or remove the term",
+            )
+            .says(format!("expected at least one, got none, ['{}']", fields.join("', '")));
     }
 }
 
@@ -100,18 +141,22 @@ fn stands_alone<'d>(
     checked: CheckedValue<'d>,
     field: &str,
     others: &[&str],
+    ending: Ending,
     violations: &mut Violations<'d>,
 ) {
     for term in checked.node.items() {
         if let Some(value) = present(term, field).filter(|_| has_any(term, others)) {
-            violations.add_key(
-                value,
-                format!(
-                    "a term combines `{field}` with other fields, but `{field}` excludes {}",
-                    written(others)
-                ),
-                format!("keep only `{field}`, or remove it"),
-            );
+            violations
+                .add_key(
+                    value,
+                    format!(
+                        "a term combines `{field}` with other fields, but `{field}` excludes {}",
+                        written(others)
+                    ),
+                    format!("keep only `{field}`, or remove it"),
+                )
+                .says(Ending::message(field, ending.now));
+            violations.said_until(2, Ending::message(field, ending.until_1_2));
         }
     }
 }
@@ -122,11 +167,12 @@ fn some_term_has_alone<'d>(
     checked: CheckedValue<'d>,
     field: &str,
     others: &[&str],
+    ending: Ending,
     violations: &mut Violations<'d>,
 ) {
     let wrong = |term: &Node<'d>| present(*term, field).is_some() && has_any(*term, others);
     if checked.node.items().all(|term| wrong(&term)) {
-        stands_alone(checked, field, others, violations);
+        stands_alone(checked, field, others, ending, violations);
     }
 }
 
@@ -135,11 +181,15 @@ fn alias_is_the_only_term<'d>(checked: CheckedValue<'d>, violations: &mut Violat
         return;
     }
     for alias in checked.node.items().filter_map(|term| present(term, "alias")) {
-        violations.add_key(
-            alias,
-            "a term with an `alias` must be the only term of `amiSelectorTerms`",
-            "keep only the term with the alias, or select all AMIs by tags, name or ID",
-        );
+        violations
+            .add_key(
+                alias,
+                "a term with an `alias` must be the only term of `amiSelectorTerms`",
+                "keep only the term with the alias, or select all AMIs by tags, name or ID",
+            )
+            .says(
+                "'alias' is mutually exclusive, cannot be set with a combination of other amiSelectorTerms",
+            );
     }
 }
 
@@ -154,11 +204,13 @@ fn alias_has_a_version<'d>(checked: CheckedValue<'d>, violations: &mut Violation
     });
     if !fits {
         let family = text.split(['@', ':']).next().filter(|family| !family.is_empty()).unwrap_or("al2023");
-        violations.add(
-            checked.node,
-            format!("the alias `{text}` is not a family and a version separated by `@`"),
-            format!("write an alias such as `{family}@latest`, or the family with the version of an AMI"),
-        );
+        violations
+            .add(
+                checked.node,
+                format!("the alias `{text}` is not a family and a version separated by `@`"),
+                format!("write an alias such as `{family}@latest`, or the family with the version of an AMI"),
+            )
+            .says("'alias' is improperly formatted, must match the format 'family@version'");
     }
 }
 
@@ -168,11 +220,13 @@ fn alias_family<'d>(checked: CheckedValue<'d>, known: &[&str], violations: &mut 
         let near = nearest(family, known.iter().copied())
             .map(|near| format!("write `{near}`; "))
             .unwrap_or_default();
-        violations.add(
-            checked.node,
-            format!("the alias has the unknown family `{family}`"),
-            format!("{near}the families are {}", written(known)),
-        );
+        violations
+            .add(
+                checked.node,
+                format!("the alias has the unknown family `{family}`"),
+                format!("{near}the families are {}", written(known)),
+            )
+            .says(format!("family is not supported, must be one of the following: '{}'", known.join("', '")));
     }
 }
 
@@ -181,12 +235,14 @@ fn windows_is_latest<'d>(checked: CheckedValue<'d>, families: &[&str], violation
     let mut parts = text.split('@');
     let (Some(family), version) = (parts.next(), parts.next()) else { return };
     if families.contains(&family) && version != Some("latest") {
-        violations.add(
-            checked.node,
-            format!(
-                "the alias `{text}` does not select `latest`, the only supported version of Windows AMIs"
-            ),
-            format!("write `{family}@latest`"),
-        );
+        violations
+            .add(
+                checked.node,
+                format!(
+                    "the alias `{text}` does not select `latest`, the only supported version of Windows AMIs"
+                ),
+                format!("write `{family}@latest`"),
+            )
+            .says("windows families may only specify version 'latest'");
     }
 }

@@ -12,11 +12,13 @@ pub(in super::super) const EBS: &[Relation] = &[always(has_a_size), always(rate_
 fn one_root_volume<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     let roots = checked.node.items().filter_map(|mapping| present(mapping, "rootVolume"));
     for second in roots.filter(|root| root.as_bool() == Some(true)).skip(1) {
-        violations.add_key(
-            second,
-            "two block device mappings have `rootVolume: true`",
-            "keep `rootVolume: true` in one of them",
-        );
+        violations
+            .add_key(
+                second,
+                "two block device mappings have `rootVolume: true`",
+                "keep `rootVolume: true` in one of them",
+            )
+            .says("must have only one blockDeviceMappings with rootVolume");
     }
 }
 
@@ -26,7 +28,7 @@ fn has_a_size<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
             checked.node,
             "a volume has neither a `volumeSize` nor a `snapshotID`",
             "write `volumeSize`, such as `100Gi`, or `snapshotID`, the snapshot to create the volume from",
-        );
+        ).says("snapshotID or volumeSize must be defined");
     }
 }
 
@@ -37,6 +39,6 @@ fn rate_has_a_snapshot<'d>(checked: CheckedValue<'d>, violations: &mut Violation
             rate,
             "a volume has a `volumeInitializationRate` but no `snapshotID`; AWS initializes only volumes from snapshots",
             "write `snapshotID`, or remove `volumeInitializationRate`",
-        );
+        ).says("snapshotID must be set when volumeInitializationRate is set");
     }
 }
