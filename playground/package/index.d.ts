@@ -159,8 +159,8 @@ export interface Karpwarden {
     problems: { path: string; message: string; line: number; column: number; offset: number; endOffset: number }[];
     settings: Settings | null;
   };
-  /** Renders the Kubewarden ClusterAdmissionPolicy with these settings as YAML. */
-  policy(settings?: Settings | string, mode?: 'protect' | 'monitor'): string;
+  /** Renders the manifests that install the policies with these settings as YAML. The mode is `monitor` by default. */
+  policy(settings?: Settings | string, mode?: 'monitor' | 'protect'): string;
 }
 
 /**

@@ -32,7 +32,7 @@ export async function start(source, rulesText) {
     documents: (files) => JSON.parse(call(() => engine.documents(filesOf(files), true))),
     rules: () => JSON.parse(engine.rules()),
     settings: (text) => JSON.parse(engine.settings(textOf(text))),
-    policy: (settings, mode = 'protect') => call(() => engine.policy(textOf(settings), mode)),
+    policy: (settings, mode = 'monitor') => call(() => engine.policy(textOf(settings), mode)),
     async explain(rule) {
       const text = JSON.parse(await rulesText())[rule];
       if (text === undefined) throw new Error(`there is no rule \`${rule}\``);

@@ -5,17 +5,21 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes optional strings by value")]
 
+mod kubectl;
 mod outline;
 mod policy;
+mod yaml;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use checker::{files, settings};
 use karpwarden::REGISTRY;
+use karpwarden::karpenter::release::Release;
 use karpwarden::lint::apply::apply_fixes;
 use karpwarden::lint::check::Cluster;
 use karpwarden::lint::rule::Rule;
+use karpwarden::lint::settings::Target;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Source;
 use karpwarden::report::sarif;
@@ -90,9 +94,30 @@ pub fn documents(files: &str, whole: bool) -> Result<String, String> {
     Ok(outline::of(&files::read(files)?, whole).to_string())
 }
 
-/// Renders the ClusterAdmissionPolicy with these settings as YAML.
+/// Prints what `kubectl` shows if the API server itself refuses an object: `{"output", "isDecoded"}`, or `undefined` if
+/// the object is valid.
+///
+/// The object is a manifest or AdmissionReview as JSON, the release decides which definitions the API server has, and
+/// `action` is the word of `kubectl` for the request, such as `creating`.
+#[wasm_bindgen]
+pub fn refusal(object: &str, release: &str, file: &str, action: &str) -> Result<Option<String>, String> {
+    let newest = Target::parse(release)?.releases().last().unwrap_or(Release::NEWEST);
+    let refusal = kubectl::refusal(object, newest, file, action);
+    Ok(refusal.map(|one| json!({"output": one.output, "isDecoded": one.is_decoded}).to_string()))
+}
+
+/// Renders the manifests that install the policies with these settings: the policy server, its permissions and the
+/// policies. The mode is `protect` or `monitor`.
 #[wasm_bindgen]
 pub fn policy(settings: &str, mode: &str) -> Result<String, String> {
-    let read = settings::read(settings)?;
-    Ok(policy::manifest(&settings::as_json(settings)?, &read, mode))
+    settings::read(settings)?;
+    let mode = if mode == "monitor" { "monitor" } else { "protect" };
+    Ok(policy::manifests(&settings::as_json(settings)?, mode))
+}
+
+/// Renders settings as the text of `karpwarden.yaml`.
+#[wasm_bindgen]
+pub fn settings_as_yaml(settings: &str) -> Result<String, String> {
+    settings::read(settings)?;
+    Ok(yaml::document(&settings::as_json(settings)?.into()))
 }

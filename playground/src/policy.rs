@@ -1,99 +1,170 @@
-//! Renders a ClusterAdmissionPolicy.
+//! Renders the manifests that install the policies, with the visitor's settings.
+//!
+//! The text comes from `policies/karpenter`, so that the page never offers a policy without a policy server, match
+//! conditions or `failurePolicy: Ignore`.
 
-use std::fmt::Write as _;
+use checker::json::value_of;
+use karpwarden::manifest::limits::Limits;
+use karpwarden::manifest::{Document, File};
+use serde_json::{Map, Value as Json};
 
-use karpwarden::lint::settings::Settings;
-use serde_json::Value as Json;
+use crate::yaml;
 
-/// Metadata of the policy module, which names its rules and the kinds it reads.
-const METADATA: &str = include_str!("../../policies/karpenter/metadata.yml");
+/// Everything to install, in mode `monitor`.
+const INSTALL: &str = include_str!("../../policies/karpenter/monitor.yaml");
 
-/// Renders the manifest as YAML. The mode is `protect` or `monitor`.
-pub(crate) fn manifest(settings: &Json, read: &Settings, mode: &str) -> String {
-    let url = METADATA.lines().find_map(|line| line.trim().strip_prefix("io.kubewarden.policy.ociUrl: "));
-    let mut yaml = format!(
-        "apiVersion: policies.kubewarden.io/v1\n\
-         kind: ClusterAdmissionPolicy\n\
-         metadata:\n  name: karpenter\n\
-         spec:\n  module: registry://{}:v{}\n  mode: {}\n  mutating: {}\n  backgroundAudit: true\n",
-        url.unwrap_or_default(),
+/// The policy that applies the safe fixes and rejects nothing.
+const FIX: &str = include_str!("../../policies/karpenter/kustomize/components/fix/fix.yaml");
+
+const SEPARATOR: &str = "---\n";
+const MODE: &str = "\n  mode: monitor\n";
+const SETTINGS: &str = "\n  settings:";
+
+/// Renders the manifests as YAML. The mode is `protect` or `monitor`.
+pub(crate) fn manifests(settings: &Map<String, Json>, mode: &str) -> String {
+    let install = without_comment(INSTALL).replace(MODE, &format!("\n  mode: {mode}\n"));
+    let fix = settings.get("fix").and_then(Json::as_bool).filter(|fix| *fix).map(|_| FIX);
+    let documents = install.split(SEPARATOR).chain(fix);
+    let documents: Vec<String> = documents.map(|document| with_settings(document, settings)).collect();
+    format!("{}{}", head(mode), documents.join(SEPARATOR))
+}
+
+fn head(mode: &str) -> String {
+    let effect = if mode == "monitor" {
+        "Mode `monitor` rejects nothing: read the warnings and the reports before you write `mode: protect`."
+    } else {
+        "Mode `protect` rejects objects with errors: apply these manifests in mode `monitor` first."
+    };
+    format!(
+        "# kubectl apply -f karpwarden.yaml\n#\n# The manifests of policies/karpenter with your settings.\n# {effect}\n\
+         # Each step: {}/blob/v{}/docs/install.md\n",
+        env!("CARGO_PKG_REPOSITORY"),
         env!("CARGO_PKG_VERSION"),
-        if mode == "monitor" { "monitor" } else { "protect" },
-        read.fix,
-    );
-    for block in ["rules:", "contextAwareResources:"] {
-        for line in lines_of(block) {
-            let _ = writeln!(yaml, "  {line}");
-        }
+    )
+}
+
+/// Drops the comment at the top, which describes the file.
+fn without_comment(text: &str) -> &str {
+    text.find("apiVersion:").and_then(|at| text.get(at..)).unwrap_or(text)
+}
+
+/// Adds the settings to a policy, whose last key is `settings`. Other documents stay as they are.
+fn with_settings(document: &str, settings: &Map<String, Json>) -> String {
+    let Some((before, own)) = document.split_once(SETTINGS).filter(|_| !settings.is_empty()) else {
+        return document.to_owned();
+    };
+    let merged = Json::Object(merged(own_settings(own), settings));
+    format!("{before}{SETTINGS}{}", yaml::value(&merged, 2))
+}
+
+/// The settings that a policy already has.
+fn own_settings(text: &str) -> Map<String, Json> {
+    let file = File::read("settings.yaml", text, &Limits::DEFAULT);
+    match file.documents.first() {
+        Some(Document::Read(tree)) => match value_of(tree.root()) {
+            Json::Object(own) => own,
+            _ => Map::new(),
+        },
+        _ => Map::new(),
     }
-    yaml.push_str("  settings:");
-    write(settings, 2, &mut yaml);
-    yaml
 }
 
-/// Lines of a block of the metadata: the key and the lines indented below it.
-fn lines_of(key: &str) -> impl Iterator<Item = &'static str> {
-    let mut lines = METADATA.lines().skip_while(move |line| *line != key);
-    lines.next().into_iter().chain(lines.take_while(|line| line.starts_with([' ', '-'])))
-}
-
-/// Writes the value of a key or list item: a scalar on the same line, or a collection on the following lines.
-fn write(value: &Json, indent: usize, yaml: &mut String) {
-    match value {
-        Json::Object(members) if !members.is_empty() => {
-            yaml.push('\n');
-            for (key, value) in members {
-                let _ = write!(yaml, "{:indent$}  {}:", "", scalar(&Json::String(key.clone())));
-                write(value, indent + 2, yaml);
+/// The settings of a policy together with the settings of the visitor.
+///
+/// Only the policy that applies fixes has `fix`: another policy may not change objects, so Kubewarden would reject each
+/// object with a fix. That policy rejects nothing, so a level may only become lower there.
+fn merged(own: Map<String, Json>, settings: &Map<String, Json>) -> Map<String, Json> {
+    let mut merged = own;
+    for (key, value) in settings.iter().filter(|(key, _)| *key != "fix") {
+        match (merged.get_mut(key), value) {
+            (Some(Json::Object(own)), Json::Object(levels)) => {
+                let lower = levels.iter().filter(|(_, level)| *level != "deny");
+                own.extend(lower.map(|(name, level)| (name.clone(), level.clone())));
+            }
+            _ => {
+                merged.insert(key.clone(), value.clone());
             }
         }
-        Json::Array(items) if !items.is_empty() => {
-            yaml.push('\n');
-            for item in items {
-                let mut text = String::new();
-                write(item, indent + 4, &mut text);
-                // The first key is on the line of the dash.
-                let text = text.trim_start();
-                let _ = write!(yaml, "{:indent$}    - {text}", "");
-            }
-        }
-        other => {
-            let _ = writeln!(yaml, " {}", scalar(other));
-        }
     }
-}
-
-/// Formats a scalar. JSON is valid YAML; a word that YAML reads only as a string needs no quotes.
-fn scalar(value: &Json) -> String {
-    let Some(text) = value.as_str() else { return value.to_string() };
-    let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
-    let bare = first && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte));
-    let word = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
-    if bare && !word.contains(&text.to_ascii_lowercase().as_str()) {
-        return text.to_owned();
-    }
-    value.to_string()
+    merged
 }
 
 #[cfg(test)]
 mod tests {
+    use super::{FIX, INSTALL, SEPARATOR, SETTINGS};
     use crate::{policy, settings};
 
-    #[test]
-    fn renders_settings_that_parse_back_unchanged() {
-        let given = r#"{"karpenterVersion": "1.10", "rules": {"storage": "off", "restricted-label": "warn"},
-            "exceptions": [{"rule": "storage", "reason": "it's \"fine\": # really", "name": "legacy-*"}], "fix": true}"#;
-        let yaml = policy(given, "monitor").unwrap();
-        assert!(yaml.contains("mode: monitor\n  mutating: true\n"), "{yaml}");
-        assert!(yaml.contains("resources: [\"nodepools\", \"nodeclaims\"]"), "{yaml}");
-        let block: Vec<&str> = yaml.lines().skip_while(|line| *line != "  settings:").skip(1).collect();
-        let again = settings(&block.join("\n"));
-        assert_eq!(again, settings(given), "{yaml}");
-        assert!(again.contains("\"problems\":[]"), "{again}");
+    const GIVEN: &str = r#"{"karpenterVersion": "1.10", "rules": {"storage": "off", "restricted-label": "deny"},
+        "exceptions": [{"rule": "storage", "reason": "it's \"fine\": # really", "name": "legacy-*"}]}"#;
+
+    fn documents(text: &str) -> Vec<&str> {
+        super::without_comment(text).split(SEPARATOR).collect()
+    }
+
+    fn before_settings(document: &str) -> &str {
+        document.split_once(SETTINGS).map_or(document, |(before, _)| before)
     }
 
     #[test]
-    fn renders_empty_settings_as_an_empty_object() {
-        assert!(policy("", "protect").unwrap().ends_with("  settings: {}\n"));
+    fn renders_the_install_manifests_unchanged_without_settings() {
+        let rendered = policy("", "monitor").unwrap();
+        assert_eq!(documents(&rendered), documents(INSTALL));
+    }
+
+    #[test]
+    fn changes_only_the_settings_of_the_install_manifests() {
+        let rendered = policy(GIVEN, "monitor").unwrap();
+        let (rendered, install) = (documents(&rendered), documents(INSTALL));
+        assert_eq!(rendered.len(), install.len());
+        for (one, other) in rendered.iter().zip(install) {
+            assert_eq!(before_settings(one), before_settings(other));
+        }
+    }
+
+    #[test]
+    fn changes_only_the_mode_to_protect() {
+        let rendered = policy("", "protect").unwrap();
+        let expected = INSTALL.replace("\n  mode: monitor\n", "\n  mode: protect\n");
+        assert_eq!(documents(&rendered), documents(&expected));
+    }
+
+    #[test]
+    fn renders_settings_that_parse_back_unchanged_in_every_policy() {
+        let rendered = policy(GIVEN, "monitor").unwrap();
+        let policies: Vec<&str> = documents(&rendered)
+            .iter()
+            .filter_map(|one| one.split_once(SETTINGS))
+            .map(|(_, own)| own)
+            .collect();
+        assert_eq!(policies.len(), 4);
+        for own in policies {
+            let own = own
+                .lines()
+                .map(|line| line.strip_prefix("    ").unwrap_or(line))
+                .collect::<Vec<_>>()
+                .join("\n");
+            for (key, value) in super::own_settings(GIVEN) {
+                assert_eq!(super::own_settings(&own).get(&key), Some(&value), "{own}");
+            }
+            assert!(settings(&own).contains("\"problems\":[]"), "{own}");
+        }
+    }
+
+    #[test]
+    fn leaves_fixes_to_the_policy_that_rejects_nothing() {
+        let rendered = policy(
+            r#"{"fix": true, "clusterName": "a", "rules": {"storage": "deny", "labels": "off"}}"#,
+            "monitor",
+        )
+        .unwrap();
+        let (fix, others) =
+            documents(&rendered).split_last().map(|(fix, others)| (*fix, others.to_vec())).unwrap();
+        assert_eq!(before_settings(fix), before_settings(FIX));
+        for part in ["fix: true\n", "clusterName: a\n", "storage: warn\n", "labels: \"off\"\n"] {
+            assert!(fix.contains(part), "{fix}");
+        }
+        for other in others {
+            assert!(!other.contains("fix: true"), "{other}");
+        }
     }
 }

@@ -49,6 +49,15 @@ const STATES = {
     await page.locator('#tab-admission').click();
     await page.locator('#verdict').waitFor();
   },
+  'admission-refused': async (page) => {
+    await paste(page, example('labels-bad.yaml'));
+    await page.locator('#tab-admission').click();
+    await page.getByText('Refused by the API server').waitFor();
+  },
+  'log-in-manifest': async (page) => {
+    await paste(page, `${example('nodeclass-good.yaml')}${readFileSync(join(root, 'examples/symptoms/foreign-collection/karpenter.log'), 'utf8')}`);
+    await page.locator('.notice').waitFor();
+  },
   releases: async (page) => {
     await paste(page, `${example('labels-bad.yaml').replace('karpenter.sh/team: batch', 'node-role.kubernetes.io/batch: ""')}\n---\n${example('nodeclass-bad.yaml')}`);
     await page.locator('#tab-releases').click();
@@ -128,6 +137,8 @@ test('phone: one column, the count stays visible, touch targets are at least 44 
     assert.deepEqual(small, []);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 390, `the page is wider than the screen: ${wide}`);
+    const top = (id) => page.evaluate((id) => document.getElementById(id).getBoundingClientRect().top, id);
+    assert.equal(await top('theme'), await top('examples'), 'the toolbar has one row');
     await page.locator('.fix').tap();
     await page.locator('.preview').waitFor();
     await screenshot(page, 'phone-preview');

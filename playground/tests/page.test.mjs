@@ -127,7 +127,7 @@ onPage('Admission shows the output of kubectl, the response, the digest and the 
   await page.locator('#verdict').waitFor();
   assert.equal(await page.locator('#verdict').textContent(), 'Denied');
   const terminal = await page.locator('.terminal').textContent();
-  assert.match(terminal, /^\$ kubectl apply -f nodeclass-bad.yaml\nError from server: error when creating "nodeclass-bad.yaml": admission webhook "clusterwide-karpenter.kubewarden.admission" denied the request: 1 error in EC2NodeClass\/default/);
+  assert.match(terminal, /^\$ kubectl apply -f nodeclass-bad.yaml\nError from server: error when creating "nodeclass-bad.yaml": admission webhook "clusterwide-karpwarden-karpenter-objects.kubewarden.admission" denied the request: 1 error in EC2NodeClass\/default/);
   const { response } = JSON.parse(await page.locator('#admission-response pre').textContent());
   assert.equal(response.allowed, false);
   assert.match(await page.locator('#digest').textContent(), /^sha256:[0-9a-f]{64}$/);
@@ -140,6 +140,55 @@ onPage('Admission shows the output of kubectl, the response, the digest and the 
   await page.locator('#admission-operation').selectOption('UPDATE');
   await page.locator('#verdict').waitFor();
   assert.match(await page.locator('.terminal').textContent(), /kubectl replace/);
+});
+
+onPage('Admission shows a refusal by the API server in its words, before the policy is called', async (page) => {
+  await paste(page, example('labels-bad.yaml'));
+  await page.locator('#tab-admission').click();
+  await page.locator('#verdict').waitFor();
+  assert.equal(await page.locator('#verdict').textContent(), 'Refused by the API server');
+  // Recorded from kube-apiserver 1.36 with the definitions of Karpenter 1.14.
+  const refused = [
+    '$ kubectl apply -f manifest.yaml',
+    'The NodePool "batch" is invalid: ',
+    '* spec.template.metadata.labels: Invalid value: label domain "karpenter.sh" is restricted',
+    '* spec.template.spec.requirements[1].key: Invalid value: "karpenter.k8s.aws/instance-famly": label domain "karpenter.k8s.aws" is restricted',
+  ];
+  assert.equal(await page.locator('.terminal').textContent(), refused.join('\n'));
+  assert.equal(await page.locator('#admission-response').count(), 0, 'the policy was not called');
+  await page.locator('#admission-object').selectOption({ index: 1 });
+  await page.waitForFunction(() => /denied the request|created/.test(document.querySelector('.terminal')?.textContent ?? ''));
+  await paste(page, BAD.replace('instanceProfile', 'instanceProfil'));
+  await page.waitForFunction(() => /BadRequest/.test(document.querySelector('.terminal')?.textContent ?? ''));
+  assert.match(
+    await page.locator('.terminal').textContent(),
+    /Error from server \(BadRequest\): error when creating "manifest.yaml": EC2NodeClass in version "v1" cannot be handled as a EC2NodeClass: strict decoding error: unknown field "spec.instanceProfil"$/,
+  );
+});
+
+onPage('Admission applies the definitions of the chosen release', async (page) => {
+  await paste(page, example('labels-bad.yaml').replace('karpenter.sh/team: batch', 'team.k8s.io/name: batch').replace('instance-famly', 'instance-family'));
+  await page.locator('#tab-admission').click();
+  await page.locator('#admission-response').waitFor();
+  await page.locator('#release').selectOption('1.8');
+  await page.getByText('Refused by the API server').waitFor();
+  assert.match(await page.locator('.terminal').textContent(), /is invalid: spec\.template\.metadata\.labels: Invalid value: label domain "k8s\.io" is restricted$/);
+});
+
+onPage('the manifests for the cluster are those of policies/karpenter, in mode monitor and with the settings', async (page) => {
+  const install = readFileSync(join(root, 'policies/karpenter/monitor.yaml'), 'utf8');
+  const body = (text) => text.slice(text.indexOf('apiVersion:'));
+  await page.locator('#tab-admission').click();
+  const shown = page.locator('#admission-policy pre');
+  await shown.waitFor();
+  assert.equal(body(await shown.textContent()), body(install));
+  await page.locator('#cluster').fill('prod-eu-1');
+  await page.waitForFunction(() => /clusterName: prod-eu-1/.test(document.querySelector('#admission-policy pre').textContent));
+  const withoutSettings = (text) => body(text).replace(/^  settings:.*(\n {4}.*)*$/gm, '  settings');
+  assert.equal(withoutSettings(await shown.textContent()), withoutSettings(install));
+  await page.locator('#settings').click();
+  await page.waitForFunction(() => /clusterName: prod-eu-1/.test(document.querySelector('dialog .block pre').textContent));
+  assert.equal(await page.locator('dialog .block pre').textContent(), await shown.textContent());
 });
 
 onPage('Admission with `fix` shows the patch of the policy', async (page) => {
@@ -219,6 +268,43 @@ onPage('release and cluster name in the toolbar change the settings', async (pag
   await page.locator('#cluster').fill('blue');
   await page.waitForFunction(() => /checked/.test(document.getElementById('timing').textContent));
   assert.deepEqual((await shared(page)).settings, { karpenterVersion: '1.3', clusterName: 'blue' });
+});
+
+onPage('the list of releases shows the version that the input pins, and a choice can be taken back', async (page) => {
+  const shown = () => page.evaluate(() => document.getElementById('release').selectedOptions[0].text);
+  assert.equal(await shown(), '1.14 (newest)');
+  const release = `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: karpenter, namespace: kube-system}
+spec:
+  chart: {spec: {chart: karpenter, version: "1.8.1", sourceRef: {kind: HelmRepository, name: karpenter}}}
+`;
+  await paste(page, `${release}---\n${GOOD}`);
+  await page.waitForFunction(() => document.getElementById('release').selectedOptions[0].text === '1.8.1 (pinned)');
+  await page.locator('#release').selectOption('1.9');
+  await page.waitForFunction(() => document.getElementById('release').options[0].text === 'automatic');
+  await page.locator('#release').selectOption('');
+  await page.waitForFunction(() => document.getElementById('release').selectedOptions[0].text === '1.8.1 (pinned)');
+  assert.deepEqual((await shared(page)).settings, {});
+});
+
+onPage('a print shows every finding and nothing to operate', async (page) => {
+  const pools = Array.from({ length: 250 }, (_, index) => BAD.replace('name: default', `name: class-${index}`)).join('---\n');
+  await paste(page, pools);
+  await page.waitForFunction(() => document.querySelectorAll('.finding').length === 200);
+  await page.setViewportSize({ width: 700, height: 900 });
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  assert.equal(await page.locator('.finding').count(), 250);
+  assert.ok(await page.locator('.finding').last().isVisible());
+  assert.equal(await page.evaluate(() => getComputedStyle(document.getElementById('view')).overflow), 'visible');
+  assert.ok(await page.evaluate(() => document.documentElement.scrollHeight > 250 * 50), 'the page is as long as its findings');
+  assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector('.finding')).color), 'rgb(26, 30, 36)', 'dark text');
+  for (const hidden of ['#tabs', '#editor-pane', '.bar', '.tools', '.actions']) {
+    assert.equal(await page.locator(hidden).first().isVisible(), false, hidden);
+  }
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  assert.equal(await page.locator('.finding').count(), 200);
 });
 
 onPage('examples come from the repository, and the visitor can restore their own text', async (page) => {

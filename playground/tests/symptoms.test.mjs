@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { drop, onPage, pack, root, shared, visit } from './browser.mjs';
+import { drop, onPage, pack, paste, root, settled, shared, visit } from './browser.mjs';
 
 const folder = join(root, 'examples/symptoms');
 const examples = readdirSync(folder).sort();
@@ -68,6 +68,45 @@ onPage('a pasted log is diagnosed and not checked as a manifest', async (page) =
   await page.locator('#tab-findings').click();
   await page.getByText('Nothing to check yet').waitFor();
   assert.equal(await page.locator('.cm-lintRange').count(), 0);
+});
+
+onPage('a log pasted into a manifest leads to its symptoms, and the manifest stays', async (page) => {
+  const manifest = readFileSync(join(root, 'examples/nodeclass-good.yaml'), 'utf8').replace('name: default', 'name: mine');
+  await paste(page, manifest);
+  const hint = page.locator('.notice[data-kind="log"]');
+  assert.equal(await hint.count(), 0);
+  // The cursor is at the end of the last line, without a line break after it.
+  await paste(page, manifest.trimEnd());
+  await page.locator('.cm-content').press('Control+End');
+  await page.evaluate((text) => navigator.clipboard.writeText(text), log('registration-taint-absent'));
+  await page.keyboard.press('Control+V');
+  await hint.waitFor();
+  const first = manifest.trimEnd().split('\n').length;
+  assert.match(await hint.textContent(), new RegExp(`^manifest\\.yaml: lines ${first} to ${first + 11} look like a log`));
+  await hint.getByRole('button', { name: 'Show its symptoms' }).click();
+  await page.locator('#diagnoses .finding').first().waitFor();
+  assert.equal((await diagnosed(page))[0], 'registration-taint-absent');
+  assert.deepEqual((await shared(page)).files, [
+    { name: 'manifest.yaml', text: manifest },
+    { name: 'controller.log', text: log('registration-taint-absent').trimEnd() },
+  ]);
+  assert.equal(await hint.count(), 0);
+});
+
+onPage('a log in a file for manifests becomes a log, and log lines in a manifest are no log', async (page) => {
+  await drop(page, [{ name: 'pods.yaml', text: log('registration-taint-absent') }]);
+  const hint = page.locator('.notice[data-kind="log"]');
+  await hint.getByRole('button', { name: 'Show its symptoms' }).click();
+  await page.locator('#diagnoses .finding').first().waitFor();
+  assert.deepEqual((await shared(page)).files, [{ name: 'controller.log', text: log('registration-taint-absent') }]);
+  await page.locator('#tab-findings').click();
+  const entry = '{"level":"INFO","time":"2026-05-30T06:44:00.000Z","logger":"controller","message":"found"}';
+  await drop(page, [{ name: 'config.yaml', text: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  zap: |\n    {"level": "info", "encoding": "json"}\n  # 2026-05-30T06:44:00Z note\n` }]);
+  await settled(page);
+  assert.equal(await hint.count(), 0);
+  await drop(page, [{ name: 'commented.yaml', text: `# ${entry}\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\n` }]);
+  await settled(page);
+  assert.equal(await hint.count(), 0);
 });
 
 onPage('the documentation of a symptom opens in the panel and closes again', async (page) => {

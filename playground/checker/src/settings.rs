@@ -4,7 +4,7 @@ use karpwarden::REGISTRY;
 use karpwarden::lint::settings::{Date, Settings, SettingsProblem, Target};
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::json::value_of;
 
@@ -14,11 +14,14 @@ pub fn read(text: &str) -> Result<Settings, String> {
 }
 
 /// Converts the settings to JSON as written; an empty text gives an empty object.
-pub fn as_json(text: &str) -> Result<Json, String> {
+pub fn as_json(text: &str) -> Result<Map<String, Json>, String> {
     let file = file(text);
     match Settings::document(&file) {
-        Ok(Some(tree)) if tree.root().is_mapping() => Ok(value_of(tree.root())),
-        Ok(_) => Ok(json!({})),
+        Ok(Some(tree)) => match value_of(tree.root()) {
+            Json::Object(members) => Ok(members),
+            _ => Ok(Map::new()),
+        },
+        Ok(None) => Ok(Map::new()),
         Err(problem) => Err(problem.to_string()),
     }
 }

@@ -3,7 +3,7 @@
 import type { Json } from './types.ts';
 import { type JsonObject, textAt } from './cluster/json.ts';
 import { type Operation, admissionRequest } from './cluster/request.ts';
-import { type AdmissionResponse, contextAware, matchesRules, metadataOf, review, WEBHOOK } from './cluster/server.ts';
+import { type AdmissionResponse, contextAware, matchesRules, metadataOf, review } from './cluster/server.ts';
 import { once } from './once.ts';
 import type { HostCall } from './cluster/inventory.ts';
 
@@ -14,7 +14,6 @@ export interface PolicyInfo {
   bytes: number;
   title: string;
   version: string;
-  webhook: string;
   contextAware: { apiVersion: string; kind: string }[];
 }
 
@@ -32,6 +31,8 @@ export interface ReviewRequest {
 export interface Reviewed {
   /** Null if no rule of the policy's metadata matches the request: the API server does not send it. */
   response: AdmissionResponse | null;
+  /** The object after the patch of the policy. */
+  object: Json;
   calls: HostCall[];
 }
 
@@ -59,7 +60,6 @@ const load = once(async (): Promise<LoadedPolicy> => {
     bytes: bytes.byteLength,
     title: annotation('title'),
     version: annotation('version'),
-    webhook: WEBHOOK,
     contextAware: contextAware(metadata),
   };
   return { module, metadata, info };
@@ -70,7 +70,7 @@ async function reviewRequest(options: ReviewRequest): Promise<Reviewed> {
   const object = options.operation === 'DELETE' ? null : (options.object as JsonObject);
   const oldObject = options.operation === 'CREATE' ? null : (options.oldObject as JsonObject);
   const request = admissionRequest(options.operation, object, oldObject);
-  if (!matchesRules(metadata, request)) return { response: null, calls: [] };
+  if (!matchesRules(metadata, request)) return { response: null, object, calls: [] };
   const { settings, mode, mutating } = options;
   const granted = options.connected ? info.contextAware : [];
   return review({ module, metadata, settings, mode, mutating }, request, options.others as JsonObject[], granted);

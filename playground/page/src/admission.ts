@@ -2,12 +2,21 @@
 
 import type { App } from './app.ts';
 import type { Reviewed, PolicyInfo } from './admission-worker.ts';
+import type { HostCall } from './cluster/inventory.ts';
+import { at, isObject, textAt } from './cluster/json.ts';
 import { groupAndVersion } from './cluster/kinds.ts';
-import type { Operation } from './cluster/request.ts';
+import { type Operation, admissionRequest } from './cluster/request.ts';
+import { matchesRules, webhookOf } from './cluster/server.ts';
 import { copy, count, h, icon } from './dom.ts';
-import type { KubeObject } from './types.ts';
+import { install } from './install.ts';
+import type { Json, KubeObject, Refusal } from './types.ts';
 
 const COMMAND: Record<Operation, string> = { CREATE: 'apply', UPDATE: 'replace', DELETE: 'delete' };
+
+const ACTION: Record<Operation, string> = { CREATE: 'creating', UPDATE: 'replacing', DELETE: 'deleting' };
+
+/** Answer to a request: from the API server itself, or from the policy. */
+type Answer = { refused: Refusal; calls: HostCall[] } | (Reviewed & { refused: null; webhook: string });
 
 /** Time limit of the policy in milliseconds, as in policy-server. */
 const LIMIT = 10_000;
@@ -30,7 +39,7 @@ export class AdmissionView {
       const [objects, loaded, manifest] = await Promise.all([
         app.engine.call('documents', [files, true], LIMIT),
         app.admission.call('load', [], 60_000),
-        app.engine.call('policy', [app.state.settings, this.#mode], LIMIT),
+        app.engine.call('policy', [app.state.settings, 'monitor'], LIMIT),
       ]);
       if (objects.length === 0) {
         if (request === this.#latest) view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'No Kubernetes object found'), 'The API server sends Kubernetes objects to the policy. Paste a manifest.'));
@@ -38,25 +47,9 @@ export class AdmissionView {
       }
       this.#object = Math.min(this.#object, objects.length - 1);
       const object = objects[this.#object] as KubeObject;
-      const old = this.#old(objects, object);
-      const reviewed = await app.admission.call(
-        'review',
-        [
-          {
-            operation: this.#operation,
-            object: object.object ?? null,
-            oldObject: old,
-            others: objects.filter((other) => this.#operation !== 'CREATE' || other !== object).map((other) => other.object ?? null),
-            settings: app.state.settings as never,
-            mode: this.#mode,
-            mutating: app.state.settings.fix === true,
-            connected: this.#connected,
-          },
-        ],
-        LIMIT,
-      );
+      const answer = await this.#answer(objects, object, manifest);
       if (request !== this.#latest || app.state.tab !== 'admission') return;
-      this.#draw(view, objects, object, loaded, reviewed, manifest);
+      this.#draw(view, objects, object, loaded, answer, manifest);
     } catch (error) {
       if (request !== this.#latest || app.state.tab !== 'admission') return;
       view.replaceChildren(
@@ -64,6 +57,50 @@ export class AdmissionView {
           h('button', { type: 'button', onclick: () => void this.render(view) }, 'Try again')),
       );
     }
+  }
+
+  /** Sends the object to the API server, which validates it after the mutating and before the validating webhooks. */
+  async #answer(objects: KubeObject[], object: KubeObject, manifest: string): Promise<Answer> {
+    const { engine, admission, state } = this.app;
+    const old = this.#old(objects, object);
+    const mutating = state.settings.fix === true;
+    const refused = await this.#refusal(object, object.object ?? null, old);
+    if (refused && !(mutating && refused.isDecoded)) return { refused, calls: [] };
+    const reviewed = await admission.call(
+      'review',
+      [
+        {
+          operation: this.#operation,
+          object: object.object ?? null,
+          oldObject: old,
+          others: objects.filter((other) => this.#operation !== 'CREATE' || other !== object).map((other) => other.object ?? null),
+          settings: state.settings as never,
+          mode: this.#mode,
+          mutating,
+          connected: this.#connected,
+        },
+      ],
+      LIMIT,
+    );
+    const after = reviewed.response?.allowed && (await this.#refusal(object, reviewed.object, old));
+    if (after) return { refused: after, calls: reviewed.calls };
+    const policies = await engine.call('documents', [[{ name: 'policies.yaml', text: manifest }], true], LIMIT);
+    return { ...reviewed, refused: null, webhook: webhookFor(policies, object, this.#operation) };
+  }
+
+  /** The refusal of an object by the API server with the definitions of the chosen release. */
+  async #refusal(source: KubeObject, object: Json, oldObject: Json): Promise<Refusal | null> {
+    if (this.#operation === 'DELETE') return null;
+    const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: { operation: 'UPDATE', object, oldObject } };
+    const sent = this.#operation === 'UPDATE' ? review : object;
+    return this.app.engine.call('refusal', [sent, this.#release(), source.file, ACTION[this.#operation]], LIMIT);
+  }
+
+  /** The release whose definitions the API server has: of the settings, of the input, or the newest. */
+  #release(): string {
+    const { about, report, state } = this.app;
+    const pinned = report?.pins.find(({ version }) => version)?.checkedAs;
+    return state.settings.karpenterVersion ?? pinned ?? about?.releases.at(-1)?.name ?? '';
   }
 
   /** The object before an update: from the AdmissionReview, or another document of the same name. */
@@ -74,14 +111,14 @@ export class AdmissionView {
     return objects.find(same)?.object ?? object.object ?? null;
   }
 
-  #draw(view: HTMLElement, objects: KubeObject[], object: KubeObject, loaded: PolicyInfo, reviewed: Reviewed, manifest: string): void {
+  #draw(view: HTMLElement, objects: KubeObject[], object: KubeObject, loaded: PolicyInfo, answer: Answer, manifest: string): void {
     const again = () => void this.render(view);
     const scroll = view.scrollTop;
     const focused = document.activeElement?.id;
     view.replaceChildren(
       this.#choices(objects, again),
-      this.#verdict(object, loaded, reviewed),
-      this.#calls(reviewed),
+      answer.refused ? this.#refused(object, answer.refused) : this.#verdict(object, answer),
+      this.#calls(answer),
       this.#source(loaded, manifest),
     );
     view.scrollTop = scroll;
@@ -110,7 +147,19 @@ export class AdmissionView {
     );
   }
 
-  #verdict(object: KubeObject, loaded: PolicyInfo, { response }: Reviewed): HTMLElement {
+  #refused(object: KubeObject, { output, isDecoded }: Refusal): HTMLElement {
+    const mutating = isDecoded && this.app.state.settings.fix === true;
+    const pre = h('pre', {}, this.#prompt(object), h('span', { class: 'denied' }, output));
+    return h(
+      'div',
+      { class: 'part' },
+      h('p', { class: 'verdict', id: 'verdict' }, icon('error'), 'Refused by the API server'),
+      terminal(pre),
+      h('p', {}, mutating ? 'The API server refuses the object even with the fixes of the policy.' : 'The API server refuses the object before it calls the policy.', ` It has the definitions of Karpenter ${this.#release()}.`),
+    );
+  }
+
+  #verdict(object: KubeObject, { response, webhook }: Exclude<Answer, { refused: Refusal }>): HTMLElement {
     if (!response) {
       return h('div', { class: 'part' }, h('p', { class: 'verdict' }, 'Not sent'),
         h('p', {}, 'The API server does not send this to the policy: no rule of its manifest matches this kind and operation.'));
@@ -124,18 +173,17 @@ export class AdmissionView {
       'div',
       { class: 'part' },
       h('p', { class: 'verdict', id: 'verdict' }, icon(mark), word),
-      this.#kubectl(object, loaded, response),
+      this.#kubectl(object, webhook, response),
       this.#block('AdmissionResponse', json, 'response'),
       patch && this.#block('Decoded patch', JSON.stringify(JSON.parse(patch), null, 2), 'patch'),
     );
   }
 
   /** Output of kubectl: warnings first, then the result. */
-  #kubectl(object: KubeObject, loaded: PolicyInfo, response: NonNullable<Reviewed['response']>): HTMLElement {
-    const verb = COMMAND[this.#operation];
+  #kubectl(object: KubeObject, webhook: string, response: NonNullable<Reviewed['response']>): HTMLElement {
     const [group] = groupAndVersion(object.apiVersion);
     const named = `${object.kind.toLowerCase()}${group ? `.${group}` : ''}`;
-    const pre = h('pre', {}, h('span', { class: 'prompt' }, `$ kubectl ${verb} -f ${object.file}\n`));
+    const pre = h('pre', {}, this.#prompt(object));
     for (const warning of response.warnings ?? []) pre.append(h('span', { class: 'warned' }, `Warning: ${warning}\n`));
     if (response.allowed) {
       const done = { CREATE: 'created', UPDATE: 'replaced', DELETE: 'deleted' }[this.#operation];
@@ -143,11 +191,14 @@ export class AdmissionView {
     } else {
       // Wording: ToStatusErr in k8s.io/apiserver, AddSourceToErr and checkErr in kubectl.
       const reason = response.status?.message;
-      const denied = `admission webhook "${loaded.webhook}" denied the request${reason ? `: ${reason}` : ' without explanation'}`;
-      const when = { CREATE: 'creating', UPDATE: 'replacing', DELETE: 'deleting' }[this.#operation];
-      pre.append(h('span', { class: 'denied' }, `Error from server: error when ${when} "${object.file}": ${denied}`));
+      const denied = `admission webhook "${webhook}" denied the request${reason ? `: ${reason}` : ' without explanation'}`;
+      pre.append(h('span', { class: 'denied' }, `Error from server: error when ${ACTION[this.#operation]} "${object.file}": ${denied}`));
     }
-    return h('div', { class: 'block wrap terminal', role: 'group', 'aria-label': 'Output of kubectl', tabindex: 0 }, pre);
+    return terminal(pre);
+  }
+
+  #prompt(object: KubeObject): HTMLElement {
+    return h('span', { class: 'prompt' }, `$ kubectl ${COMMAND[this.#operation]} -f ${object.file}\n`);
   }
 
   #block(title: string, text: string, id: string): HTMLElement {
@@ -155,7 +206,7 @@ export class AdmissionView {
     return h('div', { id: `admission-${id}` }, h('div', { class: 'head part-head' }, h('h3', {}, title), button), h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': title }, h('pre', {}, text)));
   }
 
-  #calls({ calls }: Reviewed): HTMLElement {
+  #calls({ calls }: Answer): HTMLElement {
     if (calls.length === 0) return h('div', { hidden: true });
     return h(
       'div',
@@ -169,8 +220,30 @@ export class AdmissionView {
     return h(
       'div',
       { class: 'part' },
-      this.#block('ClusterAdmissionPolicy with these settings', manifest, 'policy'),
+      this.#block('Manifests for the cluster, with these settings', manifest, 'policy'),
+      h('p', { class: 'digest' }, ...install()),
       h('p', { class: 'digest' }, `The page runs the same module as clusters: ${loaded.title} ${loaded.version}, ${count(Math.round(loaded.bytes / 1024), 'KiB', 'KiB')}, `, h('code', { id: 'digest' }, loaded.digest)),
     );
   }
+}
+
+function terminal(pre: HTMLElement): HTMLElement {
+  return h('div', { class: 'block wrap terminal', role: 'group', 'aria-label': 'Output of kubectl', tabindex: 0 }, pre);
+}
+
+/** The webhook of the first policy among the manifests that matches the request. */
+function webhookFor(manifests: KubeObject[], { object }: KubeObject, operation: Operation): string {
+  const request = admissionRequest(operation, isObject(object) ? object : null, null);
+  const policies = manifests.filter(({ kind }) => kind === 'ClusterAdmissionPolicy');
+  const specOf = (one: KubeObject): Json => at(one.object, 'spec') ?? null;
+  const policy = policies.find((one) => matchesRules(specOf(one), request) && selects(at(specOf(one), 'objectSelector'), at(object, 'metadata', 'labels')));
+  return webhookOf(policy?.name ?? 'karpenter');
+}
+
+/** Whether a label selector with `matchLabels`, or expressions with `NotIn`, selects these labels. */
+function selects(selector: Json | undefined, labels: Json | undefined): boolean {
+  const wanted = Object.entries(at(selector, 'matchLabels') ?? {});
+  const excluded = at(selector, 'matchExpressions');
+  const isExcluded = (one: Json) => textAt(one, 'operator') === 'NotIn' && (at(one, 'values') as string[]).includes(textAt(labels, textAt(one, 'key')));
+  return wanted.every(([key, value]) => textAt(labels, key) === value) && !(Array.isArray(excluded) && excluded.some(isExcluded));
 }

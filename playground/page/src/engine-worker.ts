@@ -4,7 +4,7 @@ import initChecker, * as checker from '../../build/checker/karpwarden.js';
 import initEngine, * as engine from '../../build/engine/karpwarden.js';
 import { type Handlers, serve } from './worker-server.ts';
 import { once } from './once.ts';
-import type { About, EngineMethods, KubeObject, Rule, Settings, SourceFile } from './types.ts';
+import type { About, EngineMethods, KubeObject, Refusal, Rule, Settings, SourceFile } from './types.ts';
 
 declare const CHECKER: string;
 declare const ENGINE: string;
@@ -52,6 +52,11 @@ const methods: Handlers<EngineMethods> = {
     JSON.parse((await whole()).fix(JSON.stringify(files), JSON.stringify(settings), today())) as EngineMethods['fix']['result'],
   documents: async (files, withObjects) => JSON.parse((await whole()).documents(JSON.stringify(files), withObjects)) as KubeObject[],
   settings: (text) => JSON.parse(checker.settings(text)) as EngineMethods['settings']['result'],
+  async refusal(object, release, file, action) {
+    const refusal = (await whole()).refusal(JSON.stringify(object), release, file, action);
+    return refusal === undefined ? null : (JSON.parse(refusal) as Refusal);
+  },
+  settingsAsYaml: async (settings) => (await whole()).settings_as_yaml(JSON.stringify(settings)),
   policy: async (settings, mode) => (await whole()).policy(JSON.stringify(settings), mode),
 };
 

@@ -23,6 +23,7 @@ const RANK = { error: 0, warning: 1, info: 2 };
 export class FindingsView {
   #order: Order = 'position';
   #shown = PAGE;
+  #printing = false;
   #previewed: Finding | undefined;
   #items = new Map<Finding, HTMLElement>();
   #view: HTMLElement | undefined;
@@ -32,6 +33,12 @@ export class FindingsView {
     private readonly explain: (rule: string) => void,
   ) {
     app.on('report', () => (this.#shown = Math.max(PAGE, this.#shown > PAGE ? this.#shown : PAGE)));
+  }
+
+  /** Shows every finding, or the first ones again. */
+  showAll(all: boolean): void {
+    this.#printing = all;
+    if (this.#view && this.app.state.tab === 'findings') this.render(this.#view);
   }
 
   render(view: HTMLElement): void {
@@ -100,8 +107,8 @@ export class FindingsView {
     const list = h('ul', { 'aria-label': 'Findings' });
     const fill = () => {
       const from = list.children.length;
-      list.append(...findings.slice(from, this.#shown).map((finding) => this.#item(finding, report)));
-      more.hidden = findings.length <= this.#shown;
+      list.append(...findings.slice(from, this.#printing ? undefined : this.#shown).map((finding) => this.#item(finding, report)));
+      more.hidden = this.#printing || findings.length <= this.#shown;
       more.textContent = `Show ${Math.min(PAGE, findings.length - this.#shown)} of ${count(findings.length - this.#shown, 'more finding')}`;
     };
     const more = h('button', { type: 'button', onclick: () => {

@@ -1,13 +1,16 @@
 // Entry point of the page: start-up, panel, tabs, toolbar, keys and shared links.
 
 import { App, FIRST } from './app.ts';
-import { byId, h } from './dom.ts';
 import { fetchArticles, showArticle } from './documentation.ts';
+import { byId, h } from './dom.ts';
 import { examplesMenu } from './examples.ts';
 import { EDITABLE, fileTabs } from './files.ts';
 import { FindingsView, counts } from './findings.ts';
+import { logHint } from './log-hint.ts';
+import { looksLikeLog } from './log-lines.ts';
+import { releaseOptions } from './release-options.ts';
 import { decode, encode } from './share.ts';
-import { type State, type Tab, type Theme, isLog, load, looksLikeLog } from './state.ts';
+import { type State, type Tab, type Theme, isLog, load } from './state.ts';
 import type { Finding, Settings } from './types.ts';
 
 const embedded = new URLSearchParams(location.search).get('embed') === '1';
@@ -156,7 +159,12 @@ function setting(change: (settings: Settings) => void): void {
   change(settings);
   app.change(settings);
 }
-release.addEventListener('change', () => setting((settings) => (settings.karpenterVersion = release.value)));
+release.addEventListener('change', () =>
+  setting((settings) => {
+    if (release.value) settings.karpenterVersion = release.value;
+    else delete settings.karpenterVersion;
+  }),
+);
 cluster.addEventListener('input', () =>
   setting((settings) => {
     if (cluster.value.trim()) settings.clusterName = cluster.value.trim();
@@ -164,14 +172,16 @@ cluster.addEventListener('input', () =>
   }),
 );
 function showSettings(): void {
-  const names = app.about?.releases.map((one) => one.name) ?? [];
-  const chosen = state.settings.karpenterVersion ?? names.at(-1) ?? '';
-  const all = names.includes(chosen) ? names : [...names, chosen];
-  if (release.options.length !== all.length) release.replaceChildren(...all.map((name) => h('option', { value: name }, name)));
-  release.value = chosen;
+  const options = releaseOptions(app);
+  const label = (all: Iterable<HTMLOptionElement>) => [...all].map((option) => option.text).join();
+  // An open list closes when its options are replaced.
+  if (label(options) !== label(release.options)) release.replaceChildren(...options);
+  release.value = state.settings.karpenterVersion ?? '';
   if (document.activeElement !== cluster) cluster.value = state.settings.clusterName ?? '';
 }
 app.on('settings', showSettings);
+// The input may pin another version than before.
+app.on('report', showSettings);
 
 const THEMES: Theme[] = ['system', 'light', 'dark'];
 function paint(): void {
@@ -195,6 +205,7 @@ byId('share').addEventListener('click', async () => (await import('./later.ts'))
 byId('cancel').addEventListener('click', () => app.cancel());
 examplesMenu(app, byId<HTMLButtonElement>('examples'));
 fileTabs(app);
+logHint(app);
 
 addEventListener('keydown', (event) => {
   if (event.key === 'F8') {
@@ -236,6 +247,9 @@ addEventListener(
   true,
 );
 addEventListener('pagehide', () => app.keepNow());
+// A print shows every finding; the list shows the first 200.
+addEventListener('beforeprint', () => findings.showAll(true));
+addEventListener('afterprint', () => findings.showAll(false));
 
 // Shared links, opened or pasted into this page
 

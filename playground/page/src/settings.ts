@@ -3,6 +3,8 @@
 import type { App } from './app.ts';
 import { dialog } from './dialog.ts';
 import { copy, h } from './dom.ts';
+import { install } from './install.ts';
+import { releaseOptions } from './release-options.ts';
 import { settingsOf } from './state.ts';
 import type { Exception, Level, Problem, Settings } from './types.ts';
 
@@ -43,14 +45,13 @@ class Form {
   }
 
   #basics(): HTMLElement {
-    const { about } = this.app;
     const settings = this.#settings;
     const release = h('select', { id: 'settings-release', onchange: () =>
-      this.#set((one) => (one.karpenterVersion = release.value)) });
-    const names = (about?.releases ?? []).map((one) => one.name);
-    const chosen = settings.karpenterVersion ?? names.at(-1) ?? '';
-    for (const name of names.includes(chosen) ? names : [...names, chosen]) release.append(h('option', { value: name }, name));
-    release.value = chosen;
+      this.#set((one) => {
+        if (release.value) one.karpenterVersion = release.value;
+        else delete one.karpenterVersion;
+      }) }, ...releaseOptions(this.app));
+    release.value = settings.karpenterVersion ?? '';
     const text = (key: 'kubernetesVersion' | 'clusterName', label: string, help: string, placeholder: string) => {
       const input = h('input', { id: `settings-${key}`, placeholder, autocomplete: 'off', spellcheck: 'false', oninput: () =>
         this.#set((one) => {
@@ -182,8 +183,9 @@ class Form {
   #asPolicy(): HTMLElement {
     const button = h('button', { type: 'button', class: 'small', id: 'copy-policy', onclick: () =>
       void copy(this.#policy.textContent ?? '', button, (text) => this.app.announce(text)) }, 'Copy');
-    return h('fieldset', {}, h('legend', {}, 'As ClusterAdmissionPolicy'),
-      h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': 'ClusterAdmissionPolicy' }, this.#policy), h('div', {}, button));
+    return h('fieldset', {}, h('legend', {}, 'As manifests for the cluster'),
+      h('p', { class: 'help' }, ...install()),
+      h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': 'Manifests for the cluster' }, this.#policy), h('div', {}, button));
   }
 
   #device(): HTMLElement {
@@ -207,10 +209,10 @@ class Form {
     this.#showProblems(problems, false);
     if (problems.length > 0) return;
     if (changed) this.app.change(settings);
-    const policy = await engine.call('policy', [settings, 'protect'], LIMIT);
+    const [policy, text] = await Promise.all([engine.call('policy', [settings, 'monitor'], LIMIT), engine.call('settingsAsYaml', [settings], LIMIT)]);
     if (request !== this.#latest) return;
     this.#policy.textContent = policy;
-    if (document.activeElement !== this.#text) this.#text.value = textOf(policy);
+    if (document.activeElement !== this.#text) this.#text.value = text;
   }
 
   async #readText(): Promise<void> {
@@ -225,7 +227,7 @@ class Form {
     this.body.children[1]?.replaceWith(basics);
     this.body.children[2]?.replaceWith(levels);
     this.#drawExceptions();
-    this.#policy.textContent = await this.app.engine.call('policy', [this.#settings, 'protect'], LIMIT);
+    this.#policy.textContent = await this.app.engine.call('policy', [this.#settings, 'monitor'], LIMIT);
   }
 
   #showProblems(problems: readonly Problem[], text: boolean): void {
@@ -239,12 +241,4 @@ class Form {
 function assign(exception: Exception, key: keyof Exception, value: string): void {
   if (value || key === 'rule' || key === 'reason') exception[key] = value;
   else delete exception[key];
-}
-
-/** Extracts the settings from the policy's manifest, where they come last. */
-function textOf(policy: string): string {
-  const at = policy.indexOf('\n  settings:');
-  const lines = policy.slice(at + 1).split('\n');
-  const text = lines.slice(1).map((line) => line.slice(4)).join('\n');
-  return text.trim() ? text : '';
 }

@@ -34,7 +34,7 @@ export function shareDialog(app: App): void {
     field.value = fragment && `${origin}${pathname}#${fragment}`;
     button.disabled = !fragment;
     const { length: letters } = field.value;
-    const what = shared.files ? 'The link contains your text: anyone with the link can read it.' : 'The link does not contain your text.';
+    const what = shared.files ? 'The link contains your text: whoever has the link can read it.' : 'The link does not contain your text.';
     const large = app.large.length > 0 && shared.files ? ' It does not contain the files that are too large for the editor.' : '';
     length.textContent = nothing
       ? 'Choose what to share.'

@@ -80,13 +80,6 @@ export function isLog(name: string): boolean {
   return /\.(log|txt|out)$/i.test(name);
 }
 
-/** Whether the first lines look like a log or an event table. */
-export function looksLikeLog(text: string): boolean {
-  const lines = text.slice(0, 20_000).split('\n').map((line) => line.trim()).filter(Boolean).slice(0, 20);
-  const logLines = lines.filter((line) => /\{"level":|"logger":|"time":"\d{4}-|\d{4}-\d\d-\d\dT[\d:.]+\S*\s|^(NAMESPACE\s+)?LAST SEEN\s/.test(line));
-  return logLines.length * 2 > lines.length || /^(NAMESPACE\s+)?LAST SEEN\s/.test(lines[0] ?? '');
-}
-
 /** Removes a byte order mark, which neither the editor nor the engine counts. */
 export function withoutMark(text: string): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text;

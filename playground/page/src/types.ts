@@ -190,6 +190,14 @@ export interface FilesOfCluster {
   files: SymptomFile[];
 }
 
+/** Refusal of an object by the API server. */
+export interface Refusal {
+  /** Output of kubectl. */
+  output: string;
+  /** Whether the server could decode the object. It then calls mutating webhooks before it refuses the object. */
+  isDecoded: boolean;
+}
+
 /** Methods of the engine worker. */
 export interface EngineMethods {
   start: { args: []; result: { about: About; rules: Rule[] } };
@@ -204,7 +212,12 @@ export interface EngineMethods {
   };
   documents: { args: [files: SourceFile[], whole: boolean]; result: KubeObject[] };
   settings: { args: [text: string]; result: { problems: Problem[]; settings: Settings | null } };
-  policy: { args: [settings: Settings, mode: string]; result: string };
+  /** Output of kubectl where the API server refuses an object, or null if it accepts the object. */
+  refusal: { args: [object: Json, release: string, file: string, action: string]; result: Refusal | null };
+  /** The settings as the text of karpwarden.yaml. */
+  settingsAsYaml: { args: [settings: Settings]; result: string };
+  /** The manifests that install the policies with these settings. */
+  policy: { args: [settings: Settings, mode: 'monitor' | 'protect']; result: string };
 }
 
 /** Methods of the symptoms worker. */

@@ -25,8 +25,8 @@ export interface AdmissionResponse {
 }
 
 const ID = 'clusterwide-karpenter';
-/** Name of the webhook in the API server. */
-export const WEBHOOK = `${ID}.kubewarden.admission`;
+/** Returns the name of a policy's webhook in the API server. */
+export const webhookOf = (policy: string): string => `clusterwide-${policy}.kubewarden.admission`;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -61,19 +61,21 @@ export function matchesRules(metadata: Json, request: Json): boolean {
   );
 }
 
-/** Runs the policy in a fresh instance and returns the response that the API server receives. */
+/** Runs the policy in a fresh instance and returns the response that the API server receives, and the patched object. */
 export async function review(
   policy: Policy,
   request: JsonObject,
   others: readonly JsonObject[],
   granted: readonly { apiVersion: string; kind: string }[],
-): Promise<{ response: AdmissionResponse; calls: HostCall[] }> {
+): Promise<{ response: AdmissionResponse; object: Json; calls: HostCall[] }> {
   const inventory = new Inventory(others, granted);
-  const response = constrain(policy, await evaluate(policy, request, inventory));
-  return { response, calls: inventory.calls };
+  const { response: evaluated, mutated } = await evaluate(policy, request, inventory);
+  const response = constrain(policy, evaluated);
+  const object = response.patch === undefined ? (at(request, 'object') ?? null) : mutated;
+  return { response, object, calls: inventory.calls };
 }
 
-async function evaluate(policy: Policy, request: JsonObject, inventory: Inventory): Promise<AdmissionResponse> {
+async function evaluate(policy: Policy, request: JsonObject, inventory: Inventory): Promise<{ response: AdmissionResponse; mutated: Json }> {
   const uid = textAt(request, 'uid');
   const payload = encoder.encode(sorted({ request, settings: policy.settings }));
   let answer: Uint8Array;
@@ -89,15 +91,15 @@ async function evaluate(policy: Policy, request: JsonObject, inventory: Inventor
       return reply === undefined ? new Uint8Array() : encoder.encode(sorted(reply));
     });
   } catch (error) {
-    return rejected(uid, `internal server error: ${(error as Error).message}`, 500);
+    return { response: rejected(uid, `internal server error: ${(error as Error).message}`, 500), mutated: null };
   }
   let output: Json;
   try {
     output = JSON.parse(decoder.decode(answer)) as Json;
   } catch (error) {
-    return rejected(uid, `internal server error: invalid response from policy: ${(error as Error).message}`, 500);
+    return { response: rejected(uid, `internal server error: invalid response from policy: ${(error as Error).message}`, 500), mutated: null };
   }
-  return responseOf(uid, at(request, 'object'), output);
+  return { response: responseOf(uid, at(request, 'object'), output), mutated: at(output, 'mutated_object') ?? null };
 }
 
 function rejected(uid: string, message: string, code?: number): AdmissionResponse {
