@@ -238,6 +238,7 @@ export class FindingsView {
     for (const { folders } of report.environments) {
       list.append(h('li', {}, `${folders.join(', ')} look like separate clusters, so their objects are not compared`));
     }
+    for (const note of report.notes) list.append(h('li', {}, ...message(note)));
     for (const [reason, number] of reasons) list.append(h('li', {}, `${count(number, 'document')} skipped: ${reason}`));
     if (summary.suppressed > 0 && report.findings.length > 0) {
       list.append(h('li', {}, `${count(summary.suppressed, 'finding')} suppressed by settings or annotations`));

@@ -169,6 +169,7 @@ export class SymptomsView {
       );
     }
     if (others.length > 0) parts.push(this.#others(others));
+    parts.push(...report.logs.filter((log) => log.notRecognised.length > 0).map((log) => this.#notRecognised(log)));
     parts.push(...report.logs.filter((log) => log.entries > 0 || log.skipped.length > 0).map((log) => this.#statistics(log)));
     const unread = report.unreadable.map(({ file, line, message: text }) => h('li', {}, h('strong', {}, 'Unreadable: '), `${file}, line ${line}: `, ...message(text)));
     const skipped = report.skipped.filter(({ reason }) => reason.startsWith('a binary')).map(({ file, reason }) => h('li', {}, `${file}: ${reason}`));
@@ -181,7 +182,7 @@ export class SymptomsView {
     const object = [one.kind, one.namespace, one.name].filter(Boolean).join('/');
     const cluster = one.cluster && `cluster ${one.cluster}`;
     const { seen } = one;
-    const times = seen?.first && seen.last && seen.first !== seen.last ? `${seen.first} to ${seen.last}` : (seen?.first ?? '');
+    const when = seen ? period(seen) : '';
     const first = one.evidence.find((line) => line.line !== null);
     // A diagnosis points to the manifest at fault, or else to its first evidence.
     const isInManifest = one.offset !== null && !(one.file === first?.file && one.line === first.line);
@@ -193,7 +194,7 @@ export class SymptomsView {
       icon(one.severity),
       h('span', { class: 'rule' }, one.rule),
       h('span', { class: 'severity' }, ` ${one.severity}, ${one.confidence}`),
-      h('span', { class: 'where' }, [cluster, object, seen && seen.count > 1 ? `${seen.count.toLocaleString('en')} times` : '', times].filter(Boolean).join(' · ')),
+      h('span', { class: 'where' }, [cluster, object, seen ? times(seen) : '', when].filter(Boolean).join(' · ')),
       h('span', { class: 'message' }, ...message(one.message)),
     );
     const more = h('div', { class: 'more' }, one.help && h('p', {}, ...message(`${one.help.charAt(0).toUpperCase()}${one.help.slice(1)}.`.replace(/\.\.$/, '.'))));
@@ -291,10 +292,32 @@ export class SymptomsView {
     );
   }
 
+  /** Errors in a log that Karpwarden does not know, each with its first line. */
+  #notRecognised(log: Log): HTMLElement {
+    const shown = log.notRecognised.slice(0, 10);
+    const rest = log.notRecognised.slice(10).reduce((sum, { count }) => sum + count, log.notRecognisedMore);
+    const rows = shown.map((one) => {
+      const seen = [times(one), period(one)].filter(Boolean).join(' · ');
+      const row = this.#evidence({ file: one.file, line: one.line, text: one.message });
+      row.append(h('span', { class: 'line' }, seen));
+      return row;
+    });
+    return h(
+      'div',
+      { class: 'part' },
+      h('h3', {}, `Errors that are not recognised${log.cluster ? ` in ${log.cluster}` : ''}`),
+      h('ol', { class: 'evidence', 'aria-label': 'Errors that are not recognised' }, ...rows),
+      rest > 0 && h('p', { class: 'digest' }, `${count(rest, 'more error')} of other kinds.`),
+    );
+  }
+
   #statistics(log: Log): HTMLElement {
     const number = (value: number) => value.toLocaleString('en');
     const list = h('ul', { class: 'notes', 'aria-label': log.cluster ? `Input of ${log.cluster}` : 'Input' });
     const add = (...text: (string | Node)[]) => list.append(h('li', {}, ...text));
+    if (!log.isOfKarpenter && log.lines > 0) {
+      add('None of these lines is known to come from Karpenter. Its log is ', h('code', {}, 'kubectl logs -n kube-system -l app.kubernetes.io/name=karpenter --prefix --tail=-1'), '.');
+    }
     add(log.cluster && h('strong', {}, `${log.cluster}: `), `${count(log.lines, 'line')} with ${count(log.entries, 'entry', 'entries')}: ${number(log.understood)} understood, ${number(log.unknown)} not.`);
     if (log.level) {
       const missing = log.level === 'DEBUG' ? '' : ' The input contains no DEBUG messages.';
@@ -307,4 +330,21 @@ export class SymptomsView {
     for (const { reason, count: lines } of log.skipped) add(`${count(lines, 'line')} skipped: ${reason}`);
     return list;
   }
+}
+
+interface Seen {
+  count: number;
+  atLeast?: boolean;
+  first: string | null;
+  last: string | null;
+}
+
+/** How often something was seen; empty if it was seen once. */
+function times({ count: number, atLeast }: Seen): string {
+  if (atLeast) return `at least ${count(number, 'time')}`;
+  return number > 1 ? count(number, 'time') : '';
+}
+
+function period({ first, last }: Seen): string {
+  return first && last && first !== last ? `${first} to ${last}` : (first ?? '');
 }

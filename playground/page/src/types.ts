@@ -70,12 +70,26 @@ export interface Evidence {
 export interface Diagnosis extends Finding {
   confidence: 'certain' | 'likely' | 'possible';
   evidence: Evidence[];
-  seen?: { count: number; first: string | null; last: string | null; objects: string[]; objectsInAll: number };
+  seen?: { count: number; atLeast: boolean; first: string | null; last: string | null; objects: string[]; objectsInAll: number };
 }
 
 /** Statistics of the logs, events and status of one cluster. */
+/** Error lines that no release is known to write, grouped by message. */
+export interface UnrecognisedError {
+  message: string;
+  count: number;
+  first: string | null;
+  last: string | null;
+  file: string;
+  line: number;
+  text: string;
+}
+
 export interface Log {
   cluster: string;
+  isOfKarpenter: boolean;
+  notRecognised: UnrecognisedError[];
+  notRecognisedMore: number;
   files: number;
   lines: number;
   entries: number;
@@ -114,6 +128,7 @@ export interface Report {
   accepted?: { file: string; document: number; releases: string }[];
   pins: { cluster: string; folder: string; version: string; checkedAs: string; file: string; line: number; note: string }[];
   environments: { folders: string[] }[];
+  notes: string[];
   skipped: { file: string; document: number; reason: string }[];
   unreadable: { file: string; document: number; line: number; column: number; message: string; concernsKarpenter: boolean }[];
 }
