@@ -18,6 +18,9 @@ export interface Settings {
   rules?: Record<string, Level>;
   allowIgnoreAnnotation?: boolean;
   fix?: boolean;
+  announceErrors?: boolean;
+  strictUpdates?: boolean;
+  context?: "all" | "pools" | "none";
   exceptions?: { rule: string; kind?: string; namespace?: string; name?: string; reason: string; until?: string }[];
 }
 

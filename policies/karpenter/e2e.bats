@@ -24,6 +24,19 @@
   [ $(expr "$output" : '.*"allowed":false.*restricted-label.*') -ne 0 ]
 }
 
+@test "accept an update of an object that had the error before, unless updates are strict" {
+  run kwctl run --request-path test_data/nodepool-update-old-error.json annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*"warnings":.*restricted-label.*the object had this error before the update.*') -ne 0 ]
+
+  run kwctl run --request-path test_data/nodepool-update-old-error.json --settings-json '{"strictUpdates": true}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":false.*restricted-label.*') -ne 0 ]
+}
+
 @test "report all errors at once" {
   run kwctl run --request-path test_data/nodepool-create-two-errors.json annotated-policy.wasm
   echo "output = ${output}"
@@ -71,6 +84,23 @@
   echo "output = ${output}"
   [ "$status" -eq 0 ]
   [ $(expr "$output" : '.*"allowed":true.*"patchType":"JSONPatch".*"patch":".*') -ne 0 ]
+  [ $(expr "$output" : '.*"warnings":.*fixed: instance-profile-is-arn at spec.instanceProfile.*') -ne 0 ]
+}
+
+@test "leave a field that server-side apply manages, with fix: true" {
+  run kwctl run --request-path test_data/nodeclass-create-applied.json --settings-json '{"fix": true, "rules": {"nodeclass": "warn"}}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*"patchType".*') -eq 0 ]
+  [ $(expr "$output" : '.*"warnings":.*not fixed: instance-profile-is-arn.*kustomize-controller.*') -ne 0 ]
+}
+
+@test "return errors as warnings with announceErrors: true" {
+  run kwctl run --request-path test_data/nodeclass-create-profile-arn.json --settings-json '{"announceErrors": true}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"warnings":.*would be rejected: instance-profile-is-arn at spec.instanceProfile.*') -ne 0 ]
 }
 
 @test "ignore a rule that is off" {
@@ -115,11 +145,12 @@
   [ $(expr "$output" : '.*"warnings":.*storageclass-immediate at volumeBindingMode.*') -ne 0 ]
 }
 
-@test "fix a StorageClass on CREATE, but not on UPDATE" {
+@test "leave the volumeBindingMode of a StorageClass, which is immutable, with fix: true" {
   run kwctl run --request-path test_data/storageclass-create-immediate.json --settings-json '{"fix": true}' annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
-  [ $(expr "$output" : '.*"allowed":true.*"patchType":"JSONPatch".*') -ne 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*"patchType".*') -eq 0 ]
 
   run kwctl run --request-path test_data/storageclass-update-immediate.json --settings-json '{"fix": true}' annotated-policy.wasm
   echo "output = ${output}"
@@ -165,6 +196,14 @@
   [ "$status" -eq 0 ]
   [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
   [ $(expr "$output" : '.*"warnings":.*NodePool objects could not be looked up.*unable to handle the request.*') -ne 0 ]
+}
+
+@test "look up nothing with context: none" {
+  run kwctl run --request-path test_data/deployment-create-unmatched.json --settings-json '{"context": "none"}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*could not be looked up.*') -eq 0 ]
 }
 
 @test "warn about kinds that could not be looked up without the permission" {

@@ -53,7 +53,7 @@ fn reports_all_mistakes_of_a_config_file_with_locations() {
     2 | rulez:
       |
 
-    error: rulez: unknown key (did you mean `rules`?); the known keys are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, exceptions, exclude, overrides
+    error: rulez: unknown key (did you mean `rules`?); the known keys are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, announceErrors, strictUpdates, context, exceptions, exclude, overrides
      --> karpwarden.yaml:2:1
       |
     1 | karpenterVersion: 1.10

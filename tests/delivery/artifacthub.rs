@@ -24,7 +24,7 @@ fn package_is_complete_and_agrees_with_the_metadata() {
     assert_eq!(image["name"], "policy", "Artifact Hub requires an image of this name");
     let module = annotation("io.kubewarden.policy.ociUrl").as_str().unwrap();
     assert_eq!(image["image"], format!("{module}:v{}", home::VERSION));
-    assert_eq!(package["annotations"]["kubewarden/mutation"], "true");
+    assert_eq!(package["annotations"]["kubewarden/mutation"], "false");
     for (key, of_policy) in
         [("kubewarden/rules", "rules"), ("kubewarden/contextAwareResources", "contextAwareResources")]
     {

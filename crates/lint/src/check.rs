@@ -17,6 +17,7 @@ use crate::coverage;
 use crate::finding::Finding;
 use crate::inventory::Inventory;
 use crate::pins::Pins;
+use crate::ratchet;
 use crate::registry::Registry;
 use crate::report::{DocumentLocation, Report, Skipped, Unreadable};
 use crate::rule::{On, Rule};
@@ -191,14 +192,34 @@ impl Driver<'_> {
     }
 }
 
-/// Checks the object of an admission request. `objects` are all objects of the cluster, including the object itself.
+/// Checks the object of an admission request. `objects` are all objects of the cluster, including the object itself, and
+/// `is_complete` says whether an object that is absent here is absent from the cluster. An error that the stored object already
+/// has is a warning, unless the settings make updates strict.
 pub fn check_request<'d>(
     registry: &Registry,
     object: Object<'d>,
-    objects: Vec<Object<'d>>,
+    objects: &[Object<'d>],
+    is_complete: bool,
     settings: &Settings,
 ) -> Vec<Finding<'d>> {
-    let clusters = [Inventory::new("", objects, settings.complete_inventory)];
+    let mut findings = findings_among(registry, object, objects.to_vec(), is_complete, settings);
+    let stored = object.stored().filter(|_| !settings.strict_updates);
+    if let Some(stored) = stored.filter(|_| findings.iter().any(ratchet::may_be_lowered)) {
+        let before = objects.iter().map(|one| if *one == object { stored } else { *one }).collect();
+        let before = findings_among(registry, stored, before, is_complete, settings);
+        ratchet::lower_old_errors(&mut findings, object, &before, stored);
+    }
+    findings
+}
+
+fn findings_among<'d>(
+    registry: &Registry,
+    object: Object<'d>,
+    objects: Vec<Object<'d>>,
+    is_complete: bool,
+    settings: &Settings,
+) -> Vec<Finding<'d>> {
+    let clusters = [Inventory::new("", objects, is_complete)];
     let [inventory] = &clusters;
     let context = Context::new(settings, inventory, &clusters, object, false);
     let suppressions = Suppressions::of(object, registry, &context);

@@ -93,8 +93,14 @@ impl<'c, 'd> Context<'c, 'd> {
             || self.evidence.is_none_or(Evidence::shows_karpenter)
     }
 
+    /// The origin of the other objects, for messages.
+    pub const fn scope(&self) -> &'static str {
+        if self.is_text { "this input" } else { "the cluster" }
+    }
+
     /// The refusals of the API server for the object that the rules check, in every release.
     pub fn refusals(&self) -> &[Refusal<'d>] {
-        self.refusals.get_or_init(|| validation::refusals(self.object, self.is_text))
+        let keeps_unchanged = validation::keeps_unchanged_faults(self.settings.kubernetes_minor);
+        self.refusals.get_or_init(|| validation::refusals(self.object, self.is_text, keeps_unchanged))
     }
 }

@@ -30,6 +30,8 @@ pub struct Rule {
     pub on: &'static [On],
     /// The kinds of other objects that it looks up.
     pub inventory: &'static [Kind],
+    /// Whether it looks up other objects for this object; if no rule does, the policy asks the cluster for nothing.
+    pub looks_up: for<'d> fn(Object<'d>) -> bool,
     /// Runs only under `karpwarden upgrade`.
     pub upgrade_only: bool,
     /// The rules of family `api-server` whose refusals it explains: at the same key or value, only its finding is shown.
@@ -74,6 +76,7 @@ impl Rule {
         summary: "",
         on: &[],
         inventory: &[],
+        looks_up: |_| true,
         upgrade_only: false,
         supersedes: &[],
         depends_on_karpenter: false,

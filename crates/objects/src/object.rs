@@ -161,6 +161,18 @@ impl<'d> Object<'d> {
         self.old
     }
 
+    /// The stored object of an UPDATE request, as an object that is updated without a change.
+    pub fn stored(self) -> Option<Self> {
+        let old = self.old.filter(|_| self.operation == Operation::Update)?;
+        Some(Self::in_request(old, Some(old), Operation::Update))
+    }
+
+    /// Whether a request creates the object. The audit scanner sends stored objects as CREATE requests, too; the API server
+    /// refuses a new object with a `resourceVersion` (k8s.io/apiserver pkg/storage/errors.go).
+    pub fn is_being_created(self) -> bool {
+        self.operation == Operation::Create && self.root.at_path(&["metadata", "resourceVersion"]).is_none()
+    }
+
     /// The operation on the object.
     pub fn operation(self) -> Operation {
         self.operation

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use karpwarden::REGISTRY;
+use karpwarden::karpenter::kind::Kind;
 use karpwarden::lint::check::check_request;
 use karpwarden::lint::finding::Finding;
 use karpwarden::lint::settings::{Settings, SettingsProblem};
@@ -16,6 +17,7 @@ use karpwarden::objects::object::{Object, Operation};
 
 use crate::host::Host;
 use crate::inventory::Lists;
+use crate::mutation;
 use crate::response::Response;
 
 /// Answers `validate`. The payload holds a `request` and the `settings`.
@@ -39,14 +41,10 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     if !REGISTRY.rules().any(|rule| rule.counts_as_checked(object)) {
         return Response::accepted(vec![format!("no rule of karpwarden reads the kind {}", object.kind())]);
     }
-    let review = Review { settings: &settings, lists: Lists::fetch(object, &settings, host) };
+    let lists = Lists::fetch(object, &settings, host);
+    let review = Review { settings: &settings, lists: &lists };
     let findings = review.findings(object);
-    if settings.fix
-        && let Some(mutated) = review.mutated(object, &findings)
-    {
-        return mutated;
-    }
-    review.respond(&findings, object)
+    if settings.fix { review.fixed(&findings, object) } else { review.respond(&findings, object, Vec::new()) }
 }
 
 /// Answers `validate_settings` with the JSON of a `SettingsValidationResponse`, which lists all problems. The payload is the
@@ -93,26 +91,49 @@ fn reviewed(request: Node<'_>) -> Option<Object<'_>> {
 /// Settings and inventory of one request.
 struct Review<'r> {
     settings: &'r Settings,
-    lists: Lists,
+    lists: &'r Lists,
 }
 
 impl Review<'_> {
     fn findings<'d>(&'d self, object: Object<'d>) -> Vec<Finding<'d>> {
-        check_request(&REGISTRY, object, self.lists.objects(object), self.settings)
-    }
-
-    fn respond(&self, findings: &[Finding<'_>], object: Object<'_>) -> Response {
-        Response::of(findings, object, self.settings, self.lists.warnings.clone())
-    }
-
-    /// The response with all safe fixes applied. `None` if there are no safe fixes, or unless only the values that they declare
-    /// change, their findings are gone, and there is no new error.
-    fn mutated(&self, sent: Object<'_>, before: &[Finding<'_>]) -> Option<Response> {
-        let safe = |finding: &&Finding<'_>| finding.fix.as_ref().is_some_and(|fix| fix.safe);
-        let fixable: Vec<&Finding<'_>> = before.iter().filter(safe).collect();
-        if fixable.is_empty() {
-            return None;
+        let is_complete = self.settings.complete_inventory && self.lists.is_complete;
+        let check = |objects: Vec<_>| check_request(&REGISTRY, object, &objects, is_complete, self.settings);
+        let is_about_pools = |finding: &Finding<'_>| finding.rule.inventory.contains(&Kind::NODE_POOL);
+        if let Some(few) = self.lists.few(object) {
+            let findings = check(few);
+            if !findings.iter().any(is_about_pools) {
+                return findings;
+            }
         }
+        check(self.lists.all(object))
+    }
+
+    fn respond(&self, findings: &[Finding<'_>], object: Object<'_>, mut notes: Vec<String>) -> Response {
+        notes.extend(self.lists.warnings.iter().cloned());
+        Response::of(findings, object, self.settings, notes)
+    }
+
+    /// The response with the safe fixes applied, as far as they survive the next apply of the same manifest.
+    fn fixed(&self, findings: &[Finding<'_>], object: Object<'_>) -> Response {
+        let on_update = Object::in_request(object.root(), None, Operation::Update);
+        let mutation = mutation::of(findings, &self.findings(on_update), object);
+        if mutation.fixed.is_empty() {
+            return self.respond(findings, object, mutation.refused);
+        }
+        let notes = [mutation.applied, mutation.refused.clone()].concat();
+        let fixed = self.mutated(object, findings, &mutation.fixed, notes);
+        fixed.unwrap_or_else(|| self.respond(findings, object, mutation.refused))
+    }
+
+    /// The response with the fixes of some findings applied. `None` unless only the values that they declare change, these findings
+    /// are gone, and there is no new error.
+    fn mutated(
+        &self,
+        sent: Object<'_>,
+        before: &[Finding<'_>],
+        fixable: &[&Finding<'_>],
+        notes: Vec<String>,
+    ) -> Option<Response> {
         let changes: Vec<_> =
             fixable.iter().filter_map(|finding| finding.fix.as_ref()).flat_map(|fix| &fix.changes).collect();
         let fixed = rewrite(sent.root(), changes.clone());
@@ -124,7 +145,7 @@ impl Review<'_> {
         let after = self.findings(object);
         let fixed_rules = fixable.iter().map(|finding| finding.rule.name);
         Tally::by_rule(before).allows(&Tally::by_rule(&after), fixed_rules).ok()?;
-        let mut response = self.respond(&after, object);
+        let mut response = self.respond(&after, object, notes);
         response.mutated_object = response.accepted.then_some(fixed);
         Some(response)
     }

@@ -1,23 +1,27 @@
 //! The other objects of the cluster, looked up through the host.
 
-use std::sync::Arc;
-
 use karpwarden::REGISTRY;
 use karpwarden::karpenter::kind::Kind;
 use karpwarden::lint::rule::Rule;
 use karpwarden::lint::settings::Settings;
-use karpwarden::manifest::json;
-use karpwarden::manifest::limits::Limits;
-use karpwarden::manifest::source::{Source, Span};
-use karpwarden::manifest::tree::{Tree, items_of};
+use karpwarden::manifest::tree::items_of;
 use karpwarden::objects::object::Object;
 
 use crate::host::{Host, api_version, list};
+use crate::list::List;
 
 /// The kinds that the policy looks up, with the fields that rules read. The host keeps one watch for each set of fields, so each
 /// kind has one set. `metadata` is always included.
 pub const LOOKED_UP: [(Kind, &[&str]); 3] = [
-    (Kind::NODE_POOL, &["spec.template"]),
+    (
+        Kind::NODE_POOL,
+        &[
+            "spec.template.metadata.labels",
+            "spec.template.spec.nodeClassRef",
+            "spec.template.spec.requirements",
+            "spec.template.spec.taints",
+        ],
+    ),
     (Kind::NODE_CLASS, &["metadata.name"]),
     (Kind::STORAGE_CLASS, &["provisioner", "volumeBindingMode", "allowedTopologies"]),
 ];
@@ -25,57 +29,75 @@ pub const LOOKED_UP: [(Kind, &[&str]); 3] = [
 /// The lists that the host returned.
 #[derive(Debug, Default)]
 pub struct Lists {
-    trees: Vec<(Kind, Tree)>,
+    by_kind: Vec<(Kind, List)>,
+    /// Whether every kind that the rules want was looked up. What was not looked up may exist.
+    pub(crate) is_complete: bool,
     /// One warning for each kind that could not be looked up.
     pub warnings: Vec<String>,
 }
 
 impl Lists {
-    /// Looks up the kinds in the inventory of the enabled rules that apply to this object.
+    /// Looks up the kinds that the enabled rules want for this object, if the settings allow it.
     pub fn fetch(object: Object<'_>, settings: &Settings, host: &dyn Host) -> Self {
-        let mut lists = Self::default();
-        let wanting: Vec<&Rule> =
-            REGISTRY.rules().filter(|rule| settings.enables(rule) && rule.applies(object)).collect();
+        let mut lists = Self { is_complete: true, ..Self::default() };
+        let wants = |rule: &&Rule| {
+            !rule.inventory.is_empty()
+                && settings.enables(rule)
+                && rule.applies(object)
+                && (rule.looks_up)(object)
+        };
+        let wanting: Vec<&Rule> = REGISTRY.rules().filter(wants).collect();
         for (kind, fields) in LOOKED_UP {
             if !wanting.iter().any(|rule| rule.inventory.contains(&kind)) {
                 continue;
             }
-            let read = list(host, kind, fields).and_then(|bytes| read(&bytes));
-            match read {
-                Ok(tree) => lists.trees.push((kind, tree)),
-                Err(reason) => lists.warnings.push(format!(
-                    "{} {} objects could not be looked up, so nothing was compared with them: {reason}",
-                    api_version(kind),
-                    kind.name,
-                )),
+            if !settings.look_ups.include(kind) {
+                lists.is_complete = false;
+                continue;
+            }
+            match list(host, kind, fields).and_then(|bytes| List::read(&bytes, object)) {
+                Ok(list) => lists.by_kind.push((kind, list)),
+                Err(reason) => {
+                    lists.is_complete = false;
+                    lists.warnings.push(format!(
+                        "{} {} objects could not be looked up, so nothing was compared with them: {reason}",
+                        api_version(kind),
+                        kind.name,
+                    ));
+                }
             }
         }
         lists
     }
 
-    /// The objects of the lists, with the reviewed object in place of its stored state.
-    pub fn objects<'d>(&'d self, reviewed: Object<'d>) -> Vec<Object<'d>> {
-        let same = |object: &Object<'_>| {
-            object.kind() == reviewed.kind()
-                && object.group() == reviewed.group()
-                && object.namespace() == reviewed.namespace()
-                && object.name() == reviewed.name()
-        };
-        let listed = self.trees.iter().flat_map(|(kind, tree)| {
-            let items = tree.root().get("items");
-            items_of(items).map(|item| Object::of_kind(item, *kind))
+    /// All objects, with the reviewed object in place of its stored state.
+    pub(crate) fn all<'d>(&'d self, reviewed: Object<'d>) -> Vec<Object<'d>> {
+        let items = self.by_kind.iter().flat_map(|(kind, list)| {
+            let items = items_of(list.whole().and_then(|tree| tree.root().get("items")));
+            items.map(|item| Object::of_kind(item, *kind))
         });
-        core::iter::once(reviewed).chain(listed.filter(|object| !same(object))).collect()
+        with_reviewed(reviewed, items)
+    }
+
+    /// The reviewed object with the few NodePools that probably take its pods; `None` without such NodePools.
+    ///
+    /// A pod that one of them takes has no finding about NodePools, whatever the other NodePools are. So the other NodePools
+    /// matter only if such a finding remains.
+    pub(crate) fn few<'d>(&'d self, reviewed: Object<'d>) -> Option<Vec<Object<'d>>> {
+        let [(Kind::NODE_POOL, list)] = self.by_kind.as_slice() else { return None };
+        let items = list.few().iter().map(|tree| Object::of_kind(tree.root(), Kind::NODE_POOL));
+        (!list.few().is_empty()).then(|| with_reviewed(reviewed, items))
     }
 }
 
-/// Parses a list of the host. The items may lack their kind.
-fn read(bytes: &[u8]) -> Result<Tree, String> {
-    let text = core::str::from_utf8(bytes).map_err(|_| "the answer is not UTF-8".to_owned())?;
-    let source = Arc::new(Source::new("list", text));
-    let whole = Span::new(0, text.len());
-    let read = json::read(&source, whole, &Limits::DEFAULT).map_err(|error| error.problem.to_string())?;
-    read.map(|(tree, _)| tree).ok_or_else(|| "the answer is empty".to_owned())
+fn with_reviewed<'d>(reviewed: Object<'d>, listed: impl Iterator<Item = Object<'d>>) -> Vec<Object<'d>> {
+    let same = |object: &Object<'_>| {
+        object.kind() == reviewed.kind()
+            && object.group() == reviewed.group()
+            && object.namespace() == reviewed.namespace()
+            && object.name() == reviewed.name()
+    };
+    core::iter::once(reviewed).chain(listed.filter(|object| !same(object))).collect()
 }
 
 #[cfg(test)]

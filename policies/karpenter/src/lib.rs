@@ -6,7 +6,10 @@
 pub mod admission;
 pub mod host;
 pub mod inventory;
+mod list;
+mod mutation;
 pub mod response;
+mod warnings;
 
 use wapc_guest::{CallResult, register_function};
 

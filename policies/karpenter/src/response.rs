@@ -8,6 +8,8 @@ use karpwarden::lint::settings::Settings;
 use karpwarden::manifest::json::quote;
 use karpwarden::objects::object::Object;
 
+use crate::warnings::{self, Warning};
+
 /// Answer to `validate`: `ValidationResponse` of kubewarden-policy-sdk 0.17.
 #[derive(Debug, Default)]
 pub struct Response {
@@ -23,16 +25,16 @@ pub struct Response {
     pub warnings: Vec<String>,
 }
 
-/// The API server truncates a warning to 256 bytes, and all warnings together to 4096 (k8s.io/apiserver warning headers).
-const WARNING_BYTES: usize = 256;
-const WARNINGS: usize = 12;
 /// Number of findings that a rejection lists.
 const LISTED: usize = 20;
+/// Size of the audit annotation with the whole warnings, in bytes.
+const DETAILS: usize = 16_384;
 
 impl Response {
     /// A response that accepts the request, with warnings.
-    pub fn accepted(warnings: Vec<String>) -> Self {
-        Self { accepted: true, warnings: headers(warnings), ..Self::default() }
+    pub fn accepted(notes: Vec<String>) -> Self {
+        let notes: Vec<_> = notes.into_iter().map(Warning::note).collect();
+        Self { accepted: true, warnings: warnings::texts(&notes).0, ..Self::default() }
     }
 
     /// A response that rejects the request for a reason other than findings.
@@ -40,12 +42,18 @@ impl Response {
         Self { message: Some(message), ..Self::default() }
     }
 
-    /// The response to findings: an error rejects, a warning becomes a warning, an info goes to the audit log.
+    /// The response to findings: an error rejects, a warning becomes a warning, an info goes to the audit log. Warnings that do
+    /// not fit are whole in the audit log.
     pub fn of(findings: &[Finding<'_>], object: Object<'_>, settings: &Settings, notes: Vec<String>) -> Self {
         let of = |severity| findings.iter().filter(move |finding| finding.severity == severity);
         let errors: Vec<_> = of(Severity::Error).collect();
         let message = (!errors.is_empty()).then(|| refusal(&errors, object, settings));
-        let warnings = of(Severity::Warning).map(|finding| warning(finding, object)).chain(notes).collect();
+        let announced =
+            errors.iter().filter(|_| settings.announce_errors).map(|error| announced(error, object));
+        let warnings = of(Severity::Warning).map(|finding| warning(finding, object));
+        let notes = notes.into_iter().map(Warning::note);
+        let all: Vec<Warning> = announced.chain(warnings).chain(notes).collect();
+        let (warnings, is_shortened) = warnings::texts(&all);
         let mut audit_annotations = Vec::new();
         for (key, severity) in
             [("errors", Severity::Error), ("infos", Severity::Info), ("warnings", Severity::Warning)]
@@ -55,13 +63,13 @@ impl Response {
                 audit_annotations.push((key, names.join(", ")));
             }
         }
-        Self {
-            accepted: message.is_none(),
-            message,
-            mutated_object: None,
-            audit_annotations,
-            warnings: headers(warnings),
+        if is_shortened {
+            let details: Vec<_> = all.iter().map(Warning::whole).collect();
+            let mut details = details.join("\n");
+            details.truncate(details.floor_char_boundary(DETAILS));
+            audit_annotations.push(("details", details));
         }
+        Self { accepted: message.is_none(), message, mutated_object: None, audit_annotations, warnings }
     }
 
     /// The response as JSON. The API server chooses the status code of a rejection.
@@ -129,52 +137,12 @@ fn refusal(errors: &[&Finding<'_>], object: Object<'_>, settings: &Settings) -> 
     text
 }
 
-fn warning(finding: &Finding<'_>, object: Object<'_>) -> String {
-    let help = &finding.help;
-    let separator = if help.is_empty() { "" } else { "; " };
-    format!("{}: {}{separator}{help}", name(finding, object), &finding.message)
+fn warning(finding: &Finding<'_>, object: Object<'_>) -> Warning {
+    Warning { name: name(finding, object), message: finding.message.clone(), help: finding.help.clone() }
 }
 
-/// Warnings in the form of HTTP headers: printable ASCII, bounded in length and number.
-fn headers(mut warnings: Vec<String>) -> Vec<String> {
-    let more = warnings.len().saturating_sub(WARNINGS);
-    warnings.truncate(WARNINGS);
-    let mut headers: Vec<String> = warnings.iter().map(|warning| header(warning)).collect();
-    if more > 0 {
-        headers.push(format!("and {more} more warnings; check the manifest with karpwarden to see them all"));
-    }
-    headers
-}
-
-fn header(warning: &str) -> String {
-    let mut text = String::new();
-    for char in warning.chars() {
-        if char.is_ascii_graphic() || char == ' ' {
-            text.push(char);
-        } else {
-            text.extend(char.escape_default());
-        }
-        if text.len() > WARNING_BYTES {
-            text.truncate(WARNING_BYTES - 3);
-            text.push_str("...");
-            break;
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn warnings_fit_into_http_headers() {
-        let all: Vec<_> = (0..20).map(|index| format!("{index}: é\n{}", "x".repeat(300))).collect();
-        let headers = headers(all);
-        assert_eq!(headers.len(), WARNINGS + 1);
-        assert!(headers.iter().all(|text| text.len() <= WARNING_BYTES));
-        assert!(headers.iter().all(|text| text.bytes().all(|byte| (0x20..0x7f).contains(&byte))));
-        assert!(headers.iter().map(String::len).sum::<usize>() <= 4096);
-        assert!(headers[0].starts_with("0: \\u{e9}\\nxxx") && headers[0].ends_with("..."));
-    }
+/// An error as a warning, for mode `monitor`, in which the message of a rejection is lost.
+fn announced(error: &Finding<'_>, object: Object<'_>) -> Warning {
+    let warning = warning(error, object);
+    Warning { name: format!("would be rejected: {}", warning.name), ..warning }
 }

@@ -8,7 +8,7 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
-use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
+use objects::pod::{ExpressionOrigin, LabelExpression, Pod, has_node_expressions};
 use objects::requirement::LabelRequirement;
 use objects::requirement_holder::RequirementHolder;
 use values::placeholder::has_placeholder;
@@ -83,6 +83,7 @@ rule! {
         summary: "a requirement asks for a value that no instance has",
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_OVERLAY), On::Workload],
         inventory: &[Kind::NODE_POOL],
+        looks_up: has_node_expressions,
         check: check,
     }
 }

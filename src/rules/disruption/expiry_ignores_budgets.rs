@@ -4,9 +4,10 @@ use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
 use objects::node_claim::NodeClaimSpec;
 use objects::node_pool::NodePool;
-use objects::object::Object;
+use objects::object::{Object, Operation};
 use values::duration::NillableDuration;
 
 rule! {
@@ -80,21 +81,32 @@ rule! {
     }
 }
 
+/// The default of `expireAfter`: `pkg/apis/crds/karpenter.sh_nodepools.yaml` of kubernetes-sigs/karpenter at v1.14.0.
+const DEFAULT_EXPIRY: &str = "720h";
+
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
     // A budget that forbids only consolidation does not show that the nodes should stay.
     let freezes = |budget: &budgets::Budget<'_>| budget.blocks() && budget.covers("Drifted");
     let Some(all) = budgets::of(pool) else { return };
     let Some(freeze) = all.iter().find(|budget| freezes(budget)) else { return };
-    let written = pool.claim_spec().and_then(NodeClaimSpec::expire_after).filter(|expiry| !expiry.is_null());
+    // The API server writes the default into the object of a request.
+    let is_default = |expiry: &Node<'_>| {
+        expiry.is_null()
+            || (object.operation() != Operation::Apply && expiry.as_str() == Some(DEFAULT_EXPIRY))
+    };
+    let written =
+        pool.claim_spec().and_then(NodeClaimSpec::expire_after).filter(|expiry| !is_default(expiry));
     let help = "write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool";
     let Some(node) = written else {
         // `budget-blocks-always` reports such a budget, and says when the nodes expire.
         if !budgets::blocking_always(&all, "Drifted").is_empty() {
             return;
         }
-        let message = "`expireAfter` is not written, so nodes expire after 720h, even while this budget of 0 forbids \
-                       disruption: expiry ignores budgets";
+        let message = format!(
+            "`expireAfter` has its default, so nodes expire after {DEFAULT_EXPIRY}, even while this budget of 0 forbids \
+             disruption: expiry ignores budgets"
+        );
         findings.push(Finding::new(&RULE, freeze.place(), message).help(help).severity(Severity::Info));
         return;
     };
@@ -135,7 +147,7 @@ mod tests {
           7 |     - {nodes: '0', schedule: '0 9 * * mon-fri', duration: 8h}
             |               ^^^
         info NodePool/a spec.disruption.budgets[0] [all]
-          `expireAfter` is not written, so nodes expire after 720h, even while this budget of 0 forbids disruption: expiry ignores budgets
+          `expireAfter` has its default, so nodes expire after 720h, even while this budget of 0 forbids disruption: expiry ignores budgets
           help: write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool
         ");
     }
@@ -147,6 +159,21 @@ mod tests {
         silent(&RULE, &pool("nodes: 10%", "expireAfter: 168h"));
         silent(&RULE, &pool("nodes: '0', reasons: [Underutilized]", "expireAfter: 168h"));
     }
+
+    /// A request has the default written.
+    #[test]
+    fn written_default_counts_as_unwritten_only_in_a_request() {
+        let pool = pool(FREEZE, "expireAfter: 720h");
+        assert!(findings(&RULE, &pool).contains("warning NodePool/a spec.template.spec.expireAfter"));
+        let object = pool.trim_end().replace('\n', "\n    ");
+        let review = format!(
+            "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: CREATE\n  object:\n    {object}\n"
+        );
+        let found = findings(&RULE, &review);
+        assert!(found.contains("info NodePool/a spec.disruption.budgets[0]"), "{found}");
+        assert!(findings(&RULE, &review.replace("720h", "721h")).contains("nodes expire after 721h"));
+    }
+
     #[test]
     fn leaves_default_expiry_under_a_budget_that_always_blocks_to_its_rule() {
         silent(&RULE, &pool("nodes: '0'", ""));

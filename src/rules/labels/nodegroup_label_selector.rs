@@ -7,7 +7,7 @@ use lint::fix::{Fix, rename_label};
 use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use objects::object::Object;
-use objects::pod::{ExpressionOrigin, LabelExpression, NodeSelectorTerm, Pod};
+use objects::pod::{ExpressionOrigin, LabelExpression, NodeSelectorTerm, Pod, has_node_expressions};
 use scheduling::other_nodes::{LabelReplacement, is_critical, node_group_label};
 use scheduling::provisionable::is_provisionable;
 
@@ -83,6 +83,7 @@ rule! {
         on: &[On::Workload],
         inventory: &[Kind::NODE_POOL],
         depends_on_karpenter: true,
+        looks_up: has_node_expressions,
         check: check,
     }
 }

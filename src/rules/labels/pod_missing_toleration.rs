@@ -5,7 +5,7 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::Object;
-use objects::pod::Pod;
+use objects::pod::{Pod, has_node_expressions};
 use scheduling::taints::{PoolTaint, Toleration};
 use scheduling::verdict::Unschedulable;
 
@@ -92,6 +92,7 @@ rule! {
         summary: "a pod selects a NodePool but does not tolerate its taint",
         on: &[On::Workload],
         inventory: &[Kind::NODE_POOL],
+        looks_up: has_node_expressions,
         check: check,
     }
 }

@@ -8,7 +8,7 @@ use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
 use objects::placeholders::has_placeholder_below;
-use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
+use objects::pod::{ExpressionOrigin, LabelExpression, Pod, has_node_expressions};
 use scheduling::fit::verdict;
 use scheduling::other_nodes::{is_critical, is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::pool_index::PoolIndex;
@@ -117,6 +117,7 @@ rule! {
         summary: "no NodePool can launch a node for the pod",
         on: &[On::Workload],
         inventory: &[Kind::NODE_POOL],
+        looks_up: has_node_expressions,
         check: check,
     }
 }

@@ -92,6 +92,7 @@ rule! {
         summary: "Cluster Autoscaler or Node Termination Handler runs beside Karpenter and reacts to the same events",
         on: &[On::Workload],
         inventory: &[Kind::NODE_POOL],
+        looks_up: |object| Pod::of(object).is_some_and(|pod| image(pod, "cluster-autoscaler").is_some()),
         check: check,
     }
 }

@@ -87,6 +87,7 @@ rule! {
         summary: "a NodePool refers to a node class that does not exist",
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[Kind::NODE_CLASS],
+        looks_up: |object| !object.is_being_created(),
         check: check,
     }
 }
@@ -104,6 +105,10 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let (Some((group_node, group)), Some((kind_node, kind))) = (group, kind) else { return };
     if (group == GROUP) != (kind == KIND) {
         findings.extend(wrong_group_or_kind(group_node, group, kind_node, kind));
+        return;
+    }
+    // `kubectl apply` sends the objects of a file one after the other, so the node class may be the next request.
+    if object.is_being_created() {
         return;
     }
     let Some((node, name)) = reference.name().and_then(|node| Some((node, node.as_str()?))) else { return };
@@ -124,7 +129,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     }
     // In an admission request the node class may not have been created yet.
     let certain = inventory.is_complete() && object.operation() == Operation::Apply;
-    let scope = if inventory.is_complete() { "" } else { " in this input" };
+    let scope = if inventory.is_complete() { String::new() } else { format!(" in {}", context.scope()) };
     let message =
         format!("there is no EC2NodeClass `{name}`{scope}, and without it the NodePool never becomes Ready");
     let finding = Finding::at(&RULE, node, message);
@@ -142,7 +147,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     };
     findings.push(finding.severity(severity).help(match near {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "write the name of an existing EC2NodeClass, or add this one".to_owned(),
+        None => "write the name of an existing EC2NodeClass, or create this one".to_owned(),
     }));
 }
 

@@ -87,6 +87,7 @@ rule! {
         summary: "a claim for which no volume can be created",
         on: &[On::Kind(VolumeClaim::KIND), On::Workload],
         inventory: &[Kind::STORAGE_CLASS],
+        looks_up: |object| !claims_in(object).is_empty(),
         check: check,
     }
 }
@@ -133,8 +134,9 @@ fn absent<'d>(claim: &VolumeClaim<'d>, context: &Context<'_, 'd>) -> Option<Find
             return None;
         }
         let message = format!(
-            "{} names no storage class, no class in this input is the default, and EKS creates no default class since 1.30",
-            subject(claim.form)
+            "{} names no storage class, no class in {} is the default, and EKS creates no default class since 1.30",
+            subject(claim.form),
+            context.scope()
         );
         let finding = Finding::new(&RULE, Place::missing(claim.node, "spec.storageClassName"), message);
         return Some(finding.help("name a class, or mark a class as the default with `storageclass.kubernetes.io/is-default-class: \"true\"`"));
@@ -147,7 +149,8 @@ fn absent<'d>(claim: &VolumeClaim<'d>, context: &Context<'_, 'd>) -> Option<Find
     let near =
         nearest(name, known).filter(|near| letters(near) != letters(name) || near.len() != name.len())?;
     let message = format!(
-        "this input has no storage class `{name}`, and Karpenter ignores pods whose storage class does not exist"
+        "{} has no storage class `{name}`, and Karpenter ignores pods whose storage class does not exist",
+        context.scope()
     );
     Some(Finding::new(&RULE, place, message).help(format!("did you mean `{near}`?")))
 }

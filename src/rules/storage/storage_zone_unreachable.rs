@@ -89,6 +89,7 @@ rule! {
         summary: "a volume is in a zone that no NodePool serves",
         on: &[On::Kind(Kind::STORAGE_CLASS), On::Kind(PersistentVolume::KIND)],
         inventory: &[Kind::NODE_POOL],
+        looks_up: |object| StorageClass::of(object).is_none_or(|class| !class.allowed_zones().is_empty()),
         check: check,
     }
 }
@@ -112,7 +113,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     } else if !matches!(class.binding(), Binding::Other) {
         let name = first.as_str().unwrap_or_default();
         let message = format!(
-            "volumes of this class are created before their pod is scheduled, possibly in `{name}`, which no NodePool in this input serves"
+            "volumes of this class are created before their pod is scheduled, possibly in `{name}`, which no NodePool in {} serves",
+            context.scope()
         );
         let help =
             "write `volumeBindingMode: WaitForFirstConsumer`, or allow only the zones of the NodePools";
@@ -178,7 +180,12 @@ fn unreachable<'d>(
     what: &str,
     context: &Context<'_, 'd>,
 ) -> Finding<'d> {
-    let which = if context.inventory.is_complete() { "no NodePool" } else { "no NodePool in this input" };
+    let scope = context.scope();
+    let which = if context.inventory.is_complete() {
+        "no NodePool".to_owned()
+    } else {
+        format!("no NodePool in {scope}")
+    };
     let mut names = String::new();
     for name in zones.iter().filter_map(|zone| zone.as_str()) {
         add_quoted(&mut names, name);

@@ -5,15 +5,14 @@ use karpwarden_admit::Request;
 use serde_json::{Value, json};
 
 use super::samples::good;
-use super::types::{group, policies};
+use super::types::policies;
 
 const KARPENTER: &str = "system:serviceaccount:kube-system:karpenter";
 
 /// Whether the match conditions of the policy accept the request. A condition that fails to evaluate fails the test: with
 /// `failurePolicy: Fail` the API server rejects the request.
 fn is_matched(name: &str, request: &Request) -> bool {
-    let manifests = policies().into_iter().chain([group()]);
-    let policy = manifests.into_iter().find(|policy| policy["metadata"]["name"] == name).unwrap();
+    let policy = policies().into_iter().find(|policy| policy["metadata"]["name"] == name).unwrap();
     let request = request.to_json().unwrap();
     let mut context = Context::default();
     for (variable, pointer) in [("object", "/object"), ("oldObject", "/oldObject"), ("request", "")] {
@@ -39,11 +38,10 @@ fn with(mut object: Value, pointer: &str, value: Value) -> Value {
     object
 }
 
-const OF_KARPENTER: [(&str, &str); 4] = [
+const OF_KARPENTER: [(&str, &str); 3] = [
     ("karpwarden-karpenter-objects", "NodePool"),
     ("karpwarden-karpenter-objects", "EC2NodeClass"),
     ("karpwarden-fix", "EC2NodeClass"),
-    ("karpwarden-two-names", "NodePool"),
 ];
 
 #[test]
@@ -135,7 +133,7 @@ fn provisioned_volumes_are_not_matched() {
 
 #[test]
 fn no_policy_matches_subresources() {
-    for policy in policies().into_iter().chain([group()]) {
+    for policy in policies() {
         for rule in policy["spec"]["rules"].as_array().unwrap() {
             for list in ["apiGroups", "apiVersions", "resources", "operations"] {
                 for one in rule[list].as_array().unwrap() {

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use k8s_openapi::api::core::v1::{Affinity, ServiceAccount, Toleration};
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use karpwarden_generate::{home, kustomize, yaml};
-use kubewarden_policy_sdk::crd::policies::{ClusterAdmissionPolicy, ClusterAdmissionPolicyGroup};
+use karpwarden_generate::{home, kustomize};
+use kubewarden_policy_sdk::crd::policies::ClusterAdmissionPolicy;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The used part of a PolicyServer's `spec`: kubewarden/kubewarden-controller `api/policies/v1/policyserver_types.go`.
 #[derive(Debug, Deserialize)]
@@ -43,10 +43,6 @@ pub(super) fn policies() -> Vec<Value> {
     of_kind(&all(), "ClusterAdmissionPolicy")
 }
 
-pub(super) fn group() -> Value {
-    yaml::documents(&home::text("policies/karpenter/examples/group.yaml").unwrap()).unwrap().remove(0)
-}
-
 #[test]
 fn manifests_have_known_kinds_and_fields() {
     for object in all() {
@@ -59,22 +55,49 @@ fn manifests_have_known_kinds_and_fields() {
             other => panic!("no type for the kind {other}"),
         }
     }
-    let mut group: ClusterAdmissionPolicyGroup = read(&group());
-    let members: BTreeSet<String> = group.spec.take().unwrap().policies.into_keys().collect();
-    assert_eq!(members, ["new_name", "old_name", "sound"].map(str::to_owned).into());
 }
 
 #[test]
-fn overlays_set_the_mode_of_every_policy() {
-    for (overlay, mode) in [("monitor", "monitor"), ("protect", "protect")] {
-        let objects = kustomize::render(&format!("policies/karpenter/kustomize/overlays/{overlay}")).unwrap();
-        let policies = of_kind(&objects, "ClusterAdmissionPolicy");
-        assert_eq!(policies.len(), 4);
-        assert!(
-            policies
-                .iter()
-                .all(|policy| policy["spec"]["mode"] == mode && policy["spec"]["mutating"] == false)
+fn component_protect_changes_the_mode_of_every_policy_and_nothing_else() {
+    let render = |components: &str| {
+        let folder = "https://github.com/karpwarden/karpwarden//policies/karpenter/kustomize";
+        let reference = format!("?ref=v{}", home::VERSION);
+        let components = components.replace("NAME:", &format!("- {folder}/components/"));
+        let text = format!(
+            "apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- {folder}/base{reference}
+\
+             components:
+{}",
+            components
+                .lines()
+                .map(|line| format!(
+                    "{line}{reference}
+"
+                ))
+                .collect::<String>()
         );
+        kustomize::render_text(&text).unwrap()
+    };
+    let monitored = render("NAME:node-overlays");
+    let mut protected = render(
+        "NAME:node-overlays
+NAME:protect",
+    );
+    assert_eq!(of_kind(&monitored, "ClusterAdmissionPolicy").len(), 5);
+    for (object, monitored) in protected.iter_mut().zip(&monitored) {
+        if object["kind"] == "ClusterAdmissionPolicy" {
+            for (object, mode, announces) in [(&*object, "protect", false), (monitored, "monitor", true)] {
+                assert_eq!(object["spec"]["mode"], mode, "{object}");
+                assert_eq!(object["spec"]["settings"]["announceErrors"], announces, "{object}");
+                assert_eq!(object["spec"]["mutating"], false, "{object}");
+            }
+            object["spec"]["mode"] = "monitor".into();
+            object["spec"]["settings"]["announceErrors"] = true.into();
+        }
+        assert_eq!(object, monitored);
     }
 }
 
@@ -84,13 +107,11 @@ fn policies_name_this_release_their_server_and_the_resources_of_the_metadata() {
         serde_saphyr::from_str(&home::text("policies/karpenter/metadata.yml").unwrap()).unwrap();
     let servers: Vec<_> =
         of_kind(&all(), "PolicyServer").iter().map(|one| one["metadata"]["name"].clone()).collect();
-    let group = group();
-    let members = group["spec"]["policies"].as_object().unwrap().values();
-    for spec in policies().iter().map(|policy| &policy["spec"]).chain(members) {
+    for spec in policies().iter().map(|policy| &policy["spec"]) {
         assert_eq!(spec["module"], home::module());
         assert_eq!(spec["contextAwareResources"], metadata["contextAwareResources"], "{spec}");
     }
-    for policy in policies().iter().chain([&group]) {
+    for policy in &policies() {
         assert!(servers.contains(&policy["spec"]["policyServer"]), "{policy}");
     }
 }
@@ -132,8 +153,18 @@ fn roles_grant_exactly_the_looked_up_and_the_audited_resources() {
         })
         .collect();
     assert_eq!(granted("karpwarden-audit"), audited);
-    let audit = roles.iter().find(|role| role["metadata"]["name"] == "karpwarden-audit").unwrap();
-    assert_eq!(audit["metadata"]["labels"]["rbac.authorization.k8s.io/aggregate-to-view"], "true");
+    let labels = roles.iter().filter_map(|role| role["metadata"]["labels"].as_object());
+    let aggregated = labels.flat_map(|labels| labels.keys()).find(|key| key.contains("aggregate-to"));
+    assert_eq!(aggregated, None, "an aggregated role gives its rights to everybody with the other role");
+    for (name, account) in
+        [("karpwarden-context", "karpwarden-policy-server"), ("karpwarden-audit", "audit-scanner")]
+    {
+        let bindings = of_kind(&all(), "ClusterRoleBinding");
+        let binding = bindings.iter().find(|binding| binding["metadata"]["name"] == name).unwrap();
+        assert_eq!(binding["roleRef"]["name"], name);
+        let subject = json!({"kind": "ServiceAccount", "name": account, "namespace": "kubewarden"});
+        assert_eq!(binding["subjects"], json!([subject]));
+    }
 }
 
 #[test]
@@ -166,4 +197,12 @@ fn fixing_policy_sets_every_family_to_warn() {
     }
     assert_eq!(fix["spec"]["mutating"], true);
     assert_eq!(fix["spec"]["settings"]["fix"], true);
+}
+
+/// `docs/install.md` removes an installation by this label, also what an earlier overlay created.
+#[test]
+fn every_object_has_the_label_by_which_it_is_removed() {
+    for object in all() {
+        assert_eq!(object["metadata"]["labels"]["app.kubernetes.io/part-of"], "karpwarden", "{object}");
+    }
 }

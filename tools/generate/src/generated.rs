@@ -38,8 +38,7 @@ pub fn files() -> Result<Vec<File>, String> {
             "policies/karpenter/test_data/session-error.yml".to_owned(),
             sessions::text(REQUEST, &none, World::Failing)?,
         ),
-        ("policies/karpenter/monitor.yaml".to_owned(), install::text("monitor")?),
-        ("policies/karpenter/protect.yaml".to_owned(), install::text("protect")?),
+        ("policies/karpenter/monitor.yaml".to_owned(), install::text()?),
         (
             "schemas/settings.schema.json".to_owned(),
             json(&schema::settings(&karpwarden::REGISTRY, &id("settings.schema.json")))?,

@@ -50,10 +50,32 @@ pub fn render(folder: &str) -> Result<Vec<Value>, String> {
     Ok(objects)
 }
 
+/// The objects that a user's `kustomization.yaml` renders to. An address of this repository at the current version means
+/// the folder in the working tree.
+pub fn render_text(text: &str) -> Result<Vec<Value>, String> {
+    let mut objects = Vec::new();
+    build("", text, &mut objects)?;
+    Ok(objects)
+}
+
 fn add(folder: &str, objects: &mut Vec<Value>) -> Result<(), String> {
+    build(folder, &home::text(&format!("{folder}/kustomization.yaml"))?, objects)
+}
+
+/// The path of an entry of a kustomization in the repository.
+fn local(folder: &str, entry: &str) -> String {
+    let of_repository = entry.strip_prefix(home::REPOSITORY).and_then(|rest| rest.strip_prefix("//"));
+    let current = format!("?ref=v{}", home::VERSION);
+    match of_repository.and_then(|rest| rest.strip_suffix(&current)) {
+        Some(path) => path.to_owned(),
+        None => format!("{folder}/{entry}"),
+    }
+}
+
+fn build(folder: &str, text: &str, objects: &mut Vec<Value>) -> Result<(), String> {
     let file = format!("{folder}/kustomization.yaml");
     let kustomization: Kustomization =
-        serde_saphyr::from_str(&home::text(&file)?).map_err(|error| format!("{file}: {error}"))?;
+        serde_saphyr::from_str(text).map_err(|error| format!("{file}: {error}"))?;
     let expected = match kustomization.kind.as_str() {
         "Kustomization" => "kustomize.config.k8s.io/v1beta1",
         "Component" => "kustomize.config.k8s.io/v1alpha1",
@@ -63,7 +85,7 @@ fn add(folder: &str, objects: &mut Vec<Value>) -> Result<(), String> {
         return Err(format!("{file}: a {} has the apiVersion {expected}", kustomization.kind));
     }
     for resource in kustomization.resources {
-        let path = format!("{folder}/{resource}");
+        let path = local(folder, &resource);
         if home::path(&path).is_dir() {
             add(&path, objects)?;
         } else {
@@ -71,7 +93,7 @@ fn add(folder: &str, objects: &mut Vec<Value>) -> Result<(), String> {
         }
     }
     for component in kustomization.components {
-        add(&format!("{folder}/{component}"), objects)?;
+        add(&local(folder, &component), objects)?;
     }
     for patch in kustomization.patches {
         let changes: Vec<Change> =

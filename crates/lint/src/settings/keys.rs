@@ -1,5 +1,7 @@
 //! Table of the setting keys. The schema for editors and the form in Rancher are generated from this table.
 
+use super::LookUps;
+
 /// Shape of the value of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingShape {
@@ -11,6 +13,8 @@ pub enum SettingShape {
     Text,
     /// A boolean; the default is false.
     Boolean,
+    /// One of several words; the first is the default.
+    Choice(&'static [&'static str]),
     /// A map from rules and families to levels.
     Levels,
     /// A list of exceptions.
@@ -64,7 +68,7 @@ impl SettingKey {
 }
 
 /// All keys, in the order in which generated files list them.
-pub const ALL: [SettingKey; 10] = [
+pub const ALL: [SettingKey; 13] = [
     SettingKey::new(
         "karpenterVersion",
         SettingShape::Releases,
@@ -111,6 +115,30 @@ pub const ALL: [SettingKey; 10] = [
         SettingShape::Boolean,
         "Apply safe fixes",
         "Whether the policy returns the object with the safe fixes applied. The policy must be mutating.",
+    )
+    .only(SettingScope::Cluster),
+    SettingKey::new(
+        "announceErrors",
+        SettingShape::Boolean,
+        "Announce errors as warnings",
+        "Whether errors are returned as warnings, too. Set it in mode monitor, in which Kubewarden drops the message of a \
+         rejection.",
+    )
+    .only(SettingScope::Cluster),
+    SettingKey::new(
+        "strictUpdates",
+        SettingShape::Boolean,
+        "Strict updates",
+        "Whether an update is rejected for an error that the object already had before the update. By default such an \
+         error is a warning.",
+    )
+    .only(SettingScope::Cluster),
+    SettingKey::new(
+        "context",
+        SettingShape::Choice(&LookUps::NAMES),
+        "Objects to look up",
+        "The objects that the policy looks up in the cluster: all kinds that rules compare with (all), only NodePools \
+         (pools), or no objects (none).",
     )
     .only(SettingScope::Cluster),
     SettingKey::new(
@@ -167,3 +195,8 @@ pub const EXCEPTION: [(&str, &str, bool); 6] = [
 
 /// Keys that an override can set.
 pub const OVERRIDDEN: [&str; 4] = ["karpenterVersion", "kubernetesVersion", "clusterName", "rules"];
+
+/// The keys that the policy accepts. The command line accepts every key, so that it can check the settings of a policy.
+pub fn of_policy() -> impl Iterator<Item = &'static SettingKey> {
+    ALL.iter().filter(|key| key.scope != SettingScope::Terminal)
+}

@@ -3,6 +3,7 @@
 mod exception;
 mod file_name;
 pub mod keys;
+mod look_ups;
 mod overrides;
 mod parse;
 mod problem;
@@ -18,6 +19,7 @@ use karpenter::release::Release;
 
 pub use exception::{Exception, ObjectName};
 pub use file_name::{CONFIG_FILE, is_near_config_file};
+pub use look_ups::LookUps;
 pub use overrides::Override;
 pub use problem::SettingsProblem;
 pub use selector::{RuleLevel, Selector};
@@ -50,6 +52,12 @@ pub struct Settings {
     pub allow_ignore_annotation: bool,
     /// Whether the policy returns the object with the safe fixes applied.
     pub fix: bool,
+    /// Whether the policy returns errors as warnings, too.
+    pub announce_errors: bool,
+    /// Whether an update is rejected for an error that the stored object already has.
+    pub strict_updates: bool,
+    /// The objects that the policy looks up.
+    pub look_ups: LookUps,
     /// Accepted findings, each with a reason.
     pub exceptions: Vec<Exception>,
     /// Paths to leave out when the command line searches a folder.
@@ -74,6 +82,9 @@ impl Default for Settings {
             ignore: Vec::new(),
             allow_ignore_annotation: false,
             fix: false,
+            announce_errors: false,
+            strict_updates: false,
+            look_ups: LookUps::All,
             exceptions: Vec::new(),
             exclude: Vec::new(),
             overrides: Vec::new(),

@@ -13,7 +13,7 @@ use super::overrides::Override;
 use super::problem::SettingsProblem;
 use super::selector::{RuleLevel, Selector};
 use super::target::Target;
-use super::{Settings, kubernetes_minor};
+use super::{LookUps, Settings, kubernetes_minor};
 use crate::classification::Family;
 use crate::registry::Registry;
 
@@ -44,7 +44,8 @@ impl Settings {
 
     /// Parses the settings of the policy, which has no settings of the command line.
     pub fn parse_policy(node: Node<'_>, registry: &Registry) -> Result<Self, Vec<SettingsProblem>> {
-        let settings = Self::parse(node, registry)?;
+        let known: Vec<_> = keys::of_policy().map(|key| key.name).collect();
+        let settings = Self::parse_keys(node, registry, &known)?;
         let is_default = |key: &str| match key {
             "exclude" => settings.exclude.is_empty(),
             "overrides" => settings.overrides.is_empty(),
@@ -66,6 +67,15 @@ impl Settings {
 
     /// Parses settings. Absent and null keys keep their defaults.
     pub fn parse(node: Node<'_>, registry: &Registry) -> Result<Self, Vec<SettingsProblem>> {
+        Self::parse_keys(node, registry, &keys::NAMES)
+    }
+
+    /// Parses settings. `known` are the keys that the message about an unknown key lists.
+    fn parse_keys(
+        node: Node<'_>,
+        registry: &Registry,
+        known: &[&'static str],
+    ) -> Result<Self, Vec<SettingsProblem>> {
         let mut parser =
             SettingsParser { root: node, registry, problems: Vec::new(), unknown_releases: Vec::new() };
         let mut settings = Self::default();
@@ -87,10 +97,13 @@ impl Settings {
                 "rules" => settings.levels = parser.levels(value),
                 "allowIgnoreAnnotation" => settings.allow_ignore_annotation = parser.boolean(value),
                 "fix" => settings.fix = parser.boolean(value),
+                "announceErrors" => settings.announce_errors = parser.boolean(value),
+                "strictUpdates" => settings.strict_updates = parser.boolean(value),
+                "context" => settings.look_ups = parser.look_ups(value).unwrap_or(settings.look_ups),
                 "exceptions" => settings.exceptions = parser.exceptions(value),
                 "exclude" => settings.exclude = parser.texts(value),
                 "overrides" => settings.overrides = parser.overrides(value),
-                _ => parser.unknown_key(value, &keys::NAMES),
+                _ => parser.unknown_key(value, known),
             }
         }
         settings.unknown_releases = parser.unknown_releases;
@@ -154,6 +167,15 @@ impl<'d> SettingsParser<'_, 'd> {
             self.problem(node, "must be true or false");
         }
         node.as_bool().unwrap_or_default()
+    }
+
+    fn look_ups(&mut self, node: Node<'d>) -> Option<LookUps> {
+        let look_ups = node.as_str().and_then(LookUps::parse);
+        if look_ups.is_none() {
+            let hint = node.as_str().map(|text| did_you_mean(text, LookUps::NAMES)).unwrap_or_default();
+            self.problem(node, format!("must be one of {}{hint}", LookUps::NAMES.join(", ")));
+        }
+        look_ups
     }
 
     /// Parses a version. Numbers are not accepted, because YAML reads `1.10` as the number 1.1.

@@ -22,16 +22,17 @@ fn empty_settings_are_the_defaults() {
 #[test]
 fn reports_all_problems_together() {
     let text = "karpenterVersion: 1.10\nkubernetesVersion: latest\nclusterName: ''\nclustername: x\n\
-                rules: {storage: deny, no-such: warn, labels: loud}\nfix: yes please\n\
+                rules: {storage: deny, no-such: warn, labels: loud}\nfix: yes please\ncontext: pool\n\
                 exceptions: [{rule: no-such-rule}, {rule: labels, reason: r, until: 2027-02-30, why: x}]\n";
     insta::assert_snapshot!(read(text).unwrap_err().join("\n"), @r#"
     karpenterVersion: must be in quotes, such as "1.10": YAML reads 1.10 as the number 1.1
     kubernetesVersion: `latest` is not a Kubernetes version; write a version such as 1.33
     clusterName: must be a string that is not empty
-    clustername: unknown key (did you mean `clusterName`?); the known keys are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, exceptions, exclude, overrides
+    clustername: unknown key (did you mean `clusterName`?); the known keys are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, announceErrors, strictUpdates, context, exceptions, exclude, overrides
     rules.no-such: there is no rule or family `no-such`
     rules.labels: must be one of deny, warn, info, off
     fix: must be true or false
+    context: must be one of all, pools, none (did you mean `pools`?)
     exceptions[0].rule: there is no rule or family `no-such-rule`
     exceptions[0]: `reason` is missing
     exceptions[1].until: must be a date such as 2027-03-31

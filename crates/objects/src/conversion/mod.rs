@@ -123,7 +123,7 @@ fn refused(object: Object<'_>, conversion: &Conversion<'_>) -> Vec<String> {
     let Ok(Some((tree, _))) = read else { return vec!["spec".to_owned()] };
     let mut paths = Vec::new();
     for converted in Object::all(&tree) {
-        for refusal in refusals(converted, true) {
+        for refusal in refusals(converted, true, true) {
             let path = refusal.place.path(converted.root());
             if !paths.contains(&path) && paths.len() < NAMED {
                 paths.push(path);

@@ -40,7 +40,7 @@ pub(super) fn assert_certain(text: &str) {
     for object in objects {
         assert_eq!(object.version(), "v1", "{text}\nbecomes\n{after}");
         let refused: Vec<_> =
-            refusals(object, true).iter().map(|refusal| refusal.place.path(object.root())).collect();
+            refusals(object, true, true).iter().map(|refusal| refusal.place.path(object.root())).collect();
         assert!(refused.is_empty(), "{refused:?}: {text}\nbecomes\n{after}");
         assert!(convert(object, &Neighbours::default()).is_none());
     }

@@ -78,6 +78,11 @@ impl<'d> Pod<'d> {
     }
 }
 
+/// Whether any pod of an object selects nodes by label.
+pub fn has_node_expressions(object: Object<'_>) -> bool {
+    Pod::all(object).into_iter().any(|pod| pod.expressions().next().is_some())
+}
+
 /// View of a pod's specification. The values of Karpenter's chart have some of its fields at their top level.
 #[derive(Clone, Copy, Debug)]
 pub struct PodSpec<'d> {

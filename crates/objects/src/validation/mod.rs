@@ -67,9 +67,18 @@ pub struct Explanation {
     pub server: ServerMessage,
 }
 
+/// Whether the API server accepts an update of a custom resource in which only unchanged values are at fault. It does so by
+/// default since Kubernetes 1.30: kubernetes/enhancements keps/sig-api-machinery/4008-crd-ratcheting (beta in 1.30, stable in
+/// 1.33). An unknown version counts as a current one.
+pub fn keeps_unchanged_faults(kubernetes_minor: Option<u8>) -> bool {
+    const ON_BY_DEFAULT: u8 = 30;
+    kubernetes_minor.is_none_or(|minor| minor >= ON_BY_DEFAULT)
+}
+
 /// Returns everything that the API server refuses in an object. Unknown fields are searched only if the object comes from
-/// a text: the API server has removed them from an object that it sends.
-pub fn refusals(object: Object<'_>, is_text: bool) -> Vec<Refusal<'_>> {
+/// a text: the API server has removed them from an object that it sends. `keeps_unchanged` is the result of
+/// [`keeps_unchanged_faults`].
+pub fn refusals(object: Object<'_>, is_text: bool, keeps_unchanged: bool) -> Vec<Refusal<'_>> {
     let mut refusals = Vec::new();
     let Some(served) = object.served_by() else { return refusals };
     if served != Releases::ALL {
@@ -77,7 +86,7 @@ pub fn refusals(object: Object<'_>, is_text: bool) -> Vec<Refusal<'_>> {
         refusals.push(Refusal { place, releases: Releases::ALL.without(served), what: What::NotServed });
     }
     if let Some(root) = object.table() {
-        walk::walk(root, object, &mut refusals);
+        walk::walk(root, object, keeps_unchanged, &mut refusals);
         // The API server has already removed unknown fields from an object that it sends.
         if is_text {
             unknown::find(root, object, &mut refusals);

@@ -55,7 +55,7 @@ const INVALID: &str = "Invalid value";
 ///
 /// Only kinds with a table are validated. Names and labels of the object itself are not checked.
 pub fn response(object: Object<'_>, release: Release) -> Response {
-    let all = refusals(object, true);
+    let all = refusals(object, true, super::keeps_unchanged_faults(None));
     let refused: Vec<&Refusal<'_>> =
         all.iter().filter(|refusal| refusal.releases.contains(release)).collect();
     if refused.iter().any(|refusal| matches!(refusal.what, What::NotServed)) {

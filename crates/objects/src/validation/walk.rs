@@ -18,8 +18,13 @@ use crate::location::Place;
 use crate::object::{Object, Operation};
 
 /// Adds every refusal for an object whose kind is in the table.
-pub(super) fn walk<'d>(root: &'static KindSchema, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {
-    let mut walk = Walk { refusals: Vec::new() };
+pub(super) fn walk<'d>(
+    root: &'static KindSchema,
+    object: Object<'d>,
+    keeps_unchanged: bool,
+    refusals: &mut Vec<Refusal<'d>>,
+) {
+    let mut walk = Walk { refusals: Vec::new(), keeps_unchanged };
     let node = object.root();
     let old = object.old().filter(|_| object.operation() == Operation::Update);
     let scope = Scope::of(root.releases);
@@ -40,6 +45,8 @@ pub(super) fn walk<'d>(root: &'static KindSchema, object: Object<'d>, refusals: 
 
 struct Walk<'d> {
     refusals: Vec<Refusal<'d>>,
+    /// Whether a fault of an unchanged value is accepted.
+    keeps_unchanged: bool,
 }
 
 /// Releases in which a value is checked.
@@ -95,8 +102,13 @@ impl<'d> Walk<'d> {
             return;
         };
         let Some(old) = old else { return self.value(node, None, &field.schema, &scope) };
-        let same = same_field(field, Some(StoredValue::Given(node)), old.get(field.name));
-        self.value(node, field.stored_in(old), &field.schema, &scope.keeping(same));
+        let kept = self.kept(|| same_field(field, Some(StoredValue::Given(node)), old.get(field.name)));
+        self.value(node, field.stored_in(old), &field.schema, &scope.keeping(kept));
+    }
+
+    /// The releases that do not check a value; `same` returns the releases in which it equals the stored value.
+    fn kept(&self, same: impl FnOnce() -> ReleaseSet) -> ReleaseSet {
+        if self.keeps_unchanged { same() } else { ReleaseSet::none() }
     }
 
     fn value(
@@ -120,9 +132,9 @@ impl<'d> Walk<'d> {
             SchemaType::Map(values) => {
                 for (key, value) in members(node) {
                     let old = old.and_then(|old| old.get(key));
-                    let same =
-                        old.map_or_else(ReleaseSet::none, |old| same(values, StoredValue::Given(value), old));
-                    self.value(value, old, values, &scope.keeping(same));
+                    let same = |old| same(values, StoredValue::Given(value), old);
+                    let kept = self.kept(|| old.map_or_else(ReleaseSet::none, same));
+                    self.value(value, old, values, &scope.keeping(kept));
                 }
             }
             // The server does not match list items with stored items: it compares the list as a whole.
@@ -203,7 +215,7 @@ impl<'d> Walk<'d> {
 
     /// Drops the refusals of duplicates if the stored object has a duplicate anywhere: the server then accepts them.
     fn keep_duplicates(&mut self, root: &'static KindSchema, old: Node<'d>) {
-        let mut stored = Walk { refusals: Vec::new() };
+        let mut stored = Walk { refusals: Vec::new(), keeps_unchanged: true };
         stored.field(&root.spec, old, None, &Scope::of(root.releases));
         let twice = stored.refusals.iter().filter(|refusal| matches!(refusal.what, What::Duplicate));
         let kept = twice.fold(ReleaseSet::none(), |all, refusal| all.or(&refusal.releases));
@@ -233,7 +245,7 @@ impl<'d> Walk<'d> {
 
     /// Checks `metadata`. The server decodes it as a whole, and names no path if that fails.
     fn metadata(&mut self, node: Node<'d>, root: Node<'d>, releases: Releases) {
-        let mut inner = Walk { refusals: Vec::new() };
+        let mut inner = Walk { refusals: Vec::new(), keeps_unchanged: self.keeps_unchanged };
         if node.is_mapping() {
             let scope = Scope::of(releases);
             for field in METADATA {

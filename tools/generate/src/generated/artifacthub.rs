@@ -37,12 +37,11 @@ pub(super) fn text(metadata: &str, questions: &str) -> Result<String, String> {
             {"name": "playground", "url": home::pages()},
             {"name": "support", "url": format!("{}/issues", home::REPOSITORY)},
         ],
-        "install": install(&module),
+        "install": install(),
         "maintainers": [{"name": author, "email": mail}],
         "provider": {"name": "karpwarden"},
         "recommendations": [
-            {"url": "https://artifacthub.io/packages/helm/kubewarden/kubewarden-controller"},
-            {"url": "https://artifacthub.io/packages/helm/kubewarden/kubewarden-defaults"},
+            {"url": "https://artifacthub.io/packages/helm/kubewarden/admission-controller"},
         ],
         "screenshots": [{
             "title": "A finding in a terminal",
@@ -64,12 +63,29 @@ pub(super) fn text(metadata: &str, questions: &str) -> Result<String, String> {
     ))
 }
 
-fn install(module: &str) -> String {
-    let manifest = format!("{}/raw/v{}/policies/karpenter/monitor.yaml", home::REPOSITORY, home::VERSION);
+/// No manifest of `kwctl scaffold`: it has the default policy server, no match conditions, and `failurePolicy: Fail`.
+fn install() -> String {
+    let (repository, version) = (home::REPOSITORY, home::VERSION);
     format!(
         "The policies in mode monitor, their permissions, and a policy server for them:\n\n\
-         ```console\nkubectl apply -f {manifest}\n```\n\n\
-         A manifest to adapt:\n\n\
-         ```console\nkwctl scaffold manifest -t ClusterAdmissionPolicy --allow-context-aware registry://{module}\n```\n"
+         ```console\nkubectl apply -f {repository}/raw/v{version}/policies/karpenter/monitor.yaml\n```\n\n\
+         To set your Karpenter release and cluster name, and to reject errors later, write this `kustomization.yaml` and run \
+         `kubectl apply -k .`:\n\n\
+         ```yaml\n\
+         apiVersion: kustomize.config.k8s.io/v1beta1\n\
+         kind: Kustomization\n\
+         resources:\n\
+         \x20 - {repository}//policies/karpenter/kustomize/base?ref=v{version}\n\
+         patches:\n\
+         \x20 - target:\n\
+         \x20     kind: ClusterAdmissionPolicy\n\
+         \x20   patch: |-\n\
+         \x20     - op: add\n\
+         \x20       path: /spec/settings/karpenterVersion\n\
+         \x20       value: \"1.8\"\n\
+         ```\n\n\
+         [Install in a cluster]({repository}/blob/v{version}/docs/install.md) describes every step. Do not use \
+         `kwctl scaffold manifest`: its manifest has no match conditions, and rejects requests while the policy server is \
+         unavailable.\n"
     )
 }

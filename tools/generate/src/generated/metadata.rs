@@ -1,4 +1,5 @@
-//! `metadata.yml`: the policy matches the kinds that rules read, and may read the kinds that rules look up.
+//! `metadata.yml`: the policy's description, and the parts of a ClusterAdmissionPolicy that `kwctl scaffold manifest` and Rancher
+//! copy.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,6 +21,10 @@ const WORKLOADS: [(&str, &[&str]); 3] = [
 /// Karpenter's current kinds. Its earlier groups and versions occur in manifests, not in a cluster.
 const OF_KARPENTER: [Kind; 4] = [Kind::NODE_POOL, Kind::NODE_CLAIM, Kind::NODE_OVERLAY, Kind::NODE_CLASS];
 
+/// The kinds in the rules that are copied. A copied manifest has `failurePolicy: Fail` and no conditions, so it must not match
+/// pods, volumes, or anything else that a cluster needs while the policy server is unavailable.
+const COPIED: [Kind; 3] = [Kind::NODE_POOL, Kind::NODE_CLASS, Kind::STORAGE_CLASS];
+
 /// Volumes, which decide where a pod can run.
 const VOLUMES: [&str; 2] = ["persistentvolumes", "persistentvolumeclaims"];
 
@@ -28,19 +33,22 @@ type Resources = BTreeMap<(usize, String, String), Vec<String>>;
 
 /// The text of `metadata.yml`.
 pub(super) fn text() -> Result<String, String> {
-    let mut text = String::from("# Written by `make generate` from the registry of rules.\nrules:\n");
-    let resources = resources();
-    for ((_, group, version), resources) in &resources {
-        let _ = writeln!(text, "  - apiGroups: [\"{group}\"]\n    apiVersions: [\"{version}\"]");
-        let quoted: Vec<String> = resources.iter().map(|resource| format!("\"{resource}\"")).collect();
+    let mut text = String::from(
+        "# Written by `make generate`. `kwctl scaffold manifest` and Rancher copy these rules into a policy without match\n\
+         # conditions and with `failurePolicy: Fail`, so they leave out pods, workloads and volumes. The manifests in\n\
+         # `kustomize/` match these too.\nrules:\n",
+    );
+    for kind in COPIED {
         let _ = writeln!(
             text,
-            "    resources: [{}]\n    operations: [\"CREATE\", \"UPDATE\"]",
-            quoted.join(", ")
+            "  - apiGroups: [\"{}\"]\n    apiVersions: [\"{}\"]\n    resources: [\"{}\"]\n    operations: [\"CREATE\", \"UPDATE\"]",
+            kind.group,
+            kind.version,
+            plural(kind.name)
         );
     }
     text.push_str(
-        "# The policy changes objects only with the setting `fix: true`.\nmutating: true\ncontextAwareResources:\n",
+        "# The setting `fix: true` needs a policy with `mutating: true`: kustomize/components/fix.\nmutating: false\ncontextAwareResources:\n",
     );
     for (kind, _) in LOOKED_UP {
         let version = if kind.group.is_empty() {
@@ -79,7 +87,7 @@ annotations:
         author = home::AUTHOR,
         repository = home::REPOSITORY,
         module = home::MODULE,
-        kinds = kinds(&resources)?.join(", "),
+        kinds = kinds(&resources())?.join(", "),
         keywords = home::KEYWORDS.join(", "),
     );
     Ok(text)

@@ -28,6 +28,8 @@ struct Question {
     required: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     hide_input: Option<bool>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    options: &'static [&'static str],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sequence_questions: Vec<Question>,
 }
@@ -47,10 +49,10 @@ pub(super) fn text() -> Result<String, String> {
         group: "Settings",
         required: false,
         hide_input: Some(true),
+        options: &[],
         sequence_questions: Vec::new(),
     };
-    let of_policy = keys::ALL.iter().filter(|key| key.scope != SettingScope::Terminal);
-    let questions = core::iter::once(description).chain(of_policy.map(question)).collect();
+    let questions = core::iter::once(description).chain(keys::of_policy().map(question)).collect();
     let text = yaml::text(&Form { questions })?;
     Ok(format!("# Written by `make generate` from the keys of the settings.\n{text}"))
 }
@@ -60,6 +62,7 @@ fn question(key: &SettingKey) -> Question {
         // An empty release is the newest known one, which the form does not name.
         SettingShape::Releases | SettingShape::Kubernetes | SettingShape::Text => ("string", None),
         SettingShape::Boolean => ("boolean", Some(json!(false))),
+        SettingShape::Choice(names) => ("enum", names.first().map(|name| json!(name))),
         SettingShape::Levels => ("map[", Some(json!({}))),
         SettingShape::Exceptions => ("sequence[", Some(json!([]))),
         SettingShape::Paths | SettingShape::Overrides => ("array[", Some(json!([]))),
@@ -75,6 +78,7 @@ fn question(key: &SettingKey) -> Question {
         group: group(key),
         required: false,
         hide_input: None,
+        options: if let SettingShape::Choice(names) = key.shape { names } else { &[] },
         sequence_questions: if key.shape == SettingShape::Exceptions { exception(key) } else { Vec::new() },
     }
 }
@@ -114,6 +118,7 @@ fn exception(key: &SettingKey) -> Vec<Question> {
         group: group(key),
         required: *required,
         hide_input: None,
+        options: &[],
         sequence_questions: Vec::new(),
     };
     keys::EXCEPTION.iter().map(question).collect()

@@ -1,0 +1,119 @@
+//! What the policy asks the host for.
+
+use serde_json::{Value, json};
+
+use super::cluster::{Cluster, deployment, has_warning, node_class, node_pool};
+
+fn asked(object: &Value, settings: &Value) -> Vec<String> {
+    let cluster = Cluster::holding([node_pool("general", &json!({}))]);
+    cluster.create(object, settings);
+    cluster.asked()
+}
+
+const NOTHING: [String; 0] = [];
+
+#[test]
+fn asks_for_nothing_where_no_other_object_matters() {
+    assert_eq!(asked(&deployment(&Value::Null), &json!({})), NOTHING);
+    assert_eq!(asked(&node_class("p"), &json!({})), NOTHING);
+    // The node class of a new pool may be the next object that kubectl sends.
+    assert_eq!(asked(&node_pool("new", &json!({})), &json!({})), NOTHING);
+    let class = json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "ebs"},
+        "provisioner": "ebs.csi.aws.com", "volumeBindingMode": "WaitForFirstConsumer"});
+    assert_eq!(asked(&class, &json!({})), NOTHING);
+}
+
+#[test]
+fn asks_for_pools_if_a_pod_selects_nodes() {
+    assert_eq!(asked(&deployment(&json!({"example.com/team": "a"})), &json!({})), ["NodePool"]);
+    let mut affine = deployment(&Value::Null);
+    affine["spec"]["template"]["spec"]["affinity"] = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+        "nodeSelectorTerms": [{"matchExpressions": [{"key": "kubernetes.io/arch", "operator": "Exists"}]}]}}});
+    assert_eq!(asked(&affine, &json!({})), ["NodePool"]);
+}
+
+#[test]
+fn asks_for_storage_classes_if_a_workload_claims_volumes() {
+    let mut set = deployment(&Value::Null);
+    set["kind"] = "StatefulSet".into();
+    set["spec"]["volumeClaimTemplates"] =
+        json!([{"metadata": {"name": "data"}, "spec": {"storageClassName": "gp3"}}]);
+    assert_eq!(asked(&set, &json!({})), ["StorageClass"]);
+    assert_eq!(asked(&set, &json!({"context": "pools"})), NOTHING);
+}
+
+#[test]
+fn setting_context_limits_the_kinds() {
+    let selecting = deployment(&json!({"example.com/team": "a"}));
+    assert_eq!(asked(&selecting, &json!({"context": "pools"})), ["NodePool"]);
+    assert_eq!(asked(&selecting, &json!({"context": "none"})), NOTHING);
+    assert_eq!(asked(&selecting, &json!({"rules": {"labels": "off", "controller": "off"}})), NOTHING);
+}
+
+/// Without the list, the absence of a pool is not known, whatever the settings say.
+#[test]
+fn lists_that_are_missing_prove_no_absence() {
+    let selecting = deployment(&json!({"karpenter.sh/nodepool": "other"}));
+    let rejected = Cluster::holding([node_pool("general", &json!({}))])
+        .create(&selecting, &json!({"completeInventory": true}));
+    assert_eq!(rejected["accepted"], false, "{rejected}");
+    for (cluster, settings) in [
+        (Cluster::failing("nodepools is forbidden"), json!({"completeInventory": true})),
+        (Cluster::default(), json!({"completeInventory": true, "context": "none"})),
+    ] {
+        let answer = cluster.create(&selecting, &settings);
+        assert_eq!(answer["accepted"], true, "{answer}");
+    }
+    let failed = Cluster::failing("nodepools is forbidden").create(&selecting, &json!({}));
+    assert!(has_warning(&failed, "NodePool objects could not be looked up"), "{failed}");
+}
+
+/// The node class of a pool exists, but its list cannot be read.
+#[test]
+fn unreadable_node_classes_are_not_dangling() {
+    let pool = node_pool("general", &json!({}));
+    let answer = Cluster::failing("forbidden").update(&pool, &pool, &json!({"completeInventory": true}));
+    assert_eq!(answer["accepted"], true);
+    assert!(!has_warning(&answer, "nodeclass-ref-dangling"), "{answer}");
+}
+
+#[test]
+fn thousand_pools_get_one_request_and_a_verdict() {
+    let pools: Vec<_> = (0..1_000)
+        .map(|index| node_pool(&format!("p{index}"), &json!({"example.com/team": format!("t{index}")})))
+        .collect();
+    let cluster = Cluster::holding(pools);
+    let fits = cluster.create(&deployment(&json!({"example.com/team": "t999"})), &json!({}));
+    assert!(!has_warning(&fits, "pod-no-matching-pool"), "{fits}");
+    let stuck = cluster.create(&deployment(&json!({"example.com/team": "t1000"})), &json!({}));
+    assert!(has_warning(&stuck, "pod-no-matching-pool"), "{stuck}");
+    assert_eq!(cluster.asked(), ["NodePool", "NodePool"]);
+}
+
+/// The NodePool that takes the pod is found among the few that mention the label, or among all.
+#[test]
+fn verdict_does_not_depend_on_the_order_of_the_pools() {
+    let pool =
+        |index: usize| node_pool(&format!("p{index}"), &json!({"example.com/team": format!("t{index}")}));
+    let tainted = |index: usize| {
+        let mut pool = node_pool(&format!("q{index}"), &json!({"example.com/team": "t7"}));
+        pool["spec"]["template"]["spec"]["taints"] =
+            json!([{"key": "example.com/only", "effect": "NoSchedule"}]);
+        pool
+    };
+    let selecting = deployment(&json!({"example.com/team": "t7"}));
+    // The first mentions of the label are in NodePools that do not take the pod.
+    let mut pools: Vec<_> = (0..20).map(tainted).chain((0..20).map(pool)).collect();
+    for _ in 0..2 {
+        let answer = Cluster::holding(pools.clone()).create(&selecting, &json!({}));
+        assert!(
+            !has_warning(&answer, "pod-no-matching-pool") && !has_warning(&answer, "pod-missing-toleration"),
+            "{answer}"
+        );
+        pools.reverse();
+    }
+    // Without the NodePool that takes the pod, the finding names reasons from all NodePools.
+    let answer =
+        Cluster::holding((0..20).map(tainted).chain((8..20).map(pool))).create(&selecting, &json!({}));
+    assert!(has_warning(&answer, "pod-missing-toleration"), "{answer}");
+}

@@ -1,0 +1,124 @@
+//! The policies that the documentation creates: YAML blocks, kustomizations, and commands.
+
+use std::fs;
+
+use karpwarden_generate::{home, kustomize, yaml};
+use serde_json::Value;
+
+use super::policy::missing;
+
+/// The texts that users copy from: README files, documentation, Artifact Hub's page and the settings form.
+fn texts() -> Vec<(String, String)> {
+    let mut paths: Vec<String> = [
+        "README.md",
+        "policies/karpenter/README.md",
+        "policies/karpenter/questions-ui.yml",
+        "policies/karpenter/metadata.yml",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let entries = fs::read_dir(home::path("docs")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    paths.extend(names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")));
+    let mut texts: Vec<_> =
+        paths.into_iter().map(|path| (path.clone(), home::text(&path).unwrap())).collect();
+    let package: Value =
+        serde_saphyr::from_str(&home::text("artifacthub/artifacthub-pkg.yml").unwrap()).unwrap();
+    for key in ["install", "readme", "description"] {
+        texts.push((format!("artifacthub-pkg.yml, {key}"), package[key].as_str().unwrap().to_owned()));
+    }
+    texts
+}
+
+/// The documents that a manifest or kustomization creates.
+fn created(document: Value, text: &str) -> Vec<Value> {
+    if document["kind"] == "Kustomization" { kustomize::render_text(text).unwrap() } else { vec![document] }
+}
+
+/// The documents that a line of a shell block creates, if it creates any.
+fn of_command(line: &str) -> Vec<Value> {
+    let line = line.trim_start_matches("$ ");
+    assert!(!line.contains("kwctl scaffold manifest"), "{line}: its policy has no safeguards");
+    let is_applied =
+        ["kubectl apply ", "kubectl create ", "kubectl replace "].iter().any(|start| line.starts_with(start));
+    let address = line.split_whitespace().find_map(|word| word.strip_prefix(home::REPOSITORY));
+    let Some(path) = address
+        .filter(|_| is_applied)
+        .and_then(|rest| rest.strip_prefix(&format!("/raw/v{}/", home::VERSION)))
+    else {
+        return Vec::new();
+    };
+    yaml::documents(&home::text(path).unwrap()).unwrap()
+}
+
+/// The lines of the shell blocks of a Markdown text.
+fn commands(markdown: &str) -> Vec<String> {
+    let mut is_shell = false;
+    let mut lines = Vec::new();
+    for line in markdown.lines() {
+        if let Some(language) = line.trim_start().strip_prefix("```") {
+            is_shell = ["sh", "console", "bash"].contains(&language);
+        } else if is_shell {
+            lines.push(line.trim().to_owned());
+        }
+    }
+    lines
+}
+
+#[test]
+fn every_documented_policy_has_the_safeguards() {
+    let mut policies = 0;
+    for (place, text) in texts() {
+        let blocks = yaml::blocks(&text);
+        let of_blocks = blocks.iter().flat_map(|block| {
+            let documents =
+                yaml::documents(block).unwrap_or_else(|error| panic!("{place}: {error}\n{block}"));
+            documents.into_iter().flat_map(move |document| created(document, block))
+        });
+        let of_commands = commands(&text);
+        let of_commands = of_commands.iter().flat_map(|line| of_command(line));
+        for document in of_blocks.chain(of_commands) {
+            let kind = document["kind"].as_str().unwrap_or_default();
+            if kind.contains("AdmissionPolicy") {
+                assert_eq!(missing(&document), [] as [&str; 0], "{place}: {document}");
+                policies += 1;
+            }
+        }
+    }
+    assert!(policies > 20, "{policies} policies only");
+}
+
+#[test]
+fn every_rendered_policy_has_the_safeguards() {
+    for folder in ["base", "overlays/example"] {
+        let objects = kustomize::render(&format!("policies/karpenter/kustomize/{folder}")).unwrap();
+        for policy in objects.iter().filter(|object| object["kind"] == "ClusterAdmissionPolicy") {
+            assert_eq!(missing(policy), [] as [&str; 0], "{folder}: {policy}");
+        }
+    }
+}
+
+/// `kwctl scaffold manifest` and Rancher copy the metadata into a policy with `failurePolicy: Fail` and without conditions.
+#[test]
+fn metadata_matches_nothing_that_a_cluster_needs_to_run() {
+    let metadata: Value =
+        serde_saphyr::from_str(&home::text("policies/karpenter/metadata.yml").unwrap()).unwrap();
+    assert_eq!(metadata["mutating"], false);
+    for rule in metadata["rules"].as_array().unwrap() {
+        for resource in rule["resources"].as_array().unwrap() {
+            let resource = resource.as_str().unwrap();
+            assert!(["nodepools", "ec2nodeclasses", "storageclasses"].contains(&resource), "{resource}");
+        }
+    }
+}
+
+#[test]
+fn scaffold_command_and_default_server_are_recognised_as_unsafe() {
+    let failure = std::panic::catch_unwind(|| {
+        of_command("kwctl scaffold manifest -t ClusterAdmissionPolicy registry://x")
+    });
+    assert!(failure.is_err());
+    let address = format!("{}/raw/v{}/policies/karpenter/monitor.yaml", home::REPOSITORY, home::VERSION);
+    assert!(!of_command(&format!("kubectl apply -f {address}")).is_empty());
+    assert!(of_command("kubectl get nodepools").is_empty());
+}

@@ -1,0 +1,77 @@
+//! `preflight.sh`, with a `kubectl` that answers from a list.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use karpwarden_generate::{home, kustomize};
+use karpwarden_policy::inventory::LOOKED_UP;
+
+/// A `kubectl` that refuses what the file `refused` lists and records every question in `asked`.
+const KUBECTL: &str = r#"#!/bin/sh
+folder=$(dirname "$0")
+printf '%s %s %s\n' "$6" "$3" "$4" >> "$folder/asked"
+case $(cat "$folder/refused") in
+  unreachable) echo 'The connection to the server was refused' >&2; exit 1 ;;
+  *"$3 $4"*) echo "Warning: resource '$4' is not namespace scoped" >&2; echo no; exit 1 ;;
+  *) echo "Warning: resource '$4' is not namespace scoped" >&2; echo yes ;;
+esac
+"#;
+
+fn run(name: &str, refused: &str) -> (Output, Vec<String>) {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("preflight-{name}"));
+    fs::create_dir_all(&folder).unwrap();
+    let kubectl = folder.join("kubectl");
+    fs::write(&kubectl, KUBECTL).unwrap();
+    fs::set_permissions(&kubectl, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(folder.join("refused"), refused).unwrap();
+    fs::write(folder.join("asked"), "").unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let script: &Path = &home::path("policies/karpenter/preflight.sh");
+    let output = Command::new("sh").arg(script).env("PATH", path).output().unwrap();
+    let asked = fs::read_to_string(folder.join("asked")).unwrap();
+    (output, asked.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn asks_for_everything_that_the_policies_look_up_and_the_scanner_lists() {
+    let (output, asked) = run("all", "");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let server = "system:serviceaccount:kubewarden:karpwarden-policy-server";
+    for (kind, _) in LOOKED_UP {
+        let resource = format!("{}.{}", karpwarden_admit::kinds::plural(kind.name), kind.group);
+        for verb in ["list", "watch"] {
+            assert!(asked.contains(&format!("{server} {verb} {resource}")), "{resource}: {asked:?}");
+        }
+    }
+    let roles = kustomize::render("policies/karpenter/kustomize/base").unwrap();
+    let audit = roles
+        .iter()
+        .find(|one| one["kind"] == "ClusterRole" && one["metadata"]["name"] == "karpwarden-audit");
+    for rule in audit.unwrap()["rules"].as_array().unwrap() {
+        for resource in rule["resources"].as_array().unwrap().iter().filter(|name| *name != "nodeoverlays") {
+            let group = rule["apiGroups"][0].as_str().unwrap();
+            let resource = resource.as_str().unwrap();
+            let resource = if group.is_empty() { resource.to_owned() } else { format!("{resource}.{group}") };
+            let question = format!("system:serviceaccount:kubewarden:audit-scanner list {resource}");
+            assert!(asked.contains(&question), "{question}: {asked:?}");
+        }
+    }
+}
+
+#[test]
+fn names_each_missing_permission() {
+    let (output, _) = run("missing", "watch nodepools.karpenter.sh");
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let expected = "missing: system:serviceaccount:kubewarden:karpwarden-policy-server may not watch nodepools.karpenter.sh\n";
+    assert!(text.starts_with(expected) && text.matches("missing:").count() == 1, "{text}");
+}
+
+#[test]
+fn unreachable_cluster_is_not_a_missing_permission() {
+    let (output, _) = run("unreachable", "unreachable");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("connection to the server was refused"));
+}
