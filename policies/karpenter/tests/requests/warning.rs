@@ -1,5 +1,6 @@
 //! Errors as warnings in mode `monitor`, and many warnings.
 
+use karpwarden_policy::admission::validate_settings;
 use serde_json::json;
 
 use super::cluster::{ARN, Cluster, has_warning, node_class, node_pool, warnings};
@@ -64,4 +65,16 @@ fn new_pool_may_precede_its_node_class() {
     let audited = cluster.create(&stored, &json!({}));
     assert!(has_warning(&audited, "nodeclass-ref-dangling"), "{audited}");
     assert!(has_warning(&audited, "in the cluster") && !has_warning(&audited, "input"), "{audited}");
+}
+
+/// A key of the command line would be an unknown key with a hint that leads to another error.
+#[test]
+fn unknown_key_lists_only_keys_of_the_policy() {
+    let answer = validate_settings(br#"{"anounceErrors": true}"#);
+    assert!(answer.contains("did you mean `announceErrors`?"), "{answer}");
+    for (key, is_listed) in
+        [("strictUpdates", true), ("context", true), ("exclude", false), ("overrides", false)]
+    {
+        assert_eq!(answer.contains(&format!(" {key}")), is_listed, "{key}: {answer}");
+    }
 }
