@@ -59,33 +59,17 @@ fn manifests_have_known_kinds_and_fields() {
 
 #[test]
 fn component_protect_changes_the_mode_of_every_policy_and_nothing_else() {
-    let render = |components: &str| {
-        let folder = "https://github.com/karpwarden/karpwarden//policies/karpenter/kustomize";
-        let reference = format!("?ref=v{}", home::VERSION);
-        let components = components.replace("NAME:", &format!("- {folder}/components/"));
-        let text = format!(
-            "apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-- {folder}/base{reference}
-\
-             components:
-{}",
-            components
-                .lines()
-                .map(|line| format!(
-                    "{line}{reference}
-"
-                ))
-                .collect::<String>()
-        );
-        kustomize::render_text(&text).unwrap()
+    let render = |components: &[&str]| {
+        let folder = format!("{}//policies/karpenter/kustomize", home::REPOSITORY);
+        let address = |path: &str| format!("{folder}/{path}?ref=v{}", home::VERSION);
+        let components: Vec<_> =
+            components.iter().map(|name| address(&format!("components/{name}"))).collect();
+        let overlay = json!({"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",
+            "resources": [address("base")], "components": components});
+        kustomize::render_text(&overlay.to_string()).unwrap()
     };
-    let monitored = render("NAME:node-overlays");
-    let mut protected = render(
-        "NAME:node-overlays
-NAME:protect",
-    );
+    let monitored = render(&["node-overlays"]);
+    let mut protected = render(&["node-overlays", "protect"]);
     assert_eq!(of_kind(&monitored, "ClusterAdmissionPolicy").len(), 5);
     for (object, monitored) in protected.iter_mut().zip(&monitored) {
         if object["kind"] == "ClusterAdmissionPolicy" {

@@ -18,8 +18,9 @@ fn texts() -> Vec<(String, String)> {
     .map(str::to_owned)
     .to_vec();
     let entries = fs::read_dir(home::path("docs")).unwrap();
-    let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
-    paths.extend(names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")));
+    let pages = entries.map(|entry| entry.unwrap().path());
+    let pages = pages.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths.extend(pages.map(|path| format!("docs/{}", path.file_name().unwrap().display())));
     let mut texts: Vec<_> =
         paths.into_iter().map(|path| (path.clone(), home::text(&path).unwrap())).collect();
     let package: Value =

@@ -31,7 +31,7 @@ fn says_what_it_changed_and_why() {
     assert!(note.contains(", because "), "{note}");
 }
 
-/// Applying the same file again would fail for ever: the API server refuses to change the binding mode back.
+/// Applying the same file again would fail on every attempt: the API server refuses to change the binding mode back.
 #[test]
 fn leaves_fields_that_are_immutable_afterwards() {
     let class = json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "ebs"},

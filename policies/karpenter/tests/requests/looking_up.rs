@@ -1,4 +1,4 @@
-//! What the policy asks the host for.
+//! Host calls: which kinds the policy asks for.
 
 use serde_json::{Value, json};
 
