@@ -20,9 +20,15 @@ const SEPARATOR: &str = "---\n";
 const MODE: &str = "\n  mode: monitor\n";
 const SETTINGS: &str = "\n  settings:";
 
+/// Settings of a policy in mode `monitor`, and in mode `protect`.
+const ANNOUNCED: &str = "    # In mode `monitor` Kubewarden drops the reason of a rejection, so the errors are returned as warnings.\n    announceErrors: true\n";
+const NOT_ANNOUNCED: &str = "    # The rejection has the errors already.\n    announceErrors: false\n";
+
 /// Renders the manifests as YAML. The mode is `protect` or `monitor`.
 pub(crate) fn manifests(settings: &Map<String, Json>, mode: &str) -> String {
-    let install = without_comment(INSTALL).replace(MODE, &format!("\n  mode: {mode}\n"));
+    let install = without_comment(INSTALL);
+    let protecting = || install.replace(MODE, "\n  mode: protect\n").replace(ANNOUNCED, NOT_ANNOUNCED);
+    let install = if mode == "protect" { protecting() } else { install.to_owned() };
     let fix = settings.get("fix").and_then(Json::as_bool).filter(|fix| *fix).map(|_| FIX);
     let documents = install.split(SEPARATOR).chain(fix);
     let documents: Vec<String> = documents.map(|document| with_settings(document, settings)).collect();
@@ -91,7 +97,7 @@ fn merged(own: Map<String, Json>, settings: &Map<String, Json>) -> Map<String, J
 
 #[cfg(test)]
 mod tests {
-    use super::{FIX, INSTALL, SEPARATOR, SETTINGS};
+    use super::{ANNOUNCED, FIX, INSTALL, NOT_ANNOUNCED, SEPARATOR, SETTINGS};
     use crate::{policy, settings};
 
     const GIVEN: &str = r#"{"karpenterVersion": "1.10", "rules": {"storage": "off", "restricted-label": "deny"},
@@ -122,9 +128,11 @@ mod tests {
     }
 
     #[test]
-    fn changes_only_the_mode_to_protect() {
+    fn changes_only_the_mode_and_the_announcement_to_protect() {
         let rendered = policy("", "protect").unwrap();
-        let expected = INSTALL.replace("\n  mode: monitor\n", "\n  mode: protect\n");
+        assert!(!rendered.contains("announceErrors: true"));
+        let expected =
+            INSTALL.replace("\n  mode: monitor\n", "\n  mode: protect\n").replace(ANNOUNCED, NOT_ANNOUNCED);
         assert_eq!(documents(&rendered), documents(&expected));
     }
 
