@@ -113,14 +113,18 @@ fn run(folder: &Path, arguments: &[&str], stdin: &[u8]) -> Run {
     writer.join().unwrap();
     Run {
         status: output.status.code().unwrap(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
+        stdout: without_newest(&String::from_utf8(output.stdout).unwrap()),
         stderr: without_newest(&String::from_utf8(output.stderr).unwrap()),
     }
 }
 
-/// An error message without the name of the newest release, so that a new release changes no snapshot.
-fn without_newest(message: &str) -> String {
-    message.replace(&format!("known release is {}", Release::NEWEST), "known release is NEWEST")
+/// An output without the name of the newest release, so that a new release changes no snapshot.
+fn without_newest(output: &str) -> String {
+    let newest = Release::NEWEST;
+    output
+        .replace(&format!("known release is {newest}"), "known release is NEWEST")
+        .replace(&format!("checked against Karpenter {newest}\n"), "checked against Karpenter NEWEST\n")
+        .replace(&format!("or {newest} without a pin"), "or NEWEST without a pin")
 }
 
 impl Run {

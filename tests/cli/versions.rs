@@ -54,7 +54,7 @@ fn folders_pin_different_versions() {
     version: `prod/` pins Karpenter 1.6.2 (from prod/Chart.yaml:2)
     clusters: `dev`, `prod` look like separate clusters, so their objects are not compared; check each with `--cluster dev --cluster prod`
     skipped: read only for the Karpenter version that it pins: prod/Chart.yaml:1
-    2 errors, 2 warnings in 4 documents (1 skipped); checked against the pinned versions of Karpenter, or 1.14 without a pin
+    2 errors, 2 warnings in 4 documents (1 skipped); checked against the pinned versions of Karpenter, or NEWEST without a pin
     ");
     let json = folder.run(&["check", "--format", "json", "."]).json();
     assert_snapshot!(serde_json::to_string_pretty(&json["pins"]).unwrap(), @r#"
@@ -84,7 +84,7 @@ fn folders_pin_different_versions() {
     version: `dev/` pins Karpenter 1.6.99 (from dev/karpenter.yaml:8); checked as 1.6.8, its newest known patch
     version: `prod/` pins Karpenter 1.6.2 (from prod/Chart.yaml:2)
     skipped: read only for the Karpenter version that it pins: prod/Chart.yaml:1
-    2 errors, 2 warnings in 4 documents (1 skipped); checked against the pinned versions of Karpenter, or 1.14 without a pin
+    2 errors, 2 warnings in 4 documents (1 skipped); checked against the pinned versions of Karpenter, or NEWEST without a pin
     ");
 }
 
@@ -225,7 +225,7 @@ fn environments_are_not_compared_with_each_other() {
     assert_eq!(run.status, 0, "{}", run.stdout);
     assert_snapshot!(run.stdout, @"
     clusters: `envs/dev`, `envs/prod` look like separate clusters, so their objects are not compared; check each with `--cluster envs/dev --cluster envs/prod`
-    no findings in 10 documents; checked against Karpenter 1.14
+    no findings in 10 documents; checked against Karpenter NEWEST
     ");
     let json = folder.run(&["check", "--format", "json", "."]).json();
     assert_snapshot!(json["environments"], @r#"[{"folders":["envs/dev","envs/prod"]}]"#);

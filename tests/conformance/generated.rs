@@ -98,6 +98,7 @@ fn value(schema: &Schema, dice: &mut Dice) -> Json {
         SchemaType::List(items) => (0..dice.roll(4)).map(|_| value(items, dice)).collect(),
         SchemaType::Boolean => dice.one_in(2).into(),
         SchemaType::Integer => dice.pick(&[0, 1, 30, 60, 100, 2_147_483_648_i64, -1]).into(),
+        SchemaType::Any => invalid(dice),
         SchemaType::IntOrText if dice.one_in(2) => 10.into(),
         SchemaType::Text | SchemaType::IntOrText => {
             let words = schema.constraints.iter().find_map(|fact| match fact.limit {

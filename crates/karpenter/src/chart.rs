@@ -102,8 +102,8 @@ pub const CONTROLLER_KEYS: [&str; 10] = [
 
 /// The keys of `settings`, and the releases whose chart reads them.
 ///
-/// Source: charts/karpenter/values.yaml at v1.0.0 to v1.14.1.
-pub const SETTINGS: [(&str, Releases); 20] = [
+/// Source: charts/karpenter/values.yaml at v1.0.0 to v1.14.1, and at d77d1a3 with the version 1.15.0.
+pub const SETTINGS: [(&str, Releases); 23] = [
     ("batchMaxDuration", Releases::ALL),
     ("batchIdleDuration", Releases::ALL),
     ("preferencePolicy", Releases::since(4)),
@@ -122,8 +122,11 @@ pub const SETTINGS: [(&str, Releases); 20] = [
     ("disableDryRun", Releases::since_patch(6, 2)),
     ("amiRefreshInterval", Releases::since(13)),
     ("subnetRefreshInterval", Releases::since(13)),
+    ("securityGroupRefreshInterval", Releases::since(15)),
+    ("enableDRA", Releases::since(15)),
+    ("legacyNodeRepair", Releases::since(15)),
     ("featureGates", Releases::ALL),
-    ("awsFeatureGates", Releases::ALL),
+    ("awsFeatureGates", Releases::since(15)),
 ];
 
 /// A feature gate.
@@ -138,7 +141,7 @@ pub struct FeatureGate {
 }
 
 /// The feature gates. Source: as above, and `ParseFeatureGates` of kubernetes-sigs/karpenter at v1.0.0 to v1.14.0.
-pub const GATES: [FeatureGate; 7] = [
+pub const GATES: [FeatureGate; 10] = [
     FeatureGate { key: "spotToSpotConsolidation", name: "SpotToSpotConsolidation", releases: Releases::ALL },
     FeatureGate { key: "nodeRepair", name: "NodeRepair", releases: Releases::since(1) },
     FeatureGate { key: "reservedCapacity", name: "ReservedCapacity", releases: Releases::since(3) },
@@ -146,6 +149,23 @@ pub const GATES: [FeatureGate; 7] = [
     FeatureGate { key: "staticCapacity", name: "StaticCapacity", releases: Releases::since(9) },
     FeatureGate { key: "StaticCapacity", name: "StaticCapacity", releases: Releases::between(8, 8) },
     FeatureGate { key: "capacityBuffer", name: "CapacityBuffer", releases: Releases::since(14) },
+    FeatureGate { key: "terminateFirstDrift", name: "TerminateFirstDrift", releases: Releases::since(15) },
+    FeatureGate { key: "terminateFirstRepair", name: "TerminateFirstRepair", releases: Releases::since(15) },
+    FeatureGate {
+        key: "podDeletionCostManagement",
+        name: "PodDeletionCostManagement",
+        releases: Releases::since(15),
+    },
+];
+
+/// The feature gates of the provider: `settings.awsFeatureGates` of the values, and `AWS_FEATURE_GATES`. All are off by
+/// default. Source: charts/karpenter/values.yaml and website/content/en/v1.15/reference/settings.md of
+/// aws/karpenter-provider-aws at d77d1a3.
+pub const AWS_GATES: [FeatureGate; 4] = [
+    FeatureGate { key: "nodeClassCEL", name: "NodeClassCEL", releases: Releases::since(15) },
+    FeatureGate { key: "draNVIDIAGPU", name: "DRANVIDIAGPU", releases: Releases::since(15) },
+    FeatureGate { key: "draEFA", name: "DRAEFA", releases: Releases::since(15) },
+    FeatureGate { key: "rebootForRepair", name: "RebootForRepair", releases: Releases::since(15) },
 ];
 
 /// A key that a chart no longer reads.

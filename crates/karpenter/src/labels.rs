@@ -26,6 +26,7 @@ pub const PROVISIONER_NAME: &str = "karpenter.sh/provisioner-name";
 pub const INSTANCE_PODS: &str = "karpenter.k8s.aws/instance-pods";
 
 const CLOCK_SPEED: &str = "karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz";
+const NITRO_SANDBOX: &str = "karpenter.k8s.aws/nitro-sandbox";
 const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 
 /// The labels that Karpenter supports, and the first minor release of each. Pods may select them without a requirement or
@@ -67,6 +68,7 @@ const WELL_KNOWN: &[(&str, u8)] = &[
     ("karpenter.k8s.aws/capacity-reservation-interruptible", 10),
     ("karpenter.k8s.aws/placement-group-id", 11),
     ("karpenter.k8s.aws/placement-group-partition", 11),
+    (NITRO_SANDBOX, 15),
 ];
 
 /// Older names that Karpenter replaces with the current names in requirements, selectors and affinities, in every release,
@@ -173,9 +175,10 @@ fn allowed_of_the_provider(field: LabelField, key: &str) -> ReleaseSet {
     }
 }
 
-/// Whether a key describes instance types. The list of NodeOverlay is the list of 1.7, without keys that are decided at launch.
+/// Whether a key describes instance types. The list of NodeOverlay is the list of 1.7, without keys that are decided at launch,
+/// and with the key of 1.15.
 fn is_of_instance_types(key: &str) -> bool {
-    key.starts_with("karpenter.k8s.aws/instance-") && key != TENANCY
+    (key.starts_with("karpenter.k8s.aws/instance-") && key != TENANCY) || key == NITRO_SANDBOX
 }
 
 /// The releases whose controller refuses a key that the API server accepts. A NodePool or NodeOverlay with the key is never

@@ -5,9 +5,11 @@ use crate::release::Releases;
 /// The flags, without dashes, and the releases whose controller has them.
 ///
 /// Source: `AddFlags` in pkg/operator/options/options.go of the provider at the tags v1.0.0 to v1.14.1, and in
-/// pkg/operator/options/options.go of kubernetes-sigs/karpenter at the version in the go.mod of each tag.
-const FLAGS: [(&str, Releases); 37] = [
+/// pkg/operator/options/options.go of kubernetes-sigs/karpenter at the version in the go.mod of each tag; for 1.15
+/// website/content/en/v1.15/reference/settings.md, and options.go of kubernetes-sigs/karpenter at 120c77e.
+const FLAGS: [(&str, Releases); 41] = [
     ("ami-refresh-interval", Releases::since(13)),
+    ("aws-feature-gates", Releases::since(15)),
     ("batch-idle-duration", Releases::ALL),
     ("batch-max-duration", Releases::ALL),
     ("cluster-ca-bundle", Releases::ALL),
@@ -32,6 +34,7 @@ const FLAGS: [(&str, Releases); 37] = [
     ("kube-client-qps", Releases::ALL),
     ("leader-election-name", Releases::since(1)),
     ("leader-election-namespace", Releases::since(1)),
+    ("legacy-node-repair", Releases::since(15)),
     ("log-error-output-paths", Releases::ALL),
     ("log-level", Releases::ALL),
     ("log-output-paths", Releases::ALL),
@@ -40,29 +43,28 @@ const FLAGS: [(&str, Releases); 37] = [
     ("min-values-policy", Releases::since(6)),
     ("preference-policy", Releases::since(4)),
     ("reserved-enis", Releases::ALL),
+    ("scheduler-config", Releases::since(15)),
+    ("security-group-refresh-interval", Releases::since(15)),
     ("subnet-refresh-interval", Releases::since(13)),
     ("vm-memory-overhead-percent", Releases::ALL),
     ("webhook-metrics-port", Releases::until(0)),
     ("webhook-port", Releases::until(0)),
 ];
 
-/// Flags in the main branch that no release has yet.
-const COMING: [&str; 2] = ["aws-feature-gates", "scheduler-config"];
-
 /// The names of all flags.
 pub fn flags() -> impl Iterator<Item = &'static str> {
     FLAGS.iter().map(|(name, _)| *name)
 }
 
-/// The releases whose controller has a flag. An unreleased flag counts as known to every release.
+/// The releases whose controller has a flag.
 pub fn releases_of_flag(name: &str) -> Releases {
-    let known = FLAGS.iter().find(|(known, _)| *known == name).map(|(_, releases)| *releases);
-    known.unwrap_or(if COMING.contains(&name) { Releases::ALL } else { Releases::NONE })
+    FLAGS.iter().find(|(known, _)| *known == name).map_or(Releases::NONE, |(_, releases)| *releases)
 }
 
 /// Whether a flag needs no value: `--isolated-vpc` alone turns it on.
 pub fn is_boolean(name: &str) -> bool {
-    const OTHERS: [&str; 3] = ["isolated-vpc", "eks-control-plane", "ignore-dra-requests"];
+    const OTHERS: [&str; 4] =
+        ["isolated-vpc", "eks-control-plane", "ignore-dra-requests", "legacy-node-repair"];
     name.starts_with("disable-") || name.starts_with("enable-") || OTHERS.contains(&name)
 }
 
@@ -84,7 +86,7 @@ mod tests {
     fn knows_which_releases_have_a_flag() {
         assert_eq!(releases_of_flag("cluster-name"), Releases::ALL);
         assert_eq!(releases_of_flag("webhook-port"), Releases::until(0));
-        assert_eq!(releases_of_flag("scheduler-config"), Releases::ALL);
+        assert_eq!(releases_of_flag("scheduler-config"), Releases::since(15));
         assert_eq!(releases_of_flag("leader-elect"), Releases::NONE);
         assert!(is_boolean("disable-dry-run") && !is_boolean("cluster-name"));
     }

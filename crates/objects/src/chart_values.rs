@@ -41,6 +41,16 @@ impl<'d> ChartValues<'d> {
         self.value(&["settings", "featureGates", key])
     }
 
+    /// A member of `settings.awsFeatureGates`.
+    pub fn aws_feature_gate(self, key: &str) -> Option<Node<'d>> {
+        self.value(&["settings", "awsFeatureGates", key])
+    }
+
+    /// A member of `settings` that turns an option on or off.
+    pub fn switch(self, key: &str) -> Option<Node<'d>> {
+        self.setting(key)
+    }
+
     /// A member of `serviceAccount.annotations`.
     pub fn service_account_annotation(self, key: &str) -> Option<Node<'d>> {
         self.value(&["serviceAccount", "annotations", key])
@@ -59,11 +69,6 @@ impl<'d> ChartValues<'d> {
     /// The keys of `settings`.
     pub fn setting_keys(self) -> Vec<(&'d str, ChartKey<'d>)> {
         self.keys(&["settings"])
-    }
-
-    /// The keys of `settings.featureGates`.
-    pub fn feature_gate_keys(self) -> Vec<(&'d str, ChartKey<'d>)> {
-        self.keys(&["settings", "featureGates"])
     }
 
     /// The keys under a path that comes from a table of facts, such as `karpenter::chart::REMOVED_KEYS`.

@@ -62,6 +62,10 @@ pub const LEADER_ELECTION_OFF: ControllerOption =
 pub const FEATURE_GATES: ControllerOption =
     ControllerOption { flag: "feature-gates", variable: "FEATURE_GATES" };
 
+/// The feature gates of the provider.
+pub const AWS_FEATURE_GATES: ControllerOption =
+    ControllerOption { flag: "aws-feature-gates", variable: "AWS_FEATURE_GATES" };
+
 impl<'d> Controller<'d> {
     /// The controller, if the object is its Deployment. The image shows it, or else the label or name `karpenter` together
     /// with a container `controller` that gets a cluster's name.

@@ -1,12 +1,13 @@
 //! Feature gates of a cluster's controller, from its Deployment and the values of its chart.
 
-use karpenter::chart::GATES;
+use karpenter::chart::{AWS_GATES, FeatureGate, GATES};
 
 use crate::chart_values;
-use crate::controller::{Controller, FEATURE_GATES};
+use crate::controller::{AWS_FEATURE_GATES, Controller, FEATURE_GATES};
 use crate::object::Object;
+use manifest::tree::Node;
 
-/// The feature gates that are set, each under its name in `FEATURE_GATES`.
+/// The feature gates that are set, each under its name in `FEATURE_GATES` or `AWS_FEATURE_GATES`.
 #[derive(Debug, Default)]
 pub struct FeatureGates<'d>(Vec<(&'d str, bool)>);
 
@@ -15,18 +16,22 @@ impl<'d> FeatureGates<'d> {
     pub fn of(objects: &[Object<'d>], controllers: &[Controller<'d>]) -> Self {
         let mut gates = Self::default();
         for values in objects.iter().filter_map(|object| chart_values::of(*object)) {
-            let known = GATES.iter().filter_map(|gate| {
-                let node = values.feature_gate(gate.key)?;
-                // Parameters are text, which Helm parses.
+            // Parameters are text, which Helm parses.
+            let set = |gate: &FeatureGate, node: Node<'_>| {
                 Some((gate.name, node.as_bool().or_else(|| node.as_str()?.parse().ok())?))
-            });
-            gates.0.extend(known);
+            };
+            let of_core = GATES.iter().filter_map(|gate| set(gate, values.feature_gate(gate.key)?));
+            gates.0.extend(of_core);
+            let of_aws = AWS_GATES.iter().filter_map(|gate| set(gate, values.aws_feature_gate(gate.key)?));
+            gates.0.extend(of_aws);
         }
         for controller in controllers {
-            let Some((text, _)) = controller.setting(FEATURE_GATES).text() else { continue };
-            let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
-            let parse = |(name, value): (&'d str, &str)| Some((name.trim(), value.trim().parse().ok()?));
-            gates.0.extend(pairs.filter_map(parse));
+            for option in [FEATURE_GATES, AWS_FEATURE_GATES] {
+                let Some((text, _)) = controller.setting(option).text() else { continue };
+                let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
+                let parse = |(name, value): (&'d str, &str)| Some((name.trim(), value.trim().parse().ok()?));
+                gates.0.extend(pairs.filter_map(parse));
+            }
         }
         gates
     }

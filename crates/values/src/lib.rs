@@ -7,6 +7,7 @@ pub mod arn;
 pub mod calendar;
 pub mod cron;
 pub mod duration;
+pub mod kubelet_expression;
 pub mod naming;
 pub mod placeholder;
 pub mod quantity;

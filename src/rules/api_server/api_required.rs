@@ -108,11 +108,6 @@ mod tests {
         let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  disruption: {consolidationPolicy: WhenEmpty}\n  \
                     template:\n    spec:\n      nodeClassRef: {kind: EC2NodeClass, name: a}\n      requirements: null\n";
         insta::assert_snapshot!(findings(&super::RULE, text), @"
-          5 |   disruption: {consolidationPolicy: WhenEmpty}
-            |   ^^^^^^^^^^
-        error NodePool/a spec.disruption.consolidateAfter [all]
-          `spec.disruption.consolidateAfter` is missing; the API server refuses the NodePool
-          help: write `consolidateAfter`, such as `1m`, or remove `disruption` completely
           8 |       nodeClassRef: {kind: EC2NodeClass, name: a}
             |       ^^^^^^^^^^^^
         error NodePool/a spec.template.spec.nodeClassRef.group [all]

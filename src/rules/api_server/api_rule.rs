@@ -182,16 +182,6 @@ mod tests {
         error EC2NodeClass/a spec.blockDeviceMappings[0].ebs [all]
           a volume has neither a `volumeSize` nor a `snapshotID`; the API server refuses the EC2NodeClass
           help: write `volumeSize`, such as `100Gi`, or `snapshotID`, the snapshot to create the volume from
-         11 |   kubelet: {evictionSoft: {memory.available: 5%}, kubeReserved: {cpus: '1'}}
-            |                            ^^^^^^^^^^^^^^^^
-        error EC2NodeClass/a spec.kubelet [all]
-          `kubelet.evictionSoft` has `memory.available`, but `kubelet.evictionSoftGracePeriod` does not; the API server refuses the EC2NodeClass
-          help: write `memory.available` in both, or in neither
-         11 |   kubelet: {evictionSoft: {memory.available: 5%}, kubeReserved: {cpus: '1'}}
-            |                                                                  ^^^^
-        error EC2NodeClass/a spec.kubelet.kubeReserved [all]
-          `kubelet.kubeReserved` has `cpus`, which is not a valid key there; the API server refuses the EC2NodeClass
-          help: write `cpu`; the valid keys are `cpu`, `memory`, `ephemeral-storage`, `pid`
          12 |   tags: {karpenter.sh/nodepool: a}
             |          ^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.tags [all]

@@ -185,16 +185,6 @@ mod tests {
         error EC2NodeClass/a spec.detailedMonitoring [all]
           `detailedMonitoring` is the string `true` but must be `true` or `false`; the API server refuses the EC2NodeClass
           help: write `true` or `false` without quotes, such as `true`
-         10 |   kubelet: {maxPods: '110', clusterDNS: 10.0.0.10}
-            |                      ^^^^^
-        error EC2NodeClass/a spec.kubelet.maxPods [all]
-          `maxPods` is the string `110` but must be a whole number; the API server refuses the EC2NodeClass
-          help: write a whole number without quotes, such as `110`
-         10 |   kubelet: {maxPods: '110', clusterDNS: 10.0.0.10}
-            |                                         ^^^^^^^^^
-        error EC2NodeClass/a spec.kubelet.clusterDNS [all]
-          `clusterDNS` is the string `10.0.0.10` but must be a list; the API server refuses the EC2NodeClass
-          help: write a list: put `- ` before each item
          11 |   cpuOptions: []
             |   ^^^^^^^^^^
         error EC2NodeClass/a spec.cpuOptions [since 1.13]

@@ -183,7 +183,8 @@ fn collect_paths(schema: &Schema, name: &str, path: &str, found: &mut Vec<String
             for field in fields {
                 let path = format!("{path}.{}", field.name);
                 collect_paths(&field.schema, name, &path, found);
-                if field.name == name {
+                // A field may have one schema for each of several releases.
+                if field.name == name && !found.contains(&path) {
                     found.push(path);
                 }
             }

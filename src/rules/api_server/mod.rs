@@ -103,13 +103,13 @@ fn invalid_value<'d>(rule: &'static Rule, place: Place<'d>, problem: &str) -> Fi
 }
 
 /// Key of a node, or of the list that contains the node.
-fn name_of(node: Node<'_>) -> &str {
+pub(super) fn name_of(node: Node<'_>) -> &str {
     let named = core::iter::successors(Some(node), |node| node.parent()).find(|node| !node.key().is_empty());
     named.map(Node::key).unwrap_or_default()
 }
 
 /// Short description of a value for a message.
-fn shown(node: Node<'_>) -> String {
+pub(super) fn shown(node: Node<'_>) -> String {
     /// Maximum number of characters of a string that are shown.
     const MAX_SHOWN: usize = 60;
     match node.value() {

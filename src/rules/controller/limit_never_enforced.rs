@@ -67,7 +67,7 @@ rule! {
 
 /// Resources in the capacity of AWS nodes (aws/karpenter-provider-aws `pkg/providers/instancetype/types.go`
 /// `computeCapacity`, 1.0-1.14), and `nodes`, which Karpenter counts itself.
-const COUNTED: [&str; 13] = [
+const COUNTED: [&str; 15] = [
     "cpu",
     "memory",
     "ephemeral-storage",
@@ -81,6 +81,9 @@ const COUNTED: [&str; 13] = [
     "vpc.amazonaws.com/efa",
     "vpc.amazonaws.com/pod-eni",
     "vpc.amazonaws.com/PrivateIPv4Address",
+    // The first is the name until 1.14, the second since 1.15.
+    "eks.amazonaws.com/nip-slots",
+    "eks.amazonaws.com/nitro-sandbox",
 ];
 
 /// Wrong names that people use for counted resources.

@@ -223,7 +223,6 @@ mod tests {
             "args: [--log-level=$(LEVEL), serve, --x]",
             "args: [--help, --x]",
             "args: ['${FLAGS}', --x]",
-            "args: [--scheduler-config=a]",
             "env: [{name: AWS_REGION, value: a}, {name: GOMEMLIMIT, value: a}, {name: HTTPS_PROXY, value: a}]",
             "env: [{name: CLUSTER_NAME, value: a}, {name: KUBERNETES_MIN_VERSION, value: a}, {name: SYSTEM_NAMESPACE, value: a}]",
         ] {

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use karpenter::chart::{CONTROLLER_KEYS, GATES, KEYS, REMOVED_KEYS, SETTINGS};
+use karpenter::chart::{AWS_GATES, CONTROLLER_KEYS, FeatureGate, GATES, KEYS, REMOVED_KEYS, SETTINGS};
 use karpenter::kind::Kind;
 use karpenter::release::{ReleaseSet, Releases};
 use lint::context::Context;
@@ -8,7 +8,7 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::source::Span;
 use objects::chart_values::{self, ChartKey, ChartValues};
-use objects::controller::{Controller, FEATURE_GATES, OptionValue};
+use objects::controller::{AWS_FEATURE_GATES, Controller, ControllerOption, FEATURE_GATES, OptionValue};
 use objects::object::Object;
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
@@ -77,7 +77,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         check_nested_keys(values, findings);
     }
     if let Some(controller) = Controller::of(object) {
-        check_gates(&controller, findings);
+        check_gates(&controller, FEATURE_GATES, &GATES, findings);
+        check_gates(&controller, AWS_FEATURE_GATES, &AWS_GATES, findings);
         for name in VARIABLES {
             for item in controller.variables(name) {
                 let message = format!("since 1.0 the controller ignores `{name}` and uses its own IAM role");
@@ -143,21 +144,30 @@ fn meant_key(key: &str) -> Option<(Option<&'static str>, &str)> {
     SETTINGS.iter().any(|(known, _)| *known == key).then_some((Some("settings"), key))
 }
 
-/// Reports keys of `settings` and `settings.featureGates` that the chart does not have, or does not have yet.
+/// Reports keys of `settings`, `settings.featureGates` and `settings.awsFeatureGates` that the chart does not have, or does not have yet.
 fn check_unknown_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d>>) {
     let keys = || SETTINGS.iter().map(|(key, _)| *key);
     for (key, at) in values.setting_keys() {
-        let known = SETTINGS.iter().find(|(known, _)| *known == key).map(|(_, releases)| *releases);
+        let known = Some(releases_of_setting(key)).filter(|releases| !releases.is_empty());
         // The rule `interruption-queue-malformed` reports the old key of the queue.
         if key != "interruptionQueueName" && !is_removed(&["settings", key]) {
             findings.extend(ignored(at, &format!("settings.{key}"), known, nearest(key, keys())));
         }
     }
-    for (key, at) in values.feature_gate_keys() {
-        let known = GATES.iter().find(|gate| gate.key == key).map(|gate| gate.releases);
-        if !is_removed(&["settings", "featureGates", key]) {
-            let near = nearest(key, GATES.iter().map(|gate| gate.key));
-            findings.extend(ignored(at, &format!("settings.featureGates.{key}"), known, near));
+    let sets: [(&str, &[FeatureGate]); 2] = [("featureGates", &GATES), ("awsFeatureGates", &AWS_GATES)];
+    for (holder, gates) in sets {
+        for (key, at) in values.keys(&["settings", holder]) {
+            let known = gates.iter().find(|gate| gate.key == key).map(|gate| gate.releases);
+            if !is_removed(&["settings", holder, key]) {
+                let near = nearest(key, gates.iter().map(|gate| gate.key));
+                let finding = ignored(at, &format!("settings.{holder}.{key}"), known, near);
+                // A chart without the holder ignores the holder, which is reported above.
+                let with_holder = finding.map(|finding| {
+                    let releases = finding.releases.and(releases_of_setting(holder));
+                    finding.releases(releases)
+                });
+                findings.extend(with_holder.filter(|finding| !finding.releases.is_empty()));
+            }
         }
     }
 }
@@ -181,6 +191,11 @@ fn check_nested_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d>
             }
         }
     }
+}
+
+/// The releases whose chart reads a key of `settings`.
+fn releases_of_setting(name: &str) -> Releases {
+    SETTINGS.iter().find(|(key, _)| *key == name).map_or(Releases::NONE, |(_, releases)| *releases)
 }
 
 fn is_removed(path: &[&str]) -> bool {
@@ -211,8 +226,13 @@ fn ignored<'d>(
 }
 
 /// Checks the feature gates of a rendered Deployment.
-fn check_gates<'d>(controller: &Controller<'d>, findings: &mut Vec<Finding<'d>>) {
-    let OptionValue::Text(text, node) = controller.setting(FEATURE_GATES) else { return };
+fn check_gates<'d>(
+    controller: &Controller<'d>,
+    option: ControllerOption,
+    gates: &[FeatureGate],
+    findings: &mut Vec<Finding<'d>>,
+) {
+    let OptionValue::Text(text, node) = controller.setting(option) else { return };
     let start = node.as_str().map_or(0, |whole| whole.len().saturating_sub(text.len()));
     let mut at = start;
     for part in text.split(',') {
@@ -220,7 +240,7 @@ fn check_gates<'d>(controller: &Controller<'d>, findings: &mut Vec<Finding<'d>>)
         let span = Span::new(at, at + name.len());
         at += part.len() + 1;
         let (name, off) = (name.trim(), part.trim_end().ends_with("=false"));
-        let known = GATES.iter().filter(|gate| gate.name == name);
+        let known = gates.iter().filter(|gate| gate.name == name);
         let known = known.fold(ReleaseSet::none(), |all, gate| all.or(gate.releases));
         let releases = Releases::ALL.without(&known);
         // A chart newer than the controller sets gates to false that the controller does not know yet.
@@ -233,7 +253,7 @@ fn check_gates<'d>(controller: &Controller<'d>, findings: &mut Vec<Finding<'d>>)
         } else if !known.is_empty() {
             format!("supported by Karpenter {known}")
         } else {
-            match nearest(name, GATES.iter().map(|gate| gate.name)) {
+            match nearest(name, gates.iter().map(|gate| gate.name)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "remove the gate".to_owned(),
             }
@@ -329,6 +349,24 @@ karpenter:
           help: remove the key, unless a parent chart reads it
         ");
         assert!(!findings_with(&super::RULE, text, &at("1.4")).contains("preferencePolicy"));
+    }
+
+    #[test]
+    fn reports_feature_gates_of_the_provider_before_1_15_and_misspelt_ones() {
+        let text = "settings:\n  clusterName: prod\n  interruptionQueue: prod\n  legacyNodeRepair: true\n  awsFeatureGates: {nodeClassCEL: true, rebootForRepairs: true}\n";
+        insta::assert_snapshot!(findings_with(&super::RULE, text, &at("1.14")), @"
+          4 |   legacyNodeRepair: true
+            |   ^^^^^^^^^^^^^^^^
+        warning / settings.legacyNodeRepair [until 1.14]
+          the chart does not know `settings.legacyNodeRepair` and ignores it
+          help: supported by Karpenter since 1.15
+          5 |   awsFeatureGates: {nodeClassCEL: true, rebootForRepairs: true}
+            |   ^^^^^^^^^^^^^^^
+        warning / settings.awsFeatureGates [until 1.14]
+          the chart does not know `settings.awsFeatureGates` and ignores it
+          help: supported by Karpenter since 1.15
+        ");
+        assert_eq!(findings_with(&super::RULE, text, &at("1.15")).matches("warning").count(), 1);
     }
 
     #[test]

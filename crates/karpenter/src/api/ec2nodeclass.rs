@@ -1,4 +1,5 @@
-//! `karpenter.k8s.aws/v1` EC2NodeClass. Source: `pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml`, v1.0.0 to v1.14.1.
+//! `karpenter.k8s.aws/v1` EC2NodeClass. Source: `pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml`, v1.0.0 to v1.14.1;
+//! website/content/en/v1.15/concepts/nodeclasses.md for 1.15.
 
 use super::metadata::CONDITIONS;
 use super::pattern::{
@@ -7,7 +8,7 @@ use super::pattern::{
 };
 use super::relations::{immutable, kubelet, network, node_class, nonempty, selector_terms, tags, volumes};
 use super::schema::{
-    ANY_TEXT, EnumValue, FieldSchema, KindSchema, Limit, Schema, boolean, constraint, integer,
+    ANY_TEXT, EnumValue, FieldSchema, KindSchema, Limit, OPEN_MAP, Schema, boolean, constraint, integer,
     integer_within, list, map, matching, max_items, max_properties, minimum, object, one_of, optional,
     required, text, value, value_since,
 };
@@ -44,10 +45,13 @@ const SPEC: &[FieldSchema] = &[
     optional("context", ANY_TEXT),
     optional("cpuOptions", object(&[optional("nestedVirtualization", SWITCH)])).since(13),
     optional("detailedMonitoring", boolean()),
+    // The page of 1.15 says that `enabled` is required. The definition of main does not require it, so neither does this table.
+    optional("enclaveOptions", object(&[optional("enabled", boolean())])).since(15),
     optional("instanceProfile", ANY_TEXT.with(nonempty::ALWAYS)),
     optional("instanceStorePolicy", text(&[one_of(&[value("RAID0")])])),
     optional("ipPrefixCount", integer(&[minimum(0)])).since(8),
-    optional("kubelet", object(KUBELET).with(kubelet::KUBELET)),
+    optional("kubelet", object(KUBELET).with(kubelet::KUBELET)).until(14),
+    optional("kubelet", OPEN_MAP).since(15),
     optional("metadataOptions", object(METADATA_OPTIONS)).or(DefaultValue::Object(&[
         ("httpEndpoint", DefaultValue::Text("enabled")),
         ("httpProtocolIPv6", DefaultValue::Text("disabled")),

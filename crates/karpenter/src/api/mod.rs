@@ -8,6 +8,7 @@
 
 pub mod comparison;
 mod ec2nodeclass;
+mod kubelet_configuration;
 mod metadata;
 mod node;
 mod nodeclaim;
@@ -19,6 +20,7 @@ mod schema;
 pub mod served;
 pub mod stored;
 
+pub use kubelet_configuration::{BOOTSTRAP_FIELDS, KUBELET_CONFIGURATION, is_kubelet_field};
 pub use metadata::METADATA;
 pub use schema::{Constraint, EnumValue, FieldSchema, KindSchema, Limit, Schema, SchemaType};
 

@@ -1,4 +1,5 @@
-//! `karpenter.sh/v1` NodePool. Source: `pkg/apis/crds/karpenter.sh_nodepools.yaml`, v1.0.0 to v1.14.1.
+//! `karpenter.sh/v1` NodePool. Source: `pkg/apis/crds/karpenter.sh_nodepools.yaml`, v1.0.0 to v1.14.1; for
+//! 1.15 the sources beside the fields.
 
 use super::metadata::{CONDITIONS, STATUS_RESOURCES};
 use super::node::{
@@ -43,7 +44,9 @@ const SPEC: &[FieldSchema] = &[
 ];
 
 const DISRUPTION: &[FieldSchema] = &[
-    required("consolidateAfter", DURATION_OR_NEVER_TEXT),
+    required("consolidateAfter", DURATION_OR_NEVER_TEXT).until(14),
+    // kubernetes-sigs/karpenter#3220
+    optional("consolidateAfter", DURATION_OR_NEVER_TEXT).since(15).or(DefaultValue::Text("0s")),
     optional(
         "consolidationPolicy",
         text(&[one_of(&[
@@ -64,7 +67,13 @@ const BUDGET: Schema = object(&[
     optional(
         "reasons",
         list(
-            &text(&[one_of(&[value("Underutilized"), value("Empty"), value("Drifted")])]),
+            // `Unhealthy`: upgrade guide, 1.15.0.
+            &text(&[one_of(&[
+                value("Underutilized"),
+                value("Empty"),
+                value("Drifted"),
+                value_since(15, "Unhealthy"),
+            ])]),
             &[max_items(50).since(8), constraint(Limit::UniqueItems).since(13)],
         ),
     ),

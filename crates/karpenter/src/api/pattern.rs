@@ -6,6 +6,8 @@
 use core::fmt;
 
 use values::calendar::Date;
+use values::duration::Duration;
+use values::quantity::Quantity;
 
 /// A regular expression of the API server.
 pub struct Pattern {
@@ -92,6 +94,30 @@ patterns! {
     EVICTION: r"^((\d{1,2}(\.\d{1,2})?|100(\.0{1,2})?)%||(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?)$",
         "a percentage such as `5%` or an amount such as `100Mi`", eviction;
 }
+
+/// A duration of Go, as the fields of the kubelet's configuration have.
+pub const GO_DURATION: &Pattern = &Pattern {
+    expression: "",
+    description: "a duration such as `30s` or `1h30m`",
+    matches: |text| Duration::parse(text).is_ok(),
+};
+
+/// A grace period: a duration of Go of at least 0.
+pub const GO_DURATION_NOT_NEGATIVE: &Pattern = &Pattern {
+    expression: "",
+    description: "a duration of at least 0, such as `30s` or `1h30m`",
+    matches: |text| Duration::parse(text).is_ok() && !text.starts_with('-'),
+};
+
+/// An eviction threshold, as Karpenter's controller reads it since 1.15.
+pub const THRESHOLD: &Pattern = &Pattern {
+    expression: "",
+    description: "a percentage such as `5%` or an amount such as `100Mi`",
+    matches: |text| match text.strip_suffix('%') {
+        Some(number) => number.parse().is_ok_and(|number: f64| (0.0..=100.0).contains(&number)),
+        None => Quantity::parse(text).is_ok_and(|amount| !amount.is_negative()),
+    },
+};
 
 fn digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())

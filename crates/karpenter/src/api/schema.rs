@@ -64,6 +64,8 @@ pub enum SchemaType {
     Boolean,
     /// A whole number or a string.
     IntOrText,
+    /// Any value, which the server stores without validation.
+    Any,
 }
 
 impl SchemaType {
@@ -76,6 +78,7 @@ impl SchemaType {
             Self::Integer => "a whole number",
             Self::Boolean => "`true` or `false`",
             Self::IntOrText => "a whole number or a string",
+            Self::Any => "a value",
         }
     }
 }
@@ -138,6 +141,12 @@ impl FieldSchema {
     /// Restricts the field to 1.`minor` and later.
     pub(super) const fn since(mut self, minor: u8) -> Self {
         self.releases = Releases::since(minor);
+        self
+    }
+
+    /// Restricts the field to 1.`minor` and earlier.
+    pub(super) const fn until(mut self, minor: u8) -> Self {
+        self.releases = Releases::until(minor);
         self
     }
 
@@ -253,6 +262,9 @@ pub(super) const fn value(text: &'static str) -> EnumValue {
 pub(super) const fn value_since(minor: u8, text: &'static str) -> EnumValue {
     EnumValue { text, releases: Releases::since(minor) }
 }
+
+/// An object that the server stores without validation.
+pub(super) const OPEN_MAP: Schema = map(&Schema::new(SchemaType::Any, &[]), &[]);
 
 /// Any string.
 pub(super) const ANY_TEXT: Schema = text(&[]);

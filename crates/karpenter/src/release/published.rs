@@ -8,7 +8,7 @@ use super::nearest::{NearestRelease, UnknownRelease};
 ///
 /// This table is the only place that names the newest release. Everything else holds intervals, which are open-ended.
 /// Source: the tags of aws/karpenter-provider-aws.
-const NEWEST_PATCH: [u8; 15] = [14, 10, 8, 8, 4, 8, 8, 6, 8, 2, 2, 3, 2, 1, 1];
+const NEWEST_PATCH: [u8; 16] = [14, 10, 8, 8, 4, 8, 8, 6, 8, 3, 2, 3, 2, 1, 1, 1];
 
 #[expect(clippy::cast_possible_truncation, reason = "the table has far fewer than 256 entries")]
 const MINORS: u8 = NEWEST_PATCH.len() as u8;

@@ -6,10 +6,11 @@ mod walk;
 
 use karpenter::api::pattern::Pattern;
 use karpenter::api::relations::ServerMessage;
-use karpenter::api::{EnumValue, FieldSchema, KindSchema, Limit, SchemaType};
+use karpenter::api::{EnumValue, FieldSchema, KUBELET_CONFIGURATION, KindSchema, Limit, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
 
 use crate::location::Place;
+use crate::node_class::KubeletConfiguration;
 use crate::object::Object;
 
 /// Part of an object that the API server refuses.
@@ -91,6 +92,18 @@ pub fn refusals(object: Object<'_>, is_text: bool, keeps_unchanged: bool) -> Vec
         if is_text {
             unknown::find(root, object, &mut refusals);
         }
+    }
+    refusals
+}
+
+/// Returns everything that Karpenter's controller refuses in `spec.kubelet` since 1.15, except expressions and fields that
+/// an AMI family does not support.
+pub fn refusals_of_kubelet(kubelet: KubeletConfiguration<'_>) -> Vec<Refusal<'_>> {
+    let mut refusals = Vec::new();
+    let releases = Releases::since(15);
+    if kubelet.node().is_mapping() {
+        walk::value(kubelet.node(), &KUBELET_CONFIGURATION, releases, &mut refusals);
+        unknown::find_within(kubelet.node(), &KUBELET_CONFIGURATION, releases, &mut refusals);
     }
     refusals
 }

@@ -6,7 +6,7 @@
 
 use super::{Refusal, What};
 use karpenter::api::{FieldSchema, KindSchema, METADATA, Schema, SchemaType};
-use karpenter::release::ReleaseSet;
+use karpenter::release::{ReleaseSet, Releases};
 use manifest::tree::Node;
 
 use crate::location::Place;
@@ -14,7 +14,7 @@ use crate::object::Object;
 
 /// Adds a refusal for every unknown field of an object whose kind is in the table.
 pub(super) fn find<'d>(root: &'static KindSchema, object: Object<'d>, refusals: &mut Vec<Refusal<'d>>) {
-    let mut search = Search { root, refusals };
+    let mut search = Search { root: Some(root), refusals };
     let live = root.releases.set();
     for (key, value) in object.root().members() {
         match key {
@@ -28,15 +28,25 @@ pub(super) fn find<'d>(root: &'static KindSchema, object: Object<'d>, refusals: 
     }
 }
 
+/// Adds a refusal for every unknown field of a value.
+pub(super) fn find_within<'d>(
+    node: Node<'d>,
+    schema: &'static Schema,
+    releases: Releases,
+    refusals: &mut Vec<Refusal<'d>>,
+) {
+    Search { root: None, refusals }.value(node, Some(schema), &releases.set());
+}
+
 struct Search<'r, 'd> {
-    root: &'static KindSchema,
+    root: Option<&'static KindSchema>,
     refusals: &'r mut Vec<Refusal<'d>>,
 }
 
 impl<'d> Search<'_, 'd> {
     fn refuse(&mut self, value: Node<'d>, known: &'static [FieldSchema], releases: ReleaseSet) {
         if !releases.is_empty() {
-            let what = What::Unknown(known, Some(self.root));
+            let what = What::Unknown(known, self.root);
             self.refusals.push(Refusal { place: Place::key(value), releases, what });
         }
     }
@@ -56,7 +66,8 @@ impl<'d> Search<'_, 'd> {
     }
 
     fn value(&mut self, node: Node<'d>, schema: Option<&'static Schema>, live: &ReleaseSet) {
-        if live.is_empty() {
+        let is_open = schema.is_some_and(|schema| matches!(schema.shape, SchemaType::Any));
+        if live.is_empty() || is_open {
             return;
         }
         if node.is_sequence() {

@@ -43,6 +43,18 @@ pub(super) fn walk<'d>(
     refusals.append(&mut walk.refusals);
 }
 
+/// Adds every refusal for a value.
+pub(super) fn value<'d>(
+    node: Node<'d>,
+    schema: &'static Schema,
+    releases: Releases,
+    refusals: &mut Vec<Refusal<'d>>,
+) {
+    let mut walk = Walk { refusals: Vec::new() };
+    walk.value(node, None, schema, &Scope::of(releases));
+    refusals.append(&mut walk.refusals);
+}
+
 struct Walk<'d> {
     refusals: Vec<Refusal<'d>>,
     /// Whether a fault of an unchanged value is accepted.
@@ -269,7 +281,8 @@ fn is_of_type(node: Node<'_>, schema: &Schema) -> bool {
         | (SchemaType::List(_), Value::Sequence)
         | (SchemaType::Text | SchemaType::IntOrText, Value::String(_))
         | (SchemaType::Integer | SchemaType::IntOrText, Value::Int(_))
-        | (SchemaType::Boolean, Value::Bool(_)) => true,
+        | (SchemaType::Boolean, Value::Bool(_))
+        | (SchemaType::Any, _) => true,
         (SchemaType::Integer | SchemaType::IntOrText, Value::Float(number)) => is_whole(number),
         // The server does not check the type of a string with a format if the value is a list. Source: kube-openapi
         // pkg/validation/validate/type.go, `typeValidator`.

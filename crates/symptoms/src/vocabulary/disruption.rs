@@ -421,7 +421,7 @@ the API server are normal.
         remedy: "look at the conditions of the Nodes before they were deleted (`Ready`, and the conditions of the node monitoring agent): find what the nodes have in common",
         cause: "
 With the feature gate `NodeRepair` Karpenter deletes a node whose condition has been bad for its time (mostly 10 to 30
-minutes), regardless of budgets. One node is normal; several within an hour point to an image, a driver or a network
+minutes). Until 1.14, and with `settings.legacyNodeRepair`, it does so regardless of budgets. One node is normal; several within an hour point to an image, a driver or a network
 that fails.
 ",
         rules: &[],
@@ -463,11 +463,81 @@ assumes another cause and replaces no nodes.
                 detail: Detail::None,
                 example: "2m14s (x6 over 21m)   Warning   NodeRepairBlocked   node/ip-10-0-37-12   more then 20% nodes are unhealthy in the cluster",
                 source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/node/health/controller.go",
+            },
+            Message {
+                pattern: event("NodeRepairBlocked", Text::Has(&[" of nodes in nodepool ", " are unhealthy"])),
+                releases: Releases::since(15),
+                detail: Detail::None,
+                example: r#"2m14s (x6 over 21m)   Warning   NodeRepairBlocked   node/ip-10-0-37-12   more than 20% of nodes in nodepool "default" are unhealthy"#,
+                source: "kubernetes-sigs/karpenter 120c77e pkg/controllers/disruption/repair.go",
             }
         ],
         when: When::Always,
         confidence: Confidence::Certain,
         references: &["pkg/controllers/node/health/controller.go of kubernetes-sigs/karpenter at v1.8.0"],
+    },
+    Symptom {
+        name: "node-repair-held-back",
+        severity: Severity::Warning,
+        summary: "an unhealthy node is not repaired",
+        says: "an unhealthy node is not repaired: {see the event}",
+        remedy: "remove the annotation `karpenter.sh/do-not-repair` once the node may be replaced; set `terminationGracePeriod` in the NodePool, so that pods cannot block the repair for ever; raise `limits.nodes` of a static NodePool by one, or turn on the feature gate `TerminateFirstRepair`",
+        cause: "
+Since 1.15 node repair starts a replacement before it deletes a node. It leaves a node alone if the node or its
+NodeClaim has the annotation `karpenter.sh/do-not-repair`, if pods block the drain and nothing bounds its time, or if a
+static NodePool has no room for the replacement. The texts are those of the main branch shortly before 1.15.
+",
+        rules: &[],
+        messages: &[
+            Message {
+                pattern: event("NodeRepairBlocked", Text::Has(&["repair is blocked through the ", "do-not-repair"])),
+                releases: Releases::since(15),
+                detail: Detail::Object,
+                example: r#"2m14s (x6 over 21m)   Warning   NodeRepairBlocked   node/ip-10-0-37-12   repair is blocked through the "karpenter.sh/do-not-repair" annotation"#,
+                source: "kubernetes-sigs/karpenter 120c77e pkg/controllers/disruption/repair.go",
+            },
+            Message {
+                pattern: event("NodeRepairBlocked", Text::Has(&["repair requires a termination grace period"])),
+                releases: Releases::since(15),
+                detail: Detail::Object,
+                example: "2m14s (x6 over 21m)   Warning   NodeRepairBlocked   node/ip-10-0-37-12   repair requires a termination grace period to bypass blocking pods",
+                source: "kubernetes-sigs/karpenter 120c77e pkg/controllers/disruption/repair.go",
+            },
+            Message {
+                pattern: event("NodeRepairBlocked", Text::Has(&["cannot stage a replacement"])),
+                releases: Releases::since(15),
+                detail: Detail::Object,
+                example: "2m14s (x6 over 21m)   Warning   NodeRepairBlocked   node/ip-10-0-37-12   static NodePool is at its node limit and cannot stage a replacement",
+                source: "kubernetes-sigs/karpenter 120c77e pkg/controllers/disruption/repair.go",
+            }
+        ],
+        when: When::Always,
+        confidence: Confidence::Certain,
+        references: &["kubernetes-sigs/karpenter#3311", "website/content/en/v1.15/reference/annotations.md of aws/karpenter-provider-aws"],
+    },
+    Symptom {
+        name: "disruption-cost-unreadable",
+        severity: Severity::Warning,
+        summary: "the disruption cost of a pod is not a number",
+        says: "the annotation `karpenter.sh/disruption-cost` of a pod is not a whole number, so Karpenter ignores it",
+        remedy: "write a whole number from -2147483648 to 2147483647 in quotes, such as `\"100\"`",
+        cause: "
+Since 1.15 the annotation orders pods when Karpenter chooses which nodes to disrupt. A value that is not a 32-bit number
+counts as absent.
+",
+        rules: &[],
+        messages: &[
+            Message {
+                pattern: line(LogLevel::Error, Text::Is("failed parsing disruption cost"), Text::Any),
+                releases: Releases::since(15),
+                detail: Detail::None,
+                example: r#"{"level":"ERROR","time":"2026-10-21T08:21:39.291Z","logger":"controller","message":"failed parsing disruption cost","controller":"disruption","namespace":"","name":"","reconcileID":"5a229f63-3c5e-4b7a-9d21-7e4c001d5cdd","annotation":"karpenter.sh/disruption-cost","value":"high","pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"},"error":"strconv.ParseInt: parsing \"high\": invalid syntax"}"#,
+                source: "kubernetes-sigs/karpenter main before v1.15.0 pkg/utils/disruption/disruption.go",
+            }
+        ],
+        when: When::Always,
+        confidence: Confidence::Certain,
+        references: &["website/content/en/v1.15/reference/annotations.md of aws/karpenter-provider-aws"],
     },
 ];
 

@@ -48,7 +48,7 @@ With `settings.disableDryRun`, up to 1.3.0, and if the profile is deleted later,
             },
             Message {
                 pattern: condition("EC2NodeClass", "ValidationSucceeded", "False", "InstanceProfileNotFound", Text::Any),
-                releases: Releases::since(3),
+                releases: Releases::since(15),
                 detail: Detail::Between("Instance profile \"", "\""),
                 example: r#"{"kind":"EC2NodeClass","name":"default","type":"ValidationSucceeded","status":"False","reason":"InstanceProfileNotFound","message":"Instance profile \"arn:aws:iam::111122223333:instance-profile/KarpenterNodes\" not found"}"#,
                 source: "aws/karpenter-provider-aws#9390",

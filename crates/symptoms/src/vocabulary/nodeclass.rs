@@ -438,14 +438,14 @@ it crashes, later every attempt to resolve instance types fails, which stops pro
         messages: &[
             Message {
                 pattern: line(LogLevel::Error, Text::Is("Reconciler error"), Text::Has(&["quantities must match the regular expression"])),
-                releases: Releases::since(1),
+                releases: Releases::between(1, 14),
                 detail: Detail::None,
                 example: r#"{"level":"ERROR","time":"2025-07-22T11:36:24.236Z","logger":"controller","message":"Reconciler error","commit":"13242ea","controller":"provisioner","namespace":"","name":"","reconcileID":"5a226624-3c5e-4b7a-9d21-7e4c001b8cdc","error":"panic: cannot parse '100 Mi': quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$' [recovered]"}"#,
                 source: "aws/karpenter-provider-aws v1.6.3 pkg/providers/instancetype/types.go",
             },
             Message {
                 pattern: anywhere(Text::Has(&["quantities must match the regular expression"])),
-                releases: Releases::ALL,
+                releases: Releases::until(14),
                 detail: Detail::None,
                 example: "panic: cannot parse '100 Mi': quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
                 source: "aws/karpenter-provider-aws v1.0.6 pkg/providers/instancetype/types.go",
@@ -454,6 +454,83 @@ it crashes, later every attempt to resolve instance types fails, which stops pro
         when: When::Always,
         confidence: Confidence::Likely,
         references: &["pkg/providers/instancetype/types.go of aws/karpenter-provider-aws at v1.14.1"],
+    },
+    Symptom {
+        name: "kubelet-settings-refused",
+        severity: Severity::Error,
+        summary: "Karpenter refuses the kubelet settings of a node class",
+        says: "Karpenter refuses `spec.kubelet` of the node class: {see its condition}",
+        remedy: "correct the field that the condition names; a field that the AMI family cannot apply belongs in `spec.userData`",
+        cause: "
+Since 1.15 the API server accepts everything below `spec.kubelet`, and Karpenter validates it. Only AL2023 takes every
+field of the kubelet's configuration. The node class is not ready, and no nodes launch from it.
+",
+        rules: &["kubelet-config-invalid", "kubelet-field-unknown", "kubelet-field-unsupported"],
+        messages: &[
+            Message {
+                pattern: condition("EC2NodeClass", "ValidationSucceeded", "False", "InvalidKubeletConfiguration", Text::Any),
+                releases: Releases::since(15),
+                detail: Detail::None,
+                example: r#"{"kind":"EC2NodeClass","name":"default","type":"ValidationSucceeded","status":"False","reason":"InvalidKubeletConfiguration","message":"spec.kubelet: unknown field \"maxPod\""}"#,
+                source: "aws/karpenter-provider-aws 88f4899 pkg/controllers/nodeclass/validation.go",
+            },
+            Message {
+                pattern: condition("EC2NodeClass", "ValidationSucceeded", "False", "UnsupportedKubeletConfiguration", Text::Any),
+                releases: Releases::since(15),
+                detail: Detail::None,
+                example: r#"{"kind":"EC2NodeClass","name":"default","type":"ValidationSucceeded","status":"False","reason":"UnsupportedKubeletConfiguration","message":"spec.kubelet has fields not applied by the Bottlerocket AMI family that would be silently dropped: podsPerCore"}"#,
+                source: "aws/karpenter-provider-aws v1.15.0 website/content/en/v1.15/concepts/nodeclasses.md",
+            }
+        ],
+        when: When::Always,
+        confidence: Confidence::Certain,
+        references: &["website/content/en/v1.15/concepts/nodeclasses.md of aws/karpenter-provider-aws"],
+    },
+    Symptom {
+        name: "kubelet-expression-refused",
+        severity: Severity::Error,
+        summary: "Karpenter refuses an expression in the kubelet settings",
+        says: "Karpenter refuses an expression under `spec.kubelet` of the node class: {see its condition}",
+        remedy: "turn on the feature gate `NodeClassCEL`, correct the expression, or write a plain value",
+        cause: "
+Since 1.15 `maxPods`, `kubeReserved` and `systemReserved` may be expressions, if the feature gate `NodeClassCEL` is on.
+Karpenter compiles each expression and evaluates it for every instance type. The node class is not ready until all
+expressions give a number of at least 0. The documentation and the source name the last reason differently.
+",
+        rules: &["kubelet-expression-invalid", "kubelet-expressions-disabled"],
+        messages: &[
+            Message {
+                pattern: condition("EC2NodeClass", "ValidationSucceeded", "False", "KubeletExpressionsDisabled", Text::Any),
+                releases: Releases::since(15),
+                detail: Detail::None,
+                example: r#"{"kind":"EC2NodeClass","name":"default","type":"ValidationSucceeded","status":"False","reason":"KubeletExpressionsDisabled","message":"spec.kubelet contains a CEL expression, but the NodeClassCEL feature gate is disabled"}"#,
+                source: "aws/karpenter-provider-aws v1.15.0 website/content/en/v1.15/concepts/nodeclasses.md",
+            },
+            Message {
+                pattern: condition("EC2NodeClass", "ValidationSucceeded", "False", "KubeletExpressionInvalid", Text::Any),
+                releases: Releases::since(15),
+                detail: Detail::None,
+                example: r#"{"kind":"EC2NodeClass","name":"default","type":"ValidationSucceeded","status":"False","reason":"KubeletExpressionInvalid","message":"validating expression, compiling expression, ERROR: <input>:1:1: undeclared reference to 'vcpu'"}"#,
+                source: "aws/karpenter-provider-aws v1.15.0 website/content/en/v1.15/concepts/nodeclasses.md",
+            },
+            Message {
+                pattern: condition("EC2NodeClass", "ValidationSucceeded", "False", "KubeletExpressionEvaluationFailed", Text::Any),
+                releases: Releases::since(15),
+                detail: Detail::None,
+                example: r#"{"kind":"EC2NodeClass","name":"default","type":"ValidationSucceeded","status":"False","reason":"KubeletExpressionEvaluationFailed","message":"maxPods expression evaluated to a value outside the valid range [0, 2147483647]"}"#,
+                source: "aws/karpenter-provider-aws 88f4899 pkg/controllers/nodeclass/validation.go",
+            },
+            Message {
+                pattern: condition("EC2NodeClass", "ValidationSucceeded", "False", "KubeletExpressionEvalFailed", Text::Any),
+                releases: Releases::since(15),
+                detail: Detail::None,
+                example: r#"{"kind":"EC2NodeClass","name":"default","type":"ValidationSucceeded","status":"False","reason":"KubeletExpressionEvalFailed","message":"kubelet resource expression evaluated to a negative value"}"#,
+                source: "aws/karpenter-provider-aws v1.15.0 website/content/en/v1.15/concepts/nodeclasses.md",
+            }
+        ],
+        when: When::Always,
+        confidence: Confidence::Certain,
+        references: &["website/content/en/v1.15/concepts/nodeclasses.md of aws/karpenter-provider-aws"],
     },
 ];
 

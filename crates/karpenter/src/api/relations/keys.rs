@@ -59,6 +59,8 @@ pub const AWS_KEYS: &[(&str, Releases)] = &[
     ("instance-network-bandwidth", Releases::ALL),
     ("instance-size", Releases::ALL),
     ("instance-tenancy", Releases::since(9)),
+    // aws/karpenter-provider-aws#9410, on the main branch before 1.15.
+    ("nitro-sandbox", Releases::since(15)),
     ("placement-group-id", Releases::since(11)),
     ("placement-group-partition", Releases::since(11)),
 ];

@@ -332,4 +332,16 @@ pub(super) const MESSAGES: &[Message] = &[
         "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/disruption/balanced.go",
     )
     .only_in(Releases::since(14)),
+    normal(
+        line(LogLevel::Info, Text::Is("selected repair policy"), Text::Any),
+        r#"{"level":"INFO","time":"2026-10-21T08:21:39.291Z","logger":"controller","message":"selected repair policy","controller":"disruption","namespace":"","name":"","reconcileID":"5a229f63-3c5e-4b7a-9d21-7e4c001d5cdd"}"#,
+        "kubernetes-sigs/karpenter 120c77e pkg/controllers/disruption/repair.go",
+    )
+    .only_in(Releases::since(15)),
+    normal(
+        line(LogLevel::Info, Text::Is("committed node reboot"), Text::Any),
+        r#"{"level":"INFO","time":"2026-10-21T08:21:39.291Z","logger":"controller","message":"committed node reboot","controller":"disruption","namespace":"","name":"","reconcileID":"5a229f63-3c5e-4b7a-9d21-7e4c001d5cdd","NodeClaim":{"name":"default-7xk2p"}}"#,
+        "kubernetes-sigs/karpenter 120c77e pkg/controllers/disruption/repair.go",
+    )
+    .only_in(Releases::since(15)),
 ];
