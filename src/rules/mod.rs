@@ -18,6 +18,7 @@ mod identity;
 mod labels;
 #[cfg(test)]
 mod meta;
+mod metric_use;
 mod nodeclass;
 mod scheduling;
 mod storage;

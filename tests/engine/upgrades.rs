@@ -21,7 +21,7 @@ fn begins(from: &str, to: &str, text: &str) -> String {
     let files = vec![File::read("-", text, &Limits::DEFAULT)];
     let report = check(&[Cluster { name: String::new(), files }], &upgrade_path(from, to));
     let mut output = String::new();
-    let general = ["ca-bundle-drift", "open-reservations-unused"];
+    let general = ["ca-bundle-drift", "nodeclass-hash-changes", "open-reservations-unused"];
     for finding in report.findings.iter().filter(|finding| !general.contains(&finding.rule)) {
         let boundary = finding.boundary.unwrap();
         let _ = writeln!(output, "{boundary}: {} {} {}", finding.severity, finding.rule, finding.path);
@@ -65,7 +65,7 @@ fn reports_labels_and_operators_of_1_9_on_a_downgrade() {
 #[test]
 fn reports_balanced_on_a_downgrade_below_1_14() {
     let text =
-        pool("      requirements: []\n  disruption: {consolidationPolicy: Balanced, consolidateAfter: 1m}\n");
+        pool("      requirements: []\n  disruption: {consolidationPolicy: Balanced, consolidateAfter: 0s}\n");
     assert_eq!(begins("1.8", "1.14", &text), "");
     insta::assert_snapshot!(begins("1.14", "1.13", &text), @"from 1.13 down: error api-enum spec.disruption.consolidationPolicy");
 }
@@ -110,6 +110,30 @@ fn reports_findings_of_ordinary_rules_that_begin_with_a_release() {
     let values = "settings: {clusterName: a}\nwebhook: {enabled: true}\n";
     insta::assert_snapshot!(begins("1.0", "1.1.0", values), @"from 1.1 on: warning helm-values-removed-keys webhook");
     assert_eq!(begins("1.1", "1.14", values), "");
+}
+
+#[test]
+fn reports_what_differs_between_1_14_and_1_15() {
+    // Accepted since 1.15.
+    for text in [
+        pool("      requirements: []\n  disruption: {consolidationPolicy: WhenEmpty}\n"),
+        pool(
+            "      requirements: []\n  disruption: {consolidateAfter: 0s, budgets: [{nodes: '1', reasons: [Unhealthy]}]}\n",
+        ),
+        pool("      requirements: [{key: karpenter.k8s.aws/nitro-sandbox, operator: Exists}]\n"),
+        class("  enclaveOptions: {enabled: true}\n"),
+        class("  kubelet: {registryPullQPS: 10}\n"),
+    ] {
+        assert_eq!(begins("1.14", "1.15", &text), "", "{text}");
+        assert!(begins("1.15", "1.14", &text).contains("from 1.14 down: error"), "{text}");
+    }
+    // What the API server refuses until 1.14, the controller refuses since 1.15.
+    let refused = class("  kubelet: {maxPods: -1, bogus: 1}\n");
+    assert_eq!(begins("1.14", "1.15", &refused), "");
+    assert_eq!(begins("1.15", "1.14", &refused).lines().count(), 2);
+    let bottlerocket =
+        class("  kubelet: {podsPerCore: 1}\n").replace("al2023@v20250807", "bottlerocket@v1.44.0");
+    insta::assert_snapshot!(begins("1.14", "1.15", &bottlerocket), @"from 1.15 on: error kubelet-field-unsupported spec.kubelet.podsPerCore");
 }
 
 #[test]

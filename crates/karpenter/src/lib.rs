@@ -5,9 +5,11 @@
 pub mod api;
 pub mod chart;
 pub mod cluster_name;
+pub mod iam;
 pub mod kind;
 pub mod known_values;
 pub mod labels;
+pub mod metrics;
 pub mod operator;
 pub mod options;
 pub mod release;

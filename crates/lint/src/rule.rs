@@ -3,7 +3,7 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::{Form, Object};
-use objects::{chart_values, iam_policy};
+use objects::{chart_values, iam_policy, metric_queries};
 
 use crate::classification::{CaughtBy, Family, Severity};
 use crate::context::Context;
@@ -60,6 +60,8 @@ pub enum On {
     ChartValues,
     /// Objects whose `apiVersion` or `kind` is missing or misspelt.
     Untyped,
+    /// Rules of the Prometheus operator, alert files, and dashboards of Grafana.
+    MetricQueries,
     /// Every object.
     Any,
 }
@@ -92,6 +94,7 @@ impl Rule {
             On::IamPolicy => iam_policy::holds(object),
             On::ChartValues => chart_values::of(object).is_some(),
             On::Untyped => object.form() == Form::Untyped,
+            On::MetricQueries => metric_queries::holds(object),
             On::Any => true,
         })
     }

@@ -16,7 +16,7 @@
 //! | [`feature_gates`], [`identity`], [`zones`] | conclusions from the objects of a cluster |
 //! | [`iam_policy`] | IAM policy documents |
 //! | [`placeholders`] | placeholders in a part of an object |
-//! | [`prometheus_rule`] | the rules of the Prometheus operator |
+//! | [`metric_queries`] | alerts and dashboards |
 //! | [`type_meta`] | `apiVersion` and `kind` where one of them is missing or misspelt |
 //! | [`version_pin`] | the version of Karpenter that a document pins |
 //! | [`node_config`] | NodeConfig and cloud-config documents within user data |
@@ -33,6 +33,7 @@ pub mod iam_policy;
 pub mod identity;
 pub mod location;
 pub mod metadata;
+pub mod metric_queries;
 pub mod node_claim;
 pub mod node_class;
 pub mod node_config;
@@ -41,7 +42,6 @@ pub mod node_pool;
 pub mod object;
 pub mod placeholders;
 pub mod pod;
-pub mod prometheus_rule;
 pub mod requirement;
 pub mod requirement_holder;
 pub mod status;

@@ -106,6 +106,11 @@ impl<'d> NodePoolTemplate<'d> {
 pub struct Disruption<'d>(Node<'d>);
 
 impl<'d> Disruption<'d> {
+    /// `consolidationPolicy`.
+    pub fn consolidation_policy(self) -> Option<Node<'d>> {
+        self.0.get("consolidationPolicy")
+    }
+
     /// `consolidateAfter`.
     pub fn consolidate_after(self) -> Option<Node<'d>> {
         self.0.get("consolidateAfter")

@@ -1,5 +1,6 @@
 //! Objects within documents: Kubernetes objects (a `kind: List` is unpacked, an AdmissionReview is unwrapped), and
-//! content without a kind: IAM policies, alone or in a CloudFormation template, and the values of Karpenter's Helm chart.
+//! content without a kind: IAM policies, alone or in a CloudFormation template, the values of Karpenter's Helm chart, alert
+//! files and dashboards.
 
 use karpenter::api::served::{self, ServedKind};
 use karpenter::api::{self, KindSchema};
@@ -10,6 +11,7 @@ use manifest::tree::{Comment, Node, Style, Tree};
 
 use crate::iam_policy::attaches_broad_policy;
 use crate::metadata::Metadata;
+use crate::metric_queries;
 use crate::pod::{PodTemplate, template};
 use crate::type_meta::TypeMeta;
 
@@ -39,6 +41,8 @@ pub enum Form {
     ChartValues,
     /// An object of the Kubernetes API whose `apiVersion` or `kind` is missing or misspelt.
     Untyped,
+    /// An alert file of Prometheus, or a dashboard of Grafana, with metrics of Karpenter.
+    MetricQueries,
 }
 
 /// Object found in a document: an object of the Kubernetes API, or content of another [`Form`], which has no kind, and no
@@ -345,6 +349,9 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
     if !policies.is_empty() {
         return policies;
     }
+    if metric_queries::is_document(root) {
+        return vec![of(root, Form::MetricQueries)];
+    }
     let values: Vec<_> = chart::values_in(root).into_iter().map(|node| of(node, Form::ChartValues)).collect();
     let keys = TypeMeta::of(root);
     if values.is_empty() && keys.is_broken_object() {
@@ -417,6 +424,9 @@ mod tests {
             ("karpenter: {settings: {clusterName: a}}", "ChartValues `` `karpenter`"),
             ("controller: {image: {repository: public.ecr.aws/karpenter/controller}}", "ChartValues `` ``"),
             ("settings: {name: a}", ""),
+            ("groups: [{rules: [{expr: karpenter_nodepools_usage > 1}]}]", "MetricQueries `` ``"),
+            ("{panels: [{targets: [{expr: karpenter_nodepools_usage}]}]}", "MetricQueries `` ``"),
+            ("{dashboard: {panels: [{targets: [{expr: up}]}]}}", ""),
             ("{settings: {clusterName: a}, replicas: 1, logLevel: debug}", "ChartValues `` ``"),
             ("{settings: {clusterName: a}, region: b}", ""),
             ("{settings: {clusterName: a, interruptionQueue: a}, region: b}", "ChartValues `` ``"),

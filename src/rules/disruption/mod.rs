@@ -5,6 +5,11 @@ family! {
     budget_schedule_never_runs,
     budget_window_inverted,
     ca_bundle_drift,
+    consolidate_after_shields_nodes,
     do_not_disrupt_duration,
     expiry_ignores_budgets,
+    node_repair_obeys_budgets,
+    nodeclass_hash_changes,
+    pod_deletion_cost_replaced,
+    release_with_regression,
 }

@@ -2,14 +2,15 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::inventory::Inventory;
 use lint::rule::On;
+use objects::chart_values;
 use objects::object::Object;
 
 rule! {
     /// ## What it does
     ///
-    /// Finds EC2NodeClasses without `capacityReservationSelectorTerms` when the input does not set the feature gate
-    /// `ReservedCapacity`.
+    /// Finds EC2NodeClasses without `capacityReservationSelectorTerms` while the feature gate `ReservedCapacity` is on.
     ///
     /// ## Why it is bad
     ///
@@ -17,7 +18,9 @@ rule! {
     /// unless the EC2NodeClass selects reservations. Before, instances used `open` on-demand capacity reservations
     /// automatically; now these reservations stay unused but are still billed. The manifests do not show whether the
     /// account has open reservations. If it has none, the upgrade changes nothing. The rule reports only the first
-    /// EC2NodeClass that selects no reservations.
+    /// EC2NodeClass that selects no reservations: as a warning if the input shows that the gate is on, by its value or by
+    /// settings of the controller that leave it at its default, and otherwise as an info. A gate that is on since before 1.6
+    /// takes effect at 1.3.
     ///
     /// ## Example
     ///
@@ -51,7 +54,7 @@ rule! {
         family: Family::Nodeclass,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
-        releases: Releases::since(6),
+        releases: Releases::since(3),
         summary: "open capacity reservations are no longer used, because the EC2NodeClass selects none",
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
@@ -59,17 +62,31 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    // A gate that is set does not change with the release. One finding is enough for all node classes.
-    let is_first = context.inventory.without_reservations() == Some(object);
-    let is_gate_set =
-        context.anywhere(|inventory| inventory.feature_gates().get("ReservedCapacity").is_some());
-    if !is_first || is_gate_set {
+    // One finding is enough for all node classes.
+    if context.inventory.without_reservations() != Some(object) {
         return;
     }
+    let gate = context.inventory.feature_gates().get("ReservedCapacity");
+    let (releases, severity) = match gate {
+        Some(false) => return,
+        Some(true) => (Releases::since(3), Severity::Warning),
+        // The controller's settings are in the input, and leave the gate at its default.
+        None if sets_controller(context.inventory) => (Releases::since(6), Severity::Warning),
+        None if context.anywhere(|inventory| inventory.feature_gates().get("ReservedCapacity").is_some()) => {
+            return;
+        }
+        None => (Releases::since(6), Severity::Info),
+    };
     let place = Place::missing(object.root(), "spec.capacityReservationSelectorTerms");
     let message = "Karpenter no longer launches instances into open capacity reservations, because this EC2NodeClass selects none: the reservations stay unused but are still billed";
     let help = "if the account has open on-demand capacity reservations, select them before the upgrade, or set the feature gate `ReservedCapacity=false`; if it has none, nothing changes";
-    findings.push(Finding::new(&RULE, place, message).help(help));
+    findings.push(Finding::new(&RULE, place, message).releases(releases).severity(severity).help(help));
+}
+
+/// Whether the input has the settings of the controller.
+fn sets_controller(inventory: &Inventory<'_>) -> bool {
+    let values = || inventory.objects().iter().any(|object| chart_values::of(*object).is_some());
+    !inventory.controllers().is_empty() || values()
 }
 
 #[cfg(test)]
@@ -108,10 +125,18 @@ mod tests {
     fn selected_reservations_and_explicit_gates_are_not_reported() {
         let selects = format!("{CLASS}  capacityReservationSelectorTerms: [{{id: cr-1}}]\n");
         begins_nothing(&super::RULE, "1.5", "1.6", &selects);
-        for on in [true, false] {
-            let values =
-                format!("---\nsettings: {{clusterName: a, featureGates: {{reservedCapacity: {on}}}}}\n");
-            begins_nothing(&super::RULE, "1.5", "1.6", &format!("{CLASS}{values}"));
-        }
+        let values = |on: bool| {
+            format!("{CLASS}---\nsettings: {{clusterName: a, featureGates: {{reservedCapacity: {on}}}}}\n")
+        };
+        begins_nothing(&super::RULE, "1.0", "1.6", &values(false));
+        begins_nothing(&super::RULE, "1.5", "1.6", &values(true));
+        assert!(begins(&super::RULE, "1.2", "1.6", &values(true)).starts_with("from 1.3 on"));
+    }
+
+    #[test]
+    fn reports_a_warning_where_the_gate_is_known_to_be_on() {
+        let text = format!("{CLASS}---\nsettings: {{clusterName: a, interruptionQueue: a}}\n");
+        let output = begins(&super::RULE, "1.5", "1.6", &text);
+        assert!(output.contains("warning EC2NodeClass/a") && output.contains("[since 1.6]"), "{output}");
     }
 }

@@ -1,17 +1,18 @@
-use karpenter::kind::Kind;
+use karpenter::metrics::LATER;
 use karpenter::release::Releases;
 use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::On;
-use manifest::source::Span;
+use objects::metric_queries;
 use objects::object::Object;
-use objects::prometheus_rule::PrometheusRule;
+
+use crate::rules::metric_use;
 
 rule! {
     /// ## What it does
     ///
-    /// Checks the expressions of Prometheus rules for Karpenter metrics, and values of their `reason` label, that a
-    /// release renames.
+    /// Checks the queries of Prometheus rules, alert files and Grafana dashboards for Karpenter metrics, labels and values
+    /// of labels that a release renames or drops. Dashboards may be in a ConfigMap.
     ///
     /// ## Why it is bad
     ///
@@ -45,90 +46,29 @@ rule! {
     ///
     /// ## References
     ///
-    /// - Upgrade guide, 1.2.0, 1.3.0 and 1.7.0. It writes `karpenter_scheduler_ignored_pod_count`, but the source has
-    ///   `ignored_pods_count` (pkg/controllers/provisioning/scheduling/metrics.go of kubernetes-sigs/karpenter at
-    ///   v1.3.0).
+    /// - Upgrade guide, 1.1.0, 1.2.0, 1.3.0, 1.7.0 and 1.15.0. For 1.3 it writes
+    ///   `karpenter_scheduler_ignored_pod_count`, but the source has `ignored_pods_count`
+    ///   (pkg/controllers/provisioning/scheduling/metrics.go of kubernetes-sigs/karpenter at v1.3.0). The changes of 1.15
+    ///   come from the guide of the main branch shortly before the release.
+    /// - kubernetes-sigs/karpenter#2364, #2757, #3323
     UPGRADE {
         name: "metric-renamed",
         family: Family::Symptoms,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
-        releases: Releases::since(2),
-        summary: "an alert uses a metric, or a value of its `reason` label, that a release renames",
-        on: &[
-            On::Kind(Kind::of("monitoring.coreos.com", "v1", "PrometheusRule")),
-            On::Kind(Kind::of("operator.victoriametrics.com", "v1beta1", "VMRule")),
-        ],
+        releases: Releases::since(1),
+        summary: "an alert or dashboard uses a metric, a label or a value that a release renames or drops",
+        on: &[On::MetricQueries],
         inventory: &[],
     }
 }
 
-/// A renamed metric, or a renamed value of the label `reason`.
-struct Renamed {
-    /// Minor release with the new name.
-    since: u8,
-    /// Metrics that have the label value; empty for the name of a metric.
-    of: &'static [&'static str],
-    /// Old name.
-    was: &'static str,
-    /// New name.
-    is: &'static str,
-}
-
-const REASONS: &[&str] = &["karpenter_voluntary_disruption_queue_failures_total", DISRUPTED];
-const DISRUPTED: &str = "karpenter_nodeclaims_disrupted_total";
-
-const RENAMED: [Renamed; 7] = [
-    Renamed { since: 2, of: REASONS, was: "Drifted", is: "drifted" },
-    Renamed { since: 2, of: REASONS, was: "Empty", is: "empty" },
-    Renamed { since: 2, of: REASONS, was: "Expired", is: "expired" },
-    Renamed { since: 2, of: REASONS, was: "Underutilized", is: "underutilized" },
-    Renamed {
-        since: 3,
-        of: &[],
-        was: "karpenter_ignored_pod_count",
-        is: "karpenter_scheduler_ignored_pods_count",
-    },
-    Renamed {
-        since: 7,
-        of: &[],
-        was: "karpenter_pods_pods_drained_total",
-        is: "karpenter_pods_drained_total",
-    },
-    Renamed { since: 7, of: &[DISRUPTED], was: "liveness", is: "registration_timeout" },
-];
-
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    for expression in PrometheusRule::of(object).expressions() {
-        let Some(text) = expression.as_str() else { continue };
-        for Renamed { since, of, was, is } in &RENAMED {
-            let applies = of.is_empty() || of.iter().any(|metric| words(text, metric).next().is_some());
-            let up = |word| (word, Releases::since(*since), *is);
-            let down = |word| (word, Releases::until(*since - 1), *was);
-            let changes = [up(*was), down(*is)];
-            for (word, releases, instead) in changes.into_iter().filter(|_| applies) {
-                for at in words(text, word) {
-                    let place = Place::within(expression, Span::new(at, at + word.len()));
-                    let message = format!(
-                        "Karpenter exports `{instead}` instead of `{word}`: this part of the expression matches no series"
-                    );
-                    let help =
-                        format!("write `{instead}`, or match both names while you still query older series");
-                    findings.push(Finding::new(&RULE, place, message).releases(releases).help(help));
-                }
-            }
+    for query in metric_queries::queries(object) {
+        for found in LATER.iter().flat_map(|change| metric_use::uses(query, change)) {
+            findings.push(found.finding(&RULE));
         }
     }
-}
-
-/// Returns the byte offsets at which a text contains a whole word.
-fn words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
-    let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | ':');
-    text.match_indices(word).map(|(at, _)| at).filter(move |at| {
-        let before = text.get(..*at).and_then(|text| text.chars().next_back());
-        let after = text.get(at + word.len()..).and_then(|text| text.chars().next());
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
-    })
 }
 
 #[cfg(test)]
@@ -194,6 +134,78 @@ mod tests {
           help: write `karpenter_ignored_pod_count`, or match both names while you still query older series
         ");
         begins_nothing(&super::RULE, "1.0", "1.14", &ignored);
+    }
+
+    #[test]
+    fn reports_dropped_metrics_and_labels() {
+        let text = alert(
+            "sum by (capacity_type) (karpenter_nodeclaims_created_total) / karpenter_nodes_leases_deleted_total",
+        );
+        insta::assert_snapshot!(begins(&super::RULE, "1.0", "1.6", &text), @"
+        from 1.6 on
+        from 1.1 on
+          7 |     - expr: sum by (capacity_type) (karpenter_nodeclaims_created_total) / karpenter_nodes_leases_deleted_total
+            |                     ^^^^^^^^^^^^^
+        warning PrometheusRule/a spec.groups[0].rules[0].expr [since 1.6]
+          the metric has no label `capacity_type` any more: this part of the expression matches no series
+          help: remove `capacity_type` from the expression
+          7 |     - expr: sum by (capacity_type) (karpenter_nodeclaims_created_total) / karpenter_nodes_leases_deleted_total
+            |                                                                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning PrometheusRule/a spec.groups[0].rules[0].expr [since 1.1]
+          Karpenter does not export `karpenter_nodes_leases_deleted_total` any more: this part of the expression matches no series
+          help: remove the expression; no metric replaces it
+        ");
+        begins_nothing(&super::RULE, "1.6", "1.15", &text);
+        let controller = alert("controller_runtime_reconcile_errors_total{controller=\"nodeclass.status\"}");
+        assert!(begins(&super::RULE, "1.1", "1.2", &controller).contains("`nodeclass`"));
+        begins_nothing(&super::RULE, "1.2", "1.1", &controller.replace("nodeclass.status", "nodeclass"));
+    }
+
+    #[test]
+    fn reports_the_changes_of_1_9_and_1_15() {
+        let evictions = alert("rate(karpenter_nodes_eviction_requests_total[5m]) > 1");
+        assert!(
+            begins(&super::RULE, "1.8", "1.9", &evictions).contains("karpenter_pods_eviction_requests_total")
+        );
+        let text = alert(
+            "'karpenter_nodepools_allowed_disruptions{reason=\"Drifted\"} + karpenter_cloudprovider_errors_total{error=\"\"}'",
+        );
+        insta::assert_snapshot!(begins(&super::RULE, "1.14", "1.15", &text), @r#"
+        from 1.15 on
+        from 1.15 on
+          7 |     - expr: 'karpenter_nodepools_allowed_disruptions{reason="Drifted"} + karpenter_cloudprovider_errors_total{error=""}'
+            |                                                              ^^^^^^^
+        warning PrometheusRule/a spec.groups[0].rules[0].expr [since 1.15]
+          Karpenter exports `drifted` instead of `Drifted`: this part of the expression matches no series
+          help: write `drifted`, or match both names while you still query older series
+          7 |     - expr: 'karpenter_nodepools_allowed_disruptions{reason="Drifted"} + karpenter_cloudprovider_errors_total{error=""}'
+            |                                                                                                               ^^^^^^^^
+        warning PrometheusRule/a spec.groups[0].rules[0].expr [since 1.15]
+          Karpenter exports `error="unknown"` instead of `error=""`: this part of the expression matches no series
+          help: write `error="unknown"`, or match both names while you still query older series
+        "#);
+        begins_nothing(&super::RULE, "1.0", "1.14", &text);
+        begins_nothing(&super::RULE, "1.15.0", "1.15", &text);
+    }
+
+    #[test]
+    fn reads_alert_files_and_dashboards() {
+        let file = "groups:\n- name: a\n  rules:\n  - {alert: A, expr: karpenter_ignored_pod_count > 0}\n";
+        assert!(begins(&super::RULE, "1.2", "1.3", file).contains("groups[0].rules[0].expr"));
+        let dashboard = "{\"panels\": [{\"targets\": [{\"expr\": \"karpenter_ignored_pod_count\"}]}]}";
+        assert!(begins(&super::RULE, "1.2", "1.3", dashboard).contains("panels[0].targets[0].expr"));
+        let map = format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  a.json: |\n    {dashboard}\n"
+        );
+        insta::assert_snapshot!(begins(&super::RULE, "1.2", "1.3.0", &map), @r#"
+        from 1.3 on
+          6 |     {"panels": [{"targets": [{"expr": "karpenter_ignored_pod_count"}]}]}
+            |                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning ConfigMap/a data.a.json [since 1.3]
+          Karpenter exports `karpenter_scheduler_ignored_pods_count` instead of `karpenter_ignored_pod_count`: this part of the expression matches no series
+          help: write `karpenter_scheduler_ignored_pods_count`, or match both names while you still query older series
+        "#);
+        begins_nothing(&super::RULE, "1.3", "1.15", &map);
     }
 
     #[test]

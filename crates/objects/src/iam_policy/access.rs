@@ -5,11 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use karpenter::iam::{NEEDED, NeededPermission};
 use manifest::tree::Node;
 
+use super::condition::ContextValue;
 use super::owner::{PolicyOwner, acts_as_controller, completes_controller, owner_by_name, owner_of_role};
 use super::parse::policies;
-use super::policy::{IamPolicy, IamRequest, IamStatement};
+use super::policy::{IamPolicy, IamRequest, IamStatement, PolicyText};
 use super::role::IamRole;
 use super::truth::Truth;
 use crate::node_class::Ec2NodeClass;
@@ -28,6 +30,8 @@ pub struct IamAccess<'d> {
     role_of: BTreeMap<NodeKey, usize>,
     /// Indices of the policies with Deny statements of Karpenter's controller, by scope.
     denials: BTreeMap<Scope, Vec<usize>>,
+    /// Index of the first policy of the controller that covers an action of the table of needed permissions.
+    first_with: BTreeMap<&'static str, usize>,
 }
 
 /// A policy with its owner.
@@ -87,7 +91,40 @@ impl<'d> IamAccess<'d> {
                 access.denials.entry(scope_of(owned.policy.object)).or_default().push(index);
             }
         }
+        access.find_companions();
         access
+    }
+
+    fn find_companions(&mut self) {
+        let of_controller = |owned: &&OwnedPolicy<'_>| owned.owner == PolicyOwner::Controller;
+        for needed in NEEDED {
+            let has = |owned: &&OwnedPolicy<'_>| owned.policy.action(needed.companion).is_some();
+            let first = self.policies.iter().position(|owned| of_controller(&owned) && has(&owned));
+            if let Some(first) = first {
+                self.first_with.insert(needed.companion, first);
+            }
+        }
+    }
+
+    /// Whether a needed permission is missing. Returns the place where the policies of the controller have its companion.
+    pub fn place_without(&self, needed: &NeededPermission) -> Option<(&OwnedPolicy<'d>, &PolicyText<'d>)> {
+        let owned = self.policies.get(*self.first_with.get(needed.companion)?)?;
+        let allows = |other: &OwnedPolicy<'_>| {
+            let request = IamRequest {
+                action: needed.action,
+                resource: needed.resource,
+                context: &|_| ContextValue::Unknown,
+            };
+            other.policy.allowing().any(|statement| {
+                if needed.resource.is_empty() {
+                    statement.covers_action(needed.action) != Truth::No
+                } else {
+                    statement.covers(&request) != Truth::No
+                }
+            })
+        };
+        let is_allowed = self.policies.iter().any(|other| other.owner != PolicyOwner::Nodes && allows(other));
+        (!is_allowed).then(|| Some((owned, owned.policy.action(needed.companion)?))).flatten()
     }
 
     fn collect_roles(

@@ -133,6 +133,11 @@ impl<'d> IamPolicy<'d> {
         self.statements.iter().filter(|statement| statement.allows)
     }
 
+    /// The text with which a statement allows an action, or may allow it.
+    pub fn action(&self, action: &str) -> Option<&PolicyText<'d>> {
+        self.allowing().find_map(|statement| statement.action(action))
+    }
+
     /// Whether the document by itself allows a request: a statement allows it, and no statement denies it.
     pub fn allows(&self, request: &IamRequest<'_>) -> Truth {
         let covered = |allows: bool| {

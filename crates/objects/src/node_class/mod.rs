@@ -69,6 +69,11 @@ impl<'d> Ec2NodeClass<'d> {
         self.0.spec()?.get("instanceStorePolicy")
     }
 
+    /// `spec.placementGroupSelector`.
+    pub fn placement_group(self) -> Option<Node<'d>> {
+        self.0.spec()?.get("placementGroupSelector")
+    }
+
     /// `spec.kubelet`.
     pub fn kubelet(self) -> Option<KubeletConfiguration<'d>> {
         self.0.spec()?.get("kubelet").map(KubeletConfiguration::new)

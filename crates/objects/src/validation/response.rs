@@ -158,6 +158,7 @@ fn go_type(expected: SchemaType) -> &'static str {
         SchemaType::Text | SchemaType::IntOrText => "string",
         SchemaType::Integer => "int64",
         SchemaType::Boolean => "bool",
+        SchemaType::Any => "interface {}",
     }
 }
 
@@ -184,7 +185,7 @@ fn json_type(node: Node<'_>) -> &'static str {
 
 fn schema_type(expected: SchemaType) -> &'static str {
     match expected {
-        SchemaType::Object(_) | SchemaType::Map(_) => "object",
+        SchemaType::Object(_) | SchemaType::Map(_) | SchemaType::Any => "object",
         SchemaType::List(_) => "array",
         SchemaType::Text => "string",
         SchemaType::Integer => "integer",

@@ -50,7 +50,7 @@ pub(super) fn value<'d>(
     releases: Releases,
     refusals: &mut Vec<Refusal<'d>>,
 ) {
-    let mut walk = Walk { refusals: Vec::new() };
+    let mut walk = Walk { refusals: Vec::new(), keeps_unchanged: false };
     walk.value(node, None, schema, &Scope::of(releases));
     refusals.append(&mut walk.refusals);
 }

@@ -1,0 +1,108 @@
+use karpenter::release::Releases;
+use lint::context::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::On;
+use objects::object::Object;
+use objects::pod::Pod;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds pods with the annotation `controller.kubernetes.io/pod-deletion-cost`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter reads the annotation when it chooses which nodes to disrupt. Since 1.15 it reads
+    /// `karpenter.sh/disruption-cost` instead, and the old annotation only if the new one is absent; a later release stops
+    /// reading it. With the feature gate `PodDeletionCostManagement` Karpenter does not read the annotation, but overwrites
+    /// it for the ReplicaSet controller. Then the finding is a warning.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml,from=1.14 to 1.15
+    /// apiVersion: v1
+    /// kind: Pod
+    /// metadata:
+    ///   name: web
+    ///   annotations: {controller.kubernetes.io/pod-deletion-cost: "1000"}
+    /// spec:
+    ///   containers: [{name: web, image: nginx}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml,from=1.14 to 1.15
+    /// apiVersion: v1
+    /// kind: Pod
+    /// metadata:
+    ///   name: web
+    ///   annotations: {controller.kubernetes.io/pod-deletion-cost: "1000", karpenter.sh/disruption-cost: "1000"}
+    /// spec:
+    ///   containers: [{name: web, image: nginx}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - website/content/en/v1.15/reference/annotations.md of aws/karpenter-provider-aws
+    UPGRADE {
+        name: "pod-deletion-cost-replaced",
+        family: Family::Disruption,
+        severity: Severity::Info,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::since(15),
+        summary: "Karpenter reads `karpenter.sh/disruption-cost` instead of the deletion cost of pods",
+        on: &[On::Workload],
+        inventory: &[],
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let Some(metadata) = Pod::of(object).map(Pod::metadata) else { return };
+    let Some(cost) = metadata.annotation("controller.kubernetes.io/pod-deletion-cost") else { return };
+    let is_managed = context.inventory.feature_gates().get("PodDeletionCostManagement") == Some(true);
+    if is_managed {
+        let message = "the feature gate `PodDeletionCostManagement` is on: Karpenter overwrites this annotation, and does not read it";
+        findings.push(
+            Finding::new(&RULE, Place::value(cost), message)
+                .severity(Severity::Warning)
+                .help("write `karpenter.sh/disruption-cost` for Karpenter; the deletion cost is Karpenter's from this release on"),
+        );
+    } else if metadata.annotation("karpenter.sh/disruption-cost").is_none() {
+        let message =
+            "Karpenter reads `karpenter.sh/disruption-cost` first; support for this annotation is deprecated";
+        findings.push(
+            Finding::new(&RULE, Place::value(cost), message)
+                .help("write `karpenter.sh/disruption-cost` with the same value; the ReplicaSet controller still reads this one"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::testing::{begins, begins_nothing};
+
+    fn pod(annotations: &str) -> String {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations: {{{annotations}}}\nspec: {{containers: []}}\n"
+        )
+    }
+
+    #[test]
+    fn the_annotation_is_replaced_since_1_15() {
+        let old = pod("controller.kubernetes.io/pod-deletion-cost: '10'");
+        insta::assert_snapshot!(begins(&super::RULE, "1.14", "1.15", &old), @"
+        from 1.15 on
+          5 |   annotations: {controller.kubernetes.io/pod-deletion-cost: '10'}
+            |                                                             ^^^^
+        info Pod/a metadata.annotations.controller.kubernetes.io/pod-deletion-cost [since 1.15]
+          Karpenter reads `karpenter.sh/disruption-cost` first; support for this annotation is deprecated
+          help: write `karpenter.sh/disruption-cost` with the same value; the ReplicaSet controller still reads this one
+        ");
+        begins_nothing(&super::RULE, "1.0", "1.14", &old);
+        let both =
+            pod("controller.kubernetes.io/pod-deletion-cost: '10', karpenter.sh/disruption-cost: '10'");
+        begins_nothing(&super::RULE, "1.14", "1.15", &both);
+        let gate = "---\nsettings: {clusterName: a, featureGates: {podDeletionCostManagement: true}}\n";
+        assert!(begins(&super::RULE, "1.14", "1.15", &format!("{both}{gate}")).contains("warning Pod/a"));
+    }
+}
