@@ -345,6 +345,8 @@ pub(crate) enum Format {
     Github,
     /// JUnit XML
     Junit,
+    /// A checklist for a pull request
+    Markdown,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

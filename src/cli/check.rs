@@ -8,7 +8,7 @@ use lint::check::{Cluster, check_within};
 use lint::report::Report;
 use lint::settings::Target;
 use rayon::prelude::*;
-use report::{github, human, junit, sarif};
+use report::{github, human, junit, markdown, sarif};
 
 use super::arguments::{Check, Color, Format, InputFlags};
 use super::baseline::{self, Baseline};
@@ -245,6 +245,7 @@ impl Run<'_> {
                 let files = clusters.iter().flat_map(|cluster| &cluster.files);
                 out.write_all(junit::junit(report, files.map(|file| file.source.name())).as_bytes())?;
             }
+            Format::Markdown => out.write_all(markdown::markdown(report, clusters).as_bytes())?,
             Format::Human => {
                 let width = terminal::columns().filter(|_| flags.output.is_none());
                 let options = human::Options { color: styled, quiet: flags.quiet, width };

@@ -170,7 +170,7 @@ fn prints_help_and_version() {
           --color <WHEN>           When to use colour; `auto` uses it on a terminal unless NO_COLOR is
                                    set [default: auto] [possible values: auto, always, never]
           --format <FORMAT>        Output format [default: human] [possible values: human, json, sarif,
-                                   github, junit]
+                                   github, junit, markdown]
       -o, --output <FILE>          Write the report to this file instead of standard output
           --stdin-filename <PATH>  File name of standard input in the report and for the settings of
                                    some paths, such as the file that an editor shows

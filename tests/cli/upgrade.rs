@@ -42,6 +42,14 @@ fn each_finding_starts_with_the_release_at_which_it_begins() {
     assert_eq!(run.status, 1, "{run:?}");
     assert_eq!(run.stderr, "");
     assert_snapshot!(run.stdout, @"
+    upgrade from Karpenter 1.0 to 1.14
+      1.1
+        before: write the NodePool of `karpenter.sh/v1` [removed-api-version: old.yaml:1]
+      1.11
+        before: compare the limit with the NodePool's peak number of nodes, and raise it before the upgrade if needed [node-limit-enforced: pool.yaml:5]
+      each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
+      looked at 2 NodePools; the input has no EC2NodeClasses, no sets of Helm values, no IAM policies, no files of alerts or dashboards, no workloads
+
     error[removed-api-version]: from 1.1 on: Karpenter does not serve `NodePool` of `karpenter.sh/v1beta1` (since 1.1)
       --> old.yaml:1:13
        |
@@ -86,11 +94,107 @@ fn each_finding_starts_with_the_release_at_which_it_begins() {
     ");
 }
 
+/// Policy of the controller, as the getting started guide had it until 1.6.
+const STACK: &str = "\
+Resources:
+  KarpenterControllerPolicy:
+    Type: AWS::IAM::ManagedPolicy
+    Properties:
+      ManagedPolicyName: KarpenterControllerPolicy-prod
+      PolicyDocument:
+        Statement:
+          - {Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances, ec2:DescribeInstances, pricing:GetProducts], Resource: '*'}
+          - {Effect: Allow, Action: iam:GetInstanceProfile, Resource: '*'}
+";
+
+/// EC2NodeClass as in the guide, and settings of the controller that leave every feature gate at its default.
+const CLASS: &str = "\
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  role: KarpenterNodeRole-prod
+  amiSelectorTerms: [{alias: al2023@v20240807}]
+  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+---
+settings: {clusterName: prod, interruptionQueue: prod}
+";
+
+#[test]
+fn begins_with_the_steps_in_the_order_of_the_path() {
+    let folder = Folder::with(&[("stack.yaml", STACK), ("class.yaml", CLASS)]);
+    let run = folder.run(&["upgrade", "--from", "1.0", "--to", "1.15", "."]);
+    let plan = run.stdout.split("\n\n").next().unwrap();
+    assert_snapshot!(plan, @"
+    upgrade from Karpenter 1.0 to 1.15
+      1.6
+        before: if the account has open on-demand capacity reservations, select them before the upgrade, or set the feature gate `ReservedCapacity=false`; if it has none, nothing changes [open-reservations-unused: class.yaml:3]
+      1.7
+        before: allow the controller `iam:ListInstanceProfiles`; earlier releases do not use it [iam-permission-needed: stack.yaml:9]
+      1.9
+        before: attach all policies of the new template to the controller's role before the stack deletes `KarpenterControllerPolicy`, or keep the old template and add what later releases need [iam-policies-split: stack.yaml:2]
+      1.12
+        before: allow the controller `ec2:DescribeInstanceStatus`; earlier releases do not use it [iam-permission-needed: stack.yaml:8]
+      each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
+      looked at 1 EC2NodeClass, 1 set of Helm values, 1 IAM policy; the input has no NodePools, no files of alerts or dashboards, no workloads
+    ");
+    let run = folder.run(&["upgrade", "--from", "1.8", "--to", "1.15", "--format", "markdown", "."]);
+    assert_snapshot!(run.stdout, @"
+    ## Upgrade from Karpenter 1.8 to 1.15
+
+    ### 1.9
+
+    - [ ] **before**: attach all policies of the new template to the controller's role before the stack deletes `KarpenterControllerPolicy`, or keep the old template and add what later releases need ([iam-policies-split](https://karpwarden.github.io/karpwarden/rules/iam-policies-split); `stack.yaml:2`)
+
+    ### 1.12
+
+    - [ ] **before**: allow the controller `ec2:DescribeInstanceStatus`; earlier releases do not use it ([iam-permission-needed](https://karpwarden.github.io/karpwarden/rules/iam-permission-needed); `stack.yaml:8`)
+
+    ### Every release
+
+    - [ ] **before**: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
+
+    ### Good to know
+
+    - the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes ([ca-bundle-drift](https://karpwarden.github.io/karpwarden/rules/ca-bundle-drift); `class.yaml:3`)
+    - the version of the EC2NodeClass hash becomes `v6`: Karpenter rewrites the hashes on NodeClaims, and replaces no nodes for it ([nodeclass-hash-changes](https://karpwarden.github.io/karpwarden/rules/nodeclass-hash-changes); `class.yaml:3`)
+
+    Karpwarden looked at 1 EC2NodeClass, 1 set of Helm values, 1 IAM policy; the input has no NodePools, no files of alerts or dashboards, no workloads.
+
+    2 warnings, 2 infos in 3 documents; checked the upgrade from Karpenter 1.8 to 1.15.
+    ");
+    let json = folder.run(&["upgrade", "--from", "1.8", "--to", "1.15", "--format", "json", "."]).json();
+    let phases: Vec<_> =
+        json["findings"].as_array().unwrap().iter().map(|finding| &finding["phase"]).collect();
+    assert!(phases.iter().all(|phase| ["before", "with", "after"].contains(&phase.as_str().unwrap())));
+}
+
+#[test]
+fn says_what_it_looked_at_if_there_is_nothing_to_do() {
+    let folder = Folder::with(&[("pool.yaml", POOL)]);
+    let run = folder.run(&["upgrade", "--from", "1.12", "--to", "1.13", "pool.yaml"]);
+    assert_snapshot!(run.stdout, @"
+    upgrade from Karpenter 1.12 to 1.13
+      nothing to do in these manifests
+      each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
+      looked at 1 NodePool; the input has no EC2NodeClasses, no sets of Helm values, no IAM policies, no files of alerts or dashboards, no workloads
+
+    accepted by 1.12 to 1.13: pool.yaml:1
+    no findings in 1 document; checked the upgrade from Karpenter 1.12 to 1.13
+    ");
+}
+
 #[test]
 fn reports_a_downgrade() {
     let run = folder().run(&["upgrade", "--from", "1.14", "--to", "1.8.3", "pool.yaml"]);
     assert_eq!(run.status, 1, "{run:?}");
     assert_snapshot!(run.stdout, @"
+    downgrade from Karpenter 1.14 to 1.8.3
+      1.8
+        before: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt` [api-enum: pool.yaml:11]
+      looked at 1 NodePool; the input has no EC2NodeClasses, no sets of Helm values, no IAM policies, no files of alerts or dashboards, no workloads
+
     info[node-limit-enforced]: from 1.10 down: Karpenter no longer checks the limit of 10 nodes before it creates a node: the NodePool can exceed the limit
      --> pool.yaml:5:19
       |
@@ -143,12 +247,23 @@ fn counts_findings_that_already_apply_at_the_start() {
     let run = folder.run(&["upgrade", "--from", "1.2", "--to", "1.5", "old.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
     assert_snapshot!(run.stdout, @"
+    upgrade from Karpenter 1.2 to 1.5
+      nothing to do in these manifests
+      each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
+      looked at 1 NodePool; the input has no EC2NodeClasses, no sets of Helm values, no IAM policies, no files of alerts or dashboards, no workloads
+
     rejected by every release in the range: old.yaml:1
     no findings in 1 document; checked the upgrade from Karpenter 1.2 to 1.5; 1 finding already applies to 1.2; run `check` to see it
     ");
     let run = folder.run(&["upgrade", "--from", "1.14", "--to", "1.14", "pool.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
-    assert_snapshot!(run.stdout, @"no findings in 1 document; checked the upgrade from Karpenter 1.14 to 1.14");
+    assert_snapshot!(run.stdout, @"
+    upgrade from Karpenter 1.14 to 1.14
+      nothing to do in these manifests
+      looked at 1 NodePool; the input has no EC2NodeClasses, no sets of Helm values, no IAM policies, no files of alerts or dashboards, no workloads
+
+    no findings in 1 document; checked the upgrade from Karpenter 1.14 to 1.14
+    ");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::classification::{CaughtBy, Family, Severity};
 use crate::finding::Finding;
+use crate::rule::Phase;
 use crate::settings::{Settings, Target};
 use crate::statistics::RuleCount;
 
@@ -98,6 +99,9 @@ pub struct ReportedFinding {
     /// The step of the upgrade path at which the finding begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary: Option<Boundary>,
+    /// The time to act on the finding in an upgrade.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
     pub cluster: String,
     pub file: String,
     pub document: usize,
@@ -462,6 +466,7 @@ impl Report {
             caught_by: finding.caught_by,
             releases: finding.releases.to_string(),
             boundary: self.target.upgrade_path().and_then(|path| path.boundary(&finding.releases)),
+            phase: self.target.upgrade_path().map(|_| finding.rule.phase),
             cluster: place.cluster.to_owned(),
             file: place.file.to_owned(),
             document: place.document,

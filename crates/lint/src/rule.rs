@@ -4,6 +4,7 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::{Form, Object};
 use objects::{chart_values, iam_policy, metric_queries};
+use serde::Serialize;
 
 use crate::classification::{CaughtBy, Family, Severity};
 use crate::context::Context;
@@ -34,6 +35,8 @@ pub struct Rule {
     pub looks_up: for<'d> fn(Object<'d>) -> bool,
     /// Runs only under `karpwarden upgrade`.
     pub upgrade_only: bool,
+    /// The time to act on its findings in an upgrade.
+    pub phase: Phase,
     /// The rules of family `api-server` whose refusals it explains: at the same key or value, only its finding is shown.
     pub supersedes: &'static [&'static str],
     /// Whether its findings hold only in a cluster with Karpenter. Where nothing shows that Karpenter runs, they are infos.
@@ -80,6 +83,7 @@ impl Rule {
         inventory: &[],
         looks_up: |_| true,
         upgrade_only: false,
+        phase: Phase::Before,
         supersedes: &[],
         depends_on_karpenter: false,
         check: |_, _, _| {},
@@ -103,6 +107,29 @@ impl Rule {
     /// rather than every object.
     pub fn counts_as_checked(&self, object: Object<'_>) -> bool {
         !self.upgrade_only && !self.on.contains(&On::Any) && self.applies(object)
+    }
+}
+
+/// The time to act on a finding in an upgrade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Before the release is installed.
+    Before,
+    /// In the same step as the release.
+    With,
+    /// When the release runs.
+    After,
+}
+
+impl Phase {
+    /// `before`, `with` or `after`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::With => "with",
+            Self::After => "after",
+        }
     }
 }
 

@@ -7,6 +7,10 @@ pub mod github;
 #[cfg(feature = "human")]
 pub mod human;
 pub mod junit;
+#[cfg(feature = "human")]
+pub mod markdown;
+#[cfg(feature = "human")]
+pub mod plan;
 pub mod sarif;
 pub mod schema;
 pub mod words;

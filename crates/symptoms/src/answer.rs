@@ -146,6 +146,7 @@ impl Answer<'_> {
             caught_by: if symptom.messages.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller },
             releases: symptom.releases().to_string(),
             boundary: None,
+            phase: None,
             cluster: cluster.to_owned(),
             file: first.map(|first| first.file.clone()).unwrap_or_default(),
             document: 0,

@@ -2,7 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::On;
+use lint::rule::{On, Phase};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -60,6 +60,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(14),
         summary: "`consolidateAfter` also keeps other nodes' pods from moving to a node",
+        phase: Phase::After,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
     }

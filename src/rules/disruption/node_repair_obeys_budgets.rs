@@ -3,7 +3,7 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::On;
+use lint::rule::{On, Phase};
 use objects::chart_values;
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -69,6 +69,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(15),
         summary: "budgets start to apply to node repair, and forbid it",
+        phase: Phase::With,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
     }

@@ -2,7 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::On;
+use lint::rule::{On, Phase};
 use objects::object::Object;
 
 rule! {
@@ -42,6 +42,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(15),
         summary: "the hash of every EC2NodeClass is computed in another way",
+        phase: Phase::After,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
     }

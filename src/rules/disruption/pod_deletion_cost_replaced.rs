@@ -1,7 +1,7 @@
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::On;
+use lint::rule::{On, Phase};
 use objects::object::Object;
 use objects::pod::Pod;
 
@@ -51,6 +51,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(15),
         summary: "Karpenter reads `karpenter.sh/disruption-cost` instead of the deletion cost of pods",
+        phase: Phase::After,
         on: &[On::Workload],
         inventory: &[],
     }

@@ -1,7 +1,7 @@
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
+use lint::rule::{Fixes, On, Phase};
 use manifest::tree::Node;
 use objects::chart_values::{self, ChartValues};
 use objects::object::Object;
@@ -47,6 +47,7 @@ rule! {
         releases: Releases::since(15),
         fix: Fixes::None,
         summary: "two Helm values exclude each other",
+        phase: Phase::With,
         on: &[On::ChartValues],
         inventory: &[],
         check: check,

@@ -5,7 +5,7 @@ use karpenter::kind::Kind;
 use karpenter::release::{ReleaseSet, Releases};
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
+use lint::rule::{Fixes, On, Phase};
 use manifest::source::Span;
 use objects::chart_values::{self, ChartKey, ChartValues};
 use objects::controller::{AWS_FEATURE_GATES, Controller, ControllerOption, FEATURE_GATES, OptionValue};
@@ -60,6 +60,7 @@ rule! {
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a Helm value or feature gate that this release of Karpenter does not read",
+        phase: Phase::With,
         on: &[On::ChartValues, On::Kind(Kind::DEPLOYMENT)],
         inventory: &[],
         check: check,

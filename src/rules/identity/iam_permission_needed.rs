@@ -93,9 +93,10 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             reason(needed.needed_for)
         );
         findings.push(
-            Finding::new(&RULE, Place::of_policy(text.at), message)
-                .releases(releases)
-                .help("add the permission before the upgrade; earlier releases ignore it"),
+            Finding::new(&RULE, Place::of_policy(text.at), message).releases(releases).help(format!(
+                "allow the controller `{}`{on}; earlier releases do not use it",
+                needed.action
+            )),
         );
     }
 }
@@ -175,12 +176,12 @@ mod tests {
             |                                    ^^^^^^^^^^^^^^^^^^^^^
         warning /KarpenterControllerRead Properties.PolicyDocument.Statement[0].Action[0] [since 1.12]
           Karpenter needs `ec2:DescribeInstanceStatus`, which no IAM policy in the input allows
-          help: add the permission before the upgrade; earlier releases ignore it
+          help: allow the controller `ec2:DescribeInstanceStatus`; earlier releases do not use it
          13 |         - {Effect: Allow, Action: [ec2:DescribeInstances, ec2:DescribeSubnets, iam:GetInstanceProfile, pricing:GetProducts], Resource: '*'}
             |                                                                                ^^^^^^^^^^^^^^^^^^^^^^
         warning /KarpenterControllerRead Properties.PolicyDocument.Statement[0].Action[2] [since 1.7]
           Karpenter needs `iam:ListInstanceProfiles` for EC2NodeClasses with `role`, which no IAM policy in the input allows
-          help: add the permission before the upgrade; earlier releases ignore it
+          help: allow the controller `iam:ListInstanceProfiles`; earlier releases do not use it
         ");
         begins_nothing(&super::RULE, "1.0", "1.6", &policies(READ));
         begins_nothing(&super::RULE, "1.12", "1.15", &policies(READ));
@@ -204,32 +205,32 @@ mod tests {
             |                                                     ^^^^^^^^^^^^^^^^
         warning /KarpenterControllerLaunch Properties.PolicyDocument.Statement[0].Action[1] [since 1.6]
           Karpenter needs `ec2:RunInstances` on `capacity-reservation/*` for EC2NodeClasses that select capacity reservations, which no IAM policy in the input allows
-          help: add the permission before the upgrade; earlier releases ignore it
+          help: allow the controller `ec2:RunInstances` on `capacity-reservation/*`; earlier releases do not use it
           7 |         - {Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances, ec2:TerminateInstances], Resource: ['arn:aws:ec2:*:*:instance/*']}
             |                                                     ^^^^^^^^^^^^^^^^
         warning /KarpenterControllerLaunch Properties.PolicyDocument.Statement[0].Action[1] [since 1.11]
           Karpenter needs `ec2:RunInstances` on `placement-group/*` for EC2NodeClasses with `placementGroupSelector`, which no IAM policy in the input allows
-          help: add the permission before the upgrade; earlier releases ignore it
+          help: allow the controller `ec2:RunInstances` on `placement-group/*`; earlier releases do not use it
           7 |         - {Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances, ec2:TerminateInstances], Resource: ['arn:aws:ec2:*:*:instance/*']}
             |                                                                       ^^^^^^^^^^^^^^^^^^^^^^
         warning /KarpenterControllerLaunch Properties.PolicyDocument.Statement[0].Action[2] [since 1.15]
           Karpenter needs `ec2:RebootInstances` for the feature gate `RebootForRepair`, which no IAM policy in the input allows
-          help: add the permission before the upgrade; earlier releases ignore it
+          help: allow the controller `ec2:RebootInstances`; earlier releases do not use it
          13 |         - {Effect: Allow, Action: [ec2:DescribeInstances, ec2:DescribeSubnets, iam:GetInstanceProfile, pricing:GetProducts, ec2:DescribeInstanceStatus], Resource: '*'}
             |                                    ^^^^^^^^^^^^^^^^^^^^^
         warning /KarpenterControllerRead Properties.PolicyDocument.Statement[0].Action[0] [since 1.12]
           Karpenter needs `arc-zonal-shift:GetManagedResource` for `settings.enableZonalShift`, which no IAM policy in the input allows
-          help: add the permission before the upgrade; earlier releases ignore it
+          help: allow the controller `arc-zonal-shift:GetManagedResource`; earlier releases do not use it
          13 |         - {Effect: Allow, Action: [ec2:DescribeInstances, ec2:DescribeSubnets, iam:GetInstanceProfile, pricing:GetProducts, ec2:DescribeInstanceStatus], Resource: '*'}
             |                                                           ^^^^^^^^^^^^^^^^^^^
         warning /KarpenterControllerRead Properties.PolicyDocument.Statement[0].Action[1] [since 1.6]
           Karpenter needs `ec2:DescribeCapacityReservations` for EC2NodeClasses that select capacity reservations, which no IAM policy in the input allows
-          help: add the permission before the upgrade; earlier releases ignore it
+          help: allow the controller `ec2:DescribeCapacityReservations`; earlier releases do not use it
          13 |         - {Effect: Allow, Action: [ec2:DescribeInstances, ec2:DescribeSubnets, iam:GetInstanceProfile, pricing:GetProducts, ec2:DescribeInstanceStatus], Resource: '*'}
             |                                                           ^^^^^^^^^^^^^^^^^^^
         warning /KarpenterControllerRead Properties.PolicyDocument.Statement[0].Action[1] [since 1.11]
           Karpenter needs `ec2:DescribePlacementGroups` for EC2NodeClasses with `placementGroupSelector`, which no IAM policy in the input allows
-          help: add the permission before the upgrade; earlier releases ignore it
+          help: allow the controller `ec2:DescribePlacementGroups`; earlier releases do not use it
         ");
         let gate = "---\nsettings: {clusterName: a, featureGates: {reservedCapacity: true}}\n";
         assert!(begins(&super::RULE, "1.2", "1.3", &format!("{text}{gate}")).contains("from 1.3 on"));

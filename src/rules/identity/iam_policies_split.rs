@@ -79,7 +79,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     };
     let Some(node) = node else { return };
     let message = "the template of the getting started guide has five controller policies instead of `KarpenterControllerPolicy`; updating the stack deletes this policy";
-    let help = "attach all new policies to the controller's role in the same step, or keep the old template and add what later releases need";
+    let help = "attach all policies of the new template to the controller's role before the stack deletes `KarpenterControllerPolicy`, or keep the old template and add what later releases need";
     let place = if node.is_mapping() { Place::key(node) } else { Place::value(node) };
     findings.push(Finding::new(&RULE, place, message).help(help));
 }
@@ -104,7 +104,7 @@ mod tests {
             |   ^^^^^^^^^^^^^^^^^^^^^^^^^
         warning /KarpenterControllerPolicy  [since 1.9]
           the template of the getting started guide has five controller policies instead of `KarpenterControllerPolicy`; updating the stack deletes this policy
-          help: attach all new policies to the controller's role in the same step, or keep the old template and add what later releases need
+          help: attach all policies of the new template to the controller's role before the stack deletes `KarpenterControllerPolicy`, or keep the old template and add what later releases need
         ");
         begins_nothing(&super::RULE, "1.0", "1.8", STACK);
         begins_nothing(&super::RULE, "1.9", "1.15", STACK);

@@ -2,7 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::On;
+use lint::rule::{On, Phase};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use values::arn::IamReference;
@@ -53,6 +53,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(7),
         summary: "Karpenter creates one instance profile after another for a role with a path",
+        phase: Phase::With,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
     }

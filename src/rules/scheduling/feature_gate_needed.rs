@@ -2,7 +2,7 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::On;
+use lint::rule::{On, Phase};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 
@@ -49,6 +49,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(7),
         summary: "a new kind or field has no effect until its feature gate is on",
+        phase: Phase::With,
         on: &[
             On::Kind(Kind::NODE_OVERLAY),
             On::Kind(Kind::NODE_POOL),

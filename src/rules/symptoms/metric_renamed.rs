@@ -2,7 +2,7 @@ use karpenter::metrics::LATER;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::On;
+use lint::rule::{On, Phase};
 use objects::metric_queries;
 use objects::object::Object;
 
@@ -58,6 +58,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(1),
         summary: "an alert or dashboard uses a metric, a label or a value that a release renames or drops",
+        phase: Phase::With,
         on: &[On::MetricQueries],
         inventory: &[],
     }

@@ -1,4 +1,4 @@
-//! Reports for a person at a terminal: each finding with its source lines, then the versions that the
+//! Reports for a person at a terminal: the plan of an upgrade, each finding with its source lines, then the versions that the
 //! input pins, the folders that look like clusters, and the documents that were not checked, then a summary.
 
 mod diagnosis;
@@ -7,12 +7,14 @@ mod finding;
 mod fit;
 mod listing;
 mod notes;
+mod plan;
 mod printer;
 mod statistics;
 mod words;
 
 use std::io::{self, Write};
 
+use crate::plan::UpgradePlan;
 use annotate_snippets::{Group, Level};
 use lint::check::Cluster;
 use lint::report::{Report, ReportedFinding};
@@ -31,6 +33,11 @@ pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options
         });
     for unreadable in unopened {
         writeln!(out, "{}\n", listing::unopened(&printer, unreadable))?;
+    }
+    if !options.quiet
+        && let Some(upgrade) = UpgradePlan::of(report, clusters)
+    {
+        plan::write(&printer, out, &upgrade)?;
     }
     let mut findings: Vec<&ReportedFinding> = report.findings.iter().collect();
     if report.statistics.is_some() {
