@@ -12,6 +12,7 @@ mod inspect;
 mod metadata;
 mod module;
 mod new_rule;
+mod release;
 mod reproducible;
 mod setup;
 
@@ -30,6 +31,8 @@ Usage: cargo xtask <task>
       builds the annotated policy in two folders and compares the bytes
   new-rule FAMILY NAME
       writes the skeleton of a rule and adds it to the family's list
+  release RELEASE --crds DIR [--chart DIR] [--cloudformation FILE] [--metrics FILE]
+      compares the published files of a release of Karpenter with the tables, and records them for the tests
 ";
 
 fn main() -> ExitCode {
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Some("inspect") => inspect(arguments),
         Some("reproducible") => reproducible::check(&root()),
         Some("new-rule") => new_rule(arguments),
+        Some("release") => release::run(&root(), arguments).map(|message| println!("{message}")),
         Some("help" | "-h" | "--help") => {
             print!("{USAGE}");
             Ok(())

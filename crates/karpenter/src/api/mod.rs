@@ -14,6 +14,7 @@ mod node;
 mod nodeclaim;
 mod nodeoverlay;
 mod nodepool;
+pub mod outline;
 pub mod pattern;
 pub mod relations;
 mod schema;

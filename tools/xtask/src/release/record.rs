@@ -1,0 +1,67 @@
+//! The recorded lines of all releases: `tests/releases/record.txt.gz`, each line with the minor releases that have it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+
+const FILE: &str = "record.txt.gz";
+
+/// Lines and the minor releases that have them.
+#[derive(Default)]
+pub(super) struct Record(BTreeMap<String, BTreeSet<u8>>);
+
+impl Record {
+    pub(super) fn read(folder: &Path) -> Result<Self, String> {
+        let path = folder.join(FILE);
+        if !path.exists() {
+            return Ok(Self::default());
+        }
+        let mut text = String::new();
+        let read = GzDecoder::new(&crate::bytes(&path)?[..]).read_to_string(&mut text);
+        read.map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut record = Self::default();
+        for line in text.lines() {
+            let (minors, line) = line.split_once('\t').ok_or_else(|| format!("{FILE}: `{line}`"))?;
+            let minors = minors.split(',').filter_map(|minor| minor.parse().ok());
+            record.0.insert(line.to_owned(), minors.collect());
+        }
+        Ok(record)
+    }
+
+    /// The lines of a minor release, or of the newest recorded release before it.
+    pub(super) fn of(&self, minor: u8) -> Option<BTreeSet<&str>> {
+        let last = self.0.values().flatten().filter(|known| **known <= minor).max()?;
+        let of_last = self.0.iter().filter(|(_, minors)| minors.contains(last));
+        Some(of_last.map(|(line, _)| line.as_str()).collect())
+    }
+
+    /// Replaces the lines of a minor release.
+    pub(super) fn set(&mut self, minor: u8, lines: BTreeSet<String>) {
+        for minors in self.0.values_mut() {
+            minors.remove(&minor);
+        }
+        for line in lines {
+            self.0.entry(line).or_default().insert(minor);
+        }
+        self.0.retain(|_, minors| !minors.is_empty());
+    }
+
+    pub(super) fn write(&self, folder: &Path) -> Result<(), String> {
+        let mut text = String::new();
+        for (line, minors) in &self.0 {
+            let minors: Vec<_> = minors.iter().map(u8::to_string).collect();
+            let _ = writeln!(text, "{}\t{line}", minors.join(","));
+        }
+        let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+        let bytes = packed.write_all(text.as_bytes()).and_then(|()| packed.finish());
+        let bytes = bytes.map_err(|error| error.to_string())?;
+        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        crate::write(&folder.join(FILE), &bytes)
+    }
+}
