@@ -12,7 +12,7 @@ pub(super) struct MetricUse<'d> {
     query: Node<'d>,
     at: usize,
     word: &'static str,
-    /// What to write in these releases; `None` if nothing replaces the word.
+    /// The word to write in these releases; `None` if nothing replaces it.
     instead: Option<&'static str>,
     is_label: bool,
     releases: ReleaseSet,

@@ -127,7 +127,7 @@ fn reports_what_differs_between_1_14_and_1_15() {
         assert_eq!(begins("1.14", "1.15", &text), "", "{text}");
         assert!(begins("1.15", "1.14", &text).contains("from 1.14 down: error"), "{text}");
     }
-    // What the API server refuses until 1.14, the controller refuses since 1.15.
+    // The API server refuses these values until 1.14, and the controller since 1.15.
     let refused = class("  kubelet: {maxPods: -1, bogus: 1}\n");
     assert_eq!(begins("1.14", "1.15", &refused), "");
     assert_eq!(begins("1.15", "1.14", &refused).lines().count(), 2);

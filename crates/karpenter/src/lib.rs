@@ -8,6 +8,7 @@ pub mod cluster_name;
 pub mod iam;
 pub mod kind;
 pub mod known_values;
+pub mod kubernetes;
 pub mod labels;
 pub mod metrics;
 pub mod operator;

@@ -11,11 +11,11 @@ pub struct MetricChange {
     pub of: &'static [&'static str],
     /// The name or value that no longer exists.
     pub was: &'static str,
-    /// What replaces it.
+    /// Its replacement.
     pub now: Replacement,
 }
 
-/// What replaces a metric, a label or a value.
+/// Replacement of a metric, a label or a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Replacement {
     /// Another name.

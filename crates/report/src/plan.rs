@@ -33,7 +33,7 @@ pub struct UpgradeStep<'r> {
 }
 
 impl UpgradeStep<'_> {
-    /// What to do.
+    /// The action, in the words of the findings.
     pub fn action(&self) -> &str {
         self.findings.first().map_or("", |finding| &finding.help)
     }
@@ -89,7 +89,7 @@ impl<'r> UpgradePlan<'r> {
         format!("{change} from Karpenter {from} to {to}")
     }
 
-    /// What to do for every release of an upgrade, whatever the manifests are.
+    /// The action for every release of an upgrade, whatever the manifests are.
     pub fn always(&self) -> Option<&'static str> {
         let (from, to) = self.path.ends();
         (from < to).then_some(

@@ -9,6 +9,7 @@ family! {
     kubelet_expressions_disabled,
     kubelet_field_unknown,
     kubelet_field_unsupported,
+    kubernetes_version_unsupported,
     limit_never_enforced,
     malformed_label,
     malformed_taint,

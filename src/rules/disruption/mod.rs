@@ -6,6 +6,7 @@ family! {
     budget_window_inverted,
     ca_bundle_drift,
     consolidate_after_shields_nodes,
+    disruption_cost_ignored,
     do_not_disrupt_duration,
     expiry_ignores_budgets,
     node_repair_obeys_budgets,

@@ -525,7 +525,7 @@ static NodePool has no room for the replacement. The texts are those of the main
 Since 1.15 the annotation orders pods when Karpenter chooses which nodes to disrupt. A value that is not a 32-bit number
 counts as absent.
 ",
-        rules: &[],
+        rules: &["disruption-cost-ignored"],
         messages: &[
             Message {
                 pattern: line(LogLevel::Error, Text::Is("failed parsing disruption cost"), Text::Any),
