@@ -14,8 +14,8 @@ const NOT_SERVED: &str = "removed-api-version";
 /// Keeps the findings that begin on an upgrade path, and counts the findings that hold at both of its ends.
 ///
 /// A finding is no change if the same node already failed at the start of the path for another reason: if the same rule
-/// reported an error there, if the API server refused the node or a parent of it (also where the controller refuses it
-/// later), or if any rule reported a higher severity there.
+/// reported an error there, if the API server refused the node (also where the controller refuses it later) or a parent
+/// of it, or if any rule reported a higher severity there.
 pub fn keep_changes(findings: &mut Vec<Finding<'_>>, path: UpgradePath) -> usize {
     let (from, to) = path.ends();
     let mut start = Start::default();
@@ -68,11 +68,15 @@ impl Start {
         }
         let node = finding.place.node();
         let mut above = core::iter::successors(Some(node), |node| node.parent());
-        // The start has no object that its API server refuses, whatever refuses the value later.
-        let was_refused = (finding.caught_by == CaughtBy::ApiServer && self.was_not_served)
-            || above.any(|node| self.at(node).any(|before| before.by_api_server));
+        let was_refused = finding.caught_by == CaughtBy::ApiServer
+            && (self.was_not_served || above.any(|node| self.at(node).any(|before| before.by_api_server)));
+        // The cluster has no value that its API server refuses, whatever refuses the value later.
+        let was_impossible =
+            self.at(node).any(|before| before.by_api_server && before.severity == Severity::Error);
         let was_error =
             |before: &Before| before.rule == finding.rule.name && before.severity == Severity::Error;
-        was_refused || self.at(node).any(|before| before.severity < finding.severity || was_error(before))
+        was_refused
+            || was_impossible
+            || self.at(node).any(|before| before.severity < finding.severity || was_error(before))
     }
 }

@@ -208,8 +208,10 @@ fn finding() -> Value {
             ("related", list(&related())),
             ("fix", json!({"anyOf": [fix(), {"type": "null"}]})),
         ],
-        // Only `diagnose` writes these.
+        // Only `upgrade` writes the first two, and only `diagnose` the others.
         &[
+            ("boundary", text()),
+            ("phase", json!({"enum": ["before", "with", "after"]})),
             ("confidence", json!({"enum": ["certain", "likely", "possible"]})),
             ("evidence", list(&all_of(&[("file", text()), ("line", position()), ("text", text())]))),
             ("seen", seen()),

@@ -72,7 +72,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let Some(kubelet) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::kubelet) else { return };
     // Other rules report expressions that do not compile.
     let expression = kubelet.expressions().find(|(_, text)| kubelet_expression::check(text).is_ok());
-    let Some((node, _)) = expression else { return };
+    let Some((node, text)) = expression else { return };
     if context.anywhere(|inventory| inventory.feature_gates().get(GATE) == Some(true)) {
         return;
     }
@@ -83,9 +83,17 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         "Karpenter refuses the expression unless the feature gate `NodeClassCEL` is on; it is off by default, and then no nodes launch from the EC2NodeClass"
     };
     let severity = if is_off { Severity::Error } else { Severity::Warning };
-    findings.push(Finding::at(&RULE, node, message).releases(Releases::since(15)).severity(severity).help(
-        "set `settings.awsFeatureGates.nodeClassCEL: true` in the Helm values, or write a plain value",
-    ));
+    findings.push(
+        Finding::at(&RULE, node, message).releases(Releases::since(15)).severity(severity).help(help(text)),
+    );
+}
+
+/// A number in quotes is an expression, too.
+fn help(text: &str) -> String {
+    if text.parse::<i32>().is_ok() {
+        return format!("write the number without quotes: `{text}`");
+    }
+    "set `settings.awsFeatureGates.nodeClassCEL: true` in the Helm values, or write a plain value".to_owned()
 }
 
 #[cfg(test)]
@@ -122,6 +130,12 @@ mod tests {
         silent(&RULE, &values(true));
         let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: karpenter}\nspec:\n  template:\n    spec:\n      containers:\n      - name: controller\n        image: public.ecr.aws/karpenter/controller:1.15.0\n        env: [{name: AWS_FEATURE_GATES, value: \"NodeClassCEL=true\"}]\n";
         silent(&RULE, &format!("{text}---\n{deployment}"));
+    }
+
+    #[test]
+    fn a_number_in_quotes_is_an_expression() {
+        let output = findings_with(&RULE, &class("AL2023", "{maxPods: '110'}"), &at("1.15"));
+        assert!(output.contains("without quotes: `110`"), "{output}");
     }
 
     #[test]
