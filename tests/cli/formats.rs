@@ -169,3 +169,26 @@ fn broken_file_without_karpenter_fails_in_no_format() {
     assert!(junit.stdout.contains("failures=\"0\" errors=\"0\""), "{junit:?}");
     assert!(junit.stdout.contains("<system-out>unreadable: 1:4: not valid YAML"), "{junit:?}");
 }
+
+#[test]
+fn markdown_is_a_checklist_of_the_findings() {
+    let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {instanceProfile: 'arn:aws:iam::1:instance-profile/<a>'}\n";
+    let folder = Folder::with(&[("class.yaml", class)]);
+    let run = folder.run(&[
+        "check",
+        "--karpenter-version",
+        "1.8",
+        "--select",
+        "instance-profile-is-arn",
+        "--format",
+        "markdown",
+        "class.yaml",
+    ]);
+    assert_snapshot!(run.stdout, @"
+    ## Karpenter manifests
+
+    - [ ] **error**: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready ([instance-profile-is-arn](https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn); `class.yaml:4`)
+
+    1 error in 1 document; checked against Karpenter 1.8.
+    ");
+}

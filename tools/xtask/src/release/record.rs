@@ -41,9 +41,12 @@ impl Record {
         Some(of_last.map(|(line, _)| line.as_str()).collect())
     }
 
-    /// Replaces the lines of a minor release.
+    /// Replaces the lines of a minor release, except lines of a kind that the new ones do not have: the template and the page
+    /// of the metrics need not be given again.
     pub(super) fn set(&mut self, minor: u8, lines: BTreeSet<String>) {
-        for minors in self.0.values_mut() {
+        let kind = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+        let kinds: BTreeSet<String> = lines.iter().map(|line| kind(line)).collect();
+        for (_, minors) in self.0.iter_mut().filter(|(line, _)| kinds.contains(&kind(line))) {
             minors.remove(&minor);
         }
         for line in lines {

@@ -9,7 +9,10 @@ const SERVICES: [&str; 7] = ["ec2", "iam", "pricing", "ssm", "eks", "sqs", "arc-
 /// The actions of the policies, and the types of messages that rules send to the queue. The template has functions as tags, so
 /// that it is read as text.
 pub(super) fn lines(file: &Path) -> Result<BTreeSet<String>, String> {
-    let text = crate::text(file)?;
+    Ok(lines_of(&crate::text(file)?))
+}
+
+pub(super) fn lines_of(text: &str) -> BTreeSet<String> {
     let mut lines = BTreeSet::new();
     for quoted in text.split('"').skip(1).step_by(2) {
         let action = quoted.split_once(':').filter(|(service, _)| SERVICES.contains(service));
@@ -23,7 +26,7 @@ pub(super) fn lines(file: &Path) -> Result<BTreeSet<String>, String> {
             lines.insert(format!("CloudFormation . detail-type {item}"));
         }
     }
-    Ok(lines)
+    lines
 }
 
 /// The names of the metrics on the reference page.

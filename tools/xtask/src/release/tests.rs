@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::differences::Differences;
 use super::record::Record;
-use super::{crd, minor_of};
+use super::{crd, minor_of, template};
 
 /// Definition of a NodePool with one field, which has a rule.
 fn definition(field: &Value) -> Value {
@@ -127,4 +127,39 @@ fn parses_releases() {
     assert_eq!(minor_of("1.16"), Ok(16));
     assert_eq!(minor_of("v1.16.2"), Ok(16));
     assert!(minor_of("2.0").is_err() && minor_of("latest").is_err());
+}
+
+#[test]
+fn reads_actions_and_messages_from_a_template_with_tags() {
+    let text = r#"
+  Policy:
+    PolicyDocument: !Sub |
+      {"Statement": [{"Action": ["ec2:RunInstances", "iam:PassRole"], "Resource": "arn:${AWS::Partition}:ec2:*::image/*"}]}
+  Rule:
+    EventPattern:
+      detail-type:
+        - EC2 Spot Instance Interruption Warning
+"#;
+    insta::assert_snapshot!(template::lines_of(text).into_iter().collect::<Vec<_>>().join("\n"), @"
+    CloudFormation . action ec2:RunInstances
+    CloudFormation . action iam:PassRole
+    CloudFormation . detail-type EC2 Spot Instance Interruption Warning
+    ");
+}
+
+#[test]
+fn new_metric_is_no_difference_and_a_removed_one_is() {
+    let line = |name: &str| format!("Metrics . name {name}");
+    let mut record = Record::default();
+    record.set(14, [line("a"), line("b")].into());
+    let mut differences = Differences::default();
+    differences.of_record(&[line("a"), line("c")].into(), &record, 15);
+    assert!(differences.describe(15).starts_with("- Metrics . name b\n"), "{}", differences.describe(15));
+    // A task without the page of the metrics compares none.
+    let mut differences = Differences::default();
+    differences.of_record(&BTreeSet::new(), &record, 15);
+    assert!(differences.is_empty());
+    // Nor does it forget them.
+    record.set(14, ["NodePool spec type object".to_owned()].into());
+    assert!(record.of(14).is_some_and(|lines| lines.len() == 3));
 }
