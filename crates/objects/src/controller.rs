@@ -66,6 +66,10 @@ pub const FEATURE_GATES: ControllerOption =
 pub const AWS_FEATURE_GATES: ControllerOption =
     ControllerOption { flag: "aws-feature-gates", variable: "AWS_FEATURE_GATES" };
 
+/// Whether node repair deletes nodes as it did until 1.14.
+pub const LEGACY_NODE_REPAIR: ControllerOption =
+    ControllerOption { flag: "legacy-node-repair", variable: "LEGACY_NODE_REPAIR" };
+
 impl<'d> Controller<'d> {
     /// The controller, if the object is its Deployment. The image shows it, or else the label or name `karpenter` together
     /// with a container `controller` that gets a cluster's name.

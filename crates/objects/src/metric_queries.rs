@@ -29,7 +29,8 @@ pub(crate) fn is_document(root: Node<'_>) -> bool {
     let rules = items_of(root.get("groups")).any(|group| group.get("rules").is_some());
     let panels = || [root.get("panels"), root.at_path(&["dashboard", "panels"])];
     let has_panels = || panels().into_iter().flatten().any(Node::is_sequence);
-    (rules || has_panels()) && root.tree().source().text().contains(PREFIX)
+    let text = || root.source().text().get(root.span().start..root.span().end).unwrap_or_default();
+    (rules || has_panels()) && text().contains(PREFIX)
 }
 
 /// The strings of an object with queries. A string may hold a whole dashboard.

@@ -2,6 +2,7 @@
 
 family! {
     budget_blocks_always,
+    budget_blocks_node_repair,
     budget_schedule_never_runs,
     budget_window_inverted,
     ca_bundle_drift,
@@ -9,7 +10,6 @@ family! {
     disruption_cost_ignored,
     do_not_disrupt_duration,
     expiry_ignores_budgets,
-    node_repair_obeys_budgets,
     nodeclass_hash_changes,
     pod_deletion_cost_replaced,
     release_with_regression,

@@ -111,7 +111,7 @@ fn keyword(line: &str) -> &str {
     line.split(' ').nth(2).unwrap_or_default()
 }
 
-/// What to write for a difference.
+/// The row of a table for a difference, and its file.
 fn row(line: &str, minor: u8, is_new: bool) -> String {
     let mut words = line.splitn(4, ' ');
     let (kind, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());

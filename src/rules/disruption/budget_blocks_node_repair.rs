@@ -3,8 +3,7 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{On, Phase};
-use objects::chart_values;
+use lint::rule::{Fixes, On, Phase};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 
@@ -23,7 +22,7 @@ rule! {
     ///
     /// ## Example
     ///
-    /// ```yaml,from=1.14 to 1.15
+    /// ```yaml,karpenter=1.15
     /// apiVersion: karpenter.sh/v1
     /// kind: NodePool
     /// metadata:
@@ -42,7 +41,7 @@ rule! {
     ///
     /// ## Use instead
     ///
-    /// ```yaml,from=1.14 to 1.15
+    /// ```yaml,karpenter=1.15
     /// apiVersion: karpenter.sh/v1
     /// kind: NodePool
     /// metadata:
@@ -62,16 +61,18 @@ rule! {
     /// ## References
     ///
     /// - kubernetes-sigs/karpenter#3311; aws/karpenter-provider-aws#9680; upgrade guide, 1.15.0
-    UPGRADE {
-        name: "node-repair-obeys-budgets",
+    RULE {
+        name: "budget-blocks-node-repair",
         family: Family::Disruption,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(15),
-        summary: "budgets start to apply to node repair, and forbid it",
+        fix: Fixes::None,
+        summary: "budgets forbid the repair of nodes at all times",
         phase: Phase::With,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
+        check: check,
     }
 }
 
@@ -79,50 +80,54 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let Some(all) = NodePool::of(object).and_then(budgets::of) else { return };
     let blocking = budgets::blocking_always(&all, "Unhealthy");
     let Some(first) = blocking.first() else { return };
-    let is_on = context.inventory.feature_gates().get("NodeRepair") == Some(true);
-    if !is_on || is_legacy(context) {
+    let gates = context.inventory.feature_gates();
+    if gates.get("NodeRepair") != Some(true) || gates.is_node_repair_legacy() {
         return;
     }
-    let message = "this budget also forbids node repair: Karpenter leaves unhealthy nodes in the cluster";
+    let message =
+        "this budget of 0 also forbids node repair: Karpenter leaves unhealthy nodes in the cluster";
     findings.push(
         Finding::new(&RULE, first.place(), message)
-            .help("add `reasons` to the budget during the upgrade, and a budget for `Unhealthy`, or set `settings.legacyNodeRepair: true`"),
+            .releases(Releases::since(15))
+            .help("name the `reasons` of the budget, and write a budget for `Unhealthy`, or set `settings.legacyNodeRepair: true`"),
     );
-}
-
-/// Whether values of the chart keep the old node repair.
-fn is_legacy(context: &Context<'_, '_>) -> bool {
-    let mut values = context.inventory.objects().iter().filter_map(|object| chart_values::of(*object));
-    values.any(|values| values.switch("legacyNodeRepair").is_some_and(|node| node.as_bool() == Some(true)))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{begins, begins_nothing};
+    use super::RULE;
+    use crate::rules::testing::{findings_with, on_upgrade_path, silent};
+    use lint::settings::{Settings, Target};
 
     fn with(budgets: &str, settings: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  disruption: {{consolidateAfter: 0s, budgets: [{budgets}]}}\n---\nsettings: {{clusterName: a, {settings}}}\n"
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  disruption: {{consolidateAfter: 0s, budgets: [{budgets}]}}\n---\nsettings: {{clusterName: a, interruptionQueue: a, {settings}}}\n"
         )
     }
 
     const ON: &str = "featureGates: {nodeRepair: true}";
 
     #[test]
-    fn budgets_apply_to_node_repair_since_1_15() {
-        insta::assert_snapshot!(begins(&super::RULE, "1.14", "1.15", &with("{nodes: '0'}", ON)), @"
-        from 1.15 on
+    fn reports_budgets_that_forbid_node_repair_since_1_15() {
+        let text = with("{nodes: '0'}", ON);
+        let at =
+            |release: &str| Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
+        insta::assert_snapshot!(findings_with(&RULE, &text, &at("1.15")), @"
           5 |   disruption: {consolidateAfter: 0s, budgets: [{nodes: '0'}]}
             |                                                        ^^^
         warning NodePool/a spec.disruption.budgets[0] [since 1.15]
-          this budget also forbids node repair: Karpenter leaves unhealthy nodes in the cluster
-          help: add `reasons` to the budget during the upgrade, and a budget for `Unhealthy`, or set `settings.legacyNodeRepair: true`
+          this budget of 0 also forbids node repair: Karpenter leaves unhealthy nodes in the cluster
+          help: name the `reasons` of the budget, and write a budget for `Unhealthy`, or set `settings.legacyNodeRepair: true`
         ");
-        begins_nothing(&super::RULE, "1.0", "1.14", &with("{nodes: '0'}", ON));
-        begins_nothing(&super::RULE, "1.14", "1.15", &with("{nodes: '0', reasons: [Drifted]}", ON));
-        begins_nothing(&super::RULE, "1.14", "1.15", &with("{nodes: 10%}", ON));
-        begins_nothing(&super::RULE, "1.14", "1.15", &with("{nodes: '0'}", "logLevel: info"));
-        let legacy = format!("{ON}, legacyNodeRepair: true");
-        begins_nothing(&super::RULE, "1.14", "1.15", &with("{nodes: '0'}", &legacy));
+        assert_eq!(findings_with(&RULE, &text, &at("1.14")), "");
+        assert!(findings_with(&RULE, &text, &on_upgrade_path("1.8", "1.15")).contains("[since 1.15]"));
+    }
+
+    #[test]
+    fn accepts_budgets_for_other_reasons_and_the_old_node_repair() {
+        silent(&RULE, &with("{nodes: '0', reasons: [Drifted]}", ON));
+        silent(&RULE, &with("{nodes: 10%}", ON));
+        silent(&RULE, &with("{nodes: '0'}", "isolatedVPC: false"));
+        silent(&RULE, &with("{nodes: '0'}", &format!("{ON}, legacyNodeRepair: true")));
     }
 }
