@@ -202,7 +202,7 @@ onPage('lists errors that are not recognised, with their number and times', asyn
   await page.locator('#tab-symptoms').click();
   const entry = (minute, text) =>
     JSON.stringify({ level: 'ERROR', time: `2026-04-23T18:0${minute}:00.000Z`, logger: 'controller', message: text, commit: '1c39126' });
-  await paste(page, `${entry(1, 'the frobnicator 7 broke')}\n${entry(3, 'the frobnicator 8 broke')}\n`);
+  await send(page, `${entry(1, 'the frobnicator 7 broke')}\n${entry(3, 'the frobnicator 8 broke')}\n`);
   const row = page.getByRole('list', { name: 'Errors that are not recognised' }).getByRole('listitem');
   await row.first().waitFor();
   assert.deepEqual(await row.locator('code').allTextContents(), ['the frobnicator … broke']);
@@ -211,6 +211,6 @@ onPage('lists errors that are not recognised, with their number and times', asyn
 
 onPage('says that a log does not come from Karpenter', async (page) => {
   await page.locator('#tab-symptoms').click();
-  await paste(page, '2026-04-23T18:04:55Z GET /index.html 200\n2026-04-23T18:04:56Z listening\n');
+  await send(page, '2026-04-23T18:04:55Z GET /index.html 200\n2026-04-23T18:04:56Z listening\n');
   await page.getByText('None of these lines is known to come from Karpenter').waitFor();
 });

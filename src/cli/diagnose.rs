@@ -7,7 +7,7 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::symptoms::described;
 use karpwarden::rules::documentation;
 use lint::report::{Report, Unreadable};
-use report::{github, human, junit, sarif};
+use report::{github, human, junit, markdown, sarif};
 use symptoms::{BINARY, Diagnosed, Reading};
 
 use super::arguments::{Check, ChoiceFlags, Color, Diagnose, FixFlags, Format, OutputFlags};
@@ -226,6 +226,9 @@ fn print(diagnosed: &Diagnosed, names: &[String], check: &Check, color: Color) -
         Format::Github => out.write_all(github::github(report).as_bytes())?,
         Format::Junit => {
             out.write_all(junit::junit(report, names.iter().map(String::as_str)).as_bytes())?;
+        }
+        Format::Markdown => {
+            out.write_all(markdown::markdown(report, &diagnosed.clusters).as_bytes())?;
         }
         Format::Human => {
             let width = flags.output.is_none().then(terminal::columns).flatten();

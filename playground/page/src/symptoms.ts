@@ -170,7 +170,7 @@ export class SymptomsView {
     }
     if (others.length > 0) parts.push(this.#others(others));
     parts.push(...report.logs.filter((log) => log.notRecognised.length > 0).map((log) => this.#notRecognised(log)));
-    parts.push(...report.logs.filter((log) => log.entries > 0 || log.skipped.length > 0).map((log) => this.#statistics(log)));
+    parts.push(...report.logs.filter((log) => log.lines > 0).map((log) => this.#statistics(log)));
     const unread = report.unreadable.map(({ file, line, message: text }) => h('li', {}, h('strong', {}, 'Unreadable: '), `${file}, line ${line}: `, ...message(text)));
     const skipped = report.skipped.filter(({ reason }) => reason.startsWith('a binary')).map(({ file, reason }) => h('li', {}, `${file}: ${reason}`));
     if (unread.length + skipped.length > 0) parts.push(h('ul', { class: 'notes', 'aria-label': 'Unreadable' }, ...unread.slice(0, 50), ...skipped));
