@@ -275,6 +275,12 @@ fn diagnoses_a_killed_controller() {
     assert_eq!(rules(KILLED), ["controller-out-of-memory certain"]);
     assert!(rules(&KILLED.replace("name: karpenter}", "name: web}")).is_empty());
     assert!(rules(&KILLED.replace("OOMKilled", "Completed")).is_empty());
+    assert!(rules(&KILLED.replace("- name: controller", "- name: istio-proxy")).is_empty());
+    let image = "- name: manager\n    image: public.ecr.aws/karpenter/controller:1.4.2";
+    assert_eq!(
+        rules(&KILLED.replace("- name: controller", image).replace("name: karpenter}", "name: web}")),
+        ["controller-out-of-memory certain"]
+    );
     let described = "\
 Name:             karpenter-5d8f7c9b6-x2x4z
 Namespace:        kube-system
@@ -288,8 +294,35 @@ Containers:
 ";
     assert_eq!(rules(described), ["controller-out-of-memory certain"]);
     assert!(rules(&described.replace("karpenter-5", "web-5")).is_empty());
+    assert!(rules(&described.replace("karpenter-5", "karpenter-dashboard-5")).is_empty());
+    assert!(rules(&described.replace("  controller:", "  istio-proxy:")).is_empty());
+    let sidecar = "  controller:\n    Image:  public.ecr.aws/karpenter/controller:1.4.2\n  istio-proxy:";
+    assert!(rules(&described.replace("  controller:", sidecar)).is_empty());
+    let image = "  manager:\n    Image:          public.ecr.aws/karpenter/controller:1.4.2";
+    assert_eq!(
+        rules(&described.replace("  controller:", image).replace("karpenter-5", "scaler-5")),
+        ["controller-out-of-memory certain"]
+    );
     let table = "NAME   READY   STATUS   RESTARTS   AGE\nkarpenter-5d8f7c9b6-x2x4z   0/1   OOMKilled   4 (31s ago)   12m\n";
-    assert_eq!(rules(table), ["controller-out-of-memory likely"]);
+    assert_eq!(rules(table), ["controller-out-of-memory certain"]);
+    for row in [
+        "karpenter-5d8f7c9b6-x2x4z   0/1   OOMKilled",
+        "kube-system   karpenter-5d8f7c9b6-x2x4z   0/1   OOMKilled   4   12m",
+        "pod/karpenter-5d8f7c9b6-x2x4z   0/1   OOMKilled   4   12m",
+    ] {
+        assert_eq!(rules(&format!("{row}\n")), ["controller-out-of-memory certain"], "{row}");
+    }
+    for row in [
+        "karpenter-system   web-1   0/1   OOMKilled   4   12m",
+        "karpenter-system   web-5d8f7c9b6-x2x4z   0/1   OOMKilled   4   12m",
+        "my-karpenter-demo-5d8f7c9b6-x2x4z   0/1   OOMKilled   4   12m",
+        "karpenter-dashboard-5d8f7c9b6-x2x4z   0/1   OOMKilled   4   12m",
+        // Either container may be the one that was killed.
+        "karpenter-5d8f7c9b6-x2x4z   1/2   OOMKilled   4   12m",
+        "karpenter-5d8f7c9b6-x2x4z   1/1   Running   4   12m",
+    ] {
+        assert!(rules(&format!("{row}\n")).is_empty(), "{row}");
+    }
 }
 
 #[test]

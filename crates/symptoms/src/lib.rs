@@ -16,6 +16,7 @@ mod catalog;
 mod cluster;
 mod conditions;
 mod consequences;
+mod controller;
 pub mod correlations;
 pub mod diagnosis;
 pub mod entry;

@@ -1,8 +1,10 @@
 //! Objects of the API → entries for events and conditions.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::conditions::{TERMINATED, condition_entry, emit_event, is_new};
+use super::controller::is_controller;
 use super::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject, Time};
 use manifest::tree::Node;
 use objects::object::Object;
@@ -99,19 +101,21 @@ fn conditions(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<'_>))
     }
 }
 
-/// Emits why containers of a pod of Karpenter were killed: `status.containerStatuses[*].lastState.terminated`, or `state` of a
-/// container that has not restarted. Source: `ContainerStateTerminated` in staging/src/k8s.io/api/core/v1/types.go of
-/// kubernetes/kubernetes at v1.33.0.
+/// Emits why the controller of Karpenter was terminated, but not its sidecars: `status.containerStatuses[*].lastState.terminated`,
+/// or `state` of a container that has not restarted. Source: `ContainerStateTerminated` in
+/// staging/src/k8s.io/api/core/v1/types.go of kubernetes/kubernetes at v1.33.0.
 fn terminations(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<'_>)) {
-    if !is_of_karpenter(object) {
-        return;
-    }
+    let controllers = controllers(object);
     for container in object.at(&["status", "containerStatuses"]).into_iter().flat_map(Node::items) {
+        let name = container.str_at(&["name"]).unwrap_or_default();
+        let image = container.str_at(&["image"]).unwrap_or_default();
+        if !controllers.contains(name) && !is_controller(name, image, is_in_chart(object)) {
+            continue;
+        }
         for state in ["lastState", "state"] {
             let Some(ended) = container.at_path(&[state, "terminated"]) else { continue };
             let reason = ended.str_at(&["reason"]).unwrap_or_default();
             let restarts = container.get("restartCount").and_then(Node::as_int).unwrap_or_default();
-            let name = container.str_at(&["name"]).unwrap_or_default();
             let subject = Subject {
                 kind: Cow::Borrowed(object.kind()),
                 namespace: Cow::Borrowed(object.namespace()),
@@ -129,11 +133,17 @@ fn terminations(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<'_>
     }
 }
 
-/// Whether a pod is a controller of Karpenter, by the label of the chart or the name of the image.
-/// Source: charts/karpenter/templates/_helpers.tpl of aws/karpenter-provider-aws at v1.0.0 and v1.14.0.
-fn is_of_karpenter(object: Object<'_>) -> bool {
-    let label = object.str_at(&["metadata", "labels", "app.kubernetes.io/name"]);
+/// Names of the containers in the specification of a pod that run the controller.
+fn controllers(object: Object<'_>) -> BTreeSet<&str> {
     let containers = object.at(&["spec", "containers"]).into_iter().flat_map(Node::items);
-    let mut images = containers.filter_map(|container| container.str_at(&["image"]));
-    label == Some("karpenter") || images.any(|image| image.contains("karpenter/controller"))
+    containers
+        .filter(|container| is_controller("", container.str_at(&["image"]).unwrap_or_default(), false))
+        .filter_map(|container| container.str_at(&["name"]))
+        .collect()
+}
+
+/// Whether a pod has the label of the chart.
+/// Source: charts/karpenter/templates/_helpers.tpl of aws/karpenter-provider-aws at v1.0.0 and v1.14.0.
+fn is_in_chart(object: Object<'_>) -> bool {
+    object.str_at(&["metadata", "labels", "app.kubernetes.io/name"]) == Some("karpenter")
 }

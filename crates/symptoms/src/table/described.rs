@@ -5,6 +5,7 @@
 
 use super::columns::Columns;
 use crate::conditions::{TERMINATED, condition_entry, is_new};
+use crate::controller::{has_pod_name_of_chart, is_controller};
 use crate::entry::{At, Condition, Entry, Fields, Subject, Time};
 
 /// The object of a description.
@@ -15,6 +16,9 @@ pub(super) struct Described {
     kind: String,
     /// `spec.instanceProfile` of a node class.
     profile: String,
+    /// Name and image of the current container of a pod.
+    container: String,
+    image: String,
     section: Section,
 }
 
@@ -69,6 +73,7 @@ impl Described {
             // Descriptions of built-in kinds do not contain the kind.
             "Node" if is_top && self.kind.is_empty() => "Pod".clone_into(&mut self.kind),
             "Reason" if value == "OOMKilled" => self.terminated(value, text, at, emit),
+            "Image" if !is_top => value.clone_into(&mut self.image),
             "Instance Profile" => value.clone_into(&mut self.profile),
             "Roles" if is_top => "Node".clone_into(&mut self.kind),
             "Events" if is_top => {
@@ -80,6 +85,10 @@ impl Described {
                 return true;
             }
             _ if is_top && !key.contains(' ') => self.section = Section::Other,
+            name if is_head(text) => {
+                name.clone_into(&mut self.container);
+                self.image.clear();
+            }
             _ => {}
         }
         let is_part = is_top || text.starts_with(' ') || text.is_empty();
@@ -104,9 +113,10 @@ impl Described {
 }
 
 impl Described {
-    /// A container of a pod of Karpenter was terminated, as `Last State` says. The name of the pod is the chart's.
+    /// Emits the entry if `Last State` says that the controller was terminated.
     fn terminated(&self, reason: &str, text: &str, at: At, emit: &mut dyn FnMut(&Entry<'_>)) {
-        if self.kind == "Pod" && self.name.starts_with("karpenter-") {
+        let is_in_chart = has_pod_name_of_chart(&self.name);
+        if self.kind == "Pod" && is_controller(&self.container, &self.image, is_in_chart) {
             let condition = Condition { kind: TERMINATED.into(), status: "".into() };
             let entry = condition_entry(self.subject(), condition, reason, "", at);
             emit(&Entry { text: format!("Pod/{}: {}", self.name, text.trim()).into(), ..entry });
@@ -140,6 +150,11 @@ impl OneCondition {
             _ => {}
         }
     }
+}
+
+/// Whether a line is the name of a container, two columns below `Containers:`.
+fn is_head(text: &str) -> bool {
+    text.ends_with(':') && text.strip_prefix("  ").is_some_and(|rest| !rest.starts_with(' '))
 }
 
 /// A row of the conditions of a Node or a Pod.

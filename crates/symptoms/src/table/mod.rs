@@ -9,6 +9,7 @@ mod claims;
 mod columns;
 mod described;
 mod events;
+mod pods;
 
 use std::borrow::Cow;
 
@@ -59,6 +60,9 @@ impl Table {
         }
         if self.described.as_mut().is_some_and(|described| described.line(text, at, emit)) {
             return RowKind::Part;
+        }
+        if pods::row(text, at, emit) {
+            return RowKind::Entry;
         }
         let cells = events::cells(text, &self.columns).or_else(|| events::words(text));
         let Some(cells) = cells else {

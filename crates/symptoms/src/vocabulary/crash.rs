@@ -59,6 +59,7 @@ another program whose log is in the input, and the diagnosis is only likely.
         cause: "
 The kernel kills a container that reaches its memory limit; its pod then shows `OOMKilled` and exit code 137. The
 controller writes nothing when it is killed: the log just ends and begins again. While it restarts, no pod gets a node.
+`diagnose` reads the status of the pod, its description, and, if the pod has one container, its row of `kubectl get pods`.
 ",
         rules: &[],
         messages: &[
@@ -68,13 +69,6 @@ controller writes nothing when it is killed: the log just ends and begins again.
                 detail: Detail::None,
                 example: r#"{"kind":"Pod","name":"karpenter-5d8f7c9b6-x2x4z","type":"ContainerTerminated","reason":"OOMKilled"}"#,
                 source: "kubernetes/kubernetes v1.33.0 staging/src/k8s.io/api/core/v1/types.go, `ContainerStateTerminated`",
-            },
-            Message {
-                pattern: anywhere(Text::Has(&["karpenter-", " OOMKilled "])),
-                releases: Releases::ALL,
-                detail: Detail::None,
-                example: "karpenter-5d8f7c9b6-x2x4z   0/1   OOMKilled   4 (31s ago)   12m",
-                source: "kubernetes/kubernetes v1.33.0 pkg/printers/internalversion/printers.go, `printPod`",
             },
             Message {
                 pattern: anywhere(Text::Has(&["fatal error: runtime: out of memory"])),
