@@ -360,6 +360,9 @@ fn says_that_a_log_is_not_of_karpenter() {
         folder.run(arguments).stdout.contains("none of these lines is known to come from Karpenter")
     };
     assert!(says(&["diagnose", "web.log"]));
+    let unknown = Folder::with(&[("notes.txt", "listening\nready\n")]);
+    let run = unknown.run(&["diagnose", "notes.txt"]);
+    assert_eq!(run.stdout.lines().last(), Some("nothing to diagnose: no log entry recognised"), "{run:?}");
     assert!(!says(&["diagnose", "web.log", "karpenter.log"]));
 }
 

@@ -37,6 +37,7 @@ pub fn summary(report: &Report) -> String {
     let is_unchecked = report.summary.checked == 0 && report.unreadable.is_empty();
     if entries.is_none() && found.is_empty() && is_unchecked {
         return match documents {
+            0 if has_lines(report) => format!("nothing to diagnose: no log entry recognised{notes}"),
             0 => format!("nothing to check: the input is empty{notes}"),
             _ if report.uncovered > 0 => {
                 format!("nothing checked: no rule covers {}{notes}", count(documents, "document"))
@@ -85,6 +86,11 @@ fn notes(report: &Report) -> String {
         notes.push(format!("{} suppressed", count(suppressed, "finding")));
     }
     if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
+}
+
+/// Whether the input contains text, recognised or not.
+fn has_lines(report: &Report) -> bool {
+    report.logs.iter().flatten().any(|log| log.lines > 0)
 }
 
 /// Number of log entries, if the input contains logs.
