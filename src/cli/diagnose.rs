@@ -99,8 +99,8 @@ fn read_and_report(
     for ClusterInputs { cluster, inputs } in clusters {
         feeding.reading.cluster(cluster);
         for input in inputs {
-            let bytes = feeding.feed(input, &progress);
-            is_empty |= input.is_stdin() && bytes == 0 && !check.input.allow_empty;
+            let was_empty = feeding.feed(input, &progress);
+            is_empty |= input.is_stdin() && was_empty && !check.input.allow_empty;
         }
     }
     let Feeding { reading, names, named, .. } = feeding;
@@ -147,9 +147,9 @@ struct Feeding {
 }
 
 impl Feeding {
-    /// Reads an input up to its end or to the first error. Returns the number of bytes, decompressed.
-    fn feed(&mut self, input: &Input, progress: &Progress) -> usize {
-        let mut bytes = 0;
+    /// Reads each text of an input up to its end or to the first error. Returns whether the input is readable and empty.
+    fn feed(&mut self, input: &Input, progress: &Progress) -> bool {
+        let (mut bytes, mut is_readable) = (0, true);
         let Self { reading, chunk, max_decompressed, names, named } = self;
         let mut begin = |name: &str| {
             names.push(name.to_owned());
@@ -164,17 +164,22 @@ impl Feeding {
             *max_decompressed,
             &mut |name, from| {
                 begin(name);
-                reading.file(name, input.kind);
-                if let Err(error) = feed_text(reading, from, chunk, &mut bytes) {
-                    reading.unreadable(name, &input::read_error(&error));
+                let result = from.and_then(|from| {
+                    reading.file(name, input.kind);
+                    feed_text(reading, from, chunk, &mut bytes).map_err(|error| input::read_error(&error))
+                });
+                if let Err(reason) = result {
+                    is_readable = false;
+                    reading.unreadable(name, &reason);
                 }
             },
         );
         if let Err(reason) = result {
+            is_readable = false;
             begin(&input.name);
             reading.unreadable(&input.name, &reason);
         }
-        bytes
+        is_readable && bytes == 0
     }
 }
 

@@ -440,6 +440,7 @@ fn files_in_an_archive_count_as_files_in_a_folder() {
         run.stdout.contains("a zip archive on standard input is not read; write it to a file"),
         "{run:?}"
     );
+    assert!(!run.stderr.contains("standard input is empty"), "{run:?}");
 }
 
 #[test]
@@ -501,6 +502,33 @@ fn broken_archives_are_unreadable() {
         assert_eq!(report["unreadable"][0]["file"], name);
         assert_eq!(report["logs"][0]["files"], 2);
         assert_eq!(report["logs"][0]["understood"], 1);
+    }
+}
+
+#[test]
+fn reads_the_rest_of_an_archive_after_an_unreadable_file() {
+    let (first, third) = (lines(1), problem());
+    let whole = archive(&[
+        ("a1.log", first.as_bytes()),
+        ("a2.log.zst", b"\x28\xb5\x2f\xfd\xff"),
+        ("a3.log", third.as_bytes()),
+    ]);
+    // Bit 0 of the general purpose flag marks an encrypted file (APPNOTE.TXT of PKWARE, section 4.4.4).
+    let mut encrypted =
+        archive(&[("a1.log", first.as_bytes()), ("a2.log.zst", b"x"), ("a3.log", third.as_bytes())]);
+    for (head, flag) in [(b"PK\x03\x04", 6), (b"PK\x01\x02", 8)] {
+        let starts = encrypted.windows(4).enumerate().filter(|(_, window)| window == head);
+        let second = starts.map(|(at, _)| at).nth(1).unwrap();
+        encrypted[second + flag] |= 1;
+    }
+    for content in [whole, encrypted] {
+        let folder = Folder::with(&[]);
+        folder.write("k.zip", &content);
+        let report = folder.run(&["diagnose", "k.zip", "--format", "json"]).json();
+        assert_eq!(report["unreadable"][0]["file"], "k.zip/a2.log.zst");
+        assert_eq!(report["unreadable"].as_array().unwrap().len(), 1);
+        assert_eq!(report["logs"][0]["files"], 3);
+        assert_eq!(report["findings"][0]["file"], "k.zip/a3.log");
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Sources: RFC 1952, section 2.3.1; RFC 8878, section 3.1.1; APPNOTE.TXT of PKWARE, section 4.3.7.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -16,8 +17,8 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTANDARD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const ZIP: [u8; 4] = *b"PK\x03\x04";
 
-/// Receiver of texts: gets the name and the content of each.
-pub(crate) type TakeText<'t> = dyn FnMut(&str, &mut dyn Read) + 't;
+/// Receiver of texts: gets the name of each, and its content or a message for the report.
+pub(crate) type TakeText<'t> = dyn FnMut(&str, Result<&mut dyn Read, String>) + 't;
 
 /// Opens an input, and passes on its text, or each text of an archive. `counted` wraps the compressed bytes, and `bound` is
 /// the number of bytes that the input may decompress to. The error is a message for the report.
@@ -33,30 +34,40 @@ pub(crate) fn each_text<'p>(
         return each_of_archive(path, &input.name, bound, take);
     }
     let mut left = bound;
-    take(
-        &input.name,
-        &mut *decompressed(&start, from, bound, &mut left).map_err(|error| read_error(&error))?,
-    );
+    pass_on(&input.name, decompressed(&start, from, bound, &mut left), take);
     Ok(())
 }
 
-/// Passes on each file of a zip archive. Files in it may be compressed themselves.
+/// Passes on a stream, or the error of opening it.
+fn pass_on(name: &str, text: io::Result<Box<dyn Read + '_>>, take: &mut TakeText<'_>) {
+    match text {
+        Ok(mut text) => take(name, Ok(&mut *text)),
+        Err(error) => take(name, Err(read_error(&error))),
+    }
+}
+
+/// Passes on each file of a zip archive. Files in it may be compressed themselves. A file that cannot be read does not prevent
+/// the others from being read.
 fn each_of_archive(path: &Path, name: &str, bound: u64, take: &mut TakeText<'_>) -> Result<(), String> {
     let broken = |error: zip::result::ZipError| format!("cannot be read as a zip archive: {error}");
     let file = fs::File::open(path).map_err(|error| read_error(&error))?;
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(broken)?;
     let mut left = bound;
     for index in 0..archive.len() {
-        let file = archive.by_index(index).map_err(broken)?;
-        if file.is_dir() {
-            continue;
-        }
-        let name = format!("{name}/{}", file.name().map_err(broken)?);
-        let mut whole = Bounded { from: file, bound, left: &mut left };
-        let (start, from) = started(&mut whole).map_err(|error| read_error(&error))?;
+        let inside = archive.name_for_index(index).and_then(Result::ok).map(Cow::into_owned);
+        let name = format!("{name}/{}", inside.unwrap_or_else(|| index.to_string()));
+        let file = match archive.by_index(index) {
+            Ok(file) if file.is_dir() => continue,
+            Ok(file) => file,
+            Err(error) => {
+                take(&name, Err(broken(error)));
+                continue;
+            }
+        };
         let mut left_inside = bound;
-        let text = decompressed(&start, from, bound, &mut left_inside).map_err(|error| read_error(&error));
-        take(&name, &mut *text?);
+        let text = started(Bounded { from: file, bound, left: &mut left })
+            .and_then(|(start, from)| decompressed(&start, from, bound, &mut left_inside));
+        pass_on(&name, text, take);
     }
     Ok(())
 }
