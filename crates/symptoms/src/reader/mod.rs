@@ -18,7 +18,7 @@ use super::table::{RowKind, Table};
 use bytes::Decoder;
 use crash::Crash;
 use documents::Documents;
-use export::{Export, ExportRecord};
+use export::{Export, ExportRecord, Lost};
 use lines::{LONGEST, brackets, is_described, is_key, is_log, is_object_start, is_separator, starts_json};
 use manifest::limits::Limits;
 use manifest::{Document, File};
@@ -249,8 +249,9 @@ impl Reader {
     fn record(&mut self, record: ExportRecord, emit: &mut dyn FnMut(&Entry<'_>)) {
         let at = At { file: self.file, line: record.line };
         match record.text {
-            Some(text) => self.read_line(&text, at, emit),
-            None => self.counts.too_long += 1,
+            Ok(text) => self.read_line(&text, at, emit),
+            Err(Lost::TooLong) => self.counts.too_long += 1,
+            Err(Lost::Truncated) => self.counts.truncated += 1,
         }
     }
 

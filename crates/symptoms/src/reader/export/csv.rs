@@ -6,7 +6,7 @@
 
 use csv_core::{ReadRecordResult, Reader};
 
-use super::{ExportRecord, line};
+use super::{ENOUGH, ExportRecord, Lost, line};
 use crate::reader::lines::LONGEST;
 
 /// Names of the column with the line.
@@ -44,9 +44,12 @@ impl std::fmt::Debug for CsvExport {
 }
 
 impl CsvExport {
-    /// Recognises an export by its first row.
+    /// Recognises an export by its first row, or by the complete names at the start of a long one.
     pub(super) fn detect(start: &str) -> Option<Self> {
-        let (head, _) = start.split_once('\n')?;
+        let (head, _) = match start.split_once('\n') {
+            None if start.len() >= ENOUGH => start.rsplit_once(',')?,
+            found => found?,
+        };
         let names: Vec<&str> = head.trim().split(',').map(|name| name.trim().trim_matches('"')).collect();
         let is_name = |name: &&str| {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"@_.- ".contains(&byte);
@@ -106,12 +109,12 @@ impl CsvExport {
         self.start = usize::try_from(self.reader.line()).unwrap_or(usize::MAX);
         let is_lost = std::mem::take(&mut self.is_lost);
         if is_lost {
-            take(ExportRecord { line: at, text: None });
+            take(ExportRecord { line: at, text: Err(Lost::TooLong) });
         } else if let Some((message, time)) = self.columns {
             let message = self.cell(message);
             if !message.is_empty() {
                 let time = time.map(|time| self.cell(time)).unwrap_or_default();
-                take(ExportRecord { line: at, text: Some(line(&time, &message)) });
+                take(ExportRecord { line: at, text: Ok(line(&time, &message)) });
             }
         } else {
             let names: Vec<String> = (0..self.cells).map(|cell| self.cell(cell).trim().to_owned()).collect();

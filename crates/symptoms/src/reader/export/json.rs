@@ -14,7 +14,7 @@
 
 use serde_json::Value;
 
-use super::{ExportRecord, line};
+use super::{ExportRecord, Lost, line};
 use crate::reader::lines::LONGEST;
 
 /// First keys of the objects in an exported list.
@@ -128,16 +128,26 @@ impl JsonExport {
             }
             if self.depth == self.shape.depth && !self.in_string {
                 self.start = None;
-                let record = std::mem::take(&mut self.record);
-                let text = (record.len() <= LONGEST).then(|| text(&record)).flatten();
-                let is_lost = record.len() > LONGEST;
-                if text.is_some() || is_lost {
+                let text =
+                    if self.is_too_long() { Some(Err(Lost::TooLong)) } else { text(&self.record).map(Ok) };
+                self.record.clear();
+                if let Some(text) = text {
                     take(ExportRecord { line, text });
                 }
-                self.record = record;
-                self.record.clear();
             }
         }
+    }
+
+    /// Ends the file, which may be cut off within a record.
+    pub(super) fn finish(&mut self, take: &mut dyn FnMut(ExportRecord)) {
+        if let Some(line) = self.start.take() {
+            let lost = if self.is_too_long() { Lost::TooLong } else { Lost::Truncated };
+            take(ExportRecord { line, text: Err(lost) });
+        }
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.record.len() > LONGEST
     }
 }
 

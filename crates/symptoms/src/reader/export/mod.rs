@@ -33,8 +33,16 @@ enum Format {
 pub(super) struct ExportRecord {
     /// The line where it starts, from 1.
     pub(super) line: usize,
-    /// The record as a log line; `None` if it is too long.
-    pub(super) text: Option<String>,
+    /// The record as a log line.
+    pub(super) text: Result<String, Lost>,
+}
+
+/// Reason why a record is no log line.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Lost {
+    TooLong,
+    /// The file ends within the record.
+    Truncated,
 }
 
 impl Export {
@@ -58,8 +66,9 @@ impl Export {
 
     /// Ends the file, and returns the number of its lines.
     pub(super) fn finish(mut self, take: &mut dyn FnMut(ExportRecord)) -> u64 {
-        if let Format::Csv(export) = &mut self.format {
-            export.finish(take);
+        match &mut self.format {
+            Format::Json(export) => export.finish(take),
+            Format::Csv(export) => export.finish(take),
         }
         (self.feeds + usize::from(self.has_rest)) as u64
     }

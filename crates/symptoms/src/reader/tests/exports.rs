@@ -111,7 +111,51 @@ fn a_record_that_is_too_long_is_counted() {
 }
 
 #[test]
+fn a_record_that_is_cut_off_is_counted() {
+    let records = [json!({"timestamp": 1, "message": LINE}), json!({"timestamp": 1, "message": LINE})];
+    let whole = json!(records).to_string();
+    let second = whole.rfind("{\"message").unwrap();
+    for (end, entries, truncated) in [
+        (whole.len(), 2, 0),
+        (whole.len() - 1, 2, 0),
+        (whole.len() - 2, 1, 1),
+        (second + 1, 1, 1),
+        (second, 1, 0),
+    ] {
+        let (_, counts) = read_pieces("x.json", &[whole.get(..end).unwrap().as_bytes()]);
+        assert_eq!((counts.entries, counts.truncated), (entries, truncated), "{end}");
+    }
+    let long = format!("[{{\"timestamp\":1,\"message\":\"{}", "x".repeat(1 << 20));
+    let (_, counts) = read_pieces("x.json", &[long.as_bytes()]);
+    assert_eq!((counts.too_long, counts.truncated), (1, 0));
+}
+
+#[test]
+fn reads_csv_exports_with_a_long_first_row() {
+    let row = |columns: &[&str]| format!("{}\n", columns.join(","));
+    for length in [1, 18, 19, 20, 40, 200] {
+        let further: Vec<String> = (0..length).map(|at| format!("column_{at:04}")).collect();
+        let names: Vec<&str> =
+            ["@timestamp", "@message"].into_iter().chain(further.iter().map(String::as_str)).collect();
+        let line = format!("\"{}\"", LINE.replace('"', "\"\""));
+        let plain = format!("\"{PLAIN}\"");
+        let cells = |message: &str| {
+            let mut cells = vec!["2026-04-23 18:04:57.000", message];
+            cells.resize(names.len(), "x");
+            row(&cells)
+        };
+        assert_eq!(
+            entries(&format!("{}{}{}", row(&names), cells(&line), cells(&plain))),
+            expected(),
+            "{length}"
+        );
+    }
+}
+
+#[test]
 fn other_json_and_text_is_no_export() {
+    let sentence = format!("time, message, {}", "and a: sentence, ".repeat(40));
+    assert!(super::super::export::Export::detect(sentence.as_bytes()).is_none());
     for text in [
         r#"[{"op":"add","path":"/spec"}]"#,
         r#"{"status":{"phase":"Running"},"data":{}}"#,
