@@ -131,14 +131,18 @@ fn unknown_errors(log: &LogSummary, width: Option<usize>) -> Vec<String> {
     let mut all: Vec<String> =
         log.not_recognised.iter().take(UNKNOWN_SHOWN).map(|error| unknown_error(log, error, width)).collect();
     let hidden = log.not_recognised.iter().skip(UNKNOWN_SHOWN).map(|error| error.count).sum::<u64>();
-    match hidden + log.not_recognised_more {
-        0 => {}
-        more => all.push(format!(
-            "{} more errors of other kinds; `--format json` lists up to 100 kinds",
-            grouped(more)
-        )),
-    }
+    all.extend(more_errors(hidden + log.not_recognised_more));
     all
+}
+
+/// Line for the unknown errors that are not shown.
+fn more_errors(more: u64) -> Option<String> {
+    let errors = match more {
+        0 => return None,
+        1 => "1 more error of another kind".to_owned(),
+        more => format!("{} more errors of other kinds", grouped(more)),
+    };
+    Some(format!("{errors}; `--format json` lists up to 100 kinds"))
 }
 
 fn unknown_error(log: &LogSummary, error: &UnrecognisedError, width: Option<usize>) -> String {
@@ -209,7 +213,20 @@ fn tallies(log: &LogSummary) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::cut;
+    use super::{cut, more_errors};
+
+    #[test]
+    fn counts_one_hidden_error_in_the_singular() {
+        let list = "`--format json` lists up to 100 kinds";
+        for (more, expected) in [
+            (0, None),
+            (1, Some(format!("1 more error of another kind; {list}"))),
+            (2, Some(format!("2 more errors of other kinds; {list}"))),
+            (1000, Some(format!("1,000 more errors of other kinds; {list}"))),
+        ] {
+            assert_eq!(more_errors(more), expected);
+        }
+    }
 
     #[test]
     fn cuts_the_dispensable_fields_of_a_line_first() {

@@ -126,8 +126,9 @@ fn clipped(source: &Source, span: Span) -> Span {
     Span::new(span.start, source.text().floor_char_boundary(end.min(span.start + 8 * REACH)))
 }
 
-/// Adds excerpts with marks to the last group, with at most `room` columns of the source. Marks near to each other share an excerpt. The excerpt with the primary mark
-/// comes first, because its location is shown as `--> file:line`; the others follow in the order of the text.
+/// Adds excerpts with marks to the last group, with at most `room` columns of the source. Marks near to each other share an
+/// excerpt. The excerpt with the primary mark comes first, because its location is shown as `--> file:line`; the others follow
+/// in the order of the text.
 pub(super) fn mark<'g>(
     mut groups: Vec<Group<'g>>,
     level: &Level<'g>,
