@@ -6,6 +6,7 @@ pub mod api;
 pub mod chart;
 pub mod cluster_name;
 pub mod iam;
+pub mod instance_types;
 pub mod kind;
 pub mod known_values;
 pub mod kubernetes;

@@ -3,6 +3,7 @@
 //! Source: pkg/scheduling/requirement.go and requirements.go of kubernetes-sigs/karpenter at v1.14.0. Older releases
 //! differ in one case: until 1.8, two bounds without an integer between them (`Gt 5`, `Lt 6`) do not count as empty.
 
+use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::labels;
@@ -17,13 +18,29 @@ pub struct Requirement<'t> {
     /// Inclusive bounds. If there is a bound, only whole numbers are accepted.
     lower: Option<i64>,
     upper: Option<i64>,
+    /// The number of different values that the instance types of a node must have at least.
+    min_values: Option<i64>,
+}
+
+/// The operator that a requirement has after intersections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectiveOperator {
+    /// One of the values.
+    In,
+    /// None of the values.
+    NotIn,
+    /// Any value, or any within the bounds.
+    Exists,
+    /// No value.
+    DoesNotExist,
 }
 
 impl<'t> Requirement<'t> {
     /// Converts an operator and values; `None` for a bound that is not a whole number.
     pub fn new(operator: Operator, values: impl IntoIterator<Item = &'t str>) -> Option<Self> {
         let mut values = values.into_iter();
-        let mut requirement = Self { complement: true, values: BTreeSet::new(), lower: None, upper: None };
+        let mut requirement =
+            Self { complement: true, values: BTreeSet::new(), lower: None, upper: None, min_values: None };
         let mut bound = || values.next().and_then(|value| value.parse::<i64>().ok());
         match operator {
             Operator::Exists => {}
@@ -46,7 +63,53 @@ impl<'t> Requirement<'t> {
 
     /// Requirement that accepts one value.
     pub fn is(value: &'t str) -> Self {
-        Self { complement: false, values: BTreeSet::from([value]), lower: None, upper: None }
+        Self::one_of([value])
+    }
+
+    /// Requirement that accepts some values.
+    pub fn one_of(values: impl IntoIterator<Item = &'t str>) -> Self {
+        Self {
+            complement: false,
+            values: values.into_iter().collect(),
+            lower: None,
+            upper: None,
+            min_values: None,
+        }
+    }
+
+    /// Requirement that accepts every value.
+    pub fn exists() -> Self {
+        Self { complement: true, values: BTreeSet::new(), lower: None, upper: None, min_values: None }
+    }
+
+    /// The same requirement with `minValues`.
+    pub fn with_min_values(self, min_values: Option<i64>) -> Self {
+        Self { min_values, ..self }
+    }
+
+    /// `minValues`.
+    pub fn min_values(&self) -> Option<i64> {
+        self.min_values
+    }
+
+    /// The operator.
+    pub fn operator(&self) -> EffectiveOperator {
+        match (self.complement, self.values.is_empty()) {
+            (true, true) => EffectiveOperator::Exists,
+            (true, false) => EffectiveOperator::NotIn,
+            (false, false) => EffectiveOperator::In,
+            (false, true) => EffectiveOperator::DoesNotExist,
+        }
+    }
+
+    /// The values that the requirement names: the accepted values of `In`, the rejected values of `NotIn`.
+    pub fn named_values(&self) -> impl Iterator<Item = &'t str> + Clone + use<'_, 't> {
+        self.values.iter().copied()
+    }
+
+    /// The bounds, both inclusive.
+    pub fn bounds(&self) -> (Option<i64>, Option<i64>) {
+        (self.lower, self.upper)
     }
 
     /// The accepted values, if they are a finite set.
@@ -73,8 +136,9 @@ impl<'t> Requirement<'t> {
     pub fn intersection(&self, other: &Self) -> Self {
         let complement = self.complement && other.complement;
         let (lower, upper) = (self.lower.max(other.lower), least(self.upper, other.upper));
+        let min_values = self.min_values.max(other.min_values);
         if matches!((lower, upper), (Some(lower), Some(upper)) if lower > upper) {
-            return Self { complement: false, values: BTreeSet::new(), lower: None, upper: None };
+            return Self::one_of([]).with_min_values(min_values);
         }
         let listed = if self.complement { other } else { self };
         let mut values = BTreeSet::new();
@@ -85,7 +149,7 @@ impl<'t> Requirement<'t> {
             }
         }
         let (lower, upper) = if complement { (lower, upper) } else { (None, None) };
-        Self { complement, values, lower, upper }
+        Self { complement, values, lower, upper, min_values }
     }
 
     /// Whether both accept a common value.
@@ -103,6 +167,32 @@ impl<'t> Requirement<'t> {
             }
             (false, false) => self.values.iter().any(|value| other.has(value)),
         }
+    }
+}
+
+/// Prints the operator with at most five values, the bounds and `minValues`, as in Karpenter's messages.
+impl fmt::Display for Requirement<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const PRINTED: usize = 5;
+        match self.operator() {
+            EffectiveOperator::Exists => f.write_str("Exists")?,
+            EffectiveOperator::DoesNotExist => f.write_str("DoesNotExist")?,
+            operator @ (EffectiveOperator::In | EffectiveOperator::NotIn) => {
+                let first: Vec<&str> = self.values.iter().copied().take(PRINTED).collect();
+                write!(f, "{operator:?} [{}", first.join(" "))?;
+                if self.values.len() > PRINTED {
+                    write!(f, " and {} others", self.values.len() - PRINTED)?;
+                }
+                f.write_str("]")?;
+            }
+        }
+        if let Some(lower) = self.lower {
+            write!(f, " >={lower}")?;
+        }
+        if let Some(upper) = self.upper {
+            write!(f, " <={upper}")?;
+        }
+        self.min_values.map_or(Ok(()), |least| write!(f, " minValues {least}"))
     }
 }
 
@@ -163,21 +253,65 @@ impl<'t> Requirements<'t> {
     /// Whether a node with these requirements can meet a pod's requirements. A custom label has to be set here, unless the
     /// pod accepts its absence; a well-known label may be absent (`Compatible` with `AllowUndefinedWellKnownLabels`).
     pub fn compatible(&self, asked: &Self) -> Result<(), Mismatch<'t>> {
+        self.compatible_unless(asked, |key| !labels::well_known(key).is_empty())
+    }
+
+    /// Whether a node with exactly these labels meets a pod's requirements (`Compatible` without options).
+    pub fn compatible_strictly(&self, asked: &Self) -> Result<(), Mismatch<'t>> {
+        self.compatible_unless(asked, |_| false)
+    }
+
+    /// Compares with requirements; a key for which `may_be_absent` holds need not be set here.
+    fn compatible_unless(
+        &self,
+        asked: &Self,
+        may_be_absent: impl Fn(&str) -> bool,
+    ) -> Result<(), Mismatch<'t>> {
         for (key, asked) in asked.iter() {
-            let accepted =
-                self.get(key).is_some() || asked.is_negative() || !labels::well_known(key).is_empty();
+            let accepted = self.get(key).is_some() || asked.is_negative() || may_be_absent(key);
             if !accepted {
                 return Err(Mismatch::Undefined(key));
             }
         }
-        for (key, asked) in asked.iter() {
-            let Some(present) = self.get(key) else { continue };
+        self.conflict(asked).map_or(Ok(()), |key| Err(Mismatch::Conflict(key)))
+    }
+
+    /// The first key on which both have requirements without a common value (`Intersects`).
+    pub fn conflict(&self, other: &Self) -> Option<&'t str> {
+        other.iter().map(|(key, _)| key).find(|key| {
+            let (Some(present), Some(asked)) = (self.get(key), other.get(key)) else { return false };
             let excused = present.is_negative() && asked.is_negative();
-            if !excused && !present.intersects(asked) {
-                return Err(Mismatch::Conflict(key));
-            }
-        }
-        Ok(())
+            !excused && !present.intersects(asked)
+        })
+    }
+
+    /// Replaces the requirement on a key.
+    pub fn replace(&mut self, key: &'t str, requirement: Requirement<'t>) {
+        self.0.insert(key, requirement);
+    }
+
+    /// Removes the requirement on a key.
+    pub fn remove(&mut self, key: &str) {
+        self.0.remove(key);
+    }
+
+    /// Whether a requirement has `minValues`.
+    pub fn has_min_values(&self) -> bool {
+        self.0.values().any(|requirement| requirement.min_values.is_some())
+    }
+
+    /// The requirements as Karpenter prints them in messages, without the host name.
+    pub fn text(&self) -> String {
+        let all = self.iter().filter(|(key, _)| *key != labels::HOSTNAME);
+        let texts: Vec<String> = all.map(|(key, requirement)| format!("{key} {requirement}")).collect();
+        texts.join(", ")
+    }
+
+    /// The labels of a node.
+    pub fn of_labels(labels: impl IntoIterator<Item = (&'t str, &'t str)>) -> Self {
+        let mut all = Self::default();
+        all.extend(labels.into_iter().map(|(key, value)| (key, Requirement::is(value))));
+        all
     }
 }
 

@@ -139,6 +139,22 @@ impl Quantity {
         Self { nano: units as i128 * NANO, notation: Notation::Decimal }
     }
 
+    /// From billionths of the unit.
+    pub const fn from_nano(nano: i128, notation: Notation) -> Self {
+        Self { nano, notation }
+    }
+
+    /// The sum; saturates. Like in Go, zero takes the notation of the other quantity.
+    pub const fn plus(self, other: Self) -> Self {
+        let notation = if self.nano == 0 { other.notation } else { self.notation };
+        Self { nano: self.nano.saturating_add(other.nano), notation }
+    }
+
+    /// The difference; saturates.
+    pub const fn minus(self, other: Self) -> Self {
+        self.plus(Self { nano: other.nano.saturating_neg(), notation: other.notation })
+    }
+
     /// The amount in billionths of the unit.
     pub const fn nano(self) -> i128 {
         self.nano

@@ -252,3 +252,13 @@ proptest! {
         prop_assert_eq!(nano(&format!("{whole}.{fraction:06}Ti")), expected);
     }
 }
+
+#[test]
+fn adds_and_subtracts_in_the_notation_of_the_first_amount() {
+    let quantity = |text| Quantity::parse(text).unwrap();
+    assert_eq!(quantity("1Gi").plus(quantity("1G")).to_string(), "2073741824");
+    assert_eq!(quantity("500m").plus(quantity("1")).to_string(), "1500m");
+    assert_eq!(Quantity::ZERO.plus(quantity("1Gi")).to_string(), "1Gi");
+    assert_eq!(quantity("1Gi").minus(quantity("512Mi")).to_string(), "512Mi");
+    assert!(quantity("1").minus(quantity("2")).is_negative());
+}

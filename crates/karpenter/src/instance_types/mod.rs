@@ -1,0 +1,184 @@
+//! Instance types and the on-demand prices of one region.
+//!
+//! The tables are text that `tools/instance-types` writes from aws/karpenter-provider-aws; their first lines name the
+//! revision. A table is parsed where it is used, and a program that does not use it does not contain it.
+
+mod label;
+
+pub use label::MULTIPLE_TENANCIES;
+
+/// The labels, accelerators and network interfaces of every type.
+const TYPES: &str = include_str!("types.txt");
+
+/// On-demand prices in USD per hour.
+const PRICES: &str = include_str!("prices.txt");
+
+/// The region of [`prices`].
+pub const PRICED_REGION: &str = "us-east-1";
+
+/// Number of columns of the table.
+const COLUMNS: usize = 22;
+
+/// An instance type as EC2 describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct InstanceType {
+    columns: [&'static str; COLUMNS],
+}
+
+/// Column of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Name,
+    Cpu,
+    Memory,
+    Arch,
+    CpuManufacturer,
+    ClockSpeed,
+    EbsBandwidth,
+    NetworkBandwidth,
+    Hypervisor,
+    EncryptionInTransit,
+    LocalNvme,
+    GpuManufacturer,
+    GpuName,
+    GpuCount,
+    GpuMemory,
+    AcceleratorManufacturer,
+    AcceleratorName,
+    AcceleratorCount,
+    NeuronCores,
+    Efa,
+    Interfaces,
+    BranchInterfaces,
+}
+
+/// Every instance type, by name.
+pub fn all() -> impl Iterator<Item = InstanceType> {
+    rows(TYPES).filter_map(InstanceType::parse)
+}
+
+/// The on-demand price of each type in [`PRICED_REGION`], in USD per hour, by name.
+pub fn prices() -> impl Iterator<Item = (&'static str, f64)> {
+    rows(PRICES).filter_map(|line| {
+        let (name, price) = line.split_once(' ')?;
+        Some((name, price.parse().ok()?))
+    })
+}
+
+fn rows(table: &'static str) -> impl Iterator<Item = &'static str> {
+    table.lines().filter(|line| !line.starts_with('#'))
+}
+
+impl InstanceType {
+    fn parse(line: &'static str) -> Option<Self> {
+        let mut columns = [""; COLUMNS];
+        let mut words = line.split(' ');
+        for column in &mut columns {
+            *column = words.next()?;
+        }
+        Some(Self { columns })
+    }
+
+    /// The text of a column; `None` if the type has no such label or resource.
+    fn text(&self, column: Column) -> Option<&'static str> {
+        self.columns.get(column as usize).copied().filter(|text| *text != "-")
+    }
+
+    fn number(&self, column: Column) -> i64 {
+        self.text(column).and_then(|text| text.parse().ok()).unwrap_or_default()
+    }
+
+    /// The name, such as `m5.large`.
+    pub fn name(&self) -> &'static str {
+        self.text(Column::Name).unwrap_or_default()
+    }
+
+    /// Number of vCPUs.
+    pub fn cpu(&self) -> i64 {
+        self.number(Column::Cpu)
+    }
+
+    /// Memory in MiB.
+    pub fn memory(&self) -> i64 {
+        self.number(Column::Memory)
+    }
+
+    /// Whether the processor is an ARM processor.
+    pub fn is_arm(&self) -> bool {
+        self.text(Column::Arch) == Some("arm64")
+    }
+
+    /// Whether the hypervisor is Nitro.
+    pub fn is_nitro(&self) -> bool {
+        self.text(Column::Hypervisor) == Some("nitro")
+    }
+
+    /// Total size of the local disks in GB.
+    pub fn local_nvme(&self) -> Option<i64> {
+        self.text(Column::LocalNvme).map(|_| self.number(Column::LocalNvme))
+    }
+
+    /// Interfaces of the default network card, and IPv4 addresses of an interface.
+    pub fn interfaces(&self) -> (i64, i64) {
+        let parts = self.text(Column::Interfaces).and_then(|text| text.split_once('/'));
+        let number = |text: &str| text.parse().unwrap_or_default();
+        parts.map_or((0, 0), |(interfaces, addresses)| (number(interfaces), number(addresses)))
+    }
+
+    /// Branch interfaces, accelerators and EFA interfaces as extended resources.
+    pub fn extended_resources(&self) -> impl Iterator<Item = (&'static str, i64)> {
+        let gpu = match self.text(Column::GpuManufacturer) {
+            Some("nvidia") => Some("nvidia.com/gpu"),
+            Some("amd") => Some("amd.com/gpu"),
+            Some("habana") => Some("habana.ai/gaudi"),
+            _ => None,
+        };
+        let cores = self.number(Column::NeuronCores);
+        let all = [
+            gpu.map(|name| (name, self.number(Column::GpuCount))),
+            Some(("aws.amazon.com/neuron", self.number(Column::AcceleratorCount))).filter(|_| cores > 0),
+            Some(("aws.amazon.com/neuroncore", cores)),
+            Some(("vpc.amazonaws.com/efa", self.number(Column::Efa))),
+            Some(("vpc.amazonaws.com/pod-eni", self.number(Column::BranchInterfaces))),
+        ];
+        all.into_iter().flatten().filter(|(_, count)| *count > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> InstanceType {
+        all().find(|kind| kind.name() == name).unwrap()
+    }
+
+    #[test]
+    fn parses_every_line_of_the_table() {
+        assert_eq!(all().count(), rows(TYPES).count());
+        assert_eq!(prices().count(), rows(PRICES).count());
+        assert!(all().all(|kind| kind.cpu() > 0 && kind.memory() > 0 && kind.interfaces().0 > 0));
+    }
+
+    #[test]
+    fn describes_an_instance_type() {
+        let kind = named("m5.large");
+        assert_eq!((kind.cpu(), kind.memory(), kind.is_arm(), kind.is_nitro()), (2, 8192, false, true));
+        assert_eq!((kind.local_nvme(), kind.interfaces()), (None, (3, 10)));
+        assert_eq!(kind.extended_resources().collect::<Vec<_>>(), [("vpc.amazonaws.com/pod-eni", 9)]);
+        assert_eq!(named("c5d.large").local_nvme(), Some(50));
+        assert!(prices().any(|(name, price)| name == "m5.large" && (price - 0.096).abs() < 1e-9));
+    }
+
+    #[test]
+    fn counts_accelerators_as_resources() {
+        let resource = |name: &str, resource: &str| {
+            named(name).extended_resources().find(|(name, _)| *name == resource).map(|(_, count)| count)
+        };
+        assert_eq!(resource("p5.48xlarge", "nvidia.com/gpu"), Some(8));
+        assert_eq!(resource("p5.48xlarge", "vpc.amazonaws.com/efa"), Some(32));
+        assert_eq!(resource("g4ad.xlarge", "amd.com/gpu"), Some(1));
+        assert_eq!(resource("inf1.xlarge", "aws.amazon.com/neuron"), Some(1));
+        assert_eq!(resource("inf1.xlarge", "aws.amazon.com/neuroncore"), Some(4));
+    }
+}

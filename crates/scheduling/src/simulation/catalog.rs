@@ -1,0 +1,163 @@
+//! The instance types of a NodePool, as sets: by label, by offering, by resources.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use fixedbitset::FixedBitSet;
+
+use super::resources::Resources;
+use crate::requirements::{Requirement, Requirements};
+
+/// Set of instance types.
+pub(crate) type TypeSet = FixedBitSet;
+
+/// The instance types by the values of a label.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LabelTypes<'d> {
+    /// The types that have a value.
+    pub(crate) by_value: BTreeMap<&'d str, TypeSet>,
+    /// The types without the label.
+    pub(crate) absent: TypeSet,
+}
+
+impl<'d> LabelTypes<'d> {
+    /// The types whose values a requirement accepts.
+    fn accepted(&self, requirement: &Requirement<'d>) -> TypeSet {
+        let mut accepted = if requirement.is_negative() {
+            self.absent.clone()
+        } else {
+            TypeSet::with_capacity(self.absent.len())
+        };
+        for (_, types) in self.by_value.iter().filter(|(value, _)| requirement.has(value)) {
+            accepted.union_with(types);
+        }
+        accepted
+    }
+}
+
+/// Capacity that can be bought in a zone.
+#[derive(Clone, Debug)]
+pub(crate) struct Offering<'d> {
+    /// The labels of its nodes.
+    pub(crate) requirements: Requirements<'d>,
+    /// The zone.
+    pub(crate) zone: &'d str,
+    /// `spot`, `on-demand` or `reserved`.
+    pub(crate) capacity_type: &'d str,
+    /// The ID of the capacity reservation.
+    pub(crate) reservation: Option<&'d str>,
+    /// The instance types that are available.
+    pub(crate) types: TypeSet,
+    /// The price of each instance type in USD per hour.
+    pub(crate) prices: Rc<Vec<f64>>,
+}
+
+impl Offering<'_> {
+    /// The price of a type.
+    pub(crate) fn price(&self, index: usize) -> f64 {
+        self.prices.get(index).copied().unwrap_or(f64::MAX)
+    }
+}
+
+/// Resources of an instance type.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TypeResources {
+    /// The capacity.
+    pub(crate) capacity: Resources,
+    /// The capacity without overhead.
+    pub(crate) allocatable: Resources,
+}
+
+/// The instance types of a NodePool.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Catalog<'d> {
+    /// The names.
+    pub(crate) names: Vec<&'static str>,
+    /// The labels.
+    pub(crate) labels: BTreeMap<&'d str, Rc<LabelTypes<'d>>>,
+    /// The resources.
+    pub(crate) resources: Vec<TypeResources>,
+    /// The offerings.
+    pub(crate) offerings: Vec<Offering<'d>>,
+    /// The results of [`Self::accepted`], because pods ask the same again.
+    pub(crate) accepted: RefCell<BTreeMap<(&'d str, Requirement<'d>), Rc<TypeSet>>>,
+}
+
+impl<'d> Catalog<'d> {
+    /// The set of all types.
+    pub(crate) fn all(&self) -> TypeSet {
+        let mut all = TypeSet::with_capacity(self.names.len());
+        all.insert_range(..);
+        all
+    }
+
+    /// The types whose label agrees with a requirement; `None` if types do not have the label.
+    pub(crate) fn accepted(&self, key: &'d str, requirement: &Requirement<'d>) -> Option<Rc<TypeSet>> {
+        let label = self.labels.get(key)?;
+        let known = self.accepted.borrow().get(&(key, requirement.clone())).cloned();
+        Some(known.unwrap_or_else(|| {
+            let types = Rc::new(label.accepted(requirement));
+            self.accepted.borrow_mut().insert((key, requirement.clone()), Rc::clone(&types));
+            types
+        }))
+    }
+
+    /// Removes the types whose labels do not agree with requirements.
+    pub(crate) fn retain_compatible(&self, types: &mut TypeSet, requirements: &Requirements<'d>) {
+        for (key, requirement) in requirements.iter() {
+            if let Some(accepted) = self.accepted(key, requirement) {
+                types.intersect_with(&accepted);
+            }
+        }
+    }
+
+    /// The offerings that are compatible with requirements.
+    pub(crate) fn compatible_offerings<'c>(
+        &'c self,
+        requirements: &'c Requirements<'d>,
+    ) -> impl Iterator<Item = &'c Offering<'d>> {
+        let compatible = |offering: &&Offering<'d>| requirements.compatible(&offering.requirements).is_ok();
+        self.offerings.iter().filter(compatible)
+    }
+
+    /// The types with a compatible offering.
+    pub(crate) fn offered(&self, requirements: &Requirements<'d>) -> TypeSet {
+        let mut types = TypeSet::with_capacity(self.names.len());
+        for offering in self.compatible_offerings(requirements) {
+            types.union_with(&offering.types);
+        }
+        types
+    }
+
+    /// The number of different values of a label among types.
+    pub(crate) fn count_values(&self, key: &str, types: &TypeSet) -> usize {
+        let label = self.labels.get(key);
+        label.map_or(0, |label| label.by_value.values().filter(|with| !with.is_disjoint(types)).count())
+    }
+
+    /// The lowest price of a type among offerings.
+    pub(crate) fn price<'c>(offerings: impl Iterator<Item = &'c Offering<'d>>, index: usize) -> f64
+    where
+        'd: 'c,
+    {
+        let available = offerings.filter(|offering| offering.types.contains(index));
+        available.map(|offering| offering.price(index)).fold(f64::MAX, f64::min)
+    }
+
+    /// The types of a set by price, then name.
+    pub(crate) fn by_price(&self, types: &TypeSet, requirements: &Requirements<'d>) -> Vec<(usize, f64)> {
+        let offerings: Vec<&Offering<'d>> = self.compatible_offerings(requirements).collect();
+        let priced = types.ones().map(|index| (index, Self::price(offerings.iter().copied(), index)));
+        let mut all: Vec<(usize, f64)> = priced.collect();
+        all.sort_by(|(one, price), (other, other_price)| {
+            price.total_cmp(other_price).then_with(|| self.names.get(*one).cmp(&self.names.get(*other)))
+        });
+        all
+    }
+
+    /// The resources of the types of a set.
+    pub(crate) fn resources_of<'c>(&'c self, types: &'c TypeSet) -> impl Iterator<Item = &'c TypeResources> {
+        types.ones().filter_map(|index| self.resources.get(index))
+    }
+}

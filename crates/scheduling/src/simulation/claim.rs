@@ -1,0 +1,391 @@
+//! New nodes that the simulation opens.
+//!
+//! Source: pkg/controllers/provisioning/scheduling/nodeclaim.go of kubernetes-sigs/karpenter at v1.14.1.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use fixedbitset::FixedBitSet;
+use karpenter::labels;
+
+use super::behaviour::Behaviour;
+use super::catalog::TypeSet;
+use super::daemons::untolerated;
+use super::filter::{FilterFailure, FilterInput, Filtered, missing_values};
+use super::host_ports::{HostPort, HostPortUsage};
+use super::offerings::RESERVATION_ID;
+use super::pool::Pool;
+use super::reservations::Reservations;
+use super::resources::Resources;
+use super::settings::SimulationSettings;
+use super::topology::{Topology, TopologyFailure};
+use super::variant::Variant;
+use crate::requirements::{Mismatch, Requirement, Requirements};
+use crate::taints::PoolTaint;
+
+/// Reason for which a node cannot take a pod.
+#[derive(Debug)]
+pub(crate) enum Rejection<'d> {
+    /// The pod does not tolerate a taint.
+    Taint(PoolTaint<'d>),
+    /// A host port is taken.
+    HostPort(HostPort<'d>, HostPort<'d>),
+    /// The requirements of the pod do not agree with the node.
+    Requirements(Mismatch<'d>),
+    /// The requirements of the volumes do not agree with the node.
+    Volume(Mismatch<'d>, Requirements<'d>),
+    /// No domain satisfies a constraint.
+    Topology(Box<TopologyFailure>),
+    /// The domains of several constraints do not agree.
+    Domains(Mismatch<'d>, Requirements<'d>),
+    /// No instance type remains, for these requirements.
+    Types(Box<FilterFailure<'d>>, Requirements<'d>),
+    /// No reserved instance is left.
+    Reservation(&'static str),
+    /// All instance types exceed the limits of the NodePool.
+    Limits,
+    /// The limit `nodes` of the NodePool is used up.
+    NodeLimit,
+    /// The resources are known to be too small.
+    Full,
+}
+
+/// The node after a pod is added.
+#[derive(Debug)]
+pub(crate) struct Addition<'d> {
+    requirements: Option<Requirements<'d>>,
+    types: TypeSet,
+    reserved: BTreeSet<&'d str>,
+}
+
+/// The state that nodes share while a pod is tried.
+#[derive(Clone, Copy)]
+pub(crate) struct Attempt<'a, 'd> {
+    /// The constraints of pods.
+    pub(crate) topology: &'a Topology<'d>,
+    /// The capacity reservations.
+    pub(crate) reservations: &'a Reservations<'d>,
+    /// The settings.
+    pub(crate) settings: &'d SimulationSettings,
+}
+
+/// New node.
+#[derive(Debug)]
+pub(crate) struct Claim<'d> {
+    /// The NodePool.
+    pub(crate) pool: Rc<Pool<'d>>,
+    /// A name that stands in for the host name.
+    pub(crate) host: &'d str,
+    /// The requirements on the node.
+    pub(crate) requirements: Requirements<'d>,
+    /// The instance types that are left.
+    pub(crate) types: TypeSet,
+    /// The requests of its pods.
+    pub(crate) requests: Resources,
+    /// The pods.
+    pub(crate) pods: Vec<usize>,
+    /// The capacity reservations that the node may use.
+    pub(crate) reserved: BTreeSet<&'d str>,
+    ports: HostPortUsage<'d>,
+    /// The most that pods can request: the largest allocatable amounts, without daemons.
+    bound: Resources,
+    /// The variants of pods that the node can never take, because it only gets fuller.
+    refused: FixedBitSet,
+}
+
+impl<'d> Claim<'d> {
+    /// An empty node of a NodePool with some of its instance types.
+    pub(crate) fn open(pool: &Rc<Pool<'d>>, types: TypeSet, host: &'d str) -> Self {
+        let mut requirements = pool.requirements.clone();
+        requirements.replace(labels::HOSTNAME, Requirement::is(host));
+        Self {
+            pool: Rc::clone(pool),
+            host,
+            requirements,
+            types,
+            requests: Resources::default(),
+            pods: Vec::new(),
+            reserved: BTreeSet::new(),
+            ports: HostPortUsage::default(),
+            bound: Resources::default(),
+            refused: FixedBitSet::new(),
+        }
+    }
+
+    /// Tries a pod on a node that has pods; a variant that it can never take is remembered.
+    pub(crate) fn try_more(&mut self, pod: &Variant<'d>, attempt: Attempt<'_, 'd>) -> Option<Addition<'d>> {
+        if self.refused.contains(pod.number) {
+            return None;
+        }
+        let result =
+            if self.is_full_for(pod) { Err(Rejection::Full) } else { self.try_add(pod, attempt, false) };
+        match result {
+            Ok(addition) => Some(addition),
+            Err(rejection) => {
+                if is_final(&rejection, pod) {
+                    self.refused.grow(pod.number + 1);
+                    self.refused.insert(pod.number);
+                }
+                None
+            }
+        }
+    }
+
+    fn is_full_for(&self, pod: &Variant<'d>) -> bool {
+        pod.shape.requests.iter().any(|(id, amount)| self.requests.get(id).plus(amount) > self.bound.get(id))
+    }
+
+    /// Tries a pod (`CanAdd`).
+    pub(crate) fn try_add(
+        &self,
+        pod: &Variant<'d>,
+        attempt: Attempt<'_, 'd>,
+        relaxes_min_values: bool,
+    ) -> Result<Addition<'d>, Rejection<'d>> {
+        if let Some(taint) = untolerated(&self.pool.taints, &pod.shape.tolerations) {
+            return Err(Rejection::Taint(*taint));
+        }
+        self.check_ports(pod, attempt.settings)?;
+        self.requirements.compatible(&pod.requirements).map_err(Rejection::Requirements)?;
+        let base = merged(&self.requirements, &pod.requirements);
+        if pod.shape.volumes.is_empty() {
+            return self.try_volume(pod, base, None, attempt, relaxes_min_values);
+        }
+        let mut last = None;
+        for volume in &pod.shape.volumes {
+            match self.try_volume(pod, base.clone(), Some(volume), attempt, relaxes_min_values) {
+                Ok(addition) => return Ok(addition),
+                Err(rejection) => last = Some(rejection),
+            }
+        }
+        Err(last.unwrap_or(Rejection::Full))
+    }
+
+    /// Host ports are checked here until they depend on the instance type.
+    fn check_ports(&self, pod: &Variant<'d>, settings: &SimulationSettings) -> Result<(), Rejection<'d>> {
+        let release = settings.release;
+        if pod.shape.ports.is_empty() {
+            return Ok(());
+        }
+        let shared = Behaviour::SHARED_HOST_PORTS.holds_in(release);
+        let by_type = Behaviour::DAEMONS_BY_TYPE.holds_in(release);
+        let of_daemons = Behaviour::DAEMON_HOST_PORTS.holds_in(release) && !by_type;
+        let daemons = self
+            .pool
+            .groups
+            .iter()
+            .filter(|_| of_daemons)
+            .find_map(|group| group.ports.conflict(&pod.shape.ports));
+        let pool = self.pool.shared_ports.borrow();
+        let taken = if shared { &*pool } else { &self.ports };
+        match taken.conflict(&pod.shape.ports).or(daemons) {
+            Some((asked, taken)) => Err(Rejection::HostPort(asked, taken)),
+            None => Ok(()),
+        }
+    }
+
+    /// Tries a pod with one alternative of its volumes. `base` is `None` while the requirements of the node do not change.
+    fn try_volume(
+        &self,
+        pod: &Variant<'d>,
+        base: Option<Requirements<'d>>,
+        volume: Option<&Requirements<'d>>,
+        attempt: Attempt<'_, 'd>,
+        relaxes_min_values: bool,
+    ) -> Result<Addition<'d>, Rejection<'d>> {
+        let mut changed = base;
+        if let Some(volume) = volume {
+            let current = changed.as_ref().unwrap_or(&self.requirements);
+            if let Err(mismatch) = current.compatible(volume) {
+                return Err(Rejection::Volume(mismatch, volume.clone()));
+            }
+            changed = merged(current, volume).or(changed);
+        }
+        let current = changed.as_ref().unwrap_or(&self.requirements);
+        let domains = attempt.topology.requirements(pod, current).map_err(Rejection::Topology)?;
+        if let Err(mismatch) = current.compatible(&domains) {
+            return Err(Rejection::Domains(mismatch, domains));
+        }
+        changed = merged(current, &domains).or(changed);
+        let (types, missing) = self.filter(pod, changed.as_ref(), attempt, relaxes_min_values)?;
+        for (key, count) in missing {
+            let mut all = changed.unwrap_or_else(|| self.requirements.clone());
+            if let Some(requirement) = all.get(key).cloned() {
+                all.replace(key, requirement.with_min_values(i64::try_from(count).ok()));
+            }
+            changed = Some(all);
+        }
+        let reserved = self.reserve(&types, changed.as_ref().unwrap_or(&self.requirements), attempt)?;
+        Ok(Addition { requirements: changed, types, reserved })
+    }
+
+    /// The instance types that remain with a pod.
+    fn filter(
+        &self,
+        pod: &Variant<'d>,
+        changed: Option<&Requirements<'d>>,
+        attempt: Attempt<'_, 'd>,
+        relaxes_min_values: bool,
+    ) -> Result<Filtered<'d>, Rejection<'d>> {
+        let release = attempt.settings.release;
+        let requirements = changed.unwrap_or(&self.requirements);
+        let mut requests = self.requests.clone();
+        requests.add(&pod.shape.requests);
+        let by_type = Behaviour::DAEMONS_BY_TYPE.holds_in(release);
+        let input = FilterInput {
+            catalog: &self.pool.catalog,
+            types: &self.types,
+            requirements,
+            requests: &requests,
+            groups: &self.pool.groups,
+            ports: if by_type { &pod.shape.ports } else { &[] },
+            fits_with_offering: Behaviour::FITS_WITH_OFFERING.holds_in(release),
+            relaxes_min_values,
+        };
+        // The types of a node meet its requirements already.
+        if changed.is_none() && !self.pods.is_empty() && pod.shape.ports.is_empty() {
+            let types = input.fitting(&self.types);
+            let missing = missing_values(&self.pool.catalog, &types, requirements);
+            if !types.is_clear() && missing.is_empty() {
+                return Ok((types, missing));
+            }
+        }
+        let filtered = input.filter();
+        filtered.map_err(|failure| Rejection::Types(failure, requirements.clone()))
+    }
+
+    /// The capacity reservations that the node may use.
+    fn reserve(
+        &self,
+        types: &TypeSet,
+        requirements: &Requirements<'d>,
+        attempt: Attempt<'_, 'd>,
+    ) -> Result<BTreeSet<&'d str>, Rejection<'d>> {
+        let mut reserved = BTreeSet::new();
+        let mut is_compatible = false;
+        let offerings =
+            self.pool.catalog.offerings.iter().filter(|offering| !offering.types.is_disjoint(types));
+        for offering in offerings {
+            let Some(id) = offering.reservation else { continue };
+            if requirements.compatible(&offering.requirements).is_err() {
+                continue;
+            }
+            is_compatible = true;
+            if attempt.reservations.can_reserve(self.host, id) {
+                reserved.insert(id);
+            }
+        }
+        if is_compatible && reserved.is_empty() {
+            return Err(Rejection::Reservation(
+                "one or more instance types with compatible reserved offerings are available, but could not be reserved",
+            ));
+        }
+        if !self.reserved.is_empty() && reserved.is_empty() {
+            return Err(Rejection::Reservation(
+                "satisfying updated nodeclaim constraints would remove all compatible reserved offering options",
+            ));
+        }
+        Ok(reserved)
+    }
+
+    /// Places a pod (`Add`).
+    pub(crate) fn add(
+        &mut self,
+        index: usize,
+        pod: &Variant<'d>,
+        addition: Addition<'d>,
+        topology: &mut Topology<'d>,
+        reservations: &mut Reservations<'d>,
+    ) {
+        if self.pods.is_empty() {
+            topology.register(labels::HOSTNAME, self.host);
+        }
+        self.pods.push(index);
+        self.types = addition.types;
+        self.requests.add(&pod.shape.requests);
+        if let Some(requirements) = addition.requirements {
+            self.requirements = requirements;
+        }
+        topology.record(pod, &self.pool.taints, &self.requirements);
+        self.ports.add(&pod.shape.ports);
+        self.pool.shared_ports.borrow_mut().add(&pod.shape.ports);
+        for id in &addition.reserved {
+            reservations.reserve(self.host, id);
+        }
+        for id in self.reserved.difference(&addition.reserved) {
+            reservations.release(self.host, id);
+        }
+        self.reserved = addition.reserved;
+        self.update_bound();
+    }
+
+    fn update_bound(&mut self) {
+        let mut bound = Resources::default();
+        for group in &self.pool.groups {
+            let mut largest = Resources::default();
+            for index in group.types.intersection(&self.types) {
+                if let Some(resources) = self.pool.catalog.resources.get(index) {
+                    largest.raise(&resources.allocatable);
+                }
+            }
+            largest.subtract(&group.overhead);
+            bound.raise(&largest);
+        }
+        self.bound = bound;
+    }
+
+    /// The labels that have too few values for `minValues` among the cheapest instance types.
+    pub(crate) fn missing_after_truncation(&self, most: usize) -> Vec<&'d str> {
+        if !self.requirements.has_min_values() {
+            return Vec::new();
+        }
+        let catalog = &self.pool.catalog;
+        let mut types = TypeSet::with_capacity(self.types.len());
+        types.extend(
+            catalog.by_price(&self.types, &self.requirements).iter().take(most).map(|(index, _)| *index),
+        );
+        missing_values(catalog, &types, &self.requirements).into_iter().map(|(key, _)| key).collect()
+    }
+
+    /// Fixes the reserved capacity and adds the daemons (`FinalizeScheduling`).
+    pub(crate) fn finish(&mut self) {
+        self.requirements.remove(labels::HOSTNAME);
+        if !self.reserved.is_empty() {
+            self.requirements.replace(labels::CAPACITY_TYPE, Requirement::is("reserved"));
+            self.requirements.add(RESERVATION_ID, Requirement::one_of(self.reserved.iter().copied()));
+        }
+        let mut least = Resources::default();
+        for group in self.pool.groups.iter().filter(|group| !group.types.is_disjoint(&self.types)) {
+            if least.is_empty() {
+                least.clone_from(&group.overhead);
+            } else {
+                least.lower(&group.overhead);
+            }
+        }
+        self.requests.add(&least);
+    }
+}
+
+/// Whether the node can never take the pod after this rejection. Its types and requirements only get fewer; the domains of a
+/// constraint can change.
+fn is_final(rejection: &Rejection<'_>, pod: &Variant<'_>) -> bool {
+    match rejection {
+        Rejection::Taint(_) | Rejection::HostPort(..) | Rejection::Requirements(_) | Rejection::Full => true,
+        Rejection::Topology(failure) => failure.is_final,
+        Rejection::Types(..) => pod.groups.is_empty() && pod.shape.volumes.is_empty(),
+        _ => false,
+    }
+}
+
+/// The requirements with additional ones; `None` if these change nothing.
+fn merged<'d>(present: &Requirements<'d>, added: &Requirements<'d>) -> Option<Requirements<'d>> {
+    let changes = |(key, requirement): (&'d str, &Requirement<'d>)| {
+        present.get(key).is_none_or(|present| present.intersection(requirement) != *present)
+    };
+    if !added.iter().any(changes) {
+        return None;
+    }
+    let mut all = present.clone();
+    all.extend(added.iter().map(|(key, requirement)| (key, requirement.clone())));
+    Some(all)
+}

@@ -1,0 +1,148 @@
+//! `DaemonSets`: the resources and host ports that their pods take on new nodes.
+//!
+//! Source: `buildDaemonOverheadGroups` and `isDaemonPodCompatible` in pkg/controllers/provisioning/scheduling/scheduler.go of
+//! kubernetes-sigs/karpenter at v1.14.1.
+
+use karpenter::release::Release;
+use values::quantity::Quantity;
+
+use super::behaviour::Behaviour;
+use super::catalog::{Catalog, TypeSet};
+use super::host_ports::HostPortUsage;
+use super::relaxation::PREFER_NO_SCHEDULE;
+use super::resources::{PODS, Resources};
+use super::shape::PodShape;
+use crate::requirements::Requirements;
+use crate::taints::{PoolTaint, Toleration};
+
+/// Instance types of a NodePool on which the same `DaemonSets` run.
+#[derive(Clone, Debug)]
+pub(crate) struct DaemonGroup<'d> {
+    /// The instance types.
+    pub(crate) types: TypeSet,
+    /// The resources of the daemons.
+    pub(crate) overhead: Resources,
+    /// The host ports of the daemons.
+    pub(crate) ports: HostPortUsage<'d>,
+    members: Vec<usize>,
+}
+
+/// Whether taints are tolerated.
+pub(crate) fn untolerated<'t, 'd>(
+    taints: &'t [PoolTaint<'d>],
+    tolerations: &[Toleration<'d>],
+) -> Option<&'t PoolTaint<'d>> {
+    taints.iter().find(|taint| !tolerations.iter().any(|toleration| toleration.tolerates(taint)))
+}
+
+/// The pods of the `DaemonSets`. Karpenter drops the alternatives of a node affinity that did not match a NodePool, and tries
+/// the next NodePool without them.
+#[derive(Clone, Debug)]
+pub(crate) struct Daemons<'d> {
+    pods: Vec<PodShape<'d>>,
+    release: Release,
+}
+
+impl<'d> Daemons<'d> {
+    /// The pods of the `DaemonSets`.
+    pub(crate) fn new(pods: Vec<PodShape<'d>>, release: Release) -> Self {
+        Self { pods, release }
+    }
+
+    /// The groups of a NodePool.
+    pub(crate) fn groups(
+        &mut self,
+        requirements: &Requirements<'d>,
+        taints: &[PoolTaint<'d>],
+        catalog: &Catalog<'d>,
+        types: &TypeSet,
+    ) -> Vec<DaemonGroup<'d>> {
+        let empty = DaemonGroup {
+            types: types.clone(),
+            overhead: Resources::default(),
+            ports: HostPortUsage::default(),
+            members: Vec::new(),
+        };
+        let mut groups = vec![empty];
+        for index in 0..self.pods.len() {
+            let on = self.types_of(index, requirements, taints, catalog, types);
+            groups = groups.iter().flat_map(|group| group.split(&on, index)).collect();
+        }
+        for group in &mut groups {
+            let members = group.members.iter().filter_map(|index| self.pods.get(*index));
+            let none = Behaviour::DAEMONS_BY_TYPE.holds_in(self.release) && group.members.is_empty();
+            if !none {
+                group.overhead.set(PODS, Quantity::ZERO);
+            }
+            for pod in members {
+                group.overhead.add(&pod.requests);
+                group.ports.add(&pod.ports);
+            }
+        }
+        groups
+    }
+
+    /// The types of a NodePool on which a daemon runs.
+    fn types_of(
+        &mut self,
+        index: usize,
+        requirements: &Requirements<'d>,
+        taints: &[PoolTaint<'d>],
+        catalog: &Catalog<'d>,
+        types: &TypeSet,
+    ) -> TypeSet {
+        let none = TypeSet::with_capacity(types.len());
+        let by_type = Behaviour::DAEMONS_BY_TYPE.holds_in(self.release);
+        let alternatives = Behaviour::DAEMON_ALTERNATIVES.holds_in(self.release);
+        let Some(pod) = self.pods.get_mut(index) else { return none };
+        if alternatives && !pod.tolerations.contains(&PREFER_NO_SCHEDULE) {
+            pod.tolerations.push(PREFER_NO_SCHEDULE);
+        }
+        if untolerated(taints, &pod.tolerations).is_some() {
+            return none;
+        }
+        loop {
+            let asked = pod.requirements(!alternatives);
+            let mut matching = none.clone();
+            if requirements.compatible(&asked).is_ok() {
+                matching.clone_from(types);
+                if by_type {
+                    catalog.retain_compatible(&mut matching, &asked);
+                }
+            }
+            if matching == *types || pod.required_terms.len() < 2 || !alternatives {
+                return matching;
+            }
+            pod.required_terms.remove(0);
+        }
+    }
+
+    /// The resources of the daemons that run on a node.
+    pub(crate) fn on_node(&self, labels: &Requirements<'d>, taints: &[PoolTaint<'d>]) -> Resources {
+        let mut all = Resources::default();
+        all.set(PODS, Quantity::ZERO);
+        let with_preference = !Behaviour::DAEMON_ALTERNATIVES.holds_in(self.release);
+        for pod in &self.pods {
+            let asked = pod.requirements(with_preference);
+            let tolerates = untolerated(taints, &pod.tolerations).is_none();
+            if tolerates && labels.compatible_strictly(&asked).is_ok() {
+                all.add(&pod.requests);
+            }
+        }
+        all
+    }
+}
+
+impl DaemonGroup<'_> {
+    /// Splits the group into the types with and without a daemon.
+    fn split(&self, on: &TypeSet, index: usize) -> impl Iterator<Item = Self> {
+        let mut with = self.clone();
+        with.types.intersect_with(on);
+        with.members.push(index);
+        let mut without = self.clone();
+        without.types.difference_with(on);
+        let is_only = with.types.is_clear() && without.types.is_clear();
+        let kept = (!without.types.is_clear() || is_only).then_some(without);
+        Some(with).filter(|group| !group.types.is_clear()).into_iter().chain(kept)
+    }
+}

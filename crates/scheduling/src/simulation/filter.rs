@@ -1,0 +1,204 @@
+//! Choice of the instance types that can run the pods of a node.
+//!
+//! Source: `filterInstanceTypesByRequirements` and `InstanceTypeFilterError` in
+//! pkg/controllers/provisioning/scheduling/nodeclaim.go of kubernetes-sigs/karpenter at v1.14.1.
+
+use super::catalog::{Catalog, TypeSet};
+use super::daemons::DaemonGroup;
+use super::host_ports::HostPort;
+use super::resources::Resources;
+use crate::requirements::Requirements;
+
+/// The instance types that met a criterion alone and in pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "Karpenter's criteria are independent")]
+pub(crate) struct FilterFlags {
+    /// A type meets the requirements.
+    pub(crate) requirements: bool,
+    /// A type has enough resources.
+    pub(crate) resources: bool,
+    /// A type has an offering.
+    pub(crate) offering: bool,
+    requirements_and_resources: bool,
+    requirements_and_offering: bool,
+    resources_and_offering: bool,
+    min_values: bool,
+}
+
+/// No instance type remains.
+#[derive(Clone, Debug)]
+pub(crate) struct FilterFailure<'d> {
+    /// The criteria.
+    pub(crate) flags: FilterFlags,
+    /// The labels whose `minValues` are not met.
+    pub(crate) min_values: Vec<&'d str>,
+    /// The smallest and the largest overhead of daemons.
+    pub(crate) overhead: Option<(Resources, Resources)>,
+    /// Whether all types were left out because daemons take a host port.
+    pub(crate) host_ports: bool,
+}
+
+/// Question to the filter.
+pub(crate) struct FilterInput<'f, 'd> {
+    /// The instance types of the NodePool.
+    pub(crate) catalog: &'f Catalog<'d>,
+    /// The types that are left.
+    pub(crate) types: &'f TypeSet,
+    /// The requirements on the node.
+    pub(crate) requirements: &'f Requirements<'d>,
+    /// The requests of all pods of the node.
+    pub(crate) requests: &'f Resources,
+    /// The daemons by instance type.
+    pub(crate) groups: &'f [DaemonGroup<'d>],
+    /// The host ports of the pod, in releases where they depend on the instance type.
+    pub(crate) ports: &'f [HostPort<'d>],
+    /// Whether a type fits only together with an offering.
+    pub(crate) fits_with_offering: bool,
+    /// Whether fewer values than `minValues` are accepted.
+    pub(crate) relaxes_min_values: bool,
+}
+
+/// The types that remain, and the labels with fewer values than `minValues`, which were accepted.
+pub(crate) type Filtered<'d> = (TypeSet, Vec<(&'d str, usize)>);
+
+impl<'d> FilterInput<'_, 'd> {
+    /// The types that meet every criterion.
+    pub(crate) fn filter(&self) -> Result<Filtered<'d>, Box<FilterFailure<'d>>> {
+        let candidates = self.candidates();
+        let mut compatible = candidates.clone();
+        self.catalog.retain_compatible(&mut compatible, self.requirements);
+        let mut offered = self.catalog.offered(self.requirements);
+        offered.intersect_with(&candidates);
+        let mut fitting = self.fitting(&candidates);
+        if self.fits_with_offering {
+            fitting.intersect_with(&offered);
+        }
+        let mut remaining = compatible.clone();
+        remaining.intersect_with(&offered);
+        remaining.intersect_with(&fitting);
+        let missing = missing_values(self.catalog, &remaining, self.requirements);
+        let refused = !missing.is_empty() && !self.relaxes_min_values;
+        if !remaining.is_clear() && !refused {
+            return Ok((remaining, missing));
+        }
+        let mut flags = FilterFlags::of(&compatible, &fitting, &offered);
+        flags.min_values = refused;
+        Err(Box::new(FilterFailure {
+            flags,
+            min_values: missing.into_iter().filter(|_| refused).map(|(key, _)| key).collect(),
+            overhead: self.overhead(),
+            host_ports: candidates.is_clear() && !self.types.is_clear(),
+        }))
+    }
+
+    fn admitted(&self) -> impl Iterator<Item = &DaemonGroup<'d>> {
+        self.groups.iter().filter(|group| group.ports.conflict(self.ports).is_none())
+    }
+
+    fn candidates(&self) -> TypeSet {
+        let mut all = TypeSet::with_capacity(self.types.len());
+        for group in self.admitted() {
+            all.union_with(&group.types);
+        }
+        all.intersect_with(self.types);
+        all
+    }
+
+    /// The types with enough resources for the pods and the daemons.
+    pub(crate) fn fitting(&self, candidates: &TypeSet) -> TypeSet {
+        let mut all = TypeSet::with_capacity(candidates.len());
+        for group in self.admitted() {
+            let mut requests = self.requests.clone();
+            requests.add(&group.overhead);
+            for index in group.types.intersection(candidates) {
+                let resources = self.catalog.resources.get(index);
+                if resources.is_some_and(|resources| requests.fit_into(&resources.allocatable)) {
+                    all.insert(index);
+                }
+            }
+        }
+        all
+    }
+
+    fn overhead(&self) -> Option<(Resources, Resources)> {
+        let mut bounds: Option<(Resources, Resources)> = None;
+        for group in self.admitted().filter(|group| !group.overhead.is_empty()) {
+            match &mut bounds {
+                None => bounds = Some((group.overhead.clone(), group.overhead.clone())),
+                Some((least, most)) => {
+                    least.lower(&group.overhead);
+                    most.raise(&group.overhead);
+                }
+            }
+        }
+        bounds
+    }
+}
+
+/// The labels with fewer values than `minValues` among types, with the number of values. An empty set misses nothing.
+pub(crate) fn missing_values<'d>(
+    catalog: &Catalog<'d>,
+    types: &TypeSet,
+    requirements: &Requirements<'d>,
+) -> Vec<(&'d str, usize)> {
+    let mut missing = Vec::new();
+    for (key, requirement) in requirements.iter() {
+        let Some(least) = requirement.min_values().filter(|_| !types.is_clear()) else { continue };
+        let count = catalog.count_values(key, types);
+        if i64::try_from(count).unwrap_or(i64::MAX) < least {
+            missing.push((key, count));
+        }
+    }
+    missing
+}
+
+impl FilterFlags {
+    fn of(compatible: &TypeSet, fitting: &TypeSet, offered: &TypeSet) -> Self {
+        let pair = |one: &TypeSet, other: &TypeSet, without: &TypeSet| {
+            one.intersection(other).any(|index| !without.contains(index))
+        };
+        Self {
+            requirements: !compatible.is_clear(),
+            resources: !fitting.is_clear(),
+            offering: !offered.is_clear(),
+            requirements_and_resources: pair(compatible, fitting, offered),
+            requirements_and_offering: pair(compatible, offered, fitting),
+            resources_and_offering: pair(fitting, offered, compatible),
+            min_values: false,
+        }
+    }
+
+    /// Karpenter's sentence.
+    pub(crate) fn message(self) -> &'static str {
+        match (self.requirements, self.resources, self.offering) {
+            (false, false, false) => {
+                "no instance type met the scheduling requirements or had enough resources or had a required offering"
+            }
+            (false, false, true) => {
+                "no instance type met the scheduling requirements or had enough resources"
+            }
+            (false, true, false) => {
+                "no instance type met the scheduling requirements or had a required offering"
+            }
+            (true, false, false) => "no instance type had enough resources or had a required offering",
+            (false, true, true) => "no instance type met all requirements",
+            (true, false, true) => "no instance type has enough resources",
+            (true, true, false) => "no instance type has the required offering",
+            (true, true, true) if self.requirements_and_resources => {
+                "no instance type which met the scheduling requirements and had enough resources, had a required offering"
+            }
+            (true, true, true) if self.resources_and_offering => {
+                "no instance type which had enough resources and the required offering met the scheduling requirements"
+            }
+            (true, true, true) if self.requirements_and_offering => {
+                "no instance type which met the scheduling requirements and the required offering had the required resources"
+            }
+            (true, true, true) => "no instance type met the requirements/resources/offering tuple",
+        }
+    }
+
+    /// Whether `minValues` failed.
+    pub(crate) fn is_min_values(self) -> bool {
+        self.min_values
+    }
+}

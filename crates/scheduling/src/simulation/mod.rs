@@ -1,0 +1,78 @@
+//! Simulation of one round of Karpenter's provisioner.
+//!
+//! | module | content |
+//! |---|---|
+//! | `world`, `workloads`, `shape`, `requests`, `volumes` | the input: pods, NodePools, nodes, storage |
+//! | `catalog`, `offerings`, `node_class`, `overlay` | instance types with resources, zones and prices |
+//! | `pool`, `daemons`, `filter` | NodePools and the choice of instance types |
+//! | `topology` | topology spread, affinity and anti-affinity |
+//! | `solver`, `queue`, `relaxation`, `variant` | the loop over the pods |
+//! | `node`, `claim`, `reservations`, `host_ports` | existing and new nodes |
+//! | `outcome`, `reason` | the result |
+
+mod behaviour;
+mod catalog;
+mod claim;
+mod daemons;
+mod filter;
+mod go_sort;
+mod host_ports;
+mod namespaces;
+mod node;
+mod node_class;
+mod offerings;
+mod outcome;
+mod overlay;
+mod pool;
+mod queue;
+mod reason;
+mod relaxation;
+mod report;
+mod requests;
+mod reservations;
+mod resources;
+mod selector;
+mod settings;
+mod shape;
+mod solver;
+mod topology;
+mod validation;
+mod variant;
+mod volumes;
+mod workloads;
+mod world;
+
+use objects::object::Object;
+
+pub use outcome::{Outcome, Placement, SimulatedClaim, SimulatedPod, Unplaced};
+pub use reason::{Disagreement, NearestMiss, PoolReason, ReasonKind};
+pub use settings::{ReplicaCount, SimulationSettings, Zone};
+
+/// Simulation of one round of the provisioner.
+#[derive(Debug)]
+pub struct Simulation {
+    settings: SimulationSettings,
+    hosts: Vec<String>,
+}
+
+impl Simulation {
+    /// A simulation of the pods among objects.
+    pub fn new(settings: SimulationSettings, objects: &[Object<'_>]) -> Self {
+        let pods = workloads::InputPods::of(objects, &settings).pending.len();
+        let hosts = (1..=pods).map(|number| format!("hostname-placeholder-{number:04}")).collect();
+        Self { settings, hosts }
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &SimulationSettings {
+        &self.settings
+    }
+
+    /// Places the pods among objects.
+    pub fn run<'d>(&'d self, objects: &[Object<'d>]) -> Outcome<'d> {
+        let world = world::World::read(objects, &self.settings);
+        let mut solver = solver::Solver::new(world, &self.settings, &self.hosts);
+        solver.solve();
+        report::outcome(solver)
+    }
+}

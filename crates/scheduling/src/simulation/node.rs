@@ -1,0 +1,196 @@
+//! Existing nodes.
+//!
+//! Source: pkg/controllers/provisioning/scheduling/existingnode.go and pkg/controllers/state/statenode.go of
+//! kubernetes-sigs/karpenter at v1.14.1.
+
+use karpenter::labels;
+use karpenter::release::Release;
+use manifest::tree::{Node, items_of, members_of};
+use objects::object::Object;
+use objects::taint::TaintItem;
+use values::quantity::Quantity;
+
+use super::behaviour::Behaviour;
+use super::daemons::{Daemons, untolerated};
+use super::host_ports::HostPortUsage;
+use super::resources::{NODES, ResourceNames, Resources};
+use super::topology::Topology;
+use super::variant::Variant;
+use super::volumes::VolumeUsage;
+use crate::requirements::{Requirement, Requirements};
+use crate::scalar::text;
+use crate::taints::PoolTaint;
+
+/// Taints that disappear while a node starts, with their effects.
+const EPHEMERAL: [(&str, &str, &str); 4] = [
+    ("node.kubernetes.io/not-ready", "", "NoSchedule"),
+    ("node.kubernetes.io/unreachable", "", "NoSchedule"),
+    ("node.cloudprovider.kubernetes.io/uninitialized", "true", "NoSchedule"),
+    ("karpenter.sh/unregistered", "", "NoExecute"),
+];
+
+/// Existing node.
+#[derive(Debug)]
+pub(crate) struct ExistingNode<'d> {
+    /// The name.
+    pub(crate) name: &'d str,
+    /// The object.
+    pub(crate) object: Object<'d>,
+    /// The labels, with the host name.
+    pub(crate) labels: Requirements<'d>,
+    /// The taints that count.
+    pub(crate) taints: Vec<PoolTaint<'d>>,
+    /// Whether the node has started completely.
+    pub(crate) is_initialized: bool,
+    /// The capacity.
+    pub(crate) capacity: Resources,
+    /// The resources that are left.
+    pub(crate) available: Resources,
+    /// The resources of running daemons.
+    pub(crate) daemons: Resources,
+    /// The host ports in use.
+    pub(crate) ports: HostPortUsage<'d>,
+    /// The attached volumes.
+    pub(crate) volumes: VolumeUsage<'d>,
+    /// The pods that were placed.
+    pub(crate) pods: Vec<usize>,
+}
+
+impl<'d> ExistingNode<'d> {
+    /// Reads a node, with its NodeClaim and its `CSINode`. Without a node, the NodeClaim stands in.
+    pub(crate) fn read(
+        object: Object<'d>,
+        claim: Option<Object<'d>>,
+        csi: Option<Object<'d>>,
+        names: &ResourceNames<'d>,
+        release: Release,
+    ) -> Self {
+        let label_map = object.metadata().label_map();
+        let mut requirements =
+            Requirements::of_labels(members_of(label_map).map(|(key, value)| (key, text(value))));
+        let label = |key: &str| object.metadata().label(key).map(text);
+        let host = label(labels::HOSTNAME).unwrap_or(object.name());
+        requirements.replace(labels::HOSTNAME, Requirement::is(host));
+        let is_managed = label(labels::NODEPOOL).is_some();
+        let has_node = object.kind() == "Node";
+        let is_initialized = !is_managed || (has_node && label("karpenter.sh/initialized") != Some("false"));
+        let status = |object: Object<'d>, field: &str| names.parse(members_of(object.at(&["status", field])));
+        let of = |field: &str| {
+            let mut all = status(object, field);
+            if let Some(claim) = claim.filter(|_| !is_initialized) {
+                let missing = status(claim, field).iter().filter(|(id, _)| all.get(*id).is_zero()).collect();
+                all.replace(&missing);
+            }
+            all
+        };
+        let (mut capacity, available) = (of("capacity"), of("allocatable"));
+        capacity.set(NODES, Quantity::from_units(1));
+        let starting = startup_taints(claim.or(Some(object).filter(|_| !has_node)));
+        let written =
+            items_of(object.at(&["spec", "taints"])).map(|item| PoolTaint::from_item(TaintItem::new(item)));
+        let counts = |taint: &PoolTaint<'d>| is_initialized || !is_temporary(taint, &starting, release);
+        Self {
+            name: object.name(),
+            object,
+            labels: requirements,
+            taints: written.filter(counts).collect(),
+            is_initialized,
+            capacity,
+            available,
+            daemons: Resources::default(),
+            ports: HostPortUsage::default(),
+            volumes: VolumeUsage::new(csi),
+            pods: Vec::new(),
+        }
+    }
+
+    /// Keeps the resources of daemons free that are not running yet.
+    pub(crate) fn reserve_for_daemons(&mut self, all: &Daemons<'d>) {
+        let mut missing = all.on_node(&self.labels, &self.taints);
+        missing.subtract(&self.daemons);
+        missing.floor();
+        for (id, amount) in missing.iter() {
+            self.available.set(id, self.available.get(id).minus(amount));
+        }
+    }
+
+    /// Takes the resources of a running pod.
+    pub(crate) fn take(&mut self, requests: &Resources) {
+        for (id, amount) in requests.iter() {
+            self.available.set(id, self.available.get(id).minus(amount));
+        }
+    }
+
+    /// The requirements of the node with a pod, if it can take the pod.
+    pub(crate) fn try_add(
+        &self,
+        pod: &Variant<'d>,
+        volumes: &[(&'d str, String)],
+        topology: &Topology<'d>,
+    ) -> Option<Requirements<'d>> {
+        let shape = &pod.shape;
+        let fits = untolerated(&self.taints, &shape.tolerations).is_none()
+            && !self.volumes.is_exceeded_by(volumes)
+            && self.ports.conflict(&shape.ports).is_none()
+            && shape.requests.fit_into(&self.available)
+            && self.labels.compatible_strictly(&pod.requirements).is_ok();
+        if !fits {
+            return None;
+        }
+        let mut base = self.labels.clone();
+        base.extend(pod.requirements.iter().map(|(key, requirement)| (key, requirement.clone())));
+        if shape.volumes.is_empty() {
+            return with_topology(base, pod, topology);
+        }
+        shape.volumes.iter().find_map(|volume| {
+            base.compatible_strictly(volume).ok()?;
+            let mut all = base.clone();
+            all.extend(volume.iter().map(|(key, requirement)| (key, requirement.clone())));
+            with_topology(all, pod, topology)
+        })
+    }
+
+    /// Places a pod.
+    pub(crate) fn add(
+        &mut self,
+        index: usize,
+        pod: &Variant<'d>,
+        volumes: &[(&'d str, String)],
+        requirements: Requirements<'d>,
+    ) {
+        self.pods.push(index);
+        self.take(&pod.shape.requests);
+        self.labels = requirements;
+        self.ports.add(&pod.shape.ports);
+        self.volumes.add(volumes);
+    }
+}
+
+fn with_topology<'d>(
+    mut node: Requirements<'d>,
+    pod: &Variant<'d>,
+    topology: &Topology<'d>,
+) -> Option<Requirements<'d>> {
+    let domains = topology.requirements(pod, &node).ok()?;
+    node.compatible_strictly(&domains).ok()?;
+    node.extend(domains.iter().map(|(key, requirement)| (key, requirement.clone())));
+    Some(node)
+}
+
+fn startup_taints(claim: Option<Object<'_>>) -> Vec<PoolTaint<'_>> {
+    let list = claim.and_then(|claim| claim.at(&["spec", "startupTaints"]));
+    items_of(list).map(|item: Node<'_>| PoolTaint::from_item(TaintItem::new(item))).collect()
+}
+
+/// Whether a taint of a starting node goes away by itself.
+fn is_temporary(taint: &PoolTaint<'_>, starting: &[PoolTaint<'_>], release: Release) -> bool {
+    let matches = |(key, value, effect): &(&str, &str, &str)| {
+        taint.key == *key && taint.effect == *effect && (value.is_empty() || taint.value == *value)
+    };
+    let not_ready = taint.key == "node.kubernetes.io/not-ready" && taint.effect == "NoExecute";
+    let readiness = taint.key.starts_with("readiness.k8s.io/");
+    EPHEMERAL.iter().any(matches)
+        || starting.contains(taint)
+        || (not_ready && Behaviour::NOT_READY_NO_EXECUTE.holds_in(release))
+        || (readiness && Behaviour::READINESS_TAINTS.holds_in(release))
+}

@@ -1,0 +1,315 @@
+//! The catalog of a node class: labels, resources and offerings of every instance type.
+//!
+//! Source: pkg/providers/instancetype/types.go and pkg/providers/instancetype/offering of aws/karpenter-provider-aws at
+//! v1.14.1.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use karpenter::instance_types::{self, InstanceType, MULTIPLE_TENANCIES};
+use karpenter::labels;
+use manifest::tree::{Node, items_of};
+use objects::node_class::{Ec2NodeClass, Ec2NodeClassStatus};
+
+use super::behaviour::Behaviour;
+use super::catalog::{Catalog, LabelTypes, Offering, TypeResources, TypeSet};
+use super::node_class::{AmiFamily, NodeClassModel};
+use super::resources::{MEMORY, ResourceNames};
+use super::settings::SimulationSettings;
+use crate::requirements::{Requirement, Requirements};
+use crate::scalar::text_or_empty;
+
+pub(crate) const ZONE: &str = "topology.kubernetes.io/zone";
+const ZONE_ID: &str = "topology.k8s.aws/zone-id";
+const REGION: &str = "topology.kubernetes.io/region";
+const OS: &str = "kubernetes.io/os";
+const WINDOWS_BUILD: &str = "node.kubernetes.io/windows-build";
+const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
+/// The ID of a capacity reservation.
+pub(crate) const RESERVATION_ID: &str = "karpenter.k8s.aws/capacity-reservation-id";
+const RESERVATION_TYPE: &str = "karpenter.k8s.aws/capacity-reservation-type";
+const RESERVATION_INTERRUPTIBLE: &str = "karpenter.k8s.aws/capacity-reservation-interruptible";
+const RESERVATION_LABELS: [&str; 3] = [RESERVATION_ID, RESERVATION_TYPE, RESERVATION_INTERRUPTIBLE];
+
+/// The reserved capacity is nearly free: the on-demand price divided by this.
+const RESERVED_DIVISOR: f64 = 10_000_000.0;
+
+/// Zone of a node class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ClassZone<'d> {
+    name: &'d str,
+    id: &'d str,
+}
+
+/// Capacity reservation of a node class.
+struct Reservation<'d> {
+    id: &'d str,
+    instance_type: &'d str,
+    zone: &'d str,
+    kind: &'d str,
+    interruptible: &'d str,
+    is_available: bool,
+}
+
+/// The instance types that the catalogs of all node classes share.
+pub(crate) struct InstanceTypes<'d> {
+    kinds: Vec<InstanceType>,
+    labels: BTreeMap<&'d str, Rc<LabelTypes<'d>>>,
+}
+
+impl<'d> InstanceTypes<'d> {
+    /// Reads the table of instance types.
+    pub(crate) fn new(settings: &SimulationSettings) -> Self {
+        let kinds: Vec<InstanceType> = instance_types::all().collect();
+        let known = |key: &&str| labels::well_known(key).contains(settings.release);
+        let index = |key: &'static str| (key, Rc::new(index(&kinds, |kind| kind.label(key))));
+        let labels = InstanceType::label_keys().filter(known).map(index).collect();
+        Self { kinds, labels }
+    }
+
+    /// Makes the catalog of a node class.
+    pub(crate) fn catalog(
+        &self,
+        class: Ec2NodeClass<'d>,
+        names: &ResourceNames<'d>,
+        settings: &'d SimulationSettings,
+    ) -> Catalog<'d> {
+        let model = NodeClassModel::read(class, names, settings);
+        let resources = self.kinds.iter().map(|kind| {
+            let capacity = model.capacity(kind, names, settings);
+            let mut allocatable = capacity.clone();
+            allocatable.subtract(&model.overhead(kind, &capacity, settings));
+            TypeResources { capacity, allocatable }
+        });
+        let maker = OfferingMaker { types: self, model: &model, settings, class };
+        let offerings = maker.offerings();
+        Catalog {
+            names: self.kinds.iter().map(InstanceType::name).collect(),
+            labels: maker.labels(),
+            resources: resources.collect(),
+            offerings,
+            ..Catalog::default()
+        }
+    }
+}
+
+/// Indexes types by the value of a label.
+fn index<'d>(kinds: &[InstanceType], value: impl Fn(&InstanceType) -> Option<&'d str>) -> LabelTypes<'d> {
+    let mut all = LabelTypes { absent: TypeSet::with_capacity(kinds.len()), ..LabelTypes::default() };
+    for (position, kind) in kinds.iter().enumerate() {
+        match value(kind) {
+            Some(value) => {
+                let types = all.by_value.entry(value).or_insert_with(|| TypeSet::with_capacity(kinds.len()));
+                types.insert(position);
+            }
+            None => all.absent.insert(position),
+        }
+    }
+    all
+}
+
+/// The parts of the catalog that depend on the node class.
+struct OfferingMaker<'m, 'd> {
+    types: &'m InstanceTypes<'d>,
+    model: &'m NodeClassModel<'d>,
+    settings: &'d SimulationSettings,
+    class: Ec2NodeClass<'d>,
+}
+
+impl<'d> OfferingMaker<'_, 'd> {
+    /// The zones of the node class: of its subnets if the status lists them, else of the settings.
+    fn zones(&self) -> BTreeSet<ClassZone<'d>> {
+        let subnets = self.class.status().and_then(Ec2NodeClassStatus::subnets);
+        let known = |name: &str| self.settings.zones.iter().find(|zone| zone.name == name);
+        if subnets.is_none() {
+            let zones = self.settings.zones.iter();
+            return zones.map(|zone| ClassZone { name: &zone.name, id: &zone.id }).collect();
+        }
+        let listed = items_of(subnets).filter_map(|subnet| {
+            let zone = known(text_or_empty(subnet.get("zone")))?;
+            let id = subnet.str_at(&["zoneID"]).unwrap_or(&zone.id);
+            Some(ClassZone { name: &zone.name, id })
+        });
+        listed.collect()
+    }
+
+    fn reservations(&self) -> Vec<Reservation<'d>> {
+        let gate = self.settings.reserved_capacity;
+        let exists = Behaviour::RESERVED_CAPACITY.holds_in(self.settings.release);
+        let list = self.class.status().and_then(|status| status.node().get("capacityReservations"));
+        let expires = Behaviour::ALL_POOLS_DROPPED_ERROR.holds_in(self.settings.release);
+        let read = |item: Node<'d>| {
+            let id = text_or_empty(item.get("id"));
+            let left = self.settings.reservation_capacity.get(id).copied();
+            let is_expiring = expires && item.str_at(&["state"]) == Some("expiring");
+            Reservation {
+                id,
+                instance_type: text_or_empty(item.get("instanceType")),
+                zone: text_or_empty(item.get("availabilityZone")),
+                kind: item.str_at(&["reservationType"]).unwrap_or("default"),
+                interruptible: match item.get("interruptible").and_then(Node::as_bool) {
+                    Some(true) => "true",
+                    _ => "false",
+                },
+                is_available: left != Some(0) && !is_expiring,
+            }
+        };
+        items_of(list).filter(|_| gate && exists).map(read).collect()
+    }
+
+    /// The labels of the types, shared and of the node class.
+    fn labels(&self) -> BTreeMap<&'d str, Rc<LabelTypes<'d>>> {
+        let mut all = self.types.labels.clone();
+        let kinds = &self.types.kinds;
+        let windows = matches!(self.model.family, AmiFamily::Windows(_));
+        let os = |kind: &InstanceType| match (windows, kind.is_arm()) {
+            (false, _) => Some("linux"),
+            (true, false) => Some("windows"),
+            (true, true) => None,
+        };
+        let build = |_: &InstanceType| match self.model.family {
+            AmiFamily::Windows(build) => Some(build),
+            _ => None,
+        };
+        all.insert(OS, Rc::new(index(kinds, os)));
+        all.insert(WINDOWS_BUILD, Rc::new(index(kinds, build)));
+        all.insert(REGION, Rc::new(self.everywhere([self.settings.region.as_str()])));
+        let zones = self.zones();
+        all.insert(ZONE, Rc::new(self.everywhere(zones.iter().map(|zone| zone.name))));
+        let ids = zones.iter().map(|zone| zone.id).filter(|id| !id.is_empty());
+        all.insert(ZONE_ID, Rc::new(self.everywhere(ids)));
+        if labels::well_known(TENANCY).contains(self.settings.release) {
+            all.insert(TENANCY, Rc::new(self.everywhere(MULTIPLE_TENANCIES)));
+        }
+        let mut capacity = self.everywhere(["on-demand", "spot"]);
+        self.add_reservations(&mut all, &mut capacity);
+        all.insert(labels::CAPACITY_TYPE, Rc::new(capacity));
+        all
+    }
+
+    /// A label that all types have with all values.
+    fn everywhere(&self, values: impl IntoIterator<Item = &'d str>) -> LabelTypes<'d> {
+        let mut all = TypeSet::with_capacity(self.types.kinds.len());
+        all.insert_range(..);
+        let by_value: BTreeMap<&str, TypeSet> =
+            values.into_iter().map(|value| (value, all.clone())).collect();
+        let absent = if by_value.is_empty() { all } else { TypeSet::with_capacity(all.len()) };
+        LabelTypes { by_value, absent }
+    }
+
+    fn add_reservations(
+        &self,
+        all: &mut BTreeMap<&'d str, Rc<LabelTypes<'d>>>,
+        capacity: &mut LabelTypes<'d>,
+    ) {
+        let reservations = self.reservations();
+        for (number, key) in RESERVATION_LABELS.into_iter().enumerate() {
+            if !labels::well_known(key).contains(self.settings.release) {
+                continue;
+            }
+            let mut label = self.everywhere([]);
+            for reservation in &reservations {
+                let value =
+                    [reservation.id, reservation.kind, reservation.interruptible].get(number).copied();
+                let types = self.named(reservation.instance_type);
+                label.absent.difference_with(&types);
+                add(&mut label, value.unwrap_or_default(), &types);
+            }
+            all.insert(key, Rc::new(label));
+        }
+        for reservation in &reservations {
+            add(capacity, "reserved", &self.named(reservation.instance_type));
+        }
+    }
+
+    fn named(&self, name: &str) -> TypeSet {
+        let mut types = TypeSet::with_capacity(self.types.kinds.len());
+        types.extend(self.types.kinds.iter().position(|kind| kind.name() == name));
+        types
+    }
+
+    fn offerings(&self) -> Vec<Offering<'d>> {
+        let price = |kind: &InstanceType| self.settings.prices.get(kind.name()).copied();
+        let prices = |factor: f64| {
+            let all =
+                self.types.kinds.iter().map(|kind| price(kind).map_or(f64::MAX, |price| price * factor));
+            Rc::new(all.collect::<Vec<f64>>())
+        };
+        let (on_demand, spot) = (prices(1.0), prices(1.0 - self.settings.spot_discount));
+        let mut launchable = TypeSet::with_capacity(self.types.kinds.len());
+        for (index, kind) in self.types.kinds.iter().enumerate() {
+            launchable.set(index, price(kind).is_some() && self.model.is_compatible(kind));
+        }
+        let mut all = Vec::new();
+        for zone in self.zones() {
+            for (capacity_type, prices) in [("on-demand", &on_demand), ("spot", &spot)] {
+                all.push(Offering {
+                    requirements: self.requirements(zone, capacity_type, None),
+                    zone: zone.name,
+                    capacity_type,
+                    reservation: None,
+                    types: launchable.clone(),
+                    prices: Rc::clone(prices),
+                });
+            }
+        }
+        all.extend(self.reserved_offerings(&prices(1.0 / RESERVED_DIVISOR)));
+        all
+    }
+
+    fn reserved_offerings(&self, prices: &Rc<Vec<f64>>) -> Vec<Offering<'d>> {
+        let zones = self.zones();
+        let mut all = Vec::new();
+        for reservation in self.reservations().iter().filter(|reservation| reservation.is_available) {
+            let Some(zone) = zones.iter().find(|zone| zone.name == reservation.zone) else { continue };
+            all.push(Offering {
+                requirements: self.requirements(*zone, "reserved", Some(reservation)),
+                zone: zone.name,
+                capacity_type: "reserved",
+                reservation: Some(reservation.id),
+                types: self.named(reservation.instance_type),
+                prices: Rc::clone(prices),
+            });
+        }
+        all
+    }
+
+    fn requirements(
+        &self,
+        zone: ClassZone<'d>,
+        capacity_type: &'d str,
+        reservation: Option<&Reservation<'d>>,
+    ) -> Requirements<'d> {
+        let mut all = Requirements::default();
+        all.add(labels::CAPACITY_TYPE, Requirement::is(capacity_type));
+        all.add(ZONE, Requirement::is(zone.name));
+        if !zone.id.is_empty() {
+            all.add(ZONE_ID, Requirement::is(zone.id));
+        }
+        let values = reservation.map(|one| [one.id, one.kind, one.interruptible]);
+        for (number, key) in RESERVATION_LABELS.into_iter().enumerate() {
+            if labels::well_known(key).contains(self.settings.release) {
+                let value = values.and_then(|values| values.get(number).copied());
+                all.add(key, Requirement::one_of(value));
+            }
+        }
+        all
+    }
+}
+
+fn add<'d>(label: &mut LabelTypes<'d>, value: &'d str, types: &TypeSet) {
+    let with = label.by_value.entry(value).or_insert_with(|| TypeSet::with_capacity(types.len()));
+    with.union_with(types);
+}
+
+/// Lowers allocatable memory by huge pages, which are memory (`computeAllocatable`).
+pub(crate) fn subtract_huge_pages(resources: &mut TypeResources, names: &ResourceNames<'_>) {
+    let pages: Vec<_> =
+        resources.capacity.iter().filter(|(id, _)| names.name(*id).starts_with("hugepages-")).collect();
+    for (_, amount) in pages {
+        let left = resources.allocatable.get(MEMORY).minus(amount);
+        resources
+            .allocatable
+            .set(MEMORY, if left.is_negative() { values::quantity::Quantity::ZERO } else { left });
+    }
+}

@@ -1,0 +1,80 @@
+//! Result of a simulation.
+
+use objects::object::Object;
+use objects::pod::Pod;
+use values::quantity::Quantity;
+
+use super::reason::PoolReason;
+
+/// Place of a pod after a simulation.
+#[derive(Clone, Debug)]
+pub enum Placement<'d> {
+    /// On a new node, by its number in [`Outcome::claims`].
+    New(usize),
+    /// On an existing node.
+    Existing(Object<'d>),
+    /// Nowhere.
+    Unplaced(Unplaced<'d>),
+    /// Karpenter ignores the pod.
+    Ignored(String),
+    /// Neither placed nor reported: releases without an error for the situation.
+    Unreported,
+}
+
+/// Reasons for which a pod has no place.
+#[derive(Clone, Debug, Default)]
+pub struct Unplaced<'d> {
+    /// Karpenter's message.
+    pub message: String,
+    /// A reason for each NodePool, in the order in which Karpenter tries them.
+    pub reasons: Vec<PoolReason<'d>>,
+}
+
+/// Pod of a simulation.
+#[derive(Clone, Debug)]
+pub struct SimulatedPod<'d> {
+    /// The namespace.
+    pub namespace: &'d str,
+    /// The name.
+    pub name: String,
+    /// The pod or the template that it comes from.
+    pub pod: Pod<'d>,
+    /// The place.
+    pub placement: Placement<'d>,
+}
+
+/// New node of a simulation.
+#[derive(Clone, Debug)]
+pub struct SimulatedClaim<'d> {
+    /// The NodePool.
+    pub pool: Object<'d>,
+    /// The pods, by their number in [`Outcome::pods`].
+    pub pods: Vec<usize>,
+    /// The number of instance types.
+    pub instance_types: usize,
+    /// The number of instance types that can be bought.
+    pub offered: usize,
+    /// The instance types by price, then name, with the price in USD per hour.
+    pub cheapest: Vec<(&'static str, f64)>,
+    /// The zones.
+    pub zones: Vec<&'d str>,
+    /// The capacity types.
+    pub capacity_types: Vec<&'d str>,
+    /// The requests of the pods and the daemons.
+    pub requests: Vec<(&'d str, Quantity)>,
+    /// The allocatable resources of the cheapest type.
+    pub allocatable: Vec<(&'d str, Quantity)>,
+    /// The requirements, as text.
+    pub requirements: Vec<(&'d str, String)>,
+    /// The capacity reservations that it may use.
+    pub reservations: Vec<&'d str>,
+}
+
+/// Result of a simulation.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome<'d> {
+    /// The pods, in the order of the input.
+    pub pods: Vec<SimulatedPod<'d>>,
+    /// The new nodes, in the order of their first pod.
+    pub claims: Vec<SimulatedClaim<'d>>,
+}

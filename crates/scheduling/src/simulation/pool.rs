@@ -1,0 +1,183 @@
+//! NodePools as the scheduler uses them.
+//!
+//! Source: pkg/controllers/provisioning/provisioner.go (`NewScheduler`) and
+//! pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go of kubernetes-sigs/karpenter at v1.14.1.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use karpenter::labels;
+use karpenter::operator::Operator;
+use karpenter::release::Release;
+use manifest::tree::{Node, members_of};
+use objects::node_claim::{NodeClassRef, TaintField};
+use objects::node_pool::NodePool;
+use objects::object::Object;
+
+use super::behaviour::Behaviour;
+use super::catalog::{Catalog, TypeSet};
+use super::daemons::DaemonGroup;
+use super::host_ports::HostPortUsage;
+use super::resources::{NODES, ResourceNames, Resources};
+use crate::requirements::{Requirement, Requirements};
+use crate::scalar::text;
+use crate::taints::PoolTaint;
+use values::quantity::Quantity;
+
+/// NodePool as the scheduler uses it.
+#[derive(Debug)]
+pub(crate) struct Pool<'d> {
+    /// The object.
+    pub(crate) object: Object<'d>,
+    /// The weight.
+    pub(crate) weight: i64,
+    /// The requirements and labels that the user wrote.
+    pub(crate) written: Requirements<'d>,
+    /// The requirements on its nodes.
+    pub(crate) requirements: Requirements<'d>,
+    /// The taints.
+    pub(crate) taints: Vec<PoolTaint<'d>>,
+    /// The name of the node class.
+    pub(crate) node_class: &'d str,
+    /// The instance types.
+    pub(crate) catalog: Rc<Catalog<'d>>,
+    /// The instance types that its own requirements leave.
+    pub(crate) types: TypeSet,
+    /// The daemons by instance type.
+    pub(crate) groups: Vec<DaemonGroup<'d>>,
+    /// What the limits leave.
+    pub(crate) remaining: RefCell<Resources>,
+    /// The host ports of all its nodes, in releases that share them.
+    pub(crate) shared_ports: RefCell<HostPortUsage<'d>>,
+}
+
+impl<'d> Pool<'d> {
+    /// Reads a NodePool; `None` if Karpenter does not use it.
+    pub(crate) fn read(object: Object<'d>, names: &ResourceNames<'d>, release: Release) -> Option<Self> {
+        let pool = NodePool::of(object)?;
+        if !is_used(pool, release) {
+            return None;
+        }
+        let reference = pool.node_class_ref();
+        let node_class = reference.and_then(NodeClassRef::name).map(text).unwrap_or_default();
+        let written = written(pool, release);
+        let requirements = template(&written, object.name(), node_class, release);
+        let taints = pool.taints(TaintField::Taints).map(PoolTaint::from_item).collect();
+        let limits = names.parse(members_of(pool.limits()));
+        let has_node_limit = Behaviour::NODE_LIMIT.holds_in(release);
+        Some(Self {
+            object,
+            weight: object.at(&["spec", "weight"]).and_then(Node::as_int).unwrap_or_default(),
+            written,
+            requirements,
+            taints,
+            node_class,
+            catalog: Rc::default(),
+            types: TypeSet::default(),
+            groups: Vec::new(),
+            remaining: RefCell::new(limits.iter().filter(|(id, _)| *id != NODES || has_node_limit).collect()),
+            shared_ports: RefCell::default(),
+        })
+    }
+
+    /// Subtracts an existing node from the limits.
+    pub(crate) fn count_node(&self, capacity: &Resources) {
+        self.remaining.borrow_mut().subtract(capacity);
+    }
+
+    /// Whether the limit `nodes` is used up.
+    pub(crate) fn has_no_node_left(&self) -> bool {
+        self.remaining.borrow().find(NODES).is_some_and(Quantity::is_zero)
+    }
+
+    /// The instance types that the limits leave.
+    pub(crate) fn within_limits(&self) -> TypeSet {
+        let remaining = self.remaining.borrow();
+        let mut types = self.types.clone();
+        if remaining.is_empty() {
+            return types;
+        }
+        for index in self.types.ones() {
+            let resources = self.catalog.resources.get(index);
+            let exceeds = resources.is_some_and(|resources| {
+                remaining.iter().any(|(id, left)| resources.capacity.get(id) > left)
+            });
+            if exceeds {
+                types.remove(index);
+            }
+        }
+        types
+    }
+
+    /// Subtracts a new node from the limits: the largest of the types that it can have, of each resource.
+    pub(crate) fn subtract_largest(&self, types: &TypeSet) {
+        let mut largest = Resources::default();
+        for resources in self.catalog.resources_of(types) {
+            largest.raise(&resources.capacity);
+        }
+        self.remaining.borrow_mut().subtract(&largest);
+    }
+
+    /// Whether a taint of the pool is only a preference.
+    pub(crate) fn has_soft_taint(&self) -> bool {
+        self.taints.iter().any(|taint| taint.effect == "PreferNoSchedule")
+    }
+}
+
+fn is_used(pool: NodePool<'_>, release: Release) -> bool {
+    let object = pool.object();
+    let reference = pool.node_class_ref();
+    let of_provider = reference.is_some_and(|reference| {
+        matches!(reference.group_text(), "" | "karpenter.k8s.aws")
+            && reference.kind().map(text).is_none_or(|kind| kind == "EC2NodeClass")
+    });
+    let is_static = pool.replicas().is_some_and(|replicas| !replicas.is_null());
+    object.at(&["metadata", "deletionTimestamp"]).is_none()
+        && (of_provider || !Behaviour::MANAGED_NODE_CLASSES.holds_in(release))
+        && !(is_static && Behaviour::STATIC_POOLS.holds_in(release))
+        && is_ready(object)
+}
+
+/// Whether the status does not say otherwise.
+fn is_ready(object: Object<'_>) -> bool {
+    let conditions = object.at(&["status", "conditions"]).map(Node::items).into_iter().flatten();
+    let mut ready = conditions.filter(|condition| condition.str_at(&["type"]) == Some("Ready"));
+    ready.all(|condition| condition.str_at(&["status"]) == Some("True"))
+}
+
+/// The requirements and the labels of the template.
+fn written(pool: NodePool<'_>, release: Release) -> Requirements<'_> {
+    let mut all = Requirements::default();
+    for item in pool.requirements().items() {
+        let Some(key) = item.key() else { continue };
+        let operator = item.operator().unwrap_or(Operator::Exists);
+        let is_new = matches!(operator, Operator::Gte | Operator::Lte);
+        // Until 1.8 an unknown operator restricts nothing.
+        let operator =
+            if is_new && !Behaviour::VOLUMES_APART.holds_in(release) { Operator::Exists } else { operator };
+        let least = item.min_values_node().and_then(Node::as_int);
+        if let Some(requirement) = Requirement::new(operator, item.values().map(text)) {
+            all.add(key, requirement.with_min_values(least));
+        }
+    }
+    all.extend(pool.node_labels().map(|(key, value)| (key, Requirement::is(text(value)))));
+    all
+}
+
+fn template<'d>(
+    written: &Requirements<'d>,
+    name: &'d str,
+    node_class: &'d str,
+    release: Release,
+) -> Requirements<'d> {
+    let mut all = written.clone();
+    all.add(labels::NODEPOOL, Requirement::is(name));
+    if Behaviour::NODE_CLASS_LABEL.holds_in(release) {
+        all.add(labels::NODE_CLASS, Requirement::is(node_class));
+    }
+    if Behaviour::REGISTERED_LABELS.holds_in(release) {
+        all.add("karpenter.sh/registered", Requirement::is("true"));
+        all.add("karpenter.sh/initialized", Requirement::is("true"));
+    }
+    all
+}

@@ -1,0 +1,324 @@
+//! Reasons for which a NodePool cannot take a pod.
+
+use karpenter::release::Release;
+use objects::object::Object;
+
+use super::behaviour::Behaviour;
+use super::claim::Rejection;
+use super::filter::FilterFailure;
+use super::pool::Pool;
+use super::resources::{CPU, ResourceNames, Resources};
+use super::variant::Variant;
+use crate::requirements::{EffectiveOperator, Mismatch, Requirements};
+use crate::taints::PoolTaint;
+use values::quantity::Quantity;
+
+/// Kind of a reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReasonKind {
+    /// The pod does not tolerate a taint.
+    Taint,
+    /// The requirements of the pod and of the NodePool do not agree.
+    Requirements,
+    /// No instance type has enough resources.
+    Resources,
+    /// No instance type can be bought in a fitting zone and capacity type.
+    Offering,
+    /// The limits of the NodePool are used up.
+    Limits,
+    /// A topology constraint cannot be satisfied.
+    Topology,
+    /// The volumes of the pod are elsewhere.
+    Volume,
+    /// Too few values remain for `minValues`.
+    MinValues,
+    /// A host port is taken.
+    HostPort,
+    /// No instance of a capacity reservation is left.
+    Reservation,
+    /// The NodePool is not ready.
+    PoolNotReady,
+    /// The requirements of the NodePool leave no instance type.
+    NoInstanceTypes,
+}
+
+impl ReasonKind {
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Taint => "taint",
+            Self::Requirements => "requirements",
+            Self::Resources => "resources",
+            Self::Offering => "offering",
+            Self::Limits => "limits",
+            Self::Topology => "topology",
+            Self::Volume => "volume",
+            Self::MinValues => "min-values",
+            Self::HostPort => "host-port",
+            Self::Reservation => "reservation",
+            Self::PoolNotReady => "pool-not-ready",
+            Self::NoInstanceTypes => "no-instance-types",
+        }
+    }
+}
+
+/// The field about which a pod and a NodePool do not agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disagreement<'d> {
+    /// A taint.
+    Taint(PoolTaint<'d>),
+    /// A label.
+    Label(&'d str),
+    /// A resource.
+    Resource(&'d str),
+    /// The limits.
+    Limits,
+    /// A host port.
+    HostPort(i64),
+    /// Volumes.
+    Volume,
+    /// A topology constraint, by the number of its key in the pod.
+    Topology,
+    /// No single field.
+    Unknown,
+}
+
+/// Reason for which a NodePool cannot take a pod.
+#[derive(Clone, Debug)]
+pub struct PoolReason<'d> {
+    /// The NodePool.
+    pub pool: Object<'d>,
+    /// The kind.
+    pub kind: ReasonKind,
+    /// Karpenter's message.
+    pub message: String,
+    /// The field.
+    pub disagreement: Disagreement<'d>,
+    /// The resource that is missing, with the request of the pod and the daemons and the most that a type has.
+    pub nearest: Option<NearestMiss<'d>>,
+}
+
+/// The largest amount of a resource that the instance types of a NodePool have, compared with a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NearestMiss<'d> {
+    /// The resource.
+    pub resource: &'d str,
+    /// The request of the pod.
+    pub requested: Quantity,
+    /// The largest allocatable amount without daemons.
+    pub largest: Quantity,
+}
+
+/// The parts of a simulation that messages need.
+#[derive(Clone, Copy)]
+pub(crate) struct Explainer<'e, 'd> {
+    /// The names of resources.
+    pub(crate) names: &'e ResourceNames<'d>,
+    /// The release of Karpenter.
+    pub(crate) release: Release,
+}
+
+impl<'d> Explainer<'_, 'd> {
+    /// Explains a rejection by a NodePool.
+    pub(crate) fn explain(
+        self,
+        pool: &Pool<'d>,
+        pod: &Variant<'d>,
+        rejection: &Rejection<'d>,
+    ) -> PoolReason<'d> {
+        let (kind, disagreement, text) = self.parts(pool, pod, rejection);
+        let nearest = (kind == ReasonKind::Resources).then(|| self.nearest(pool, pod)).flatten();
+        let disagreement = match nearest {
+            Some(miss) if disagreement == Disagreement::Unknown => Disagreement::Resource(miss.resource),
+            _ => disagreement,
+        };
+        let message = self.with_prefix(pool, rejection, text);
+        PoolReason { pool: pool.object, kind, message, disagreement, nearest }
+    }
+
+    fn parts(
+        self,
+        pool: &Pool<'d>,
+        pod: &Variant<'d>,
+        rejection: &Rejection<'d>,
+    ) -> (ReasonKind, Disagreement<'d>, String) {
+        let name = pool.object.name();
+        match rejection {
+            Rejection::Taint(taint) => (ReasonKind::Taint, Disagreement::Taint(*taint), self.taint(taint)),
+            Rejection::HostPort(asked, taken) => (
+                ReasonKind::HostPort,
+                Disagreement::HostPort(asked.port),
+                self.host_port(pod, &asked.to_string(), &taken.to_string()),
+            ),
+            Rejection::Requirements(mismatch) => {
+                let text = mismatch_text(*mismatch, &pool.requirements, &pod.requirements);
+                let text = format!("incompatible requirements, {text}");
+                (ReasonKind::Requirements, Disagreement::Label(key_of(*mismatch)), text)
+            }
+            Rejection::Volume(mismatch, asked) => {
+                let text = mismatch_text(*mismatch, &pool.requirements, asked);
+                (
+                    ReasonKind::Volume,
+                    Disagreement::Volume,
+                    format!("incompatible volume requirements, {text}"),
+                )
+            }
+            Rejection::Topology(failure) => {
+                (ReasonKind::Topology, Disagreement::Topology, failure.message.clone())
+            }
+            Rejection::Domains(mismatch, asked) => {
+                let text = mismatch_text(*mismatch, &pool.requirements, asked);
+                (ReasonKind::Topology, Disagreement::Topology, text)
+            }
+            Rejection::Types(failure, requirements) => self.types(pod, failure, requirements),
+            Rejection::Reservation(text) => {
+                (ReasonKind::Reservation, Disagreement::Unknown, (*text).to_owned())
+            }
+            Rejection::Limits => (
+                ReasonKind::Limits,
+                Disagreement::Limits,
+                format!("all available instance types exceed limits for nodepool (NodePool={name})"),
+            ),
+            Rejection::NodeLimit => (
+                ReasonKind::Limits,
+                Disagreement::Limits,
+                format!("node limits have been exhausted for nodepool (NodePool={name})"),
+            ),
+            Rejection::Full => {
+                (ReasonKind::Resources, Disagreement::Unknown, "exceeds node resources".to_owned())
+            }
+        }
+    }
+
+    fn taint(self, taint: &PoolTaint<'_>) -> String {
+        let text = format!("{}={}:{}", taint.key, taint.value, taint.effect);
+        if Behaviour::SHORT_MESSAGES.holds_in(self.release) {
+            format!("did not tolerate taint (taint={text})")
+        } else {
+            format!("did not tolerate {text}")
+        }
+    }
+
+    fn host_port(self, pod: &Variant<'d>, asked: &str, taken: &str) -> String {
+        if Behaviour::DAEMONS_BY_TYPE.holds_in(self.release) {
+            let requests = pod.shape.requests.text(self.names);
+            return format!(
+                "no instance type met the scheduling requirements or had enough resources or had a required offering, \
+                 requirements={}, resources={requests}",
+                pod.requirements.text()
+            );
+        }
+        if Behaviour::SHORT_MESSAGES.holds_in(self.release) {
+            return format!(
+                "checking host port usage, pod hostport conflicts with existing hostport configuration \
+                 (hostport=({asked}), existing-hostport=({taken}))"
+            );
+        }
+        format!("checking host port usage, {asked} conflicts with existing HostPort configuration {taken}")
+    }
+
+    fn types(
+        self,
+        pod: &Variant<'d>,
+        failure: &FilterFailure<'d>,
+        requirements: &Requirements<'d>,
+    ) -> (ReasonKind, Disagreement<'d>, String) {
+        let flags = failure.flags;
+        let resources = self.resources(pod, failure);
+        let details = format!("requirements={}, resources={resources}", requirements.text());
+        if flags.is_min_values() {
+            let keys = failure.min_values.join(" ");
+            let text =
+                format!("minValues requirement is not met for label(s) (label(s)=[{keys}]), {details}");
+            let key = failure.min_values.first().copied().unwrap_or_default();
+            return (ReasonKind::MinValues, Disagreement::Label(key), text);
+        }
+        let mut text = format!("{}, {details}", flags.message());
+        if flags.requirements
+            && !flags.resources
+            && flags.offering
+            && pod.shape.requests.get(CPU).units() >= 1_000_000
+        {
+            text.push_str(" (CPU request >= 1 Million, m vs M typo?)");
+        }
+        let kind = match (flags.requirements, flags.resources, flags.offering) {
+            _ if failure.host_ports => ReasonKind::HostPort,
+            (true, false, _) => ReasonKind::Resources,
+            (true, true, false) => ReasonKind::Offering,
+            // Without a compatible type, or if each criterion is met by another type.
+            (false, ..) | (true, true, true) => ReasonKind::Requirements,
+        };
+        (kind, Disagreement::Unknown, text)
+    }
+
+    fn resources(self, pod: &Variant<'d>, failure: &FilterFailure<'d>) -> String {
+        let with = |overhead: &Resources| {
+            let mut all = overhead.clone();
+            all.add(&pod.shape.requests);
+            all.text(self.names)
+        };
+        match &failure.overhead {
+            None => pod.shape.requests.text(self.names),
+            Some((least, most)) if least == most => with(least),
+            Some((least, most)) => format!("min={}, max={}", with(least), with(most)),
+        }
+    }
+
+    /// Until 1.4 messages start with the NodePool and its daemons.
+    fn with_prefix(self, pool: &Pool<'d>, rejection: &Rejection<'d>, text: String) -> String {
+        if Behaviour::SHORT_MESSAGES.holds_in(self.release) {
+            return text;
+        }
+        let name = pool.object.name();
+        if matches!(rejection, Rejection::Limits) {
+            return format!("all available instance types exceed limits for nodepool: \"{name}\"");
+        }
+        let overhead = pool.groups.first().map(|group| group.overhead.text(self.names)).unwrap_or_default();
+        if matches!(rejection, Rejection::Reservation(_)) {
+            return format!(
+                "compatible with nodepool \"{name}\" but failed to add pod while adhering to reservation fallback policy, {text}"
+            );
+        }
+        format!("incompatible with nodepool \"{name}\", daemonset overhead={overhead}, {text}")
+    }
+
+    /// The first resource of which no type of a NodePool has enough.
+    fn nearest(self, pool: &Pool<'d>, pod: &Variant<'d>) -> Option<NearestMiss<'d>> {
+        let mut largest = Resources::default();
+        for group in &pool.groups {
+            let mut of_group = Resources::default();
+            for index in group.types.intersection(&pool.types) {
+                if let Some(resources) = pool.catalog.resources.get(index) {
+                    of_group.raise(&resources.allocatable);
+                }
+            }
+            of_group.subtract(&group.overhead);
+            largest.raise(&of_group);
+        }
+        let id = pod.shape.requests.exceeding(&largest)?;
+        Some(NearestMiss {
+            resource: self.names.name(id),
+            requested: pod.shape.requests.get(id),
+            largest: largest.get(id),
+        })
+    }
+}
+
+fn key_of(mismatch: Mismatch<'_>) -> &str {
+    match mismatch {
+        Mismatch::Undefined(key) | Mismatch::Conflict(key) => key,
+    }
+}
+
+fn mismatch_text(mismatch: Mismatch<'_>, present: &Requirements<'_>, asked: &Requirements<'_>) -> String {
+    match mismatch {
+        Mismatch::Undefined(key) => format!("label \"{key}\" does not have known values"),
+        Mismatch::Conflict(key) => {
+            let text = |all: &Requirements<'_>| {
+                let requirement = all.get(key).map(ToString::to_string);
+                format!("{key} {}", requirement.unwrap_or_else(|| format!("{:?}", EffectiveOperator::Exists)))
+            };
+            format!("key {key}, {} not in {}", text(asked), text(present))
+        }
+    }
+}

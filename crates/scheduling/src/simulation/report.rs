@@ -1,0 +1,81 @@
+//! From the state of the solver to the result.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::catalog::TypeSet;
+use super::claim::Claim;
+use super::outcome::{Outcome, Placement, SimulatedClaim, SimulatedPod, Unplaced};
+use super::resources::{ResourceNames, Resources};
+use super::solver::Solver;
+use values::quantity::Quantity;
+
+/// The result of a solved simulation.
+pub(crate) fn outcome(solver: Solver<'_>) -> Outcome<'_> {
+    let Solver { world, mut claims, failures, .. } = solver;
+    for claim in &mut claims {
+        claim.pods.sort_unstable();
+    }
+    claims.sort_by_key(|claim| claim.pods.first().copied());
+    let mut on_claims: BTreeMap<usize, usize> = BTreeMap::new();
+    for (number, claim) in claims.iter().enumerate() {
+        on_claims.extend(claim.pods.iter().map(|pod| (*pod, number)));
+    }
+    let mut on_nodes = BTreeMap::new();
+    for node in &world.nodes {
+        on_nodes.extend(node.pods.iter().map(|pod| (*pod, node.object)));
+    }
+    let placement = |index: usize, ignored: Option<String>| {
+        if let Some(problem) = ignored {
+            return Placement::Ignored(problem);
+        }
+        let new = on_claims.get(&index).map(|claim| Placement::New(*claim));
+        let existing = on_nodes.get(&index).map(|node| Placement::Existing(*node));
+        let placed = new.or(existing);
+        placed.unwrap_or_else(|| match failures.get(&index) {
+            Some(failure) if failure.is_reported => Placement::Unplaced(Unplaced::clone(&failure.unplaced)),
+            _ => Placement::Unreported,
+        })
+    };
+    let pods = world.pods.into_iter().enumerate().map(|(index, pod)| SimulatedPod {
+        namespace: pod.input.namespace,
+        name: pod.input.name,
+        pod: pod.input.pod,
+        placement: placement(index, pod.ignored),
+    });
+    let names = &world.names;
+    Outcome { pods: pods.collect(), claims: claims.iter().map(|claim| describe(claim, names)).collect() }
+}
+
+fn describe<'d>(claim: &Claim<'d>, names: &ResourceNames<'d>) -> SimulatedClaim<'d> {
+    let catalog = &claim.pool.catalog;
+    let mut launchable = TypeSet::with_capacity(claim.types.len());
+    let (mut zones, mut capacity_types) = (BTreeSet::new(), BTreeSet::new());
+    for offering in catalog.compatible_offerings(&claim.requirements) {
+        if !offering.types.is_disjoint(&claim.types) {
+            zones.insert(offering.zone);
+            capacity_types.insert(offering.capacity_type);
+            launchable.union_with(&offering.types);
+        }
+    }
+    launchable.intersect_with(&claim.types);
+    let cheapest = catalog.by_price(&launchable, &claim.requirements);
+    let with_name = |(index, price): &(usize, f64)| Some((*catalog.names.get(*index)?, *price));
+    let first = cheapest.first().and_then(|(index, _)| catalog.resources.get(*index));
+    SimulatedClaim {
+        pool: claim.pool.object,
+        pods: claim.pods.clone(),
+        instance_types: claim.types.count_ones(..),
+        offered: launchable.count_ones(..),
+        cheapest: cheapest.iter().filter_map(with_name).collect(),
+        zones: zones.into_iter().collect(),
+        capacity_types: capacity_types.into_iter().collect(),
+        requests: list(&claim.requests, names),
+        allocatable: first.map(|resources| list(&resources.allocatable, names)).unwrap_or_default(),
+        requirements: claim.requirements.iter().map(|(key, one)| (key, one.to_string())).collect(),
+        reservations: claim.reserved.iter().copied().collect(),
+    }
+}
+
+fn list<'d>(resources: &Resources, names: &ResourceNames<'d>) -> Vec<(&'d str, Quantity)> {
+    resources.iter().map(|(id, amount)| (names.name(id), amount)).collect()
+}

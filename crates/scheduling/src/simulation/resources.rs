@@ -1,0 +1,188 @@
+//! Lists of resources.
+
+use std::cell::RefCell;
+
+use manifest::tree::{Members, Node};
+use values::quantity::{Notation, Quantity};
+
+use crate::scalar::text;
+
+/// Number of a resource name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ResourceId(u16);
+
+/// `cpu`.
+pub(crate) const CPU: ResourceId = ResourceId(0);
+/// `memory`.
+pub(crate) const MEMORY: ResourceId = ResourceId(1);
+/// `pods`.
+pub(crate) const PODS: ResourceId = ResourceId(2);
+/// `ephemeral-storage`.
+pub(crate) const STORAGE: ResourceId = ResourceId(3);
+/// `nodes`, which only limits have.
+pub(crate) const NODES: ResourceId = ResourceId(4);
+
+/// The names of the resources of a simulation.
+#[derive(Debug)]
+pub(crate) struct ResourceNames<'d>(RefCell<Vec<&'d str>>);
+
+impl<'d> ResourceNames<'d> {
+    /// The resources that every node has.
+    pub(crate) fn new() -> Self {
+        Self(RefCell::new(vec!["cpu", "memory", "pods", "ephemeral-storage", "nodes"]))
+    }
+
+    /// The number of a name.
+    pub(crate) fn id(&self, name: &'d str) -> ResourceId {
+        let mut names = self.0.borrow_mut();
+        let position = names.iter().position(|present| *present == name);
+        let index = position.unwrap_or_else(|| {
+            names.push(name);
+            names.len() - 1
+        });
+        ResourceId(u16::try_from(index).unwrap_or(u16::MAX))
+    }
+
+    /// The name of a number.
+    pub(crate) fn name(&self, id: ResourceId) -> &'d str {
+        self.0.borrow().get(usize::from(id.0)).copied().unwrap_or_default()
+    }
+
+    /// Parses the members of a mapping. A quantity that the API server refuses is left out.
+    pub(crate) fn parse(&self, members: Members<'d>) -> Resources {
+        let mut all = Resources::default();
+        for (name, node) in members {
+            if let Some(amount) = quantity(node) {
+                all.set(self.id(name), amount);
+            }
+        }
+        all
+    }
+}
+
+/// Parses a quantity, which may be written as a number.
+pub(crate) fn quantity(node: Node<'_>) -> Option<Quantity> {
+    Quantity::parse(text(node).trim()).ok()
+}
+
+/// Amounts of resources, sorted by resource.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Resources(Vec<(ResourceId, Quantity)>);
+
+impl Resources {
+    /// The resources with their amounts.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ResourceId, Quantity)> {
+        self.0.iter().copied()
+    }
+
+    /// Whether the list has no resource.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The amount of a resource, where the list has it.
+    pub(crate) fn find(&self, id: ResourceId) -> Option<Quantity> {
+        self.0.iter().find(|(present, _)| *present == id).map(|(_, amount)| *amount)
+    }
+
+    /// The amount of a resource, or zero.
+    pub(crate) fn get(&self, id: ResourceId) -> Quantity {
+        self.find(id).unwrap_or(Quantity::ZERO)
+    }
+
+    /// Replaces the amount of a resource.
+    pub(crate) fn set(&mut self, id: ResourceId, amount: Quantity) {
+        match self.0.binary_search_by_key(&id, |(present, _)| *present) {
+            Ok(index) => {
+                if let Some(entry) = self.0.get_mut(index) {
+                    entry.1 = amount;
+                }
+            }
+            Err(index) => self.0.insert(index, (id, amount)),
+        }
+    }
+
+    /// Replaces the amounts of the resources of another list.
+    pub(crate) fn replace(&mut self, others: &Self) {
+        for (id, amount) in others.iter() {
+            self.set(id, amount);
+        }
+    }
+
+    /// Adds another list.
+    pub(crate) fn add(&mut self, others: &Self) {
+        for (id, amount) in others.iter() {
+            self.set(id, self.get(id).plus(amount));
+        }
+    }
+
+    /// Subtracts the resources that the list has from another list.
+    pub(crate) fn subtract(&mut self, others: &Self) {
+        for (id, amount) in &mut self.0 {
+            *amount = amount.minus(others.get(*id));
+        }
+    }
+
+    /// Keeps the larger amount of each resource of both lists.
+    pub(crate) fn raise(&mut self, others: &Self) {
+        self.combine(others, |present, other| other > present);
+    }
+
+    /// Keeps the smaller amount of each resource of both lists.
+    pub(crate) fn lower(&mut self, others: &Self) {
+        self.combine(others, |present, other| other < present);
+    }
+
+    fn combine(&mut self, others: &Self, replaces: impl Fn(Quantity, Quantity) -> bool) {
+        for (id, amount) in others.iter() {
+            if self.find(id).is_none_or(|present| replaces(present, amount)) {
+                self.set(id, amount);
+            }
+        }
+    }
+
+    /// Replaces negative amounts by zero.
+    pub(crate) fn floor(&mut self) {
+        for (_, amount) in &mut self.0 {
+            if amount.is_negative() {
+                *amount = Quantity::ZERO;
+            }
+        }
+    }
+
+    /// Whether the amounts fit into available amounts (`resources.Fits`): nothing fits if any available amount is negative.
+    pub(crate) fn fit_into(&self, available: &Self) -> bool {
+        !available.0.iter().any(|(_, amount)| amount.is_negative())
+            && self.0.iter().all(|(id, amount)| *amount <= available.get(*id))
+    }
+
+    /// The first resource of which more is asked than available.
+    pub(crate) fn exceeding(&self, available: &Self) -> Option<ResourceId> {
+        self.0.iter().find(|(id, amount)| *amount > available.get(*id)).map(|(id, _)| *id)
+    }
+
+    /// The list as Karpenter prints it in messages.
+    pub(crate) fn text(&self, names: &ResourceNames<'_>) -> String {
+        let mut all: Vec<(&str, Quantity)> =
+            self.iter().map(|(id, amount)| (names.name(id), amount)).collect();
+        all.sort_by_key(|(name, _)| *name);
+        let fields: Vec<String> =
+            all.iter().map(|(name, amount)| format!("\"{name}\":\"{amount}\"")).collect();
+        format!("{{{}}}", fields.join(","))
+    }
+}
+
+impl FromIterator<(ResourceId, Quantity)> for Resources {
+    fn from_iter<I: IntoIterator<Item = (ResourceId, Quantity)>>(all: I) -> Self {
+        let mut list = Self::default();
+        for (id, amount) in all {
+            list.set(id, amount);
+        }
+        list
+    }
+}
+
+/// A number of MiB.
+pub(crate) fn mebibytes(count: i64) -> Quantity {
+    Quantity::from_nano(i128::from(count) * (1 << 20) * 1_000_000_000, Notation::Binary)
+}

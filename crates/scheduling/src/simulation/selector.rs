@@ -1,0 +1,70 @@
+//! Label selectors of pods.
+//!
+//! Source: `LabelSelectorAsSelector` of k8s.io/apimachinery pkg/apis/meta/v1, and labels.Requirement.Matches.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use manifest::tree::{Node, items_of, members_of};
+
+use crate::scalar::{text, text_or_empty};
+
+/// Labels of an object.
+pub(crate) type Labels<'d> = BTreeMap<&'d str, &'d str>;
+
+/// Returns a map of labels.
+pub(crate) fn labels_of(map: Option<Node<'_>>) -> Labels<'_> {
+    members_of(map).map(|(key, value)| (key, text(value))).collect()
+}
+
+/// Expression of a selector.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Expression<'d> {
+    key: &'d str,
+    operator: &'d str,
+    values: BTreeSet<&'d str>,
+}
+
+impl Expression<'_> {
+    fn matches(&self, labels: &Labels<'_>) -> bool {
+        let value = labels.get(self.key);
+        match self.operator {
+            "In" => value.is_some_and(|value| self.values.contains(value)),
+            "NotIn" => value.is_none_or(|value| !self.values.contains(value)),
+            "Exists" => value.is_some(),
+            "DoesNotExist" => value.is_none(),
+            _ => false,
+        }
+    }
+}
+
+/// Selector of pods or namespaces. The empty selector matches everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LabelSelector<'d> {
+    labels: Labels<'d>,
+    expressions: BTreeSet<Expression<'d>>,
+}
+
+impl<'d> LabelSelector<'d> {
+    /// Parses a selector; `None` if it is absent, which matches nothing.
+    pub(crate) fn parse(node: Option<Node<'d>>) -> Option<Self> {
+        let node = node.filter(|node| node.is_mapping())?;
+        let expressions = items_of(node.get("matchExpressions")).map(|item| Expression {
+            key: text_or_empty(item.get("key")),
+            operator: text_or_empty(item.get("operator")),
+            values: items_of(item.get("values")).map(text).collect(),
+        });
+        Some(Self { labels: labels_of(node.get("matchLabels")), expressions: expressions.collect() })
+    }
+
+    /// Adds that a label is, or is not, a value.
+    pub(crate) fn add(&mut self, key: &'d str, value: &'d str, is: bool) {
+        let operator = if is { "In" } else { "NotIn" };
+        self.expressions.insert(Expression { key, operator, values: BTreeSet::from([value]) });
+    }
+
+    /// Whether labels match.
+    pub(crate) fn matches(&self, labels: &Labels<'_>) -> bool {
+        self.labels.iter().all(|(key, value)| labels.get(key) == Some(value))
+            && self.expressions.iter().all(|expression| expression.matches(labels))
+    }
+}

@@ -1,0 +1,87 @@
+//! Settings of a simulation: the controller's options, and what manifests do not show.
+
+use std::collections::BTreeMap;
+
+use karpenter::instance_types;
+use karpenter::release::Release;
+
+/// Availability zone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Zone {
+    /// The name, such as `us-east-1a`.
+    pub name: String,
+    /// The ID, such as `use1-az1`; empty if unknown.
+    pub id: String,
+}
+
+/// Number of pods of a workload, instead of its `spec.replicas`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplicaCount {
+    /// The kind of the workload.
+    pub kind: String,
+    /// The name of the workload.
+    pub name: String,
+    /// The number of pods.
+    pub count: usize,
+}
+
+/// Settings of a simulation.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the options of the controller are independent")]
+pub struct SimulationSettings {
+    /// The release of Karpenter.
+    pub release: Release,
+    /// The region.
+    pub region: String,
+    /// The zones of the subnets, for EC2NodeClasses whose status names none.
+    pub zones: Vec<Zone>,
+    /// On-demand prices in USD per hour by instance type. A type without a price cannot be launched.
+    pub prices: BTreeMap<String, f64>,
+    /// The part of the on-demand price that spot capacity saves.
+    pub spot_discount: f64,
+    /// `VM_MEMORY_OVERHEAD_PERCENT`.
+    pub vm_memory_overhead: f64,
+    /// `RESERVED_ENIS`.
+    pub reserved_enis: i64,
+    /// Instances left in each capacity reservation. A reservation without an entry has one instance for each pod.
+    pub reservation_capacity: BTreeMap<String, u32>,
+    /// Gate `ReservedCapacity`.
+    pub reserved_capacity: bool,
+    /// Gate `NodeOverlay`.
+    pub node_overlays: bool,
+    /// `PREFERENCE_POLICY=Ignore`.
+    pub ignores_preferences: bool,
+    /// `MIN_VALUES_POLICY=BestEffort`.
+    pub min_values_best_effort: bool,
+    /// Numbers of pods that replace those of workloads.
+    pub replicas: Vec<ReplicaCount>,
+    /// Whether existing nodes are left out.
+    pub without_nodes: bool,
+}
+
+impl SimulationSettings {
+    /// The defaults for a release: three zones of us-east-1, with its prices.
+    pub fn new(release: Release) -> Self {
+        let zone = |name: &str, id: &str| Zone { name: name.to_owned(), id: id.to_owned() };
+        Self {
+            release,
+            region: instance_types::PRICED_REGION.to_owned(),
+            zones: vec![
+                zone("us-east-1a", "use1-az1"),
+                zone("us-east-1b", "use1-az2"),
+                zone("us-east-1c", "use1-az4"),
+            ],
+            prices: instance_types::prices().map(|(name, price)| (name.to_owned(), price)).collect(),
+            spot_discount: 0.6,
+            vm_memory_overhead: 0.075,
+            reserved_enis: 0,
+            reservation_capacity: BTreeMap::new(),
+            reserved_capacity: true,
+            node_overlays: false,
+            ignores_preferences: false,
+            min_values_best_effort: false,
+            replicas: Vec::new(),
+            without_nodes: false,
+        }
+    }
+}

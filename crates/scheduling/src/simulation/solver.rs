@@ -1,0 +1,310 @@
+//! The scheduling loop.
+//!
+//! Source: `Solve`, `trySchedule` and `add` in pkg/controllers/provisioning/scheduling/scheduler.go of
+//! kubernetes-sigs/karpenter at v1.14.1.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::behaviour::Behaviour;
+use super::claim::{Attempt, Claim, Rejection};
+use super::go_sort::sort_slice;
+use super::outcome::Unplaced;
+use super::pool::Pool;
+use super::queue::Queue;
+use super::reason::Explainer;
+use super::relaxation::relax;
+use super::reservations::Reservations;
+use super::settings::SimulationSettings;
+use super::variant::Variant;
+use super::world::World;
+
+/// Failure of a pod.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Failure<'d> {
+    /// The reasons.
+    pub(crate) unplaced: Rc<Unplaced<'d>>,
+    /// Whether relaxing preferences does not help.
+    ends_relaxation: bool,
+    /// Whether Karpenter reports the failure.
+    pub(crate) is_reported: bool,
+}
+
+/// The state of a simulation.
+pub(crate) struct Solver<'d> {
+    /// The cluster.
+    pub(crate) world: World<'d>,
+    /// The new nodes.
+    pub(crate) claims: Vec<Claim<'d>>,
+    /// The pods without a place.
+    pub(crate) failures: BTreeMap<usize, Failure<'d>>,
+    settings: &'d SimulationSettings,
+    hosts: &'d [String],
+    reservations: Reservations<'d>,
+    /// The variants of each shape, as far as they were needed.
+    ladders: Vec<Vec<Rc<Variant<'d>>>>,
+    variants: usize,
+    /// The number of placed pods. A failure does not change before the next success.
+    placed: usize,
+    /// The last failure of each shape, with the number of placed pods.
+    last_failures: BTreeMap<usize, (usize, Failure<'d>)>,
+}
+
+impl<'d> Solver<'d> {
+    /// A simulation that has not started. `hosts` has a name for each new node.
+    pub(crate) fn new(world: World<'d>, settings: &'d SimulationSettings, hosts: &'d [String]) -> Self {
+        let ladders = world.shapes.iter().map(|_| Vec::new()).collect();
+        Self {
+            world,
+            claims: Vec::new(),
+            failures: BTreeMap::new(),
+            settings,
+            hosts,
+            reservations: Reservations::new(settings),
+            ladders,
+            variants: 0,
+            placed: 0,
+            last_failures: BTreeMap::new(),
+        }
+    }
+
+    /// Places all pods.
+    pub(crate) fn solve(&mut self) {
+        if self.world.used_pools == 0 {
+            return self.fail_all();
+        }
+        let mut queue = Queue::new(&self.world);
+        if Behaviour::RELAXES_AT_ONCE.holds_in(self.settings.release) {
+            self.solve_with_relaxation(&mut queue);
+        } else {
+            self.solve_step_by_step(&mut queue);
+        }
+        for claim in &mut self.claims {
+            claim.finish();
+        }
+        self.check_min_values();
+    }
+
+    /// Without a NodePool existing nodes are not tried either.
+    fn fail_all(&mut self) {
+        let release = self.settings.release;
+        let message = if Behaviour::DAEMONS_BY_TYPE.holds_in(release) {
+            "no dynamic nodepools found"
+        } else {
+            "no nodepools found"
+        };
+        for index in 0..self.world.pods.len() {
+            self.failures.insert(index, failure(message, true));
+        }
+    }
+
+    /// Since 1.4 a pod is relaxed completely before the next pod is tried.
+    fn solve_with_relaxation(&mut self, queue: &mut Queue) {
+        while let Some(pod) = queue.pop() {
+            match self.try_with_relaxation(pod) {
+                None => {
+                    self.failures.remove(&pod);
+                }
+                Some(failure) => {
+                    self.failures.insert(pod, failure);
+                    queue.push(pod, false);
+                }
+            }
+        }
+    }
+
+    fn try_with_relaxation(&mut self, pod: usize) -> Option<Failure<'d>> {
+        let shape = self.world.pods.get(pod)?.shape;
+        let has_volumes = self.world.pods.get(pod).is_some_and(|pod| !pod.volumes.is_empty());
+        let last =
+            self.last_failures.get(&shape).filter(|(placed, _)| *placed == self.placed && !has_volumes);
+        if let Some((_, failure)) = last {
+            return Some(failure.clone());
+        }
+        let mut level = 0;
+        let mut last = Failure::default();
+        while let Some(variant) = self.variant(shape, level) {
+            match self.add(pod, &variant) {
+                Ok(()) => return None,
+                Err(failure) => last = failure,
+            }
+            if last.ends_relaxation {
+                break;
+            }
+            level += 1;
+        }
+        self.last_failures.insert(shape, (self.placed, last.clone()));
+        Some(last)
+    }
+
+    /// Until 1.3 a pod that failed loses one preference and goes to the end of the queue.
+    fn solve_step_by_step(&mut self, queue: &mut Queue) {
+        let mut levels: BTreeMap<usize, usize> = BTreeMap::new();
+        while let Some(pod) = queue.pop() {
+            let Some(shape) = self.world.pods.get(pod).map(|pod| pod.shape) else { continue };
+            let level = levels.get(&pod).copied().unwrap_or_default();
+            let Some(variant) = self.variant(shape, level) else { continue };
+            match self.add(pod, &variant) {
+                Ok(()) => {
+                    self.failures.remove(&pod);
+                }
+                Err(failure) => {
+                    self.failures.insert(pod, failure);
+                    let is_relaxed = self.variant(shape, level + 1).is_some();
+                    if is_relaxed {
+                        levels.insert(pod, level + 1);
+                    }
+                    queue.push(pod, is_relaxed);
+                }
+            }
+        }
+    }
+
+    /// A shape after some steps of relaxation.
+    fn variant(&mut self, shape: usize, level: usize) -> Option<Rc<Variant<'d>>> {
+        let ladder = self.ladders.get(shape)?;
+        if let Some(variant) = ladder.get(level) {
+            return Some(Rc::clone(variant));
+        }
+        let relaxed = match ladder.last() {
+            None => self.world.shapes.get(shape)?.clone(),
+            Some(last) => relax(&last.shape, self.world.has_soft_taint)?,
+        };
+        let groups = self.world.topology.join(&relaxed);
+        let ignores =
+            self.settings.ignores_preferences && Behaviour::RELAXES_AT_ONCE.holds_in(self.settings.release);
+        let variant = Rc::new(Variant::new(self.variants, relaxed, groups, ignores));
+        self.variants += 1;
+        self.ladders.get_mut(shape)?.push(Rc::clone(&variant));
+        Some(variant)
+    }
+
+    /// Places a pod on an existing node, on a new node with other pods, or on a further new node.
+    fn add(&mut self, pod: usize, variant: &Rc<Variant<'d>>) -> Result<(), Failure<'d>> {
+        let refuses = Behaviour::REFUSES_RESOURCE_CLAIMS.holds_in(self.settings.release);
+        if variant.shape.has_resource_claims && refuses {
+            let text =
+                "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter";
+            return Err(Failure { ends_relaxation: true, ..failure(text, true) });
+        }
+        if self.add_to_existing(pod, variant) || self.add_to_claim(pod, variant) {
+            self.placed += 1;
+            return Ok(());
+        }
+        if self.world.pools.is_empty() {
+            let is_reported = Behaviour::ALL_POOLS_DROPPED_ERROR.holds_in(self.settings.release);
+            return Err(failure(
+                "nodepool requirements filtered out all available instance types",
+                is_reported,
+            ));
+        }
+        self.add_to_new(pod, variant)?;
+        self.placed += 1;
+        Ok(())
+    }
+
+    fn add_to_existing(&mut self, pod: usize, variant: &Variant<'d>) -> bool {
+        let volumes = self.world.pods.get(pod).map(|pod| pod.volumes.as_slice()).unwrap_or_default();
+        for node in &mut self.world.nodes {
+            if let Some(requirements) = node.try_add(variant, volumes, &self.world.topology) {
+                node.add(pod, variant, volumes, requirements);
+                self.world.topology.record(variant, &node.taints, &node.labels);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn add_to_claim(&mut self, pod: usize, variant: &Variant<'d>) -> bool {
+        sort_slice(&mut self.claims, |one, other| one.pods.len() < other.pods.len());
+        let attempt = Attempt {
+            topology: &self.world.topology,
+            reservations: &self.reservations,
+            settings: self.settings,
+        };
+        let found = self.claims.iter_mut().find_map(|claim| {
+            let addition = claim.try_more(variant, attempt)?;
+            Some((claim, addition))
+        });
+        let Some((claim, addition)) = found else { return false };
+        claim.add(pod, variant, addition, &mut self.world.topology, &mut self.reservations);
+        true
+    }
+
+    fn add_to_new(&mut self, pod: usize, variant: &Rc<Variant<'d>>) -> Result<(), Failure<'d>> {
+        let mut rejections = Vec::new();
+        let mut ends_relaxation = false;
+        for pool in self.world.pools.clone() {
+            match self.open(&pool, pod, variant) {
+                Ok(()) => return Ok(()),
+                Err(rejection) => {
+                    ends_relaxation = matches!(rejection, Rejection::Reservation(_));
+                    rejections.push((pool, rejection));
+                    if ends_relaxation {
+                        break;
+                    }
+                }
+            }
+        }
+        let explainer = Explainer { names: &self.world.names, release: self.settings.release };
+        let explain =
+            |(pool, rejection): &(Rc<Pool<'d>>, Rejection<'d>)| explainer.explain(pool, variant, rejection);
+        let reasons: Vec<_> = rejections.iter().map(explain).collect();
+        let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
+        let message = messages.join("; ");
+        Err(Failure { unplaced: Rc::new(Unplaced { message, reasons }), ends_relaxation, is_reported: true })
+    }
+
+    /// Opens a node of a NodePool for a pod.
+    fn open(&mut self, pool: &Rc<Pool<'d>>, pod: usize, variant: &Variant<'d>) -> Result<(), Rejection<'d>> {
+        if pool.has_no_node_left() {
+            return Err(Rejection::NodeLimit);
+        }
+        let types = pool.within_limits();
+        if types.is_clear() {
+            return Err(Rejection::Limits);
+        }
+        let Some(host) = self.hosts.get(self.claims.len()) else { return Err(Rejection::Full) };
+        let best_effort = self.settings.min_values_best_effort
+            && Behaviour::MIN_VALUES_POLICY.holds_in(self.settings.release);
+        let mut claim = Claim::open(pool, types, host);
+        let attempt = Attempt {
+            topology: &self.world.topology,
+            reservations: &self.reservations,
+            settings: self.settings,
+        };
+        let addition = claim.try_add(variant, attempt, best_effort)?;
+        claim.add(pod, variant, addition, &mut self.world.topology, &mut self.reservations);
+        pool.subtract_largest(&claim.types);
+        self.claims.push(claim);
+        Ok(())
+    }
+
+    /// The launch takes the cheapest instance types. The pods of a node fail if `minValues` do not hold for these.
+    fn check_min_values(&mut self) {
+        let release = self.settings.release;
+        let most = if Behaviour::SIX_HUNDRED_TYPES.holds_in(release) { 600 } else { 60 };
+        let best_effort =
+            self.settings.min_values_best_effort && Behaviour::MIN_VALUES_POLICY.holds_in(release);
+        let mut failed = Vec::new();
+        self.claims.retain(|claim| {
+            let missing = claim.missing_after_truncation(most);
+            if missing.is_empty() || best_effort {
+                return true;
+            }
+            let message = format!(
+                "pod didn’t schedule because NodePool couldn’t meet minValues requirements, validating minValues, \
+                 minValues requirement is not met for label(s) (label(s)=[{}])",
+                missing.join(" ")
+            );
+            failed.extend(claim.pods.iter().map(|pod| (*pod, failure(&message, true))));
+            false
+        });
+        self.failures.extend(failed);
+    }
+}
+
+fn failure<'d>(message: &str, is_reported: bool) -> Failure<'d> {
+    let unplaced = Unplaced { message: message.to_owned(), reasons: Vec::new() };
+    Failure { unplaced: Rc::new(unplaced), ends_relaxation: false, is_reported }
+}

@@ -1,0 +1,279 @@
+//! Constraint that pods share, with the number of pods in each domain.
+//!
+//! Source: pkg/controllers/provisioning/scheduling/topologygroup.go and topologynodefilter.go of kubernetes-sigs/karpenter at
+//! v1.14.1.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use karpenter::labels;
+
+use super::super::selector::LabelSelector;
+use super::super::shape::PodShape;
+use crate::requirements::{EffectiveOperator, Requirement, Requirements};
+use crate::taints::{PoolTaint, Toleration};
+
+/// Kind of a constraint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum GroupKind {
+    /// Topology spread.
+    Spread,
+    /// Pod affinity.
+    Affinity,
+    /// Pod anti-affinity.
+    AntiAffinity,
+}
+
+impl GroupKind {
+    /// The name in messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Spread => "topology spread",
+            Self::Affinity => "pod affinity",
+            Self::AntiAffinity => "pod anti-affinity",
+        }
+    }
+}
+
+/// The nodes whose pods count for a topology spread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NodeFilter<'d> {
+    /// The requirements on a node, as alternatives.
+    alternatives: Vec<Requirements<'d>>,
+    tolerations: Vec<Toleration<'d>>,
+    honors_taints: bool,
+    honors_affinity: bool,
+}
+
+impl<'d> NodeFilter<'d> {
+    /// The filter of a topology spread of a pod.
+    pub(crate) fn of(shape: &PodShape<'d>, honors_taints: bool, honors_affinity: bool) -> Self {
+        let mut selector = Requirements::default();
+        selector.extend(shape.node_selector.iter().cloned());
+        let mut alternatives: Vec<Requirements<'d>> = Vec::new();
+        for term in &shape.required_terms {
+            let mut all = selector.clone();
+            all.extend(term.iter().cloned());
+            alternatives.push(all);
+        }
+        if alternatives.is_empty() {
+            alternatives.push(selector);
+        }
+        Self { alternatives, tolerations: shape.tolerations.clone(), honors_taints, honors_affinity }
+    }
+
+    /// Whether the pods of a node count.
+    pub(crate) fn matches(&self, taints: &[PoolTaint<'_>], node: &Requirements<'d>) -> bool {
+        let selected = !self.honors_affinity
+            || self.alternatives.is_empty()
+            || self.alternatives.iter().any(|asked| node.compatible_strictly(asked).is_ok());
+        selected && (!self.honors_taints || self.tolerates(taints))
+    }
+
+    /// Whether the domains of nodes with taints count.
+    pub(crate) fn admits(&self, taints: &[PoolTaint<'_>]) -> bool {
+        !self.honors_taints || self.tolerates(taints)
+    }
+
+    fn tolerates(&self, taints: &[PoolTaint<'_>]) -> bool {
+        let tolerated = |taint: &PoolTaint<'_>| self.tolerations.iter().any(|one| one.tolerates(taint));
+        taints.iter().all(tolerated)
+    }
+
+    /// The part that Karpenter's hash of a group covers: the keys of the requirements without their values, because the
+    /// fields of a requirement are not exported.
+    fn identity(&self) -> FilterIdentity<'d> {
+        let keys = |all: &Requirements<'d>| all.iter().map(|(key, _)| key).collect::<BTreeSet<_>>();
+        FilterIdentity {
+            keys: self.alternatives.iter().map(keys).collect(),
+            tolerations: self.tolerations.iter().copied().collect(),
+            policies: (self.honors_taints, self.honors_affinity),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct FilterIdentity<'d> {
+    keys: BTreeSet<BTreeSet<&'d str>>,
+    tolerations: BTreeSet<Toleration<'d>>,
+    policies: (bool, bool),
+}
+
+/// What makes constraints of different pods the same group. `minDomains` does not count.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct GroupIdentity<'d> {
+    kind: GroupKind,
+    key: &'d str,
+    namespaces: BTreeSet<&'d str>,
+    max_skew: i64,
+    selector: Option<LabelSelector<'d>>,
+    filter: FilterIdentity<'d>,
+}
+
+/// A constraint before it is joined with the equal constraints of other pods.
+#[derive(Clone, Debug)]
+pub(crate) struct Constraint<'d> {
+    /// The kind.
+    pub(crate) kind: GroupKind,
+    /// The label whose values are the domains.
+    pub(crate) key: &'d str,
+    /// The namespaces of the pods that count.
+    pub(crate) namespaces: BTreeSet<&'d str>,
+    /// The selector of the pods that count.
+    pub(crate) selector: Option<LabelSelector<'d>>,
+    /// `maxSkew`.
+    pub(crate) max_skew: i64,
+    /// `minDomains`.
+    pub(crate) min_domains: Option<i64>,
+    /// The nodes that count.
+    pub(crate) filter: NodeFilter<'d>,
+}
+
+impl<'d> Constraint<'d> {
+    /// What makes it the same group as another constraint.
+    pub(crate) fn identity(&self) -> GroupIdentity<'d> {
+        GroupIdentity {
+            kind: self.kind,
+            key: self.key,
+            namespaces: self.namespaces.clone(),
+            max_skew: self.max_skew,
+            selector: self.selector.clone(),
+            filter: self.filter.identity(),
+        }
+    }
+
+    /// Whether a pod counts.
+    pub(crate) fn selects(&self, shape: &PodShape<'d>) -> bool {
+        let selector = self.selector.as_ref();
+        self.namespaces.contains(shape.namespace)
+            && selector.is_some_and(|selector| selector.matches(&shape.labels))
+    }
+}
+
+/// A constraint with the number of pods in each domain.
+#[derive(Debug)]
+pub(crate) struct Group<'d> {
+    /// The constraint.
+    pub(crate) constraint: Constraint<'d>,
+    /// The number of pods in each known domain.
+    pub(crate) domains: BTreeMap<&'d str, i64>,
+    /// The number of domains with a pod.
+    occupied: usize,
+}
+
+impl<'d> Group<'d> {
+    /// A group with empty domains.
+    pub(crate) fn new(constraint: Constraint<'d>, domains: impl Iterator<Item = &'d str>) -> Self {
+        Self { constraint, domains: domains.map(|domain| (domain, 0)).collect(), occupied: 0 }
+    }
+
+    /// Adds an empty domain.
+    pub(crate) fn register(&mut self, domain: &'d str) {
+        self.domains.entry(domain).or_insert(0);
+    }
+
+    /// Counts a pod in a domain.
+    pub(crate) fn record(&mut self, domain: &'d str) {
+        let count = self.domains.entry(domain).or_insert(0);
+        self.occupied += usize::from(*count == 0);
+        *count += 1;
+    }
+
+    fn count(&self, domain: &str) -> i64 {
+        self.domains.get(domain).copied().unwrap_or_default()
+    }
+
+    /// The domains in which a pod may be placed; none if the requirement accepts no value. `selects` is whether the pod
+    /// counts itself.
+    pub(crate) fn next(
+        &self,
+        selects: bool,
+        pod: &Requirement<'d>,
+        node: &Requirement<'d>,
+    ) -> Requirement<'d> {
+        match self.constraint.kind {
+            GroupKind::Spread => Requirement::one_of(self.next_of_spread(selects, pod, node)),
+            GroupKind::Affinity => self.next_of_affinity(selects, pod, node),
+            GroupKind::AntiAffinity => self.next_of_anti_affinity(pod, node),
+        }
+    }
+
+    /// The host name of the node, if the domains are host names and the node is known.
+    fn host(&self, node: &Requirement<'d>) -> Option<&'d str> {
+        let mut names = node.named_values();
+        let first = names.next().filter(|_| self.constraint.key == labels::HOSTNAME)?;
+        names.next().is_none().then_some(first)
+    }
+
+    /// The known domains that a node can be in.
+    fn domains_of<'g>(&'g self, node: &'g Requirement<'d>) -> impl Iterator<Item = (&'d str, i64)> + 'g {
+        let accepted = |domain: &&'d str| node.has(domain);
+        let all = self.domains.iter().map(|(domain, count)| (*domain, *count));
+        all.filter(move |(domain, _)| accepted(domain))
+    }
+
+    fn next_of_spread(
+        &self,
+        selects: bool,
+        pod: &Requirement<'d>,
+        node: &Requirement<'d>,
+    ) -> Option<&'d str> {
+        let own = i64::from(selects);
+        let max = self.constraint.max_skew;
+        if let Some(host) = self.host(node) {
+            return (self.count(host) + own <= max).then_some(host);
+        }
+        let least = self.least(pod);
+        let valid = self.domains_of(node).filter(|(_, count)| count + own - least <= max);
+        // Among equal counts Karpenter takes the first of a Go map, which is random.
+        valid.min_by_key(|(_, count)| *count).map(|(domain, _)| domain)
+    }
+
+    /// The smallest count of the domains that the pod can be in.
+    fn least(&self, pod: &Requirement<'d>) -> i64 {
+        if self.constraint.key == labels::HOSTNAME {
+            return 0;
+        }
+        let counts: Vec<i64> = self.domains_of(pod).map(|(_, count)| count).collect();
+        let number = i64::try_from(counts.len()).unwrap_or(i64::MAX);
+        if self.constraint.min_domains.is_some_and(|least| number < least) {
+            return 0;
+        }
+        counts.into_iter().min().unwrap_or(i64::from(i32::MAX))
+    }
+
+    /// Whether a pod starts its own affinity: no pod that it could join exists.
+    fn starts(&self, selects: bool, pod: &Requirement<'d>) -> bool {
+        selects && (self.occupied == 0 || !self.domains_of(pod).any(|(_, count)| count > 0))
+    }
+
+    fn next_of_affinity(
+        &self,
+        selects: bool,
+        pod: &Requirement<'d>,
+        node: &Requirement<'d>,
+    ) -> Requirement<'d> {
+        if let Some(host) = self.host(node) {
+            let joins = pod.has(host) && (self.count(host) > 0 || self.starts(selects, pod));
+            return Requirement::one_of(joins.then_some(host));
+        }
+        let accepted = |domain: &&'d str| pod.has(domain) && node.has(domain);
+        let all = self.domains_of(pod);
+        let occupied = all.filter(|(domain, count)| *count > 0 && node.has(domain)).map(|(domain, _)| domain);
+        let occupied = Requirement::one_of(occupied);
+        if occupied.operator() == EffectiveOperator::In || !self.starts(selects, pod) {
+            return occupied;
+        }
+        // Karpenter adds the first domain of the pod's as well, which may be another one.
+        let both = self.domains.keys().copied().find(accepted);
+        let first = both.or_else(|| self.domains.keys().copied().find(|domain| pod.has(domain)));
+        Requirement::one_of(first)
+    }
+
+    fn next_of_anti_affinity(&self, pod: &Requirement<'d>, node: &Requirement<'d>) -> Requirement<'d> {
+        if let Some(host) = self.host(node) {
+            return Requirement::one_of((self.count(host) == 0).then_some(host));
+        }
+        let empty = self.domains_of(node).filter(|(domain, count)| *count == 0 && pod.has(domain));
+        Requirement::one_of(empty.map(|(domain, _)| domain))
+    }
+}

@@ -1,0 +1,82 @@
+//! Pod at one step of its relaxation.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+
+use super::shape::PodShape;
+use super::topology::{Constraint, GroupIdentity, SharedGroup};
+use crate::requirements::Requirements;
+
+/// Pod at one step of its relaxation. Pods with equal shapes share it.
+#[derive(Debug)]
+pub(crate) struct Variant<'d> {
+    /// Number of the variant.
+    pub(crate) number: usize,
+    /// The shape without the relaxed preferences.
+    pub(crate) shape: PodShape<'d>,
+    /// The requirements with the heaviest preference.
+    pub(crate) requirements: Requirements<'d>,
+    /// The requirements without preferences.
+    pub(crate) strict: Requirements<'d>,
+    /// The groups of its constraints.
+    pub(crate) groups: Vec<SharedGroup<'d>>,
+    /// The groups of its required anti-affinity, for other pods.
+    pub(crate) inverse: Vec<SharedGroup<'d>>,
+    /// The groups that count it, and the number of groups that were looked at.
+    selecting: RefCell<(usize, Vec<SharedGroup<'d>>)>,
+    /// The groups of other pods whose anti-affinity it must respect.
+    matching_inverse: OnceCell<Vec<SharedGroup<'d>>>,
+}
+
+impl<'d> Variant<'d> {
+    /// A variant with its groups.
+    pub(crate) fn new(
+        number: usize,
+        shape: PodShape<'d>,
+        (groups, inverse): (Vec<SharedGroup<'d>>, Vec<SharedGroup<'d>>),
+        ignores_preferences: bool,
+    ) -> Self {
+        Self {
+            number,
+            requirements: shape.requirements(!ignores_preferences),
+            strict: shape.requirements(false),
+            shape,
+            groups,
+            inverse,
+            selecting: RefCell::default(),
+            matching_inverse: OnceCell::new(),
+        }
+    }
+
+    /// Whether the pod counts for a constraint.
+    pub(crate) fn is_selected_by(&self, constraint: &Constraint<'d>) -> bool {
+        constraint.selects(&self.shape)
+    }
+
+    /// Calls a function with every group that counts the pod.
+    pub(crate) fn selecting_groups(
+        &self,
+        created: &[SharedGroup<'d>],
+        mut each: impl FnMut(&SharedGroup<'d>),
+    ) {
+        let mut selecting = self.selecting.borrow_mut();
+        let (seen, found) = &mut *selecting;
+        let new = created.get(*seen..).unwrap_or_default();
+        found.extend(new.iter().filter(|group| group.borrow().constraint.selects(&self.shape)).cloned());
+        *seen = created.len();
+        found.iter().for_each(&mut each);
+    }
+
+    /// The groups of other pods whose anti-affinity the pod must respect. All pods have joined the topology before the
+    /// first pod is tried, so the groups do not change.
+    pub(crate) fn matching_inverse(
+        &self,
+        inverse: &BTreeMap<GroupIdentity<'d>, SharedGroup<'d>>,
+    ) -> &[SharedGroup<'d>] {
+        let matching = || {
+            let all = inverse.values().filter(|group| group.borrow().constraint.selects(&self.shape));
+            all.cloned().collect()
+        };
+        self.matching_inverse.get_or_init(matching)
+    }
+}

@@ -1,0 +1,342 @@
+//! The cluster that a simulation starts from.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use karpenter::kind::Kind;
+use karpenter::labels;
+use karpenter::release::Release;
+use manifest::tree::Node;
+use objects::node_class::Ec2NodeClass;
+use objects::object::Object;
+use objects::workload::Workload;
+
+use super::behaviour::Behaviour;
+use super::catalog::Catalog;
+use super::daemons::Daemons;
+use super::filter::FilterInput;
+use super::namespaces::Namespaces;
+use super::node::ExistingNode;
+use super::offerings::InstanceTypes;
+use super::overlay;
+use super::pool::Pool;
+use super::resources::{ResourceNames, Resources};
+use super::settings::SimulationSettings;
+use super::shape::{PodShape, Reader};
+use super::topology::{Domains, Topology, TopologyNode};
+use super::validation;
+use super::volumes::Storage;
+use super::workloads::{InputPod, InputPods};
+use crate::requirements::Requirement;
+use crate::scalar::text_or_empty;
+
+/// Pod that waits for a node.
+#[derive(Debug)]
+pub(crate) struct PendingPod<'d> {
+    /// The pod.
+    pub(crate) input: InputPod<'d>,
+    /// The number of its shape.
+    pub(crate) shape: usize,
+    /// `creationTimestamp`.
+    pub(crate) created: &'d str,
+    /// The volumes, by driver.
+    pub(crate) volumes: Vec<(&'d str, String)>,
+    /// The reason for which Karpenter ignores the pod.
+    pub(crate) ignored: Option<String>,
+}
+
+/// The cluster that a simulation starts from.
+pub(crate) struct World<'d> {
+    /// The names of resources.
+    pub(crate) names: ResourceNames<'d>,
+    /// The NodePools that have instance types, in the order in which they are tried.
+    pub(crate) pools: Vec<Rc<Pool<'d>>>,
+    /// The number of NodePools that Karpenter uses.
+    pub(crate) used_pools: usize,
+    /// Whether a NodePool has a taint that is a preference.
+    pub(crate) has_soft_taint: bool,
+    /// The existing nodes, in the order in which they are tried.
+    pub(crate) nodes: Vec<ExistingNode<'d>>,
+    /// The pods that wait for a node, in the order of the input.
+    pub(crate) pods: Vec<PendingPod<'d>>,
+    /// The shapes of these pods.
+    pub(crate) shapes: Vec<PodShape<'d>>,
+    /// The constraints on topology.
+    pub(crate) topology: Topology<'d>,
+}
+
+/// The objects of an input, with what is needed to read pods.
+struct Input<'i, 'd> {
+    objects: &'i [Object<'d>],
+    settings: &'d SimulationSettings,
+    names: ResourceNames<'d>,
+    namespaces: Namespaces<'d>,
+    storage: Storage<'d>,
+}
+
+impl<'d> World<'d> {
+    /// Reads objects.
+    pub(crate) fn read(objects: &[Object<'d>], settings: &'d SimulationSettings) -> Self {
+        let input = Input {
+            objects,
+            settings,
+            names: ResourceNames::new(),
+            namespaces: Namespaces::of(objects),
+            storage: Storage::of(objects, settings.release),
+        };
+        let all = InputPods::of(objects, settings);
+        let mut pools = input.pools();
+        let used_pools = pools.len();
+        let has_soft_taint = pools.iter().any(Pool::has_soft_taint);
+        let mut domains = Domains::default();
+        for pool in &pools {
+            domains.add_pool(&pool.written, &pool.catalog, &pool.taints);
+        }
+        let daemons = all.daemons.iter().map(|daemon| input.shape(daemon)).collect();
+        let mut daemons = Daemons::new(daemons, settings.release);
+        input.prepare(&mut pools, &mut daemons);
+        let (mut nodes, running) = input.nodes(&all.running);
+        let topology_nodes = topology_nodes(&nodes, running);
+        for node in &mut nodes {
+            node.reserve_for_daemons(&daemons);
+            let name = node.labels.get(labels::NODEPOOL).and_then(|name| name.named_values().next());
+            if let Some(pool) = pools.iter().find(|pool| Some(pool.object.name()) == name) {
+                pool.count_node(&node.capacity);
+            }
+        }
+        let drops_pools = Behaviour::DROPS_EMPTY_POOLS.holds_in(settings.release);
+        pools.retain(|pool| !drops_pools || !pool.types.is_clear());
+        let mut topology = Topology::new(domains, topology_nodes, settings);
+        let (pods, shapes) = input.pending(all.pending);
+        for shape in &shapes {
+            topology.join(shape);
+        }
+        for node in &nodes {
+            let host = node.labels.get(labels::HOSTNAME).and_then(|host| host.named_values().next());
+            if let Some(host) = host {
+                topology.register(labels::HOSTNAME, host);
+            }
+        }
+        let pools = pools.into_iter().map(Rc::new).collect();
+        Self { names: input.names, pools, used_pools, has_soft_taint, nodes, pods, shapes, topology }
+    }
+}
+
+impl<'d> Input<'_, 'd> {
+    fn release(&self) -> Release {
+        self.settings.release
+    }
+
+    fn of_kind(&self, kind: &'static str) -> impl Iterator<Item = Object<'d>> {
+        self.objects.iter().copied().filter(move |object| object.kind() == kind)
+    }
+
+    /// The NodePools that Karpenter uses, by weight, then by name backwards, with their catalogs.
+    fn pools(&self) -> Vec<Pool<'d>> {
+        let all = self.objects.iter().filter(|object| object.is(Kind::NODE_POOL));
+        let mut pools: Vec<Pool<'d>> =
+            all.filter_map(|object| Pool::read(*object, &self.names, self.release())).collect();
+        pools.sort_by(|one, other| {
+            other.weight.cmp(&one.weight).then_with(|| other.object.name().cmp(one.object.name()))
+        });
+        let types = InstanceTypes::new(self.settings);
+        let mut catalogs: BTreeMap<&str, Rc<Catalog<'d>>> = BTreeMap::new();
+        for class in self.objects.iter().filter_map(|object| Ec2NodeClass::of(*object)) {
+            let name = class.object().name();
+            if pools.iter().any(|pool| pool.node_class == name) {
+                catalogs.insert(name, Rc::new(types.catalog(class, &self.names, self.settings)));
+            }
+        }
+        for pool in &mut pools {
+            pool.catalog = catalogs.get(pool.node_class).cloned().unwrap_or_default();
+        }
+        if self.settings.node_overlays && Behaviour::NODE_OVERLAYS.holds_in(self.release()) {
+            overlay::apply(&mut pools, self.objects, &self.names);
+        }
+        pools
+    }
+
+    /// Filters the instance types by the NodePools' own requirements, and adds the daemons.
+    fn prepare(&self, pools: &mut [Pool<'d>], daemons: &mut Daemons<'d>) {
+        let best_effort =
+            self.settings.min_values_best_effort && Behaviour::MIN_VALUES_POLICY.holds_in(self.release());
+        for pool in pools {
+            let all = pool.catalog.all();
+            let groups = Daemons::new(Vec::new(), self.release()).groups(
+                &pool.requirements,
+                &pool.taints,
+                &pool.catalog,
+                &all,
+            );
+            let filter = FilterInput {
+                catalog: &pool.catalog,
+                types: &all,
+                requirements: &pool.requirements,
+                requests: &Resources::default(),
+                groups: &groups,
+                ports: &[],
+                fits_with_offering: false,
+                relaxes_min_values: best_effort,
+            };
+            let filters = Behaviour::DROPS_EMPTY_POOLS.holds_in(self.release());
+            let filtered = filter.filter().map(|(types, _)| types).unwrap_or_default();
+            pool.types = if filters { filtered } else { all };
+            pool.groups = daemons.groups(&pool.requirements, &pool.taints, &pool.catalog, &pool.types);
+        }
+    }
+
+    fn shape(&self, pod: &InputPod<'d>) -> PodShape<'d> {
+        let reader = Reader { names: &self.names, namespaces: &self.namespaces, release: self.release() };
+        PodShape::read(pod.pod, pod.namespace, reader)
+    }
+
+    /// The existing nodes with their running pods.
+    fn nodes(&self, running: &[InputPod<'d>]) -> (Vec<ExistingNode<'d>>, Vec<Vec<Rc<PodShape<'d>>>>) {
+        let mut nodes = if self.settings.without_nodes { Vec::new() } else { self.read_nodes() };
+        nodes.sort_by(|one, other| {
+            other.is_initialized.cmp(&one.is_initialized).then_with(|| one.name.cmp(other.name))
+        });
+        let mut shapes: Vec<Vec<Rc<PodShape<'d>>>> = nodes.iter().map(|_| Vec::new()).collect();
+        let by_name: BTreeMap<&str, usize> =
+            nodes.iter().enumerate().map(|(index, node)| (node.name, index)).collect();
+        for pod in running {
+            let name = pod.pod.spec().node_name().and_then(Node::as_str).unwrap_or_default();
+            let Some(index) = by_name.get(name) else { continue };
+            let shape = self.shape(pod);
+            if let Some(node) = nodes.get_mut(*index) {
+                node.take(&shape.requests);
+                node.ports.add(&shape.ports);
+                if pod.pod.is_daemon() {
+                    node.daemons.add(&shape.requests);
+                }
+                if node.volumes.is_limited() {
+                    node.volumes.add(&self.volumes(pod).unwrap_or_default().0);
+                }
+            }
+            let is_going = pod.pod.object().at(&["metadata", "deletionTimestamp"]).is_some();
+            if let Some(shapes) = shapes.get_mut(*index).filter(|_| !is_going) {
+                shapes.push(Rc::new(shape));
+            }
+        }
+        (nodes, shapes)
+    }
+
+    fn read_nodes(&self) -> Vec<ExistingNode<'d>> {
+        let claims: BTreeMap<&str, Object<'d>> = self
+            .of_kind("NodeClaim")
+            .filter_map(|claim| Some((claim.str_at(&["status", "nodeName"])?, claim)))
+            .collect();
+        let csi: BTreeMap<&str, Object<'d>> =
+            self.of_kind("CSINode").map(|node| (node.name(), node)).collect();
+        let is_going = |object: &Object<'d>| object.at(&["metadata", "deletionTimestamp"]).is_some();
+        let of_kind = self.of_kind("Node").filter(|node| !is_going(node));
+        let read = |node: Object<'d>| {
+            let name = node.name();
+            ExistingNode::read(
+                node,
+                claims.get(name).copied(),
+                csi.get(name).copied(),
+                &self.names,
+                self.release(),
+            )
+        };
+        let mut nodes: Vec<ExistingNode<'d>> = of_kind.map(read).collect();
+        let launched = self.of_kind("NodeClaim").filter(|claim| {
+            let has_node = claim.str_at(&["status", "nodeName"]).is_some_and(|name| !name.is_empty());
+            !has_node && !is_going(claim) && claim.at(&["status", "allocatable"]).is_some()
+        });
+        nodes
+            .extend(launched.map(|claim| ExistingNode::read(claim, None, None, &self.names, self.release())));
+        nodes
+    }
+
+    /// The volumes of a pod by driver, and the requirements of its claims.
+    #[expect(clippy::type_complexity, reason = "read in one place")]
+    fn volumes(
+        &self,
+        pod: &InputPod<'d>,
+    ) -> Result<(Vec<(&'d str, String)>, Vec<crate::requirements::Requirements<'d>>), String> {
+        let object = pod.pod.object();
+        let templates: Vec<Node<'d>> = if object.kind() == "StatefulSet" {
+            Workload::of(object).volume_claim_templates().collect()
+        } else {
+            Vec::new()
+        };
+        let claims = self.storage.claims_of(pod.pod.spec(), pod.namespace, &pod.name, &templates);
+        let claims = claims.map_err(|problem| problem.0)?;
+        if let Some(problem) = claims.iter().find_map(|claim| self.storage.problem(claim)) {
+            return Err(problem.0);
+        }
+        let drivers =
+            claims.iter().filter_map(|claim| Some((self.storage.driver(claim)?, claim.key.clone())));
+        Ok((drivers.collect(), self.storage.requirements(&claims)))
+    }
+
+    /// The pods that wait for a node, and their shapes.
+    fn pending(&self, inputs: Vec<InputPod<'d>>) -> (Vec<PendingPod<'d>>, Vec<PodShape<'d>>) {
+        let mut numbers: BTreeMap<PodShape<'d>, usize> = BTreeMap::new();
+        let mut shapes = Vec::new();
+        // The pods of a workload come one after the other.
+        let mut last: Option<(Node<'d>, PodShape<'d>)> = None;
+        let mut pods = Vec::new();
+        for input in inputs {
+            let spec = input.pod.spec().node();
+            let known = last.take().filter(|(of, _)| *of == spec).map(|(_, shape)| shape);
+            let mut shape = known.unwrap_or_else(|| self.shape(&input));
+            last = Some((spec, shape.clone()));
+            add_workload_labels(&mut shape, &input);
+            let (volumes, mut ignored) = self.restrict(&mut shape, &input);
+            ignored = ignored.or_else(|| validation::problem(input.pod, &shape, self.release()));
+            let number = *numbers.entry(shape).or_insert_with_key(|shape| {
+                shapes.push(shape.clone());
+                shapes.len() - 1
+            });
+            let object = input.pod.object();
+            let created = text_or_empty(object.at(&["metadata", "creationTimestamp"]));
+            pods.push(PendingPod { input, shape: number, created, volumes, ignored });
+        }
+        (pods, shapes)
+    }
+
+    /// Adds the requirements of the volumes.
+    fn restrict(
+        &self,
+        shape: &mut PodShape<'d>,
+        input: &InputPod<'d>,
+    ) -> (Vec<(&'d str, String)>, Option<String>) {
+        let (volumes, requirements) = match self.volumes(input) {
+            Ok(found) => found,
+            Err(problem) => return (Vec::new(), Some(problem)),
+        };
+        if Behaviour::VOLUMES_APART.holds_in(self.release()) {
+            shape.volumes = requirements;
+        } else if let Some(required) = requirements.first() {
+            if shape.required_terms.is_empty() {
+                shape.required_terms.push(Vec::new());
+            }
+            for term in &mut shape.required_terms {
+                let expressions = required.iter().map(|(key, one): (_, &Requirement<'d>)| (key, one.clone()));
+                term.extend(expressions);
+            }
+        }
+        (volumes, None)
+    }
+}
+
+/// The controller of a Deployment adds a label with a hash; the name takes the place of the hash here.
+fn add_workload_labels<'d>(shape: &mut PodShape<'d>, input: &InputPod<'d>) {
+    let object = input.pod.object();
+    if object.kind() == "Deployment" {
+        shape.labels.insert("pod-template-hash", object.name());
+    }
+}
+
+fn topology_nodes<'d>(
+    nodes: &[ExistingNode<'d>],
+    running: Vec<Vec<Rc<PodShape<'d>>>>,
+) -> Vec<TopologyNode<'d>> {
+    let pairs = nodes.iter().zip(running);
+    pairs
+        .map(|(node, pods)| TopologyNode { labels: node.labels.clone(), taints: node.taints.clone(), pods })
+        .collect()
+}
