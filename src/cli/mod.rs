@@ -15,6 +15,7 @@ mod markdown;
 mod output;
 mod progress;
 mod rules;
+mod simulate;
 mod status;
 mod terminal;
 mod unused;
@@ -56,6 +57,7 @@ fn run_command(command: Command, color: Color) -> io::Result<Status> {
         Command::Check(check) => check::run(&check, color),
         Command::Diagnose(diagnose) => diagnose::run(*diagnose, color),
         Command::Upgrade(upgrade) => upgrade::run(*upgrade, color),
+        Command::Simulate(simulate) => simulate::run(*simulate, color),
         Command::Explain(explain) => explain::run(&explain, color),
         Command::Rules(rules) => rules::run(&rules, color),
         Command::Init(init) => init::run(&init, color),

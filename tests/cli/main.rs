@@ -19,5 +19,6 @@ mod reading;
 mod reporting;
 mod rules;
 mod settings;
+mod simulate;
 mod upgrade;
 mod versions;

@@ -177,6 +177,77 @@ fn rule_count() -> Value {
     all_of(&fields)
 }
 
+/// Schema of the result that `simulate --format json` prints.
+pub fn simulation(id: &str) -> Value {
+    let summary = ["pods", "new", "existing", "unplaced", "ignored", "nodeClaims"];
+    let mut summary: Vec<_> = summary.into_iter().map(|name| (name, count())).collect();
+    summary.push(("pricePerHour", price()));
+    let reason = all_of(&[
+        ("nodePool", text()),
+        ("reason", json!({"enum": REASONS})),
+        ("message", text()),
+        ("podPath", text()),
+        ("poolPath", text()),
+    ]);
+    let pod = all_of(&[
+        ("namespace", text()),
+        ("name", text()),
+        ("placed", json!({"enum": ["new", "existing", "no", "ignored"]})),
+        ("nodeClaim", json!({"type": ["integer", "null"], "minimum": 0})),
+        ("node", text()),
+        ("message", text()),
+        ("reasons", list(&reason)),
+    ]);
+    let texts = json!({"type": "object", "additionalProperties": text()});
+    let claim = all_of(&[
+        ("nodePool", text()),
+        ("pods", list(&text())),
+        ("instanceTypes", count()),
+        ("cheapest", list(&all_of(&[("name", text()), ("price", price())]))),
+        ("zones", list(&text())),
+        ("capacityTypes", list(&text())),
+        ("requests", texts.clone()),
+        ("requirements", texts),
+    ]);
+    let mut schema = all_of(&[
+        ("schema", json!({"const": 1})),
+        ("version", text()),
+        ("karpenterVersion", text()),
+        ("summary", all_of(&summary)),
+        ("pods", list(&pod)),
+        ("nodeClaims", list(&claim)),
+        ("assumptions", list(&text())),
+        ("findings", list(&finding())),
+    ]);
+    if let Some(fields) = schema.as_object_mut() {
+        fields.insert("$schema".to_owned(), DIALECT.into());
+        fields.insert("$id".to_owned(), id.into());
+        fields.insert("title".to_owned(), "A simulation of Karpwarden".into());
+    }
+    schema
+}
+
+/// The kinds of reasons for which a NodePool cannot take a pod.
+const REASONS: [&str; 12] = [
+    "taint",
+    "requirements",
+    "resources",
+    "offering",
+    "limits",
+    "topology",
+    "volume",
+    "min-values",
+    "host-port",
+    "reservation",
+    "pool-not-ready",
+    "no-instance-types",
+];
+
+/// USD per hour.
+fn price() -> Value {
+    json!({"type": "number", "minimum": 0})
+}
+
 /// Schema of a finding or diagnosis.
 fn finding() -> Value {
     let severities = [Severity::Error, Severity::Warning, Severity::Info].map(Severity::name);

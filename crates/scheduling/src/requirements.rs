@@ -107,9 +107,24 @@ impl<'t> Requirement<'t> {
         self.values.iter().copied()
     }
 
-    /// The bounds, both inclusive.
-    pub fn bounds(&self) -> (Option<i64>, Option<i64>) {
-        (self.lower, self.upper)
+    /// The requirement as an author writes it: `In a,b`, `Gte 5`, `Exists`, with `minValues`. Releases without inclusive
+    /// operators have `Gt 4` instead.
+    pub fn written(&self, inclusive: bool) -> String {
+        let values: Vec<&str> = self.values.iter().copied().collect();
+        let mut parts = Vec::new();
+        match self.operator() {
+            operator @ (EffectiveOperator::In | EffectiveOperator::NotIn) => {
+                parts.push(format!("{operator:?} {}", values.join(",")));
+            }
+            EffectiveOperator::Exists if self.lower.is_some() || self.upper.is_some() => {}
+            operator => parts.push(format!("{operator:?}")),
+        }
+        let (least, most) = if inclusive { ("Gte", "Lte") } else { ("Gt", "Lt") };
+        let step = i64::from(!inclusive);
+        parts.extend(self.lower.map(|lower| format!("{least} {}", lower.saturating_sub(step))));
+        parts.extend(self.upper.map(|upper| format!("{most} {}", upper.saturating_add(step))));
+        parts.extend(self.min_values.map(|least| format!("minValues {least}")));
+        parts.join(" ")
     }
 
     /// The accepted values, if they are a finite set.

@@ -44,6 +44,10 @@ pub fn files() -> Result<Vec<File>, String> {
             json(&schema::settings(&karpwarden::REGISTRY, &id("settings.schema.json")))?,
         ),
         ("schemas/report.schema.json".to_owned(), json(&schema::report(&id("report.schema.json")))?),
+        (
+            "schemas/simulation.schema.json".to_owned(),
+            json(&schema::simulation(&id("simulation.schema.json")))?,
+        ),
     ])
 }
 

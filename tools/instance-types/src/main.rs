@@ -6,7 +6,7 @@
 //!
 //! `PROVIDER` is a clone of aws/karpenter-provider-aws. The labels come from the reference page of instance types, the
 //! network interfaces from `zz_generated.vpclimits.go`, and the prices from `zz_generated.pricing_aws.go`. The page of a
-//! release is often published after its tag, so the prices have a revision of their own.
+//! release is often published after its tag, so the prices have a separate revision.
 
 mod limits;
 mod page;

@@ -50,8 +50,10 @@ impl Behaviour {
     pub(crate) const NOT_READY_NO_EXECUTE: Self = Self(Releases::since(7));
     /// Static NodePools take no pods (9136011b9).
     pub(crate) const STATIC_POOLS: Self = Self(Releases::since(8));
-    /// Resources of the pod replace those of its containers (06d9ded2c).
+    /// Pod-level resources replace the resources of the containers (06d9ded2c).
     pub(crate) const POD_LEVEL_RESOURCES: Self = Self(Releases::since(8));
+    /// The operators `Gte` and `Lte` (c81e6ace4).
+    pub(crate) const INCLUSIVE_OPERATORS: Self = Self(Releases::since(9));
     /// Volumes restrict the node, and not the domains of the pod (8ae07cf8b).
     pub(crate) const VOLUMES_APART: Self = Self(Releases::since(9));
     /// `evictionSoft` does not lower the allocatable resources (aws 33f14b4fe).

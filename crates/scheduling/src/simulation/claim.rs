@@ -35,7 +35,7 @@ pub(crate) enum Rejection<'d> {
     /// The requirements of the volumes do not agree with the node.
     Volume(Mismatch<'d>, Requirements<'d>),
     /// No domain satisfies a constraint.
-    Topology(Box<TopologyFailure>),
+    Topology(Box<TopologyFailure<'d>>),
     /// The domains of several constraints do not agree.
     Domains(Mismatch<'d>, Requirements<'d>),
     /// No instance type remains, for these requirements.
@@ -74,7 +74,7 @@ pub(crate) struct Attempt<'a, 'd> {
 pub(crate) struct Claim<'d> {
     /// The NodePool.
     pub(crate) pool: Rc<Pool<'d>>,
-    /// A name that stands in for the host name.
+    /// Placeholder of the host name.
     pub(crate) host: &'d str,
     /// The requirements on the node.
     pub(crate) requirements: Requirements<'d>,

@@ -17,6 +17,7 @@ mod daemons;
 mod filter;
 mod go_sort;
 mod host_ports;
+mod locate;
 mod namespaces;
 mod node;
 mod node_class;

@@ -57,7 +57,7 @@ pub(crate) struct ExistingNode<'d> {
 }
 
 impl<'d> ExistingNode<'d> {
-    /// Reads a node, with its NodeClaim and its `CSINode`. Without a node, the NodeClaim stands in.
+    /// Reads a node with its NodeClaim and its `CSINode`, or a NodeClaim whose node does not exist yet.
     pub(crate) fn read(
         object: Object<'d>,
         claim: Option<Object<'d>>,

@@ -1,4 +1,4 @@
-//! What a node class makes of an instance type: its capacity and its overhead.
+//! Capacity and overhead of an instance type under a node class.
 //!
 //! Source: pkg/providers/instancetype/types.go and pkg/providers/amifamily of aws/karpenter-provider-aws at v1.14.1.
 
@@ -220,7 +220,7 @@ impl<'d> NodeClassModel<'d> {
     }
 }
 
-/// Numbers of interfaces for EFA only: all, where the node class lists interfaces, and those of the first card.
+/// Numbers of interfaces for EFA only: on all cards, where the node class lists interfaces, and on the first card.
 fn efa_only(interfaces: Option<Node<'_>>) -> (Option<i64>, i64) {
     let Some(list) = interfaces.filter(|list| !list.is_empty()) else { return (None, 0) };
     let is_efa_only = |item: &Node<'_>| item.str_at(&["interfaceType"]) == Some("efa-only");

@@ -64,7 +64,7 @@ pub struct SimulatedClaim<'d> {
     pub requests: Vec<(&'d str, Quantity)>,
     /// The allocatable resources of the cheapest type.
     pub allocatable: Vec<(&'d str, Quantity)>,
-    /// The requirements, as text.
+    /// The requirements as an author writes them, without the labels of every node.
     pub requirements: Vec<(&'d str, String)>,
     /// The capacity reservations that it may use.
     pub reservations: Vec<&'d str>,

@@ -45,7 +45,7 @@ pub(crate) struct Pool<'d> {
     pub(crate) types: TypeSet,
     /// The daemons by instance type.
     pub(crate) groups: Vec<DaemonGroup<'d>>,
-    /// What the limits leave.
+    /// Resources that the limits leave.
     pub(crate) remaining: RefCell<Resources>,
     /// The host ports of all its nodes, in releases that share them.
     pub(crate) shared_ports: RefCell<HostPortUsage<'d>>,
@@ -153,8 +153,11 @@ fn written(pool: NodePool<'_>, release: Release) -> Requirements<'_> {
         let operator = item.operator().unwrap_or(Operator::Exists);
         let is_new = matches!(operator, Operator::Gte | Operator::Lte);
         // Until 1.8 an unknown operator restricts nothing.
-        let operator =
-            if is_new && !Behaviour::VOLUMES_APART.holds_in(release) { Operator::Exists } else { operator };
+        let operator = if is_new && !Behaviour::INCLUSIVE_OPERATORS.holds_in(release) {
+            Operator::Exists
+        } else {
+            operator
+        };
         let least = item.min_values_node().and_then(Node::as_int);
         if let Some(requirement) = Requirement::new(operator, item.values().map(text)) {
             all.add(key, requirement.with_min_values(least));

@@ -9,7 +9,7 @@ use super::filter::FilterFailure;
 use super::pool::Pool;
 use super::resources::{CPU, ResourceNames, Resources};
 use super::variant::Variant;
-use crate::requirements::{EffectiveOperator, Mismatch, Requirements};
+use crate::requirements::{EffectiveOperator, Mismatch, Requirement, Requirements};
 use crate::taints::PoolTaint;
 use values::quantity::Quantity;
 
@@ -77,8 +77,8 @@ pub enum Disagreement<'d> {
     HostPort(i64),
     /// Volumes.
     Volume,
-    /// A topology constraint, by the number of its key in the pod.
-    Topology,
+    /// A topology constraint, by its label.
+    Topology(&'d str),
     /// No single field.
     Unknown,
 }
@@ -128,8 +128,9 @@ impl<'d> Explainer<'_, 'd> {
     ) -> PoolReason<'d> {
         let (kind, disagreement, text) = self.parts(pool, pod, rejection);
         let nearest = (kind == ReasonKind::Resources).then(|| self.nearest(pool, pod)).flatten();
-        let disagreement = match nearest {
-            Some(miss) if disagreement == Disagreement::Unknown => Disagreement::Resource(miss.resource),
+        let disagreement = match (disagreement, nearest) {
+            (Disagreement::Unknown, Some(miss)) => Disagreement::Resource(miss.resource),
+            (Disagreement::Unknown, None) => label_without_type(pool, pod),
             _ => disagreement,
         };
         let message = self.with_prefix(pool, rejection, text);
@@ -164,11 +165,11 @@ impl<'d> Explainer<'_, 'd> {
                 )
             }
             Rejection::Topology(failure) => {
-                (ReasonKind::Topology, Disagreement::Topology, failure.message.clone())
+                (ReasonKind::Topology, Disagreement::Topology(failure.key), failure.message.clone())
             }
             Rejection::Domains(mismatch, asked) => {
                 let text = mismatch_text(*mismatch, &pool.requirements, asked);
-                (ReasonKind::Topology, Disagreement::Topology, text)
+                (ReasonKind::Topology, Disagreement::Topology(key_of(*mismatch)), text)
             }
             Rejection::Types(failure, requirements) => self.types(pod, failure, requirements),
             Rejection::Reservation(text) => {
@@ -302,6 +303,16 @@ impl<'d> Explainer<'_, 'd> {
             largest: largest.get(id),
         })
     }
+}
+
+/// The first label of the pod that no instance type of the NodePool has with an accepted value.
+fn label_without_type<'d>(pool: &Pool<'d>, pod: &Variant<'d>) -> Disagreement<'d> {
+    let lacks = |(key, requirement): &(&'d str, &Requirement<'d>)| {
+        let accepted = pool.catalog.accepted(key, requirement);
+        accepted.is_some_and(|accepted| accepted.is_disjoint(&pool.types))
+    };
+    let label = pod.requirements.iter().find(lacks).or_else(|| pod.requirements.iter().next());
+    label.map_or(Disagreement::Unknown, |(key, _)| Disagreement::Label(key))
 }
 
 fn key_of(mismatch: Mismatch<'_>) -> &str {

@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use karpenter::labels;
+
+use super::behaviour::Behaviour;
 use super::catalog::TypeSet;
 use super::claim::Claim;
 use super::outcome::{Outcome, Placement, SimulatedClaim, SimulatedPod, Unplaced};
@@ -9,9 +12,14 @@ use super::resources::{ResourceNames, Resources};
 use super::solver::Solver;
 use values::quantity::Quantity;
 
+/// The labels that Karpenter sets on every node.
+const OF_EVERY_NODE: [&str; 4] =
+    [labels::NODEPOOL, labels::NODE_CLASS, "karpenter.sh/registered", "karpenter.sh/initialized"];
+
 /// The result of a solved simulation.
 pub(crate) fn outcome(solver: Solver<'_>) -> Outcome<'_> {
-    let Solver { world, mut claims, failures, .. } = solver;
+    let Solver { world, mut claims, failures, settings, .. } = solver;
+    let inclusive = Behaviour::INCLUSIVE_OPERATORS.holds_in(settings.release);
     for claim in &mut claims {
         claim.pods.sort_unstable();
     }
@@ -43,10 +51,13 @@ pub(crate) fn outcome(solver: Solver<'_>) -> Outcome<'_> {
         placement: placement(index, pod.ignored),
     });
     let names = &world.names;
-    Outcome { pods: pods.collect(), claims: claims.iter().map(|claim| describe(claim, names)).collect() }
+    Outcome {
+        pods: pods.collect(),
+        claims: claims.iter().map(|claim| describe(claim, names, inclusive)).collect(),
+    }
 }
 
-fn describe<'d>(claim: &Claim<'d>, names: &ResourceNames<'d>) -> SimulatedClaim<'d> {
+fn describe<'d>(claim: &Claim<'d>, names: &ResourceNames<'d>, inclusive: bool) -> SimulatedClaim<'d> {
     let catalog = &claim.pool.catalog;
     let mut launchable = TypeSet::with_capacity(claim.types.len());
     let (mut zones, mut capacity_types) = (BTreeSet::new(), BTreeSet::new());
@@ -61,6 +72,7 @@ fn describe<'d>(claim: &Claim<'d>, names: &ResourceNames<'d>) -> SimulatedClaim<
     let cheapest = catalog.by_price(&launchable, &claim.requirements);
     let with_name = |(index, price): &(usize, f64)| Some((*catalog.names.get(*index)?, *price));
     let first = cheapest.first().and_then(|(index, _)| catalog.resources.get(*index));
+    let chosen = claim.requirements.iter().filter(|(key, _)| !OF_EVERY_NODE.contains(key));
     SimulatedClaim {
         pool: claim.pool.object,
         pods: claim.pods.clone(),
@@ -71,7 +83,7 @@ fn describe<'d>(claim: &Claim<'d>, names: &ResourceNames<'d>) -> SimulatedClaim<
         capacity_types: capacity_types.into_iter().collect(),
         requests: list(&claim.requests, names),
         allocatable: first.map(|resources| list(&resources.allocatable, names)).unwrap_or_default(),
-        requirements: claim.requirements.iter().map(|(key, one)| (key, one.to_string())).collect(),
+        requirements: chosen.map(|(key, one)| (key, one.written(inclusive))).collect(),
         reservations: claim.reserved.iter().copied().collect(),
     }
 }

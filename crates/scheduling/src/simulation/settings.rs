@@ -53,7 +53,7 @@ pub struct SimulationSettings {
     pub ignores_preferences: bool,
     /// `MIN_VALUES_POLICY=BestEffort`.
     pub min_values_best_effort: bool,
-    /// Numbers of pods that replace those of workloads.
+    /// Replica counts that replace `spec.replicas` of workloads.
     pub replicas: Vec<ReplicaCount>,
     /// Whether existing nodes are left out.
     pub without_nodes: bool,

@@ -38,7 +38,8 @@ pub(crate) struct Solver<'d> {
     pub(crate) claims: Vec<Claim<'d>>,
     /// The pods without a place.
     pub(crate) failures: BTreeMap<usize, Failure<'d>>,
-    settings: &'d SimulationSettings,
+    /// The settings.
+    pub(crate) settings: &'d SimulationSettings,
     hosts: &'d [String],
     reservations: Reservations<'d>,
     /// The variants of each shape, as far as they were needed.

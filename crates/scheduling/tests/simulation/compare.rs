@@ -39,11 +39,14 @@ fn fields(outcome: &Outcome<'_>, claim: &SimulatedClaim<'_>) -> Json {
     let cheapest: Vec<&str> = claim.cheapest.iter().take(5).map(|(name, _)| *name).collect();
     let requests: BTreeMap<&str, String> =
         claim.requests.iter().map(|(name, amount)| (*name, amount.to_string())).collect();
+    let requirements: BTreeMap<&str, &String> =
+        claim.requirements.iter().map(|(key, requirement)| (*key, requirement)).collect();
     json!({
         "pool": claim.pool.name(), "pods": pods, "npods": pods.len(), "types": claim.instance_types,
         "offered": claim.offered, "cheapest": cheapest, "price": claim.cheapest.first().map(|(_, price)| price),
         "zones": claim.zones, "zoneCount": claim.zones.len(), "capacityTypes": claim.capacity_types,
         "requests": requests, "reservations": claim.reservations,
+        "requirements": requirements,
     })
 }
 
@@ -116,6 +119,14 @@ fn claim_differences(number: usize, expected: &Json, claim: &Json, zones_vary: b
     let price = claim["price"].as_f64().unwrap_or_default();
     if expected["price"].as_f64().is_some_and(|expected| (price - expected).abs() > 1e-9) {
         all.push(format!("node {number}: price {price} instead of {}", expected["price"]));
+    }
+    // Of two bounds on a label, the lower one was recorded.
+    for (key, text) in expected["requirements"].as_object().into_iter().flatten() {
+        let (text, found) = (text.as_str().unwrap(), claim["requirements"][key].as_str().unwrap_or_default());
+        let has_bound = text.starts_with("Gt") && found.starts_with(&format!("{text} "));
+        if found != text && !has_bound && !(zones_vary && key == "topology.kubernetes.io/zone") {
+            all.push(format!("node {number}: {key} {found} instead of {text}"));
+        }
     }
     let amounts = |json: &Json| -> BTreeMap<String, Quantity> {
         let members = json.as_object().into_iter().flatten();

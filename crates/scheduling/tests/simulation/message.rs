@@ -3,7 +3,7 @@
 /// The recorded text for a pod that is neither placed nor reported.
 pub(crate) const UNREPORTED: &str = "<no error: neither placed nor reported>";
 
-/// The beginning or a part of a message, and the kinds that it stands for. The message about instance types names the
+/// A part of a message, and the kinds that it can have. The message about instance types names the
 /// criteria that no type met; one of them is the kind.
 const KINDS: [(&str, &[&str]); 24] = [
     ("did not tolerate", &["taint"]),

@@ -98,7 +98,7 @@ struct FilterIdentity<'d> {
     policies: (bool, bool),
 }
 
-/// What makes constraints of different pods the same group. `minDomains` does not count.
+/// Identity of a group: constraints of different pods with equal identities share it. `minDomains` does not count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GroupIdentity<'d> {
     kind: GroupKind,
@@ -129,7 +129,7 @@ pub(crate) struct Constraint<'d> {
 }
 
 impl<'d> Constraint<'d> {
-    /// What makes it the same group as another constraint.
+    /// Identity of its group.
     pub(crate) fn identity(&self) -> GroupIdentity<'d> {
         GroupIdentity {
             kind: self.kind,

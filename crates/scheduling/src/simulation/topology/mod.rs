@@ -43,7 +43,9 @@ impl<'d> TopologyNode<'d> {
 
 /// A topology constraint that no domain satisfies.
 #[derive(Clone, Debug)]
-pub(crate) struct TopologyFailure {
+pub(crate) struct TopologyFailure<'d> {
+    /// `topologyKey`.
+    pub(crate) key: &'d str,
     /// Karpenter's message.
     pub(crate) message: String,
     /// Whether the same node can never satisfy it, because counts only grow.
@@ -216,7 +218,7 @@ impl<'d> Topology<'d> {
         &self,
         pod: &Variant<'d>,
         node: &Requirements<'d>,
-    ) -> Result<Requirements<'d>, Box<TopologyFailure>> {
+    ) -> Result<Requirements<'d>, Box<TopologyFailure<'d>>> {
         let mut all = Requirements::default();
         let inverse = pod.matching_inverse(&self.inverse);
         for group in pod.groups.iter().chain(inverse.iter()) {
@@ -257,24 +259,25 @@ fn of_term<'d>(kind: GroupKind, term: &AffinityTerm<'d>) -> Constraint<'d> {
     }
 }
 
-fn failure(
-    group: &Group<'_>,
+fn failure<'d>(
+    group: &Group<'d>,
     pod: &Requirement<'_>,
     node: &Requirement<'_>,
     is_elsewhere: bool,
-) -> TopologyFailure {
+) -> TopologyFailure<'d> {
     const PRINTED: usize = 25;
     let Constraint { kind, key, .. } = group.constraint;
     let is_final = key == labels::HOSTNAME && kind != GroupKind::Affinity;
     if is_elsewhere {
         let message = format!("key {key}, {key} DoesNotExist not in {key} {node}");
-        return TopologyFailure { message, is_final };
+        return TopologyFailure { key, message, is_final };
     }
     let domains = group.domains.iter().take(PRINTED);
     let counts: Vec<String> = domains.map(|(domain, count)| format!("{domain}: {count}")).collect();
     let more = group.domains.len().saturating_sub(PRINTED);
     let others = if more == 0 { String::new() } else { format!(" and {more} other(s)") };
     TopologyFailure {
+        key,
         message: format!(
             "unsatisfiable topology constraint for {}, key={key} (counts = {}{others}, podDomains = {key} {pod}, \
              nodeDomains = {key} {node}",

@@ -1,0 +1,312 @@
+//! The result of a simulation for people.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use objects::location::Place;
+use report::human;
+use scheduling::simulation::{
+    Disagreement, Outcome, Placement, PoolReason, ReasonKind, SimulatedClaim, SimulatedPod,
+};
+use values::quantity::Quantity;
+
+use super::summary::{Summary, counted};
+use super::{Shown, summary};
+
+const BOLD: Style = Style::new().bold();
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// The number of instance types and pods to name.
+const NAMED: usize = 3;
+
+/// Characters of a bar.
+const BAR: usize = 20;
+
+/// Prints styled text.
+#[derive(Clone, Copy)]
+struct Painter {
+    color: bool,
+}
+
+impl Painter {
+    fn paint(self, style: Style, text: &str) -> String {
+        if self.color { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+}
+
+/// Writes the result: the verdict, the nodes, the pods without a place, the assumptions.
+pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>, color: bool) -> io::Result<()> {
+    let painter = Painter { color };
+    let totals = summary::of(shown.outcome);
+    let style = if totals.unplaced == 0 { GOOD } else { BAD };
+    writeln!(out, "{}", painter.paint(style, &verdict(totals)))?;
+    for (number, claim) in shown.outcome.claims.iter().enumerate() {
+        write_claim(out, painter, shown.outcome, number, claim)?;
+    }
+    write_existing(out, painter, shown.outcome)?;
+    write_unplaced(out, painter, shown)?;
+    write_ignored(out, painter, shown.outcome)?;
+    write_assumptions(out, painter, shown)
+}
+
+/// The result in one line.
+fn verdict(totals: Summary) -> String {
+    let placed = totals.new + totals.existing;
+    let all = counted(totals.pods, "pod");
+    let nodes = counted(totals.claims, "new node");
+    let place = match (totals.new, totals.existing) {
+        (0, 0) => String::new(),
+        (0, _) => " on existing nodes".to_owned(),
+        (_, 0) => format!(" on {nodes}"),
+        (new, existing) => format!(": {new} on {nodes}, {existing} on existing nodes"),
+    };
+    let kind = if totals.with_spot { "with spot capacity" } else { "on demand" };
+    let price = format!(", about ${:.2} per hour {kind}", totals.price);
+    let verb = if totals.unplaced == 1 { "fits" } else { "fit" };
+    let unplaced = format!("; {} {verb} nowhere", counted(totals.unplaced, "pod"));
+    let ignored = format!("; Karpenter ignores {}", counted(totals.ignored, "pod"));
+    let parts = [(totals.claims, price), (totals.unplaced, unplaced), (totals.ignored, ignored)];
+    let shown: Vec<String> =
+        parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
+    format!("{placed} of {all} placed{place}{}", shown.concat())
+}
+
+fn write_claim(
+    out: &mut dyn Write,
+    painter: Painter,
+    outcome: &Outcome<'_>,
+    number: usize,
+    claim: &SimulatedClaim<'_>,
+) -> io::Result<()> {
+    let title = format!("node {} of NodePool {}", number + 1, human::printable(claim.pool.name()));
+    writeln!(out, "\n{}", painter.paint(BOLD, &title))?;
+    let cheapest = claim.cheapest.iter().take(NAMED);
+    let names: Vec<String> = cheapest.map(|(name, price)| format!("{name} ${price:.4}")).collect();
+    let more = claim.cheapest.len().saturating_sub(NAMED);
+    let others = if more == 0 { String::new() } else { format!(" and {more} more") };
+    writeln!(out, "  types     {}{others}", names.join(", "))?;
+    writeln!(out, "  zones     {}", claim.zones.join(", "))?;
+    writeln!(out, "  capacity  {}", claim.capacity_types.join(", "))?;
+    for name in ["cpu", "memory", "pods"] {
+        write_bar(out, painter, claim, name)?;
+    }
+    let pods: Vec<&SimulatedPod<'_>> =
+        claim.pods.iter().filter_map(|index| outcome.pods.get(*index)).collect();
+    writeln!(out, "  runs      {}", grouped(&pods))
+}
+
+/// A bar for the requests of a resource on the cheapest type.
+fn write_bar(
+    out: &mut dyn Write,
+    painter: Painter,
+    claim: &SimulatedClaim<'_>,
+    name: &str,
+) -> io::Result<()> {
+    let find = |list: &[(&str, Quantity)]| list.iter().find(|(of, _)| *of == name).map(|(_, amount)| *amount);
+    let (Some(asked), Some(has)) = (find(&claim.requests), find(&claim.allocatable)) else { return Ok(()) };
+    let cells = filled(asked, has);
+    let bar = format!("{}{}", "█".repeat(cells), "░".repeat(BAR - cells));
+    writeln!(out, "  {name:<9} {} {asked} of {has}", painter.paint(DIM, &bar))
+}
+
+/// The number of filled cells of a bar.
+fn filled(asked: Quantity, has: Quantity) -> usize {
+    let width = i128::try_from(BAR).unwrap_or_default();
+    let cells = asked.nano().saturating_mul(width).checked_div(has.nano()).unwrap_or(width);
+    usize::try_from(cells.clamp(0, width)).unwrap_or_default()
+}
+
+/// The pods by the workload that they come from: `default/web ×12`.
+fn grouped(pods: &[&SimulatedPod<'_>]) -> String {
+    let mut groups: Vec<(String, usize)> = Vec::new();
+    for pod in pods {
+        let name = format!("{}/{}", pod.namespace, pod.pod.object().name());
+        match groups.iter_mut().find(|(present, _)| *present == name) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((name, 1)),
+        }
+    }
+    let texts = groups.iter().map(|(name, count)| {
+        let name = human::printable(name);
+        if *count == 1 { name } else { format!("{name} ×{count}") }
+    });
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+fn write_existing(out: &mut dyn Write, painter: Painter, outcome: &Outcome<'_>) -> io::Result<()> {
+    let mut nodes: BTreeMap<&str, Vec<&SimulatedPod<'_>>> = BTreeMap::new();
+    for pod in &outcome.pods {
+        if let Placement::Existing(node) = &pod.placement {
+            nodes.entry(node.name()).or_default().push(pod);
+        }
+    }
+    for (name, pods) in nodes {
+        writeln!(out, "\n{}", painter.paint(BOLD, &format!("existing node {}", human::printable(name))))?;
+        writeln!(out, "  runs      {}", grouped(&pods))?;
+    }
+    Ok(())
+}
+
+/// The pods without a place, those with the same message together.
+fn write_unplaced(out: &mut dyn Write, painter: Painter, shown: &Shown<'_, '_>) -> io::Result<()> {
+    let mut groups: Vec<(&SimulatedPod<'_>, &str, &[PoolReason<'_>], Vec<&SimulatedPod<'_>>)> = Vec::new();
+    for pod in &shown.outcome.pods {
+        let (message, reasons) = match &pod.placement {
+            Placement::Unplaced(unplaced) => (unplaced.message.as_str(), unplaced.reasons.as_slice()),
+            Placement::Unreported => ("this release reports no reason", [].as_slice()),
+            _ => continue,
+        };
+        let object = pod.pod.object();
+        let same =
+            groups.iter_mut().find(|(first, text, ..)| *text == message && first.pod.object() == object);
+        match same {
+            Some((.., pods)) => pods.push(pod),
+            None => groups.push((pod, message, reasons, vec![pod])),
+        }
+    }
+    for (first, message, reasons, pods) in groups {
+        writeln!(out, "\n{} {}", painter.paint(BAD, "no node for"), grouped(&pods))?;
+        if reasons.is_empty() {
+            writeln!(out, "  {}", human::printable(message))?;
+        }
+        for reason in reasons {
+            write_reason(out, painter, first, reason)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_reason(
+    out: &mut dyn Write,
+    painter: Painter,
+    pod: &SimulatedPod<'_>,
+    reason: &PoolReason<'_>,
+) -> io::Result<()> {
+    let title = format!("NodePool {} ({})", human::printable(reason.pool.name()), reason.kind.name());
+    writeln!(out, "  {}: {}", painter.paint(BOLD, &title), human::printable(&reason.message))?;
+    if let Some(miss) = reason.nearest {
+        writeln!(
+            out,
+            "    the largest type allows {} {} after DaemonSets, the pod asks {}",
+            miss.largest, miss.resource, miss.requested
+        )?;
+    }
+    write_place(out, "pod", reason.place_in_pod(pod.pod), pod.pod.object())?;
+    write_place(out, "NodePool", reason.place_in_pool(), reason.pool)?;
+    match remedy(reason) {
+        Some(remedy) => writeln!(out, "    to fit: {}", human::printable(&remedy)),
+        None => Ok(()),
+    }
+}
+
+/// One change with which the NodePool would get past the reason.
+fn remedy(reason: &PoolReason<'_>) -> Option<String> {
+    Some(match (reason.kind, reason.disagreement) {
+        (_, Disagreement::Taint(taint)) => format!("add a toleration for `{taint}` to the pod"),
+        (ReasonKind::Requirements, Disagreement::Label(key)) => {
+            format!("allow the value that the pod asks of `{key}` in the NodePool, or ask for another one")
+        }
+        (ReasonKind::Offering, Disagreement::Label(key)) => {
+            format!("let the pod and the NodePool agree on a value of `{key}` in which types are sold")
+        }
+        (ReasonKind::MinValues, Disagreement::Label(key)) => format!("lower `minValues` of `{key}`"),
+        (_, Disagreement::Resource(name)) => match reason.nearest {
+            Some(miss) if !miss.largest.is_zero() => {
+                format!("request at most {} {name}, or allow larger instance types", miss.largest)
+            }
+            _ => format!("allow instance types with `{name}` in the NodePool"),
+        },
+        (_, Disagreement::Limits) => "raise `spec.limits` of the NodePool".to_owned(),
+        (_, Disagreement::HostPort(port)) => format!("free host port {port}, or use another port"),
+        _ => return None,
+    })
+}
+
+/// The line of a field, with carets under it.
+fn write_place(
+    out: &mut dyn Write,
+    of: &str,
+    place: Option<Place<'_>>,
+    object: objects::object::Object<'_>,
+) -> io::Result<()> {
+    let Some(place) = place else { return Ok(()) };
+    let (source, span) = (place.source(), place.span());
+    let text = source.text();
+    let start = text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let rest = text.get(start..).unwrap_or_default();
+    let line = rest.lines().next().unwrap_or_default();
+    let number = text.get(..start).unwrap_or_default().matches('\n').count() + 1;
+    let path = place.path(object.root());
+    writeln!(out, "    {of} {}:{number} {}", human::printable(source.name()), human::printable(&path))?;
+    let before = line.get(..span.start.saturating_sub(start)).unwrap_or_default().chars().count();
+    let marked = line.get(span.start.saturating_sub(start)..).unwrap_or_default();
+    let width = marked.get(..span.end.saturating_sub(span.start)).unwrap_or(marked).chars().count().max(1);
+    if line.len() <= 120 {
+        writeln!(out, "      {}", human::printable(line))?;
+        writeln!(out, "      {}{}", " ".repeat(before), "^".repeat(width))?;
+    }
+    Ok(())
+}
+
+fn write_ignored(out: &mut dyn Write, painter: Painter, outcome: &Outcome<'_>) -> io::Result<()> {
+    let mut messages: BTreeMap<&str, Vec<&SimulatedPod<'_>>> = BTreeMap::new();
+    for pod in &outcome.pods {
+        if let Placement::Ignored(message) = &pod.placement {
+            messages.entry(message.as_str()).or_default().push(pod);
+        }
+    }
+    for (message, pods) in messages {
+        writeln!(out, "\n{} {}", painter.paint(BOLD, "Karpenter ignores"), grouped(&pods))?;
+        writeln!(out, "  {}", human::printable(message))?;
+    }
+    Ok(())
+}
+
+fn write_assumptions(out: &mut dyn Write, painter: Painter, shown: &Shown<'_, '_>) -> io::Result<()> {
+    writeln!(out, "\n{}", painter.paint(BOLD, "assumed"))?;
+    for assumption in shown.assumptions {
+        writeln!(out, "  {}", human::printable(assumption))?;
+    }
+    if shown.skipped > 0 {
+        writeln!(
+            out,
+            "  {} without effect, because they could not be read",
+            counted(shown.skipped, "document")
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_the_result_in_one_line() {
+        let totals =
+            Summary { pods: 15, new: 14, unplaced: 1, claims: 4, price: 0.412, ..Summary::default() };
+        assert_eq!(
+            verdict(totals),
+            "14 of 15 pods placed on 4 new nodes, about $0.41 per hour on demand; 1 pod fits nowhere"
+        );
+        let totals = Summary { new: 12, existing: 2, with_spot: true, ..totals };
+        assert_eq!(
+            verdict(totals),
+            "14 of 15 pods placed: 12 on 4 new nodes, 2 on existing nodes, about $0.41 per hour with spot capacity; \
+             1 pod fits nowhere"
+        );
+        let totals = Summary { pods: 1, ignored: 1, ..Summary::default() };
+        assert_eq!(verdict(totals), "0 of 1 pod placed; Karpenter ignores 1 pod");
+    }
+
+    #[test]
+    fn fills_bars_in_proportion() {
+        let quantity = |text: &str| Quantity::parse(text).unwrap();
+        assert_eq!(filled(quantity("500m"), quantity("1")), BAR / 2);
+        assert_eq!(filled(quantity("2"), quantity("1")), BAR);
+        assert_eq!(filled(quantity("1"), quantity("0")), BAR);
+    }
+}

@@ -1,0 +1,150 @@
+//! `karpwarden simulate`: shows where Karpenter would place the pods of the input, and why not.
+
+mod dot;
+mod human;
+mod json;
+mod options;
+mod prices;
+mod summary;
+
+use std::io::{self, Write as _};
+
+use manifest::{Document, File};
+use objects::object::Object;
+use scheduling::simulation::{Outcome, Simulation};
+
+use super::arguments::{
+    Check, ChoiceFlags, Color, FailOn, FixFlags, Format, OutputFlags, Simulate, SimulationFormat, TargetFlags,
+};
+use super::check::STACK;
+use super::config;
+use super::input::{self, Patterns, Wanted};
+use super::output::{self, Stream};
+use super::status::Status;
+use super::terminal;
+use options::Options;
+
+pub(crate) fn run(simulate: Simulate, color: Color) -> io::Result<Status> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build();
+    pool.map_err(io::Error::other)?.install(|| read_and_simulate(simulate, color))
+}
+
+fn read_and_simulate(mut simulate: Simulate, color: Color) -> io::Result<Status> {
+    let flags = std::mem::take(&mut simulate.simulation);
+    let format = simulate.format;
+    let check = as_check(simulate);
+    let Some(config) = config::read(&check, color) else { return Ok(Status::Usage) };
+    let excluded =
+        Patterns::new(config.path.as_deref(), &config.settings.exclude, &check.choice.exclude, color);
+    let Some(excluded) = excluded else { return Ok(Status::Usage) };
+    let clusters = input::by_cluster(&check, config.path.as_deref(), &excluded, Wanted::Manifests);
+    if input::count(&clusters) == 0 {
+        terminal::error(color, "nothing to simulate: name files or folders, or `-` for standard input");
+        return Ok(Status::NoInput);
+    }
+    let limits = check.bounds.limits();
+    let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
+    let files: Vec<File> = inputs.map(|input| input.read(&limits).file).collect();
+    let objects: Vec<Object<'_>> = files.iter().flat_map(objects_in).collect();
+    let options = match Options::new(&flags, &config.settings, &files, &objects) {
+        Ok(options) => options,
+        Err(message) => {
+            terminal::error(color, &message);
+            return Ok(Status::Usage);
+        }
+    };
+    let simulation = Simulation::new(options.settings, &objects);
+    let outcome = simulation.run(&objects);
+    let shown = Shown {
+        outcome: &outcome,
+        simulation: &simulation,
+        assumptions: &options.assumptions,
+        skipped: skipped(&files),
+    };
+    let (mut out, has_color) = output::open(&check.output, Stream::Stdout, color)?;
+    output::unless_closed(match format {
+        SimulationFormat::Human => human::write(&mut out, &shown, has_color),
+        SimulationFormat::Json => json::write(&mut out, &shown),
+        SimulationFormat::Dot => dot::write(&mut out, &shown),
+    })?;
+    output::unless_closed(out.flush())?;
+    let unreadable = report_unreadable(&files, color);
+    Ok(match summary::of(&outcome).unplaced {
+        _ if unreadable => Status::Unreadable,
+        0 => Status::Clean,
+        _ => Status::Findings,
+    })
+}
+
+/// Prints the documents that could not be parsed. Returns whether there are any.
+fn report_unreadable(files: &[File], color: Color) -> bool {
+    let mut found = false;
+    for file in files {
+        for document in &file.documents {
+            if let Document::Unreadable { message, .. } = document {
+                let name = file.source.name();
+                terminal::error(color, &report::human::printable(&format!("`{name}`: {message}")));
+                found = true;
+            }
+        }
+    }
+    found
+}
+
+/// What the renderers show.
+struct Shown<'s, 'd> {
+    outcome: &'s Outcome<'d>,
+    simulation: &'s Simulation,
+    assumptions: &'s [String],
+    /// The number of documents that were not read.
+    skipped: usize,
+}
+
+fn objects_in(file: &File) -> Vec<Object<'_>> {
+    let trees = file.documents.iter().filter_map(|document| match document {
+        Document::Read(tree) => Some(tree),
+        _ => None,
+    });
+    trees.flat_map(|tree| Object::all(tree).into_iter().chain(Object::values(tree))).collect()
+}
+
+fn skipped(files: &[File]) -> usize {
+    let documents = files.iter().flat_map(|file| &file.documents);
+    documents.filter(|document| !matches!(document, Document::Read(_))).count()
+}
+
+/// The flags of `simulate` as flags of `check`, which reads the same config file and the same inputs.
+fn as_check(simulate: Simulate) -> Check {
+    let mut input = simulate.input;
+    input.paths.extend(simulate.pod);
+    Check {
+        input,
+        target: TargetFlags {
+            karpenter_version: simulate.karpenter_version,
+            kubernetes_version: None,
+            cluster_name: None,
+            complete: false,
+            strict_release: simulate.strict_release,
+        },
+        choice: ChoiceFlags {
+            config: simulate.config,
+            select: Vec::new(),
+            ignore: Vec::new(),
+            exclude: simulate.exclude,
+            force_exclude: false,
+            baseline: None,
+            write_baseline: None,
+        },
+        output: OutputFlags {
+            format: Format::Human,
+            output: simulate.output,
+            stdin_filename: None,
+            fail_on: FailOn::Error,
+            strict: false,
+            quiet: false,
+        },
+        fixing: FixFlags::default(),
+        statistics: false,
+        bounds: simulate.bounds,
+    }
+}

@@ -1,0 +1,310 @@
+//! From flags and the input to the settings of a simulation, with what had to be assumed.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use karpenter::instance_types::PRICED_REGION;
+use karpenter::release::{PinnedRelease, Release, Releases};
+use lint::settings::Settings;
+use manifest::tree::{Node, items_of};
+use manifest::{Document, File};
+use objects::controller::{Controller, ControllerOption};
+use objects::feature_gates::FeatureGates;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use objects::version_pin::pins;
+use scheduling::simulation::{ReplicaCount, SimulationSettings, Zone};
+
+use super::super::arguments::SimulationFlags;
+use super::prices;
+
+/// The releases in which the gate `ReservedCapacity` is on unless it is set.
+const RESERVED_CAPACITY_BY_DEFAULT: Releases = Releases::since(6);
+
+/// Settings of a simulation, with what had to be assumed.
+pub(super) struct Options {
+    pub(super) settings: SimulationSettings,
+    pub(super) assumptions: Vec<String>,
+}
+
+impl Options {
+    pub(super) fn new(
+        flags: &SimulationFlags,
+        config: &Settings,
+        files: &[File],
+        objects: &[Object<'_>],
+    ) -> Result<Self, String> {
+        let mut assumptions = Vec::new();
+        let release = release(config, files, &mut assumptions);
+        let mut settings = SimulationSettings::new(release);
+        settings.reserved_capacity = RESERVED_CAPACITY_BY_DEFAULT.contains(release);
+        let mut options = Self { settings, assumptions };
+        options.apply_controller(objects);
+        options.apply_zones(flags, objects)?;
+        options.apply_flags(flags)?;
+        options.apply_prices(flags)?;
+        options.assume_the_rest(objects);
+        Ok(options)
+    }
+
+    fn assume(&mut self, text: impl Into<String>) {
+        self.assumptions.push(text.into());
+    }
+
+    /// Applies the options of the controller in the input.
+    fn apply_controller(&mut self, objects: &[Object<'_>]) {
+        let controllers: Vec<Controller<'_>> =
+            objects.iter().filter_map(|object| Controller::of(*object)).collect();
+        let gates = FeatureGates::of(objects, &controllers);
+        let settings = &mut self.settings;
+        settings.reserved_capacity = gates.get("ReservedCapacity").unwrap_or(settings.reserved_capacity);
+        settings.node_overlays = gates.get("NodeOverlay").unwrap_or(settings.node_overlays);
+        for controller in &controllers {
+            let text = |flag: &'static str, variable: &'static str| {
+                controller.setting(ControllerOption { flag, variable }).text().map(|(text, _)| text)
+            };
+            if let Some(policy) = text("preference-policy", "PREFERENCE_POLICY") {
+                settings.ignores_preferences = policy == "Ignore";
+            }
+            if let Some(policy) = text("min-values-policy", "MIN_VALUES_POLICY") {
+                settings.min_values_best_effort = policy == "BestEffort";
+            }
+            let overhead = text("vm-memory-overhead-percent", "VM_MEMORY_OVERHEAD_PERCENT");
+            if let Some(overhead) = overhead.and_then(|text| text.parse().ok()) {
+                settings.vm_memory_overhead = overhead;
+            }
+            if let Some(enis) = text("reserved-enis", "RESERVED_ENIS").and_then(|text| text.parse().ok()) {
+                settings.reserved_enis = enis;
+            }
+        }
+    }
+
+    /// Takes the zones from the flags, or else from the input.
+    fn apply_zones(&mut self, flags: &SimulationFlags, objects: &[Object<'_>]) -> Result<(), String> {
+        let shown = zones_of(objects);
+        if !flags.zones.is_empty() {
+            let zone = |text: &String| {
+                let (name, id) = text.split_once('=').unwrap_or((text, ""));
+                Zone { name: name.trim().to_owned(), id: id.trim().to_owned() }
+            };
+            self.settings.zones = flags.zones.iter().map(zone).collect();
+        } else if !shown.is_empty() {
+            self.settings.zones = shown.into_iter().collect();
+            let names: Vec<&str> = self.settings.zones.iter().map(|zone| zone.name.as_str()).collect();
+            let text = format!(
+                "the subnets are in the zones that the input names: {} (`--zones`)",
+                names.join(", ")
+            );
+            self.assume(text);
+        } else {
+            self.assume("the subnets are in us-east-1a, us-east-1b and us-east-1c (`--zones`)");
+        }
+        let first = self.settings.zones.first().map(|zone| zone.name.as_str()).unwrap_or_default();
+        let region = flags.region.clone().or_else(|| region_of(first));
+        let region = region.ok_or_else(|| format!("`--zones`: `{first}` is not the name of a zone"))?;
+        if let Some(zone) = self.settings.zones.iter().find(|zone| !zone.name.starts_with(&region)) {
+            if !flags.zones.is_empty() || flags.region.is_none() {
+                return Err(format!("zone `{}` is not in region `{region}`", zone.name));
+            }
+            self.settings.zones = ["a", "b", "c"]
+                .map(|letter| Zone { name: format!("{region}{letter}"), id: String::new() })
+                .into();
+            self.assumptions.clear();
+            self.assume(format!("the subnets are in {region}a, {region}b and {region}c (`--zones`)"));
+        }
+        self.settings.region = region;
+        Ok(())
+    }
+
+    fn apply_flags(&mut self, flags: &SimulationFlags) -> Result<(), String> {
+        let settings = &mut self.settings;
+        settings.without_nodes = flags.empty;
+        if let Some(percent) = flags.vm_memory_overhead_percent {
+            settings.vm_memory_overhead = percent;
+        }
+        settings.reserved_enis = flags.reserved_enis.unwrap_or(settings.reserved_enis);
+        if let Some(policy) = &flags.preference_policy {
+            settings.ignores_preferences = choice("--preference-policy", policy, ["Respect", "Ignore"])?;
+        }
+        if let Some(policy) = &flags.min_values_policy {
+            settings.min_values_best_effort =
+                choice("--min-values-policy", policy, ["Strict", "BestEffort"])?;
+        }
+        for text in &flags.feature_gates {
+            let (name, on) = pair("--feature-gates", text)?;
+            let on =
+                on.parse().map_err(|_| format!("`--feature-gates`: `{on}` is neither `true` nor `false`"))?;
+            match name {
+                "NodeOverlay" => settings.node_overlays = on,
+                "ReservedCapacity" => settings.reserved_capacity = on,
+                _ => {}
+            }
+        }
+        for text in &flags.reservation_capacity {
+            let (id, count) = pair("--reservation-capacity", text)?;
+            let count =
+                count.parse().map_err(|_| format!("`--reservation-capacity`: `{count}` is not a number"))?;
+            settings.reservation_capacity.insert(id.to_owned(), count);
+        }
+        for text in &flags.replicas {
+            settings.replicas.push(replicas(text)?);
+        }
+        Ok(())
+    }
+
+    fn apply_prices(&mut self, flags: &SimulationFlags) -> Result<(), String> {
+        if let Some(path) = &flags.prices {
+            let shown = path.display();
+            let text = fs::read_to_string(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+            let parsed = prices::parse(&text, &self.settings.region);
+            self.settings.prices = parsed.map_err(|error| format!("`--prices {shown}`: {error}"))?;
+        } else if self.settings.region == PRICED_REGION {
+            self.assume(format!("on-demand prices are the list prices of {PRICED_REGION} (`--prices`)"));
+        } else {
+            self.assume(format!(
+                "prices are those of {PRICED_REGION}, and every instance type exists in {} (`--prices`)",
+                self.settings.region
+            ));
+        }
+        if let Some(discount) = flags.spot_discount {
+            self.settings.spot_discount = discount;
+        } else {
+            self.assume("spot capacity costs 40 % of the on-demand price in every zone (`--spot-discount`)");
+        }
+        Ok(())
+    }
+
+    fn assume_the_rest(&mut self, objects: &[Object<'_>]) {
+        self.assume("every instance type has capacity in every zone");
+        let has_limit_range = objects.iter().any(|object| object.kind() == "LimitRange");
+        if has_limit_range {
+            self.assume("LimitRanges are not applied: requests are as written");
+        }
+        self.assume("webhooks change no pod");
+    }
+}
+
+/// The release of the settings, or else the one that the input pins, or else the newest.
+fn release(config: &Settings, files: &[File], assumptions: &mut Vec<String>) -> Release {
+    let (_, chosen) = config.karpenter.ends();
+    if config.is_karpenter_version_set {
+        return chosen;
+    }
+    let mut pinned = BTreeSet::new();
+    for file in files {
+        for document in &file.documents {
+            let Document::Read(tree) = document else { continue };
+            for pin in pins(tree, file.source.name()) {
+                if let PinnedRelease::Known(release) = pin.version.release() {
+                    pinned.insert(release);
+                }
+            }
+        }
+    }
+    let newest = pinned.into_iter().next_back();
+    if newest.is_none() {
+        assumptions.push(format!("Karpenter runs in release {chosen} (`--karpenter-version`)"));
+    }
+    newest.unwrap_or(chosen)
+}
+
+/// The zones that the input shows: of subnets, nodes and NodePools.
+fn zones_of(objects: &[Object<'_>]) -> BTreeSet<Zone> {
+    let mut zones = BTreeSet::new();
+    let mut add = |name: Option<&str>, id: Option<&str>| {
+        if let Some(name) = name.filter(|name| region_of(name).is_some()) {
+            zones.insert(Zone { name: name.to_owned(), id: id.unwrap_or_default().to_owned() });
+        }
+    };
+    for object in objects {
+        match object.kind() {
+            "EC2NodeClass" => {
+                for subnet in items_of(object.at(&["status", "subnets"])) {
+                    add(subnet.str_at(&["zone"]), subnet.str_at(&["zoneID"]));
+                }
+            }
+            "NodePool" => {
+                let pool = NodePool::of(*object);
+                let items = pool.into_iter().flat_map(|pool| pool.requirements().items());
+                for item in items.filter(|item| item.key() == Some("topology.kubernetes.io/zone")) {
+                    item.values().for_each(|value| add(value.as_str(), None));
+                }
+            }
+            "Node" => {
+                let label = |key: &str| object.metadata().label(key).and_then(Node::as_str);
+                add(label("topology.kubernetes.io/zone"), label("topology.k8s.aws/zone-id"));
+            }
+            _ => {}
+        }
+    }
+    // A zone may occur with and without its ID.
+    let known: BTreeSet<String> =
+        zones.iter().filter(|zone| !zone.id.is_empty()).map(|zone| zone.name.clone()).collect();
+    zones.retain(|zone| !zone.id.is_empty() || !known.contains(&zone.name));
+    zones
+}
+
+/// The region of a zone such as `us-east-1a`.
+fn region_of(zone: &str) -> Option<String> {
+    let region = zone.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    let has_number = region.ends_with(|c: char| c.is_ascii_digit()) && region.contains('-');
+    (has_number && region.len() + 1 == zone.len()).then(|| region.to_owned())
+}
+
+fn pair<'t>(flag: &str, text: &'t str) -> Result<(&'t str, &'t str), String> {
+    text.split_once('=').ok_or_else(|| format!("`{flag}`: `{text}` has no `=`"))
+}
+
+fn choice(flag: &str, text: &str, [off, on]: [&str; 2]) -> Result<bool, String> {
+    if text == on || text == off {
+        Ok(text == on)
+    } else {
+        Err(format!("`{flag}`: `{text}` is neither `{off}` nor `{on}`"))
+    }
+}
+
+/// Parses `deploy/web=50`.
+fn replicas(text: &str) -> Result<ReplicaCount, String> {
+    const SHORT: [(&str, &str); 8] = [
+        ("deploy", "Deployment"),
+        ("deployments", "Deployment"),
+        ("sts", "StatefulSet"),
+        ("statefulsets", "StatefulSet"),
+        ("rs", "ReplicaSet"),
+        ("jobs", "Job"),
+        ("cj", "CronJob"),
+        ("cronjobs", "CronJob"),
+    ];
+    let (workload, count) = pair("--replicas", text)?;
+    let (kind, name) = workload
+        .split_once('/')
+        .ok_or_else(|| format!("`--replicas`: `{workload}` is not written as KIND/NAME"))?;
+    let count = count.parse().map_err(|_| format!("`--replicas`: `{count}` is not a number"))?;
+    let long =
+        SHORT.iter().find(|(short, _)| short.eq_ignore_ascii_case(kind)).map_or(kind, |(_, long)| long);
+    Ok(ReplicaCount { kind: long.to_owned(), name: name.to_owned(), count })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_region_from_a_zone() {
+        assert_eq!(region_of("us-east-1a").as_deref(), Some("us-east-1"));
+        assert_eq!(region_of("ap-southeast-2c").as_deref(), Some("ap-southeast-2"));
+        for text in ["us-east-1", "zone", "use1-az1", "us-east-1ab", ""] {
+            assert_eq!(region_of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn parses_replicas_with_short_and_long_kinds() {
+        let count = replicas("deploy/web=50").unwrap();
+        assert_eq!((count.kind.as_str(), count.name.as_str(), count.count), ("Deployment", "web", 50));
+        assert_eq!(replicas("Rollout/web=0").unwrap().kind, "Rollout");
+        for text in ["web=5", "deploy/web", "deploy/web=x"] {
+            assert!(replicas(text).is_err(), "{text}");
+        }
+    }
+}

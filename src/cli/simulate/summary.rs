@@ -1,0 +1,41 @@
+//! Totals of a simulation.
+
+use scheduling::simulation::{Outcome, Placement};
+
+/// Numbers of pods and nodes, and the price of the new nodes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Summary {
+    pub(super) pods: usize,
+    pub(super) new: usize,
+    pub(super) existing: usize,
+    pub(super) unplaced: usize,
+    pub(super) ignored: usize,
+    pub(super) claims: usize,
+    /// USD per hour, if each new node is of its cheapest type.
+    pub(super) price: f64,
+    /// Whether the price of a node is a spot price.
+    pub(super) with_spot: bool,
+}
+
+/// The totals of a result.
+pub(super) fn of(outcome: &Outcome<'_>) -> Summary {
+    let mut summary =
+        Summary { pods: outcome.pods.len(), claims: outcome.claims.len(), ..Summary::default() };
+    for pod in &outcome.pods {
+        match pod.placement {
+            Placement::New(_) => summary.new += 1,
+            Placement::Existing(_) => summary.existing += 1,
+            Placement::Unplaced(_) | Placement::Unreported => summary.unplaced += 1,
+            Placement::Ignored(_) => summary.ignored += 1,
+        }
+    }
+    summary.price =
+        outcome.claims.iter().filter_map(|claim| claim.cheapest.first()).map(|(_, price)| price).sum();
+    summary.with_spot = outcome.claims.iter().any(|claim| claim.capacity_types.contains(&"spot"));
+    summary
+}
+
+/// A number with the right form of a noun.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

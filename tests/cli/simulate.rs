@@ -1,0 +1,168 @@
+//! `karpwarden simulate`.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::folder::Folder;
+
+/// NodePool for one team, on demand, with at most 8 vCPUs.
+const POOL: &str = "\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: team}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      taints:
+        - {key: team, value: blue, effect: NoSchedule}
+      requirements:
+        - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+        - {key: node.kubernetes.io/instance-type, operator: In, values: [m5.large, m5.xlarge]}
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  role: KarpenterNodeRole
+  amiSelectorTerms: [{alias: al2023@latest}]
+";
+
+/// Workload that fits, and two pods that do not.
+const PODS: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  template:
+    spec:
+      tolerations: [{key: team, operator: Exists}]
+      containers:
+        - {name: web, image: nginx, resources: {requests: {cpu: '1', memory: 1Gi}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: plain}
+spec:
+  containers: [{name: plain, image: nginx}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: large}
+spec:
+  tolerations: [{key: team, operator: Exists}]
+  containers:
+    - {name: large, image: nginx, resources: {requests: {cpu: '4'}}}
+";
+
+fn folder() -> Folder {
+    Folder::with(&[("pool.yaml", POOL), ("pods.yaml", PODS)])
+}
+
+#[test]
+fn shows_the_nodes_and_the_reasons() {
+    let run = folder().run(&["simulate", "--karpenter-version", "1.14", "pool.yaml", "pods.yaml"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert_eq!(run.stderr, "");
+    assert_snapshot!(run.stdout, @r#"
+    3 of 5 pods placed on 1 new node, about $0.19 per hour on demand; 2 pods fit nowhere
+
+    node 1 of NodePool team
+      types     m5.xlarge $0.1920
+      zones     us-east-1a, us-east-1b, us-east-1c
+      capacity  on-demand
+      cpu       ███████████████░░░░░ 3 of 3920m
+      memory    ████░░░░░░░░░░░░░░░░ 3Gi of 14162Mi
+      pods      █░░░░░░░░░░░░░░░░░░░ 3 of 58
+      runs      default/web ×3
+
+    no node for default/plain
+      NodePool team (taint): did not tolerate taint (taint=team=blue:NoSchedule)
+        pod pods.yaml:15 spec.tolerations
+          spec:
+          ^^^^
+        NodePool pool.yaml:9 spec.template.spec.taints[0]
+                  - {key: team, value: blue, effect: NoSchedule}
+                     ^^^
+        to fit: add a toleration for `team=blue:NoSchedule` to the pod
+
+    no node for default/large
+      NodePool team (resources): no instance type has enough resources, requirements=karpenter.k8s.aws/ec2nodeclass In [default], karpenter.sh/capacity-type In [on-demand], karpenter.sh/initialized In [true], karpenter.sh/nodepool In [team], karpenter.sh/registered In [true], node.kubernetes.io/instance-type In [m5.large m5.xlarge], resources={"cpu":"4","pods":"1"}
+        the largest type allows 3920m cpu after DaemonSets, the pod asks 4
+        pod pods.yaml:24 spec.containers[0].resources.requests.cpu
+              - {name: large, image: nginx, resources: {requests: {cpu: '4'}}}
+                                                                        ^^^
+        NodePool pool.yaml:10 spec.template.spec.requirements
+                requirements:
+                ^^^^^^^^^^^^
+        to fit: request at most 3920m cpu, or allow larger instance types
+
+    assumed
+      the subnets are in us-east-1a, us-east-1b and us-east-1c (`--zones`)
+      on-demand prices are the list prices of us-east-1 (`--prices`)
+      spot capacity costs 40 % of the on-demand price in every zone (`--spot-discount`)
+      every instance type has capacity in every zone
+      webhooks change no pod
+    "#);
+}
+
+#[test]
+fn prints_json_with_the_paths_of_both_sides() {
+    let run = folder().run(&[
+        "simulate",
+        "--karpenter-version",
+        "1.14",
+        "--format",
+        "json",
+        "--replicas",
+        "deploy/web=1",
+        "pool.yaml",
+        "pods.yaml",
+    ]);
+    let json: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(json["summary"]["pods"], 3);
+    assert_eq!(json["summary"]["nodeClaims"], 1);
+    assert_eq!(json["nodeClaims"][0]["cheapest"][0]["name"], "m5.large");
+    assert_eq!(json["pods"][0]["placed"], "new");
+    let reason = &json["pods"][1]["reasons"][0];
+    assert_eq!((&reason["reason"], &reason["nodePool"]), (&"taint".into(), &"team".into()));
+    assert_eq!(reason["podPath"], "spec.tolerations");
+    assert_eq!(reason["poolPath"], "spec.template.spec.taints[0]");
+    let reason = &json["pods"][2]["reasons"][0];
+    assert_eq!(reason["reason"], "resources");
+    assert_eq!(reason["podPath"], "spec.containers[0].resources.requests.cpu");
+}
+
+#[test]
+fn succeeds_if_every_pod_has_a_node() {
+    let run = folder().run(&["simulate", "pool.yaml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(run.stdout.starts_with("0 of 0 pods placed\n"), "{run:?}");
+}
+
+#[test]
+fn refuses_flags_that_do_not_parse() {
+    for (flag, value, expected) in [
+        ("--replicas", "web=3", "is not written as KIND/NAME"),
+        ("--zones", "somewhere", "is not the name of a zone"),
+        ("--feature-gates", "NodeOverlay=on", "is neither `true` nor `false`"),
+        ("--preference-policy", "Never", "is neither `Respect` nor `Ignore`"),
+        ("--prices", "missing.json", "cannot read `missing.json`"),
+    ] {
+        let run = folder().run(&["simulate", flag, value, "pool.yaml"]);
+        assert_eq!(run.status, 2, "{flag}: {run:?}");
+        assert!(run.stderr.contains(expected), "{flag}: {run:?}");
+    }
+    assert_eq!(folder().run(&["simulate"]).status, 3);
+}
+
+#[test]
+fn reports_input_that_cannot_be_read() {
+    let folder = folder();
+    folder.write("broken.yaml", b"a: [");
+    let run = folder.run(&["simulate", "pool.yaml", "broken.yaml"]);
+    assert_eq!(run.status, 4, "{run:?}");
+    assert!(run.stderr.contains("`broken.yaml`"), "{run:?}");
+    assert_eq!(folder.run(&["simulate", "absent.yaml"]).status, 4);
+}
