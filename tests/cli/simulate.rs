@@ -135,6 +135,27 @@ fn prints_json_with_the_paths_of_both_sides() {
 }
 
 #[test]
+fn assumes_node_classes_that_the_input_lacks() {
+    let (pool, _) = POOL.split_once("---").unwrap();
+    let folder = Folder::with(&[("pool.yaml", pool), ("pods.yaml", PODS)]);
+    let run = folder.run(&["simulate", "pool.yaml", "pods.yaml"]);
+    assert!(run.stdout.starts_with("3 of 5 pods placed on 1 new node"), "{run:?}");
+    assert!(run.stdout.contains("EC2NodeClass `default`, which is not in the input"), "{run:?}");
+}
+
+#[test]
+fn names_the_pools_that_take_no_pods() {
+    let pool = POOL.replacen(
+        "metadata: {name: team}",
+        "metadata: {name: team}\nstatus: {conditions: [{type: Ready, status: 'False'}]}",
+        1,
+    );
+    let folder = Folder::with(&[("pool.yaml", pool.as_str()), ("pods.yaml", PODS)]);
+    let run = folder.run(&["simulate", "pool.yaml", "pods.yaml"]);
+    assert!(run.stdout.contains("NodePool team (pool-not-ready): the NodePool is not Ready"), "{run:?}");
+}
+
+#[test]
 fn succeeds_if_every_pod_has_a_node() {
     let run = folder().run(&["simulate", "pool.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");

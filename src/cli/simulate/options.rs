@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use karpenter::instance_types::PRICED_REGION;
+use karpenter::kind::Kind;
 use karpenter::release::{PinnedRelease, Release, Releases};
 use lint::settings::Settings;
 use manifest::tree::{Node, items_of};
@@ -175,6 +176,12 @@ impl Options {
     }
 
     fn assume_the_rest(&mut self, objects: &[Object<'_>]) {
+        self.settings.assumes_node_classes = true;
+        for name in missing_node_classes(objects) {
+            self.assume(format!(
+                "EC2NodeClass `{name}`, which is not in the input, has the defaults of AL2023"
+            ));
+        }
         self.assume("every instance type has capacity in every zone");
         let has_limit_range = objects.iter().any(|object| object.kind() == "LimitRange");
         if has_limit_range {
@@ -182,6 +189,15 @@ impl Options {
         }
         self.assume("webhooks change no pod");
     }
+}
+
+/// The names of node classes that NodePools refer to and the input lacks.
+fn missing_node_classes<'d>(objects: &[Object<'d>]) -> BTreeSet<&'d str> {
+    let classes = objects.iter().filter(|object| object.is(Kind::NODE_CLASS)).map(|class| class.name());
+    let present: BTreeSet<&str> = classes.collect();
+    let pools = objects.iter().filter_map(|object| NodePool::of(*object));
+    let names = pools.filter_map(|pool| pool.node_class_ref()?.name()?.as_str());
+    names.filter(|name| !present.contains(name)).collect()
 }
 
 /// The release of the settings, or else the one that the input pins, or else the newest.

@@ -5,59 +5,80 @@ use super::{Column, InstanceType};
 /// The values of `karpenter.k8s.aws/instance-tenancy` that every type has.
 pub const MULTIPLE_TENANCIES: [&str; 2] = ["dedicated", "default"];
 
-/// The labels that have one value per type, each with its column. Labels made from the name have the column of the name.
-const LABELS: [(&str, Column); 23] = [
-    ("node.kubernetes.io/instance-type", Column::Name),
-    ("kubernetes.io/arch", Column::Arch),
-    ("karpenter.k8s.aws/instance-category", Column::Name),
-    ("karpenter.k8s.aws/instance-family", Column::Name),
-    ("karpenter.k8s.aws/instance-generation", Column::Name),
-    ("karpenter.k8s.aws/instance-size", Column::Name),
-    ("karpenter.k8s.aws/instance-capability-flex", Column::Name),
-    ("karpenter.k8s.aws/instance-cpu", Column::Cpu),
-    ("karpenter.k8s.aws/instance-cpu-manufacturer", Column::CpuManufacturer),
-    ("karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz", Column::ClockSpeed),
-    ("karpenter.k8s.aws/instance-memory", Column::Memory),
-    ("karpenter.k8s.aws/instance-ebs-bandwidth", Column::EbsBandwidth),
-    ("karpenter.k8s.aws/instance-network-bandwidth", Column::NetworkBandwidth),
-    ("karpenter.k8s.aws/instance-hypervisor", Column::Hypervisor),
-    ("karpenter.k8s.aws/instance-encryption-in-transit-supported", Column::EncryptionInTransit),
-    ("karpenter.k8s.aws/instance-local-nvme", Column::LocalNvme),
-    ("karpenter.k8s.aws/instance-gpu-manufacturer", Column::GpuManufacturer),
-    ("karpenter.k8s.aws/instance-gpu-name", Column::GpuName),
-    ("karpenter.k8s.aws/instance-gpu-count", Column::GpuCount),
-    ("karpenter.k8s.aws/instance-gpu-memory", Column::GpuMemory),
-    ("karpenter.k8s.aws/instance-accelerator-manufacturer", Column::AcceleratorManufacturer),
-    ("karpenter.k8s.aws/instance-accelerator-name", Column::AcceleratorName),
-    ("karpenter.k8s.aws/instance-accelerator-count", Column::AcceleratorCount),
+/// Source of the value of a label.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Column(Column),
+    Category,
+    Generation,
+    Family,
+    Size,
+    Flex,
+}
+
+/// Label that has at most one value per instance type.
+#[derive(Clone, Copy, Debug)]
+pub struct TypeLabel {
+    /// The key.
+    pub key: &'static str,
+    source: Source,
+}
+
+const fn of_column(key: &'static str, column: Column) -> TypeLabel {
+    TypeLabel { key, source: Source::Column(column) }
+}
+
+const fn of_name(key: &'static str, source: Source) -> TypeLabel {
+    TypeLabel { key, source }
+}
+
+/// Source: `computeRequirements` in pkg/providers/instancetype/types.go of aws/karpenter-provider-aws at v1.14.1.
+const LABELS: [TypeLabel; 23] = [
+    of_column("node.kubernetes.io/instance-type", Column::Name),
+    of_column("kubernetes.io/arch", Column::Arch),
+    of_name("karpenter.k8s.aws/instance-category", Source::Category),
+    of_name("karpenter.k8s.aws/instance-family", Source::Family),
+    of_name("karpenter.k8s.aws/instance-generation", Source::Generation),
+    of_name("karpenter.k8s.aws/instance-size", Source::Size),
+    of_name("karpenter.k8s.aws/instance-capability-flex", Source::Flex),
+    of_column("karpenter.k8s.aws/instance-cpu", Column::Cpu),
+    of_column("karpenter.k8s.aws/instance-cpu-manufacturer", Column::CpuManufacturer),
+    of_column("karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz", Column::ClockSpeed),
+    of_column("karpenter.k8s.aws/instance-memory", Column::Memory),
+    of_column("karpenter.k8s.aws/instance-ebs-bandwidth", Column::EbsBandwidth),
+    of_column("karpenter.k8s.aws/instance-network-bandwidth", Column::NetworkBandwidth),
+    of_column("karpenter.k8s.aws/instance-hypervisor", Column::Hypervisor),
+    of_column("karpenter.k8s.aws/instance-encryption-in-transit-supported", Column::EncryptionInTransit),
+    of_column("karpenter.k8s.aws/instance-local-nvme", Column::LocalNvme),
+    of_column("karpenter.k8s.aws/instance-gpu-manufacturer", Column::GpuManufacturer),
+    of_column("karpenter.k8s.aws/instance-gpu-name", Column::GpuName),
+    of_column("karpenter.k8s.aws/instance-gpu-count", Column::GpuCount),
+    of_column("karpenter.k8s.aws/instance-gpu-memory", Column::GpuMemory),
+    of_column("karpenter.k8s.aws/instance-accelerator-manufacturer", Column::AcceleratorManufacturer),
+    of_column("karpenter.k8s.aws/instance-accelerator-name", Column::AcceleratorName),
+    of_column("karpenter.k8s.aws/instance-accelerator-count", Column::AcceleratorCount),
 ];
 
-impl InstanceType {
-    /// The keys of the labels that [`Self::label`] knows.
-    pub fn label_keys() -> impl Iterator<Item = &'static str> {
-        LABELS.iter().map(|(key, _)| *key)
+impl TypeLabel {
+    /// Every label.
+    pub fn all() -> impl Iterator<Item = Self> {
+        LABELS.into_iter()
     }
 
-    /// The value of a label; `None` if the type does not have the label.
-    ///
-    /// Source: `computeRequirements` in pkg/providers/instancetype/types.go of aws/karpenter-provider-aws at v1.14.1.
-    pub fn label(&self, key: &str) -> Option<&'static str> {
-        let (_, column) = LABELS.iter().find(|(name, _)| *name == key)?;
-        let text = self.text(*column)?;
-        match key {
-            "karpenter.k8s.aws/instance-category" => {
-                category_and_generation(text).map(|(category, _)| category)
+    /// The value for an instance type; `None` if the type does not have the label.
+    pub fn value(self, kind: &InstanceType) -> Option<&'static str> {
+        let name = kind.name();
+        let parts = name.split_once('.');
+        match self.source {
+            Source::Column(column) => kind.text(column),
+            Source::Category => category_and_generation(name).map(|(category, _)| category),
+            Source::Generation => category_and_generation(name).map(|(_, generation)| generation),
+            Source::Family => parts.map(|(family, _)| family),
+            Source::Size => parts.map(|(_, size)| size),
+            Source::Flex => {
+                let is_flex = parts.map_or(name, |(family, _)| family).contains("-flex");
+                Some(if is_flex { "true" } else { "false" })
             }
-            "karpenter.k8s.aws/instance-generation" => {
-                category_and_generation(text).map(|(_, generation)| generation)
-            }
-            "karpenter.k8s.aws/instance-family" => text.split_once('.').map(|(family, _)| family),
-            "karpenter.k8s.aws/instance-size" => text.split_once('.').map(|(_, size)| size),
-            "karpenter.k8s.aws/instance-capability-flex" => {
-                let family = text.split_once('.').map_or(text, |(family, _)| family);
-                Some(if family.contains("-flex") { "true" } else { "false" })
-            }
-            _ => Some(text),
         }
     }
 }
@@ -94,11 +115,11 @@ mod tests {
     }
 
     #[test]
-    fn has_no_label_for_what_the_type_lacks() {
+    fn has_no_value_for_what_the_type_lacks() {
         let kind = super::super::all().find(|kind| kind.name() == "c7i-flex.large").unwrap();
-        assert_eq!(kind.label("karpenter.k8s.aws/instance-capability-flex"), Some("true"));
-        assert_eq!(kind.label("karpenter.k8s.aws/instance-size"), Some("large"));
-        assert_eq!(kind.label("karpenter.k8s.aws/instance-gpu-count"), None);
-        assert_eq!(kind.label("team"), None);
+        let value = |key: &str| TypeLabel::all().find(|label| label.key == key).unwrap().value(&kind);
+        assert_eq!(value("karpenter.k8s.aws/instance-capability-flex"), Some("true"));
+        assert_eq!(value("karpenter.k8s.aws/instance-size"), Some("large"));
+        assert_eq!(value("karpenter.k8s.aws/instance-gpu-count"), None);
     }
 }

@@ -5,7 +5,7 @@
 
 mod label;
 
-pub use label::MULTIPLE_TENANCIES;
+pub use label::{MULTIPLE_TENANCIES, TypeLabel};
 
 /// The labels, accelerators and network interfaces of every type.
 const TYPES: &str = include_str!("types.txt");

@@ -85,16 +85,16 @@ pub(crate) struct NodeClassModel<'d> {
 }
 
 impl<'d> NodeClassModel<'d> {
-    /// Reads a node class.
+    /// Reads a node class. A class that the input lacks has the defaults of AL2023.
     pub(crate) fn read(
-        class: Ec2NodeClass<'d>,
+        class: Option<Ec2NodeClass<'d>>,
         names: &ResourceNames<'d>,
         settings: &SimulationSettings,
     ) -> Self {
-        let spec = class.object().at(&["spec"]);
+        let spec = class.and_then(|class| class.object().at(&["spec"]));
         let kubelet = spec.and_then(|spec| spec.get("kubelet"));
         let of_kubelet = |field: &str| kubelet.and_then(|kubelet| kubelet.get(field));
-        let family = AmiFamily::of(class);
+        let family = class.map_or(AmiFamily::Al2023, AmiFamily::of);
         let mut eviction: Vec<Node<'d>> = of_kubelet("evictionHard").into_iter().collect();
         let counts_soft = !Behaviour::IGNORES_EVICTION_SOFT.holds_in(settings.release);
         if counts_soft && family != AmiFamily::Bottlerocket {
@@ -113,8 +113,8 @@ impl<'d> NodeClassModel<'d> {
             kube_reserved: names.parse(members_of(of_kubelet("kubeReserved"))),
             system_reserved: names.parse(members_of(of_kubelet("systemReserved"))),
             eviction,
-            volume: volume(class, family),
-            raid0: class.instance_store_policy().map(text) == Some("RAID0"),
+            volume: class.map_or(mebibytes(20 * 1024), |class| volume(class, family)),
+            raid0: class.and_then(Ec2NodeClass::instance_store_policy).map(text) == Some("RAID0"),
             efa_only_on_card_0,
             efa_only,
             checks_compatibility: Behaviour::NODE_CLASS_COMPATIBILITY.holds_in(settings.release),

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use karpenter::instance_types::{self, InstanceType, MULTIPLE_TENANCIES};
+use karpenter::instance_types::{self, InstanceType, MULTIPLE_TENANCIES, TypeLabel};
 use karpenter::labels;
 use manifest::tree::{Node, items_of};
 use objects::node_class::{Ec2NodeClass, Ec2NodeClassStatus};
@@ -61,16 +61,16 @@ impl<'d> InstanceTypes<'d> {
     /// Reads the table of instance types.
     pub(crate) fn new(settings: &SimulationSettings) -> Self {
         let kinds: Vec<InstanceType> = instance_types::all().collect();
-        let known = |key: &&str| labels::well_known(key).contains(settings.release);
-        let index = |key: &'static str| (key, Rc::new(index(&kinds, |kind| kind.label(key))));
-        let labels = InstanceType::label_keys().filter(known).map(index).collect();
+        let known = |label: &TypeLabel| labels::well_known(label.key).contains(settings.release);
+        let index = |label: TypeLabel| (label.key, Rc::new(index(&kinds, |kind| label.value(kind))));
+        let labels = TypeLabel::all().filter(known).map(index).collect();
         Self { kinds, labels }
     }
 
-    /// Makes the catalog of a node class.
+    /// Makes the catalog of a node class, or of a class that the input lacks.
     pub(crate) fn catalog(
         &self,
-        class: Ec2NodeClass<'d>,
+        class: Option<Ec2NodeClass<'d>>,
         names: &ResourceNames<'d>,
         settings: &'d SimulationSettings,
     ) -> Catalog<'d> {
@@ -113,13 +113,17 @@ struct OfferingMaker<'m, 'd> {
     types: &'m InstanceTypes<'d>,
     model: &'m NodeClassModel<'d>,
     settings: &'d SimulationSettings,
-    class: Ec2NodeClass<'d>,
+    class: Option<Ec2NodeClass<'d>>,
 }
 
 impl<'d> OfferingMaker<'_, 'd> {
+    fn status(&self) -> Option<Ec2NodeClassStatus<'d>> {
+        self.class.and_then(Ec2NodeClass::status)
+    }
+
     /// The zones of the node class: of its subnets if the status lists them, else of the settings.
     fn zones(&self) -> BTreeSet<ClassZone<'d>> {
-        let subnets = self.class.status().and_then(Ec2NodeClassStatus::subnets);
+        let subnets = self.status().and_then(Ec2NodeClassStatus::subnets);
         let known = |name: &str| self.settings.zones.iter().find(|zone| zone.name == name);
         if subnets.is_none() {
             let zones = self.settings.zones.iter();
@@ -136,7 +140,7 @@ impl<'d> OfferingMaker<'_, 'd> {
     fn reservations(&self) -> Vec<Reservation<'d>> {
         let gate = self.settings.reserved_capacity;
         let exists = Behaviour::RESERVED_CAPACITY.holds_in(self.settings.release);
-        let list = self.class.status().and_then(|status| status.node().get("capacityReservations"));
+        let list = self.status().and_then(|status| status.node().get("capacityReservations"));
         let expires = Behaviour::ALL_POOLS_DROPPED_ERROR.holds_in(self.settings.release);
         let read = |item: Node<'d>| {
             let id = text_or_empty(item.get("id"));

@@ -139,7 +139,7 @@ fn is_used(pool: NodePool<'_>, release: Release) -> bool {
 }
 
 /// Whether the status does not say otherwise.
-fn is_ready(object: Object<'_>) -> bool {
+pub(crate) fn is_ready(object: Object<'_>) -> bool {
     let conditions = object.at(&["status", "conditions"]).map(Node::items).into_iter().flatten();
     let mut ready = conditions.filter(|condition| condition.str_at(&["type"]) == Some("Ready"));
     ready.all(|condition| condition.str_at(&["status"]) == Some("True"))

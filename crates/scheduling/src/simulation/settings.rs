@@ -55,6 +55,8 @@ pub struct SimulationSettings {
     pub min_values_best_effort: bool,
     /// Replica counts that replace `spec.replicas` of workloads.
     pub replicas: Vec<ReplicaCount>,
+    /// Whether an EC2NodeClass that the input lacks exists in the cluster, with the defaults of AL2023.
+    pub assumes_node_classes: bool,
     /// Whether existing nodes are left out.
     pub without_nodes: bool,
 }
@@ -81,6 +83,7 @@ impl SimulationSettings {
             ignores_preferences: false,
             min_values_best_effort: false,
             replicas: Vec::new(),
+            assumes_node_classes: false,
             without_nodes: false,
         }
     }

@@ -95,8 +95,14 @@ impl<'d> Solver<'d> {
             "no nodepools found"
         };
         for index in 0..self.world.pods.len() {
-            self.failures.insert(index, failure(message, true));
+            self.failures.insert(index, self.without_pools(message, true));
         }
+    }
+
+    /// Failure of a pod because no NodePool takes pods.
+    fn without_pools(&self, message: &str, is_reported: bool) -> Failure<'d> {
+        let unplaced = Unplaced { message: message.to_owned(), reasons: self.world.unusable.clone() };
+        Failure { unplaced: Rc::new(unplaced), ends_relaxation: false, is_reported }
     }
 
     /// Since 1.4 a pod is relaxed completely before the next pod is tried.

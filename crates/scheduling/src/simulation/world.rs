@@ -19,7 +19,8 @@ use super::namespaces::Namespaces;
 use super::node::ExistingNode;
 use super::offerings::InstanceTypes;
 use super::overlay;
-use super::pool::Pool;
+use super::pool::{Pool, is_ready};
+use super::reason::{Disagreement, PoolReason, ReasonKind};
 use super::resources::{ResourceNames, Resources};
 use super::settings::SimulationSettings;
 use super::shape::{PodShape, Reader};
@@ -53,6 +54,8 @@ pub(crate) struct World<'d> {
     pub(crate) pools: Vec<Rc<Pool<'d>>>,
     /// The number of NodePools that Karpenter uses.
     pub(crate) used_pools: usize,
+    /// The NodePools that take no pods, with the reason.
+    pub(crate) unusable: Vec<PoolReason<'d>>,
     /// Whether a NodePool has a taint that is a preference.
     pub(crate) has_soft_taint: bool,
     /// The existing nodes, in the order in which they are tried.
@@ -104,6 +107,10 @@ impl<'d> World<'d> {
                 pool.count_node(&node.capacity);
             }
         }
+        let mut unusable = input.unready();
+        unusable.extend(pools.iter().filter(|pool| pool.types.is_clear()).map(|pool| {
+            unusable_pool(pool.object, ReasonKind::NoInstanceTypes, "the requirements leave no instance type")
+        }));
         let drops_pools = Behaviour::DROPS_EMPTY_POOLS.holds_in(settings.release);
         pools.retain(|pool| !drops_pools || !pool.types.is_clear());
         let mut topology = Topology::new(domains, topology_nodes, settings);
@@ -118,7 +125,17 @@ impl<'d> World<'d> {
             }
         }
         let pools = pools.into_iter().map(Rc::new).collect();
-        Self { names: input.names, pools, used_pools, has_soft_taint, nodes, pods, shapes, topology }
+        Self {
+            names: input.names,
+            pools,
+            used_pools,
+            unusable,
+            has_soft_taint,
+            nodes,
+            pods,
+            shapes,
+            topology,
+        }
     }
 }
 
@@ -144,8 +161,13 @@ impl<'d> Input<'_, 'd> {
         for class in self.objects.iter().filter_map(|object| Ec2NodeClass::of(*object)) {
             let name = class.object().name();
             if pools.iter().any(|pool| pool.node_class == name) {
-                catalogs.insert(name, Rc::new(types.catalog(class, &self.names, self.settings)));
+                catalogs.insert(name, Rc::new(types.catalog(Some(class), &self.names, self.settings)));
             }
+        }
+        let missing = pools.iter().map(|pool| pool.node_class).filter(|_| self.settings.assumes_node_classes);
+        for name in missing {
+            let make = || Rc::new(types.catalog(None, &self.names, self.settings));
+            catalogs.entry(name).or_insert_with(make);
         }
         for pool in &mut pools {
             pool.catalog = catalogs.get(pool.node_class).cloned().unwrap_or_default();
@@ -154,6 +176,14 @@ impl<'d> Input<'_, 'd> {
             overlay::apply(&mut pools, self.objects, &self.names);
         }
         pools
+    }
+
+    /// The NodePools that are not Ready.
+    fn unready(&self) -> Vec<PoolReason<'d>> {
+        let pools = self.objects.iter().filter(|object| object.is(Kind::NODE_POOL) && !is_ready(**object));
+        pools
+            .map(|pool| unusable_pool(*pool, ReasonKind::PoolNotReady, "the NodePool is not Ready"))
+            .collect()
     }
 
     /// Filters the instance types by the NodePools' own requirements, and adds the daemons.
@@ -321,6 +351,10 @@ impl<'d> Input<'_, 'd> {
         }
         (volumes, None)
     }
+}
+
+fn unusable_pool<'d>(pool: Object<'d>, kind: ReasonKind, message: &str) -> PoolReason<'d> {
+    PoolReason { pool, kind, message: message.to_owned(), disagreement: Disagreement::Unknown, nearest: None }
 }
 
 /// The controller of a Deployment adds a label with a hash; the name takes the place of the hash here.
