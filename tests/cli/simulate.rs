@@ -176,6 +176,9 @@ fn refuses_flags_that_do_not_parse() {
         assert!(run.stderr.contains(expected), "{flag}: {run:?}");
     }
     assert_eq!(folder().run(&["simulate"]).status, 3);
+    let run = folder().run(&["simulate", "--replicas", "deploy/web=9999999999", "pool.yaml", "pods.yaml"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.stderr.contains("more than 50000 pods"), "{run:?}");
 }
 
 #[test]

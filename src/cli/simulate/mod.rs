@@ -54,6 +54,11 @@ fn read_and_simulate(mut simulate: Simulate, color: Color) -> io::Result<Status>
         }
     };
     let simulation = Simulation::new(options.settings, &objects);
+    if simulation.is_truncated() {
+        let most = Simulation::MOST_PODS;
+        terminal::error(color, &format!("more than {most} pods; simulate fewer replicas with `--replicas`"));
+        return Ok(Status::Usage);
+    }
     let outcome = simulation.run(&objects);
     let shown = Shown {
         outcome: &outcome,

@@ -71,7 +71,8 @@ impl Options {
                 settings.min_values_best_effort = policy == "BestEffort";
             }
             let overhead = text("vm-memory-overhead-percent", "VM_MEMORY_OVERHEAD_PERCENT");
-            if let Some(overhead) = overhead.and_then(|text| text.parse().ok()) {
+            let overhead = overhead.and_then(|text| text.parse().ok());
+            if let Some(overhead) = overhead.filter(|part| (0.0..=1.0).contains(part)) {
                 settings.vm_memory_overhead = overhead;
             }
             if let Some(enis) = text("reserved-enis", "RESERVED_ENIS").and_then(|text| text.parse().ok()) {

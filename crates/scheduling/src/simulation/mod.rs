@@ -54,14 +54,24 @@ pub use settings::{ReplicaCount, SimulationSettings, Zone};
 pub struct Simulation {
     settings: SimulationSettings,
     hosts: Vec<String>,
+    is_truncated: bool,
 }
 
 impl Simulation {
     /// A simulation of the pods among objects.
     pub fn new(settings: SimulationSettings, objects: &[Object<'_>]) -> Self {
-        let pods = workloads::InputPods::of(objects, &settings).pending.len();
-        let hosts = (1..=pods).map(|number| format!("hostname-placeholder-{number:04}")).collect();
-        Self { settings, hosts }
+        let pods = workloads::InputPods::of(objects, &settings);
+        let numbers = 1..=pods.pending.len();
+        let hosts = numbers.map(|number| format!("hostname-placeholder-{number:04}")).collect();
+        Self { settings, hosts, is_truncated: pods.is_truncated }
+    }
+
+    /// Largest number of pods of a simulation.
+    pub const MOST_PODS: usize = workloads::MOST_PODS;
+
+    /// Whether pods beyond [`Self::MOST_PODS`] are left out.
+    pub fn is_truncated(&self) -> bool {
+        self.is_truncated
     }
 
     /// The settings.

@@ -131,8 +131,8 @@ impl<'d> NodeClassModel<'d> {
 
     fn pods_by_interfaces(&self, kind: &InstanceType, reserved: i64) -> i64 {
         let (interfaces, addresses) = kind.interfaces();
-        let usable = interfaces - reserved - self.efa_only_on_card_0;
-        if usable <= 0 { 0 } else { usable * (addresses - 1) + 2 }
+        let usable = interfaces.saturating_sub(reserved).saturating_sub(self.efa_only_on_card_0);
+        if usable <= 0 { 0 } else { usable.saturating_mul(addresses - 1).saturating_add(2) }
     }
 
     fn pods(&self, kind: &InstanceType, settings: &SimulationSettings) -> i64 {
@@ -141,7 +141,7 @@ impl<'d> NodeClassModel<'d> {
             None if self.family.is_windows() => 110,
             None => self.pods_by_interfaces(kind, settings.reserved_enis),
         };
-        if self.pods_per_core > 0 { count.min(self.pods_per_core * kind.cpu()) } else { count }
+        if self.pods_per_core > 0 { count.min(self.pods_per_core.saturating_mul(kind.cpu())) } else { count }
     }
 
     /// The capacity of a type.
@@ -194,7 +194,7 @@ impl<'d> NodeClassModel<'d> {
             CPU,
             Quantity::from_nano(i128::from(reserved_cpu(kind.cpu())) * (NANO / 1000), Notation::Decimal),
         );
-        overhead.set(MEMORY, mebibytes(11 * pods + 255));
+        overhead.set(MEMORY, mebibytes(pods.saturating_mul(11).saturating_add(255)));
         overhead.set(STORAGE, mebibytes(1024));
         overhead.replace(&self.kube_reserved);
         overhead.add(&self.system_reserved);
@@ -253,7 +253,7 @@ fn memory(kind: &InstanceType, overhead: f64) -> i64 {
     #[expect(clippy::cast_precision_loss, reason = "Karpenter computes in floats")]
     #[expect(clippy::cast_possible_truncation, reason = "a size in MiB is small")]
     let lost = ((size * (1 << 20)) as f64 * overhead / 1024.0 / 1024.0).ceil() as i64;
-    size - lost
+    size.saturating_sub(lost)
 }
 
 /// Reserved CPU in thousandths: 6 % of the first core, 1 % of the second, 0.5 % of the next two, 0.25 % of the rest.

@@ -19,6 +19,9 @@ use super::settings::SimulationSettings;
 use super::variant::Variant;
 use super::world::World;
 
+/// Largest number of preferences of a pod that are relaxed one after the other.
+const MOST_STEPS: usize = 256;
+
 /// Failure of a pod.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Failure<'d> {
@@ -172,6 +175,9 @@ impl<'d> Solver<'d> {
         let ladder = self.ladders.get(shape)?;
         if let Some(variant) = ladder.get(level) {
             return Some(Rc::clone(variant));
+        }
+        if ladder.len() >= MOST_STEPS {
+            return None;
         }
         let relaxed = match ladder.last() {
             None => self.world.shapes.get(shape)?.clone(),

@@ -19,6 +19,9 @@ use crate::scalar::{text, text_or_empty};
 const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 
+/// Largest number of combinations of volume terms. Several volumes multiply their terms.
+const MOST_ALTERNATIVES: usize = 256;
+
 /// Claim of a pod.
 #[derive(Clone, Debug)]
 pub(crate) struct PodClaim<'d> {
@@ -275,8 +278,9 @@ fn merge<'d>(present: &[Requirements<'d>], terms: &[Requirements<'d>]) -> Vec<Re
         both.extend(other.iter().map(|(key, requirement)| (key, requirement.clone())));
         both
     };
-    let agreeing: Vec<_> = pairs().filter(|(one, other)| one.conflict(other).is_none()).map(join).collect();
-    if agreeing.is_empty() { pairs().map(join).collect() } else { agreeing }
+    let agreeing = pairs().filter(|(one, other)| one.conflict(other).is_none());
+    let agreeing: Vec<_> = agreeing.map(join).take(MOST_ALTERNATIVES).collect();
+    if agreeing.is_empty() { pairs().map(join).take(MOST_ALTERNATIVES).collect() } else { agreeing }
 }
 
 /// The volumes that a node has attached, by driver.

@@ -31,10 +31,12 @@ pub(crate) struct InputPods<'d> {
     pub(crate) running: Vec<InputPod<'d>>,
     /// The templates of `DaemonSets`.
     pub(crate) daemons: Vec<InputPod<'d>>,
+    /// Whether pods were left out because there are too many.
+    pub(crate) is_truncated: bool,
 }
 
-/// Largest number of pods of a workload. More replicas are a mistake in the input.
-const MOST_REPLICAS: usize = 20_000;
+/// Largest number of pods that wait for a node.
+pub(super) const MOST_PODS: usize = 50_000;
 
 impl<'d> InputPods<'d> {
     /// Collects the pods of objects, in their order.
@@ -49,6 +51,8 @@ impl<'d> InputPods<'d> {
                 _ if owners.contains(&key) || is_owned(*object) => {}
                 _ => all.pending.extend(expand(*object, replicas(*object, settings))),
             }
+            all.is_truncated |= all.pending.len() > MOST_PODS;
+            all.pending.truncate(MOST_PODS);
         }
         all
     }
@@ -75,7 +79,7 @@ fn expand(object: Object<'_>, replicas: usize) -> Vec<InputPod<'_>> {
     let mut all = Vec::new();
     let templates = Pod::all(object);
     for pod in &templates {
-        for _ in 0..replicas {
+        for _ in 0..replicas.min((MOST_PODS + 1).saturating_sub(all.len())) {
             let name = format!("{}-{}", object.name(), all.len());
             all.push(InputPod { pod: *pod, namespace: namespace_of(object), name });
         }
@@ -97,7 +101,7 @@ fn replicas(object: Object<'_>, settings: &SimulationSettings) -> usize {
         "CronJob" => parallel(object.at(&["spec", "jobTemplate", "spec"])),
         _ => number(Workload::of(object).replicas()),
     };
-    chosen.map(|chosen| chosen.count).or(written).unwrap_or(1).min(MOST_REPLICAS)
+    chosen.map(|chosen| chosen.count).or(written).unwrap_or(1).min(MOST_PODS + 1)
 }
 
 /// The pods of a Job that run at the same time.

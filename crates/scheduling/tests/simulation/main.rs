@@ -7,6 +7,7 @@
 
 mod case;
 mod compare;
+mod extremes;
 mod message;
 
 use std::collections::BTreeMap;
