@@ -102,6 +102,7 @@ fn shows_the_nodes_and_the_reasons() {
       the subnets are in us-east-1a, us-east-1b and us-east-1c (`--zones`)
       on-demand prices are the list prices of us-east-1 (`--prices`)
       spot capacity costs 40 % of the on-demand price in every zone (`--spot-discount`)
+      the cluster has no other NodePool, node or pod than the input
       every instance type has capacity in every zone
       webhooks change no pod
     "#);

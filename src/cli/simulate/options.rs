@@ -183,6 +183,7 @@ impl Options {
                 "EC2NodeClass `{name}`, which is not in the input, has the defaults of AL2023"
             ));
         }
+        self.assume("the cluster has no other NodePool, node or pod than the input");
         self.assume("every instance type has capacity in every zone");
         let has_limit_range = objects.iter().any(|object| object.kind() == "LimitRange");
         if has_limit_range {
