@@ -263,11 +263,11 @@ pub(crate) struct SimulationFlags {
     #[arg(long)]
     pub(crate) empty: bool,
 
-    /// AWS region [default: the region of the zones].
+    /// AWS region [default: the region of the zones, or else us-east-1].
     #[arg(long, value_name = "REGION")]
     pub(crate) region: Option<String>,
 
-    /// Zones of the subnets, such as us-east-1a=use1-az1 [default: what the input shows, or else three zones].
+    /// Zones of the subnets, such as us-east-1a=use1-az1 [default: three zones of the region, and the zones that the input names].
     #[arg(long, value_name = "ZONE[=ID],…", value_delimiter = ',')]
     pub(crate) zones: Vec<String>,
 

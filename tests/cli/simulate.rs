@@ -99,7 +99,7 @@ fn shows_the_nodes_and_the_reasons() {
         to fit: request at most 3920m cpu, or allow larger instance types
 
     assumed
-      the subnets are in us-east-1a, us-east-1b and us-east-1c (`--zones`)
+      the subnets are in us-east-1a, us-east-1b, us-east-1c (`--zones`)
       on-demand prices are the list prices of us-east-1 (`--prices`)
       spot capacity costs 40 % of the on-demand price in every zone (`--spot-discount`)
       the cluster has no other NodePool, node or pod than the input
@@ -167,7 +167,7 @@ fn succeeds_if_every_pod_has_a_node() {
 fn refuses_flags_that_do_not_parse() {
     for (flag, value, expected) in [
         ("--replicas", "web=3", "is not written as KIND/NAME"),
-        ("--zones", "somewhere", "is not the name of a zone"),
+        ("--zones", "somewhere", "is not the name of a zone of the region"),
         ("--feature-gates", "NodeOverlay=on", "is neither `true` nor `false`"),
         ("--preference-policy", "Never", "is neither `Respect` nor `Ignore`"),
         ("--prices", "missing.json", "cannot read `missing.json`"),

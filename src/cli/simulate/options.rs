@@ -1,6 +1,6 @@
 //! From flags and the input to the settings of a simulation, with what had to be assumed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use karpenter::instance_types::PRICED_REGION;
@@ -81,40 +81,42 @@ impl Options {
         }
     }
 
-    /// Takes the zones from the flags, or else from the input.
+    /// Takes the zones from the flags, or else three zones of the region and the zones that the input shows.
     fn apply_zones(&mut self, flags: &SimulationFlags, objects: &[Object<'_>]) -> Result<(), String> {
-        let shown = zones_of(objects);
-        if !flags.zones.is_empty() {
-            let zone = |text: &String| {
-                let (name, id) = text.split_once('=').unwrap_or((text, ""));
-                Zone { name: name.trim().to_owned(), id: id.trim().to_owned() }
-            };
-            self.settings.zones = flags.zones.iter().map(zone).collect();
-        } else if !shown.is_empty() {
-            self.settings.zones = shown.into_iter().collect();
-            let names: Vec<&str> = self.settings.zones.iter().map(|zone| zone.name.as_str()).collect();
-            let text = format!(
-                "the subnets are in the zones that the input names: {} (`--zones`)",
-                names.join(", ")
-            );
-            self.assume(text);
-        } else {
-            self.assume("the subnets are in us-east-1a, us-east-1b and us-east-1c (`--zones`)");
-        }
-        let first = self.settings.zones.first().map(|zone| zone.name.as_str()).unwrap_or_default();
-        let region = flags.region.clone().or_else(|| region_of(first));
-        let region = region.ok_or_else(|| format!("`--zones`: `{first}` is not the name of a zone"))?;
-        if let Some(zone) = self.settings.zones.iter().find(|zone| !zone.name.starts_with(&region)) {
-            if !flags.zones.is_empty() || flags.region.is_none() {
-                return Err(format!("zone `{}` is not in region `{region}`", zone.name));
+        if flags.zones.is_empty() {
+            let shown = zones_of(objects);
+            let region = flags.region.clone().or_else(|| most_common_region(&shown));
+            if let Some(region) = region.filter(|region| *region != self.settings.region) {
+                let zone = |letter| Zone { name: format!("{region}{letter}"), id: String::new() };
+                self.settings.zones = ["a", "b", "c"].map(zone).into();
+                self.settings.region = region;
             }
-            self.settings.zones = ["a", "b", "c"]
-                .map(|letter| Zone { name: format!("{region}{letter}"), id: String::new() })
-                .into();
-            self.assumptions.clear();
-            self.assume(format!("the subnets are in {region}a, {region}b and {region}c (`--zones`)"));
+            let region = self.settings.region.clone();
+            let own = shown.into_iter().filter(|zone| region_of(&zone.name).as_ref() == Some(&region));
+            for zone in own {
+                match self.settings.zones.iter_mut().find(|present| present.name == zone.name) {
+                    Some(present) if !zone.id.is_empty() => present.id = zone.id,
+                    Some(_) => {}
+                    None => self.settings.zones.push(zone),
+                }
+            }
+            let names: Vec<&str> = self.settings.zones.iter().map(|zone| zone.name.as_str()).collect();
+            let text = format!("the subnets are in {} (`--zones`)", names.join(", "));
+            self.assume(text);
+            return Ok(());
         }
-        self.settings.region = region;
+        let zone = |text: &String| {
+            let (name, id) = text.split_once('=').unwrap_or((text, ""));
+            Zone { name: name.trim().to_owned(), id: id.trim().to_owned() }
+        };
+        self.settings.zones = flags.zones.iter().map(zone).collect();
+        for zone in &self.settings.zones {
+            let region =
+                region_of(&zone.name).filter(|region| flags.region.as_ref().is_none_or(|own| own == region));
+            self.settings.region = region.ok_or_else(|| {
+                format!("`--zones`: `{}` is not the name of a zone of the region", zone.name)
+            })?;
+        }
         Ok(())
     }
 
@@ -177,8 +179,10 @@ impl Options {
     }
 
     fn assume_the_rest(&mut self, objects: &[Object<'_>]) {
-        self.settings.assumes_node_classes = true;
-        for name in missing_node_classes(objects) {
+        // An input with node classes shows all of them.
+        let assumes = !objects.iter().any(|object| object.is(Kind::NODE_CLASS));
+        self.settings.assumes_node_classes = assumes;
+        for name in missing_node_classes(objects).into_iter().filter(|_| assumes) {
             self.assume(format!(
                 "EC2NodeClass `{name}`, which is not in the input, has the defaults of AL2023"
             ));
@@ -260,6 +264,15 @@ fn zones_of(objects: &[Object<'_>]) -> BTreeSet<Zone> {
         zones.iter().filter(|zone| !zone.id.is_empty()).map(|zone| zone.name.clone()).collect();
     zones.retain(|zone| !zone.id.is_empty() || !known.contains(&zone.name));
     zones
+}
+
+/// The region of most zones.
+fn most_common_region(zones: &BTreeSet<Zone>) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for region in zones.iter().filter_map(|zone| region_of(&zone.name)) {
+        *counts.entry(region).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(region, _)| region)
 }
 
 /// The region of a zone such as `us-east-1a`.
