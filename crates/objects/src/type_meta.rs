@@ -4,23 +4,48 @@ use karpenter::api::served::SERVED_KINDS;
 use manifest::tree::Node;
 use values::spelling::is_near;
 
-/// Built-in kinds that rules read, with their versions. A mapping of such a kind is an object also if `apiVersion` is missing.
+/// A built-in kind that rules read.
+struct BuiltIn {
+    kind: &'static str,
+    version: &'static str,
+    /// Paths that a whole object has. A patch of the object has a part of them only.
+    required: &'static [&'static [&'static str]],
+}
+
+/// Paths that a whole object with a selector and pods has.
+const OF_WORKLOAD: &[&[&str]] = &[&["spec", "selector"], &["spec", "template", "spec", "containers"]];
+
+/// Built-in kinds that rules read. A mapping of such a kind is an object also if `apiVersion` is missing, unless it may be a
+/// patch.
 ///
-/// Source: api/openapi-spec/swagger.json of kubernetes/kubernetes at v1.33.0.
-const BUILT_IN: [(&str, &str); 12] = [
-    ("CronJob", "batch/v1"),
-    ("DaemonSet", "apps/v1"),
-    ("Deployment", "apps/v1"),
-    ("Job", "batch/v1"),
-    ("PersistentVolume", "v1"),
-    ("PersistentVolumeClaim", "v1"),
-    ("Pod", "v1"),
-    ("PodDisruptionBudget", "policy/v1"),
-    ("ReplicaSet", "apps/v1"),
-    ("Service", "v1"),
-    ("StatefulSet", "apps/v1"),
-    ("StorageClass", "storage.k8s.io/v1"),
+/// Source: api/openapi-spec/swagger.json of kubernetes/kubernetes at v1.33.0. A job needs a `restartPolicy`, because it refuses
+/// the default: `validateJobSpec` in pkg/apis/batch/validation/validation.go of kubernetes/kubernetes at 00bdb3fade2e.
+const BUILT_IN: [BuiltIn; 12] = [
+    built_in(
+        "CronJob",
+        "batch/v1",
+        &[&["spec", "schedule"], &["spec", "jobTemplate", "spec", "template", "spec", "restartPolicy"]],
+    ),
+    built_in("DaemonSet", "apps/v1", OF_WORKLOAD),
+    built_in("Deployment", "apps/v1", OF_WORKLOAD),
+    built_in("Job", "batch/v1", &[&["spec", "template", "spec", "restartPolicy"]]),
+    built_in("PersistentVolume", "v1", &[&["spec", "capacity"], &["spec", "accessModes"]]),
+    built_in("PersistentVolumeClaim", "v1", &[&["spec", "accessModes"], &["spec", "resources"]]),
+    built_in("Pod", "v1", &[&["spec", "containers"]]),
+    built_in("PodDisruptionBudget", "policy/v1", &[&["spec", "selector"]]),
+    built_in("ReplicaSet", "apps/v1", OF_WORKLOAD),
+    built_in("Service", "v1", &[&["spec", "selector"], &["spec", "ports"]]),
+    built_in("StatefulSet", "apps/v1", OF_WORKLOAD),
+    built_in("StorageClass", "storage.k8s.io/v1", &[&["provisioner"]]),
 ];
+
+const fn built_in(
+    kind: &'static str,
+    version: &'static str,
+    required: &'static [&'static [&'static str]],
+) -> BuiltIn {
+    BuiltIn { kind, version, required }
+}
 
 /// State of the key `apiVersion` or `kind` in a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,22 +115,46 @@ impl<'d> TypeMeta<'d> {
         let has_content = is_mapping("spec") || self.root.get("provisioner").is_some();
         match (self.api_version.text(), self.kind.text()) {
             (Some(version), Some(kind)) => {
-                is_api_version(version) && is_kind(kind) && (is_mapping("metadata") || is_mapping("spec"))
+                is_kind(kind) && self.is_known_with(version) && (is_mapping("metadata") || is_mapping("spec"))
             }
             (Some(version), None) => {
                 let is_whole = is_named && has_content;
                 is_of_karpenter(version) && (is_named || has_content) || is_built_in(version) && is_whole
             }
-            (None, Some(_)) => self.known_version().is_some() && is_named && has_content,
+            (None, Some(_)) => {
+                self.known_version().is_some() && is_named && has_content && !self.may_be_patch()
+            }
             (None, None) => false,
         }
+    }
+
+    /// Whether the version belongs to the API of a Kubernetes cluster, perhaps together with the kind. Other programs have
+    /// `kind` and a version in their files, too.
+    fn is_known_with(self, version: &str) -> bool {
+        let Some(group) = group_of(version) else { return false };
+        let is_group_of_built_in = || BUILT_IN.iter().any(|known| group_of(known.version) == Some(group));
+        // The core API has no group and one version.
+        let is_core = || version == CORE && self.known_version().as_deref() == Some(CORE);
+        if group.is_empty() { is_core() } else { group.contains('.') || is_group_of_built_in() }
+    }
+
+    /// Whether the mapping may change a part of a built-in object, as a patch does, because a field is absent that a whole object
+    /// needs.
+    fn may_be_patch(self) -> bool {
+        let Some(known) = self.built_in() else { return false };
+        known.required.iter().any(|path| self.root.at_path(path).is_none())
+    }
+
+    fn built_in(self) -> Option<&'static BuiltIn> {
+        let kind = self.kind.text()?;
+        BUILT_IN.iter().find(|known| known.kind == kind)
     }
 
     /// The usual `apiVersion` of the kind.
     pub fn known_version(self) -> Option<String> {
         let kind = self.kind.text()?;
-        if let Some((_, version)) = BUILT_IN.iter().find(|(known, _)| *known == kind) {
-            return Some((*version).to_owned());
+        if let Some(known) = self.built_in() {
+            return Some(known.version.to_owned());
         }
         // The first version of each kind is the current one.
         let served = SERVED_KINDS.iter().find(|served| served.kind == kind)?;
@@ -113,12 +162,15 @@ impl<'d> TypeMeta<'d> {
     }
 }
 
-/// Whether a text is `v1`, or has a group and a version, such as `apps/v1` or `karpenter.sh/v1beta1`.
-fn is_api_version(text: &str) -> bool {
+/// The version of the core API.
+const CORE: &str = "v1";
+
+/// The group of a text such as `apps/v1` or `karpenter.sh/v1beta1`; empty for `v1`. `None` if the text is no `apiVersion`.
+fn group_of(text: &str) -> Option<&str> {
     let (group, version) = text.split_once('/').unwrap_or(("", text));
     let is_version =
         version.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    is_version && !group.contains(char::is_whitespace)
+    (is_version && !group.contains(char::is_whitespace)).then_some(group)
 }
 
 /// Whether a text has the form of a kind: a word that starts with a capital letter.
@@ -128,12 +180,11 @@ fn is_kind(text: &str) -> bool {
 }
 
 fn is_of_karpenter(version: &str) -> bool {
-    let group = version.split_once('/').map_or("", |(group, _)| group);
-    is_api_version(version) && matches!(group, "karpenter.sh" | "karpenter.k8s.aws")
+    matches!(group_of(version), Some("karpenter.sh" | "karpenter.k8s.aws"))
 }
 
 fn is_built_in(version: &str) -> bool {
-    BUILT_IN.iter().any(|(_, known)| *known == version)
+    BUILT_IN.iter().any(|known| known.version == version)
 }
 
 #[cfg(test)]
@@ -152,11 +203,18 @@ mod tests {
     fn recognises_objects_with_a_missing_or_misspelt_key() {
         for text in [
             "{kind: NodePool, metadata: {name: a}, spec: {}}",
-            "{kind: Deployment, metadata: {name: a}, spec: {}}",
+            "{kind: Deployment, metadata: {name: a}, spec: {selector: {}, template: {spec: {containers: []}}}}",
+            "{kind: StatefulSet, metadata: {name: a}, spec: {selector: {}, template: {spec: {containers: []}}}}",
+            "{kind: CronJob, metadata: {name: a}, spec: {schedule: a, jobTemplate: {spec: {template: {spec: {restartPolicy: Never}}}}}}",
+            "{kind: Job, metadata: {name: a}, spec: {template: {spec: {restartPolicy: Never}}}}",
+            "{kind: Pod, metadata: {name: a}, spec: {containers: []}}",
+            "{kind: Service, metadata: {name: a}, spec: {selector: {}, ports: []}}",
             "{kind: StorageClass, metadata: {name: a}, provisioner: x}",
             "{apiversion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}}",
             "{apiVerson: apps/v1, kind: Deployment, metadata: {name: a}}",
-            "{api_version: v1, kind: Anything, metadata: {name: a}}",
+            "{api_version: v1, kind: Pod, metadata: {name: a}}",
+            "{api_version: apps/v1, kind: ControllerRevision, metadata: {name: a}}",
+            "{api_version: example.net/v1, kind: Anything, metadata: {name: a}}",
             "{apiVersion: karpenter.sh/v1, Kind: NodePool, metadata: {name: a}}",
             "{apiversion: karpenter.sh/v1, KIND: NodePool, spec: {}}",
             "{apiVersion: karpenter.sh/v1, kind: '', metadata: {name: a}}",
@@ -183,6 +241,23 @@ mod tests {
             "{kinds: [NodePool], metadata: {name: a}, spec: {}}",
             "{Kind: book, apiversion: v1, metadata: {}}",
             "{kind: Backend, metadata: {name: a}, spec: {}}",
+            // Strategic merge patches.
+            "{kind: Deployment, metadata: {name: a}, spec: {replicas: 3}}",
+            "{kind: Deployment, metadata: {name: a}, spec: {template: {spec: {containers: []}}}}",
+            "{kind: Deployment, metadata: {name: a}, spec: {selector: {}}}",
+            "{kind: CronJob, metadata: {name: a}, spec: {schedule: a}}",
+            "{kind: CronJob, metadata: {name: a}, spec: {schedule: a, jobTemplate: {spec: {suspend: true}}}}",
+            "{kind: Job, metadata: {name: a}, spec: {template: {spec: {containers: []}}}}",
+            "{kind: Pod, metadata: {name: a}, spec: {nodeSelector: {}}}",
+            "{kind: PodDisruptionBudget, metadata: {name: a}, spec: {minAvailable: 1}}",
+            "{kind: Service, metadata: {name: a}, spec: {type: LoadBalancer}}",
+            "{kind: PersistentVolumeClaim, metadata: {name: a}, spec: {resources: {}}}",
+            // Projects, workflows and components of other programs.
+            "{apiversion: v2, kind: Project, spec: {}}",
+            "{$schema: a, apiversion: v1, kind: Workflow, spec: {}}",
+            "{api_version: backstage/v1, kind: Component, metadata: {name: a}}",
+            "{api_version: v2, kind: Service, metadata: {name: a}}",
+            "{api_version: v1, kind: Job, metadata: {name: a}}",
             "{}",
             "[]",
             "a",
