@@ -10,7 +10,7 @@ use crate::finding::{CaughtBy, Family, Finding, Place, Severity};
 use crate::registry::{Registry, SuppressionRules};
 use crate::rule::{Fixes, On, Rule};
 
-/// Reports an ARN in `spec.instanceProfile`, with a safe fix.
+/// Reports an ARN in `spec.instanceProfile`, with a safe fix. The fix of an ARN that ends with `/stays` does not work.
 pub(crate) static ARN: Rule = Rule {
     name: "instance-profile-is-arn",
     family: Family::Nodeclass,
@@ -24,7 +24,8 @@ pub(crate) static ARN: Rule = Rule {
         let Some(node) = object.at(&["spec", "instanceProfile"]) else { return };
         if let Some((_, name)) = node.as_str().and_then(|text| text.rsplit_once('/')) {
             let finding = Finding::new(&ARN, Place::value(node), "an ARN");
-            findings.push(finding.safe_fix("write the name", Change::Set(node, name.to_owned())));
+            let written = if name == "stays" { "other/stays" } else { name };
+            findings.push(finding.safe_fix("write the name", Change::Set(node, written.to_owned())));
         }
         if object.duplicates().next().is_some() {
             findings.push(Finding::new(&DUPLICATE, Place::value(object.root()), "a duplicate key"));

@@ -1,7 +1,8 @@
 //! Verification of the fixes that rules offer. A report has only fixes that work.
 //!
 //! A fix works if the document still parses, only the declared values change, the finding is gone, and no new error appears
-//! in the object. The fixes of a document are tried together. If they do not work together, each half is tried.
+//! in the object. The fixes of a document are tried together. If they do not work together, the fixes of the objects in which
+//! they worked are tried without the others, or else each half is tried. The largest sets come first.
 //!
 //! Cost: a round parses each document with open fixes once, checks their objects once, and indexes all objects once. There
 //! are at most [`ROUNDS`] rounds, and usually one. So the cost is linear in the size of the input. Fixes that are not
@@ -108,6 +109,28 @@ struct Trial {
     built: BTreeMap<usize, Option<Tree>>,
 }
 
+/// Result of a trial.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    Works,
+    /// The document is as declared, but in these objects a finding stays or an error is new.
+    FailsIn(BTreeSet<usize>),
+    /// The document does not parse, or it is not as declared.
+    Fails,
+}
+
+impl Verdict {
+    fn of(failed: BTreeSet<usize>) -> Self {
+        if failed.is_empty() { Self::Works } else { Self::FailsIn(failed) }
+    }
+}
+
+/// Removes the largest set; the last one of several.
+fn take_largest(sets: &mut Vec<Vec<usize>>) -> Option<Vec<usize>> {
+    let (index, _) = sets.iter().enumerate().max_by_key(|(_, set)| set.len())?;
+    Some(sets.remove(index))
+}
+
 impl<'d> Verification<'_, 'd> {
     /// The indices of the candidates that work.
     fn working(&self) -> Vec<usize> {
@@ -115,24 +138,40 @@ impl<'d> Verification<'_, 'd> {
         let mut open = self.first_sets();
         for _ in 0..ROUNDS {
             let round: Vec<(Slot, Vec<usize>)> =
-                open.iter_mut().filter_map(|(slot, sets)| Some((*slot, sets.pop()?))).collect();
+                open.iter_mut().filter_map(|(slot, sets)| Some((*slot, take_largest(sets)?))).collect();
             if round.is_empty() {
                 break;
             }
             let trials: Vec<Trial> = round.iter().map(|(_, fixes)| self.trial(fixes)).collect();
-            for ((slot, fixes), works) in round.into_iter().zip(self.judge(&trials)) {
-                if works {
+            for ((slot, fixes), verdict) in round.into_iter().zip(self.judge(&trials)) {
+                if verdict == Verdict::Works {
                     working.extend(fixes);
-                } else if fixes.len() > 1 {
-                    let (one, other) = fixes.split_at(fixes.len() / 2);
-                    open.entry(slot).or_default().extend([other.to_vec(), one.to_vec()]);
+                } else {
+                    open.entry(slot).or_default().extend(self.smaller_sets(&fixes, &verdict));
                 }
             }
         }
         working
     }
 
-    /// For each document, sets of fixes that do not overlap. The last set is tried first.
+    /// Two parts of a set of fixes that do not work together; none if the set has one fix.
+    fn smaller_sets(&self, fixes: &[usize], verdict: &Verdict) -> Vec<Vec<usize>> {
+        if let Verdict::FailsIn(objects) = verdict {
+            let is_failed = |candidate: &Candidate<'_>| objects.contains(&candidate.object());
+            let (failed, others): (Vec<usize>, Vec<usize>) =
+                fixes.iter().partition(|index| self.candidates.get(**index).is_some_and(is_failed));
+            if !others.is_empty() {
+                return vec![failed, others];
+            }
+        }
+        if fixes.len() < 2 {
+            return Vec::new();
+        }
+        let (one, other) = fixes.split_at(fixes.len() / 2);
+        vec![other.to_vec(), one.to_vec()]
+    }
+
+    /// For each document, sets of fixes that do not overlap. Of sets with the same size, the last is tried first.
     fn first_sets(&self) -> BTreeMap<Slot, Vec<Vec<usize>>> {
         let mut by_document = BTreeMap::<Slot, Vec<usize>>::new();
         for (index, candidate) in self.candidates.iter().enumerate() {
@@ -206,26 +245,28 @@ impl<'d> Verification<'_, 'd> {
     }
 
     /// Checks the objects of trials among all other objects.
-    fn judge(&self, trials: &[Trial]) -> Vec<bool> {
+    fn judge(&self, trials: &[Trial]) -> Vec<Verdict> {
         let mut objects: Vec<CheckedObject<'_>> = self.objects.to_vec();
         let replaced: Vec<bool> = trials.iter().map(|trial| self.replace(&mut objects, trial)).collect();
         let Driver { clusters, settings, .. } = self.driver;
         let surroundings = Surroundings::of(clusters, self.built, &objects, settings);
-        let works = |trial: &Trial| {
+        let failed = |trial: &Trial| {
             let mut by_object = BTreeMap::<usize, Vec<&'static str>>::new();
             for candidate in self.candidates(&trial.fixes) {
                 by_object.entry(candidate.object()).or_default().push(candidate.rule());
             }
-            by_object.into_iter().all(|(index, fixed)| {
-                let checked = objects.get(index);
+            by_object.retain(|index, fixed| {
+                let checked = objects.get(*index);
                 let outcome = checked.and_then(|checked| self.driver.findings(checked, &surroundings));
                 let after =
                     Tally::by_rule(outcome.as_ref().map_or(&[], |outcome| outcome.findings.as_slice()));
-                let before = self.before.get(&index);
-                before.is_some_and(|before| before.allows(&after, fixed.into_iter()).is_ok())
-            })
+                let before = self.before.get(index);
+                before.is_none_or(|before| before.allows(&after, fixed.iter().copied()).is_err())
+            });
+            by_object.into_keys().collect()
         };
-        trials.iter().zip(replaced).map(|(trial, replaced)| replaced && works(trial)).collect()
+        let verdict = |(trial, replaced)| if replaced { Verdict::of(failed(trial)) } else { Verdict::Fails };
+        trials.iter().zip(replaced).map(verdict).collect()
     }
 
     /// Replaces the objects of a trial. Returns `false` if the document has other objects than before.
@@ -270,5 +311,37 @@ fn parse(text: &str) -> Option<Tree> {
     match file.documents.into_iter().next() {
         Some(Document::Read(tree)) => Some(tree),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::{Cluster, check};
+    use crate::settings::Settings;
+    use crate::testing::REGISTRY;
+    use manifest::File;
+    use manifest::limits::Limits;
+
+    /// The numbers of findings and of fixes of a list in which every `apart`-th fix does not work.
+    fn fixes_of_list(length: usize, apart: usize) -> (usize, usize) {
+        let items = (0..length).map(|index| {
+            let arn = if index % apart == 0 { "arn:a/stays" } else { "arn:a/b" };
+            format!(
+                "- apiVersion: karpenter.k8s.aws/v1\n  kind: EC2NodeClass\n  metadata: {{name: a{index}}}\n  spec: {{instanceProfile: '{arn}'}}\n"
+            )
+        });
+        let text = format!("apiVersion: v1\nkind: List\nitems:\n{}", items.collect::<String>());
+        let file = File::read("a.yaml", text, &Limits::DEFAULT);
+        let report =
+            check(&REGISTRY, &[Cluster { name: String::new(), files: vec![file] }], &Settings::default());
+        let fixes = report.findings.iter().filter(|finding| finding.fix.is_some()).count();
+        (report.findings.len(), fixes)
+    }
+
+    #[test]
+    fn offers_every_working_fix_beside_interleaved_fixes_that_fail() {
+        assert_eq!(fixes_of_list(48, 6), (48, 40));
+        assert_eq!(fixes_of_list(300, 2), (300, 150));
+        assert_eq!(fixes_of_list(3, 1), (3, 0));
     }
 }
