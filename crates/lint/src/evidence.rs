@@ -19,15 +19,11 @@ impl<'d> Evidence<'d> {
         Self { files, found: OnceCell::new() }
     }
 
-    /// Whether any file mentions Karpenter in its text or its name, or was chosen by the user: a file that a user hands to
-    /// Karpwarden, also as the only one, is for a cluster with Karpenter.
+    /// Whether the text of any file mentions Karpenter, or the user chose a file: a file that a user hands to Karpwarden, also
+    /// as the only one, is for a cluster with Karpenter. Names do not count: the name of a folder depends on where a run starts.
     pub(crate) fn shows_karpenter(&self) -> bool {
-        let shows = |file: &File| {
-            let source = &file.source;
-            file.is_relevant == Some(true)
-                || mentions_karpenter(source.name().as_bytes())
-                || mentions_karpenter(source.text().as_bytes())
-        };
+        let shows =
+            |file: &File| file.is_relevant == Some(true) || mentions_karpenter(file.source.text().as_bytes());
         self.files.len() < 2 || *self.found.get_or_init(|| self.files.iter().any(shows))
     }
 }
