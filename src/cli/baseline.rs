@@ -1,6 +1,7 @@
 //! Baselines: files that list known findings, so that a run reports only new ones.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -70,15 +71,17 @@ impl Baseline {
     pub(crate) fn read(path: &Path, report: Base) -> Result<Self, String> {
         let shown = path.display();
         let bytes = fs::read(path).map_err(|error| format!("cannot read the baseline `{shown}`: {error}"))?;
-        let stored: Stored = serde_json::from_slice(&bytes).map_err(|error| {
-            format!("`{shown}` is not a baseline: {error}; write one with `--write-baseline`")
-        })?;
-        if (1..=SCHEMA).contains(&stored.schema) {
-            return Ok(Self { stored, names: Names::new(path, report) });
+        let not_one = |reason: &dyn Display| {
+            format!("`{shown}` is not a baseline: {reason}; write one with `--write-baseline`")
+        };
+        let stored: Stored = serde_json::from_slice(&bytes).map_err(|error| not_one(&error))?;
+        match stored.schema {
+            0 => Err(not_one(&"there is no schema 0")),
+            1..=SCHEMA => Ok(Self { stored, names: Names::new(path, report) }),
+            _ => Err(format!(
+                "the baseline `{shown}` comes from a newer version of karpwarden; regenerate it with `--write-baseline`"
+            )),
         }
-        Err(format!(
-            "the baseline `{shown}` comes from a newer version of karpwarden; regenerate it with `--write-baseline`"
-        ))
     }
 
     /// Removes the listed findings from a report. Returns the number of entries that match no finding of the checked files,

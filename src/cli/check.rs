@@ -149,12 +149,15 @@ impl Run<'_> {
 
     /// Checks the clusters. Also returns the number of baseline entries that match no finding.
     fn checked(&self, clusters: &[Cluster]) -> (Report, usize) {
-        let mut report =
-            check_within(&REGISTRY, clusters, &self.config.settings, self.check.bounds.max_findings);
+        let Check { choice, bounds, .. } = self.check;
+        // A baseline has every finding, so that the next run has no new one.
+        let is_bounded = choice.write_baseline.is_none() && self.baseline.is_none();
+        let bound = if is_bounded { bounds.max_findings } else { usize::MAX };
+        let mut report = check_within(&REGISTRY, clusters, &self.config.settings, bound);
         let names = clusters.iter().flat_map(|cluster| &cluster.files).map(|file| file.source.name());
         let unmatched = self.baseline.map_or(0, |baseline| baseline.apply(&mut report, names));
         // Rules that do not run find nothing.
-        let is_narrowed = !(self.check.choice.select.is_empty() && self.check.choice.ignore.is_empty());
+        let is_narrowed = !(choice.select.is_empty() && choice.ignore.is_empty());
         (report, if is_narrowed { 0 } else { unmatched })
     }
 
@@ -169,7 +172,8 @@ impl Run<'_> {
         origins: &[Origin],
         progress: Progress,
     ) -> io::Result<Status> {
-        let (before, _) = self.checked(&clusters);
+        let (mut before, _) = self.checked(&clusters);
+        before.truncate(self.check.bounds.max_findings);
         drop(progress);
         let is_empty = self.refuses_empty(&clusters, origins);
         output::unless_closed(self.print(&before, &clusters, Stream::Stderr))?;
@@ -199,6 +203,7 @@ impl Run<'_> {
             let count = baseline::write(path, &mut after, self.config.base.clone())?;
             self.note(&format!("wrote {} to `{}`", counted(count, "finding"), path.display()));
         }
+        after.truncate(self.check.bounds.max_findings);
         match unmatched {
             0 => {}
             1 => self.note("1 baseline entry no longer matches; regenerate it with `--write-baseline`"),

@@ -82,6 +82,28 @@ fn baseline_entries_are_stale_only_if_their_file_was_checked_or_deleted() {
 }
 
 #[test]
+fn a_baseline_has_the_findings_beyond_the_bound() {
+    let old = ["one", "two", "three", "four", "five"].map(|name| BAD.replace("default", name));
+    let folder = Folder::with(&[("a.yaml", &old.join("---\n"))]);
+    let few = |arguments: &[&str]| folder.check(&[&["--max-findings", "2"], arguments].concat());
+    let written = few(&["--write-baseline", "known.json", "."]);
+    assert_eq!(written.status, 0, "{written:?}");
+    assert!(written.stderr.contains("wrote 5 findings"), "{}", written.stderr);
+    assert!(!written.stderr.contains("--max-findings"), "{}", written.stderr);
+    let run = folder.check(&["--baseline", "known.json", "."]);
+    assert_eq!(run.status, 0, "{run:?}");
+    // The bound counts new findings only.
+    folder.write(
+        "b.yaml",
+        ["six", "seven", "eight"].map(|name| BAD.replace("default", name)).join("---\n").as_bytes(),
+    );
+    let run = few(&["--baseline", "known.json", "--format", "json", "."]);
+    assert_eq!(run.json()["findings"].as_array().map(Vec::len), Some(2), "{run:?}");
+    assert_eq!(run.json()["summary"]["errors"], 3);
+    assert!(run.stderr.contains("more than 2 findings"), "{}", run.stderr);
+}
+
+#[test]
 fn reads_a_baseline_of_the_first_format() {
     let folder = Folder::with(&[("a.yaml", BAD)]);
     folder.run(&["check", "--write-baseline", "known.json", "."]);
@@ -89,15 +111,22 @@ fn reads_a_baseline_of_the_first_format() {
     let old = serde_json::json!({"schema": 1, "findings": written["files"]["a.yaml"]});
     folder.write("known.json", old.to_string().as_bytes());
     assert_eq!(folder.run(&["check", "--baseline", "known.json", "."]).status, 0);
-    folder.write("known.json", b"{\"schema\": 3}");
-    assert_eq!(folder.run(&["check", "--baseline", "known.json", "."]).status, 2);
 }
 
 #[test]
 fn rejects_an_invalid_baseline() {
-    let folder = Folder::with(&[("class.yaml", GOOD), ("baseline.json", "[]")]);
-    for (file, reason) in [("baseline.json", "is not a baseline"), ("none.json", "cannot read the baseline")]
-    {
+    let folder = Folder::with(&[
+        ("class.yaml", GOOD),
+        ("baseline.json", "[]"),
+        ("zero.json", "{\"schema\": 0}"),
+        ("newer.json", "{\"schema\": 3}"),
+    ]);
+    for (file, reason) in [
+        ("baseline.json", "is not a baseline"),
+        ("zero.json", "is not a baseline"),
+        ("newer.json", "comes from a newer version"),
+        ("none.json", "cannot read the baseline"),
+    ] {
         let run = folder.check(&["--baseline", file, "class.yaml"]);
         assert_eq!(run.status, 2);
         assert!(run.stderr.contains(reason), "{}", run.stderr);

@@ -407,6 +407,12 @@ impl Report {
         }
     }
 
+    /// Leaves out the findings beyond a maximum. The summary still counts them.
+    pub fn truncate(&mut self, max_findings: usize) {
+        self.truncated |= self.findings.len() > max_findings;
+        self.findings.truncate(max_findings);
+    }
+
     /// Records which releases accept a document.
     pub fn accept(&mut self, place: DocumentLocation<'_>, refused: &ReleaseSet, object: Object<'_>) {
         let karpenter = matches!(object.group(), "karpenter.sh" | "karpenter.k8s.aws");
