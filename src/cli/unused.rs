@@ -14,16 +14,12 @@ use super::config::{Config, FILE};
 pub(crate) fn remarks(check: &Check, config: &Config, report: &Report) -> Vec<String> {
     let settings = &config.settings;
     let mut remarks = Vec::new();
-    for (key, is_set) in [("allowIgnoreAnnotation", settings.allow_ignore_annotation), ("fix", settings.fix)]
-    {
-        if is_set {
-            remarks.push(format!("{FILE}: `{key}` has an effect in the cluster only"));
-        }
-    }
     if !checks_everything(check, config) {
         return remarks;
     }
-    for (index, exception) in settings.exceptions.iter().enumerate() {
+    // An object that cannot be read may need an exception.
+    let exceptions = if report.unreadable.is_empty() { settings.exceptions.as_slice() } else { &[] };
+    for (index, exception) in exceptions.iter().enumerate() {
         let is_used = report.used_exceptions.contains(&index);
         if !is_used && can_be_used(exception) && exception.applies(settings.today) {
             let name = exception.rule.name();
