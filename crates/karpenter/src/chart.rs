@@ -100,6 +100,12 @@ pub const CONTROLLER_KEYS: [&str; 10] = [
     "sidecarContainer",
 ];
 
+/// Other keys of `controller`. Source: charts/karpenter/templates/deployment.yaml at v1.14.1.
+pub const MORE_CONTROLLER_KEYS: [&str; 1] = ["sidecarVolumeMounts"];
+
+/// Keys of `podDisruptionBudget`. Source: charts/karpenter/templates/poddisruptionbudget.yaml at v1.14.1.
+pub const BUDGET_KEYS: [&str; 2] = ["name", "maxUnavailable"];
+
 /// The keys of `settings`, and the releases whose chart reads them.
 ///
 /// Source: charts/karpenter/values.yaml at v1.0.0 to v1.14.1, and at d77d1a3 with the version 1.15.0.

@@ -1,6 +1,9 @@
 use std::collections::BTreeSet;
 
-use karpenter::chart::{AWS_GATES, CONTROLLER_KEYS, FeatureGate, GATES, KEYS, REMOVED_KEYS, SETTINGS};
+use karpenter::chart::{
+    AWS_GATES, BUDGET_KEYS, CONTROLLER_KEYS, FeatureGate, GATES, KEYS, MORE_CONTROLLER_KEYS, REMOVED_KEYS,
+    SETTINGS,
+};
 use karpenter::kind::Kind;
 use karpenter::release::{ReleaseSet, Releases};
 use lint::context::Context;
@@ -172,13 +175,6 @@ fn check_unknown_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d
         }
     }
 }
-
-/// Keys of `controller` that `CONTROLLER_KEYS` does not list.
-///
-/// Source: charts/karpenter/templates/deployment.yaml at v1.14.1.
-const MORE_CONTROLLER_KEYS: [&str; 1] = ["sidecarVolumeMounts"];
-/// Keys of `podDisruptionBudget`. Source: charts/karpenter/templates/poddisruptionbudget.yaml at v1.14.1.
-const BUDGET_KEYS: [&str; 2] = ["name", "maxUnavailable"];
 
 /// Checks the keys of `controller` and `podDisruptionBudget`.
 fn check_nested_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d>>) {

@@ -13,9 +13,9 @@ rule! {
     /// Reports storage that uses the in-tree EBS plug-in, which Kubernetes has removed: a StorageClass with the
     /// provisioner `kubernetes.io/aws-ebs`, and a PersistentVolume or a pod with `awsElasticBlockStore`.
     ///
-    /// ## Why it is bad
-    ///
     /// The class `gp2` that EKS used to create is not reported where the manifest only takes its default annotation away.
+    ///
+    /// ## Why it is bad
     ///
     /// Kubernetes 1.27 removed the plug-in. Kubernetes passes volumes of the plug-in to the EBS CSI driver, if the
     /// driver is installed, but the newer options of the driver, such as `gp3`, are not available.
