@@ -1,4 +1,4 @@
-//! What `kubectl` prints where the API server refuses an object, before any webhook of the policy is called.
+//! Output of `kubectl` for an object that the API server refuses before it calls a webhook of the policy.
 //!
 //! Sources: k8s.io/kubectl pkg/cmd/util/helpers.go (`checkErr`, `MultilineError`); k8s.io/cli-runtime
 //! pkg/resource/mapper.go; k8s.io/apiserver pkg/endpoints/handlers/rest.go (`transformDecodeError`).
