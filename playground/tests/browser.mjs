@@ -99,9 +99,9 @@ export async function visit({ path = '', offline = false, ...options } = {}) {
   };
 }
 
-/** Waits until the text in the editor has been checked. */
+/** Waits until the text in the editor has been checked, or diagnosed in the Symptoms tab. */
 export async function settled(page) {
-  await page.waitForFunction(() => /^(checked|not checked)/.test(document.getElementById('timing').textContent));
+  await page.waitForFunction(() => /^(checked|not checked|read )/.test(document.getElementById('timing').textContent));
 }
 
 /** Pastes a text over the content of the editor and waits for the check. */

@@ -104,9 +104,49 @@ onPage('a log in a file for manifests becomes a log, and log lines in a manifest
   await drop(page, [{ name: 'config.yaml', text: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  zap: |\n    {"level": "info", "encoding": "json"}\n  # 2026-05-30T06:44:00Z note\n` }]);
   await settled(page);
   assert.equal(await hint.count(), 0);
+  const sample = log('registration-taint-absent').trimEnd();
+  const samples = [`data:\n  sample: |\n    ${sample.replaceAll('\n', '\n    ')}\n`, `data:\n  sample: ${entry}\n`, `list:\n  - '${entry}'\n`];
+  for (const [index, data] of samples.entries()) {
+    await drop(page, [{ name: `sample-${index}.yaml`, text: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sample-${index}}\n${data}` }]);
+    await settled(page);
+    assert.equal(await hint.count(), 0, data);
+  }
   await drop(page, [{ name: 'commented.yaml', text: `# ${entry}\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\n` }]);
   await settled(page);
   assert.equal(await hint.count(), 0);
+});
+
+onPage('a log in the middle of a manifest ends with its last entry', async (page) => {
+  const top = 'apiVersion: v1\nkind: ConfigMap\n';
+  const rest = 'metadata:\n  name: a\ndata:\n  b: c\n';
+  const events = 'LAST SEEN   TYPE      REASON             OBJECT      MESSAGE\n5m12s       Warning   FailedScheduling   pod/web-1   0/3 nodes are available\n4m          Normal    Nominated          pod/web-1   Pod should schedule on: nodeclaim/a\n';
+  // Pasted over the first example, the whole text would become a log.
+  await paste(page, top + rest);
+  for (const part of [log('registration-taint-absent'), events]) {
+    await paste(page, top + part + rest);
+    await page.locator('.notice[data-kind="log"]').getByRole('button', { name: 'Show its symptoms' }).click();
+    await page.locator('.file [aria-current]', { hasText: 'controller' }).waitFor();
+    const { files } = await shared(page);
+    assert.equal(files[0].text, top + rest);
+    assert.equal(files.at(-1).text, part);
+    await page.locator('.file .tab').first().click();
+  }
+});
+
+onPage('a dismissed hint at a log does not return when a line is inserted above the log', async (page) => {
+  const hint = page.locator('.notice[data-kind="log"]');
+  const manifest = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n`;
+  await paste(page, manifest);
+  await paste(page, manifest + log('registration-taint-absent'));
+  await hint.waitFor();
+  assert.match(await hint.textContent(), /lines 4 to 15 look/);
+  await paste(page, `# one\n${manifest}${log('registration-taint-absent')}`);
+  assert.match(await hint.textContent(), /lines 5 to 16 look/, 'an open hint follows the log');
+  await hint.getByRole('button', { name: 'Dismiss' }).click();
+  await paste(page, `# one\n# two\n${manifest}${log('registration-taint-absent')}`);
+  assert.equal(await hint.count(), 0);
+  await paste(page, manifest + log('nodeclaim-refused-label'));
+  await hint.waitFor();
 });
 
 onPage('the documentation of a symptom opens in the panel and closes again', async (page) => {

@@ -120,6 +120,11 @@ export class App {
     byId('notices').append(line);
   }
 
+  /** Whether a notice of this kind is shown. */
+  isNoticed(kind: string): boolean {
+    return document.querySelector(`.notice[data-kind="${kind}"]`) !== null;
+  }
+
   dismiss(kind: string): void {
     document.querySelector(`.notice[data-kind="${kind}"]`)?.remove();
   }

@@ -4,6 +4,10 @@ const ENTRY = /\{"level":|"logger":|"time":"\d{4}-|\d{4}-\d\d-\d\dT[\d:.]+\S*\s/
 /** The start of Karpenter's own log lines, also behind other text of the line. */
 const KARPENTER_ENTRY = /\{"level":"\w+","time":"\d{4}-|\d{4}-\d\d-\d\dT[\d:.]+Z\t[A-Z]+\t/;
 const EVENTS = /^(NAMESPACE\s+)?LAST SEEN\s/;
+/** A row of an event table. kubectl separates columns with three spaces or more. */
+const EVENT = /^[^\s#].* {3}\S/;
+/** Text before a value in YAML: an indentation, a key or the mark of a list item, and perhaps a quotation mark. */
+const BEFORE_VALUE = /^\s+$|(^|\s)-\s+["']?$|:\s+["']?$/;
 const DOCUMENT = /^(---|apiVersion:|kind:)/;
 
 /** Whether the first lines look like a log or an event table. */
@@ -24,14 +28,14 @@ export interface LogLines {
   last: number;
 }
 
-/** Finds the first log in the text of a manifest. It ends before the next document. */
+/** Finds the first log in the text of a manifest. It ends with its last entry before the next document. */
 export function logLines(text: string): LogLines | null {
   const lines = text.split('\n');
   let offset = 0;
   for (const [index, line] of lines.entries()) {
     const column = startOfEntry(line);
     if (column >= 0 && looksLikeLog([line.slice(column), ...lines.slice(index + 1, endOf(lines, index, 40))].join('\n'))) {
-      const log = [line.slice(column), ...lines.slice(index + 1, endOf(lines, index, Infinity))].join('\n').trimEnd();
+      const log = withoutRest([line.slice(column), ...lines.slice(index + 1, endOf(lines, index, Infinity))]).join('\n').trimEnd();
       const from = offset + column;
       const to = from + log.length;
       // Behind other text of a line, the line break belongs to that text.
@@ -50,9 +54,16 @@ function endOf(lines: string[], start: number, most: number): number {
   return end;
 }
 
-/** Column at which a log entry starts, or -1. An indented or commented line belongs to the manifest. */
+/** Drops the lines after the last entry. They belong to the manifest. */
+function withoutRest(lines: string[]): string[] {
+  const isTable = EVENTS.test(lines[0] ?? '');
+  const last = lines.findLastIndex((line, index) => index === 0 || startOfEntry(line) >= 0 || (isTable && EVENT.test(line)));
+  return lines.slice(0, last + 1);
+}
+
+/** Column at which a log entry starts, or -1. An indented or commented line and a value belong to the manifest. */
 function startOfEntry(line: string): number {
   const column = line.search(KARPENTER_ENTRY);
-  if (column >= 0 && !/^\s*#/.test(line)) return column;
+  if (column >= 0 && !/^\s*#/.test(line) && !BEFORE_VALUE.test(line.slice(0, column))) return column;
   return /^[^\s#]/.test(line) && (ENTRY.test(line) || EVENTS.test(line)) ? 0 : -1;
 }
