@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { onPage, paste, root, rules, settled, shared, text, visit } from './browser.mjs';
+import { onPage, pack, paste, root, rules, settled, shared, text, visit } from './browser.mjs';
 
 const example = (name) => readFileSync(join(root, 'examples', name), 'utf8');
 const BAD = example('nodeclass-bad.yaml');
@@ -173,6 +173,31 @@ onPage('Admission applies the definitions of the chosen release', async (page) =
   await page.locator('#release').selectOption('1.8');
   await page.getByText('Refused by the API server').waitFor();
   assert.match(await page.locator('.terminal').textContent(), /is invalid: spec\.template\.metadata\.labels: Invalid value: label domain "k8s\.io" is restricted$/);
+});
+
+onPage('Admission applies the definitions of the release that the folder of the file pins', async (page, { context, server }) => {
+  const chart = (version) => `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: karpenter, namespace: kube-system}
+spec:
+  chart: {spec: {chart: karpenter, version: "${version}", sourceRef: {kind: HelmRepository, name: karpenter}}}
+`;
+  const pool = example('labels-bad.yaml').replace('karpenter.sh/team: batch', 'team.k8s.io/name: batch').replace('instance-famly', 'instance-family');
+  const folder = (name, version) => [[`${name}/chart.yaml`, chart(version)], [`${name}/pool.yaml`, pool]];
+  page = await context.newPage();
+  await page.goto(`${server.address}#${pack({ f: [...folder('blue', '1.14.0'), ...folder('green', '1.8.1'), ...folder('greenish', '1.14.0')] })}`);
+  await page.locator('#tab-admission').click();
+  const choose = async (file) => {
+    const option = page.locator('#admission-object option', { hasText: `NodePool/batch (${file}` });
+    await page.locator('#admission-object').selectOption(await option.getAttribute('value'));
+  };
+  await choose('green/pool.yaml');
+  await page.getByText('It has the definitions of Karpenter 1.8.1.').waitFor();
+  for (const file of ['blue/pool.yaml', 'greenish/pool.yaml']) {
+    await choose(file);
+    await page.waitForFunction((file) => document.querySelector('.terminal')?.textContent.includes(file), file);
+    assert.notEqual(await page.locator('#verdict').textContent(), 'Refused by the API server');
+  }
 });
 
 onPage('the manifests for the cluster are those of policies/karpenter, in mode monitor and with the settings', async (page) => {

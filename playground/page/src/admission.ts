@@ -9,14 +9,14 @@ import { type Operation, admissionRequest } from './cluster/request.ts';
 import { matchesRules, webhookOf } from './cluster/server.ts';
 import { copy, count, h, icon } from './dom.ts';
 import { install } from './install.ts';
-import type { Json, KubeObject, Refusal } from './types.ts';
+import type { Json, KubeObject, Refusal, Report } from './types.ts';
 
 const COMMAND: Record<Operation, string> = { CREATE: 'apply', UPDATE: 'replace', DELETE: 'delete' };
 
 const ACTION: Record<Operation, string> = { CREATE: 'creating', UPDATE: 'replacing', DELETE: 'deleting' };
 
 /** Answer to a request: from the API server itself, or from the policy. */
-type Answer = { refused: Refusal; calls: HostCall[] } | (Reviewed & { refused: null; webhook: string });
+type Answer = { refused: Refusal; release: string; calls: HostCall[] } | (Reviewed & { refused: null; webhook: string });
 
 /** Time limit of the policy in milliseconds, as in policy-server. */
 const LIMIT = 10_000;
@@ -64,8 +64,9 @@ export class AdmissionView {
     const { engine, admission, state } = this.app;
     const old = this.#old(objects, object);
     const mutating = state.settings.fix === true;
-    const refused = await this.#refusal(object, object.object ?? null, old);
-    if (refused && !(mutating && refused.isDecoded)) return { refused, calls: [] };
+    const release = this.#releaseOf(object.file);
+    const refused = await this.#refusal(object, object.object ?? null, old, release);
+    if (refused && !(mutating && refused.isDecoded)) return { refused, release, calls: [] };
     const reviewed = await admission.call(
       'review',
       [
@@ -82,25 +83,24 @@ export class AdmissionView {
       ],
       LIMIT,
     );
-    const after = reviewed.response?.allowed && (await this.#refusal(object, reviewed.object, old));
-    if (after) return { refused: after, calls: reviewed.calls };
+    const after = reviewed.response?.allowed && (await this.#refusal(object, reviewed.object, old, release));
+    if (after) return { refused: after, release, calls: reviewed.calls };
     const policies = await engine.call('documents', [[{ name: 'policies.yaml', text: manifest }], true], LIMIT);
     return { ...reviewed, refused: null, webhook: webhookFor(policies, object, this.#operation) };
   }
 
-  /** The refusal of an object by the API server with the definitions of the chosen release. */
-  async #refusal(source: KubeObject, object: Json, oldObject: Json): Promise<Refusal | null> {
+  /** The refusal of an object by the API server with the definitions of a release. */
+  async #refusal(source: KubeObject, object: Json, oldObject: Json, release: string): Promise<Refusal | null> {
     if (this.#operation === 'DELETE') return null;
     const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: { operation: 'UPDATE', object, oldObject } };
     const sent = this.#operation === 'UPDATE' ? review : object;
-    return this.app.engine.call('refusal', [sent, this.#release(), source.file, ACTION[this.#operation]], LIMIT);
+    return this.app.engine.call('refusal', [sent, release, source.file, ACTION[this.#operation]], LIMIT);
   }
 
-  /** The release whose definitions the API server has: of the settings, of the input, or the newest. */
-  #release(): string {
+  /** The release whose definitions the API server has: of the settings, of the file or its nearest folder, or the newest. */
+  #releaseOf(file: string): string {
     const { about, report, state } = this.app;
-    const pinned = report?.pins.find(({ version }) => version)?.checkedAs;
-    return state.settings.karpenterVersion ?? pinned ?? about?.releases.at(-1)?.name ?? '';
+    return state.settings.karpenterVersion ?? pinnedRelease(report?.pins ?? [], file) ?? about?.releases.at(-1)?.name ?? '';
   }
 
   /** The object before an update: from the AdmissionReview, or another document of the same name. */
@@ -117,7 +117,7 @@ export class AdmissionView {
     const focused = document.activeElement?.id;
     view.replaceChildren(
       this.#choices(objects, again),
-      answer.refused ? this.#refused(object, answer.refused) : this.#verdict(object, answer),
+      answer.refused ? this.#refused(object, answer.refused, answer.release) : this.#verdict(object, answer),
       this.#calls(answer),
       this.#source(loaded, manifest),
     );
@@ -147,7 +147,7 @@ export class AdmissionView {
     );
   }
 
-  #refused(object: KubeObject, { output, isDecoded }: Refusal): HTMLElement {
+  #refused(object: KubeObject, { output, isDecoded }: Refusal, release: string): HTMLElement {
     const mutating = isDecoded && this.app.state.settings.fix === true;
     const pre = h('pre', {}, this.#prompt(object), h('span', { class: 'denied' }, output));
     return h(
@@ -155,7 +155,7 @@ export class AdmissionView {
       { class: 'part' },
       h('p', { class: 'verdict', id: 'verdict' }, icon('error'), 'Refused by the API server'),
       terminal(pre),
-      h('p', {}, mutating ? 'The API server refuses the object even with the fixes of the policy.' : 'The API server refuses the object before it calls the policy.', ` It has the definitions of Karpenter ${this.#release()}.`),
+      h('p', {}, mutating ? 'The API server refuses the object even with the fixes of the policy.' : 'The API server refuses the object before it calls the policy.', ` It has the definitions of Karpenter ${release}.`),
     );
   }
 
@@ -229,6 +229,13 @@ export class AdmissionView {
 
 function terminal(pre: HTMLElement): HTMLElement {
   return h('div', { class: 'block wrap terminal', role: 'group', 'aria-label': 'Output of kubectl', tabindex: 0 }, pre);
+}
+
+/** The release that a file or its nearest folder pins. A pin without a version means that the pins there disagree. */
+function pinnedRelease(pins: Report['pins'], file: string): string | undefined {
+  const holds = (folder: string) => folder === '' || folder === file || file.startsWith(`${folder}/`);
+  const [nearest] = pins.filter(({ folder }) => holds(folder)).sort((one, other) => other.folder.length - one.folder.length);
+  return nearest?.version ? nearest.checkedAs : undefined;
 }
 
 /** The webhook of the first policy among the manifests that matches the request. */
