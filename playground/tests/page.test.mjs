@@ -212,7 +212,7 @@ onPage('the manifests for the cluster are those of policies/karpenter, in mode m
   const withoutSettings = (text) => body(text).replace(/^  settings:.*(\n {4}.*)*$/gm, '  settings');
   assert.equal(withoutSettings(await shown.textContent()), withoutSettings(install));
   await page.locator('#settings').click();
-  await page.waitForFunction(() => /clusterName: prod-eu-1/.test(document.querySelector('dialog .block pre').textContent));
+  await page.waitForFunction(() => /clusterName: prod-eu-1/.test(document.querySelector('dialog .block pre')?.textContent));
   assert.equal(await page.locator('dialog .block pre').textContent(), await shown.textContent());
 });
 

@@ -2,9 +2,13 @@
 // that requests another origin or violates its content policy.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { pack, paste, settled, shared, text, visit, withPage } from './browser.mjs';
+import { dist, pack, paste, settled, shared, text, visit, withPage } from './browser.mjs';
 
 const PAYLOADS = [
   '<img src=x onerror=alert(1)>',
@@ -240,6 +244,47 @@ test('a check that exceeds its time limit is cancelled with a message, and the n
     await page.waitForFunction(() => /^checked/.test(document.getElementById('timing').textContent));
     assert.equal(await page.locator('.notice').count(), 0);
   });
+});
+
+test('a download of the engine may take longer than the time limit of a call', async () => {
+  const name = readdirSync(join(dist, 'assets')).find((name) => /^engine-.*\.wasm$/.test(name));
+  const engine = readFileSync(join(dist, 'assets', name));
+  const slow = createServer().listen(0, '127.0.0.1');
+  await once(slow, 'listening');
+  try {
+    await withPage({ unchecked: true, path: 'nothing', allow: [/404/] }, async (page, { server }) => {
+      await page.addInitScript(() => {
+        globalThis.parts = 0;
+        globalThis.Worker = class extends Worker {
+          constructor(...args) {
+            super(...args);
+            this.addEventListener('message', ({ data }) => (globalThis.parts += 'progress' in data ? 1 : 0));
+          }
+        };
+      });
+      await page.route(`**/${name}`, (route) => route.continue({ url: `http://127.0.0.1:${slow.address().port}/` }));
+      await page.goto(server.address);
+      await page.locator('.cm-content').waitFor();
+      await page.clock.install();
+      const requested = once(slow, 'request');
+      await page.locator('#settings').click();
+      const manifests = page.locator('dialog .block pre');
+      await page.getByText('Loading the manifests').waitFor();
+      assert.ok(await page.locator('#copy-policy').isDisabled());
+      const [, response] = await requested;
+      await page.clock.runFor(9000);
+      response.writeHead(200, { 'content-type': 'application/wasm' });
+      response.write(engine.subarray(0, 1 << 20));
+      await page.waitForFunction(() => globalThis.parts > 0);
+      await page.clock.runFor(9000);
+      response.end(engine.subarray(1 << 20));
+      await page.waitForFunction(() => /kind: PolicyServer/.test(document.querySelector('dialog .block pre').textContent));
+      assert.ok(await page.locator('#copy-policy').isEnabled());
+      assert.match(await manifests.textContent(), /mode: monitor/);
+    });
+  } finally {
+    slow.close();
+  }
 });
 
 test('a check can be cancelled, and a crashed worker restarts', async () => {

@@ -23,6 +23,8 @@ class Form {
   #exceptions = h('div', { class: 'exceptions' });
   #text = h('textarea', { 'aria-label': 'karpwarden.yaml', spellcheck: 'false', id: 'settings-text' });
   #policy = h('pre');
+  #copyPolicy = h('button', { type: 'button', class: 'small', id: 'copy-policy', onclick: () =>
+    void copy(this.#policy.textContent ?? '', this.#copyPolicy, (text) => this.app.announce(text)) }, 'Copy');
   #latest = 0;
 
   constructor(private readonly app: App) {
@@ -181,11 +183,9 @@ class Form {
   }
 
   #asPolicy(): HTMLElement {
-    const button = h('button', { type: 'button', class: 'small', id: 'copy-policy', onclick: () =>
-      void copy(this.#policy.textContent ?? '', button, (text) => this.app.announce(text)) }, 'Copy');
     return h('fieldset', {}, h('legend', {}, 'As manifests for the cluster'),
       h('p', { class: 'help' }, ...install()),
-      h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': 'Manifests for the cluster' }, this.#policy), h('div', {}, button));
+      h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': 'Manifests for the cluster' }, this.#policy), h('div', {}, this.#copyPolicy));
   }
 
   #device(): HTMLElement {
@@ -209,10 +209,26 @@ class Form {
     this.#showProblems(problems, false);
     if (problems.length > 0) return;
     if (changed) this.app.change(settings);
-    const [policy, text] = await Promise.all([engine.call('policy', [settings, 'monitor'], LIMIT), engine.call('settingsAsYaml', [settings], LIMIT)]);
-    if (request !== this.#latest) return;
-    this.#policy.textContent = policy;
+    void this.#showPolicy(settings, request);
+    this.#text.placeholder = 'Loading the text';
+    const text = await engine.call('settingsAsYaml', [settings], LIMIT).catch(() => undefined);
+    this.#text.placeholder = '';
+    if (request !== this.#latest || text === undefined) return;
     if (document.activeElement !== this.#text) this.#text.value = text;
+  }
+
+  /** Shows the settings as manifests. The engine that writes them loads on its first use. */
+  async #showPolicy(settings: Settings, request: number): Promise<void> {
+    this.#copyPolicy.disabled = true;
+    this.#policy.textContent ||= 'Loading the manifests';
+    try {
+      const policy = await this.app.engine.call('policy', [settings, 'monitor'], LIMIT);
+      if (request !== this.#latest) return;
+      this.#policy.textContent = policy;
+      this.#copyPolicy.disabled = false;
+    } catch (error) {
+      if (request === this.#latest) this.#policy.textContent = `The manifests could not be written: ${(error as Error).message}`;
+    }
   }
 
   async #readText(): Promise<void> {
@@ -227,7 +243,7 @@ class Form {
     this.body.children[1]?.replaceWith(basics);
     this.body.children[2]?.replaceWith(levels);
     this.#drawExceptions();
-    this.#policy.textContent = await this.app.engine.call('policy', [this.#settings, 'monitor'], LIMIT);
+    void this.#showPolicy(this.#settings, request);
   }
 
   #showProblems(problems: readonly Problem[], text: boolean): void {

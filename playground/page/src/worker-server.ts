@@ -1,8 +1,10 @@
 // The worker's side of a call; worker-client.ts is the page's side.
 
+export type Progress = (done: number) => void;
+
 /** One function per method. The last argument reports progress. */
 export type Handlers<T extends { [K in keyof T]: { args: unknown[]; result: unknown } }> = {
-  [M in keyof T]: (...args: [...T[M]['args'], progress: (done: number) => void]) => T[M]['result'] | Promise<T[M]['result']>;
+  [M in keyof T]: (...args: [...T[M]['args'], progress: Progress]) => T[M]['result'] | Promise<T[M]['result']>;
 };
 
 /** Serves calls once the module is ready. */
