@@ -339,7 +339,7 @@ interface Seen {
   last: string | null;
 }
 
-/** How often something was seen; empty if it was seen once. */
+/** Number of times that something was seen; empty if it was seen once. */
 function times({ count: number, atLeast }: Seen): string {
   if (atLeast) return `at least ${count(number, 'time')}`;
   return number > 1 ? count(number, 'time') : '';
