@@ -44,9 +44,18 @@ pub(super) fn uses<'d>(query: Node<'d>, change: &MetricChange) -> Vec<MetricUse<
 }
 
 impl<'d> MetricUse<'d> {
+    /// Whether the query also has the name to write instead, so that it works before and after the change.
+    pub(super) fn matches_both(&self) -> bool {
+        let text = self.query.as_str().unwrap_or_default();
+        self.instead.is_some_and(|instead| words(text, instead).next().is_some())
+    }
+
+    pub(super) fn place(&self) -> Place<'d> {
+        Place::within(self.query, Span::new(self.at, self.at + self.word.len()))
+    }
+
     pub(super) fn finding(self, rule: &'static Rule) -> Finding<'d> {
-        let word = self.word;
-        let place = Place::within(self.query, Span::new(self.at, self.at + word.len()));
+        let (word, place) = (self.word, self.place());
         let (message, help) = match self.instead {
             Some(instead) => (
                 format!(

@@ -62,10 +62,15 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    for query in metric_queries::queries(object) {
-        for found in OF_1_0.iter().flat_map(|change| metric_use::uses(query, change)) {
-            findings.push(found.finding(&RULE));
-        }
+    let queries = metric_queries::queries(object);
+    for change in OF_1_0 {
+        let uses = queries.iter().flat_map(|query| metric_use::uses(*query, change));
+        let mut uses = uses.filter(|found| !found.matches_both());
+        let Some(first) = uses.next() else { continue };
+        let more = uses.map(|found| found.place());
+        findings.push(
+            more.fold(first.finding(&RULE), |finding, place| finding.related(place, "the same metric")),
+        );
     }
 }
 
@@ -88,6 +93,28 @@ mod tests {
           Karpenter does not export `karpenter_consistency_errors` any more: this part of the expression matches no series
           help: remove the expression; no metric replaces it
         ");
+    }
+
+    #[test]
+    fn reports_each_metric_once() {
+        let text =
+            "groups:\n- rules:\n  - expr: karpenter_nodepool_usage\n  - expr: karpenter_nodepool_usage > 1\n";
+        insta::assert_snapshot!(findings(&super::RULE, text), @"
+          3 |   - expr: karpenter_nodepool_usage
+            |           ^^^^^^^^^^^^^^^^^^^^^^^^
+        warning / groups[0].rules[0].expr [all]
+          Karpenter exports `karpenter_nodepools_usage` instead of `karpenter_nodepool_usage`: this part of the expression matches no series
+          help: write `karpenter_nodepools_usage`, or match both names while you still query older series
+          see line 4 groups[0].rules[1].expr: the same metric
+        ");
+    }
+
+    #[test]
+    fn accepts_a_query_with_both_names() {
+        silent(
+            &super::RULE,
+            "groups:\n- rules:\n  - expr: karpenter_nodepools_usage or karpenter_nodepool_usage\n",
+        );
     }
 
     #[test]
