@@ -94,6 +94,7 @@ before(async () => {
       const waiting = new Map();
       let next = 0;
       worker.onmessage = ({ data }) => {
+        if ('progress' in data) return;
         const { resolve, reject } = waiting.get(data.id);
         waiting.delete(data.id);
         'error' in data ? reject(new Error(data.error)) : resolve(data.result);

@@ -251,10 +251,12 @@ spec:
 `);
   await page.locator('#tab-releases').click();
   await page.locator('.strip tbody').waitFor();
-  assert.equal(await page.locator('.strip tbody .cell').count(), 15);
+  const releases = await page.locator('.strip thead .cell').allTextContents();
+  assert.ok(releases.length > 15);
+  assert.equal(await page.locator('.strip tbody .cell').count(), releases.length);
   assert.match(await page.locator('.strip tbody th').textContent(), /^NodePool\/a: accepted by/);
   const upgrade = page.locator('#upgrade');
-  assert.match(await upgrade.textContent(), /From 1\.0 to 1\.14/);
+  assert.match(await upgrade.textContent(), new RegExp(`From 1\\.0 to ${releases.at(-1)}`));
   assert.match(await upgrade.textContent(), /restricted-label gone since 1\.9/);
   await page.locator('.strip thead .cell', { hasText: /^1\.2$/ }).click();
   await page.locator('.strip thead .cell', { hasText: /^1\.5$/ }).click();
@@ -297,7 +299,7 @@ onPage('release and cluster name in the toolbar change the settings', async (pag
 
 onPage('the list of releases shows the version that the input pins, and a choice can be taken back', async (page) => {
   const shown = () => page.evaluate(() => document.getElementById('release').selectedOptions[0].text);
-  assert.equal(await shown(), '1.14 (newest)');
+  assert.match(await shown(), /^1\.\d+ \(newest\)$/);
   const release = `apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: karpenter, namespace: kube-system}

@@ -26,10 +26,12 @@ export interface ReviewRequest {
   mode: 'protect' | 'monitor';
   mutating: boolean;
   connected: boolean;
+  /** The spec of the installed policy, whose rules say what the API server sends. Default: the metadata of the module. */
+  policy?: Json;
 }
 
 export interface Reviewed {
-  /** Null if no rule of the policy's metadata matches the request: the API server does not send it. */
+  /** Null if no rule of the policy matches the request: the API server does not send it. */
   response: AdmissionResponse | null;
   /** The object after the patch of the policy. */
   object: Json;
@@ -70,7 +72,7 @@ async function reviewRequest(options: ReviewRequest): Promise<Reviewed> {
   const object = options.operation === 'DELETE' ? null : (options.object as JsonObject);
   const oldObject = options.operation === 'CREATE' ? null : (options.oldObject as JsonObject);
   const request = admissionRequest(options.operation, object, oldObject);
-  if (!matchesRules(metadata, request)) return { response: null, object, calls: [] };
+  if (!matchesRules(options.policy ?? metadata, request)) return { response: null, object, calls: [] };
   const { settings, mode, mutating } = options;
   const granted = options.connected ? info.contextAware : [];
   return review({ module, metadata, settings, mode, mutating }, request, options.others as JsonObject[], granted);

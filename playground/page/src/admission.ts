@@ -67,10 +67,14 @@ export class AdmissionView {
     const release = this.#releaseOf(object.file);
     const refused = await this.#refusal(object, object.object ?? null, old, release);
     if (refused && !(mutating && refused.isDecoded)) return { refused, release, calls: [] };
+    const policies = await engine.call('documents', [[{ name: 'policies.yaml', text: manifest }], true], LIMIT);
+    const policy = policyFor(policies, object, this.#operation);
+    if (!policy) return { response: null, object: object.object ?? null, calls: [], refused: null, webhook: '' };
     const reviewed = await admission.call(
       'review',
       [
         {
+          policy: specOf(policy),
           operation: this.#operation,
           object: object.object ?? null,
           oldObject: old,
@@ -85,8 +89,7 @@ export class AdmissionView {
     );
     const after = reviewed.response?.allowed && (await this.#refusal(object, reviewed.object, old, release));
     if (after) return { refused: after, release, calls: reviewed.calls };
-    const policies = await engine.call('documents', [[{ name: 'policies.yaml', text: manifest }], true], LIMIT);
-    return { ...reviewed, refused: null, webhook: webhookFor(policies, object, this.#operation) };
+    return { ...reviewed, refused: null, webhook: webhookOf(policy.name) };
   }
 
   /** The refusal of an object by the API server with the definitions of a release. */
@@ -238,14 +241,14 @@ function pinnedRelease(pins: Report['pins'], file: string): string | undefined {
   return nearest?.version ? nearest.checkedAs : undefined;
 }
 
-/** The webhook of the first policy among the manifests that matches the request. */
-function webhookFor(manifests: KubeObject[], { object }: KubeObject, operation: Operation): string {
+/** The installed policy that the API server asks about an object. */
+function policyFor(manifests: KubeObject[], { object }: KubeObject, operation: Operation): KubeObject | undefined {
   const request = admissionRequest(operation, isObject(object) ? object : null, null);
   const policies = manifests.filter(({ kind }) => kind === 'ClusterAdmissionPolicy');
-  const specOf = (one: KubeObject): Json => at(one.object, 'spec') ?? null;
-  const policy = policies.find((one) => matchesRules(specOf(one), request) && selects(at(specOf(one), 'objectSelector'), at(object, 'metadata', 'labels')));
-  return webhookOf(policy?.name ?? 'karpenter');
+  return policies.find((one) => matchesRules(specOf(one), request) && selects(at(specOf(one), 'objectSelector'), at(object, 'metadata', 'labels')));
 }
+
+const specOf = (policy: KubeObject): Json => at(policy.object, 'spec') ?? null;
 
 /** Whether a label selector with `matchLabels`, or expressions with `NotIn`, selects these labels. */
 function selects(selector: Json | undefined, labels: Json | undefined): boolean {
