@@ -85,7 +85,7 @@ fn owns(fields: Node<'_>, path: &[Option<&str>]) -> bool {
     }
     match step {
         Some(key) => fields.get(&format!("f:{key}")).is_some_and(|below| owns(below, rest)),
-        // Which item it is does not matter: an owner of any item writes the list.
+        // The item does not matter: an owner of any item writes the list.
         None => {
             fields.members().any(|(key, below)| !key.starts_with("f:") && key != "." && owns(below, rest))
         }

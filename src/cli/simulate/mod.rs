@@ -96,7 +96,7 @@ fn report_unreadable(files: &[File], color: Color) -> bool {
     found
 }
 
-/// What the renderers show.
+/// Result of a simulation, as the renderers show it.
 struct Shown<'s, 'd> {
     outcome: &'s Outcome<'d>,
     simulation: &'s Simulation,

@@ -23,7 +23,7 @@ rule! {
     /// `ValidationSucceeded` false: the EC2NodeClass is not Ready, and no nodes launch from it. Until 1.14 the API server
     /// refuses such a field; `api-unknown-field` reports that.
     ///
-    /// The fields are those of k8s.io/kubelet 0.36, which the main branch used shortly before 1.15. A release may be built
+    /// The rule knows the fields of k8s.io/kubelet 0.36, which the main branch used shortly before 1.15. A release may be built
     /// with a later version that has more fields, so a field that resembles no known field is a warning. Karpenter also
     /// checks the fields within `authentication`, `logging` and other objects; this rule does not.
     ///

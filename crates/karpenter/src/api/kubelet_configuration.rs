@@ -4,7 +4,7 @@
 //!
 //! Sources: website/content/en/v1.15/concepts/nodeclasses.md of aws/karpenter-provider-aws; `ValidateKubeletConfig` in
 //! `pkg/apis/v1/kubeletconfiguration_validation.go` on the main branch before 1.15, at 88f4899; `KubeletConfiguration` in
-//! config/v1beta1/types.go of kubernetes/kubelet at v0.36.3, whose fields are those of v0.37.0-beta.0.
+//! config/v1beta1/types.go of kubernetes/kubelet at v0.36.3, which has the same fields as v0.37.0-beta.0.
 
 use super::pattern::{GO_DURATION, GO_DURATION_NOT_NEGATIVE, THRESHOLD};
 use super::relations::kubelet;

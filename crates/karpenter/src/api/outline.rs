@@ -1,7 +1,7 @@
 //! The tables of a release as lines, one for each fact, to compare them with the custom resource definitions.
 //!
-//! A line has a kind, a path, a keyword and a value: `NodePool spec.weight maximum 100`. In a path, `[]` stands for the items
-//! of a list and `{}` for the values of a map. `cargo xtask release` writes the lines of a custom resource definition in
+//! A line has a kind, a path, a keyword and a value: `NodePool spec.weight maximum 100`. In a path, `[]` means the items
+//! of a list and `{}` the values of a map. `cargo xtask release` writes the lines of a custom resource definition in
 //! the same form.
 
 use core::fmt::Write as _;

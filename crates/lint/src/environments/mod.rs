@@ -59,7 +59,7 @@ impl<'d> Environments<'d> {
     }
 }
 
-/// What a folder and the folders below it hold.
+/// Contents of a folder and of the folders below it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Role {
     /// Objects from which rules learn about a cluster: NodePools, node classes, the controller, chart values, IAM policies.

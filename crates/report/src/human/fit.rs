@@ -18,7 +18,7 @@ struct Line {
     start: usize,
     /// The bytes of the source that are shown.
     shown: Span,
-    /// Where they start in the text of the excerpt.
+    /// Start of these bytes in the text of the excerpt.
     at: usize,
 }
 

@@ -101,7 +101,7 @@ impl fmt::Display for ExpressionError {
 impl core::error::Error for ExpressionError {}
 
 impl ExpressionError {
-    /// What to write instead.
+    /// The expression to write instead.
     pub fn help(&self) -> String {
         let variables = || VARIABLES.iter().map(|(name, _)| *name);
         match self {
