@@ -43,7 +43,8 @@ pub fn check(clusters: &[Cluster], settings: &Settings) -> Report {
     lint::check::check(&REGISTRY, clusters, settings)
 }
 
-/// Checks like [`check`] if no file is a kustomization. It needs much less code, which matters to a page.
-pub fn check_without_kustomization(clusters: &[Cluster], settings: &Settings) -> Option<Report> {
-    lint::check::check_without_kustomization(&REGISTRY, clusters, settings)
+/// Checks like [`check`] if every object is Karpenter's own and no file is a kustomization. It needs much less code, which
+/// matters to a page.
+pub fn check_karpenter_objects(clusters: &[Cluster], settings: &Settings) -> Option<Report> {
+    lint::check::check_karpenter_objects(&REGISTRY, clusters, settings)
 }

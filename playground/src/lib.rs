@@ -22,9 +22,16 @@ use karpwarden::lint::rule::Rule;
 use karpwarden::lint::settings::Target;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Source;
+use karpwarden::reference::catalog::catalog;
 use karpwarden::report::sarif;
 use serde_json::{Value as Json, json};
 use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Lists every rule, like `karpwarden rules --format json`.
+#[wasm_bindgen]
+pub fn rules() -> String {
+    serde_json::to_string(&catalog()).unwrap_or_default()
+}
 
 /// Checks files: `[{"name", "text"}]`, with settings as YAML or JSON.
 ///

@@ -2,12 +2,13 @@
 //! kind.
 
 use super::testing::{fixed, report_of_clusters};
-use super::{DOCS, REGISTRY, documentation};
+use super::{REGISTRY, SOURCES, documentation};
+use karpenter::api::served::is_own_group;
 use karpenter::release::Release;
 use karpenter::upgrade_path::UpgradePath;
 use lint::finding::{CaughtBy, Family};
 use lint::report::Report;
-use lint::rule::{Fixes, Rule};
+use lint::rule::{Fixes, On, Rule};
 use lint::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
 
 /// Returns the YAML blocks under a heading, each with its info string (the words that begin with `yaml`).
@@ -144,10 +145,38 @@ fn names_are_kebab_case_and_unique() {
 
 #[test]
 fn the_file_is_named_after_the_rule_and_its_folder_after_the_family() {
-    for (rule, (module, _)) in REGISTRY.rules().zip(DOCS.into_iter().flatten()) {
-        let mut path = module.rsplit("::").map(|part| part.replace('_', "-"));
+    for (rule, source) in REGISTRY.rules().zip(SOURCES.into_iter().flatten()) {
+        let mut path = source.module.rsplit("::").map(|part| part.replace('_', "-"));
         let (file, folder) = (path.next().unwrap(), path.next().unwrap());
         assert_eq!((file.as_str(), folder.as_str()), (rule.name, rule.family.name()));
+    }
+}
+
+/// Whether an entry of `on` is an object that no admission request has.
+fn is_in_files(on: &On) -> bool {
+    matches!(on, On::IamPolicy | On::ChartValues | On::MetricQueries | On::Untyped)
+}
+
+/// Whether an entry of `on` includes objects of Karpenter.
+fn includes_karpenter(on: &On) -> bool {
+    match on {
+        On::Kind(kind) => is_own_group(kind.group),
+        On::Group(_) | On::Any => true,
+        _ => false,
+    }
+}
+
+#[test]
+fn the_feature_that_includes_a_rule_follows_from_the_objects_it_reads() {
+    for (rule, source) in REGISTRY.rules().zip(SOURCES.into_iter().flatten()) {
+        // It compares node classes with the IAM policies of the input.
+        let compares_with_files = rule.name == "iam-passrole-mismatch";
+        let feature = match rule.on {
+            on if rule.upgrade_only || compares_with_files || on.iter().all(is_in_files) => "files",
+            on if on.iter().any(includes_karpenter) => "",
+            _ => "kubernetes",
+        };
+        assert_eq!(source.feature, feature, "{}", rule.name);
     }
 }
 

@@ -3,7 +3,7 @@
 //! A rule's file holds its documentation (the doc comment of its `RULE`), its metadata, its check and its tests. The
 //! registry does not refer to the documentation, so that a program that never prints it does not link it.
 
-use lint::registry::{Registry, SuppressionRules};
+use lint::registry::{LeftOut, Registry, RuleSource, SuppressionRules};
 use lint::rule::Rule;
 
 mod ami_family;
@@ -42,19 +42,34 @@ const FAMILIES: [&[&Rule]; 11] = [
     symptoms::RULES,
 ];
 
-/// The module path and the documentation of every rule, in the same order.
-const DOCS: [&[(&str, &str)]; 11] = [
-    api_server::DOCS,
-    bootstrap::DOCS,
-    controller::DOCS,
-    disruption::DOCS,
-    document::DOCS,
-    identity::DOCS,
-    labels::DOCS,
-    nodeclass::DOCS,
-    scheduling::DOCS,
-    storage::DOCS,
-    symptoms::DOCS,
+/// The rules that the features of the program leave out.
+const LEFT_OUT: [&[LeftOut]; 11] = [
+    api_server::LEFT_OUT,
+    bootstrap::LEFT_OUT,
+    controller::LEFT_OUT,
+    disruption::LEFT_OUT,
+    document::LEFT_OUT,
+    identity::LEFT_OUT,
+    labels::LEFT_OUT,
+    nodeclass::LEFT_OUT,
+    scheduling::LEFT_OUT,
+    storage::LEFT_OUT,
+    symptoms::LEFT_OUT,
+];
+
+/// The sources of the rules in `FAMILIES`, in the same order.
+const SOURCES: [&[RuleSource]; 11] = [
+    api_server::SOURCES,
+    bootstrap::SOURCES,
+    controller::SOURCES,
+    disruption::SOURCES,
+    document::SOURCES,
+    identity::SOURCES,
+    labels::SOURCES,
+    nodeclass::SOURCES,
+    scheduling::SOURCES,
+    storage::SOURCES,
+    symptoms::SOURCES,
 ];
 
 /// Every rule.
@@ -71,14 +86,14 @@ const ALL_RULES: Registry = Registry {
         unused: &document::suppression_unused::RULE,
         without_reason: &document::suppression_without_reason::RULE,
     },
+    left_out: &LEFT_OUT,
     symptoms: Vec::new,
 };
 
 /// The documentation of a rule as Markdown, without its title.
 pub fn documentation(rule: &Rule) -> String {
-    let docs = DOCS.into_iter().flatten();
-    let doc =
-        REGISTRY.rules().zip(docs).find(|(other, _)| other.name == rule.name).map_or("", |(_, (_, doc))| doc);
+    let mut sources = REGISTRY.rules().zip(SOURCES.into_iter().flatten());
+    let doc = sources.find(|(other, _)| other.name == rule.name).map_or("", |(_, source)| source.doc);
     let lines = doc.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
     let mut markdown = lines.collect::<Vec<_>>().join("\n").trim().to_owned();
     markdown.push('\n');

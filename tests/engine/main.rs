@@ -8,7 +8,7 @@
 
 mod excerpts;
 mod fixes;
-mod kustomizations;
+mod karpenter_objects;
 mod placeholders;
 mod suppressions;
 mod symptoms;

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+use karpenter::api::served::is_own_group;
 use karpenter::release::ReleaseSet;
 use manifest::tree::{Node, Tree};
 use manifest::{Document, File, FileKind};
@@ -78,14 +79,20 @@ pub fn check_within(
     check_built(registry, clusters, &built, settings, max_findings)
 }
 
-/// Checks manifests like [`check`] if no file is a kustomization.
+/// Checks manifests like [`check`] if every object is Karpenter's own, no file is a kustomization, and the check is not
+/// about an upgrade.
 ///
-/// A front end that calls only this function links no code that builds kustomizations.
-pub fn check_without_kustomization(
+/// A front end that calls only this function needs only the rules that read Karpenter's objects, and no code that builds
+/// kustomizations.
+pub fn check_karpenter_objects(
     registry: &Registry,
     clusters: &[Cluster],
     settings: &Settings,
 ) -> Option<Report> {
+    let has_own_objects_only = clusters.iter().flat_map(|cluster| &cluster.files).all(has_own_objects_only);
+    if !has_own_objects_only || settings.karpenter.upgrade_path().is_some() {
+        return None;
+    }
     let built = clusters.iter().map(|cluster| BuiltCluster::without_kustomization(&cluster.files));
     let built: Vec<BuiltCluster> = built.collect::<Option<_>>()?;
     Some(check_built(registry, clusters, &built, settings, MAX_FINDINGS))
@@ -296,6 +303,16 @@ impl Collector<'_> {
         coverage::count_unchecked(self.report, &objects, version, read, document);
         objects
     }
+}
+
+/// Whether every object of a file belongs to Karpenter's API groups.
+fn has_own_objects_only(file: &File) -> bool {
+    file.documents.iter().all(|document| match document {
+        Document::Read(tree) => {
+            objects_in(file.kind, tree).into_iter().all(|object| is_own_group(object.group()))
+        }
+        _ => true,
+    })
 }
 
 /// The objects of a document in a file of some kind.

@@ -1,5 +1,6 @@
 //! The registry of rules, and the macros that declare rules and families.
 
+use crate::classification::Family;
 use crate::rule::Rule;
 
 /// The rules of a program. Settings, suppressions and the driver find rules only here.
@@ -9,8 +10,24 @@ pub struct Registry {
     pub families: &'static [&'static [&'static Rule]],
     /// The rules about suppressions.
     pub suppressions: SuppressionRules,
+    /// The rules that this program leaves out. Settings and suppressions may name them, so that one file serves every program.
+    pub left_out: &'static [&'static [LeftOut]],
     /// The names of the symptoms that settings may name in addition to rules.
     pub symptoms: fn() -> Vec<&'static str>,
+}
+
+/// Name and family of a rule that a program leaves out.
+pub type LeftOut = (&'static str, Family);
+
+/// Origin of a rule: its module, its documentation, and the feature of the program that includes it.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleSource {
+    /// The path of the module.
+    pub module: &'static str,
+    /// The doc comment, each line with its leading space.
+    pub doc: &'static str,
+    /// The feature that includes the rule. Empty for a rule that every program includes.
+    pub feature: &'static str,
 }
 
 /// The rules about suppressions. The driver makes their findings, because only it knows which suppressions were used.
@@ -64,17 +81,28 @@ macro_rules! rule {
     };
 }
 
-/// Declares the rules of a family, one module each.
+/// Declares the rules of a family, one module each. `name in "feature"` is a rule that only programs with this feature include.
 #[macro_export]
 macro_rules! family {
-    ($($rule:ident),* $(,)?) => {
+    ($($rule:ident $(in $feature:tt)?),* $(,)?) => {
         $(pub(crate) mod $rule;)*
 
-        /// The rules of this family.
-        pub(super) const RULES: &[&$crate::rule::Rule] = &[$(&$rule::RULE),*];
+        /// The rules of this family that the program includes.
+        pub(super) const RULES: &[&$crate::rule::Rule] =
+            &[$($(#[cfg(feature = $feature)])? &$rule::RULE),*];
 
-        /// Module path and documentation of each rule, in the same order.
-        pub(super) const DOCS: &[(&str, &str)] =
-            &[$((concat!(module_path!(), "::", stringify!($rule)), $rule::DOC)),*];
+        /// The rules of this family that the program leaves out.
+        pub(super) const LEFT_OUT: &[$crate::registry::LeftOut] =
+            &[$($(#[cfg(not(feature = $feature))] ($rule::RULE.name, $rule::RULE.family),)?)*];
+
+        /// The source of each rule, in the same order as `RULES`.
+        pub(super) const SOURCES: &[$crate::registry::RuleSource] = &[$(
+            $(#[cfg(feature = $feature)])?
+            $crate::registry::RuleSource {
+                module: concat!(module_path!(), "::", stringify!($rule)),
+                doc: $rule::DOC,
+                feature: concat!($($feature)?),
+            }
+        ),*];
     };
 }

@@ -52,5 +52,6 @@ pub(crate) static REGISTRY: Registry = Registry {
         unused: &DUPLICATE,
         without_reason: &DUPLICATE,
     },
+    left_out: &[&[("left-out", Family::Labels)]],
     symptoms: Vec::new,
 };

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use karpwarden::REGISTRY;
 use karpwarden::lint::finding::Family;
 use karpwarden::lint::report::DOCUMENTATION;
 use karpwarden::reference::catalog::CatalogEntry;
@@ -17,7 +18,7 @@ use serde_json::json;
 use crate::Problem;
 use crate::article::{Renderer, Surface};
 
-/// Writes the pages and `articles.json`: `{"NAME": {"summary", "html"}}`.
+/// Writes the pages and `articles.json`: `{"NAME": {"summary", "html", "symptom"}}`.
 pub(crate) fn write(folder: &Path) -> Result<(), Problem> {
     let entries = with_symptoms();
     let renderer = Renderer::new(entries.iter().map(|entry| entry.name))?;
@@ -29,7 +30,9 @@ pub(crate) fn write(folder: &Path) -> Result<(), Problem> {
         let page = page(entry, &entries, &renderer.article(entry.name, markdown, Surface::Page));
         std::fs::write(folder.join(format!("{}.html", entry.name)), page.into_string())?;
         let panel = renderer.article(entry.name, markdown, Surface::Panel);
-        articles.insert(entry.name, json!({"summary": sentence(entry.summary), "html": panel}));
+        let is_symptom = REGISTRY.find(entry.name).is_none();
+        let article = json!({"summary": sentence(entry.summary), "html": panel, "symptom": is_symptom});
+        articles.insert(entry.name, article);
     }
     std::fs::write(folder.join("index.html"), index(&entries, &renderer).into_string())?;
     Ok(std::fs::write(folder.join("articles.json"), serde_json::to_string(&articles)?)?)

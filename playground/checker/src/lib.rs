@@ -1,7 +1,7 @@
 //! Browser front end: the module that the page loads first, with the code that a first finding needs.
 //!
-//! It checks files of which none is a kustomization. The page loads the whole engine (`karpwarden-playground`) when a file
-//! is one, and for fixes, exports and admission. The whole engine is a third larger.
+//! It checks Karpenter's own objects, outside kustomizations. The page loads the whole engine (`karpwarden-playground`) for
+//! every other object, and for fixes, exports and admission.
 
 #![expect(clippy::needless_pass_by_value, reason = "wasm-bindgen passes optional strings by value")]
 
@@ -12,13 +12,12 @@ pub mod settings;
 use karpwarden::karpenter::release::Release;
 use karpwarden::lint::check::Cluster;
 use karpwarden::lint::settings::keys;
-use karpwarden::reference::catalog::catalog;
 use serde_json::{Value as Json, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// Checks files like `check` of the whole engine. Returns nothing if a file is a kustomization.
-#[wasm_bindgen(js_name = checkWithoutKustomization)]
-pub fn check_without_kustomization(
+/// Checks files like `check` of the whole engine. Returns nothing if the files need the whole engine.
+#[wasm_bindgen(js_name = checkKarpenterObjects)]
+pub fn check_karpenter_objects(
     files: &str,
     settings: &str,
     range: Option<String>,
@@ -27,13 +26,7 @@ pub fn check_without_kustomization(
     let mut settings = settings::read(settings)?;
     settings::set_range_and_date(&mut settings, range.as_deref(), today.as_deref())?;
     let cluster = Cluster { name: String::new(), files: files::read(files)? };
-    Ok(karpwarden::check_without_kustomization(&[cluster], &settings).map(|report| report.to_json()))
-}
-
-/// Lists every rule, like `karpwarden rules --format json`.
-#[wasm_bindgen]
-pub fn rules() -> String {
-    serde_json::to_string(&catalog()).unwrap_or_default()
+    Ok(karpwarden::check_karpenter_objects(&[cluster], &settings).map(|report| report.to_json()))
 }
 
 /// Validates settings and returns their mistakes, or the settings as JSON if they have none:

@@ -6,7 +6,7 @@ import { byId, count, h } from './dom.ts';
 import { PlainEditor, type TextEditor } from './plain-editor.ts';
 import { WorkerClient, WorkerStopped } from './worker-client.ts';
 import { type State, type Tab, isLog, save, uniqueName, withoutMark } from './state.ts';
-import type { About, Diagnosed, EngineMethods, Finding, Fix, Report, Rule, Settings, SourceFile, SymptomFile, SymptomMethods } from './types.ts';
+import type { About, Diagnosed, EngineMethods, Finding, Fix, Report, Settings, SourceFile, SymptomFile, SymptomMethods } from './types.ts';
 
 declare const FIRST_EXAMPLE: SourceFile;
 declare const ENGINE_WORKER: string;
@@ -34,7 +34,6 @@ export class App {
   readonly admission = new WorkerClient<AdmissionMethods>(ADMISSION_WORKER);
   editor: TextEditor;
   about: About | undefined;
-  rules: Rule[] = [];
   report: Report | undefined;
   /** The report, byte for byte as the engine wrote it. */
   reportJson = '';

@@ -10,6 +10,8 @@ interface Article {
   summary: string;
   /** HTML that `playground/assemble` renders when the page is built. */
   html: string;
+  /** Whether the article is about a symptom, which the Symptoms tab shows. */
+  symptom: boolean;
 }
 
 export const fetchArticles = once(async () => {

@@ -54,14 +54,12 @@ const whole = (progress: Progress) => during(loadEngine, progress);
 const today = () => new Date().toISOString().slice(0, 10);
 
 const methods: Handlers<EngineMethods> = {
-  start: () => ({
-    about: JSON.parse(checker.about()) as About,
-    rules: JSON.parse(checker.rules()) as Rule[],
-  }),
+  start: () => JSON.parse(checker.about()) as About,
+  rules: async (progress) => JSON.parse((await whole(progress)).rules()) as Rule[],
   async check(files: SourceFile[], settings: Settings, range: string | null, progress: Progress) {
     const args = [JSON.stringify(files), JSON.stringify(settings), range ?? undefined, today()] as const;
     let before = performance.now();
-    let json = checker.checkWithoutKustomization(...args);
+    let json = checker.checkKarpenterObjects(...args);
     if (json === undefined) {
       const { check } = await whole(progress);
       before = performance.now();

@@ -314,9 +314,8 @@ void started
     app.notice('editor', 'The editor could not be fetched. The plain text area still works; reload the page for the full editor.', [reload]);
   });
 started.then(
-  ({ about, rules }) => {
+  (about) => {
     app.about = about;
-    app.rules = rules;
     byId('version').textContent = `Karpwarden ${about.version}`;
     showSettings();
     if (state.tab === 'releases') void draw();
@@ -330,9 +329,9 @@ started.then(
 
 /** Shows the article of the rule or symptom in the address (`?rule=NAME`). */
 async function explainFromAddress(name: string): Promise<void> {
-  const articles = await fetchArticles().catch(() => ({}));
+  const articles: Awaited<ReturnType<typeof fetchArticles>> = await fetchArticles().catch(() => ({}));
   if (!Object.hasOwn(articles, name)) return;
-  app.show(app.rules.some((rule) => rule.name === name) ? 'findings' : 'symptoms');
+  app.show(articles[name]?.symptom ? 'symptoms' : 'findings');
   explain(name);
 }
 

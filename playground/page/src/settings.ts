@@ -6,7 +6,7 @@ import { copy, h } from './dom.ts';
 import { install } from './install.ts';
 import { releaseOptions } from './release-options.ts';
 import { settingsOf } from './state.ts';
-import type { Exception, Level, Problem, Settings } from './types.ts';
+import type { Exception, Level, Problem, Rule, Settings } from './types.ts';
 
 const LIMIT = 10_000;
 
@@ -26,6 +26,8 @@ class Form {
   #copyPolicy = h('button', { type: 'button', class: 'small', id: 'copy-policy', onclick: () =>
     void copy(this.#policy.textContent ?? '', this.#copyPolicy, (text) => this.app.announce(text)) }, 'Copy');
   #latest = 0;
+  #rules: Rule[] = [];
+  #aboutRules = 'Loading the rules';
 
   constructor(private readonly app: App) {
     this.#settings = structuredClone(app.state.settings);
@@ -39,6 +41,19 @@ class Form {
     );
     this.body.prepend(h('div', { 'aria-live': 'polite' }, this.#problems));
     this.#text.addEventListener('input', () => void this.#readText());
+    void this.#listRules();
+  }
+
+  /** Lists the rules. The engine that knows all of them loads on its first use. */
+  async #listRules(): Promise<void> {
+    try {
+      this.#rules = await this.app.engine.call('rules', [], LIMIT);
+      this.#aboutRules = 'No rule matches.';
+    } catch (error) {
+      this.#aboutRules = `The rules could not be loaded: ${(error as Error).message}`;
+    }
+    this.body.children[2]?.replaceWith(this.#levels());
+    this.#drawExceptions();
   }
 
   #set(change: (settings: Settings) => void): void {
@@ -82,7 +97,7 @@ class Form {
   }
 
   #levels(): HTMLElement {
-    const { rules } = this.app;
+    const rules = this.#rules;
     const list = h('div', { class: 'levels', role: 'group', 'aria-label': 'Levels', tabindex: 0 });
     const filter = h('input', { placeholder: 'Find a rule', 'aria-label': 'Find a rule', autocomplete: 'off', spellcheck: 'false', oninput: () => fill() });
     const row = (name: string, summary: string, unset: string) => {
@@ -111,7 +126,7 @@ class Form {
         family = rule.family;
         rows.push(row(rule.name, rule.summary, defaults[rule.severity]));
       }
-      list.replaceChildren(...(rows.length > 0 ? rows : [h('p', { class: 'level' }, 'No rule matches.')]));
+      list.replaceChildren(...(rows.length > 0 ? rows : [h('p', { class: 'level' }, this.#aboutRules)]));
     };
     fill();
     return h('fieldset', {}, h('legend', {}, 'Levels of rules and families'), filter, list);
@@ -144,9 +159,9 @@ class Form {
           return h('label', {}, label, input);
         };
         const rule = h('select', { onchange: () => this.#set(() => (exception.rule = rule.value)) }, h('option', { value: '' }, 'choose'));
-        for (const family of new Set(this.app.rules.map((one) => one.family))) {
+        for (const family of new Set(this.#rules.map((one) => one.family))) {
           const group = h('optgroup', { label: family }, h('option', { value: family }, `${family} (all)`));
-          group.append(...this.app.rules.filter((one) => one.family === family).map((one) => h('option', { value: one.name }, one.name)));
+          group.append(...this.#rules.filter((one) => one.family === family).map((one) => h('option', { value: one.name }, one.name)));
           rule.append(group);
         }
         rule.value = exception.rule;

@@ -215,7 +215,8 @@ export interface Refusal {
 
 /** Methods of the engine worker. */
 export interface EngineMethods {
-  start: { args: []; result: { about: About; rules: Rule[] } };
+  start: { args: []; result: About };
+  rules: { args: []; result: Rule[] };
   check: {
     args: [files: SourceFile[], settings: Settings, range: string | null];
     result: { json: string; ms: number };

@@ -15,7 +15,7 @@ family! {
     api_required,
     api_rule,
     api_type,
-    api_type_meta,
+    api_type_meta in "files",
     api_unknown_field,
     removed_api_version,
 }

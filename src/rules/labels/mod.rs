@@ -1,15 +1,15 @@
 //! Rules for labels, selectors and taints that keep Karpenter from launching nodes or keep pods off them.
 
 family! {
-    hostname_node_affinity,
-    kubernetes_label_selector_opens,
+    hostname_node_affinity in "kubernetes",
+    kubernetes_label_selector_opens in "files",
     legacy_annotations_labels,
-    neuron_accelerator_renamed,
-    nodegroup_label_selector,
-    pod_missing_toleration,
-    pod_no_matching_pool,
-    pod_restricted_label,
+    neuron_accelerator_renamed in "files",
+    nodegroup_label_selector in "kubernetes",
+    pod_missing_toleration in "kubernetes",
+    pod_no_matching_pool in "kubernetes",
+    pod_restricted_label in "kubernetes",
     requirement_key_not_wellknown,
     restricted_label,
-    two_autoscalers,
+    two_autoscalers in "kubernetes",
 }

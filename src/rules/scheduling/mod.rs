@@ -1,9 +1,9 @@
 //! Rules for workloads and NodePools that scheduling treats differently than written.
 
 family! {
-    feature_gate_needed,
-    node_limit_enforced,
-    on_demand_selector_skips_reservations,
-    resource_claims_ignored,
-    topology_spread_regression,
+    feature_gate_needed in "files",
+    node_limit_enforced in "files",
+    on_demand_selector_skips_reservations in "files",
+    resource_claims_ignored in "files",
+    topology_spread_regression in "files",
 }

@@ -1,9 +1,9 @@
 //! Storage that keeps pods Pending or makes Karpenter launch extra nodes.
 
 family! {
-    in_tree_storage,
-    pvc_unprovisionable,
-    storage_zone_unreachable,
-    storageclass_immediate,
-    volume_topology_alternatives,
+    in_tree_storage in "kubernetes",
+    pvc_unprovisionable in "kubernetes",
+    storage_zone_unreachable in "kubernetes",
+    storageclass_immediate in "kubernetes",
+    volume_topology_alternatives in "files",
 }

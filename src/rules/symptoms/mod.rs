@@ -1,6 +1,6 @@
 //! Rules for what observes Karpenter: metrics in alerts and dashboards.
 
 family! {
-    metric_removed,
-    metric_renamed,
+    metric_removed in "files",
+    metric_renamed in "files",
 }

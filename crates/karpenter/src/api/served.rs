@@ -53,10 +53,14 @@ pub const SERVED_KINDS: &[ServedKind] = &[
         .replaced_by("karpenter.k8s.aws/v1", "EC2NodeClass"),
 ];
 
+/// Whether an API group is Karpenter's.
+pub fn is_own_group(group: &str) -> bool {
+    matches!(group, "karpenter.sh" | "karpenter.k8s.aws")
+}
+
 /// The releases that serve a kind in a version; `None` outside Karpenter's API groups.
 pub fn releases_of(group: &str, version: &str, kind: &str) -> Option<Releases> {
-    matches!(group, "karpenter.sh" | "karpenter.k8s.aws")
-        .then(|| find(group, version, kind).map_or(Releases::NONE, |served| served.releases))
+    is_own_group(group).then(|| find(group, version, kind).map_or(Releases::NONE, |served| served.releases))
 }
 
 /// The entry of a kind in a version.

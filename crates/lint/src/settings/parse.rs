@@ -115,13 +115,17 @@ impl Selector {
     /// Finds a rule, a symptom or a family by its name.
     pub fn parse(name: &str, registry: &Registry) -> Result<Self, String> {
         let families = Family::ALL.into_iter();
-        let rules = registry.rules().map(|rule| rule.name);
+        let left_out = registry.left_out.iter().copied().flatten().copied();
+        let rules = registry.rules().map(|rule| rule.name).chain(left_out.clone().map(|(name, _)| name));
         let symptoms = (registry.symptoms)().into_iter();
         if let Some(family) = families.clone().find(|family| family.name() == name) {
             return Ok(Self::Family(family));
         }
         if let Some(rule) = registry.find(name) {
             return Ok(Self::One(rule.name, rule.family));
+        }
+        if let Some((rule, family)) = left_out.into_iter().find(|(rule, _)| *rule == name) {
+            return Ok(Self::One(rule, family));
         }
         if let Some(symptom) = symptoms.clone().find(|symptom| *symptom == name) {
             return Ok(Self::One(symptom, Family::Symptoms));

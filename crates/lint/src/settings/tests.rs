@@ -2,6 +2,7 @@
 
 use super::exception::glob;
 use super::*;
+use crate::finding::Family;
 use karpenter::release::Releases;
 use manifest::limits::Limits;
 use manifest::{Document, File};
@@ -17,6 +18,12 @@ fn read(text: &str) -> Result<Settings, Vec<String>> {
 fn empty_settings_are_the_defaults() {
     assert_eq!(read("{}"), Ok(Settings::default()));
     assert_eq!(read("karpenterVersion: null\nrules:\n"), Ok(Settings::default()));
+}
+
+#[test]
+fn settings_may_name_a_rule_that_the_program_leaves_out() {
+    let settings = read("rules: {left-out: deny}\n").unwrap();
+    assert_eq!(settings.levels, [(Selector::One("left-out", Family::Labels), RuleLevel::Deny)]);
 }
 
 #[test]

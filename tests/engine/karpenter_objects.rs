@@ -1,0 +1,57 @@
+//! Checks of Karpenter's own objects, for which a front end needs only a part of the engine.
+
+use karpwarden::karpenter::release::Release;
+use karpwarden::karpenter::upgrade_path::UpgradePath;
+use karpwarden::lint::check::Cluster;
+use karpwarden::lint::settings::{Settings, Target};
+use karpwarden::manifest::File;
+use karpwarden::manifest::limits::Limits;
+
+const CLASS: (&str, &str) = (
+    "class.yaml",
+    "apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes
+",
+);
+
+const KUSTOMIZATION: (&str, &str) = ("kustomization.yaml", "resources: [class.yaml]\n");
+
+const DEPLOYMENT: (&str, &str) = (
+    "web.yaml",
+    "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {}}}\n",
+);
+
+fn cluster(files: &[(&str, &str)]) -> [Cluster; 1] {
+    let files = files.iter().map(|(name, text)| File::read(*name, *text, &Limits::DEFAULT)).collect();
+    [Cluster { name: String::new(), files }]
+}
+
+#[test]
+fn reports_on_objects_of_karpenter_as_the_whole_engine_does() {
+    let (clusters, settings) = (cluster(&[CLASS]), Settings::default());
+    let report = karpwarden::check_karpenter_objects(&clusters, &settings).unwrap();
+    assert!(!report.findings.is_empty());
+    assert_eq!(report.to_json(), karpwarden::check(&clusters, &settings).to_json());
+}
+
+#[test]
+fn leaves_kustomizations_and_other_objects_to_the_whole_engine() {
+    for other in [KUSTOMIZATION, DEPLOYMENT] {
+        let clusters = cluster(&[CLASS, other]);
+        assert!(
+            karpwarden::check_karpenter_objects(&clusters, &Settings::default()).is_none(),
+            "{}",
+            other.0
+        );
+    }
+}
+
+#[test]
+fn leaves_upgrades_to_the_whole_engine() {
+    let path = UpgradePath::new(Release::parse("1.8").unwrap(), Release::parse("1.14").unwrap());
+    let settings = Settings { karpenter: Target::on_upgrade(path), ..Settings::default() };
+    assert!(karpwarden::check_karpenter_objects(&cluster(&[CLASS]), &settings).is_none());
+}
