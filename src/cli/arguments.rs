@@ -382,7 +382,7 @@ pub(crate) struct ChoiceFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Report only these rules or families; `karpwarden rules` lists them.
+    /// Report only these rules or families; `karpwarden rules` lists them. `all` includes the rules that are off by default.
     #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
     pub(crate) select: Vec<String>,
 

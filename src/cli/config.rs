@@ -152,13 +152,14 @@ fn apply(check: &Check, settings: &mut Settings) -> Vec<String> {
     let mut problems = Vec::new();
     apply_target(check, settings, &mut problems);
     let mut selectors = |flag: &str, names: &[String]| -> Vec<Selector> {
-        let parsed = names.iter().filter_map(|name| match Selector::parse(name.trim(), &REGISTRY) {
-            Ok(selector) => Some(selector),
-            Err(message) => {
-                problems.push(format!("{flag}: {message}; `karpwarden rules` lists them"));
-                None
-            }
-        });
+        let parsed =
+            names.iter().filter_map(|name| match Selector::parse_selection(name.trim(), &REGISTRY) {
+                Ok(selector) => Some(selector),
+                Err(message) => {
+                    problems.push(format!("{flag}: {message}; `karpwarden rules` lists them"));
+                    None
+                }
+            });
         parsed.collect()
     };
     settings.select = selectors("--select", &check.choice.select);
@@ -203,9 +204,11 @@ fn apply_target(check: &Check, settings: &mut Settings, problems: &mut Vec<Strin
     }
 }
 
-/// Whether `--select` names a rule or family that the config file turns off, or a rule of a family that it turns off.
+/// Whether `--select` names a rule or family that the config file turns off, or a rule of a family that it turns off. `all`
+/// names none of them.
 fn overrules(selected: &[Selector], off: Selector) -> bool {
     selected.iter().any(|selector| match (selector, off) {
+        (Selector::All, _) => false,
         (Selector::One(_, own), Selector::Family(family)) => *own == family,
         (one, other) => *one == other,
     })
@@ -227,6 +230,7 @@ mod tests {
         let family = Selector::parse("nodeclass", &REGISTRY).unwrap();
         assert!(overrules(&[rule], family));
         assert!(overrules(&[family], family));
+        assert!(!overrules(&[Selector::All], family));
         assert!(!overrules(&[family], rule));
     }
 }

@@ -48,6 +48,7 @@ fn checks_everything(check: &Check, config: &Config) -> bool {
 fn can_be_used(exception: &Exception) -> bool {
     match exception.rule {
         Selector::Family(family) => family != Family::Symptoms,
+        Selector::All => true,
         Selector::One(name, _) => REGISTRY.find(name).is_some_and(|rule| !rule.upgrade_only),
     }
 }

@@ -26,6 +26,8 @@ pub struct CatalogEntry {
     /// The releases with the problem, as they are printed.
     #[serde(skip)]
     pub releases: String,
+    /// `default` or `opt-in`: whether the rule runs only where the settings select it.
+    pub enabled: &'static str,
     /// `none`, `safe` or `unsafe`.
     pub fix: &'static str,
     /// The problem in one line.
@@ -46,6 +48,7 @@ impl CatalogEntry {
             since,
             until,
             releases: rule.releases.to_string(),
+            enabled: if rule.opt_in { "opt-in" } else { "default" },
             fix: rule.fix.name(),
             summary: rule.summary,
             url: url(rule.name),

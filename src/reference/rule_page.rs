@@ -25,6 +25,9 @@ fn facts(rule: &Rule) -> String {
         Fixes::Unsafe => "unsafe, offered for review",
     };
     let _ = writeln!(list, "- Fix: {fix}");
+    if rule.opt_in {
+        list.push_str("- Runs only if selected: `--select`, or a level under its name in the settings\n");
+    }
     if rule.upgrade_only {
         list.push_str("- Runs only under: `karpwarden upgrade`\n");
     }

@@ -39,6 +39,7 @@ impl CatalogEntry {
             since,
             until,
             releases: symptom.releases().to_string(),
+            enabled: "default",
             fix: Fixes::None.name(),
             summary: symptom.summary,
             url: url(symptom.name),

@@ -64,6 +64,7 @@ fn lists_rules_for_people_and_programs() {
     assert_snapshot!(serde_json::to_string_pretty(rule).unwrap(), @r#"
     {
       "caughtBy": "nobody",
+      "enabled": "default",
       "family": "nodeclass",
       "fix": "safe",
       "name": "instance-profile-is-arn",
@@ -158,7 +159,8 @@ fn prints_help_and_version() {
     What to look for:
           --config <FILE>          Config file [default: the nearest karpwarden.yaml in this folder or a
                                    parent folder]
-          --select <RULE,…>        Report only these rules or families; `karpwarden rules` lists them
+          --select <RULE,…>        Report only these rules or families; `karpwarden rules` lists them.
+                                   `all` includes the rules that are off by default
           --ignore <RULE,…>        Report all but these rules or families
           --exclude <PATTERN>      Skip files and folders that match this pattern, written as in
                                    .gitignore; may be repeated

@@ -351,7 +351,9 @@ fn objects_of_document<'d>(
             }
             let on_upgrade = settings.karpenter.upgrade_path().is_some();
             let reads = |rule: &Rule, object| {
-                rule.counts_as_checked(object) || (on_upgrade && rule.upgrade_only && rule.applies(object))
+                let is_on = !rule.opt_in || settings.opts_in(rule);
+                (is_on && rule.counts_as_checked(object))
+                    || (on_upgrade && rule.upgrade_only && rule.applies(object))
             };
             if !objects.iter().any(|object| registry.rules().any(|rule| reads(rule, *object))) {
                 skip(&coverage::reason_without_rule(&objects));

@@ -35,6 +35,8 @@ pub struct Rule {
     pub looks_up: for<'d> fn(Object<'d>) -> bool,
     /// Runs only under `karpwarden upgrade`.
     pub upgrade_only: bool,
+    /// Runs only where the settings select it: reasonable people differ about its findings.
+    pub opt_in: bool,
     /// The time to act on its findings in an upgrade.
     pub phase: Phase,
     /// The rules of family `api-server` whose refusals it explains: at the same key or value, only its finding is shown.
@@ -83,6 +85,7 @@ impl Rule {
         inventory: &[],
         looks_up: |_| true,
         upgrade_only: false,
+        opt_in: false,
         phase: Phase::Before,
         supersedes: &[],
         depends_on_karpenter: false,

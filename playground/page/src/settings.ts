@@ -124,7 +124,7 @@ class Form {
         if (wanted && !`${rule.name} ${rule.family} ${rule.summary}`.toLowerCase().includes(wanted)) continue;
         if (rule.family !== family) rows.push(row(rule.family, '', 'default of each rule'));
         family = rule.family;
-        rows.push(row(rule.name, rule.summary, defaults[rule.severity]));
+        rows.push(row(rule.name, rule.summary, rule.enabled === 'opt-in' ? 'off (default)' : defaults[rule.severity]));
       }
       list.replaceChildren(...(rows.length > 0 ? rows : [h('p', { class: 'level' }, this.#aboutRules)]));
     };

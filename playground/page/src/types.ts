@@ -140,6 +140,7 @@ export interface Rule {
   caughtBy: string;
   since: string;
   until: string;
+  enabled: 'default' | 'opt-in';
   fix: 'none' | 'safe' | 'unsafe';
   summary: string;
   url: string;

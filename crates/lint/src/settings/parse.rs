@@ -112,6 +112,11 @@ impl Settings {
 }
 
 impl Selector {
+    /// Finds a rule, a symptom or a family by its name, or `all`, which selects every rule.
+    pub fn parse_selection(name: &str, registry: &Registry) -> Result<Self, String> {
+        if name == Self::All.name() { Ok(Self::All) } else { Self::parse(name, registry) }
+    }
+
     /// Finds a rule, a symptom or a family by its name.
     pub fn parse(name: &str, registry: &Registry) -> Result<Self, String> {
         let families = Family::ALL.into_iter();

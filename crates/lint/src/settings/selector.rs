@@ -1,22 +1,25 @@
-//! Selection of rules by name or family, and the level that the settings give to them.
+//! Selection of rules by name or family, or of all rules, and the level that the settings give to them.
 
 use crate::classification::Family;
 
-/// A rule, a symptom or a family.
+/// A rule, a symptom, a family, or all rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selector {
     /// One rule or symptom: its name and its family.
     One(&'static str, Family),
     /// All rules of a family.
     Family(Family),
+    /// All rules.
+    All,
 }
 
 impl Selector {
-    /// The name of the rule, symptom or family.
+    /// The name of the rule, symptom or family, or `all`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::One(name, _) => name,
             Self::Family(family) => family.name(),
+            Self::All => "all",
         }
     }
 
@@ -25,6 +28,7 @@ impl Selector {
         match self {
             Self::One(one, _) => one == name,
             Self::Family(one) => one == family,
+            Self::All => true,
         }
     }
 }

@@ -11,7 +11,17 @@ impl Settings {
         if rule.upgrade_only && self.karpenter.upgrade_path().is_none() {
             return None;
         }
+        if rule.opt_in && !self.opts_in(rule) {
+            return None;
+        }
         self.severity_of(own, |selector| selector.selects(rule.name, rule.family))
+    }
+
+    /// Whether the settings select the rule: with `--select`, or with a level under its name.
+    pub fn opts_in(&self, rule: &Rule) -> bool {
+        let gives_level = |(selector, _): &(Selector, RuleLevel)| selector.name() == rule.name;
+        self.select.iter().any(|selector| selector.selects(rule.name, rule.family))
+            || self.levels.iter().any(gives_level)
     }
 
     /// Severity of a diagnosis under these settings, from the diagnosis' own severity; `None` if the symptom is off.
@@ -24,12 +34,12 @@ impl Settings {
         if (!self.select.is_empty() && !chosen(&self.select)) || chosen(&self.ignore) {
             return None;
         }
-        let of_family = |selector: &Selector| matches!(selector, Selector::Family(_));
+        let of_rule = |selector: &Selector| matches!(selector, Selector::One(..));
         let level = self
             .levels
             .iter()
             .filter(|(selector, _)| selects(*selector))
-            .max_by_key(|(selector, _)| !of_family(selector));
+            .max_by_key(|(selector, _)| of_rule(selector));
         match level.map(|(_, level)| *level) {
             None => Some(own),
             Some(RuleLevel::Deny) => Some(Severity::Error),

@@ -2,7 +2,8 @@
 
 use super::exception::glob;
 use super::*;
-use crate::finding::Family;
+use crate::classification::{Family, Severity};
+use crate::rule::Rule;
 use karpenter::release::Releases;
 use manifest::limits::Limits;
 use manifest::{Document, File};
@@ -106,4 +107,19 @@ fn globs_match_whole_names() {
     ] {
         assert_eq!(glob(pattern, text), fits, "{pattern} {text}");
     }
+}
+
+#[test]
+fn rule_that_is_off_by_default_runs_where_it_is_selected() {
+    let rule = Rule { name: "left-out", family: Family::Labels, opt_in: true, ..Rule::DEFAULTS };
+    let severity = |settings: &Settings| settings.severity(&rule, Severity::Info);
+    assert_eq!(severity(&Settings::default()), None);
+    assert_eq!(severity(&read("rules: {labels: warn}\n").unwrap()), None);
+    assert_eq!(severity(&read("rules: {left-out: warn}\n").unwrap()), Some(Severity::Warning));
+    for name in ["all", "labels", "left-out"] {
+        let select = vec![Selector::parse_selection(name, &crate::testing::REGISTRY).unwrap()];
+        assert_eq!(severity(&Settings { select, ..Settings::default() }), Some(Severity::Info), "{name}");
+    }
+    let select = vec![Selector::Family(Family::Storage)];
+    assert_eq!(severity(&Settings { select, ..Settings::default() }), None);
 }
