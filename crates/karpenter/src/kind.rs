@@ -25,6 +25,13 @@ impl Kind {
     /// `apps/v1` Deployment.
     pub const DEPLOYMENT: Self = Self::of("apps", "v1", "Deployment");
 
+    /// `policy/v1` PodDisruptionBudget.
+    pub const POD_DISRUPTION_BUDGET: Self = Self::of("policy", "v1", "PodDisruptionBudget");
+    /// `autoscaling/v2` HorizontalPodAutoscaler.
+    pub const HORIZONTAL_POD_AUTOSCALER: Self = Self::of("autoscaling", "v2", "HorizontalPodAutoscaler");
+    /// `scheduling.k8s.io/v1` PriorityClass.
+    pub const PRIORITY_CLASS: Self = Self::of("scheduling.k8s.io", "v1", "PriorityClass");
+
     /// A kind by its group, version and name.
     pub const fn of(group: &'static str, version: &'static str, name: &'static str) -> Self {
         Self { group, version, name }

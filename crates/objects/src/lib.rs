@@ -11,6 +11,7 @@
 //! | [`node_pool`], [`node_claim`], [`node_overlay`], [`node_class`] | Karpenter's kinds |
 //! | [`requirement`], [`requirement_holder`], [`taint`] | requirements and taints within them |
 //! | [`pod`] | pods and pod templates |
+//! | [`pod_disruption_budget`], [`autoscaler`], [`priority_class`] | kinds that decide how many pods run, and which may be evicted |
 //! | [`storage`] | StorageClass, PersistentVolume, PersistentVolumeClaim, and the claims of a cluster |
 //! | [`controller`], [`chart_values`] | the Deployment of Karpenter's controller, and the values of its chart |
 //! | [`feature_gates`], [`identity`], [`zones`] | conclusions from the objects of a cluster |
@@ -25,6 +26,7 @@
 //! Facts, such as the labels that a release knows or the keys of a chart, are in the crate `karpenter`; grammars of values,
 //! such as quantities and durations, are in the crate `values`.
 
+pub mod autoscaler;
 pub mod chart_values;
 pub mod controller;
 pub mod conversion;
@@ -42,6 +44,8 @@ pub mod node_pool;
 pub mod object;
 pub mod placeholders;
 pub mod pod;
+pub mod pod_disruption_budget;
+pub mod priority_class;
 pub mod requirement;
 pub mod requirement_holder;
 pub mod status;

@@ -20,7 +20,7 @@ const OF_WORKLOAD: &[&[&str]] = &[&["spec", "selector"], &["spec", "template", "
 ///
 /// Source: api/openapi-spec/swagger.json of kubernetes/kubernetes at v1.33.0. A job needs a `restartPolicy`, because it refuses
 /// the default: `validateJobSpec` in pkg/apis/batch/validation/validation.go of kubernetes/kubernetes at 00bdb3fade2e.
-const BUILT_IN: [BuiltIn; 12] = [
+const BUILT_IN: [BuiltIn; 14] = [
     built_in(
         "CronJob",
         "batch/v1",
@@ -28,11 +28,17 @@ const BUILT_IN: [BuiltIn; 12] = [
     ),
     built_in("DaemonSet", "apps/v1", OF_WORKLOAD),
     built_in("Deployment", "apps/v1", OF_WORKLOAD),
+    built_in(
+        "HorizontalPodAutoscaler",
+        "autoscaling/v2",
+        &[&["spec", "scaleTargetRef"], &["spec", "maxReplicas"]],
+    ),
     built_in("Job", "batch/v1", &[&["spec", "template", "spec", "restartPolicy"]]),
     built_in("PersistentVolume", "v1", &[&["spec", "capacity"], &["spec", "accessModes"]]),
     built_in("PersistentVolumeClaim", "v1", &[&["spec", "accessModes"], &["spec", "resources"]]),
     built_in("Pod", "v1", &[&["spec", "containers"]]),
     built_in("PodDisruptionBudget", "policy/v1", &[&["spec", "selector"]]),
+    built_in("PriorityClass", "scheduling.k8s.io/v1", &[&["value"]]),
     built_in("ReplicaSet", "apps/v1", OF_WORKLOAD),
     built_in("Service", "v1", &[&["spec", "selector"], &["spec", "ports"]]),
     built_in("StatefulSet", "apps/v1", OF_WORKLOAD),
