@@ -275,6 +275,9 @@ impl<'d> Claim<'d> {
                 reserved.insert(id);
             }
         }
+        if attempt.settings.reservation_fallback {
+            return Ok(reserved);
+        }
         if is_compatible && reserved.is_empty() {
             return Err(Rejection::Reservation(
                 "one or more instance types with compatible reserved offerings are available, but could not be reserved",

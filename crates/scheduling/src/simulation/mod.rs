@@ -2,14 +2,16 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `world`, `workloads`, `shape`, `requests`, `volumes` | the input: pods, NodePools, nodes, storage |
+//! | `base`, `world`, `workloads`, `shape`, `requests`, `volumes` | the input: pods, NodePools, nodes, storage |
 //! | `catalog`, `offerings`, `node_class`, `overlay` | instance types with resources, zones and prices |
 //! | `pool`, `daemons`, `filter` | NodePools and the choice of instance types |
 //! | `topology` | topology spread, affinity and anti-affinity |
 //! | `solver`, `queue`, `relaxation`, `variant` | the loop over the pods |
 //! | `node`, `claim`, `reservations`, `host_ports` | existing and new nodes |
 //! | `outcome`, `reason` | the result |
+//! | `round`, `new_node`, `known_pool` | rounds in a cluster that changes, for decisions about disruption |
 
+mod base;
 mod behaviour;
 mod catalog;
 mod claim;
@@ -17,8 +19,10 @@ mod daemons;
 mod filter;
 mod go_sort;
 mod host_ports;
+mod known_pool;
 mod locate;
 mod namespaces;
+mod new_node;
 mod node;
 mod node_class;
 mod offerings;
@@ -32,6 +36,7 @@ mod report;
 mod requests;
 mod reservations;
 mod resources;
+mod round;
 mod selector;
 mod settings;
 mod shape;
@@ -45,8 +50,12 @@ mod world;
 
 use objects::object::Object;
 
+pub use known_pool::KnownPool;
+pub use new_node::NewNode;
 pub use outcome::{Outcome, Placement, SimulatedClaim, SimulatedPod, Unplaced};
 pub use reason::{Disagreement, NearestMiss, PoolReason, ReasonKind};
+pub use round::{Change, Cluster, Round, RoundPod};
+pub use selector::{LabelSelector, Labels, labels_of};
 pub use settings::{ReplicaCount, SimulationSettings, Zone};
 
 /// Simulation of one round of the provisioner.
@@ -61,7 +70,9 @@ impl Simulation {
     /// A simulation of the pods among objects.
     pub fn new(settings: SimulationSettings, objects: &[Object<'_>]) -> Self {
         let pods = workloads::InputPods::of(objects, &settings);
-        let numbers = 1..=pods.pending.len();
+        // In a whole cluster, every pod may need a new node.
+        let running = if settings.whole_state { pods.running.len() } else { 0 };
+        let numbers = 1..=pods.pending.len().saturating_add(running).min(Self::MOST_PODS);
         let hosts = numbers.map(|number| format!("hostname-placeholder-{number:04}")).collect();
         Self { settings, hosts, is_truncated: pods.is_truncated }
     }
@@ -77,6 +88,11 @@ impl Simulation {
     /// The settings.
     pub fn settings(&self) -> &SimulationSettings {
         &self.settings
+    }
+
+    /// The cluster of some objects, for several rounds.
+    pub fn cluster<'i, 'd>(&'d self, objects: &'i [Object<'d>]) -> Cluster<'i, 'd> {
+        Cluster::new(objects, &self.settings, &self.hosts)
     }
 
     /// Places the pods among objects.

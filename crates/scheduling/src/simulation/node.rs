@@ -14,6 +14,7 @@ use super::behaviour::Behaviour;
 use super::daemons::{Daemons, untolerated};
 use super::host_ports::HostPortUsage;
 use super::resources::{NODES, ResourceNames, Resources};
+use super::settings::SimulationSettings;
 use super::topology::Topology;
 use super::variant::Variant;
 use super::volumes::VolumeUsage;
@@ -30,7 +31,7 @@ const EPHEMERAL: [(&str, &str, &str); 4] = [
 ];
 
 /// Existing node.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ExistingNode<'d> {
     /// The name.
     pub(crate) name: &'d str,
@@ -42,6 +43,8 @@ pub(crate) struct ExistingNode<'d> {
     pub(crate) taints: Vec<PoolTaint<'d>>,
     /// Whether the node has started completely.
     pub(crate) is_initialized: bool,
+    /// Whether the node takes no pods of nodes that are disrupted, because `consolidateAfter` is not over.
+    pub(crate) is_waiting: bool,
     /// The capacity.
     pub(crate) capacity: Resources,
     /// The resources that are left.
@@ -63,17 +66,25 @@ impl<'d> ExistingNode<'d> {
         claim: Option<Object<'d>>,
         csi: Option<Object<'d>>,
         names: &ResourceNames<'d>,
-        release: Release,
+        settings: &SimulationSettings,
     ) -> Self {
-        let label_map = object.metadata().label_map();
+        let release = settings.release;
+        let whole = settings.whole_state;
+        let is_unregistered = object.metadata().label("karpenter.sh/registered").map(text) != Some("true");
+        let described = claim.filter(|_| whole && is_unregistered).unwrap_or(object);
+        let label_map = described.metadata().label_map();
         let mut requirements =
             Requirements::of_labels(members_of(label_map).map(|(key, value)| (key, text(value))));
         let label = |key: &str| object.metadata().label(key).map(text);
         let host = label(labels::HOSTNAME).unwrap_or(object.name());
         requirements.replace(labels::HOSTNAME, Requirement::is(host));
-        let is_managed = label(labels::NODEPOOL).is_some();
         let has_node = object.kind() == "Node";
-        let is_initialized = !is_managed || (has_node && label("karpenter.sh/initialized") != Some("false"));
+        let initialized = label("karpenter.sh/initialized");
+        let is_initialized = if whole {
+            has_node && (claim.is_none() || initialized == Some("true"))
+        } else {
+            label(labels::NODEPOOL).is_none() || (has_node && initialized != Some("false"))
+        };
         let status = |object: Object<'d>, field: &str| names.parse(members_of(object.at(&["status", field])));
         let of = |field: &str| {
             let mut all = status(object, field);
@@ -86,8 +97,8 @@ impl<'d> ExistingNode<'d> {
         let (mut capacity, available) = (of("capacity"), of("allocatable"));
         capacity.set(NODES, Quantity::from_units(1));
         let starting = startup_taints(claim.or(Some(object).filter(|_| !has_node)));
-        let written =
-            items_of(object.at(&["spec", "taints"])).map(|item| PoolTaint::from_item(TaintItem::new(item)));
+        let written = items_of(described.at(&["spec", "taints"]))
+            .map(|item| PoolTaint::from_item(TaintItem::new(item)));
         let counts = |taint: &PoolTaint<'d>| is_initialized || !is_temporary(taint, &starting, release);
         Self {
             name: object.name(),
@@ -95,6 +106,7 @@ impl<'d> ExistingNode<'d> {
             labels: requirements,
             taints: written.filter(counts).collect(),
             is_initialized,
+            is_waiting: false,
             capacity,
             available,
             daemons: Resources::default(),

@@ -25,7 +25,7 @@ use crate::taints::PoolTaint;
 use values::quantity::Quantity;
 
 /// NodePool as the scheduler uses it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pool<'d> {
     /// The object.
     pub(crate) object: Object<'d>,
@@ -37,6 +37,8 @@ pub(crate) struct Pool<'d> {
     pub(crate) requirements: Requirements<'d>,
     /// The taints.
     pub(crate) taints: Vec<PoolTaint<'d>>,
+    /// Whether the pool takes pods: it is Ready, not static, and not being deleted.
+    pub(crate) is_used: bool,
     /// The name of the node class.
     pub(crate) node_class: &'d str,
     /// The instance types.
@@ -52,13 +54,13 @@ pub(crate) struct Pool<'d> {
 }
 
 impl<'d> Pool<'d> {
-    /// Reads a NodePool; `None` if Karpenter does not use it.
+    /// Reads a NodePool; `None` if its node class belongs to another provider.
     pub(crate) fn read(object: Object<'d>, names: &ResourceNames<'d>, release: Release) -> Option<Self> {
         let pool = NodePool::of(object)?;
-        if !is_used(pool, release) {
+        let reference = pool.node_class_ref();
+        if !is_of_provider(reference) && Behaviour::MANAGED_NODE_CLASSES.holds_in(release) {
             return None;
         }
-        let reference = pool.node_class_ref();
         let node_class = reference.and_then(NodeClassRef::name).map(text).unwrap_or_default();
         let written = written(pool, release);
         let requirements = template(&written, object.name(), node_class, release);
@@ -71,6 +73,7 @@ impl<'d> Pool<'d> {
             written,
             requirements,
             taints,
+            is_used: is_used(pool, release),
             node_class,
             catalog: Rc::default(),
             types: TypeSet::default(),
@@ -124,16 +127,17 @@ impl<'d> Pool<'d> {
     }
 }
 
-fn is_used(pool: NodePool<'_>, release: Release) -> bool {
-    let object = pool.object();
-    let reference = pool.node_class_ref();
-    let of_provider = reference.is_some_and(|reference| {
+fn is_of_provider(reference: Option<NodeClassRef<'_>>) -> bool {
+    reference.is_some_and(|reference| {
         matches!(reference.group_text(), "" | "karpenter.k8s.aws")
             && reference.kind().map(text).is_none_or(|kind| kind == "EC2NodeClass")
-    });
+    })
+}
+
+fn is_used(pool: NodePool<'_>, release: Release) -> bool {
+    let object = pool.object();
     let is_static = pool.replicas().is_some_and(|replicas| !replicas.is_null());
     object.at(&["metadata", "deletionTimestamp"]).is_none()
-        && (of_provider || !Behaviour::MANAGED_NODE_CLASSES.holds_in(release))
         && !(is_static && Behaviour::STATIC_POOLS.holds_in(release))
         && is_ready(object)
 }

@@ -1,6 +1,7 @@
 //! From the state of the solver to the result.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use karpenter::labels;
 
@@ -10,6 +11,7 @@ use super::claim::Claim;
 use super::outcome::{Outcome, Placement, SimulatedClaim, SimulatedPod, Unplaced};
 use super::resources::{ResourceNames, Resources};
 use super::solver::Solver;
+use crate::requirements::Requirement;
 use values::quantity::Quantity;
 
 /// The labels that Karpenter sets on every node.
@@ -17,9 +19,17 @@ const OF_EVERY_NODE: [&str; 4] =
     [labels::NODEPOOL, labels::NODE_CLASS, "karpenter.sh/registered", "karpenter.sh/initialized"];
 
 /// The result of a solved simulation.
-pub(crate) fn outcome(solver: Solver<'_>) -> Outcome<'_> {
-    let Solver { world, mut claims, failures, settings, .. } = solver;
-    let inclusive = Behaviour::INCLUSIVE_OPERATORS.holds_in(settings.release);
+pub(crate) fn outcome<'d>(solver: Solver<'d>) -> Outcome<'d> {
+    let inclusive = Behaviour::INCLUSIVE_OPERATORS.holds_in(solver.settings.release);
+    let names = Rc::clone(&solver.world.names);
+    let (pods, claims) = placements(solver);
+    let describe = |claim: &Claim<'d>| describe_with(claim, &claim.types, &names, inclusive);
+    Outcome { pods, claims: claims.iter().map(describe).collect() }
+}
+
+/// The pods with their places, and the new nodes in the order of their first pod.
+pub(crate) fn placements(solver: Solver<'_>) -> (Vec<SimulatedPod<'_>>, Vec<Claim<'_>>) {
+    let Solver { world, mut claims, failures, .. } = solver;
     for claim in &mut claims {
         claim.pods.sort_unstable();
     }
@@ -50,42 +60,52 @@ pub(crate) fn outcome(solver: Solver<'_>) -> Outcome<'_> {
         pod: pod.input.pod,
         placement: placement(index, pod.ignored),
     });
-    let names = &world.names;
-    Outcome {
-        pods: pods.collect(),
-        claims: claims.iter().map(|claim| describe(claim, names, inclusive)).collect(),
-    }
+    (pods.collect(), claims)
 }
 
-fn describe<'d>(claim: &Claim<'d>, names: &ResourceNames<'d>, inclusive: bool) -> SimulatedClaim<'d> {
+/// A new node with some of its instance types as plain data.
+pub(crate) fn describe_with<'d>(
+    claim: &Claim<'d>,
+    types: &TypeSet,
+    names: &ResourceNames<'d>,
+    inclusive: bool,
+) -> SimulatedClaim<'d> {
     let catalog = &claim.pool.catalog;
-    let mut launchable = TypeSet::with_capacity(claim.types.len());
+    let mut launchable = TypeSet::with_capacity(types.len());
     let (mut zones, mut capacity_types) = (BTreeSet::new(), BTreeSet::new());
     for offering in catalog.compatible_offerings(&claim.requirements) {
-        if !offering.types.is_disjoint(&claim.types) {
+        if !offering.types.is_disjoint(types) {
             zones.insert(offering.zone);
             capacity_types.insert(offering.capacity_type);
             launchable.union_with(&offering.types);
         }
     }
-    launchable.intersect_with(&claim.types);
+    launchable.intersect_with(types);
     let cheapest = catalog.by_price(&launchable, &claim.requirements);
     let with_name = |(index, price): &(usize, f64)| Some((*catalog.names.get(*index)?, *price));
     let first = cheapest.first().and_then(|(index, _)| catalog.resources.get(*index));
-    let chosen = claim.requirements.iter().filter(|(key, _)| !OF_EVERY_NODE.contains(key));
     SimulatedClaim {
         pool: claim.pool.object,
         pods: claim.pods.clone(),
-        instance_types: claim.types.count_ones(..),
+        instance_types: types.count_ones(..),
         offered: launchable.count_ones(..),
         cheapest: cheapest.iter().filter_map(with_name).collect(),
         zones: zones.into_iter().collect(),
         capacity_types: capacity_types.into_iter().collect(),
         requests: list(&claim.requests, names),
         allocatable: first.map(|resources| list(&resources.allocatable, names)).unwrap_or_default(),
-        requirements: chosen.map(|(key, one)| (key, one.written(inclusive))).collect(),
+        requirements: written(claim.requirements.iter(), inclusive),
         reservations: claim.reserved.iter().copied().collect(),
     }
+}
+
+/// Requirements as an author writes them, without the labels of every node.
+pub(crate) fn written<'r, 'd: 'r>(
+    all: impl Iterator<Item = (&'d str, &'r Requirement<'d>)>,
+    inclusive: bool,
+) -> Vec<(&'d str, String)> {
+    let chosen = all.filter(|(key, _)| !OF_EVERY_NODE.contains(key));
+    chosen.map(|(key, one)| (key, one.written(inclusive))).collect()
 }
 
 fn list<'d>(resources: &Resources, names: &ResourceNames<'d>) -> Vec<(&'d str, Quantity)> {

@@ -9,10 +9,10 @@ use manifest::tree::{Node, items_of, members_of};
 use crate::scalar::{text, text_or_empty};
 
 /// Labels of an object.
-pub(crate) type Labels<'d> = BTreeMap<&'d str, &'d str>;
+pub type Labels<'d> = BTreeMap<&'d str, &'d str>;
 
 /// Returns a map of labels.
-pub(crate) fn labels_of(map: Option<Node<'_>>) -> Labels<'_> {
+pub fn labels_of(map: Option<Node<'_>>) -> Labels<'_> {
     members_of(map).map(|(key, value)| (key, text(value))).collect()
 }
 
@@ -39,14 +39,14 @@ impl Expression<'_> {
 
 /// Selector of pods or namespaces. The empty selector matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct LabelSelector<'d> {
+pub struct LabelSelector<'d> {
     labels: Labels<'d>,
     expressions: BTreeSet<Expression<'d>>,
 }
 
 impl<'d> LabelSelector<'d> {
     /// Parses a selector; `None` if it is absent, which matches nothing.
-    pub(crate) fn parse(node: Option<Node<'d>>) -> Option<Self> {
+    pub fn parse(node: Option<Node<'d>>) -> Option<Self> {
         let node = node.filter(|node| node.is_mapping())?;
         let expressions = items_of(node.get("matchExpressions")).map(|item| Expression {
             key: text_or_empty(item.get("key")),
@@ -63,7 +63,7 @@ impl<'d> LabelSelector<'d> {
     }
 
     /// Whether labels match.
-    pub(crate) fn matches(&self, labels: &Labels<'_>) -> bool {
+    pub fn matches(&self, labels: &Labels<'_>) -> bool {
         self.labels.iter().all(|(key, value)| labels.get(key) == Some(value))
             && self.expressions.iter().all(|expression| expression.matches(labels))
     }

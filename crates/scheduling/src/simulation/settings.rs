@@ -59,6 +59,12 @@ pub struct SimulationSettings {
     pub assumes_node_classes: bool,
     /// Whether existing nodes are left out.
     pub without_nodes: bool,
+    /// Whether the objects are the whole state of a cluster, as its API server has them: a node without a NodeClaim is not
+    /// managed, and a node is initialized only with the label.
+    pub whole_state: bool,
+    /// Whether a node falls back to other capacity if no reservation is left. The simulations of disruption do
+    /// (`DisableReservedCapacityFallback` in pkg/controllers/provisioning/provisioner.go at v1.14.1).
+    pub reservation_fallback: bool,
 }
 
 impl SimulationSettings {
@@ -85,6 +91,8 @@ impl SimulationSettings {
             replicas: Vec::new(),
             assumes_node_classes: false,
             without_nodes: false,
+            whole_state: false,
+            reservation_fallback: false,
         }
     }
 }

@@ -50,8 +50,8 @@ pub(crate) struct Solver<'d> {
     variants: usize,
     /// The number of placed pods. A failure does not change before the next success.
     placed: usize,
-    /// The last failure of each shape, with the number of placed pods.
-    last_failures: BTreeMap<usize, (usize, Failure<'d>)>,
+    /// The last failure of each shape, with the number of placed pods. Pods of disrupted nodes fail apart from the others.
+    last_failures: BTreeMap<(usize, bool), (usize, Failure<'d>)>,
 }
 
 impl<'d> Solver<'d> {
@@ -126,8 +126,8 @@ impl<'d> Solver<'d> {
     fn try_with_relaxation(&mut self, pod: usize) -> Option<Failure<'d>> {
         let shape = self.world.pods.get(pod)?.shape;
         let has_volumes = self.world.pods.get(pod).is_some_and(|pod| !pod.volumes.is_empty());
-        let last =
-            self.last_failures.get(&shape).filter(|(placed, _)| *placed == self.placed && !has_volumes);
+        let key = (shape, self.avoids_waiting(pod));
+        let last = self.last_failures.get(&key).filter(|(placed, _)| *placed == self.placed && !has_volumes);
         if let Some((_, failure)) = last {
             return Some(failure.clone());
         }
@@ -143,7 +143,7 @@ impl<'d> Solver<'d> {
             }
             level += 1;
         }
-        self.last_failures.insert(shape, (self.placed, last.clone()));
+        self.last_failures.insert(key, (self.placed, last.clone()));
         Some(last)
     }
 
@@ -216,10 +216,19 @@ impl<'d> Solver<'d> {
         Ok(())
     }
 
+    fn avoids_waiting(&self, pod: usize) -> bool {
+        self.world.pods.get(pod).is_some_and(|pod| pod.avoids_waiting)
+    }
+
     fn add_to_existing(&mut self, pod: usize, variant: &Variant<'d>) -> bool {
+        let avoids_waiting = self.avoids_waiting(pod);
         let volumes = self.world.pods.get(pod).map(|pod| pod.volumes.as_slice()).unwrap_or_default();
         for node in &mut self.world.nodes {
+            if node.is_waiting && avoids_waiting {
+                continue;
+            }
             if let Some(requirements) = node.try_add(variant, volumes, &self.world.topology) {
+                let node = Rc::make_mut(node);
                 node.add(pod, variant, volumes, requirements);
                 self.world.topology.record(variant, &node.taints, &node.labels);
                 return true;

@@ -48,6 +48,7 @@ impl<'d> InputPods<'d> {
             match object.kind() {
                 "Pod" => all.add_pod(*object),
                 "DaemonSet" => all.daemons.extend(expand(*object, 1)),
+                _ if settings.whole_state => {}
                 _ if owners.contains(&key) || is_owned(*object) => {}
                 _ => all.pending.extend(expand(*object, replicas(*object, settings))),
             }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use karpenter::kind::Kind;
-use karpenter::labels;
 use karpenter::release::Release;
 use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use objects::workload::Workload;
 
+use super::base::{Absence, Base, BatchPod, RunningPod};
 use super::behaviour::Behaviour;
 use super::catalog::Catalog;
 use super::daemons::Daemons;
@@ -24,7 +24,7 @@ use super::reason::{Disagreement, PoolReason, ReasonKind};
 use super::resources::{ResourceNames, Resources};
 use super::settings::SimulationSettings;
 use super::shape::{PodShape, Reader};
-use super::topology::{Domains, Topology, TopologyNode};
+use super::topology::Topology;
 use super::validation;
 use super::volumes::Storage;
 use super::workloads::{InputPod, InputPods};
@@ -44,12 +44,14 @@ pub(crate) struct PendingPod<'d> {
     pub(crate) volumes: Vec<(&'d str, String)>,
     /// The reason for which Karpenter ignores the pod.
     pub(crate) ignored: Option<String>,
+    /// Whether the pod avoids nodes whose `consolidateAfter` is not over.
+    pub(crate) avoids_waiting: bool,
 }
 
 /// The cluster that a simulation starts from.
 pub(crate) struct World<'d> {
     /// The names of resources.
-    pub(crate) names: ResourceNames<'d>,
+    pub(crate) names: Rc<ResourceNames<'d>>,
     /// The NodePools that have instance types, in the order in which they are tried.
     pub(crate) pools: Vec<Rc<Pool<'d>>>,
     /// The number of NodePools that Karpenter uses.
@@ -59,7 +61,7 @@ pub(crate) struct World<'d> {
     /// Whether a NodePool has a taint that is a preference.
     pub(crate) has_soft_taint: bool,
     /// The existing nodes, in the order in which they are tried.
-    pub(crate) nodes: Vec<ExistingNode<'d>>,
+    pub(crate) nodes: Vec<Rc<ExistingNode<'d>>>,
     /// The pods that wait for a node, in the order of the input.
     pub(crate) pods: Vec<PendingPod<'d>>,
     /// The shapes of these pods.
@@ -69,10 +71,10 @@ pub(crate) struct World<'d> {
 }
 
 /// The objects of an input, with what is needed to read pods.
-struct Input<'i, 'd> {
-    objects: &'i [Object<'d>],
-    settings: &'d SimulationSettings,
-    names: ResourceNames<'d>,
+pub(super) struct Input<'i, 'd> {
+    pub(super) objects: &'i [Object<'d>],
+    pub(super) settings: &'d SimulationSettings,
+    pub(super) names: Rc<ResourceNames<'d>>,
     namespaces: Namespaces<'d>,
     storage: Storage<'d>,
 }
@@ -80,66 +82,25 @@ struct Input<'i, 'd> {
 impl<'d> World<'d> {
     /// Reads objects.
     pub(crate) fn read(objects: &[Object<'d>], settings: &'d SimulationSettings) -> Self {
-        let input = Input {
-            objects,
-            settings,
-            names: ResourceNames::new(),
-            namespaces: Namespaces::of(objects),
-            storage: Storage::of(objects, settings.release),
-        };
-        let all = InputPods::of(objects, settings);
-        let mut pools = input.pools();
-        let used_pools = pools.len();
-        let has_soft_taint = pools.iter().any(Pool::has_soft_taint);
-        let mut domains = Domains::default();
-        for pool in &pools {
-            domains.add_pool(&pool.written, &pool.catalog, &pool.taints);
-        }
-        let daemons = all.daemons.iter().map(|daemon| input.shape(daemon)).collect();
-        let mut daemons = Daemons::new(daemons, settings.release);
-        input.prepare(&mut pools, &mut daemons);
-        let (mut nodes, running) = input.nodes(&all.running);
-        let topology_nodes = topology_nodes(&nodes, running);
-        for node in &mut nodes {
-            node.reserve_for_daemons(&daemons);
-            let name = node.labels.get(labels::NODEPOOL).and_then(|name| name.named_values().next());
-            if let Some(pool) = pools.iter().find(|pool| Some(pool.object.name()) == name) {
-                pool.count_node(&node.capacity);
-            }
-        }
-        let mut unusable = input.unready();
-        unusable.extend(pools.iter().filter(|pool| pool.types.is_clear()).map(|pool| {
-            unusable_pool(pool.object, ReasonKind::NoInstanceTypes, "the requirements leave no instance type")
-        }));
-        let drops_pools = Behaviour::DROPS_EMPTY_POOLS.holds_in(settings.release);
-        pools.retain(|pool| !drops_pools || !pool.types.is_clear());
-        let mut topology = Topology::new(domains, topology_nodes, settings);
-        let (pods, shapes) = input.pending(all.pending);
-        for shape in &shapes {
-            topology.join(shape);
-        }
-        for node in &nodes {
-            let host = node.labels.get(labels::HOSTNAME).and_then(|host| host.named_values().next());
-            if let Some(host) = host {
-                topology.register(labels::HOSTNAME, host);
-            }
-        }
-        let pools = pools.into_iter().map(Rc::new).collect();
-        Self {
-            names: input.names,
-            pools,
-            used_pools,
-            unusable,
-            has_soft_taint,
-            nodes,
-            pods,
-            shapes,
-            topology,
-        }
+        let mut all = InputPods::of(objects, settings);
+        let pending = std::mem::take(&mut all.pending);
+        let base = Base::read(objects, &all, settings);
+        base.round(pending.into_iter().map(BatchPod::pending).collect(), &Absence::default())
     }
 }
 
-impl<'d> Input<'_, 'd> {
+impl<'i, 'd> Input<'i, 'd> {
+    /// The objects of an input.
+    pub(super) fn new(objects: &'i [Object<'d>], settings: &'d SimulationSettings) -> Self {
+        Self {
+            objects,
+            settings,
+            names: Rc::new(ResourceNames::new()),
+            namespaces: Namespaces::of(objects),
+            storage: Storage::of(objects, settings.release),
+        }
+    }
+
     fn release(&self) -> Release {
         self.settings.release
     }
@@ -148,8 +109,8 @@ impl<'d> Input<'_, 'd> {
         self.objects.iter().copied().filter(move |object| object.kind() == kind)
     }
 
-    /// The NodePools that Karpenter uses, by weight, then by name backwards, with their catalogs.
-    fn pools(&self) -> Vec<Pool<'d>> {
+    /// The NodePools of the provider, by weight, then by name backwards, with their catalogs.
+    pub(super) fn pools(&self) -> Vec<Pool<'d>> {
         let all = self.objects.iter().filter(|object| object.is(Kind::NODE_POOL));
         let mut pools: Vec<Pool<'d>> =
             all.filter_map(|object| Pool::read(*object, &self.names, self.release())).collect();
@@ -179,7 +140,7 @@ impl<'d> Input<'_, 'd> {
     }
 
     /// The NodePools that are not Ready.
-    fn unready(&self) -> Vec<PoolReason<'d>> {
+    pub(super) fn unready(&self) -> Vec<PoolReason<'d>> {
         let pools = self.objects.iter().filter(|object| object.is(Kind::NODE_POOL) && !is_ready(**object));
         pools
             .map(|pool| unusable_pool(*pool, ReasonKind::PoolNotReady, "the NodePool is not Ready"))
@@ -187,7 +148,7 @@ impl<'d> Input<'_, 'd> {
     }
 
     /// Filters the instance types by the NodePools' own requirements, and adds the daemons.
-    fn prepare(&self, pools: &mut [Pool<'d>], daemons: &mut Daemons<'d>) {
+    pub(super) fn prepare(&self, pools: &mut [Pool<'d>], daemons: &mut Daemons<'d>) {
         let best_effort =
             self.settings.min_values_best_effort && Behaviour::MIN_VALUES_POLICY.holds_in(self.release());
         for pool in pools {
@@ -215,69 +176,71 @@ impl<'d> Input<'_, 'd> {
         }
     }
 
-    fn shape(&self, pod: &InputPod<'d>) -> PodShape<'d> {
+    pub(super) fn shape(&self, pod: &InputPod<'d>) -> PodShape<'d> {
         let reader = Reader { names: &self.names, namespaces: &self.namespaces, release: self.release() };
         PodShape::read(pod.pod, pod.namespace, reader)
     }
 
-    /// The existing nodes with their running pods.
-    fn nodes(&self, running: &[InputPod<'d>]) -> (Vec<ExistingNode<'d>>, Vec<Vec<Rc<PodShape<'d>>>>) {
+    /// The existing nodes with their running pods, in the order in which they are tried.
+    pub(super) fn nodes(&self, running: &[InputPod<'d>]) -> Vec<(ExistingNode<'d>, Vec<RunningPod<'d>>)> {
         let mut nodes = if self.settings.without_nodes { Vec::new() } else { self.read_nodes() };
         nodes.sort_by(|one, other| {
             other.is_initialized.cmp(&one.is_initialized).then_with(|| one.name.cmp(other.name))
         });
-        let mut shapes: Vec<Vec<Rc<PodShape<'d>>>> = nodes.iter().map(|_| Vec::new()).collect();
         let by_name: BTreeMap<&str, usize> =
             nodes.iter().enumerate().map(|(index, node)| (node.name, index)).collect();
+        let mut all: Vec<_> = nodes.into_iter().map(|node| (node, Vec::new())).collect();
         for pod in running {
             let name = pod.pod.spec().node_name().and_then(Node::as_str).unwrap_or_default();
-            let Some(index) = by_name.get(name) else { continue };
+            let found = by_name.get(name).and_then(|index| all.get_mut(*index));
+            let Some((node, pods)) = found else { continue };
             let shape = self.shape(pod);
-            if let Some(node) = nodes.get_mut(*index) {
-                node.take(&shape.requests);
-                node.ports.add(&shape.ports);
-                if pod.pod.is_daemon() {
-                    node.daemons.add(&shape.requests);
-                }
-                if node.volumes.is_limited() {
-                    node.volumes.add(&self.volumes(pod).unwrap_or_default().0);
-                }
+            node.take(&shape.requests);
+            node.ports.add(&shape.ports);
+            if pod.pod.is_daemon() {
+                node.daemons.add(&shape.requests);
             }
-            let is_going = pod.pod.object().at(&["metadata", "deletionTimestamp"]).is_some();
-            if let Some(shapes) = shapes.get_mut(*index).filter(|_| !is_going) {
-                shapes.push(Rc::new(shape));
+            if node.volumes.is_limited() {
+                node.volumes.add(&self.volumes(pod).unwrap_or_default().0);
+            }
+            if pod.pod.object().at(&["metadata", "deletionTimestamp"]).is_none() {
+                pods.push(RunningPod { object: pod.pod.object(), shape: Rc::new(shape) });
             }
         }
-        (nodes, shapes)
+        all
     }
 
     fn read_nodes(&self) -> Vec<ExistingNode<'d>> {
-        let claims: BTreeMap<&str, Object<'d>> = self
-            .of_kind("NodeClaim")
-            .filter_map(|claim| Some((claim.str_at(&["status", "nodeName"])?, claim)))
+        let nodes: Vec<Object<'d>> = self.of_kind("Node").filter(|node| self.is_staying(node)).collect();
+        let by_provider: BTreeMap<&str, &str> = nodes
+            .iter()
+            .filter_map(|node| Some((node.str_at(&["spec", "providerID"])?, node.name())))
             .collect();
+        // Before a node registers, only the provider's ID connects it with its NodeClaim.
+        let node_of = |claim: &Object<'d>| {
+            let named = claim.str_at(&["status", "nodeName"]).filter(|name| !name.is_empty());
+            named.or_else(|| by_provider.get(claim.str_at(&["status", "providerID"])?).copied())
+        };
+        let claims: BTreeMap<&str, Object<'d>> =
+            self.of_kind("NodeClaim").filter_map(|claim| Some((node_of(&claim)?, claim))).collect();
         let csi: BTreeMap<&str, Object<'d>> =
             self.of_kind("CSINode").map(|node| (node.name(), node)).collect();
-        let is_going = |object: &Object<'d>| object.at(&["metadata", "deletionTimestamp"]).is_some();
-        let of_kind = self.of_kind("Node").filter(|node| !is_going(node));
-        let read = |node: Object<'d>| {
-            let name = node.name();
-            ExistingNode::read(
-                node,
-                claims.get(name).copied(),
-                csi.get(name).copied(),
-                &self.names,
-                self.release(),
-            )
+        let read = |object: Object<'d>, claim: Option<Object<'d>>, csi: Option<Object<'d>>| {
+            ExistingNode::read(object, claim, csi, &self.names, self.settings)
         };
-        let mut nodes: Vec<ExistingNode<'d>> = of_kind.map(read).collect();
         let launched = self.of_kind("NodeClaim").filter(|claim| {
-            let has_node = claim.str_at(&["status", "nodeName"]).is_some_and(|name| !name.is_empty());
-            !has_node && !is_going(claim) && claim.at(&["status", "allocatable"]).is_some()
+            let is_launched = claim.at(&["status", "allocatable"]).is_some();
+            node_of(claim).is_none() && self.is_staying(claim) && is_launched
         });
-        nodes
-            .extend(launched.map(|claim| ExistingNode::read(claim, None, None, &self.names, self.release())));
-        nodes
+        let with_node = nodes
+            .iter()
+            .map(|node| read(*node, claims.get(node.name()).copied(), csi.get(node.name()).copied()));
+        with_node.chain(launched.map(|claim| read(claim, None, None))).collect()
+    }
+
+    /// Whether an object is not being deleted. Where the whole state is known, the caller says which nodes go.
+    fn is_staying(&self, object: &Object<'d>) -> bool {
+        self.settings.whole_state || object.at(&["metadata", "deletionTimestamp"]).is_none()
     }
 
     /// The volumes of a pod by driver, and the requirements of its claims.
@@ -302,14 +265,14 @@ impl<'d> Input<'_, 'd> {
         Ok((drivers.collect(), self.storage.requirements(&claims)))
     }
 
-    /// The pods that wait for a node, and their shapes.
-    fn pending(&self, inputs: Vec<InputPod<'d>>) -> (Vec<PendingPod<'d>>, Vec<PodShape<'d>>) {
+    /// The pods to place, and their shapes.
+    pub(super) fn pending(&self, batch: Vec<BatchPod<'d>>) -> (Vec<PendingPod<'d>>, Vec<PodShape<'d>>) {
         let mut numbers: BTreeMap<PodShape<'d>, usize> = BTreeMap::new();
         let mut shapes = Vec::new();
         // The pods of a workload come one after the other.
         let mut last: Option<(Node<'d>, PodShape<'d>)> = None;
         let mut pods = Vec::new();
-        for input in inputs {
+        for BatchPod { input, is_moved, avoids_waiting } in batch {
             let spec = input.pod.spec().node();
             let known = last.take().filter(|(of, _)| *of == spec).map(|(_, shape)| shape);
             let mut shape = known.unwrap_or_else(|| self.shape(&input));
@@ -317,13 +280,15 @@ impl<'d> Input<'_, 'd> {
             add_workload_labels(&mut shape, &input);
             let (volumes, mut ignored) = self.restrict(&mut shape, &input);
             ignored = ignored.or_else(|| validation::problem(input.pod, &shape, self.release()));
+            // Only pods without a node are validated.
+            ignored = ignored.filter(|_| !is_moved);
             let number = *numbers.entry(shape).or_insert_with_key(|shape| {
                 shapes.push(shape.clone());
                 shapes.len() - 1
             });
             let object = input.pod.object();
             let created = text_or_empty(object.at(&["metadata", "creationTimestamp"]));
-            pods.push(PendingPod { input, shape: number, created, volumes, ignored });
+            pods.push(PendingPod { input, shape: number, created, volumes, ignored, avoids_waiting });
         }
         (pods, shapes)
     }
@@ -353,7 +318,7 @@ impl<'d> Input<'_, 'd> {
     }
 }
 
-fn unusable_pool<'d>(pool: Object<'d>, kind: ReasonKind, message: &str) -> PoolReason<'d> {
+pub(super) fn unusable_pool<'d>(pool: Object<'d>, kind: ReasonKind, message: &str) -> PoolReason<'d> {
     PoolReason { pool, kind, message: message.to_owned(), disagreement: Disagreement::Unknown, nearest: None }
 }
 
@@ -363,14 +328,4 @@ fn add_workload_labels<'d>(shape: &mut PodShape<'d>, input: &InputPod<'d>) {
     if object.kind() == "Deployment" {
         shape.labels.insert("pod-template-hash", object.name());
     }
-}
-
-fn topology_nodes<'d>(
-    nodes: &[ExistingNode<'d>],
-    running: Vec<Vec<Rc<PodShape<'d>>>>,
-) -> Vec<TopologyNode<'d>> {
-    let pairs = nodes.iter().zip(running);
-    pairs
-        .map(|(node, pods)| TopologyNode { labels: node.labels.clone(), taints: node.taints.clone(), pods })
-        .collect()
 }

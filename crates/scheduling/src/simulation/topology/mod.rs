@@ -60,8 +60,8 @@ pub(crate) struct Topology<'d> {
     created: Vec<SharedGroup<'d>>,
     /// Required anti-affinity seen from the other pod.
     inverse: BTreeMap<GroupIdentity<'d>, SharedGroup<'d>>,
-    domains: Domains<'d>,
-    nodes: Vec<TopologyNode<'d>>,
+    domains: Rc<Domains<'d>>,
+    nodes: Vec<Rc<TopologyNode<'d>>>,
     counts_node_domains: bool,
     ignores_preferences: bool,
     affinity_by_node: bool,
@@ -70,8 +70,8 @@ pub(crate) struct Topology<'d> {
 impl<'d> Topology<'d> {
     /// Topology of a cluster with running pods and no pending pods.
     pub(crate) fn new(
-        domains: Domains<'d>,
-        nodes: Vec<TopologyNode<'d>>,
+        domains: Rc<Domains<'d>>,
+        nodes: Vec<Rc<TopologyNode<'d>>>,
         settings: &SimulationSettings,
     ) -> Self {
         let holds = |behaviour: Behaviour| behaviour.holds_in(settings.release);

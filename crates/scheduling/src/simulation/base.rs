@@ -1,0 +1,182 @@
+//! The part of a cluster that several rounds of the provisioner share: NodePools with instance types, nodes with running
+//! pods.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use karpenter::labels;
+use objects::object::Object;
+
+use super::behaviour::Behaviour;
+use super::daemons::Daemons;
+use super::node::ExistingNode;
+use super::pool::Pool;
+use super::reason::{PoolReason, ReasonKind};
+use super::settings::SimulationSettings;
+use super::shape::PodShape;
+use super::topology::{Domains, Topology, TopologyNode};
+use super::volumes::namespace_of;
+use super::workloads::{InputPod, InputPods};
+use super::world::{Input, World, unusable_pool};
+
+/// Pod on a node.
+#[derive(Clone, Debug)]
+pub(super) struct RunningPod<'d> {
+    /// The pod.
+    pub(super) object: Object<'d>,
+    /// Its shape.
+    pub(super) shape: Rc<PodShape<'d>>,
+}
+
+/// Pod to place.
+#[derive(Debug)]
+pub(super) struct BatchPod<'d> {
+    /// The pod.
+    pub(super) input: InputPod<'d>,
+    /// Whether it leaves a node.
+    pub(super) is_moved: bool,
+    /// Whether it avoids nodes whose `consolidateAfter` is not over.
+    pub(super) avoids_waiting: bool,
+}
+
+impl<'d> BatchPod<'d> {
+    /// A pod without a node.
+    pub(super) fn pending(input: InputPod<'d>) -> Self {
+        Self { input, is_moved: false, avoids_waiting: false }
+    }
+}
+
+/// Namespace and name of a pod.
+pub(super) type PodKey<'d> = (&'d str, &'d str);
+
+/// Nodes and pods that a round does not find in their place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Absence<'d> {
+    /// The names of the nodes that take no pods.
+    pub(super) nodes: BTreeSet<&'d str>,
+    /// The pods that leave their nodes.
+    pub(super) pods: BTreeSet<PodKey<'d>>,
+    /// The names of the nodes whose `consolidateAfter` is not over.
+    pub(super) waiting: BTreeSet<&'d str>,
+}
+
+/// Node with the pods that count for topology.
+struct BaseNode<'d> {
+    node: Rc<ExistingNode<'d>>,
+    topology: Rc<TopologyNode<'d>>,
+    pods: Vec<RunningPod<'d>>,
+}
+
+/// The part of a cluster that several rounds share.
+pub(super) struct Base<'i, 'd> {
+    input: Input<'i, 'd>,
+    /// All NodePools, also those that take no pods.
+    pub(super) known: Vec<Pool<'d>>,
+    pools: Vec<Pool<'d>>,
+    used_pools: usize,
+    unusable: Vec<PoolReason<'d>>,
+    has_soft_taint: bool,
+    domains: Rc<Domains<'d>>,
+    nodes: Vec<BaseNode<'d>>,
+}
+
+impl<'i, 'd> Base<'i, 'd> {
+    /// Reads the NodePools, nodes and running pods of objects.
+    pub(super) fn read(
+        objects: &'i [Object<'d>],
+        all: &InputPods<'d>,
+        settings: &'d SimulationSettings,
+    ) -> Self {
+        let input = Input::new(objects, settings);
+        let known = input.pools();
+        let mut pools: Vec<Pool<'d>> = known.iter().filter(|pool| pool.is_used).cloned().collect();
+        let mut domains = Domains::default();
+        for pool in &pools {
+            domains.add_pool(&pool.written, &pool.catalog, &pool.taints);
+        }
+        let daemons = all.daemons.iter().map(|daemon| input.shape(daemon)).collect();
+        let mut daemons = Daemons::new(daemons, settings.release);
+        input.prepare(&mut pools, &mut daemons);
+        let nodes = input.nodes(&all.running).into_iter();
+        let nodes = nodes.map(|(node, pods)| BaseNode::new(node, pods, &daemons)).collect();
+        let used_pools = pools.len();
+        let has_soft_taint = pools.iter().any(Pool::has_soft_taint);
+        let mut unusable = input.unready();
+        unusable.extend(pools.iter().filter(|pool| pool.types.is_clear()).map(|pool| {
+            unusable_pool(pool.object, ReasonKind::NoInstanceTypes, "the requirements leave no instance type")
+        }));
+        let domains = Rc::new(domains);
+        Self { input, known, pools, used_pools, unusable, has_soft_taint, domains, nodes }
+    }
+
+    /// The cluster at the start of a round.
+    pub(super) fn round(&self, batch: Vec<BatchPod<'d>>, absence: &Absence<'d>) -> World<'d> {
+        let settings = self.input.settings;
+        let present = |one: &&BaseNode<'d>| !absence.nodes.contains(one.node.name);
+        let mut nodes: Vec<Rc<ExistingNode<'d>>> =
+            self.nodes.iter().filter(present).map(|one| Rc::clone(&one.node)).collect();
+        for node in nodes.iter_mut().filter(|node| absence.waiting.contains(node.name)) {
+            Rc::make_mut(node).is_waiting = true;
+        }
+        let topology_nodes = self.nodes.iter().filter_map(|one| one.topology(absence)).collect();
+        let mut topology = Topology::new(Rc::clone(&self.domains), topology_nodes, settings);
+        let (pods, shapes) = self.input.pending(batch);
+        for shape in &shapes {
+            topology.join(shape);
+        }
+        for node in &nodes {
+            let host = node.labels.get(labels::HOSTNAME).and_then(|host| host.named_values().next());
+            if let Some(host) = host {
+                topology.register(labels::HOSTNAME, host);
+            }
+        }
+        World {
+            names: Rc::clone(&self.input.names),
+            pools: self.pools(&nodes),
+            used_pools: self.used_pools,
+            unusable: self.unusable.clone(),
+            has_soft_taint: self.has_soft_taint,
+            nodes,
+            pods,
+            shapes,
+            topology,
+        }
+    }
+
+    /// The NodePools with what their limits leave beside nodes.
+    fn pools(&self, nodes: &[Rc<ExistingNode<'d>>]) -> Vec<Rc<Pool<'d>>> {
+        let mut pools = self.pools.clone();
+        for node in nodes {
+            let name = node.labels.get(labels::NODEPOOL).and_then(|name| name.named_values().next());
+            if let Some(pool) = pools.iter().find(|pool| Some(pool.object.name()) == name) {
+                pool.count_node(&node.capacity);
+            }
+        }
+        let drops_pools = Behaviour::DROPS_EMPTY_POOLS.holds_in(self.input.settings.release);
+        pools.retain(|pool| !drops_pools || !pool.types.is_clear());
+        pools.into_iter().map(Rc::new).collect()
+    }
+}
+
+impl<'d> BaseNode<'d> {
+    fn new(mut node: ExistingNode<'d>, pods: Vec<RunningPod<'d>>, daemons: &Daemons<'d>) -> Self {
+        let topology = Rc::new(TopologyNode {
+            labels: node.labels.clone(),
+            taints: node.taints.clone(),
+            pods: pods.iter().map(|pod| Rc::clone(&pod.shape)).collect(),
+        });
+        node.reserve_for_daemons(daemons);
+        Self { node: Rc::new(node), topology, pods }
+    }
+
+    /// The node as topology looks at it. A node that takes no pods counts for the pods that stay on it.
+    fn topology(&self, absence: &Absence<'d>) -> Option<Rc<TopologyNode<'d>>> {
+        if !absence.nodes.contains(self.node.name) {
+            return Some(Rc::clone(&self.topology));
+        }
+        let stays =
+            |pod: &&RunningPod<'d>| !absence.pods.contains(&(namespace_of(pod.object), pod.object.name()));
+        let pods: Vec<_> = self.pods.iter().filter(stays).map(|pod| Rc::clone(&pod.shape)).collect();
+        (!pods.is_empty()).then(|| Rc::new(TopologyNode { pods, ..TopologyNode::clone(&self.topology) }))
+    }
+}

@@ -1,0 +1,143 @@
+//! New nodes whose instance types the caller filters further.
+//!
+//! Source: pkg/cloudprovider/types.go and pkg/controllers/provisioning/scheduling/nodeclaim.go of kubernetes-sigs/karpenter at
+//! v1.14.1.
+
+use std::rc::Rc;
+
+use karpenter::labels;
+use karpenter::release::Release;
+use objects::object::Object;
+
+use super::behaviour::Behaviour;
+use super::catalog::{Catalog, TypeSet};
+use super::claim::Claim;
+use super::filter::missing_values;
+use super::outcome::SimulatedClaim;
+use super::report;
+use super::resources::ResourceNames;
+use crate::requirements::Requirement;
+
+/// The order in which a launch prefers capacity types.
+const BY_PREFERENCE: [&str; 3] = ["reserved", "spot", "on-demand"];
+
+/// New node with its instance types, the cheapest first.
+#[derive(Debug)]
+pub struct NewNode<'d> {
+    claim: Claim<'d>,
+    types: Vec<usize>,
+    names: Rc<ResourceNames<'d>>,
+    release: Release,
+}
+
+impl<'d> NewNode<'d> {
+    /// A new node with as many instance types as Karpenter keeps.
+    pub(super) fn new(claim: Claim<'d>, names: &Rc<ResourceNames<'d>>, release: Release) -> Self {
+        let most = if Behaviour::SIX_HUNDRED_TYPES.holds_in(release) { 600 } else { 60 };
+        let by_price = claim.pool.catalog.by_price(&claim.types, &claim.requirements);
+        let types = by_price.into_iter().take(most).map(|(number, _)| number).collect();
+        Self { claim, types, names: Rc::clone(names), release }
+    }
+
+    fn catalog(&self) -> &Catalog<'d> {
+        &self.claim.pool.catalog
+    }
+
+    fn set(&self) -> TypeSet {
+        let mut set = TypeSet::with_capacity(self.claim.types.len());
+        set.extend(self.types.iter().copied());
+        set
+    }
+
+    /// The NodePool.
+    pub fn pool(&self) -> Object<'d> {
+        self.claim.pool.object
+    }
+
+    /// The pods, by their number in [`Round::pods`](super::Round::pods).
+    pub fn pods(&self) -> &[usize] {
+        &self.claim.pods
+    }
+
+    /// The names of the instance types.
+    pub fn type_names(&self) -> impl Iterator<Item = &'static str> {
+        self.types.iter().filter_map(|number| self.catalog().names.get(*number).copied())
+    }
+
+    /// The number of instance types.
+    pub fn type_count(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Whether the node may have a capacity type.
+    pub fn accepts(&self, capacity_type: &str) -> bool {
+        let requirement = self.claim.requirements.get(labels::CAPACITY_TYPE);
+        requirement.is_none_or(|requirement| requirement.has(capacity_type))
+    }
+
+    /// Requires spot capacity.
+    pub fn require_spot(&mut self) {
+        self.claim.requirements.add(labels::CAPACITY_TYPE, Requirement::is("spot"));
+    }
+
+    /// Keeps the types with an available offering.
+    pub fn keep_offered(&mut self) {
+        let offered = self.catalog().offered(&self.claim.requirements);
+        self.types.retain(|number| offered.contains(*number));
+    }
+
+    /// Keeps the first types.
+    pub fn keep_first(&mut self, count: usize) {
+        self.types.truncate(count);
+    }
+
+    /// Keeps the types that cost less than a price in every zone (`RemoveInstanceTypeOptionsByPriceAndMinValues`). The error
+    /// has the labels whose `minValues` are not met any more.
+    pub fn keep_cheaper(&mut self, limit: f64) -> Result<(), Vec<&'d str>> {
+        let types = std::mem::take(&mut self.types);
+        self.types = types.into_iter().filter(|number| self.worst_price(*number) < limit).collect();
+        let missing = missing_values(self.catalog(), &self.set(), &self.claim.requirements);
+        if missing.is_empty() { Ok(()) } else { Err(missing.into_iter().map(|(key, _)| key).collect()) }
+    }
+
+    /// The highest price of a type in the capacity type that a launch chooses (`WorstLaunchPrice`).
+    fn worst_price(&self, number: usize) -> f64 {
+        let price_in = |capacity_type: &str| {
+            let offerings = self.catalog().compatible_offerings(&self.claim.requirements);
+            let fitting =
+                offerings.filter(|one| one.capacity_type == capacity_type && one.types.contains(number));
+            fitting.map(|offering| offering.price(number)).reduce(f64::max)
+        };
+        BY_PREFERENCE.iter().find_map(|capacity_type| price_in(capacity_type)).unwrap_or(f64::MAX)
+    }
+
+    /// The lowest price of the first type.
+    pub fn price_of_first(&self) -> Option<f64> {
+        let number = *self.types.first()?;
+        let price = Catalog::price(self.catalog().compatible_offerings(&self.claim.requirements), number);
+        Some(price).filter(|price| *price < f64::MAX)
+    }
+
+    /// Whether a requirement has `minValues`.
+    pub fn has_min_values(&self) -> bool {
+        self.claim.requirements.has_min_values()
+    }
+
+    /// The number of types from the front that meet all `minValues` (`SatisfiesMinValues`).
+    pub fn needed_for_min_values(&self) -> usize {
+        let mut set = TypeSet::with_capacity(self.claim.types.len());
+        for (index, number) in self.types.iter().enumerate() {
+            set.insert(*number);
+            if missing_values(self.catalog(), &set, &self.claim.requirements).is_empty() {
+                return index + 1;
+            }
+        }
+        self.types.len()
+    }
+
+    /// The node as plain data.
+    pub fn describe(&self) -> SimulatedClaim<'d> {
+        let inclusive = Behaviour::INCLUSIVE_OPERATORS.holds_in(self.release);
+        report::describe_with(&self.claim, &self.set(), &self.names, inclusive)
+    }
+}

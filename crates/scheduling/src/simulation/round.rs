@@ -1,0 +1,101 @@
+//! Rounds of the provisioner in a cluster that changes: some nodes are gone, and their pods look for a place.
+//!
+//! Source: `SimulateScheduling` in pkg/controllers/disruption/helpers.go of kubernetes-sigs/karpenter at v1.14.1.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use objects::object::Object;
+use objects::pod::Pod;
+
+use super::base::{Absence, Base, BatchPod};
+use super::known_pool::KnownPool;
+use super::new_node::NewNode;
+use super::outcome::SimulatedPod;
+use super::report;
+use super::settings::SimulationSettings;
+use super::solver::Solver;
+use super::volumes::namespace_of;
+use super::workloads::{InputPod, InputPods};
+
+/// Pod that a round places.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundPod<'d> {
+    /// The pod.
+    pub object: Object<'d>,
+    /// Whether the pod leaves a node. Other pods are validated first.
+    pub is_moved: bool,
+    /// Whether the pod avoids the nodes in [`Change::waiting`].
+    pub avoids_waiting: bool,
+}
+
+/// Change of a cluster before a round.
+#[derive(Clone, Debug, Default)]
+pub struct Change<'d> {
+    /// The pods to place, in the order of their UIDs.
+    pub pods: Vec<RoundPod<'d>>,
+    /// The names of the nodes that take no pods.
+    pub absent: BTreeSet<&'d str>,
+    /// The names of the nodes whose `consolidateAfter` is not over.
+    pub waiting: BTreeSet<&'d str>,
+}
+
+/// Result of a round.
+#[derive(Debug)]
+pub struct Round<'d> {
+    /// The pods, in the order of the change.
+    pub pods: Vec<SimulatedPod<'d>>,
+    /// The new nodes, in the order of their first pod.
+    pub nodes: Vec<NewNode<'d>>,
+}
+
+/// Cluster in which several rounds are simulated.
+pub struct Cluster<'i, 'd> {
+    base: Base<'i, 'd>,
+    settings: &'d SimulationSettings,
+    hosts: &'d [String],
+}
+
+impl<'i, 'd> Cluster<'i, 'd> {
+    /// The cluster of some objects. `hosts` has a name for each new node.
+    pub(super) fn new(
+        objects: &'i [Object<'d>],
+        settings: &'d SimulationSettings,
+        hosts: &'d [String],
+    ) -> Self {
+        Self { base: Base::read(objects, &InputPods::of(objects, settings), settings), settings, hosts }
+    }
+
+    /// A NodePool whose node class belongs to the provider.
+    pub fn pool(&self, name: &str) -> Option<KnownPool<'_, 'd>> {
+        let pool = self.base.known.iter().find(|pool| pool.object.name() == name)?;
+        Some(KnownPool::new(pool, self.settings))
+    }
+
+    /// Places pods after a change.
+    pub fn round(&self, change: &Change<'d>) -> Round<'d> {
+        let moved = change.pods.iter().filter(|pod| pod.is_moved);
+        let absence = Absence {
+            nodes: change.absent.clone(),
+            pods: moved.map(|pod| (namespace_of(pod.object), pod.object.name())).collect(),
+            waiting: change.waiting.clone(),
+        };
+        let batch = change.pods.iter().filter_map(|pod| batch_pod(*pod)).collect();
+        let mut solver = Solver::new(self.base.round(batch, &absence), self.settings, self.hosts);
+        solver.solve();
+        let release = self.settings.release;
+        let names = Rc::clone(&solver.world.names);
+        let (pods, claims) = report::placements(solver);
+        let nodes = claims.into_iter().map(|claim| NewNode::new(claim, &names, release)).collect();
+        Round { pods, nodes }
+    }
+}
+
+fn batch_pod(pod: RoundPod<'_>) -> Option<BatchPod<'_>> {
+    let input = InputPod {
+        pod: Pod::of(pod.object)?,
+        namespace: namespace_of(pod.object),
+        name: pod.object.name().to_owned(),
+    };
+    Some(BatchPod { input, is_moved: pod.is_moved, avoids_waiting: pod.avoids_waiting })
+}
