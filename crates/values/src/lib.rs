@@ -12,3 +12,4 @@ pub mod naming;
 pub mod placeholder;
 pub mod quantity;
 pub mod spelling;
+pub mod timestamp;
