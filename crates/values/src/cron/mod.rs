@@ -9,6 +9,8 @@
 
 mod error;
 mod field;
+mod go_text;
+mod openings;
 mod parse;
 #[cfg(test)]
 mod properties;
@@ -22,6 +24,8 @@ mod windows;
 pub use crate::calendar::Minute;
 pub use error::{CronError, CronProblem};
 pub use field::CronField;
+pub use go_text::atoi_error;
+pub use openings::Opening;
 pub use repair::ScheduleRepair;
 pub use schedule::Schedule;
 pub use week::{WeekMinutes, WeekRun};

@@ -304,6 +304,25 @@ impl DurationError {
     }
 }
 
+impl DurationError {
+    /// The error text of Go's `time.ParseDuration`.
+    pub fn go_text(&self) -> String {
+        let text = go_quoted(&self.text);
+        match &self.problem {
+            DurationProblem::NoNumber | DurationProblem::TooLong => format!("time: invalid duration {text}"),
+            DurationProblem::MissingUnit => format!("time: missing unit in duration {text}"),
+            DurationProblem::UnknownUnit(unit) => {
+                format!("time: unknown unit {} in duration {text}", go_quoted(unit))
+            }
+        }
+    }
+}
+
+/// A text in the quotes of Go's error messages.
+pub(crate) fn go_quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 impl fmt::Display for DurationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = &self.text;

@@ -167,3 +167,17 @@ proptest! {
         prop_assert_eq!(Duration(a).cmp(&Duration(b)), a.cmp(&b));
     }
 }
+
+#[test]
+fn words_errors_like_go() {
+    for (text, expected) in [
+        ("", "time: invalid duration \"\""),
+        ("h", "time: invalid duration \"h\""),
+        ("60", "time: missing unit in duration \"60\""),
+        ("1d", "time: unknown unit \"d\" in duration \"1d\""),
+        ("9999999999h", "time: invalid duration \"9999999999h\""),
+        ("1\"", "time: unknown unit \"\\\"\" in duration \"1\\\"\""),
+    ] {
+        assert_eq!(Duration::parse(text).unwrap_err().go_text(), expected, "{text}");
+    }
+}
