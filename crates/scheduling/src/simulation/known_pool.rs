@@ -26,6 +26,11 @@ impl<'c, 'd> KnownPool<'c, 'd> {
         self.pool.object
     }
 
+    /// Whether the pool takes pods: it is Ready, not static, and not being deleted.
+    pub fn is_used(self) -> bool {
+        self.pool.is_used
+    }
+
     /// Whether the provider has instance types for the pool. Without its node class there are none.
     pub fn has_types(self) -> bool {
         !self.pool.catalog.names.is_empty()
