@@ -1,0 +1,357 @@
+//! Number of nodes that the budgets of a NodePool allow to disrupt at an instant.
+//!
+//! Source: kubernetes-sigs/karpenter pkg/apis/v1/nodepool.go at v1.14.1, `MustGetAllowedDisruptions`,
+//! `GetAllowedDisruptionsByReason`, `GetAllowedDisruptions` and `IsActive`.
+
+use karpenter::release::{Release, Releases};
+use manifest::tree::Node;
+use objects::node_pool::{Disruption, NodePool};
+use values::cron::{Opening, Schedule, atoi_error};
+use values::duration::Duration;
+use values::timestamp::Timestamp;
+
+/// Number that stands for no limit: Go's `math.MaxInt32`.
+pub const UNLIMITED: i64 = i32::MAX as i64;
+
+/// Value that the API server writes for an absent list, and for absent `nodes` (pkg/apis/crds/karpenter.sh_nodepools.yaml,
+/// 1.0-1.14).
+const DEFAULT_NODES: &str = "10%";
+
+/// Releases in which node repair obeys budgets (kubernetes-sigs/karpenter#3311).
+const REPAIR_OBEYS_BUDGETS: Releases = Releases::since(15);
+
+/// Reasons that budgets limit in a release, in the order in which methods run.
+pub fn reasons_in(release: Release) -> Vec<&'static str> {
+    let repair = REPAIR_OBEYS_BUDGETS.contains(release).then_some("Unhealthy");
+    ["Empty", "Drifted", "Underutilized"].into_iter().chain(repair).collect()
+}
+
+/// State of a budget at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BudgetState {
+    /// The window is open, or the budget has none.
+    Active,
+    /// The window is closed: the budget limits nothing.
+    Inactive,
+    /// Karpenter cannot evaluate the schedule.
+    Broken,
+}
+
+/// Number of nodes that all budgets together allow for a reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// The number that the controller uses: 0 if any budget has an error.
+    pub allowed: i64,
+    /// The number that Karpenter computes beside an error.
+    pub computed: i64,
+    /// Karpenter's texts for the budgets that it cannot evaluate; empty without an error.
+    pub error: String,
+    /// Index of the budget that decides: the first one with the smallest number, or the first one with an error.
+    pub decided_by: Option<usize>,
+}
+
+impl Allowance {
+    /// Whether no budget limits the reason.
+    pub fn is_unlimited(&self) -> bool {
+        self.allowed == UNLIMITED
+    }
+}
+
+/// Budgets of a NodePool as a release evaluates them.
+#[derive(Clone, Debug)]
+pub struct PoolBudgets<'d> {
+    budgets: Vec<BudgetTerms<'d>>,
+    is_default: bool,
+}
+
+/// Budget with its parsed fields.
+#[derive(Clone, Debug)]
+struct BudgetTerms<'d> {
+    nodes: &'d str,
+    /// An empty list applies to no reason, an absent one to every reason.
+    reasons: Option<Node<'d>>,
+    window: BudgetWindow,
+}
+
+#[derive(Clone, Debug)]
+enum BudgetWindow {
+    /// Neither schedule nor duration.
+    Always,
+    Scheduled(Schedule, Duration),
+    /// The error text for a schedule that does not parse.
+    Broken(String),
+}
+
+impl<'d> PoolBudgets<'d> {
+    /// The budgets of a NodePool with the defaults of the API server. The error is the text with which the controller's
+    /// client refuses to read the NodePool.
+    pub fn of(pool: NodePool<'d>, release: Release) -> Result<Self, String> {
+        let list = pool.disruption().and_then(Disruption::budget_list).filter(|list| !list.is_null());
+        if list.is_some() {
+            return Self::parse(pool, DEFAULT_NODES, release);
+        }
+        let default = BudgetTerms { nodes: DEFAULT_NODES, reasons: None, window: BudgetWindow::Always };
+        Ok(Self { budgets: vec![default], is_default: true })
+    }
+
+    /// The budgets of a NodePool as they stand, without the defaults of the API server.
+    pub fn as_written(pool: NodePool<'d>, release: Release) -> Result<Self, String> {
+        Self::parse(pool, "", release)
+    }
+
+    fn parse(pool: NodePool<'d>, default_nodes: &'d str, release: Release) -> Result<Self, String> {
+        let written = |value: &Node<'d>| !value.is_null();
+        let text = |node: Node<'d>| node.as_str().unwrap_or_else(|| node.spelling());
+        let mut budgets = Vec::new();
+        for item in pool.budgets() {
+            let schedule = item.schedule().filter(written).map(text);
+            let duration = item.duration().filter(written).map(|node| Duration::parse(text(node)));
+            let duration = duration.transpose().map_err(|error| error.go_text())?;
+            budgets.push(BudgetTerms {
+                nodes: item.nodes().filter(written).map_or(default_nodes, text),
+                reasons: item.reasons().filter(written),
+                window: BudgetWindow::parse(schedule, duration, release),
+            });
+        }
+        Ok(Self { budgets, is_default: false })
+    }
+
+    /// Number of budgets.
+    pub fn len(&self) -> usize {
+        self.budgets.len()
+    }
+
+    /// Whether the list is empty, so that nothing limits disruption.
+    pub fn is_empty(&self) -> bool {
+        self.budgets.is_empty()
+    }
+
+    /// Whether the NodePool has no list, so that the API server writes one budget of 10 %.
+    pub fn is_default(&self) -> bool {
+        self.is_default
+    }
+
+    /// The path of a budget in its NodePool; empty for the default that the API server writes.
+    pub fn path(&self, index: usize) -> String {
+        if self.is_default { String::new() } else { format!("spec.disruption.budgets[{index}]") }
+    }
+
+    /// `nodes` of a budget, such as `10%`.
+    pub fn nodes(&self, index: usize) -> &'d str {
+        self.budgets.get(index).map(|budget| budget.nodes).unwrap_or_default()
+    }
+
+    /// Whether a budget has a schedule or a duration.
+    pub fn has_window(&self, index: usize) -> bool {
+        self.budgets.get(index).is_some_and(|budget| !matches!(budget.window, BudgetWindow::Always))
+    }
+
+    /// Whether a budget limits a reason.
+    pub fn covers(&self, index: usize, reason: &str) -> bool {
+        self.budgets.get(index).is_some_and(|budget| budget.covers(reason))
+    }
+
+    /// The state of each budget at an instant.
+    pub fn states(&self, now: Timestamp) -> Vec<BudgetState> {
+        self.budgets.iter().map(|budget| budget.window.state(now)).collect()
+    }
+
+    /// The number of nodes that may be disrupted for a reason at an instant, in a NodePool of some nodes.
+    pub fn allowance(&self, now: Timestamp, nodes: usize, reason: &str) -> Allowance {
+        self.allowance_in(&self.states(now), nodes, reason)
+    }
+
+    /// The number of nodes that may be disrupted for a reason while the budgets are in these states.
+    pub fn allowance_in(&self, states: &[BudgetState], nodes: usize, reason: &str) -> Allowance {
+        let mut least: Option<(i64, usize)> = None;
+        let (mut errors, mut first_error) = (Vec::new(), None);
+        for (index, (budget, state)) in self.budgets.iter().zip(states).enumerate() {
+            let value = budget.value(*state, nodes).unwrap_or_else(|error| {
+                errors.push(error);
+                first_error = first_error.or(Some(index));
+                0
+            });
+            let is_less = value < least.map_or(UNLIMITED, |(least, _)| least);
+            if is_less && budget.covers(reason) {
+                least = Some((value, index));
+            }
+        }
+        let computed = least.map_or(UNLIMITED, |(value, _)| value);
+        Allowance {
+            allowed: if errors.is_empty() { computed } else { 0 },
+            computed,
+            error: errors.join("; "),
+            decided_by: first_error.or(least.map(|(_, index)| index)),
+        }
+    }
+
+    /// The intervals between two instants in which a budget is active or broken.
+    pub fn openings(&self, index: usize, from: Timestamp, to: Timestamp) -> Vec<Opening> {
+        match self.budgets.get(index).map(|budget| &budget.window) {
+            Some(BudgetWindow::Scheduled(schedule, duration)) => schedule.openings(from, to, *duration),
+            Some(_) => vec![Opening { start: from, end: to }],
+            None => Vec::new(),
+        }
+    }
+
+    /// The first run of a budget's schedule after an instant; `None` without a schedule, or if no run comes.
+    pub fn next_run(&self, index: usize, after: Timestamp) -> Option<Timestamp> {
+        match self.budgets.get(index).map(|budget| &budget.window) {
+            Some(BudgetWindow::Scheduled(schedule, duration)) if *duration > Duration::ZERO => {
+                schedule.next_after(after.minute()).map(Timestamp::of_minute)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether Karpenter cannot evaluate the schedule of a budget.
+    pub fn is_broken(&self, index: usize) -> bool {
+        self.budgets.get(index).is_some_and(|budget| matches!(budget.window, BudgetWindow::Broken(_)))
+    }
+}
+
+impl BudgetTerms<'_> {
+    fn covers(&self, reason: &str) -> bool {
+        self.reasons.is_none_or(|list| list.items().any(|item| item.as_str() == Some(reason)))
+    }
+
+    fn value(&self, state: BudgetState, nodes: usize) -> Result<i64, String> {
+        match (state, &self.window) {
+            (_, BudgetWindow::Broken(error)) => Err(error.clone()),
+            (BudgetState::Active, _) => scaled(self.nodes, nodes),
+            _ => Ok(UNLIMITED),
+        }
+    }
+}
+
+impl BudgetWindow {
+    fn parse(schedule: Option<&str>, duration: Option<Duration>, release: Release) -> Self {
+        if schedule.is_none() && duration.is_none() {
+            return Self::Always;
+        }
+        let text = schedule.unwrap_or_default();
+        match Schedule::parse(text) {
+            Ok(schedule) => Self::Scheduled(schedule, duration.unwrap_or_default()),
+            Err(error) => Self::Broken(broken_schedule(&error.go_text(text), release)),
+        }
+    }
+
+    fn state(&self, now: Timestamp) -> BudgetState {
+        match self {
+            Self::Always => BudgetState::Active,
+            Self::Scheduled(schedule, duration) if schedule.is_open(now, *duration) => BudgetState::Active,
+            Self::Scheduled(..) => BudgetState::Inactive,
+            Self::Broken(_) => BudgetState::Broken,
+        }
+    }
+}
+
+/// Karpenter's error for a schedule that does not parse. It prints the schedule that the parser did not return.
+fn broken_schedule(parser: &str, release: Release) -> String {
+    if Releases::until(4).contains(release) {
+        // pkg/apis/v1/nodepool.go at v1.4.1.
+        return "invariant violated, invalid cron %!s(<nil>)".to_owned();
+    }
+    // The parser's text came with kubernetes-sigs/karpenter#2258.
+    let parser = if Releases::since(6).contains(release) { format!(", {parser}") } else { String::new() };
+    format!("invariant violated, invalid cron{parser} (cron=<nil>)")
+}
+
+/// The number of a budget: an integer, or a percentage of the nodes, rounded up.
+///
+/// Source: `GetIntStrFromValue` of nodepool.go; `FromInt` and `GetScaledValueFromIntOrPercent` of
+/// k8s.io/apimachinery/pkg/util/intstr/intstr.go.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "the conversions of Go, whose wrapping and rounding are part of the reference behaviour"
+)]
+fn scaled(value: &str, nodes: usize) -> Result<i64, String> {
+    if let Ok(number) = value.parse::<i64>() {
+        return Ok(i64::from(number as i32));
+    }
+    let Some(percent) = value.strip_suffix('%') else {
+        return Err("invalid value for IntOrString: invalid type: string is not a percentage".to_owned());
+    };
+    match percent.parse::<i64>() {
+        Ok(percent) => Ok((percent as f64 * nodes as f64 / 100.0).ceil() as i64),
+        Err(_) => {
+            let (quoted, reason) = (format!("{value:?}"), atoi_error(percent));
+            Err(format!("invalid value for IntOrString: invalid value {quoted}: {reason}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manifest::limits::Limits;
+    use manifest::{Document, File};
+    use objects::object::Object;
+
+    fn with_budgets<T>(disruption: &str, run: impl FnOnce(PoolBudgets<'_>) -> T) -> T {
+        let text =
+            format!("{{apiVersion: karpenter.sh/v1, kind: NodePool, spec: {{disruption: {disruption}}}}}");
+        let file = File::read("-", text, &Limits::DEFAULT);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!("{disruption}") };
+        let pool = NodePool::of(Object::all(tree)[0]).unwrap();
+        run(PoolBudgets::of(pool, Release::NEWEST).unwrap())
+    }
+
+    fn now() -> Timestamp {
+        Timestamp::parse("2026-03-11T10:30:00Z").unwrap()
+    }
+
+    #[test]
+    fn a_pool_without_budgets_allows_ten_percent() {
+        for text in ["{}", "{budgets: null}"] {
+            with_budgets(text, |budgets| {
+                assert_eq!(budgets.allowance(now(), 33, "Empty").allowed, 4, "{text}");
+                assert_eq!((budgets.is_default(), budgets.path(0).as_str()), (true, ""));
+            });
+        }
+        with_budgets("{budgets: []}", |budgets| {
+            assert!(budgets.allowance(now(), 33, "Empty").is_unlimited());
+        });
+        with_budgets("{budgets: [{reasons: [Drifted]}]}", |budgets| {
+            assert_eq!(budgets.allowance(now(), 33, "Drifted").allowed, 4);
+            assert!(budgets.allowance(now(), 33, "Empty").is_unlimited());
+        });
+    }
+
+    #[test]
+    fn the_first_of_the_tightest_budgets_decides() {
+        with_budgets(
+            "{budgets: [{nodes: 50%}, {nodes: '5'}, {nodes: 20%, reasons: [Empty]}, {nodes: '2'}]}",
+            |budgets| {
+                let decided = |reason| budgets.allowance(now(), 10, reason);
+                assert_eq!((decided("Empty").allowed, decided("Empty").decided_by), (2, Some(2)));
+                assert_eq!((decided("Drifted").allowed, decided("Drifted").decided_by), (2, Some(3)));
+                assert_eq!(budgets.path(3), "spec.disruption.budgets[3]");
+            },
+        );
+        with_budgets(
+            "{budgets: [{nodes: '1'}, {nodes: '2', schedule: bad, duration: 1h, reasons: [Empty]}]}",
+            |budgets| {
+                let drifted = budgets.allowance(now(), 10, "Drifted");
+                assert_eq!((drifted.allowed, drifted.computed, drifted.decided_by), (0, 1, Some(1)));
+                assert!(drifted.error.starts_with("invariant violated, invalid cron"));
+            },
+        );
+    }
+
+    #[test]
+    fn node_repair_obeys_budgets_since_1_15() {
+        let reasons = |text: &str| reasons_in(Release::parse(text).unwrap());
+        assert_eq!(reasons("1.14"), ["Empty", "Drifted", "Underutilized"]);
+        assert_eq!(reasons("1.15"), ["Empty", "Drifted", "Underutilized", "Unhealthy"]);
+    }
+
+    #[test]
+    fn older_releases_word_a_broken_schedule_differently() {
+        let text = |release: &str| broken_schedule("expected", Release::parse(release).unwrap());
+        assert_eq!(text("1.4"), "invariant violated, invalid cron %!s(<nil>)");
+        assert_eq!(text("1.5"), "invariant violated, invalid cron (cron=<nil>)");
+        assert_eq!(text("1.6"), "invariant violated, invalid cron, expected (cron=<nil>)");
+    }
+}
