@@ -1,11 +1,36 @@
-//! Karpenter's disruption controllers, offline: the disruption budgets of NodePools and what they allow.
+//! Karpenter's disruption controllers, offline: which nodes Karpenter would disrupt now, and what stands in the way.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`budget`] | budgets as far as they parse, for rules |
 //! | [`allowance`] | what the budgets of a NodePool allow at an instant, exactly as a release computes it |
+//! | [`options`] | what objects do not show: the time, the controller's settings and memory |
+//! | [`cluster`] | nodes with their NodeClaims and pods, PodDisruptionBudgets |
+//! | [`blocker`], `candidate` | the nodes that may be disrupted, and the reasons for the others |
+//! | [`methods`], `simulate`, [`balanced`] | emptiness, drift and consolidation |
+//! | `draft`, [`command`], [`validation`], [`event`] | what the methods do and say |
+//! | [`judgement`] | all of it about a cluster |
 //!
 //! This crate knows objects and schedules. It knows no rules and no findings, and it reads no clock.
 
 pub mod allowance;
+pub mod balanced;
+mod behaviour;
+pub mod blocker;
 pub mod budget;
+mod candidate;
+pub mod cluster;
+pub mod command;
+mod draft;
+mod engine;
+pub mod event;
+pub mod judgement;
+pub mod methods;
+pub mod options;
+mod quota;
+mod simulate;
+pub mod validation;
+
+pub use candidate::DisruptionClass;
+pub use engine::PoolTotals;
+pub use quota::PoolCount;

@@ -72,6 +72,11 @@ impl<'i, 'd> Cluster<'i, 'd> {
         Some(KnownPool::new(pool, self.settings))
     }
 
+    /// Whether a NodePool takes pods. Otherwise the scheduler returns an error before it looks at any pod.
+    pub fn has_used_pools(&self) -> bool {
+        self.base.known.iter().any(|pool| pool.is_used)
+    }
+
     /// Places pods after a change.
     pub fn round(&self, change: &Change<'d>) -> Round<'d> {
         let moved = change.pods.iter().filter(|pod| pod.is_moved);

@@ -1,0 +1,203 @@
+//! Candidates: nodes that may be disrupted, with what decides in which order.
+//!
+//! Source: `NewCandidate` in pkg/controllers/disruption/types.go of kubernetes-sigs/karpenter at v1.14.1.
+
+use karpenter::labels;
+use karpenter::release::Release;
+use objects::node_claim::NodeClaimSpec;
+use objects::node_pool::NodePool;
+use scheduling::simulation::KnownPool;
+
+use crate::behaviour::Behaviour;
+use crate::blocker::Blocker;
+use crate::cluster::{ClusterPod, INSTANCE_TYPE, Protection, StateNode, ZONE};
+use crate::engine::Engine;
+use crate::event::Recorder;
+
+/// How strictly a method respects pods that must not be evicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DisruptionClass {
+    /// Such pods always block.
+    Graceful,
+    /// Such pods do not block where the NodeClaim limits its termination.
+    Eventual,
+}
+
+/// Node that may be disrupted.
+#[derive(Clone)]
+pub(crate) struct Candidate<'e, 's, 'o> {
+    /// The node.
+    pub(crate) node: &'e StateNode<'o>,
+    /// The NodePool with its instance types.
+    pub(crate) pool: KnownPool<'e, 's>,
+    /// The NodePool.
+    pub(crate) view: NodePool<'o>,
+    /// The pods that need a place elsewhere.
+    pub(crate) reschedulable: Vec<ClusterPod<'o>>,
+    /// The cost of all evictions, which shrinks as the node gets older.
+    pub(crate) disruption_cost: f64,
+    /// The price in USD per hour, where it is known.
+    pub(crate) price: Option<f64>,
+    /// One, and the cost of the evictions that cost anything.
+    pub(crate) reschedule_cost: f64,
+}
+
+impl<'o> Candidate<'_, '_, 'o> {
+    /// The name of the node.
+    pub(crate) fn name(&self) -> &'o str {
+        self.node.name()
+    }
+
+    /// The name of the NodePool.
+    pub(crate) fn pool_name(&self) -> &'o str {
+        self.view.object().name()
+    }
+
+    /// The price, or zero where it is unknown.
+    pub(crate) fn price_or_zero(&self) -> f64 {
+        self.price.unwrap_or_default()
+    }
+
+    /// Price per cost of the disruption. Nodes with a higher ratio come first.
+    pub(crate) fn savings_ratio(&self) -> f64 {
+        self.price_or_zero() / self.reschedule_cost
+    }
+
+    /// Whether the node counts as empty.
+    pub(crate) fn is_empty(&self, release: Release) -> bool {
+        if Behaviour::SAVINGS_RATIO.holds_in(release) {
+            self.reschedule_cost <= 1.0
+        } else {
+            self.reschedulable.is_empty()
+        }
+    }
+
+    /// Whether the NodePool has a fixed number of nodes.
+    pub(crate) fn is_static(&self, release: Release) -> bool {
+        let replicas = self.view.replicas().filter(|replicas| !replicas.is_null());
+        replicas.is_some() && Behaviour::STATIC_POOLS.holds_in(release)
+    }
+
+    /// The capacity type.
+    pub(crate) fn capacity_type(&self) -> Option<&'o str> {
+        self.node.label(labels::CAPACITY_TYPE)
+    }
+
+    /// The instance type; empty without the label.
+    pub(crate) fn instance_type(&self) -> &'o str {
+        self.node.label(INSTANCE_TYPE).unwrap_or_default()
+    }
+}
+
+impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
+    /// The node as a candidate of a class, or the reason why it is none. The recorder gets the events.
+    pub(crate) fn candidate(
+        &self,
+        node: &'e StateNode<'o>,
+        class: DisruptionClass,
+        recorder: &mut Recorder,
+    ) -> Result<Candidate<'e, 's, 'o>, Blocker<'o>> {
+        let release = self.options.release();
+        let found = self.blocker_of_node(node).map_or(Ok(()), Err);
+        let found = found.and_then(|()| self.blocker_of_pods(node, class, recorder).map_or(Ok(()), Err));
+        if let Err(blocker) = found {
+            if let Some(message) = blocker.event(release) {
+                recorder.blocked(node, message);
+            }
+            return Err(blocker);
+        }
+        let pools = self.rounds.pool(node.pool()).zip(self.state.pools.get(node.pool()));
+        let Some((pool, view)) = pools else {
+            return Err(Blocker::InProgress);
+        };
+        let reschedulable: Vec<_> = node.pods.iter().copied().filter(|pod| pod.is_reschedulable()).collect();
+        let evictions: f64 = node.pods.iter().map(|pod| pod.eviction_cost()).sum();
+        let positive = reschedulable.iter().map(|pod| pod.eviction_cost().max(0.0));
+        Ok(Candidate {
+            node,
+            pool,
+            view: *view,
+            disruption_cost: evictions * node.lifetime_left(self.options.now),
+            price: price(node, pool),
+            reschedule_cost: positive.fold(1.0, |sum, cost| sum + cost),
+            reschedulable,
+        })
+    }
+
+    /// The first reason that has nothing to do with pods.
+    fn blocker_of_node(&self, node: &StateNode<'o>) -> Option<Blocker<'o>> {
+        let release = self.options.release();
+        let in_queue = node.is_in_queue.then_some(Blocker::InProgress);
+        let queue_first = Behaviour::QUEUE_FIRST.holds_in(release);
+        let first = in_queue.clone().filter(|_| queue_first);
+        first.or_else(|| blocker_of_state(node, release)).or(in_queue).or_else(|| self.blocker_of_pool(node))
+    }
+
+    fn blocker_of_pool(&self, node: &StateNode<'o>) -> Option<Blocker<'o>> {
+        let object = node.node?;
+        let Some(pool) = self.rounds.pool(node.pool()).filter(|pool| pool.has_types()) else {
+            return Some(Blocker::NoPool(object, node.pool()));
+        };
+        let name = node.label(INSTANCE_TYPE).unwrap_or_default();
+        let is_unknown = !Behaviour::OWN_CHECKS.holds_in(self.options.release()) && !pool.has_type(name);
+        is_unknown.then_some(Blocker::NoInstanceType(object, name))
+    }
+
+    /// The first reason that has to do with pods: every annotation comes before every budget.
+    fn blocker_of_pods(
+        &self,
+        node: &StateNode<'o>,
+        class: DisruptionClass,
+        recorder: &mut Recorder,
+    ) -> Option<Blocker<'o>> {
+        let (now, release) = (self.options.now, self.options.release());
+        let grace = node.claim_spec().and_then(NodeClaimSpec::termination_grace_period);
+        let forgives = class == DisruptionClass::Eventual && grace.is_some_and(|grace| !grace.is_null());
+        let protected = node.pods.iter().filter(|pod| pod.is_active()).find_map(|pod| {
+            let protection = pod.protection(now, release);
+            recorder.protection(*pod, &protection);
+            let end = if let Protection::Until(end) = protection { Some(end) } else { None };
+            protection.is_active().then_some(Blocker::PodDoNotDisrupt(*pod, end))
+        });
+        let blocker = protected.or_else(|| {
+            node.pods.iter().find_map(|pod| {
+                let blocking = self.state.pod_budgets.blocking(*pod, now, release);
+                match blocking.as_slice() {
+                    [] => None,
+                    [one] => Some(Blocker::PodBudget(*pod, *one)),
+                    _ => Some(Blocker::SeveralPodBudgets(*pod, blocking)),
+                }
+            })
+        });
+        blocker.filter(|_| !forgives)
+    }
+}
+
+/// The first reason in the state of the node itself.
+fn blocker_of_state<'o>(node: &StateNode<'o>, release: Release) -> Option<Blocker<'o>> {
+    let Some(claim) = node.claim else { return node.node.map(Blocker::Unmanaged) };
+    let Some(object) = node.node else { return Some(Blocker::NoNode(claim.object())) };
+    if !node.is_initialized() {
+        return Some(Blocker::NotInitialized(object));
+    }
+    if node.is_going() {
+        return Some(Blocker::Deleting(claim.object()));
+    }
+    if let Some(end) = node.nominated_until {
+        return Some(Blocker::Nominated(end));
+    }
+    if let Some(value) = node.protection() {
+        return Some(Blocker::DoNotDisrupt(value));
+    }
+    // Release 1.0 asks for the labels that decide the price as well (statenode.go at v1.0.9).
+    const OLD: [&str; 4] = [labels::CAPACITY_TYPE, ZONE, INSTANCE_TYPE, labels::NODEPOOL];
+    let required: &[&str] = if Behaviour::OWN_CHECKS.holds_in(release) { &[labels::NODEPOOL] } else { &OLD };
+    let missing = required.iter().find(|key| node.label(key).is_none());
+    missing.map(|key| Blocker::NoLabel(object, key))
+}
+
+/// The price of the node (`resolveNodePrice`).
+pub(crate) fn price(node: &StateNode<'_>, pool: KnownPool<'_, '_>) -> Option<f64> {
+    let label = |key: &str| node.label(key);
+    pool.price(label(INSTANCE_TYPE)?, label(ZONE)?, label(labels::CAPACITY_TYPE)?)
+}

@@ -1,0 +1,133 @@
+//! The state of a cluster as the disruption controllers see it.
+//!
+//! Source: pkg/controllers/state/cluster.go of kubernetes-sigs/karpenter at v1.14.1.
+
+mod node;
+mod pod;
+mod pod_budgets;
+
+use std::collections::BTreeMap;
+
+use karpenter::kind::Kind;
+use manifest::tree::Node;
+use objects::node_claim::NodeClaim;
+use objects::node_pool::{Disruption, NodePool};
+use objects::object::Object;
+use values::duration::{Duration, NillableDuration};
+
+pub use node::{ClaimCondition, StateNode};
+pub(crate) use node::{INSTANCE_TYPE, ZONE};
+pub(crate) use pod::namespace_of;
+pub use pod::{ClusterPod, DO_NOT_DISRUPT, Protection};
+pub use pod_budgets::PodBudgets;
+
+use crate::options::Options;
+
+/// The state of a cluster.
+#[derive(Clone, Debug, Default)]
+pub struct ClusterState<'d> {
+    /// The nodes, by name.
+    pub nodes: Vec<StateNode<'d>>,
+    /// The pods that wait for a node.
+    pub pending: Vec<ClusterPod<'d>>,
+    /// The NodePools, by name.
+    pub pools: BTreeMap<&'d str, NodePool<'d>>,
+    /// The PodDisruptionBudgets.
+    pub pod_budgets: PodBudgets<'d>,
+}
+
+impl<'d> ClusterState<'d> {
+    /// The state that objects describe, with what only the controller knows.
+    pub fn of(objects: &[Object<'d>], options: &Options) -> Self {
+        let mut state = Self { pod_budgets: PodBudgets::of(objects), ..Self::default() };
+        let pools = objects.iter().filter_map(|object| NodePool::of(*object));
+        state.pools = pools.map(|pool| (pool.object().name(), pool)).collect();
+        state.nodes = nodes(objects, options);
+        let by_name: BTreeMap<&str, usize> =
+            state.nodes.iter().enumerate().map(|(index, node)| (node.name(), index)).collect();
+        for (position, object) in objects.iter().enumerate() {
+            let Some(pod) = ClusterPod::of(*object, position) else { continue };
+            let node = by_name.get(pod.node_name()).and_then(|index| state.nodes.get_mut(*index));
+            match node {
+                Some(node) => node.pods.push(pod),
+                None if pod.is_provisionable() => state.pending.push(pod),
+                None => {}
+            }
+        }
+        for node in &mut state.nodes {
+            node.pods.sort_by_key(|pod| (pod.namespace(), pod.name()));
+        }
+        state
+    }
+
+    /// A node by name.
+    pub fn node(&self, name: &str) -> Option<&StateNode<'d>> {
+        let index = self.nodes.binary_search_by_key(&name, |node| node.name()).ok()?;
+        self.nodes.get(index)
+    }
+}
+
+/// The nodes, by name. The provider's ID connects a Node with its NodeClaim.
+fn nodes<'d>(objects: &[Object<'d>], options: &Options) -> Vec<StateNode<'d>> {
+    let of_kind = |object: &&Object<'d>| object.kind() == "Node" && object.group().is_empty();
+    let nodes: Vec<Object<'d>> = objects.iter().filter(of_kind).copied().collect();
+    let provider = |node: &Object<'d>| node.str_at(&["spec", "providerID"]).filter(|id| !id.is_empty());
+    let by_provider: BTreeMap<&str, &str> =
+        nodes.iter().filter_map(|node| Some((provider(node)?, node.name()))).collect();
+    let mut claims: BTreeMap<&str, NodeClaim<'d>> = BTreeMap::new();
+    let mut alone = Vec::new();
+    for claim in objects.iter().filter(|object| object.is(Kind::NODE_CLAIM)) {
+        let Some(view) = NodeClaim::of(*claim) else { continue };
+        let id = claim.str_at(&["status", "providerID"]).filter(|id| !id.is_empty());
+        let named = claim.str_at(&["status", "nodeName"]).filter(|name| id.is_none() && !name.is_empty());
+        match id.and_then(|id| by_provider.get(id).copied()).or(named) {
+            Some(name) => {
+                claims.insert(name, view);
+            }
+            // Without an ID the instance has not been launched.
+            None if id.is_some() => alone.push(view),
+            None => {}
+        }
+    }
+    let with_node = nodes.iter().map(|node| (Some(*node), claims.get(node.name()).copied()));
+    let all = with_node.chain(alone.into_iter().map(|claim| (None, Some(claim))));
+    let mut all: Vec<StateNode<'d>> = all.map(|(node, claim)| state_node(node, claim, options)).collect();
+    all.sort_by_key(StateNode::name);
+    all
+}
+
+fn state_node<'d>(
+    node: Option<Object<'d>>,
+    claim: Option<NodeClaim<'d>>,
+    options: &Options,
+) -> StateNode<'d> {
+    let mut state = StateNode {
+        node,
+        claim,
+        pods: Vec::new(),
+        is_marked: false,
+        is_in_queue: false,
+        nominated_until: None,
+        has_buffer_pods: false,
+    };
+    let name = state.name();
+    state.is_marked = options.marked_for_deletion.contains(name);
+    state.is_in_queue = options.in_queue.contains(name);
+    state.nominated_until = options.nominated_until(name);
+    state.has_buffer_pods = options.buffer_pods.get(name).is_some_and(|count| *count > 0);
+    state
+}
+
+/// `consolidateAfter` of a NodePool; without the field, the default that the API server writes.
+pub(crate) fn consolidate_after(pool: NodePool<'_>) -> NillableDuration {
+    let written = pool.disruption().and_then(Disruption::consolidate_after).and_then(Node::as_str);
+    written
+        .and_then(|text| NillableDuration::parse(text).ok())
+        .unwrap_or(NillableDuration::After(Duration::ZERO))
+}
+
+/// `consolidationPolicy` of a NodePool; without the field, the default that the API server writes.
+pub(crate) fn consolidation_policy(pool: NodePool<'_>) -> &str {
+    let written = pool.disruption().and_then(Disruption::consolidation_policy).and_then(Node::as_str);
+    written.unwrap_or("WhenEmptyOrUnderutilized")
+}

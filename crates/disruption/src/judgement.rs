@@ -1,0 +1,243 @@
+//! The judgement about a cluster: what Karpenter would disrupt, and what stands in the way.
+
+use std::collections::BTreeMap;
+
+use objects::object::Object;
+use scheduling::simulation::Simulation;
+
+use crate::balanced::Scores;
+use crate::blocker::Blocker;
+use crate::candidate::{Candidate, DisruptionClass};
+use crate::cluster::{ClusterState, StateNode};
+use crate::command::Command;
+use crate::draft::Draft;
+use crate::engine::{Engine, PoolTotals};
+use crate::event::{Event, Recorder};
+use crate::methods::{Method, Pass, Proposal, Unfit};
+use crate::options::Options;
+use crate::quota::PoolCount;
+use crate::validation::Invalid;
+
+/// Node of a cluster, and what stands in the way of its disruption.
+#[derive(Clone, Debug)]
+pub struct JudgedNode<'d> {
+    /// The node.
+    pub node: StateNode<'d>,
+    /// The reason for which no graceful method disrupts it.
+    pub blocker: Option<Blocker<'d>>,
+    /// The reason for which drift does not disrupt it either.
+    pub eventual_blocker: Option<Blocker<'d>>,
+    /// What decides about the order; `None` if nothing disrupts the node.
+    pub costs: Option<Costs>,
+    /// For each method, why it does not consider the candidate.
+    pub methods: Vec<(Method, Option<Unfit<'d>>)>,
+}
+
+/// What decides in which order nodes are disrupted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Costs {
+    /// The cost of all evictions, which shrinks as the node gets older. It decided until 1.13.
+    pub disruption: f64,
+    /// One, and the cost of the evictions that cost anything.
+    pub rescheduling: f64,
+    /// The price in USD per hour, where it is known.
+    pub price: Option<f64>,
+    /// Price per cost of rescheduling. It decides since 1.14.
+    pub savings_ratio: f64,
+    /// Whether the node counts as empty.
+    pub is_empty: bool,
+}
+
+/// What a method does.
+#[derive(Clone, Debug)]
+pub struct JudgedMethod {
+    /// The method.
+    pub method: Method,
+    /// The names of the candidates.
+    pub candidates: Vec<String>,
+    /// The events about nodes that are no candidates.
+    pub events: Vec<Event>,
+    /// The number of nodes that budgets allow, by NodePool. Empty without a candidate, as nobody asks then.
+    pub budget: BTreeMap<String, i64>,
+    /// The events about budgets that allow nothing.
+    pub budget_events: Vec<Event>,
+    /// The events of the computation: why candidates are not disrupted.
+    pub compute_events: Vec<Event>,
+    /// The commands.
+    pub commands: Vec<Command>,
+    /// The reason for which a computed command was dropped after the wait.
+    pub invalid: Option<Invalid>,
+}
+
+/// NodePool of a cluster.
+#[derive(Clone, Debug, Default)]
+pub struct JudgedPool {
+    /// The name.
+    pub name: String,
+    /// The nodes as budgets count them.
+    pub count: PoolCount,
+    /// The totals against which `Balanced` scores; `None` without a candidate.
+    pub totals: Option<PoolTotals>,
+}
+
+/// The judgement about a cluster.
+#[derive(Clone, Debug)]
+pub struct Judgement<'d> {
+    /// The method that acts: the first one in Karpenter's order that has a command.
+    pub acts: Option<Method>,
+    /// The nodes, by name.
+    pub nodes: Vec<JudgedNode<'d>>,
+    /// The NodePools, by name.
+    pub pools: Vec<JudgedPool>,
+    /// The methods, in the order in which they are tried. Each is judged alone, against the same state.
+    pub methods: Vec<JudgedMethod>,
+}
+
+/// The cluster after the wait before a command is validated.
+#[derive(Clone, Copy, Debug)]
+pub struct Later<'a, 'd> {
+    /// The objects.
+    pub objects: &'a [Object<'d>],
+    /// What they do not show.
+    pub options: &'a Options,
+}
+
+/// Judges a cluster. Without a later state, nothing changes during the wait before a command is validated.
+pub fn judge<'d>(objects: &[Object<'d>], options: &Options, later: Option<Later<'_, 'd>>) -> Judgement<'d> {
+    let state = ClusterState::of(objects, options);
+    let simulation = Simulation::new(options.settings.clone(), objects);
+    let rounds = simulation.cluster(objects);
+    let engine = Engine { state: &state, rounds: &rounds, options };
+    let Some(later) = later else { return engine.judge(None) };
+    let later_state = ClusterState::of(later.objects, later.options);
+    let later_simulation = Simulation::new(later.options.settings.clone(), later.objects);
+    let later_rounds = later_simulation.cluster(later.objects);
+    engine.judge(Some(Engine { state: &later_state, rounds: &later_rounds, options: later.options }))
+}
+
+impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
+    fn judge<'l, 't>(&self, later: Option<Engine<'l, 't, 'o>>) -> Judgement<'o>
+    where
+        'o: 't,
+    {
+        let order = Method::of_release(self.options.release());
+        let nodes = self.state.nodes.iter().map(|node| self.judge_node(node, &order)).collect();
+        let methods: Vec<JudgedMethod> =
+            order.iter().map(|method| self.judge_method(*method, later)).collect();
+        let acts = methods.iter().find(|method| !method.commands.is_empty()).map(|method| method.method);
+        Judgement { acts, nodes, pools: self.judge_pools(), methods }
+    }
+
+    fn judge_node(&self, node: &'e StateNode<'o>, order: &[Method]) -> JudgedNode<'o> {
+        let mut silent = Recorder::default();
+        let graceful = self.candidate(node, DisruptionClass::Graceful, &mut silent);
+        let eventual = self.candidate(node, DisruptionClass::Eventual, &mut silent);
+        let of_class = |method: &Method| match method.class() {
+            DisruptionClass::Graceful => graceful.as_ref(),
+            DisruptionClass::Eventual => eventual.as_ref(),
+        };
+        let methods = order.iter().filter_map(|method| {
+            let candidate = of_class(method).ok()?;
+            Some((*method, self.check(*method, candidate).err()))
+        });
+        let methods = methods.collect();
+        let costs = eventual.as_ref().ok().map(|candidate| self.costs(candidate));
+        JudgedNode {
+            node: node.clone(),
+            blocker: graceful.err(),
+            eventual_blocker: eventual.err(),
+            costs,
+            methods,
+        }
+    }
+
+    fn costs(&self, candidate: &Candidate<'e, 's, 'o>) -> Costs {
+        Costs {
+            disruption: candidate.disruption_cost,
+            rescheduling: candidate.reschedule_cost,
+            price: candidate.price,
+            savings_ratio: candidate.savings_ratio(),
+            is_empty: candidate.is_empty(self.options.release()),
+        }
+    }
+
+    fn judge_pools(&self) -> Vec<JudgedPool> {
+        let counts = self.pool_counts();
+        let (_, totals) = self.candidates(Method::SingleNodeConsolidation, &mut Recorder::default());
+        let pool = |name: &&'o str| JudgedPool {
+            name: (*name).to_owned(),
+            count: counts.get(name).copied().unwrap_or_default(),
+            totals: totals.get(name).copied(),
+        };
+        self.state.pools.keys().map(pool).collect()
+    }
+
+    fn judge_method<'l, 't>(&self, method: Method, later: Option<Engine<'l, 't, 'o>>) -> JudgedMethod
+    where
+        'o: 't,
+    {
+        let mut events = Recorder::default();
+        let (candidates, totals) = self.candidates(method, &mut events);
+        let mut judged = JudgedMethod {
+            method,
+            candidates: candidates.iter().map(|candidate| candidate.name().to_owned()).collect(),
+            events: events.0,
+            budget: BTreeMap::new(),
+            budget_events: Vec::new(),
+            compute_events: Vec::new(),
+            commands: Vec::new(),
+            invalid: None,
+        };
+        if candidates.is_empty() {
+            return judged;
+        }
+        let mut budget_events = Recorder::default();
+        let quota = self.quota(method.reason(), &mut budget_events);
+        judged.budget = quota.iter().map(|(pool, left)| ((*pool).to_owned(), *left)).collect();
+        judged.budget_events = budget_events.0;
+        let mut pass = Pass { quota, totals, recorder: Recorder::default() };
+        let proposals = self.propose(method, candidates, &mut pass);
+        let mut recorder = pass.recorder;
+        for Proposal { draft, scores } in proposals {
+            approve(&scores, &mut recorder);
+            match confirm(method, draft, later, &mut recorder) {
+                Ok(command) => judged.commands.push(command),
+                Err(invalid) => judged.invalid = Some(invalid),
+            }
+        }
+        judged.compute_events = recorder.0;
+        judged
+    }
+}
+
+/// Publishes the scores of a command about several nodes.
+fn approve(scores: &Scores<'_>, recorder: &mut Recorder) {
+    for (pool, score) in scores {
+        recorder.approved(format!("NodePool/{pool}"), score.text());
+    }
+}
+
+/// The command after its validation.
+fn confirm<'t, 'o: 't>(
+    method: Method,
+    draft: Draft<'_, '_, 'o>,
+    later: Option<Engine<'_, 't, 'o>>,
+    recorder: &mut Recorder,
+) -> Result<Command, Invalid> {
+    let Some(later) = later else { return Ok(draft.finish()) };
+    match method {
+        Method::StaticDrift | Method::Drift => Ok(draft.finish()),
+        Method::Emptiness => {
+            let valid = later.valid_empty(&draft, recorder);
+            if valid.is_empty() { Err(Invalid::Churn) } else { Ok(Draft::delete(valid).finish()) }
+        }
+        Method::MultiNodeConsolidation | Method::SingleNodeConsolidation => {
+            let valid = later.validate(method, &draft, recorder);
+            // The rejection of several nodes has no event, as the failed command is empty.
+            if let (Err(invalid), 1) = (valid, draft.candidates.len()) {
+                draft.reject(invalid.name(), recorder);
+            }
+            valid.map(|()| draft.finish())
+        }
+    }
+}

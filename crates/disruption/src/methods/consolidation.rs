@@ -1,0 +1,134 @@
+//! Consolidation of some nodes: delete them, or replace them by one cheaper node.
+//!
+//! Source: `computeConsolidation` and `computeSpotToSpotConsolidation` in pkg/controllers/disruption/consolidation.go of
+//! kubernetes-sigs/karpenter at v1.14.1, v1.9.1, v1.8.2 and v1.4.1.
+
+use karpenter::release::Release;
+use scheduling::simulation::NewNode;
+
+use crate::behaviour::Behaviour;
+use crate::blocker::sentence;
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::engine::Engine;
+use crate::event::Recorder;
+use crate::simulate::{Fault, Purpose};
+
+/// The number of cheaper instance types that a spot node needs to be replaced by another.
+const SPOT_TYPES: usize = 15;
+
+impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
+    /// The command for some candidates, if there is one. Of a single candidate, the reason is published otherwise.
+    pub(super) fn consolidate(
+        &self,
+        candidates: &[&Candidate<'e, 's, 'o>],
+        recorder: &mut Recorder,
+    ) -> Result<Option<Draft<'e, 's, 'o>>, Fault> {
+        let Some(simulated) = self.simulate(candidates, Purpose::Consolidation)? else { return Ok(None) };
+        let mut explain = |message: String| {
+            if let [candidate] = candidates {
+                recorder.unconsolidatable(candidate.node, message);
+            }
+            Ok(None)
+        };
+        if let Some(failure) = &simulated.failure {
+            return explain(sentence(failure));
+        }
+        let mut draft = Draft::of(candidates, simulated);
+        let count = draft.nodes.len();
+        let [node] = draft.nodes.as_mut_slice() else {
+            return match count {
+                0 => Ok(Some(draft)),
+                _ => explain(format!("Can't remove without creating {count} candidates")),
+            };
+        };
+        let price = self.source_price(candidates)?;
+        if let Err(message) = self.keep_cheaper(node, candidates, price) {
+            return explain(message);
+        }
+        if Behaviour::CANDIDATE_EVENTS.holds_in(self.options.release()) {
+            draft.announce(recorder);
+        }
+        Ok(Some(draft))
+    }
+
+    /// The price of the candidates.
+    fn source_price(&self, candidates: &[&Candidate<'e, 's, 'o>]) -> Result<f64, Fault> {
+        let release = self.options.release();
+        let unknown = candidates.iter().find(|candidate| candidate.price.is_none());
+        match unknown {
+            Some(_) if Behaviour::SAVINGS_RATIO.holds_in(release) => {}
+            // Since 1.9, and for reserved capacity before, the whole sum counts as zero.
+            Some(candidate)
+                if Behaviour::UNKNOWN_PRICE_IS_FREE.holds_in(release)
+                    || candidate.capacity_type() == Some("reserved") =>
+            {
+                return Ok(0.0);
+            }
+            Some(_) => return Err(Fault),
+            None => {}
+        }
+        Ok(candidates.iter().map(|candidate| candidate.price_or_zero()).sum())
+    }
+
+    /// Keeps the instance types of the new node that are cheaper than the candidates. The error is Karpenter's message if
+    /// there are none.
+    fn keep_cheaper(
+        &self,
+        node: &mut NewNode<'s>,
+        candidates: &[&Candidate<'e, 's, 'o>],
+        price: f64,
+    ) -> Result<(), String> {
+        let release = self.options.release();
+        let all_spot = candidates.iter().all(|candidate| candidate.capacity_type() == Some("spot"));
+        let is_spot_to_spot = all_spot && node.accepts("spot");
+        if is_spot_to_spot {
+            if !self.options.spot_to_spot {
+                return Err(
+                    "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node"
+                        .to_owned(),
+                );
+            }
+            node.require_spot();
+            node.keep_offered();
+        }
+        node.keep_cheaper(price).map_err(|labels| below_min_values(&labels, release))?;
+        if node.type_count() == 0 {
+            return Err("Can't replace with a cheaper node".to_owned());
+        }
+        if is_spot_to_spot && candidates.len() == 1 {
+            return keep_flexible(node);
+        }
+        // The price is that of spot capacity, so on-demand capacity must not be launched instead.
+        if node.accepts("spot") && node.accepts("on-demand") {
+            node.require_spot();
+        }
+        Ok(())
+    }
+}
+
+/// Keeps the cheapest types of a spot node, so that the launched one is not replaced again at once.
+fn keep_flexible(node: &mut NewNode<'_>) -> Result<(), String> {
+    let count = node.type_count();
+    if count < SPOT_TYPES {
+        return Err(format!(
+            "SpotToSpotConsolidation requires {SPOT_TYPES} cheaper instance type options than the current candidate to \
+             consolidate, got {count}"
+        ));
+    }
+    let needed = if node.has_min_values() { node.needed_for_min_values() } else { 0 };
+    node.keep_first(needed.max(SPOT_TYPES));
+    Ok(())
+}
+
+/// The message if `minValues` do not hold for the cheaper types.
+fn below_min_values(labels: &[&str], release: Release) -> String {
+    if Behaviour::STRUCTURED_MESSAGES.holds_in(release) {
+        let labels = labels.join(" ");
+        return format!(
+            "Filtering by price: minValues requirement is not met for label(s) (label(s)=[{labels}])"
+        );
+    }
+    let label = labels.first().copied().unwrap_or_default();
+    format!("Filtering by price: minValues requirement is not met for \"{label}\"")
+}

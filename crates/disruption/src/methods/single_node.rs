@@ -1,0 +1,54 @@
+//! Single-node consolidation: the first node that can be deleted or replaced.
+//!
+//! Source: pkg/controllers/disruption/singlenodeconsolidation.go of kubernetes-sigs/karpenter at v1.14.1.
+
+use std::collections::BTreeMap;
+
+use super::Pass;
+use crate::balanced::scores;
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::engine::Engine;
+use crate::event::subject;
+
+impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
+    /// Deletes or replaces the first node for which that is possible. The NodePools take turns.
+    pub(super) fn single_node(
+        &self,
+        mut candidates: Vec<Candidate<'e, 's, 'o>>,
+        pass: &mut Pass<'o>,
+    ) -> Option<Draft<'e, 's, 'o>> {
+        self.sort(&mut candidates);
+        interleave(candidates).iter().find_map(|candidate| self.single(candidate, pass))
+    }
+
+    fn single(&self, candidate: &Candidate<'e, 's, 'o>, pass: &mut Pass<'o>) -> Option<Draft<'e, 's, 'o>> {
+        let is_skipped = pass.is_exhausted(candidate)
+            || candidate.is_empty(self.options.release())
+            || !candidate.can_be_approved(&pass.totals);
+        if is_skipped {
+            return None;
+        }
+        let draft = self.consolidate(&[candidate], &mut pass.recorder).ok()??;
+        let scores = scores(&draft, &pass.totals);
+        for score in scores.values().filter(|score| score.is_enough()) {
+            pass.recorder.approved(subject(candidate.node), score.text());
+        }
+        scores.values().all(|score| score.is_enough()).then_some(draft)
+    }
+}
+
+/// The candidates such that NodePools take turns. Karpenter's order of NodePools is random; here it is by name.
+fn interleave<'e, 's, 'o>(candidates: Vec<Candidate<'e, 's, 'o>>) -> Vec<Candidate<'e, 's, 'o>> {
+    let mut turns: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut numbered: Vec<(usize, Candidate<'e, 's, 'o>)> = Vec::new();
+    for candidate in candidates {
+        let turn = turns.entry(candidate.pool_name()).or_default();
+        numbered.push((*turn, candidate));
+        *turn += 1;
+    }
+    numbered.sort_by(|(turn, one), (other_turn, other)| {
+        turn.cmp(other_turn).then_with(|| one.pool_name().cmp(other.pool_name()))
+    });
+    numbered.into_iter().map(|(_, candidate)| candidate).collect()
+}

@@ -1,0 +1,70 @@
+//! Drift of static NodePools: replaces nodes one by one, without a simulation.
+//!
+//! Source: pkg/controllers/disruption/staticdrift.go and pkg/controllers/state/statenodepool.go of kubernetes-sigs/karpenter at
+//! v1.14.1.
+
+use std::collections::BTreeMap;
+
+use manifest::tree::Node;
+
+use super::Pass;
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::engine::Engine;
+
+/// The nodes of a static NodePool.
+#[derive(Clone, Copy, Debug, Default)]
+struct NodeCount {
+    running: i64,
+    all: i64,
+}
+
+impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
+    /// Replaces as many drifted nodes of each static NodePool as its budget and its limit on nodes allow.
+    pub(super) fn static_drift(
+        &self,
+        candidates: &[Candidate<'e, 's, 'o>],
+        pass: &Pass<'o>,
+    ) -> Vec<Draft<'e, 's, 'o>> {
+        let mut by_pool: BTreeMap<&str, Vec<&Candidate<'e, 's, 'o>>> = BTreeMap::new();
+        for candidate in candidates {
+            by_pool.entry(candidate.pool_name()).or_default().push(candidate);
+        }
+        let chosen = by_pool.values().flat_map(|of_pool| {
+            let count = self.replaceable(of_pool, pass);
+            of_pool.iter().take(count)
+        });
+        chosen.map(|candidate| Draft::replace(Candidate::clone(candidate))).collect()
+    }
+
+    /// The number of candidates of a NodePool that can be replaced at the same time.
+    fn replaceable(&self, candidates: &[&Candidate<'e, 's, 'o>], pass: &Pass<'o>) -> usize {
+        let Some(first) = candidates.first() else { return 0 };
+        let number = |node: Option<Node<'_>>| node.and_then(Node::as_int);
+        let nodes = self.count(first.pool_name());
+        // The number of nodes has to shrink first.
+        if nodes.running > number(first.view.replicas()).unwrap_or_default() {
+            return 0;
+        }
+        let budget = pass.quota.get(first.pool_name()).copied().unwrap_or_default();
+        let limit =
+            first.view.node_limit().map(|limit| number(Some(limit)).unwrap_or_else(|| quantity(limit)));
+        let left = limit.unwrap_or(i64::MAX).saturating_sub(nodes.all);
+        usize::try_from(budget.min(left)).unwrap_or_default()
+    }
+
+    /// The NodeClaims of a NodePool.
+    fn count(&self, pool: &str) -> NodeCount {
+        let mut count = NodeCount::default();
+        for node in self.state.nodes.iter().filter(|node| node.claim.is_some() && node.pool() == pool) {
+            count.all += 1;
+            count.running += i64::from(!node.is_going());
+        }
+        count
+    }
+}
+
+/// A quantity as a whole number.
+fn quantity(node: Node<'_>) -> i64 {
+    node.as_str().and_then(|text| text.trim().parse().ok()).unwrap_or_default()
+}

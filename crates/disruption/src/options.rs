@@ -1,0 +1,65 @@
+//! What objects do not show: the time, the settings of the controller, and what it keeps in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use karpenter::release::Release;
+use scheduling::simulation::SimulationSettings;
+use values::duration::Duration;
+use values::timestamp::Timestamp;
+
+/// Nomination of a node for a pending pod with the default `BATCH_MAX_DURATION` of 10 s: twice that duration, but at least
+/// 10 s (`nominationWindow` in pkg/controllers/state/statenode.go of kubernetes-sigs/karpenter at v1.14.1).
+const NOMINATION: Duration = Duration::from_nanoseconds(20_000_000_000);
+
+/// What objects do not show.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The time.
+    pub now: Timestamp,
+    /// The settings of the scheduler, with the release.
+    pub settings: SimulationSettings,
+    /// Gate `SpotToSpotConsolidation`.
+    pub spot_to_spot: bool,
+    /// The time at which nodes were nominated for a pending pod, by the name of the node.
+    pub nominated: BTreeMap<String, Timestamp>,
+    /// How long a nomination lasts.
+    pub nomination: Duration,
+    /// The names of the nodes that the controller has marked for deletion.
+    pub marked_for_deletion: BTreeSet<String>,
+    /// The names of the nodes that a command in progress disrupts.
+    pub in_queue: BTreeSet<String>,
+    /// The number of pods of a buffer that nodes keep capacity for.
+    pub buffer_pods: BTreeMap<String, usize>,
+}
+
+impl Options {
+    /// The defaults of a release at a time.
+    pub fn new(release: Release, now: Timestamp) -> Self {
+        let settings = SimulationSettings {
+            whole_state: true,
+            reservation_fallback: true,
+            ..SimulationSettings::new(release)
+        };
+        Self {
+            now,
+            settings,
+            spot_to_spot: false,
+            nominated: BTreeMap::new(),
+            nomination: NOMINATION,
+            marked_for_deletion: BTreeSet::new(),
+            in_queue: BTreeSet::new(),
+            buffer_pods: BTreeMap::new(),
+        }
+    }
+
+    /// The release of Karpenter.
+    pub fn release(&self) -> Release {
+        self.settings.release
+    }
+
+    /// The end of the nomination of a node. A nomination is over at its end.
+    pub(crate) fn nominated_until(&self, node: &str) -> Option<Timestamp> {
+        let end = self.nominated.get(node)?.plus(self.nomination);
+        (end > self.now).then_some(end)
+    }
+}

@@ -1,0 +1,163 @@
+//! What happens to the pods if some nodes go.
+//!
+//! Source: `SimulateScheduling` in pkg/controllers/disruption/helpers.go of kubernetes-sigs/karpenter at v1.14.1.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scheduling::simulation::{Change, NewNode, Placement, RoundPod, SimulatedPod};
+
+use crate::behaviour::Behaviour;
+use crate::candidate::Candidate;
+use crate::cluster::{ClusterPod, StateNode, consolidate_after};
+use crate::engine::Engine;
+
+/// Largest number of pods that a message names.
+const MOST_NAMED: usize = 5;
+
+/// Purpose of a simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Drift.
+    Drift,
+    /// Consolidation: nodes whose `consolidateAfter` is not over take no pods of the candidates.
+    Consolidation,
+}
+
+/// An error of Karpenter that stops a method without an event: no NodePool takes pods, or the price of a candidate is
+/// unknown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fault;
+
+/// Result of a simulation.
+pub(crate) struct Simulated<'s> {
+    /// The pods with their places.
+    pub(crate) pods: Vec<SimulatedPod<'s>>,
+    /// The new nodes.
+    pub(crate) nodes: Vec<NewNode<'s>>,
+    /// Karpenter's message if a pod that has a node would not be placed.
+    pub(crate) failure: Option<String>,
+}
+
+/// Origin of a pod of the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    Pending,
+    Candidate,
+    Going,
+}
+
+impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
+    /// Simulates that candidates go; `None` if one of them is going already.
+    pub(crate) fn simulate(
+        &self,
+        candidates: &[&Candidate<'e, 's, 'o>],
+        purpose: Purpose,
+    ) -> Result<Option<Simulated<'s>>, Fault> {
+        if candidates.iter().any(|candidate| candidate.node.is_going()) {
+            return Ok(None);
+        }
+        if !self.rounds.has_used_pools() {
+            return Err(Fault);
+        }
+        let going: Vec<&StateNode<'o>> = self.state.nodes.iter().filter(|node| node.is_going()).collect();
+        let mut batch: Vec<(ClusterPod<'o>, Origin)> =
+            self.state.pending.iter().map(|pod| (*pod, Origin::Pending)).collect();
+        for candidate in candidates {
+            batch.extend(self.movable(candidate.node).map(|pod| (pod, Origin::Candidate)));
+        }
+        for node in &going {
+            batch.extend(self.movable(node).map(|pod| (pod, Origin::Going)));
+        }
+        batch.sort_by_key(|(pod, _)| pod.queue_key());
+        let absent = going.iter().map(|node| node.name()).chain(candidates.iter().map(|one| one.name()));
+        let absent: BTreeSet<&str> = absent.collect();
+        let change = Change {
+            pods: batch.iter().map(|(pod, origin)| round_pod(*pod, *origin)).collect(),
+            waiting: self.waiting(purpose, &absent),
+            absent: absent.into_iter().collect(),
+        };
+        let round = self.rounds.round(&change);
+        let failure = self.failure(&round.pods, &batch);
+        Ok(Some(Simulated { pods: round.pods, nodes: round.nodes, failure }))
+    }
+
+    /// The pods of a node that need a place elsewhere and can leave.
+    fn movable(&self, node: &'e StateNode<'o>) -> impl Iterator<Item = ClusterPod<'o>> {
+        let (now, release) = (self.options.now, self.options.release());
+        let budgets = &self.state.pod_budgets;
+        node.pods.iter().copied().filter(move |pod| budgets.is_movable(*pod, now, release))
+    }
+
+    /// The nodes that take no pods of candidates, because their own `consolidateAfter` is not over.
+    fn waiting(&self, purpose: Purpose, absent: &BTreeSet<&str>) -> BTreeSet<&'s str> {
+        let applies = Behaviour::WAITING_DESTINATIONS.holds_in(self.options.release());
+        if purpose != Purpose::Consolidation || !applies {
+            return BTreeSet::new();
+        }
+        let nodes = self.state.nodes.iter().filter(|node| !absent.contains(node.name()));
+        nodes.filter(|node| self.is_waiting(node)).map(StateNode::name).collect()
+    }
+
+    fn is_waiting(&self, node: &StateNode<'o>) -> bool {
+        let is_used = self.rounds.pool(node.pool()).is_some_and(|pool| pool.is_used());
+        let pool = self.state.pools.get(node.pool()).filter(|_| is_used);
+        let end = pool.and_then(|pool| node.consolidatable_from(consolidate_after(*pool)));
+        end.is_some_and(|end| self.options.now < end)
+    }
+
+    /// The message about pods without a place (`NonPendingPodSchedulingErrors`). Pods that wait anyway do not count.
+    fn failure(&self, pods: &[SimulatedPod<'s>], batch: &[(ClusterPod<'o>, Origin)]) -> Option<String> {
+        let mut failures = Vec::new();
+        for (placed, (pod, origin)) in pods.iter().zip(batch) {
+            let error = match &placed.placement {
+                _ if *origin == Origin::Pending => None,
+                Placement::Unplaced(unplaced) => Some(unplaced.message.clone()),
+                Placement::Existing(node) if *origin == Origin::Candidate => {
+                    self.state.node(node.name()).and_then(uninitialized)
+                }
+                _ => None,
+            };
+            failures.extend(error.map(|error| format!("{} => {error} ", pod.full_name())));
+        }
+        let more = failures.len().saturating_sub(MOST_NAMED);
+        let others =
+            if failures.len() < MOST_NAMED { String::new() } else { format!(" and {more} other(s)") };
+        let named: String = failures.iter().take(MOST_NAMED).map(String::as_str).collect();
+        (!failures.is_empty()).then(|| format!("not all pods would schedule, {named}{others}"))
+    }
+}
+
+fn round_pod<'s, 'o: 's>(pod: ClusterPod<'o>, origin: Origin) -> RoundPod<'s> {
+    RoundPod {
+        object: pod.object(),
+        is_moved: origin != Origin::Pending,
+        avoids_waiting: origin == Origin::Candidate && !pod.is_pending(),
+    }
+}
+
+/// The error about a pod that would go to a node that has not started completely.
+fn uninitialized(node: &StateNode<'_>) -> Option<String> {
+    if node.is_initialized() {
+        return None;
+    }
+    let claim = node.claim.map(|claim| format!("nodeclaim/{}", claim.object().name()));
+    let own = node.node.map(|node| format!("node/{}", node.name()));
+    let names: Vec<String> = claim.into_iter().chain(own).collect();
+    Some(format!("would schedule against uninitialized {}", names.join(", ")))
+}
+
+/// The pods on existing nodes, by node.
+pub(crate) fn pods_on_nodes(pods: &[SimulatedPod<'_>]) -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for pod in pods {
+        if let Placement::Existing(node) = &pod.placement {
+            all.entry(node.name().to_owned()).or_default().push(full_name(pod));
+        }
+    }
+    all
+}
+
+/// `namespace/name` of a pod.
+pub(crate) fn full_name(pod: &SimulatedPod<'_>) -> String {
+    format!("{}/{}", pod.namespace, pod.name)
+}
