@@ -1,6 +1,6 @@
 //! The judgement about a cluster: what Karpenter would disrupt, and what stands in the way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use objects::object::Object;
 use scheduling::simulation::Simulation;
@@ -205,6 +205,10 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
                 Err(invalid) => judged.invalid = Some(invalid),
             }
         }
+        // The recorder drops what it has just published (pkg/events/recorder.go).
+        let known = judged.events.iter().chain(&judged.budget_events);
+        let mut known: BTreeSet<Event> = known.cloned().collect();
+        recorder.0.retain(|event| known.insert(event.clone()));
         judged.compute_events = recorder.0;
         judged
     }

@@ -68,7 +68,8 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         for node in &going {
             batch.extend(self.movable(node).map(|pod| (pod, Origin::Going)));
         }
-        batch.sort_by_key(|(pod, _)| pod.queue_key());
+        // The UIDs decide about pods that are otherwise equal. Without UIDs the order of the batch does.
+        batch.sort_by_key(|(pod, origin)| (pod.uid(), *origin != Origin::Pending, pod.position()));
         let absent = going.iter().map(|node| node.name()).chain(candidates.iter().map(|one| one.name()));
         let absent: BTreeSet<&str> = absent.collect();
         let change = Change {

@@ -71,9 +71,14 @@ impl<'d> ClusterPod<'d> {
         format!("{}/{}", self.namespace(), self.name())
     }
 
-    /// The order in which the scheduler takes pods that are otherwise equal: by UID, then by position.
-    pub(crate) fn queue_key(self) -> (&'d str, usize) {
-        (self.object.str_at(&["metadata", "uid"]).unwrap_or_default(), self.position)
+    /// The UID; empty where the object has none.
+    pub(crate) fn uid(self) -> &'d str {
+        self.object.str_at(&["metadata", "uid"]).unwrap_or_default()
+    }
+
+    /// The position among the objects.
+    pub(crate) fn position(self) -> usize {
+        self.position
     }
 
     /// The name of its node; empty without a node.
@@ -128,19 +133,20 @@ impl<'d> ClusterPod<'d> {
         (self.is_active() || goes_back) && !self.is_daemon() && !self.is_mirror()
     }
 
-    /// Whether Karpenter would launch a node for the pod (`IsProvisionable`).
+    /// Whether Karpenter would launch a node for the pod (`IsProvisionable`). A pod that the scheduler has not looked at yet
+    /// counts as one that it could not place.
     pub(crate) fn is_provisionable(self) -> bool {
         let mut conditions = items_of(self.object.at(&["status", "conditions"]));
-        let is_unschedulable = conditions.any(|condition| {
-            condition.str_at(&["type"]) == Some("PodScheduled")
-                && condition.str_at(&["reason"]) == Some("Unschedulable")
-        });
+        let scheduled = conditions.find(|condition| condition.str_at(&["type"]) == Some("PodScheduled"));
+        let is_unschedulable =
+            scheduled.is_none_or(|condition| condition.str_at(&["reason"]) == Some("Unschedulable"));
         let nominated = self.object.str_at(&["status", "nominatedNodeName"]).unwrap_or_default();
         is_unschedulable
             && self.node_name().is_empty()
             && nominated.is_empty()
             && !self.is_daemon()
             && !self.is_mirror()
+            && self.is_active()
     }
 
     fn tolerates_disruption(self) -> bool {
