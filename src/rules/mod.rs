@@ -14,6 +14,7 @@ mod disruption;
 pub(crate) mod document;
 #[cfg(test)]
 mod fixes;
+mod folders;
 mod identity;
 mod labels;
 #[cfg(test)]

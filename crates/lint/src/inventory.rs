@@ -17,6 +17,8 @@ use objects::storage::ClaimIndex;
 use objects::zones::ServedZones;
 use scheduling::pool_index::PoolIndex;
 
+use crate::pod_budgets::PodBudgets;
+
 /// Values by API group and kind.
 type ByGroupAndKind<'d, T> = BTreeMap<&'d str, BTreeMap<&'d str, T>>;
 
@@ -36,6 +38,7 @@ pub struct Inventory<'d> {
     // only the fields that it uses.
     pools: OnceCell<PoolIndex<'d>>,
     pods: OnceCell<Vec<Pod<'d>>>,
+    budgets: OnceCell<PodBudgets<'d>>,
     claims: OnceCell<ClaimIndex<'d>>,
     controllers: OnceCell<Vec<Controller<'d>>>,
     identity: OnceCell<Identity<'d>>,
@@ -107,6 +110,11 @@ impl<'d> Inventory<'d> {
     /// The pods, and the pod templates of workloads.
     pub fn pods(&self) -> &[Pod<'d>] {
         self.pods.get_or_init(|| self.objects.iter().copied().flat_map(Pod::all).collect())
+    }
+
+    /// The PodDisruptionBudgets.
+    pub fn budgets(&self) -> &PodBudgets<'d> {
+        self.budgets.get_or_init(|| PodBudgets::of(&self.objects, self.pods()))
     }
 
     /// The PersistentVolumeClaims, including the claim templates of workloads.

@@ -14,6 +14,7 @@ pub mod fix;
 mod folders;
 pub mod inventory;
 mod pins;
+pub mod pod_budgets;
 mod ratchet;
 pub mod registry;
 pub mod report;

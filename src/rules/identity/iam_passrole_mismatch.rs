@@ -9,7 +9,7 @@ use objects::object::Object;
 use values::arn;
 use values::placeholder::has_placeholder;
 
-use crate::rules::identity::is_elsewhere;
+use crate::rules::folders::is_elsewhere;
 
 rule! {
     /// ## What it does

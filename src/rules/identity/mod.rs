@@ -30,7 +30,6 @@ family! {
 
 use karpenter::cluster_name::ClusterNamePlaceholder;
 use lint::finding::Severity;
-use manifest::tree::Node;
 use objects::object::Operation;
 
 /// Tags that Karpenter set before 1.0, and `karpenter.sh/cluster`, which Karpenter never set.
@@ -51,17 +50,4 @@ fn gravity(what: ClusterNamePlaceholder, operation: Operation) -> Severity {
         (ClusterNamePlaceholder::Unreplaced, Operation::Apply) => Severity::Info,
         (ClusterNamePlaceholder::Unreplaced, _) => Severity::Error,
     }
-}
-
-/// Whether two nodes are in files of which neither is in the folder of the other one, or below it. Such files may be for
-/// different clusters.
-fn is_elsewhere(one: Node<'_>, other: Node<'_>) -> bool {
-    let folder =
-        |node: Node<'_>| node.source().name().rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-    let (one, other) = (folder(one), folder(other));
-    let is_within = |inner: &str, outer: &str| {
-        outer.is_empty()
-            || inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    !is_within(&one, &other) && !is_within(&other, &one)
 }

@@ -12,7 +12,8 @@ use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::object::{Object, Operation};
 
-use crate::rules::identity::{gravity, is_elsewhere};
+use crate::rules::folders::is_elsewhere;
+use crate::rules::identity::gravity;
 
 rule! {
     /// ## What it does

@@ -1,0 +1,163 @@
+use karpenter::kind::Kind;
+use lint::context::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::object::Object;
+use objects::pod::Pod;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds `karpenter.sh/do-not-disrupt` where Karpenter does not read it: as an annotation of a workload or a Namespace,
+    /// or as a label.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter reads the annotation of pods and of nodes. Kubernetes copies no annotation from a Deployment or a Job to its
+    /// pods, so the pods are not protected: Karpenter evicts them when it consolidates or replaces their node.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: batch/v1
+    /// kind: Job
+    /// metadata:
+    ///   name: migrate
+    ///   annotations: {karpenter.sh/do-not-disrupt: "true"}
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       restartPolicy: Never
+    ///       containers: [{name: migrate, image: "example.com/migrate:1"}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: batch/v1
+    /// kind: Job
+    /// metadata:
+    ///   name: migrate
+    /// spec:
+    ///   template:
+    ///     metadata:
+    ///       annotations: {karpenter.sh/do-not-disrupt: "true"}
+    ///     spec:
+    ///       restartPolicy: Never
+    ///       containers: [{name: migrate, image: "example.com/migrate:1"}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - website/content/en/v1.14/concepts/disruption.md of aws/karpenter-provider-aws, "Pod-Level Controls"
+    /// - pkg/utils/pod/scheduling.go of kubernetes-sigs/karpenter at v1.14.1
+    RULE {
+        name: "do-not-disrupt-wrong-place",
+        family: Family::Disruption,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        fix: Fixes::None,
+        summary: "`karpenter.sh/do-not-disrupt` protects nothing outside the annotations of pods and nodes",
+        on: &[On::Workload, On::Kind(Kind::of("", "v1", "Namespace"))],
+        inventory: &[],
+        check: check,
+    }
+}
+
+const KEY: &str = "karpenter.sh/do-not-disrupt";
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let Some(pod) = Pod::of(object) else {
+        let annotation = object.metadata().annotation(KEY).filter(|node| protects(*node));
+        findings.extend(annotation.map(|node| {
+            report(node, "Karpenter reads the annotation of pods and nodes, and not of Namespaces")
+        }));
+        return;
+    };
+    if let Some(label) = pod.metadata().label(KEY).filter(|node| protects(*node)) {
+        findings.push(report(label, "this is a label, but Karpenter reads the annotation with this key"));
+    }
+    let is_template = object.kind() != "Pod";
+    let own = object.metadata().annotation(KEY).filter(|node| is_template && protects(*node));
+    if let Some(node) = own.filter(|_| pod.metadata().annotation(KEY).is_none()) {
+        let kind = object.kind();
+        let place =
+            format!("Karpenter reads the annotation of pods, and the pods of a {kind} do not inherit it");
+        findings.push(report(node, &place));
+    }
+}
+
+/// Whether the author means to protect pods. `false` asks for nothing.
+fn protects(node: Node<'_>) -> bool {
+    node.as_str().is_some_and(|text| text != "false")
+}
+
+fn report<'d>(node: Node<'d>, why: &str) -> Finding<'d> {
+    let message = format!("{why}: nothing protects the pods, and Karpenter may evict them at any time");
+    Finding::new(&RULE, Place::key(node), message)
+        .help(format!("write `{KEY}: \"true\"` to the annotations of the pod, `spec.template.metadata.annotations` of a workload"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn deployment(metadata: &str, template: &str) -> String {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: a\n  {metadata}\nspec:\n  template:\n    metadata: {{{template}}}\n    spec: {{containers: []}}\n"
+        )
+    }
+
+    #[test]
+    fn reports_annotations_of_workloads_and_namespaces() {
+        let text = deployment("annotations: {karpenter.sh/do-not-disrupt: 'true'}", "");
+        insta::assert_snapshot!(findings(&RULE, &text), @r#"
+          5 |   annotations: {karpenter.sh/do-not-disrupt: 'true'}
+            |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning Deployment/a metadata.annotations.karpenter.sh/do-not-disrupt [all]
+          Karpenter reads the annotation of pods, and the pods of a Deployment do not inherit it: nothing protects the pods, and Karpenter may evict them at any time
+          help: write `karpenter.sh/do-not-disrupt: "true"` to the annotations of the pod, `spec.template.metadata.annotations` of a workload
+        "#);
+        let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, annotations: {karpenter.sh/do-not-disrupt: 'true'}}\n";
+        insta::assert_snapshot!(findings(&RULE, namespace), @r#"
+          3 | metadata: {name: a, annotations: {karpenter.sh/do-not-disrupt: 'true'}}
+            |                                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning Namespace/a metadata.annotations.karpenter.sh/do-not-disrupt [all]
+          Karpenter reads the annotation of pods and nodes, and not of Namespaces: nothing protects the pods, and Karpenter may evict them at any time
+          help: write `karpenter.sh/do-not-disrupt: "true"` to the annotations of the pod, `spec.template.metadata.annotations` of a workload
+        "#);
+    }
+
+    #[test]
+    fn reports_labels_of_pods() {
+        let text = deployment("labels: {}", "labels: {karpenter.sh/do-not-disrupt: 'true'}");
+        insta::assert_snapshot!(findings(&RULE, &text), @r#"
+          8 |     metadata: {labels: {karpenter.sh/do-not-disrupt: 'true'}}
+            |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning Deployment/a spec.template.metadata.labels.karpenter.sh/do-not-disrupt [all]
+          this is a label, but Karpenter reads the annotation with this key: nothing protects the pods, and Karpenter may evict them at any time
+          help: write `karpenter.sh/do-not-disrupt: "true"` to the annotations of the pod, `spec.template.metadata.annotations` of a workload
+        "#);
+    }
+
+    #[test]
+    fn accepts_the_annotation_of_the_pod_template_and_of_nodes() {
+        silent(&RULE, &deployment("labels: {}", "annotations: {karpenter.sh/do-not-disrupt: 'true'}"));
+        let both = deployment(
+            "annotations: {karpenter.sh/do-not-disrupt: 'true'}",
+            "annotations: {karpenter.sh/do-not-disrupt: 'true'}",
+        );
+        silent(&RULE, &both);
+        silent(&RULE, &deployment("annotations: {karpenter.sh/do-not-disrupt: 'false'}", ""));
+        silent(
+            &RULE,
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: {karpenter.sh/do-not-disrupt: 'true'}}\nspec: {containers: []}\n",
+        );
+        silent(
+            &RULE,
+            "apiVersion: v1\nkind: Node\nmetadata: {name: a, annotations: {karpenter.sh/do-not-disrupt: 'true'}}\n",
+        );
+    }
+}

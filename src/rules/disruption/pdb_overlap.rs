@@ -1,0 +1,189 @@
+use karpenter::kind::Kind;
+use lint::context::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::{Fixes, On};
+use objects::object::Object;
+use objects::pod_disruption_budget::PodDisruptionBudget;
+
+use crate::rules::folders::is_elsewhere;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds two PodDisruptionBudgets of a namespace that select the same pods.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The API server evicts no pod that more than one PodDisruptionBudget selects; it answers with an error. Karpenter
+    /// does not consolidate or replace the nodes of such pods, and the drain of an expired node waits for them.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: policy/v1
+    /// kind: PodDisruptionBudget
+    /// metadata:
+    ///   name: web
+    /// spec:
+    ///   maxUnavailable: 1
+    ///   selector:
+    ///     matchLabels: {app: web}
+    /// ---
+    /// apiVersion: policy/v1
+    /// kind: PodDisruptionBudget
+    /// metadata:
+    ///   name: team
+    /// spec:
+    ///   maxUnavailable: 1
+    ///   selector:
+    ///     matchLabels: {team: shop}
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: web
+    /// spec:
+    ///   selector:
+    ///     matchLabels: {app: web}
+    ///   template:
+    ///     metadata:
+    ///       labels: {app: web, team: shop}
+    ///     spec:
+    ///       containers: [{name: web, image: nginx}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: policy/v1
+    /// kind: PodDisruptionBudget
+    /// metadata:
+    ///   name: web
+    /// spec:
+    ///   maxUnavailable: 1
+    ///   selector:
+    ///     matchLabels: {app: web}
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: web
+    /// spec:
+    ///   selector:
+    ///     matchLabels: {app: web}
+    ///   template:
+    ///     metadata:
+    ///       labels: {app: web, team: shop}
+    ///     spec:
+    ///       containers: [{name: web, image: nginx}]
+    /// ```
+    ///
+    /// ## What it needs
+    ///
+    /// The input must contain both budgets and the workload. The policy, which looks up no PodDisruptionBudgets, cannot see
+    /// the problem.
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#1414, kubernetes-sigs/karpenter#2361
+    /// - pkg/registry/core/pod/storage/eviction.go of kubernetes/kubernetes
+    RULE {
+        name: "pdb-overlap",
+        family: Family::Disruption,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        summary: "two PodDisruptionBudgets select the same pods, which can then not be evicted",
+        on: &[On::Kind(Kind::POD_DISRUPTION_BUDGET)],
+        inventory: &[],
+        fix: Fixes::None,
+        depends_on_karpenter: true,
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let Some((budget, selector)) =
+        PodDisruptionBudget::of(object).and_then(|budget| Some((budget, budget.selector()?)))
+    else {
+        return;
+    };
+    let (budgets, pods) = (context.inventory.budgets(), context.inventory.pods());
+    // A pod that both select, and the first other budget. The budget that comes later in the input has the finding.
+    let overlap = budgets.pods_of(object).iter().find_map(|index| {
+        let first = budgets.of_pod(*index).next()?;
+        let is_other = first.object().name() != budget.object().name();
+        is_other.then(|| pods.get(*index).map(|pod| (*pod, first))).flatten()
+    });
+    let Some((pod, first, first_selector)) =
+        overlap.and_then(|(pod, first)| Some((pod, first, first.selector()?)))
+    else {
+        return;
+    };
+    let workload = pod.object();
+    let message = format!(
+        "this PodDisruptionBudget and `{}` both select the pods of the {} `{}`: the API server refuses every eviction of these \
+         pods, so Karpenter does not consolidate or replace their nodes",
+        first.object().name(),
+        workload.kind(),
+        workload.name()
+    );
+    // Files in different branches of the folders may be for different clusters.
+    let is_certain = !is_elsewhere(selector, first_selector) && !is_elsewhere(selector, workload.root());
+    let severity = if is_certain { RULE.severity } else { Severity::Info };
+    findings.push(
+        Finding::new(&RULE, Place::key(selector), message)
+            .severity(severity)
+            .help("delete one of the two, or narrow its selector")
+            .related(Place::key(first_selector), "the other PodDisruptionBudget")
+            .related(
+                Place::value(pod.metadata().label_map().unwrap_or(workload.root())),
+                "the labels of the pods",
+            ),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn manifest(first: &str, second: &str, labels: &str) -> String {
+        format!(
+            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: web}}\nspec:\n  selector: {first}\n---\n\
+             apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: team}}\nspec:\n  selector: {second}\n---\n\
+             apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  template:\n    metadata: {{labels: {labels}}}\n    spec: {{nodeSelector: {{karpenter.sh/nodepool: a}}, containers: []}}\n"
+        )
+    }
+
+    #[test]
+    fn reports_the_second_budget_of_the_same_pods() {
+        let text = manifest(
+            "{matchLabels: {app: web}}",
+            "{matchExpressions: [{key: team, operator: Exists}]}",
+            "{app: web, team: shop}",
+        );
+        insta::assert_snapshot!(findings(&RULE, &text), @"
+         11 |   selector: {matchExpressions: [{key: team, operator: Exists}]}
+            |   ^^^^^^^^
+        error PodDisruptionBudget/team spec.selector [all]
+          this PodDisruptionBudget and `web` both select the pods of the Deployment `web`: the API server refuses every eviction of these pods, so Karpenter does not consolidate or replace their nodes
+          help: delete one of the two, or narrow its selector
+          see line 5 spec.selector: the other PodDisruptionBudget
+          see line 18 spec.template.metadata.labels: the labels of the pods
+        ");
+    }
+
+    #[test]
+    fn an_empty_selector_selects_every_pod_of_the_namespace() {
+        let text = manifest("{}", "{matchLabels: {app: web}}", "{app: web}");
+        assert!(findings(&RULE, &text).contains("both select the pods of the Deployment `web`"));
+        silent(&RULE, &text.replacen("{name: web}", "{name: web, namespace: b}", 1));
+    }
+
+    #[test]
+    fn accepts_budgets_of_different_pods_and_two_versions_of_one_budget() {
+        silent(&RULE, &manifest("{matchLabels: {app: web}}", "{matchLabels: {app: api}}", "{app: web}"));
+        let same = manifest("{matchLabels: {app: web}}", "{matchLabels: {app: web}}", "{app: web}");
+        silent(&RULE, &same.replace("name: team", "name: web"));
+    }
+}
