@@ -18,7 +18,7 @@ export interface Settings {
   rules?: Record<string, Level>;
   allowIgnoreAnnotation?: boolean;
   fix?: boolean;
-  announceErrors?: boolean;
+  announceErrors?: boolean | "auto";
   strictUpdates?: boolean;
   context?: "all" | "pools" | "none";
   exceptions?: { rule: string; kind?: string; namespace?: string; name?: string; reason: string; until?: string }[];

@@ -81,7 +81,9 @@ fn own_settings(text: &str) -> Map<String, Json> {
 /// object with a fix. That policy rejects nothing, so a level may only become lower there.
 fn merged(own: Map<String, Json>, settings: &Map<String, Json>) -> Map<String, Json> {
     let mut merged = own;
-    for (key, value) in settings.iter().filter(|(key, _)| *key != "fix") {
+    // The manifest knows its mode.
+    let is_automatic = |key: &str, value: &Json| key == "announceErrors" && value == "auto";
+    for (key, value) in settings.iter().filter(|(key, value)| *key != "fix" && !is_automatic(key, value)) {
         match (merged.get_mut(key), value) {
             (Some(Json::Object(own)), Json::Object(levels)) => {
                 let lower = levels.iter().filter(|(_, level)| *level != "deny");
@@ -129,7 +131,7 @@ mod tests {
 
     #[test]
     fn changes_only_the_mode_and_the_announcement_to_protect() {
-        let rendered = policy("", "protect").unwrap();
+        let rendered = policy(r#"{"announceErrors": "auto"}"#, "protect").unwrap();
         assert!(!rendered.contains("announceErrors: true"));
         let expected =
             INSTALL.replace("\n  mode: monitor\n", "\n  mode: protect\n").replace(ANNOUNCED, NOT_ANNOUNCED);

@@ -34,6 +34,8 @@ fn property(registry: &Registry, key: &keys::SettingKey) -> Value {
         }
         SettingShape::Text => json!({"type": "string", "minLength": 1, "pattern": r"\S"}),
         SettingShape::Boolean => json!({"type": "boolean", "default": false}),
+        // The form in Rancher sends every choice as a string.
+        SettingShape::Automatic => json!({"enum": ["auto", true, false, "true", "false"], "default": "auto"}),
         SettingShape::Choice(names) => json!({"enum": names, "default": names.first()}),
         SettingShape::Levels => {
             json!({"type": "object", "additionalProperties": false, "properties": levels(registry)})

@@ -13,6 +13,8 @@ pub enum SettingShape {
     Text,
     /// A boolean; the default is false.
     Boolean,
+    /// A boolean or `auto`, which is the default.
+    Automatic,
     /// One of several words; the first is the default.
     Choice(&'static [&'static str]),
     /// A map from rules and families to levels.
@@ -119,10 +121,11 @@ pub const ALL: [SettingKey; 13] = [
     .only(SettingScope::Cluster),
     SettingKey::new(
         "announceErrors",
-        SettingShape::Boolean,
+        SettingShape::Automatic,
         "Announce errors as warnings",
-        "Whether errors are returned as warnings, too. Set it in mode monitor, in which Kubewarden drops the message of a \
-         rejection.",
+        "Whether errors are returned as warnings, too. In mode monitor Kubewarden drops the message of a rejection, so true is \
+         for mode monitor and false for mode protect, as in the published manifests. The default auto acts like true, because \
+         the policy cannot see its mode.",
     )
     .only(SettingScope::Cluster),
     SettingKey::new(

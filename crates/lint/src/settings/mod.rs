@@ -52,7 +52,9 @@ pub struct Settings {
     pub allow_ignore_annotation: bool,
     /// Whether the policy returns the object with the safe fixes applied.
     pub fix: bool,
-    /// Whether the policy returns errors as warnings, too.
+    /// Whether the policy returns errors as warnings, too. `auto` means yes: the host does not tell a policy its mode, and in mode
+    /// `monitor` the errors would otherwise be lost (kubewarden/adm-controller crates/policy-evaluator, `runtimes/wapc/runtime.rs`:
+    /// the payload of `validate` has only `request` and `settings`).
     pub announce_errors: bool,
     /// Whether an update is rejected for an error that the stored object already has.
     pub strict_updates: bool,
@@ -82,7 +84,7 @@ impl Default for Settings {
             ignore: Vec::new(),
             allow_ignore_annotation: false,
             fix: false,
-            announce_errors: false,
+            announce_errors: true,
             strict_updates: false,
             look_ups: LookUps::All,
             exceptions: Vec::new(),

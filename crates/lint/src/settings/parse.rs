@@ -97,7 +97,9 @@ impl Settings {
                 "rules" => settings.levels = parser.levels(value),
                 "allowIgnoreAnnotation" => settings.allow_ignore_annotation = parser.boolean(value),
                 "fix" => settings.fix = parser.boolean(value),
-                "announceErrors" => settings.announce_errors = parser.boolean(value),
+                "announceErrors" => {
+                    settings.announce_errors = parser.automatic(value).unwrap_or(settings.announce_errors)
+                }
                 "strictUpdates" => settings.strict_updates = parser.boolean(value),
                 "context" => settings.look_ups = parser.look_ups(value).unwrap_or(settings.look_ups),
                 "exceptions" => settings.exceptions = parser.exceptions(value),
@@ -176,6 +178,20 @@ impl<'d> SettingsParser<'_, 'd> {
             self.problem(node, "must be true or false");
         }
         node.as_bool().unwrap_or_default()
+    }
+
+    /// Parses a boolean or `auto`, which is `None`. The form in Rancher sends every choice as a string.
+    fn automatic(&mut self, node: Node<'d>) -> Option<bool> {
+        match (node.as_bool(), node.as_str()) {
+            (Some(choice), _) => Some(choice),
+            (_, Some("true")) => Some(true),
+            (_, Some("false")) => Some(false),
+            (_, Some("auto")) => None,
+            _ => {
+                self.problem(node, "must be auto, true or false");
+                None
+            }
+        }
     }
 
     fn look_ups(&mut self, node: Node<'d>) -> Option<LookUps> {

@@ -30,7 +30,7 @@ fn settings_may_name_a_rule_that_the_program_leaves_out() {
 #[test]
 fn reports_all_problems_together() {
     let text = "karpenterVersion: 1.10\nkubernetesVersion: latest\nclusterName: ''\nclustername: x\n\
-                rules: {storage: deny, no-such: warn, labels: loud}\nfix: yes please\ncontext: pool\n\
+                rules: {storage: deny, no-such: warn, labels: loud}\nfix: yes please\nannounceErrors: maybe\ncontext: pool\n\
                 exceptions: [{rule: no-such-rule}, {rule: labels, reason: r, until: 2027-02-30, why: x}]\n";
     insta::assert_snapshot!(read(text).unwrap_err().join("\n"), @r#"
     karpenterVersion: must be in quotes, such as "1.10": YAML reads 1.10 as the number 1.1
@@ -40,12 +40,28 @@ fn reports_all_problems_together() {
     rules.no-such: there is no rule or family `no-such`
     rules.labels: must be one of deny, warn, info, off
     fix: must be true or false
+    announceErrors: must be auto, true or false
     context: must be one of all, pools, none (did you mean `pools`?)
     exceptions[0].rule: there is no rule or family `no-such-rule`
     exceptions[0]: `reason` is missing
     exceptions[1].until: must be a date such as 2027-03-31
     exceptions[1].why: unknown key; the known keys are rule, kind, namespace, name, reason, until
     "#);
+}
+
+#[test]
+fn errors_are_announced_unless_the_settings_say_false() {
+    for (value, is_announced) in [
+        ("auto", true),
+        ("true", true),
+        ("false", false),
+        ("'true'", true),
+        ("'false'", false),
+        ("null", true),
+    ] {
+        let settings = read(&format!("announceErrors: {value}\n")).unwrap();
+        assert_eq!(settings.announce_errors, is_announced, "{value}");
+    }
 }
 
 #[test]

@@ -6,20 +6,23 @@ use serde_json::json;
 use super::cluster::{ARN, Cluster, has_warning, node_class, node_pool, warnings};
 
 #[test]
-fn announces_errors_as_warnings_only_if_asked() {
+fn announces_errors_as_warnings_unless_the_settings_say_false() {
     let cluster = Cluster::default();
-    let silent = cluster.create(&node_class(ARN), &json!({}));
+    let silent = cluster.create(&node_class(ARN), &json!({"announceErrors": false}));
     assert_eq!(silent["accepted"], false);
     assert!(warnings(&silent).is_empty(), "{silent}");
-    let audible = cluster.create(&node_class(ARN), &json!({"announceErrors": true}));
-    assert_eq!(audible["accepted"], false);
-    assert_eq!(audible["message"], silent["message"]);
-    let [warning] = warnings(&audible)[..] else { panic!("{audible}") };
-    assert!(
-        warning.starts_with("would be rejected: instance-profile-is-arn at spec.instanceProfile: "),
-        "{warning}"
-    );
-    assert!(warning.contains("`p`"), "the remedy: {warning}");
+    // A policy cannot see its mode, and in mode `monitor` nothing else would say the error.
+    for settings in [json!({"announceErrors": true}), json!({"announceErrors": "auto"}), json!({})] {
+        let audible = cluster.create(&node_class(ARN), &settings);
+        assert_eq!(audible["accepted"], false);
+        assert_eq!(audible["message"], silent["message"]);
+        let [warning] = warnings(&audible)[..] else { panic!("{audible}") };
+        assert!(
+            warning.starts_with("would be rejected: instance-profile-is-arn at spec.instanceProfile: "),
+            "{warning}"
+        );
+        assert!(warning.contains("`p`"), "the remedy: {warning}");
+    }
 }
 
 #[test]

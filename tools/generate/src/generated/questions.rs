@@ -62,6 +62,7 @@ fn question(key: &SettingKey) -> Question {
         // An empty release is the newest known one, which the form does not name.
         SettingShape::Releases | SettingShape::Kubernetes | SettingShape::Text => ("string", None),
         SettingShape::Boolean => ("boolean", Some(json!(false))),
+        SettingShape::Automatic => ("enum", Some(json!("auto"))),
         SettingShape::Choice(names) => ("enum", names.first().map(|name| json!(name))),
         SettingShape::Levels => ("map[", Some(json!({}))),
         SettingShape::Exceptions => ("sequence[", Some(json!([]))),
@@ -78,7 +79,11 @@ fn question(key: &SettingKey) -> Question {
         group: group(key),
         required: false,
         hide_input: None,
-        options: if let SettingShape::Choice(names) = key.shape { names } else { &[] },
+        options: match key.shape {
+            SettingShape::Choice(names) => names,
+            SettingShape::Automatic => &["auto", "true", "false"],
+            _ => &[],
+        },
         sequence_questions: if key.shape == SettingShape::Exceptions { exception(key) } else { Vec::new() },
     }
 }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use karpwarden_admit::{FakeCluster, Module, Policy, Request, metadata, server::Mode};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 mod manifests;
 mod verdict;
@@ -91,7 +91,9 @@ fn run(style: &Style) -> Result<Tally, String> {
     let named = |path: &PathBuf, error: &dyn core::fmt::Display| format!("{}: {error}", path.display());
     let bytes = fs::read(&options.module).map_err(|error| named(&options.module, &error))?;
     let metadata = metadata::embedded(&bytes).unwrap_or_default();
-    let settings = options.settings.as_ref().map_or(Ok(Value::Object(serde_json::Map::new())), |path| {
+    // What the manifests set: in mode `monitor` Kubewarden drops the message of a rejection.
+    let installed = json!({"announceErrors": options.mode == Mode::Monitor});
+    let settings = options.settings.as_ref().map_or(Ok(installed), |path| {
         let text = fs::read_to_string(path).map_err(|error| named(path, &error))?;
         serde_saphyr::from_str(&text).map_err(|error| named(path, &error))
     })?;
