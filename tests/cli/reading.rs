@@ -398,6 +398,44 @@ fn unpacks_lists_reviews_and_json_streams() {
     "##);
 }
 
+/// An AdmissionReview that changes the instance profile of an EC2NodeClass, and a tag.
+fn update_of_class(old: &str, new: &str) -> String {
+    let class = |profile: &str, tag: &str| {
+        format!(
+            r#"{{"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {{"name": "a"}},
+                "spec": {{"instanceProfile": "{profile}", "tags": {{"team": "{tag}"}}}}}}"#
+        )
+    };
+    format!(
+        r#"{{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+            "request": {{"operation": "UPDATE", "object": {}, "oldObject": {}}}}}"#,
+        class(new, "b"),
+        class(old, "a")
+    )
+}
+
+#[test]
+fn error_that_the_object_of_a_review_had_before_the_update_is_a_warning() {
+    const ONE: &str = "arn:aws:iam::111122223333:instance-profile/one";
+    const TWO: &str = "arn:aws:iam::111122223333:instance-profile/two";
+    let folder = Folder::with(&[
+        ("old.json", &update_of_class(ONE, ONE)),
+        ("changed.json", &update_of_class(ONE, TWO)),
+        ("new.json", &update_of_class("one", ONE)),
+        ("strict.yaml", "strictUpdates: true\n"),
+    ]);
+    let old = folder.check(&["old.json"]);
+    assert_eq!(old.status, 0, "{}", old.stdout);
+    assert!(old.stdout.contains("warning[instance-profile-is-arn]"), "{}", old.stdout);
+    assert!(old.stdout.contains("(the object had this error before the update)"), "{}", old.stdout);
+    assert!(old.stdout.contains("fix: write the profile's name"), "{}", old.stdout);
+    for arguments in [&["changed.json"][..], &["new.json"], &["--config", "strict.yaml", "old.json"]] {
+        let run = folder.check(arguments);
+        assert_eq!(run.status, 1, "{}", run.stdout);
+        assert!(run.stdout.contains("error[instance-profile-is-arn]"), "{}", run.stdout);
+    }
+}
+
 #[test]
 fn accepts_files_that_are_not_manifests() {
     let folder = Folder::with(&[

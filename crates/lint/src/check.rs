@@ -61,6 +61,11 @@ impl CheckedObject<'_> {
     pub(crate) fn slot(&self) -> Slot {
         (self.cluster, self.file, self.document)
     }
+
+    /// The object before the update that an AdmissionReview asks for.
+    pub(crate) fn stored(&self) -> Option<Self> {
+        Some(Self { object: self.object.stored()?, ..*self })
+    }
 }
 
 /// Checks the manifests of one or several clusters.
@@ -172,8 +177,25 @@ pub(crate) struct Outcome<'d> {
 }
 
 impl Driver<'_> {
-    /// Runs the rules on an object among others. `None` if no rule runs on it.
+    /// Runs the rules on an object among others. `None` if no rule runs on it. As in the cluster, an error that the stored object
+    /// of an AdmissionReview already has is a warning.
     pub(crate) fn findings<'d>(
+        &self,
+        checked: &CheckedObject<'d>,
+        surroundings: &Surroundings<'d>,
+    ) -> Option<Outcome<'d>> {
+        let mut outcome = self.findings_at_once(checked, surroundings)?;
+        if let Some((stored, surroundings)) = checked.stored().zip(surroundings.before())
+            && outcome.findings.iter().any(ratchet::may_be_lowered)
+            && let Some(before) = self.findings_at_once(&stored, surroundings)
+        {
+            let findings = &mut outcome.findings;
+            ratchet::lower_old_errors(findings, checked.object, &before.findings, stored.object);
+        }
+        Some(outcome)
+    }
+
+    fn findings_at_once<'d>(
         &self,
         checked: &CheckedObject<'d>,
         surroundings: &Surroundings<'d>,

@@ -20,11 +20,28 @@ pub(crate) struct Surroundings<'d> {
     environments: Environments<'d>,
     /// The evidence of Karpenter in each cluster.
     evidence: Vec<Evidence<'d>>,
+    /// The same inventories before the updates that the AdmissionReviews of the input ask for; `None` without updates.
+    before: Option<Box<Self>>,
 }
 
 impl<'d> Surroundings<'d> {
     /// Sorts objects into inventories. The objects are in the order of their clusters.
     pub(crate) fn of(
+        clusters: &'d [Cluster],
+        built: &'d [BuiltCluster],
+        objects: &[CheckedObject<'d>],
+        settings: &Settings,
+    ) -> Self {
+        let is_update = |checked: &CheckedObject<'d>| checked.object.stored().is_some();
+        let before = (!settings.strict_updates && objects.iter().any(is_update)).then(|| {
+            let stored: Vec<_> = objects.iter().map(|one| one.stored().unwrap_or(*one)).collect();
+            Box::new(Self::at_once(clusters, built, &stored, settings))
+        });
+        Self { before, ..Self::at_once(clusters, built, objects, settings) }
+    }
+
+    /// The inventories of objects that exist at the same time.
+    fn at_once(
         clusters: &'d [Cluster],
         built: &'d [BuiltCluster],
         objects: &[CheckedObject<'d>],
@@ -42,7 +59,12 @@ impl<'d> Surroundings<'d> {
         }
         let environments = environments(clusters, objects, settings);
         let evidence = clusters.iter().map(|cluster| Evidence::of(&cluster.files)).collect();
-        Self { clusters: inventories, overlays, environments, evidence }
+        Self { clusters: inventories, overlays, environments, evidence, before: None }
+    }
+
+    /// The surroundings before the updates of the input.
+    pub(crate) fn before(&self) -> Option<&Self> {
+        self.before.as_deref()
     }
 
     /// The context in which rules check an object.

@@ -134,8 +134,7 @@ pub const ALL: [SettingKey; 13] = [
         "Strict updates",
         "Whether an update is rejected for an error that the object already had before the update. By default such an \
          error is a warning.",
-    )
-    .only(SettingScope::Cluster),
+    ),
     SettingKey::new(
         "context",
         SettingShape::Choice(&LookUps::NAMES),
