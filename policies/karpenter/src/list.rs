@@ -32,6 +32,9 @@ impl List {
         let few = list.likely_items(object);
         if few.is_empty() {
             let tree = list.parse(Span::new(0, text.len()))?;
+            if !tree.root().get("items").is_some_and(Node::is_sequence) {
+                return Err("the answer is not a list".to_owned());
+            }
             let _ = list.whole.set(Some(tree));
         }
         Ok(Self { few, ..list })
@@ -117,7 +120,8 @@ fn items(text: &str) -> Vec<Span> {
             _ => {}
         }
     }
-    spans
+    // A text that breaks off is no list.
+    if depth == 0 && string.is_none() { spans } else { Vec::new() }
 }
 
 #[cfg(test)]
@@ -137,7 +141,7 @@ mod tests {
 
     #[test]
     fn broken_lists_have_no_items_that_end() {
-        for text in ["", "[", "}}}]]]", r#"{"items":[{"#, r#"{"items":"x"}"#, "null"] {
+        for text in ["", "[", "}}}]]]", r#"{"items":[{"#, r#"{"items":"x"}"#, r#"{"items":[{}]"#, "null"] {
             assert_eq!(texts(text), [] as [&str; 0], "{text}");
         }
     }

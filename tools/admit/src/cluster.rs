@@ -11,7 +11,7 @@ mod session;
 use core::fmt;
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
 };
 
 use serde::Deserialize;
@@ -37,6 +37,13 @@ enum World {
     Unreachable,
     /// The API server answers every request with this error.
     Failing(String),
+    /// The host answers every request with these bytes.
+    Answering(Vec<u8>),
+    /// The host answers no request.
+    Silent {
+        asked: mpsc::Sender<()>,
+        end: Mutex<mpsc::Receiver<()>>,
+    },
     Holding(Inventory),
     Replaying(Mutex<Session>),
 }
@@ -68,6 +75,18 @@ impl FakeCluster {
     /// A cluster whose API server answers every request with this error.
     pub fn failing(error: impl Into<String>) -> Self {
         Self::of(World::Failing(error.into()))
+    }
+
+    /// A host that answers every request with these bytes.
+    pub fn answering(bytes: impl Into<Vec<u8>>) -> Self {
+        Self::of(World::Answering(bytes.into()))
+    }
+
+    /// A host that answers no request, such as policy-server without the permission to list a kind: it waits for the first list
+    /// without an end (kubewarden/adm-controller#1320). `asked` gets a message when a request arrives. The wait ends with an
+    /// error when the sender of `end` is dropped.
+    pub fn silent(asked: mpsc::Sender<()>, end: mpsc::Receiver<()>) -> Self {
+        Self::of(World::Silent { asked, end: Mutex::new(end) })
     }
 
     /// A cluster with these objects. The policy may read the kinds that are [granted](Self::granting).
@@ -216,6 +235,13 @@ impl World {
         match self {
             Self::Unreachable => Err("kube::Client was not initialized properly".to_owned()),
             Self::Failing(error) => Err(error.clone()),
+            Self::Answering(bytes) => Ok(bytes.clone()),
+            Self::Silent { asked, end } => {
+                // A test that does not listen has seen enough; the sender of `end` never sends.
+                let _ = asked.send(());
+                let _ = lock(end).recv();
+                Err("no answer".to_owned())
+            }
             Self::Holding(inventory) => inventory.answer(request).map(|value| value.to_string().into_bytes()),
             Self::Replaying(session) => lock(session).answer(request),
         }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 pub(super) struct Cluster {
     objects: Vec<Value>,
     failure: Option<&'static str>,
+    answer: Option<Vec<u8>>,
     asked: RefCell<Vec<String>>,
 }
 
@@ -21,6 +22,11 @@ impl Cluster {
 
     pub(super) fn failing(reason: &'static str) -> Self {
         Self { failure: Some(reason), ..Self::default() }
+    }
+
+    /// A host that answers every call with these bytes.
+    pub(super) fn answering(bytes: &[u8]) -> Self {
+        Self { answer: Some(bytes.to_vec()), ..Self::default() }
     }
 
     /// The kinds that the policy asked for.
@@ -48,7 +54,8 @@ impl Host for Cluster {
         let request: Value = serde_json::from_slice(payload).unwrap();
         let kind = request["kind"].as_str().unwrap().to_owned();
         let items: Vec<_> = self.objects.iter().filter(|object| object["kind"] == kind.as_str()).collect();
-        let answer = json!({"items": items}).to_string().into_bytes();
+        let list = json!({"items": items}).to_string().into_bytes();
+        let answer = self.answer.clone().unwrap_or(list);
         self.asked.borrow_mut().push(kind);
         self.failure.map_or(Ok(answer), |reason| Err(reason.to_owned()))
     }

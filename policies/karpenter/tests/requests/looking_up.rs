@@ -68,6 +68,29 @@ fn lists_that_are_missing_prove_no_absence() {
     assert!(has_warning(&failed, "NodePool objects could not be looked up"), "{failed}");
 }
 
+#[test]
+fn answers_that_are_no_list_prove_no_absence() {
+    let selecting = deployment(&json!({"karpenter.sh/nodepool": "other"}));
+    // A list that breaks off behind many objects, one of which mentions the label.
+    let broken = format!("{{\"items\": [{}]", [r#"{"a": "other"}"#; 9].join(","));
+    let answers: [&[u8]; 9] = [
+        b"",
+        b"null",
+        b"1",
+        b"{}",
+        br#"{"items": 1}"#,
+        br#"{"items": ["#,
+        b"nonsense",
+        b"\xff",
+        broken.as_bytes(),
+    ];
+    for bytes in answers {
+        let answer = Cluster::answering(bytes).create(&selecting, &json!({"completeInventory": true}));
+        assert_eq!(answer["accepted"], true, "{bytes:?}: {answer}");
+        assert!(has_warning(&answer, "NodePool objects could not be looked up"), "{bytes:?}: {answer}");
+    }
+}
+
 /// The node class of a pool exists, but its list cannot be read.
 #[test]
 fn unreadable_node_classes_are_not_dangling() {

@@ -1,0 +1,41 @@
+//! The policy module in its host, and the same host for the policy library.
+
+use std::sync::LazyLock;
+
+use karpwarden_admit::{FakeCluster, Module, built};
+use karpwarden_policy::admission::validate;
+use karpwarden_policy::host::Host;
+use karpwarden_policy::inventory::LOOKED_UP;
+use serde_json::Value;
+
+/// The policy module. Compiled once, because that takes longer than all requests.
+pub(crate) fn module() -> &'static Module {
+    static MODULE: LazyLock<Module> = LazyLock::new(|| Module::load(&built::policy().unwrap()).unwrap());
+    &MODULE
+}
+
+/// The cluster as the host of the policy library.
+pub(crate) struct Native<'c>(pub(crate) &'c FakeCluster);
+
+impl Host for Native<'_> {
+    fn call(&self, operation: &str, payload: &[u8]) -> Result<Vec<u8>, String> {
+        let answer = self.0.answer("kubewarden", "kubernetes", operation, payload);
+        answer.map_err(|message| format!("Host error: {message}"))
+    }
+}
+
+/// Lets the policy read the kinds that it looks up.
+pub(crate) fn granting(cluster: FakeCluster) -> FakeCluster {
+    let grants: Vec<_> =
+        LOOKED_UP.iter().map(|(kind, _)| (format!("{}/{}", kind.group, kind.version), kind.name)).collect();
+    cluster.granting(grants.iter().map(|(version, kind)| (version.as_str(), *kind)))
+}
+
+/// The answer to one request, which the module and the library give alike.
+pub(crate) fn answer(module: &Module, payload: &Value, cluster: &FakeCluster) -> Value {
+    let payload = payload.to_string();
+    let of_module = module.call("validate", payload.as_bytes(), cluster).unwrap();
+    let of_library = validate(payload.as_bytes(), &Native(cluster)).to_json().into_bytes();
+    assert_eq!(String::from_utf8(of_module).unwrap(), String::from_utf8(of_library.clone()).unwrap());
+    serde_json::from_slice(&of_library).unwrap()
+}
