@@ -116,7 +116,7 @@ impl Waiting {
 
 #[test]
 fn requests_without_a_list_are_answered_while_another_one_waits() {
-    let patient = module().clone().with_deadline(Duration::from_secs(3_600));
+    let patient = module().clone().with_deadline(Duration::from_hours(1));
     let waiting = Waiting::start(patient, Mode::Protect);
     let class = json!({"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "a"}, "spec": {
         "instanceProfile": "arn:aws:iam::111122223333:instance-profile/p"}});

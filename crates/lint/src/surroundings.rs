@@ -20,7 +20,7 @@ pub(crate) struct Surroundings<'d> {
     environments: Environments<'d>,
     /// The evidence of Karpenter in each cluster.
     evidence: Vec<Evidence<'d>>,
-    /// The same inventories before the updates that the AdmissionReviews of the input ask for; `None` without updates.
+    /// The same inventories before the updates of reviews in the input; `None` without updates.
     before: Option<Box<Self>>,
 }
 

@@ -98,7 +98,7 @@ impl Settings {
                 "allowIgnoreAnnotation" => settings.allow_ignore_annotation = parser.boolean(value),
                 "fix" => settings.fix = parser.boolean(value),
                 "announceErrors" => {
-                    settings.announce_errors = parser.automatic(value).unwrap_or(settings.announce_errors)
+                    settings.announce_errors = parser.automatic(value).unwrap_or(settings.announce_errors);
                 }
                 "strictUpdates" => settings.strict_updates = parser.boolean(value),
                 "context" => settings.look_ups = parser.look_ups(value).unwrap_or(settings.look_ups),
