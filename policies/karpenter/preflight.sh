@@ -1,9 +1,23 @@
 #!/bin/sh
 # Checks the permissions that the policies need, before a request depends on them. Reads only.
 #
-#   sh preflight.sh [POLICY_SERVER_ACCOUNT [AUDIT_SCANNER_ACCOUNT]]
+#   sh preflight.sh [--context all|pools|none] [POLICY_SERVER_ACCOUNT [AUDIT_SCANNER_ACCOUNT]]
 #
-# Exit status: 0 if every permission is there, 1 if one is missing, 2 if kubectl cannot be asked.
+# --context is the setting `context` of the policies, which limits what they look up; the default is `all`.
+#
+# Exit status: 0 if every permission is there, 1 if one is missing, 2 if the arguments are wrong or kubectl cannot be asked.
+
+context=all
+if [ "${1-}" = --context ]; then
+  context=${2-}
+  shift "$(($# > 1 ? 2 : 1))"
+fi
+case $context in
+  all) looked_up='nodepools.karpenter.sh ec2nodeclasses.karpenter.k8s.aws storageclasses.storage.k8s.io' ;;
+  pools) looked_up=nodepools.karpenter.sh ;;
+  none) looked_up= ;;
+  *) printf '%s\n' 'error: --context takes all, pools or none' >&2; exit 2 ;;
+esac
 
 server=${1:-system:serviceaccount:kubewarden:karpwarden-policy-server}
 scanner=${2:-system:serviceaccount:kubewarden:audit-scanner}
@@ -20,7 +34,7 @@ check() {
 }
 
 # The policy server lists and watches what the policies look up.
-for resource in nodepools.karpenter.sh ec2nodeclasses.karpenter.k8s.aws storageclasses.storage.k8s.io; do
+for resource in $looked_up; do
   check "$server" list "$resource"
   check "$server" watch "$resource"
 done

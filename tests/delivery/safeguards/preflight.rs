@@ -20,6 +20,10 @@ esac
 "#;
 
 fn run(name: &str, refused: &str) -> (Output, Vec<String>) {
+    run_with(name, refused, &[])
+}
+
+fn run_with(name: &str, refused: &str, arguments: &[&str]) -> (Output, Vec<String>) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("preflight-{name}"));
     fs::create_dir_all(&folder).unwrap();
     let kubectl = folder.join("kubectl");
@@ -29,7 +33,7 @@ fn run(name: &str, refused: &str) -> (Output, Vec<String>) {
     fs::write(folder.join("asked"), "").unwrap();
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
     let script: &Path = &home::path("policies/karpenter/preflight.sh");
-    let output = Command::new("sh").arg(script).env("PATH", path).output().unwrap();
+    let output = Command::new("sh").arg(script).args(arguments).env("PATH", path).output().unwrap();
     let asked = fs::read_to_string(folder.join("asked")).unwrap();
     (output, asked.lines().map(str::to_owned).collect())
 }
@@ -57,6 +61,26 @@ fn asks_for_everything_that_the_policies_look_up_and_the_scanner_lists() {
             let question = format!("system:serviceaccount:kubewarden:audit-scanner list {resource}");
             assert!(asked.contains(&question), "{question}: {asked:?}");
         }
+    }
+}
+
+/// The setting `context` limits the kinds that the policies look up, and so the permissions that they need.
+#[test]
+fn asks_only_for_the_kinds_of_the_setting_context() {
+    let accounts = ["server", "scanner"];
+    for (context, kinds) in [("all", 3), ("pools", 1), ("none", 0)] {
+        let arguments = [["--context", context], accounts].concat();
+        let (output, asked) = run_with(context, "", &arguments);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let of_server: Vec<_> = asked.iter().filter(|question| question.starts_with("server ")).collect();
+        assert_eq!(of_server.len(), 2 * kinds, "{context}: {asked:?}");
+        let is_about_pools = |question: &&String| question.ends_with(" nodepools.karpenter.sh");
+        assert!(context != "pools" || of_server.iter().all(is_about_pools), "{asked:?}");
+        assert!(asked.iter().any(|question| question.starts_with("scanner list ")), "{asked:?}");
+    }
+    for arguments in [&["--context", "some"][..], &["--context"]] {
+        let (output, asked) = run_with("wrong", "", arguments);
+        assert_eq!((output.status.code(), asked.len()), (Some(2), 0), "{output:?}");
     }
 }
 
