@@ -10,8 +10,10 @@ use karpwarden::lint::settings::{Settings, keys};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
 use karpwarden_generate::{home, yaml};
+use karpwarden_policy::admission::validate;
+use karpwarden_policy::host::Wapc;
 use kubewarden_policy_sdk::crd::policies::ClusterAdmissionPolicy;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The settings in a text, or the problems in them.
 fn settings(text: &str) -> Result<Settings, String> {
@@ -79,6 +81,31 @@ fn readme_example_is_rejected_and_its_fix_accepted() {
     assert_eq!(errors(class), 1);
     let fixed = class.replace("arn:aws:iam::111122223333:instance-profile/", "");
     assert_eq!(errors(&fixed), 0);
+}
+
+/// What `kubectl` prints in each mode, up to the dots, is what the policy answers.
+#[test]
+fn documented_output_of_kubectl_is_the_answer_of_the_policy() {
+    let blocks = yaml::blocks(&home::text("policies/karpenter/README.md").unwrap());
+    let class = blocks.iter().find(|block| block.contains("instanceProfile: arn:aws")).unwrap();
+    let class = yaml::documents(class).unwrap().remove(0);
+    let settings = json!({"karpenterVersion": "1.8", "announceErrors": true});
+    let payload = json!({"request": {"operation": "CREATE", "object": class}, "settings": settings});
+    let answer = validate(payload.to_string().as_bytes(), &Wapc);
+    let (message, [warning]) = (answer.message.unwrap(), &answer.warnings[..]) else {
+        panic!("{:?}", answer.warnings)
+    };
+    for page in ["README.md", "docs/install.md"] {
+        let text = home::text(page).unwrap();
+        let up_to_dots = |line: &str| line.split('…').next().unwrap().to_owned();
+        let warned = text.lines().find_map(|line| line.strip_prefix("Warning: ")).map(up_to_dots).unwrap();
+        assert!(warned.len() > 20 && warning.starts_with(&warned), "{page}: {warned}");
+        let mut lines = text.lines().skip_while(|line| !line.starts_with("Error from server: "));
+        let (_, first) = lines.next().unwrap().split_once(" denied the request: ").unwrap();
+        let second = lines.next().unwrap();
+        assert!(message.starts_with(&up_to_dots(first)), "{page}: {first}");
+        assert_eq!(message.lines().nth(1), Some(second), "{page}");
+    }
 }
 
 /// The documentation names the current version everywhere.

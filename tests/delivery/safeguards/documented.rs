@@ -21,6 +21,7 @@ fn texts() -> Vec<(String, String)> {
     let pages = entries.map(|entry| entry.unwrap().path());
     let pages = pages.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
     paths.extend(pages.map(|path| format!("docs/{}", path.file_name().unwrap().display())));
+    paths.extend(["CONTRIBUTING.md", "SECURITY.md", "playground/package/README.md"].map(str::to_owned));
     let mut texts: Vec<_> =
         paths.into_iter().map(|path| (path.clone(), home::text(&path).unwrap())).collect();
     let package: Value =
@@ -38,18 +39,22 @@ fn created(document: Value, text: &str) -> Vec<Value> {
 
 /// The documents that a line of a shell block creates, if it creates any.
 fn of_command(line: &str) -> Vec<Value> {
-    let line = line.trim_start_matches("$ ");
     assert!(!line.contains("kwctl scaffold manifest"), "{line}: its policy has no safeguards");
+    // Also behind a pipe: `curl … | kubectl apply -f -`.
     let is_applied =
-        ["kubectl apply ", "kubectl create ", "kubectl replace "].iter().any(|start| line.starts_with(start));
-    let address = line.split_whitespace().find_map(|word| word.strip_prefix(home::REPOSITORY));
-    let Some(path) = address
-        .filter(|_| is_applied)
-        .and_then(|rest| rest.strip_prefix(&format!("/raw/v{}/", home::VERSION)))
-    else {
-        return Vec::new();
-    };
-    yaml::documents(&home::text(path).unwrap()).unwrap()
+        ["kubectl apply ", "kubectl create ", "kubectl replace "].iter().any(|start| line.contains(start));
+    let addresses = line.split_whitespace().filter_map(|word| word.strip_prefix(home::REPOSITORY));
+    addresses.filter(|_| is_applied).flat_map(|rest| of_address(line, rest)).collect()
+}
+
+/// The documents at an address of the repository: a file, or a folder with a kustomization.
+fn of_address(line: &str, rest: &str) -> Vec<Value> {
+    if let Some(path) = rest.strip_prefix(&format!("/raw/v{}/", home::VERSION)) {
+        return yaml::documents(&home::text(path).unwrap()).unwrap();
+    }
+    let folder =
+        rest.strip_prefix("//").and_then(|folder| folder.strip_suffix(&format!("?ref=v{}", home::VERSION)));
+    kustomize::render(folder.unwrap_or_else(|| panic!("{line}: not an address of this release"))).unwrap()
 }
 
 /// The lines of the shell blocks of a Markdown text.
@@ -120,6 +125,13 @@ fn scaffold_command_and_default_server_are_recognised_as_unsafe() {
     });
     assert!(failure.is_err());
     let address = format!("{}/raw/v{}/policies/karpenter/monitor.yaml", home::REPOSITORY, home::VERSION);
-    assert!(!of_command(&format!("kubectl apply -f {address}")).is_empty());
+    let base = format!("{}//policies/karpenter/kustomize/base?ref=v{}", home::REPOSITORY, home::VERSION);
+    for command in [
+        format!("$ kubectl apply -f {address}"),
+        format!("curl -fsSL {address} | kubectl apply -f -"),
+        format!("kubectl apply -k {base}"),
+    ] {
+        assert!(!of_command(&command).is_empty(), "{command}");
+    }
     assert!(of_command("kubectl get nodepools").is_empty());
 }
