@@ -134,6 +134,9 @@ onPage('Admission shows the output of kubectl, the response, the digest and the 
   assert.match(await page.locator('#admission-policy pre').textContent(), /module: registry:\/\/ghcr.io\/karpwarden\/policies\/karpenter:v/);
   await page.locator('#admission-mode').selectOption('monitor');
   await page.waitForFunction(() => /^Allowed/.test(document.getElementById('verdict')?.textContent ?? ''));
+  // As the manifests set it: errors are warnings in mode monitor only.
+  assert.match(await page.locator('.terminal').textContent(), /Warning: would be rejected: instance-profile-is-arn at spec\.instanceProfile/);
+  assert.doesNotMatch(terminal, /would be rejected/);
   await page.locator('#admission-mode').selectOption('protect');
   await page.locator('#admission-operation').selectOption('DELETE');
   await page.getByText('Not sent').waitFor();

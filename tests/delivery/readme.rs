@@ -83,7 +83,7 @@ fn readme_example_is_rejected_and_its_fix_accepted() {
     assert_eq!(errors(&fixed), 0);
 }
 
-/// What `kubectl` prints in each mode, up to the dots, is what the policy answers.
+/// The documentation shows the output of `kubectl` in each mode, up to the dots.
 #[test]
 fn documented_output_of_kubectl_is_the_answer_of_the_policy() {
     let blocks = yaml::blocks(&home::text("policies/karpenter/README.md").unwrap());
