@@ -67,6 +67,7 @@ fn example(key: &SettingKey) -> &'static str {
             "exceptions:\n  - rule: storageclass-immediate\n    kind: StorageClass\n    name: legacy-*\n    \
              reason: single-zone cluster\n    until: 2027-03-31"
         }
+        "strictUpdates" => "strictUpdates: true",
         "exclude" => "exclude:\n  - vendor/",
         "overrides" => "overrides:\n  - paths: [clusters/staging/]\n    karpenterVersion: \"1.14\"",
         _ => "",
