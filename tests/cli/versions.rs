@@ -184,7 +184,7 @@ fn kinds_without_checks_count_as_skipped() {
     assert_snapshot!(end(&run.stdout), @"
     version: the input pins Karpenter 1.0.8 (from Chart.yaml:2)
     skipped: read only for the Karpenter version that it pins: Chart.yaml:1
-    skipped: `NodeClass` of EKS Auto Mode, not checked: its fields are not covered: auto.yaml:1
+    skipped: `NodeClass` of EKS Auto Mode, not checked: only fields of EC2NodeClasses are found in it: auto.yaml:1
     skipped: `NodePool` of `karpenter.sh/v1beta1`, not checked: of this kind, only v1 is covered: beta.yaml:1
     skipped: `AKSNodeClass` of `karpenter.azure.com`, not checked: only Karpenter's provider for AWS is covered: other.yaml:1
     nothing checked: no rule covers 4 documents (4 skipped)

@@ -3,6 +3,7 @@
 //! Everything here is `const` data or a pure function. Nothing here knows about rules, findings or front ends.
 
 pub mod api;
+pub mod auto_mode;
 pub mod chart;
 pub mod cluster_name;
 pub mod iam;

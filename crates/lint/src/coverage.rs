@@ -1,5 +1,6 @@
 //! Documents that are read, but whose objects no rule really checks: the report counts them as skipped, with the reason.
 
+use karpenter::auto_mode;
 use karpenter::release::{PinnedVersion, Releases};
 use manifest::File;
 use manifest::tree::Tree;
@@ -133,9 +134,10 @@ fn gap(object: Object<'_>, version: CheckedVersion) -> Option<String> {
         });
     }
     match (group, kind) {
-        ("eks.amazonaws.com", "NodeClass") => {
-            Some("`NodeClass` of EKS Auto Mode, not checked: its fields are not covered".to_owned())
-        }
+        _ if auto_mode::is_reference(group, kind) => Some(
+            "`NodeClass` of EKS Auto Mode, not checked: only fields of EC2NodeClasses are found in it"
+                .to_owned(),
+        ),
         _ if is_of_other_provider(group) => {
             Some(format!("`{kind}` of `{group}`, not checked: only Karpenter's provider for AWS is covered"))
         }

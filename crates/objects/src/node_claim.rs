@@ -1,5 +1,6 @@
 //! NodeClaims, and the specification that they share with the template of a NodePool.
 
+use karpenter::auto_mode;
 use karpenter::kind::Kind;
 use manifest::tree::{Node, items_of};
 
@@ -124,6 +125,11 @@ impl<'d> NodeClassRef<'d> {
     /// `name`.
     pub fn name(self) -> Option<Node<'d>> {
         self.0.get("name")
+    }
+
+    /// Whether the reference names the node class of EKS Auto Mode, whose NodePools no release of Karpenter concerns.
+    pub fn is_of_auto_mode(self) -> bool {
+        auto_mode::is_reference(self.group_text(), self.kind().and_then(Node::as_str).unwrap_or_default())
     }
 
     /// `group`; empty where it is absent or no string.

@@ -49,6 +49,11 @@ impl<'d> NodePool<'d> {
         self.claim_spec()?.node_class_ref()
     }
 
+    /// Whether the NodePool belongs to EKS Auto Mode.
+    pub fn is_of_auto_mode(self) -> bool {
+        self.node_class_ref().is_some_and(NodeClassRef::is_of_auto_mode)
+    }
+
     /// The labels that the NodePool sets on its nodes: `spec.template.metadata.labels`.
     pub fn node_labels(self) -> Members<'d> {
         members_of(self.template().and_then(|template| template.metadata().label_map()))

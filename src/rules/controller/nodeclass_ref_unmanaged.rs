@@ -19,7 +19,8 @@ rule! {
     /// kind of node class. Karpenter ignores a NodePool with any other combination of group and kind: the NodePool gets
     /// no status, no event and no node. (Release 1.0 checks only the name.)
     ///
-    /// The rule does not report references to node classes of other providers or of EKS Auto Mode.
+    /// The rule does not report references to node classes of other providers or of EKS Auto Mode. If an EC2NodeClass has
+    /// the group of EKS Auto Mode, either half can be wrong: see `auto-mode-mixups`.
     ///
     /// ## Example
     ///
@@ -83,6 +84,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     let is_kind = written_kind == Kind::NODE_CLASS.name;
     // The API server refuses empty values and a group with a version.
     if is_group == is_kind
+        || written_group == Kind::AUTO_NODE_CLASS.group
         || written_group.contains('/')
         || written_group.is_empty()
         || written_kind.is_empty()
@@ -144,6 +146,7 @@ mod tests {
     #[test]
     fn ignores_other_providers_and_what_the_api_server_refuses() {
         silent(&RULE, &pool("karpenter.k8s.aws", "EC2NodeClass"));
+        silent(&RULE, &pool("eks.amazonaws.com", "EC2NodeClass"));
         silent(&RULE, &pool("eks.amazonaws.com", "NodeClass"));
         silent(&RULE, &pool("karpenter.azure.com", "AKSNodeClass"));
         silent(&RULE, &pool("karpenter.k8s.aws/v1", "EC2NodeClass"));

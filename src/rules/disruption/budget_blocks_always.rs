@@ -122,7 +122,9 @@ fn is_on_purpose(all: &[Budget<'_>], blockers: &[&Budget<'_>]) -> bool {
 /// Clause of the message about the age of nodes. Expiry ignores budgets.
 fn kept(pool: NodePool<'_>) -> String {
     let written = pool.claim_spec().and_then(NodeClaimSpec::expire_after).filter(|expiry| !expiry.is_null());
-    let text = written.map_or(Some("720h"), Node::as_str);
+    // EKS Auto Mode has another default.
+    let default = (!pool.is_of_auto_mode()).then_some("720h");
+    let text = written.map_or(default, Node::as_str);
     let kept = "; nodes keep the image and settings that they were launched with";
     match text.map(|text| (text, NillableDuration::parse(text))) {
         Some((text, Ok(NillableDuration::After(_)))) => {

@@ -77,7 +77,8 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(all) = NodePool::of(object).and_then(budgets::of) else { return };
+    let pool = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode());
+    let Some(all) = pool.and_then(budgets::of) else { return };
     let blocking = budgets::blocking_always(&all, "Unhealthy");
     let Some(first) = blocking.first() else { return };
     let gates = context.inventory.feature_gates();

@@ -67,7 +67,8 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(disruption) = NodePool::of(object).and_then(NodePool::disruption) else { return };
+    let pool = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode());
+    let Some(disruption) = pool.and_then(NodePool::disruption) else { return };
     // Empty nodes have no pods to move.
     if disruption.consolidation_policy().and_then(Node::as_str) == Some("WhenEmpty") {
         return;
@@ -109,6 +110,9 @@ mod tests {
         ");
         begins_nothing(&super::RULE, "1.0", "1.13", &pool("5m"));
         begins_nothing(&super::RULE, "1.14", "1.15", &pool("5m"));
+        let class =
+            "  template: {spec: {nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: a}}}\n";
+        begins_nothing(&super::RULE, "1.13", "1.14.0", &(pool("5m") + class));
         begins_nothing(&super::RULE, "1.13", "1.14", &pool("5m, consolidationPolicy: WhenEmpty"));
         for after in ["0s", "Never", "'${AFTER}'"] {
             begins_nothing(&super::RULE, "1.0", "1.15", &pool(after));

@@ -85,7 +85,8 @@ rule! {
 const DEFAULT_EXPIRY: &str = "720h";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(pool) = NodePool::of(object) else { return };
+    // In EKS Auto Mode, nodes expire whatever the NodePool says.
+    let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
     // A budget that forbids only consolidation does not show that the nodes should stay.
     let freezes = |budget: &budgets::Budget<'_>| budget.blocks() && budget.covers("Drifted");
     let Some(all) = budgets::of(pool) else { return };
@@ -156,6 +157,8 @@ mod tests {
     fn pools_without_freeze_or_expiry_are_not_reported() {
         silent(&RULE, &pool(FREEZE, "expireAfter: Never"));
         silent(&RULE, &pool(FREEZE, "expireAfter: '${AGE}'"));
+        let auto = "nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: a}";
+        silent(&RULE, &pool(FREEZE, &format!("expireAfter: 168h, {auto}")));
         silent(&RULE, &pool("nodes: 10%", "expireAfter: 168h"));
         silent(&RULE, &pool("nodes: '0', reasons: [Underutilized]", "expireAfter: 168h"));
     }

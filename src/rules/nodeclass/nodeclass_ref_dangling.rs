@@ -164,8 +164,9 @@ fn wrong_group_or_kind<'d>(
     kind_node: Node<'d>,
     kind: &str,
 ) -> Option<Finding<'d>> {
-    // The API server refuses a group with a version.
-    if has_placeholder(group) || has_placeholder(kind) || group.contains('/') {
+    // The API server refuses a group with a version. `auto-mode-mixups` reports the group of EKS Auto Mode.
+    let is_reported_elsewhere = group.contains('/') || group == Kind::AUTO_NODE_CLASS.group;
+    if has_placeholder(group) || has_placeholder(kind) || is_reported_elsewhere {
         return None;
     }
     let (place, message, help) = if group == GROUP {

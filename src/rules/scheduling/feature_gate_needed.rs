@@ -61,7 +61,9 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let kind = object.kind_node().unwrap_or(object.root());
-    let replicas = || NodePool::of(object)?.replicas().filter(|replicas| !replicas.is_null());
+    // EKS Auto Mode has no gates: `auto-static-capacity.adoc` of awsdocs/amazon-eks-user-guide.
+    let pool = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode());
+    let replicas = || pool?.replicas().filter(|replicas| !replicas.is_null());
     let (place, what, gate, since) = match object.kind() {
         "NodeOverlay" => (Place::value(kind), "NodeOverlays", "NodeOverlay", 7),
         "CapacityBuffer" => (Place::value(kind), "CapacityBuffers", "CapacityBuffer", 14),
@@ -123,6 +125,9 @@ mod tests {
         begins_nothing(&super::RULE, "1.0", "1.6", OVERLAY);
         begins_nothing(&super::RULE, "1.8", "1.14", STATIC);
         begins_nothing(&super::RULE, "1.0", "1.7", STATIC);
+        let class =
+            "  template: {spec: {nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: a}}}\n";
+        begins_nothing(&super::RULE, "1.7", "1.8.0", &format!("{STATIC}{class}"));
         begins_nothing(&super::RULE, "1.0", "1.13", BUFFER);
     }
 

@@ -68,7 +68,7 @@ rule! {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
     let Some(nodes) = pool.node_limit().filter(|nodes| !nodes.is_null()) else { return };
-    if pool.replicas().is_some_and(|replicas| !replicas.is_null()) {
+    if pool.is_of_auto_mode() || pool.replicas().is_some_and(|replicas| !replicas.is_null()) {
         return;
     }
     let limit = nodes.spelling();
@@ -121,5 +121,8 @@ mod tests {
         begins_nothing(&super::RULE, "1.0", "1.10", &pool(""));
         begins_nothing(&super::RULE, "1.11", "1.14", &pool(""));
         begins_nothing(&super::RULE, "1.8", "1.14", &pool("  replicas: 3\n"));
+        let class =
+            "  template: {spec: {nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: a}}}\n";
+        begins_nothing(&super::RULE, "1.10", "1.11.0", &pool(class));
     }
 }
