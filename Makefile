@@ -108,7 +108,7 @@ floor.wasm: targets ## Build the accept-all module that the policy is measured a
 .PHONY: verify
 verify: annotated-policy.wasm ## Print what is in the annotated module, with kwctl too if it is installed
 	@$(xtask) inspect $(annotated)
-	$(call if-installed,kwctl,https://github.com/kubewarden/kubewarden-controller,kwctl inspect $(annotated))
+	$(call if-installed,kwctl,https://github.com/kubewarden/adm-controller,kwctl inspect $(annotated))
 
 .PHONY: publish
 publish: ## Push the annotated module to a registry: make publish TARGET=registry.example/policies/karpenter:v1.0.0
