@@ -148,6 +148,12 @@ fn meant_key(key: &str) -> Option<(Option<&'static str>, &str)> {
     SETTINGS.iter().any(|(known, _)| *known == key).then_some((Some("settings"), key))
 }
 
+/// Whether the values turn on a gate of the provider, or may do so.
+fn is_on(values: ChartValues<'_>, gate: &FeatureGate) -> bool {
+    let value = values.aws_feature_gate(gate.key);
+    value.is_some_and(|value| !value.is_null() && value.as_bool() != Some(false))
+}
+
 /// Reports keys of `settings`, `settings.featureGates` and `settings.awsFeatureGates` that the chart does not have, or does not have yet.
 fn check_unknown_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d>>) {
     let keys = || SETTINGS.iter().map(|(key, _)| *key);
@@ -155,7 +161,14 @@ fn check_unknown_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d
         let known = Some(releases_of_setting(key)).filter(|releases| !releases.is_empty());
         // The rule `interruption-queue-malformed` reports the old key of the queue.
         if key != "interruptionQueueName" && !is_removed(&["settings", key]) {
-            findings.extend(ignored(at, &format!("settings.{key}"), known, nearest(key, keys())));
+            let finding = ignored(at, &format!("settings.{key}"), known, nearest(key, keys()));
+            // Gates that are off do not need a chart that reads them.
+            let is_off = key == "awsFeatureGates" && !AWS_GATES.iter().any(|gate| is_on(values, gate));
+            findings.extend(finding.map(
+                |finding| {
+                    if is_off { finding.severity(Severity::Info) } else { finding }
+                },
+            ));
         }
     }
     let sets: [(&str, &[FeatureGate]); 2] = [("featureGates", &GATES), ("awsFeatureGates", &AWS_GATES)];
@@ -364,6 +377,11 @@ karpenter:
           help: supported by Karpenter since 1.15
         ");
         assert_eq!(findings_with(&super::RULE, text, &at("1.15")).matches("warning").count(), 1);
+        // The chart on the main branch before 1.15 has the key beside the image of 1.14.1.
+        let off = "settings:\n  clusterName: prod\n  interruptionQueue: prod\n  awsFeatureGates: {nodeClassCEL: false, draEFA: null}\n";
+        let found = findings_with(&super::RULE, off, &at("1.14"));
+        assert!(found.contains("info / settings.awsFeatureGates [until 1.14]"), "{found}");
+        assert!(!found.contains("warning"), "{found}");
     }
 
     #[test]
