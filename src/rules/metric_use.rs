@@ -14,6 +14,8 @@ pub(super) struct MetricUse<'d> {
     word: &'static str,
     /// The word to write in these releases; `None` if nothing replaces it.
     instead: Option<&'static str>,
+    /// A second word that counts a part of the cases.
+    also: Option<&'static str>,
     is_label: bool,
     releases: ReleaseSet,
 }
@@ -24,21 +26,24 @@ pub(super) fn uses<'d>(query: Node<'d>, change: &MetricChange) -> Vec<MetricUse<
     if !change.of.is_empty() && change.of.iter().all(|metric| words(text, metric).next().is_none()) {
         return Vec::new();
     }
-    let (instead, is_new) = match change.now {
-        Replacement::Name(name) => (Some(name), true),
-        Replacement::Merged(name) => (Some(name), false),
-        Replacement::Dropped | Replacement::LabelDropped => (None, false),
+    let (instead, also, is_new) = match change.now {
+        Replacement::Name(name) => (Some(name), None, true),
+        Replacement::Split(name, other) => (Some(name), Some(other), true),
+        Replacement::Merged(name) => (Some(name), None, false),
+        Replacement::Dropped | Replacement::LabelDropped => (None, None, false),
     };
     let is_label = matches!(change.now, Replacement::LabelDropped);
-    let use_of = |word: &'static str, instead, releases: ReleaseSet| {
+    let use_of = |word: &'static str, instead, also, releases: ReleaseSet| {
         words(text, word)
-            .map(|at| MetricUse { query, at, word, instead, is_label, releases: releases.clone() })
+            .map(|at| MetricUse { query, at, word, instead, also, is_label, releases: releases.clone() })
             .collect::<Vec<_>>()
     };
-    let mut found = use_of(change.was, instead, change.releases().set());
+    let mut found = use_of(change.was, instead, also, change.releases().set());
     let before = Releases::ALL.without(change.releases());
-    if let Some(name) = instead.filter(|_| is_new && !before.is_empty()) {
-        found.extend(use_of(name, Some(change.was), before));
+    if is_new && !before.is_empty() {
+        for name in instead.into_iter().chain(also) {
+            found.extend(use_of(name, Some(change.was), None, before.clone()));
+        }
     }
     found
 }
@@ -57,6 +62,14 @@ impl<'d> MetricUse<'d> {
     pub(super) fn finding(self, rule: &'static Rule) -> Finding<'d> {
         let (word, place) = (self.word, self.place());
         let (message, help) = match self.instead {
+            Some(instead) if let Some(also) = self.also => (
+                format!(
+                    "Karpenter exports `{instead}` and `{also}` instead of `{word}`: this part of the expression matches no series"
+                ),
+                format!(
+                    "match both `{instead}` and `{also}`, and `{word}` while you still query older series"
+                ),
+            ),
             Some(instead) => (
                 format!(
                     "Karpenter exports `{instead}` instead of `{word}`: this part of the expression matches no series"

@@ -30,7 +30,7 @@ const INSTANCE_LABELS: [&str; 16] = [
     "size",
 ];
 
-/// A field of EC2NodeClasses that the NodeClass of EKS Auto Mode does not have, and what does its work there.
+/// A field of EC2NodeClasses that the `NodeClass` of EKS Auto Mode does not have, and what does its work there.
 #[derive(Clone, Copy, Debug)]
 pub struct ForeignField {
     /// The field below `spec`.

@@ -57,6 +57,8 @@ const fn on_resource(
 
 /// A capacity reservation, as the last part of an ARN.
 const RESERVATION: &str = "capacity-reservation/cr-0123456789abcdef0";
+/// Every resource: the action has no resources in EKS, and a policy limits it with a condition.
+const ANY_RESOURCE: &str = "*";
 /// A placement group, as the last part of an ARN.
 const PLACEMENT_GROUP: &str = "placement-group/pg-0123456789abcdef0";
 
@@ -69,5 +71,7 @@ pub const NEEDED: &[NeededPermission] = &[
     on_resource("ec2:RunInstances", PLACEMENT_GROUP, 11, PermissionUse::PlacementGroups),
     needed("ec2:DescribeInstanceStatus", "ec2:DescribeInstances", 12, PermissionUse::Everything),
     needed("arc-zonal-shift:GetManagedResource", "ec2:DescribeInstances", 12, PermissionUse::ZonalShift),
+    // aws/karpenter-provider-aws#9123 replaces the ARN of the cluster, which the template of 1.12 names.
+    on_resource("arc-zonal-shift:GetManagedResource", ANY_RESOURCE, 12, PermissionUse::ZonalShift),
     needed("ec2:RebootInstances", "ec2:TerminateInstances", 15, PermissionUse::RebootForRepair),
 ];

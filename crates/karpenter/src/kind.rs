@@ -20,7 +20,7 @@ impl Kind {
     pub const NODE_OVERLAY: Self = Self::of("karpenter.sh", "v1alpha1", "NodeOverlay");
     /// `karpenter.k8s.aws/v1` EC2NodeClass.
     pub const NODE_CLASS: Self = Self::of("karpenter.k8s.aws", "v1", "EC2NodeClass");
-    /// `eks.amazonaws.com/v1` NodeClass, of EKS Auto Mode.
+    /// `eks.amazonaws.com/v1` `NodeClass`, of EKS Auto Mode.
     pub const AUTO_NODE_CLASS: Self = Self::of("eks.amazonaws.com", "v1", "NodeClass");
     /// `storage.k8s.io/v1` StorageClass.
     pub const STORAGE_CLASS: Self = Self::of("storage.k8s.io", "v1", "StorageClass");

@@ -20,6 +20,8 @@ pub struct MetricChange {
 pub enum Replacement {
     /// Another name.
     Name(&'static str),
+    /// Two names that share what the old name counted.
+    Split(&'static str, &'static str),
     /// A name that exists already, so that nothing follows from it on a downgrade.
     Merged(&'static str),
     /// Nothing: the metric is dropped.
@@ -148,7 +150,13 @@ pub const LATER: &[MetricChange] = &[
         now: Replacement::LabelDropped,
     },
     renamed("karpenter_pods_pods_drained_total", "karpenter_pods_drained_total").since(7),
-    label(&[DISRUPTED], "liveness", "registration_timeout").since(7),
+    // kubernetes-sigs/karpenter#2349: a NodeClaim that does not launch has another timeout and reason.
+    MetricChange {
+        since: Some(7),
+        of: &[DISRUPTED],
+        was: "liveness",
+        now: Replacement::Split("registration_timeout", "launch_timeout"),
+    },
     // kubernetes-sigs/karpenter#2757
     renamed("karpenter_nodes_eviction_requests_total", "karpenter_pods_eviction_requests_total").since(9),
     // The guide of 1.15, which writes `karpenter_nodepool_` for these metrics.

@@ -21,7 +21,7 @@ rule! {
     /// | 1.7 | `iam:ListInstanceProfiles` | EC2NodeClasses with `role` |
     /// | 1.11 | `ec2:DescribePlacementGroups`, and `ec2:RunInstances` on `placement-group/*` | `placementGroupSelector` |
     /// | 1.12 | `ec2:DescribeInstanceStatus` | every cluster |
-    /// | 1.12 | `arc-zonal-shift:GetManagedResource` | `settings.enableZonalShift` |
+    /// | 1.12 | `arc-zonal-shift:GetManagedResource` on `*`; the template of 1.12 names the cluster, which 1.13 corrects | `settings.enableZonalShift` |
     /// | 1.15 | `ec2:RebootInstances` | the feature gate `RebootForRepair` |
     ///
     /// ## Why it is bad
@@ -62,6 +62,7 @@ rule! {
     ///
     /// ## References
     ///
+    /// - aws/karpenter-provider-aws#9123
     /// - Upgrade guide, 1.7.0, 1.11.0 and 1.12.0
     /// - website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml of
     ///   aws/karpenter-provider-aws at v1.2.0 to v1.14.1, and website/content/en/v1.15/reference/cloudformation.md
@@ -103,7 +104,10 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 
 /// The resource of a permission as a pattern for a policy.
 fn pattern(needed: &NeededPermission) -> String {
-    format!("{}/*", needed.resource.split('/').next().unwrap_or_default())
+    match needed.resource.split_once('/') {
+        Some((kind, _)) => format!("{kind}/*"),
+        None => needed.resource.to_owned(),
+    }
 }
 
 fn reason(needed_for: PermissionUse) -> &'static str {
@@ -187,6 +191,25 @@ mod tests {
         begins_nothing(&super::RULE, "1.12", "1.15", &policies(READ));
         let all = format!("{READ}, iam:ListInstanceProfiles, ec2:DescribeInstance*");
         begins_nothing(&super::RULE, "1.0", "1.15", &policies(&all));
+    }
+
+    #[test]
+    fn zonal_shift_needs_its_action_on_every_resource() {
+        let text = |resource: &str, switch: bool| {
+            let statement = format!(
+                "        - {{Effect: Allow, Action: ['arc-zonal-shift:GetManagedResource'], Resource: '{resource}'}}\n"
+            );
+            let values = format!("---\nsettings: {{clusterName: a, enableZonalShift: {switch}}}\n");
+            let read = format!("{READ}, iam:ListInstanceProfiles, ec2:DescribeInstanceStatus");
+            policies(&read) + &statement + &values
+        };
+        let cluster = "arn:${AWS::Partition}:eks:${AWS::Region}:${AWS::AccountId}:cluster/${ClusterName}";
+        let found = begins(&super::RULE, "1.11", "1.13", &text(cluster, true));
+        assert!(found.contains("Karpenter needs `arc-zonal-shift:GetManagedResource` on `*`"), "{found}");
+        assert!(found.contains("from 1.12 on"), "{found}");
+        for (resource, switch) in [("*", true), ("${Resource}", true), (cluster, false)] {
+            begins_nothing(&super::RULE, "1.11", "1.13", &text(resource, switch));
+        }
     }
 
     #[test]

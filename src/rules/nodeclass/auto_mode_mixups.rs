@@ -4,9 +4,10 @@ use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
-use objects::node_claim::NodeClassRef;
+use objects::node_claim::{NodeClaimSpec, NodeClassRef};
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use objects::requirement::RequirementItem;
 use values::duration::{Duration, NillableDuration};
 
 rule! {
@@ -103,7 +104,7 @@ fn wrong_kind(reference: NodeClassRef<'_>) -> Option<Finding<'_>> {
 }
 
 fn check_labels<'d>(pool: NodePool<'d>, findings: &mut Vec<Finding<'d>>) {
-    for node in pool.requirements().items().filter_map(|requirement| requirement.key_node()) {
+    for node in pool.requirements().items().filter_map(RequirementItem::key_node) {
         let Some(key) = node.as_str().filter(|key| auto_mode::is_foreign_label(key)) else { continue };
         let message = format!(
             "`{key}` is a label of Karpenter's provider for AWS: the labels of instance types in EKS Auto Mode start with `eks.amazonaws.com/`"
@@ -117,7 +118,7 @@ fn check_labels<'d>(pool: NodePool<'d>, findings: &mut Vec<Finding<'d>>) {
 }
 
 fn check_expiry<'d>(pool: NodePool<'d>, findings: &mut Vec<Finding<'d>>) {
-    let Some(node) = pool.claim_spec().and_then(|spec| spec.expire_after()) else { return };
+    let Some(node) = pool.claim_spec().and_then(NodeClaimSpec::expire_after) else { return };
     let Some(text) = node.as_str() else { return };
     let longest = Duration::from_minutes(auto_mode::MAX_LIFETIME_HOURS * 60);
     let is_longer = match NillableDuration::parse(text) {

@@ -80,7 +80,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 }
 
 /// Parses the minor from a Bottlerocket version such as `v1.20.3`.
-fn minor(version: &str) -> Option<u16> {
+pub(super) fn minor(version: &str) -> Option<u16> {
     version.strip_prefix('v').unwrap_or(version).strip_prefix("1.")?.split('.').next()?.parse().ok()
 }
 

@@ -5,6 +5,7 @@ family! {
     al2_end_of_life,
     alias_version_format,
     auto_mode_mixups,
+    bottlerocket_raid0_paths in "files",
     bottlerocket_raid0_too_old in "files",
     compat_annotation_leftover,
     instance_profile_is_arn,

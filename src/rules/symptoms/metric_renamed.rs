@@ -96,8 +96,8 @@ mod tests {
           7 |     - expr: karpenter_nodeclaims_disrupted_total{reason=~"Drifted|liveness"} > 0
             |                                                                   ^^^^^^^^
         warning PrometheusRule/a spec.groups[0].rules[0].expr [since 1.7]
-          Karpenter exports `registration_timeout` instead of `liveness`: this part of the expression matches no series
-          help: write `registration_timeout`, or match both names while you still query older series
+          Karpenter exports `registration_timeout` and `launch_timeout` instead of `liveness`: this part of the expression matches no series
+          help: match both `registration_timeout` and `launch_timeout`, and `liveness` while you still query older series
         "#);
         begins_nothing(&super::RULE, "1.7", "1.14", &reasons);
         begins_nothing(&super::RULE, "1.0", "1.1", &reasons);
@@ -135,6 +135,12 @@ mod tests {
           help: write `karpenter_ignored_pod_count`, or match both names while you still query older series
         ");
         begins_nothing(&super::RULE, "1.0", "1.14", &ignored);
+        let launch = alert("karpenter_nodeclaims_disrupted_total{reason=\"launch_timeout\"} > 0");
+        assert!(
+            begins(&super::RULE, "1.7.0", "1.6.0", &launch)
+                .contains("exports `liveness` instead of `launch_timeout`")
+        );
+        begins_nothing(&super::RULE, "1.6", "1.15", &launch);
     }
 
     #[test]
