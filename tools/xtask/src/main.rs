@@ -31,7 +31,7 @@ Usage: cargo xtask <task>
       builds the annotated policy in two folders and compares the bytes
   new-rule FAMILY NAME
       writes the skeleton of a rule and adds it to the family's list
-  release RELEASE --crds DIR [--chart DIR] [--cloudformation FILE] [--metrics FILE]
+  release RELEASE --crds DIR [--chart DIR] [--cloudformation FILE] [--metrics FILE] [--source DIR]...
       compares the published files of a release of Karpenter with the tables, and records them for the tests
 ";
 

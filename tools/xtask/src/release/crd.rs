@@ -129,7 +129,7 @@ fn type_of(keywords: &Map<String, Value>) -> String {
 }
 
 /// Digest of an expression, without differences in white space.
-fn digest(expression: &str) -> String {
+pub(super) fn digest(expression: &str) -> String {
     let mut crc = Crc::new();
     crc.update(expression.split_whitespace().collect::<Vec<_>>().join(" ").as_bytes());
     format!("{:08x}", crc.sum())

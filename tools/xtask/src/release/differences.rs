@@ -1,6 +1,6 @@
 //! Differences between published files and the tables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use karpenter::api::outline::outline;
@@ -9,6 +9,7 @@ use karpenter::chart::{AWS_GATES, GATES, KEYS, REMOVED_KEYS, SETTINGS};
 use karpenter::release::Release;
 
 use super::record::Record;
+use super::source;
 
 /// Keywords that the tables do not have as text: the digests of rules are compared with the release before.
 const OF_RECORD: [&str; 2] = ["rule", "key"];
@@ -20,6 +21,8 @@ pub(super) struct Differences {
     added: BTreeSet<String>,
     /// Lines of the tables that the files lack.
     removed: BTreeSet<String>,
+    /// The texts of messages, by their lines.
+    texts: BTreeMap<String, String>,
 }
 
 impl Differences {
@@ -78,6 +81,22 @@ impl Differences {
         self.removed.extend(gone.filter(is_given).map(str::to_owned));
     }
 
+    /// Compares the messages of the source with the record, and a new message with the vocabulary of `diagnose`. Without recorded
+    /// messages, the vocabulary is not compared either: it has no entry for most of the messages of normal work.
+    pub(super) fn of_messages(&mut self, found: &BTreeMap<String, String>, record: &Record, minor: u8) {
+        let recorded = record.messages_of(minor);
+        if recorded.is_empty() {
+            return;
+        }
+        let new = found
+            .iter()
+            .filter(|(line, text)| !recorded.contains(line.as_str()) && !source::is_known(line, text));
+        for (line, text) in new {
+            self.added.insert(line.clone());
+            self.texts.insert(line.clone(), text.clone());
+        }
+    }
+
     /// Leaves out the lines of a list.
     pub(super) fn without(&mut self, lines: &BTreeSet<String>) {
         self.added.retain(|line| !lines.contains(line));
@@ -92,7 +111,8 @@ impl Differences {
     pub(super) fn describe(&self, minor: u8) -> String {
         let mut text = String::new();
         for line in &self.added {
-            let _ = writeln!(text, "+ {line}\n    {}", row(line, minor, true));
+            let message = self.texts.get(line).map(|message| format!(" {message:?}")).unwrap_or_default();
+            let _ = writeln!(text, "+ {line}{message}\n    {}", row(line, minor, true));
         }
         for line in &self.removed {
             let _ = writeln!(text, "- {line}\n    {}", row(line, minor, false));
@@ -120,11 +140,15 @@ fn row(line: &str, minor: u8, is_new: bool) -> String {
         "Chart" => "crates/karpenter/src/chart.rs".to_owned(),
         "CloudFormation" => "crates/karpenter/src/iam.rs".to_owned(),
         "Metrics" => "crates/karpenter/src/metrics.rs".to_owned(),
+        "Messages" => "crates/symptoms/src/vocabulary".to_owned(),
         _ => format!("crates/karpenter/src/api/{}.rs", kind.to_ascii_lowercase()),
     };
     let last = minor.saturating_sub(1);
     let name = path.rsplit('.').next().unwrap_or_default();
     let entry = match (keyword, is_new) {
+        _ if kind == "Messages" => {
+            format!("a message with `only_in(Releases::since({minor}))`, or a line in irrelevant.txt")
+        }
         ("type", true) => format!("optional(\"{name}\", …).since({minor})   // {value}"),
         ("type", false) => format!("`{name}`: .until({last})"),
         ("enum", true) => format!("value_since({minor}, \"{value}\")"),

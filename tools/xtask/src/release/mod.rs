@@ -4,9 +4,10 @@ mod chart;
 mod crd;
 mod differences;
 mod record;
+mod source;
 mod template;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,7 @@ struct Arguments {
     chart: Option<PathBuf>,
     cloudformation: Option<PathBuf>,
     metrics: Option<PathBuf>,
+    sources: Vec<PathBuf>,
 }
 
 /// Compares, and prints each difference as the row of a table to add or to end. An error if a difference is neither entered
@@ -45,7 +47,13 @@ pub(crate) fn run(root: &Path, arguments: impl Iterator<Item = OsString>) -> Res
     if let Some(file) = &arguments.metrics {
         found.extend(template::metrics(file)?);
     }
+    let mut texts = BTreeMap::new();
+    for folder in &arguments.sources {
+        texts.extend(source::lines(folder)?);
+    }
+    found.extend(texts.keys().cloned());
     differences.of_record(&found, &record, minor);
+    differences.of_messages(&texts, &record, minor);
     differences.without(&listed(&folder.join("irrelevant.txt"), minor)?);
     differences.without(&listed(&folder.join("reviewed.txt"), minor)?);
     if !differences.is_empty() {
@@ -59,6 +67,7 @@ pub(crate) fn run(root: &Path, arguments: impl Iterator<Item = OsString>) -> Res
 fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments, String> {
     let release = arguments.next().map(|word| word.to_string_lossy().into_owned());
     let (mut crds, mut chart, mut cloudformation, mut metrics) = (None, None, None, None);
+    let mut sources = Vec::new();
     while let Some(flag) = arguments.next() {
         let value = arguments.next().map(PathBuf::from);
         match flag.to_str() {
@@ -66,12 +75,13 @@ fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments, Str
             Some("--chart") => chart = value,
             Some("--cloudformation") => cloudformation = value,
             Some("--metrics") => metrics = value,
+            Some("--source") => sources.extend(value),
             _ => return Err(format!("unknown option `{}`", flag.to_string_lossy())),
         }
     }
     let missing = "name the release and the folder of its definitions: `cargo xtask release 1.16 --crds DIR`";
     let (Some(release), Some(crds)) = (release, crds) else { return Err(missing.to_owned()) };
-    Ok(Arguments { release, crds, chart, cloudformation, metrics })
+    Ok(Arguments { release, crds, chart, cloudformation, metrics, sources })
 }
 
 /// The number of a minor release: 16 for `1.16` and `v1.16.2`.

@@ -41,6 +41,14 @@ impl Record {
         Some(of_last.map(|(line, _)| line.as_str()).collect())
     }
 
+    /// The messages of the newest release up to a minor release whose source was recorded.
+    pub(super) fn messages_of(&self, minor: u8) -> BTreeSet<&str> {
+        let messages = || self.0.iter().filter(|(line, _)| line.starts_with("Messages "));
+        let last = messages().flat_map(|(_, minors)| minors).filter(|known| **known <= minor).max();
+        let of_last = messages().filter(|(_, minors)| last.is_some_and(|last| minors.contains(last)));
+        of_last.map(|(line, _)| line.as_str()).collect()
+    }
+
     /// Replaces the lines of a minor release, except lines of a kind that the new ones do not have: the template and the page
     /// of the metrics need not be given again.
     pub(super) fn set(&mut self, minor: u8, lines: BTreeSet<String>) {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::differences::Differences;
 use super::record::Record;
-use super::{crd, minor_of, template};
+use super::{crd, minor_of, source, template};
 
 /// Definition of a NodePool with one field, which has a rule.
 fn definition(field: &Value) -> Value {
@@ -162,4 +162,50 @@ fn new_metric_is_no_difference_and_a_removed_one_is() {
     // Nor does it forget them.
     record.set(14, ["NodePool spec type object".to_owned()].into());
     assert!(record.of(14).is_some_and(|lines| lines.len() == 3));
+}
+
+const CODE: &str = r#"
+// log.FromContext(ctx).Info("in a comment")
+func f() {
+	log.FromContext(ctx).WithValues("a", b).V(1).Info("marking consolidatable", "c", d)
+	log.FromContext(ctx).Error(fmt.Errorf("inner, %w", err), "failed \"listing\" nodepools")
+	return events.Event{Message: fmt.Sprintf("NodeClaim %s event: %s", name, err), Reason: "a"}
+	claim.StatusConditions().SetFalse(v1.ConditionTypeLaunched, "LaunchFailed", truncate(err.Error()))
+	log.Info(text)
+}
+"#;
+
+#[test]
+fn reads_the_messages_of_logs_events_and_conditions() {
+    let texts: Vec<_> = source::lines_of(CODE)
+        .iter()
+        .map(|(line, text)| format!("{} {text}", line.split(' ').nth(2).unwrap()))
+        .collect();
+    insta::assert_snapshot!(texts.join("\n"), @r#"
+    event NodeClaim %s event: %s
+    log failed "listing" nodepools
+    log marking consolidatable
+    reason LaunchFailed
+    "#);
+}
+
+#[test]
+fn reports_a_new_message_that_the_vocabulary_does_not_know() {
+    let mut record = Record::default();
+    record.set(14, source::lines_of(CODE).into_keys().collect());
+    let planted = CODE.replace(
+        "log.Info(text)",
+        "log.Info(\"a planted message about %d nodes\", 3)\n\tlog.Info(\"selected repair policy\")",
+    );
+    let found = source::lines_of(&planted);
+    assert_eq!(found.len(), 6);
+    let mut differences = Differences::default();
+    differences.of_messages(&found, &record, 16);
+    let text = differences.describe(16);
+    assert!(text.contains(" \"a planted message about %d nodes\"\n"), "{text}");
+    assert!(text.contains("\n1 differences"), "{text}");
+    // Without a record, nothing is new.
+    let mut differences = Differences::default();
+    differences.of_messages(&found, &Record::default(), 16);
+    assert!(differences.is_empty());
 }
