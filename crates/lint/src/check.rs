@@ -221,21 +221,30 @@ impl Driver<'_> {
     }
 }
 
-/// Checks the object of an admission request. `objects` are all objects of the cluster, including the object itself, and
-/// `is_complete` says whether an object that is absent here is absent from the cluster. An error that the stored object already
-/// has is a warning, unless the settings make updates strict.
+/// The cluster of an admission request.
+#[derive(Clone, Debug, Default)]
+pub struct RequestCluster<'d> {
+    /// The objects of the cluster, including the object of the request.
+    pub objects: Vec<Object<'d>>,
+    /// The number of NodePools that are left out, because a [`Shortlist`](scheduling::shortlist::Shortlist) does not need them.
+    pub omitted_pools: usize,
+    /// Whether an object that is absent here is absent from the cluster.
+    pub is_complete: bool,
+}
+
+/// Checks the object of an admission request. An error that the stored object already has is a warning, unless the settings make
+/// updates strict.
 pub fn check_request<'d>(
     registry: &Registry,
     object: Object<'d>,
-    objects: &[Object<'d>],
-    is_complete: bool,
+    cluster: &RequestCluster<'d>,
     settings: &Settings,
 ) -> Vec<Finding<'d>> {
-    let mut findings = findings_among(registry, object, objects.to_vec(), is_complete, settings);
+    let mut findings = findings_among(registry, object, cluster.clone(), settings);
     let stored = object.stored().filter(|_| !settings.strict_updates);
     if let Some(stored) = stored.filter(|_| findings.iter().any(ratchet::may_be_lowered)) {
-        let before = objects.iter().map(|one| if *one == object { stored } else { *one }).collect();
-        let before = findings_among(registry, stored, before, is_complete, settings);
+        let objects = cluster.objects.iter().map(|one| if *one == object { stored } else { *one }).collect();
+        let before = findings_among(registry, stored, RequestCluster { objects, ..*cluster }, settings);
         ratchet::lower_old_errors(&mut findings, object, &before, stored);
     }
     findings
@@ -244,11 +253,11 @@ pub fn check_request<'d>(
 fn findings_among<'d>(
     registry: &Registry,
     object: Object<'d>,
-    objects: Vec<Object<'d>>,
-    is_complete: bool,
+    cluster: RequestCluster<'d>,
     settings: &Settings,
 ) -> Vec<Finding<'d>> {
-    let clusters = [Inventory::new("", objects, is_complete)];
+    let RequestCluster { objects, omitted_pools, is_complete } = cluster;
+    let clusters = [Inventory::new("", objects, is_complete).with_omitted_pools(omitted_pools)];
     let [inventory] = &clusters;
     let context = Context::new(settings, inventory, &clusters, object, false);
     let suppressions = Suppressions::of(object, registry, &context);

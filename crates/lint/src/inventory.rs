@@ -30,6 +30,8 @@ pub struct Inventory<'d> {
     /// The indices of objects by group and kind.
     by_kind: ByGroupAndKind<'d, Vec<usize>>,
     complete: bool,
+    /// The number of NodePools that the front end left out.
+    omitted_pools: usize,
     /// The objects of the environment itself, without the objects around it; `None` if the input has no environments.
     own: Option<Vec<Object<'d>>>,
     /// Whether environments lie within the folders of the objects.
@@ -71,6 +73,11 @@ impl<'d> Inventory<'d> {
         Self { own: Some(own), has_environments, ..self }
     }
 
+    /// The same inventory with NodePools that the front end left out.
+    pub(crate) fn with_omitted_pools(self, omitted_pools: usize) -> Self {
+        Self { omitted_pools, ..self }
+    }
+
     /// The objects that identify the cluster.
     fn own(&self) -> &[Object<'d>] {
         self.own.as_deref().unwrap_or(&self.objects)
@@ -104,7 +111,8 @@ impl<'d> Inventory<'d> {
     /// The NodePools as the scheduler sees them, including NodePools of version v1beta1.
     pub fn pools(&self) -> &PoolIndex<'d> {
         const BETA: Kind = Kind::of("karpenter.sh", "v1beta1", "NodePool");
-        self.pools.get_or_init(|| PoolIndex::of(self.of(Kind::NODE_POOL).chain(self.of(BETA))))
+        let index = || PoolIndex::of(self.of(Kind::NODE_POOL).chain(self.of(BETA)));
+        self.pools.get_or_init(|| index().with_omitted(self.omitted_pools))
     }
 
     /// The pods, and the pod templates of workloads.

@@ -5,16 +5,19 @@
 //! | [`provisionable`] | the pods that Karpenter launches nodes for |
 //! | [`other_nodes`] | the pods that are meant for nodes of other tools |
 //! | [`requirements`], [`taints`] | the algebra of requirements; taints and tolerations |
-//! | [`pool_index`] | the NodePools of a cluster, indexed by their labels |
-//! | [`fit`], [`verdict`] | matching of a pod against the NodePools, and its result |
+//! | [`demand`], [`template`], [`places`] | the labels and taints of pods and NodePools, and the first reason why they do not agree |
+//! | [`matching`], [`pool_index`], [`shortlist`] | many NodePools: which take a pod, without instance types |
 //! | [`simulation`] | one round of the provisioner: instance types, nodes, topology |
 
-pub mod fit;
+pub mod demand;
+pub mod matching;
 pub mod other_nodes;
+pub mod places;
 pub mod pool_index;
 pub mod provisionable;
 pub mod requirements;
 mod scalar;
+pub mod shortlist;
 pub mod simulation;
 pub mod taints;
-pub mod verdict;
+pub mod template;

@@ -1,13 +1,10 @@
 //! The NodePools of a cluster, indexed by their labels, so that a pod is compared with few of them.
 
 use std::cell::{OnceCell, RefCell};
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use karpenter::labels;
-use karpenter::operator::Operator;
-use manifest::tree::Node;
 use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -15,10 +12,10 @@ use objects::placeholders::has_placeholder_below;
 use objects::taint::TaintItem;
 use values::placeholder::has_placeholder;
 
+use crate::demand::Demand;
+use crate::matching::Verdict;
 use crate::requirements::{Requirement, Requirements};
-use crate::scalar::text;
-use crate::taints::PoolTaint;
-use crate::verdict::Verdict;
+use crate::template::NodeTemplate;
 
 /// Index of the NodePools of a cluster. NodePools that differ only in their names form a group.
 #[derive(Debug, Default)]
@@ -26,11 +23,12 @@ pub struct PoolIndex<'d> {
     groups: Vec<PoolGroup<'d>>,
     by_name: BTreeMap<&'d str, Vec<usize>>,
     by_key: BTreeMap<&'d str, Definitions<'d>>,
+    /// The number of NodePools, including NodePools that are left out.
     count: usize,
     is_known: bool,
     has_placeholder: OnceCell<bool>,
-    /// The results of this run, by the signature of the pods.
-    pub(super) verdicts: RefCell<BTreeMap<String, Rc<Verdict<'d>>>>,
+    /// The results of this run, by the demands of the pods.
+    pub(super) verdicts: RefCell<BTreeMap<Demand<'d>, Rc<Verdict<'d>>>>,
 }
 
 /// NodePools that differ only in their names. A static NodePool counts like any other: it launches no node for a pending
@@ -40,10 +38,8 @@ pub struct PoolGroup<'d> {
     /// The NodePools in the order of the input.
     pub pools: Vec<Object<'d>>,
     by_name: BTreeMap<&'d str, Object<'d>>,
-    /// Requirements and template labels, without the name.
-    pub requirements: Requirements<'d>,
-    /// The taints that pods have to tolerate, each with its node in the first NodePool. Startup taints do not count.
-    pub taints: Vec<(PoolTaint<'d>, Node<'d>)>,
+    /// The nodes that they launch, without the label with the name.
+    pub template: NodeTemplate<'d>,
 }
 
 /// The groups that set a label.
@@ -60,14 +56,14 @@ impl<'d> PoolIndex<'d> {
         let mut pools = Self { is_known: true, ..Self::default() };
         let mut converted: Vec<(usize, Object<'d>, PoolGroup<'d>)> = Vec::new();
         for object in objects {
-            pools.is_known &= is_of_this_provider(object);
+            pools.is_known &= is_of_this_provider(node_class_group(object));
             converted.push((pools.count, object, PoolGroup::of(object)));
             pools.count += 1;
         }
-        converted.sort_by(|(_, _, one), (_, _, other)| one.order(other));
+        converted.sort_by(|(_, _, one), (_, _, other)| one.template.cmp(&other.template));
         let mut groups: Vec<(usize, PoolGroup<'d>)> = Vec::new();
         for (position, object, group) in converted {
-            if !groups.last().is_some_and(|(_, last)| last.order(&group).is_eq()) {
+            if groups.last().is_none_or(|(_, last)| last.template != group.template) {
                 groups.push((position, group));
             }
             if let Some((_, group)) = groups.last_mut() {
@@ -82,11 +78,17 @@ impl<'d> PoolIndex<'d> {
         pools
     }
 
+    /// The same index with NodePools that the front end left out, because a [`Shortlist`](crate::shortlist::Shortlist) does
+    /// not need them.
+    pub fn with_omitted(self, omitted: usize) -> Self {
+        Self { count: self.count + omitted, ..self }
+    }
+
     fn index(&mut self, index: usize, group: &PoolGroup<'d>) {
         for pool in &group.pools {
             self.by_name.entry(pool.name()).or_default().push(index);
         }
-        for (key, requirement) in group.requirements.iter() {
+        for (key, requirement) in group.template.requirements.iter() {
             let definitions = self.by_key.entry(key).or_default();
             match requirement.listed() {
                 Some(values) => {
@@ -197,11 +199,15 @@ impl<'d> PoolIndex<'d> {
     }
 }
 
-/// Whether the node class belongs to the AWS provider. Another provider, such as EKS Auto Mode, has other well-known labels.
-fn is_of_this_provider(object: Object<'_>) -> bool {
+/// Whether a group of node classes belongs to the AWS provider. Another provider, such as EKS Auto Mode, has other well-known
+/// labels.
+pub(crate) fn is_of_this_provider(group: &str) -> bool {
+    matches!(group, "" | "karpenter.k8s.aws")
+}
+
+fn node_class_group(object: Object<'_>) -> &str {
     let reference = NodePool::of(object).and_then(NodePool::node_class_ref);
-    let group = reference.map_or("", |reference| reference.group_text());
-    group.is_empty() || group == "karpenter.k8s.aws"
+    reference.map_or("", |reference| reference.group_text())
 }
 
 impl<'d> PoolGroup<'d> {
@@ -215,35 +221,13 @@ impl<'d> PoolGroup<'d> {
     }
 
     fn of(object: Object<'d>) -> Self {
-        let mut requirements = Requirements::default();
-        let mut taints = Vec::new();
-        if let Some(pool) = NodePool::of(object) {
-            for item in pool.requirements().items() {
-                let Some(key) = item.key() else { continue };
-                let operator = item.operator().unwrap_or(Operator::Exists);
-                // A requirement that does not parse restricts nothing here.
-                let any = || Requirement::new(Operator::Exists, []);
-                requirements.extend(
-                    Requirement::new(operator, item.values().map(text))
-                        .or_else(any)
-                        .map(|requirement| (key, requirement)),
-                );
-            }
-            requirements.extend(pool.node_labels().map(|(key, value)| (key, Requirement::is(text(value)))));
-            let all = pool.taints(TaintField::Taints).map(|item| (PoolTaint::from_item(item), item.node()));
-            taints.extend(all.filter(|(taint, _)| taint.is_hard()));
-        }
-        Self { pools: Vec::new(), by_name: BTreeMap::new(), requirements, taints }
+        let template =
+            NodePool::of(object).map(|pool| NodeTemplate::read(pool, |_| true)).unwrap_or_default();
+        Self { pools: Vec::new(), by_name: BTreeMap::new(), template }
     }
 
     fn add(&mut self, pool: Object<'d>) {
         self.pools.push(pool);
         self.by_name.entry(pool.name()).or_insert(pool);
-    }
-
-    /// Order in which equal groups are adjacent.
-    fn order(&self, other: &Self) -> Ordering {
-        let taints = |group: &Self| group.taints.iter().map(|(taint, _)| *taint).collect::<Vec<_>>();
-        self.requirements.cmp(&other.requirements).then_with(|| taints(self).cmp(&taints(other)))
     }
 }

@@ -240,6 +240,14 @@ pub enum Mismatch<'t> {
     Conflict(&'t str),
 }
 
+impl<'t> Mismatch<'t> {
+    /// The key of the label.
+    pub fn key(self) -> &'t str {
+        let (Self::Undefined(key) | Self::Conflict(key)) = self;
+        key
+    }
+}
+
 impl<'t> Requirements<'t> {
     /// Adds a requirement; an alias of a well-known key counts as that key.
     pub fn add(&mut self, key: &'t str, requirement: Requirement<'t>) {

@@ -20,13 +20,6 @@ pub struct PoolTaint<'t> {
     pub effect: &'t str,
 }
 
-impl PoolTaint<'_> {
-    /// Whether pods without a toleration cannot run on the node. `PreferNoSchedule` is only a preference.
-    pub fn is_hard(&self) -> bool {
-        matches!(self.effect, "NoSchedule" | "NoExecute")
-    }
-}
-
 /// `key=value:Effect`, like `kubectl` prints it.
 impl fmt::Display for PoolTaint<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,6 @@
 //! Timestamps of objects, parsed like Go's `time.Parse(time.RFC3339, …)`.
 //!
-//! Reference: golang/go src/time/format_rfc3339.go and src/time/format.go.
+//! Reference: golang/go `src/time/format_rfc3339.go` and `src/time/format.go`.
 
 use core::fmt;
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use karpwarden::REGISTRY;
-use karpwarden::karpenter::kind::Kind;
 use karpwarden::lint::check::check_request;
 use karpwarden::lint::finding::Finding;
 use karpwarden::lint::settings::{Settings, SettingsProblem};
@@ -16,7 +15,7 @@ use karpwarden::manifest::tree::{Node, Tree};
 use karpwarden::objects::object::{Object, Operation};
 
 use crate::host::Host;
-use crate::inventory::Lists;
+use crate::inventory::{Answers, Lists};
 use crate::mutation;
 use crate::response::Response;
 
@@ -41,8 +40,9 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     if !REGISTRY.rules().any(|rule| rule.counts_as_checked(object)) {
         return Response::accepted(vec![format!("no rule of karpwarden reads the kind {}", object.kind())]);
     }
-    let lists = Lists::fetch(object, &settings, host);
-    let review = Review { settings: &settings, lists: &lists };
+    let answers = Answers::fetch(object, &settings, host);
+    let lists = Lists::parse(&answers, object);
+    let review = Review { settings: &settings, answers: &answers, lists: &lists };
     let findings = review.findings(object);
     if settings.fix { review.fixed(&findings, object) } else { review.respond(&findings, object, Vec::new()) }
 }
@@ -91,21 +91,13 @@ fn reviewed(request: Node<'_>) -> Option<Object<'_>> {
 /// Settings and inventory of one request.
 struct Review<'r> {
     settings: &'r Settings,
+    answers: &'r Answers,
     lists: &'r Lists,
 }
 
 impl Review<'_> {
     fn findings<'d>(&'d self, object: Object<'d>) -> Vec<Finding<'d>> {
-        let is_complete = self.settings.complete_inventory && self.lists.is_complete;
-        let check = |objects: Vec<_>| check_request(&REGISTRY, object, &objects, is_complete, self.settings);
-        let is_about_pools = |finding: &Finding<'_>| finding.rule.inventory.contains(&Kind::NODE_POOL);
-        if let Some(few) = self.lists.few(object) {
-            let findings = check(few);
-            if !findings.iter().any(is_about_pools) {
-                return findings;
-            }
-        }
-        check(self.lists.all(object))
+        check_request(&REGISTRY, object, &self.lists.cluster(object, self.settings), self.settings)
     }
 
     fn respond(&self, findings: &[Finding<'_>], object: Object<'_>, mut notes: Vec<String>) -> Response {
@@ -142,10 +134,12 @@ impl Review<'_> {
             return None;
         }
         let object = Object::in_request(tree.root(), sent.old(), sent.operation());
-        let after = self.findings(object);
+        let lists = Lists::parse(self.answers, object);
+        let review = Review { lists: &lists, ..*self };
+        let after = review.findings(object);
         let fixed_rules = fixable.iter().map(|finding| finding.rule.name);
         Tally::by_rule(before).allows(&Tally::by_rule(&after), fixed_rules).ok()?;
-        let mut response = self.respond(&after, object, notes);
+        let mut response = review.respond(&after, object, notes);
         response.mutated_object = response.accepted.then_some(fixed);
         Some(response)
     }

@@ -2,9 +2,9 @@
 
 use karpwarden::REGISTRY;
 use karpwarden::karpenter::kind::Kind;
+use karpwarden::lint::check::RequestCluster;
 use karpwarden::lint::rule::Rule;
 use karpwarden::lint::settings::Settings;
-use karpwarden::manifest::tree::items_of;
 use karpwarden::objects::object::Object;
 
 use crate::host::{Host, api_version, list};
@@ -26,20 +26,18 @@ pub const LOOKED_UP: [(Kind, &[&str]); 3] = [
     (Kind::STORAGE_CLASS, &["provisioner", "volumeBindingMode", "allowedTopologies"]),
 ];
 
-/// The lists that the host returned.
+/// The host's answers about other objects.
 #[derive(Debug, Default)]
-pub struct Lists {
-    by_kind: Vec<(Kind, List)>,
-    /// Whether every kind that the rules want was looked up. What was not looked up may exist.
-    pub(crate) is_complete: bool,
-    /// One warning for each kind that could not be looked up.
-    pub warnings: Vec<String>,
+pub struct Answers {
+    by_kind: Vec<(Kind, Result<String, String>)>,
+    /// Whether a kind that the rules want was not looked up, because the settings do not allow it.
+    is_restricted: bool,
 }
 
-impl Lists {
+impl Answers {
     /// Looks up the kinds that the enabled rules want for this object, if the settings allow it.
     pub fn fetch(object: Object<'_>, settings: &Settings, host: &dyn Host) -> Self {
-        let mut lists = Self { is_complete: true, ..Self::default() };
+        let mut answers = Self::default();
         let wants = |rule: &&Rule| {
             !rule.inventory.is_empty()
                 && settings.enables(rule)
@@ -52,16 +50,40 @@ impl Lists {
                 continue;
             }
             if !settings.look_ups.include(kind) {
-                lists.is_complete = false;
+                answers.is_restricted = true;
                 continue;
             }
-            match list(host, kind, fields).and_then(|bytes| List::read(&bytes, object)) {
-                Ok(list) => lists.by_kind.push((kind, list)),
+            let text = list(host, kind, fields)
+                .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "the answer is not UTF-8".to_owned()));
+            answers.by_kind.push((kind, text));
+        }
+        answers
+    }
+}
+
+/// The lists that the host returned, as far as an object needs them.
+#[derive(Debug, Default)]
+pub struct Lists {
+    read: Vec<List>,
+    /// Whether every kind that the rules want was looked up. What was not looked up may exist.
+    is_complete: bool,
+    /// One warning for each kind that could not be looked up.
+    pub warnings: Vec<String>,
+}
+
+impl Lists {
+    /// Parses the host's answers for an object.
+    pub fn parse(answers: &Answers, object: Object<'_>) -> Self {
+        let mut lists = Self { is_complete: !answers.is_restricted, ..Self::default() };
+        for (kind, answer) in &answers.by_kind {
+            let text = answer.as_ref().map_err(Clone::clone);
+            match text.and_then(|text| List::parse(*kind, text, object)) {
+                Ok(list) => lists.read.push(list),
                 Err(reason) => {
                     lists.is_complete = false;
                     lists.warnings.push(format!(
                         "{} {} objects could not be looked up, so nothing was compared with them: {reason}",
-                        api_version(kind),
+                        api_version(*kind),
                         kind.name,
                     ));
                 }
@@ -70,23 +92,13 @@ impl Lists {
         lists
     }
 
-    /// All objects, with the reviewed object in place of its stored state.
-    pub(crate) fn all<'d>(&'d self, reviewed: Object<'d>) -> Vec<Object<'d>> {
-        let items = self.by_kind.iter().flat_map(|(kind, list)| {
-            let items = items_of(list.whole().and_then(|tree| tree.root().get("items")));
-            items.map(|item| Object::of_kind(item, *kind))
-        });
-        with_reviewed(reviewed, items)
-    }
-
-    /// The reviewed object with the few NodePools that probably take its pods; `None` without such NodePools.
-    ///
-    /// A pod that one of them takes has no finding about NodePools, whatever the other NodePools are. So the other NodePools
-    /// matter only if such a finding remains.
-    pub(crate) fn few<'d>(&'d self, reviewed: Object<'d>) -> Option<Vec<Object<'d>>> {
-        let [(Kind::NODE_POOL, list)] = self.by_kind.as_slice() else { return None };
-        let items = list.few().iter().map(|tree| Object::of_kind(tree.root(), Kind::NODE_POOL));
-        (!list.few().is_empty()).then(|| with_reviewed(reviewed, items))
+    /// The cluster, with the reviewed object in place of its stored state.
+    pub(crate) fn cluster<'d>(&'d self, reviewed: Object<'d>, settings: &Settings) -> RequestCluster<'d> {
+        RequestCluster {
+            objects: with_reviewed(reviewed, self.read.iter().flat_map(List::objects)),
+            omitted_pools: self.read.iter().map(List::omitted).sum(),
+            is_complete: settings.complete_inventory && self.is_complete,
+        }
     }
 }
 

@@ -1,148 +1,265 @@
 //! A list of objects that the host returned, parsed only as far as a request needs it.
 
-use std::cell::OnceCell;
 use std::sync::Arc;
 
+use karpwarden::karpenter::kind::Kind;
 use karpwarden::karpenter::operator::Operator;
-use karpwarden::manifest::json;
+use karpwarden::manifest::json::{self, Cursor, Unexpected};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::{Source, Span};
-use karpwarden::manifest::tree::{Node, Tree};
+use karpwarden::manifest::tree::{Node, Tree, items_of};
 use karpwarden::objects::object::Object;
-use karpwarden::objects::pod::{ExpressionOrigin, Pod};
-
-/// Number of items that are parsed first.
-const FEW: usize = 8;
+use karpwarden::objects::pod::Pod;
+use karpwarden::scheduling::shortlist::{ListedPool, Relevance, Shortlist};
+use karpwarden::scheduling::taints::PoolTaint;
 
 /// A list of the host: the JSON of a Kubernetes list, whose items may lack their kind.
 #[derive(Debug)]
 pub(crate) struct List {
-    source: Arc<Source>,
-    whole: OnceCell<Option<Tree>>,
-    few: Vec<Tree>,
+    kind: Kind,
+    trees: Trees,
+    /// The number of items that are not parsed.
+    omitted: usize,
+}
+
+#[derive(Debug)]
+enum Trees {
+    /// The whole list.
+    Whole(Tree),
+    /// Some of the items.
+    Items(Vec<Tree>),
 }
 
 impl List {
-    /// Reads the host's answer. `object` is the object of the request: the items that mention the labels it selects are
-    /// parsed first.
-    pub(crate) fn read(bytes: &[u8], object: Object<'_>) -> Result<Self, String> {
-        let text = core::str::from_utf8(bytes).map_err(|_| "the answer is not UTF-8".to_owned())?;
-        let list =
-            Self { source: Arc::new(Source::new("list", text)), whole: OnceCell::new(), few: Vec::new() };
-        let few = list.likely_items(object);
-        if few.is_empty() {
-            let tree = list.parse(Span::new(0, text.len()))?;
-            if !tree.root().get("items").is_some_and(Node::is_sequence) {
-                return Err("the answer is not a list".to_owned());
+    /// Parses the host's answer about a kind. `object` is the object of the request: if it has pods, only the NodePools that
+    /// decide what is reported about them are parsed.
+    pub(crate) fn parse(kind: Kind, text: &str, object: Object<'_>) -> Result<Self, String> {
+        let (trees, omitted) = match decisive_pools(kind, text, object) {
+            Some((items, omitted)) => {
+                let trees: Result<_, _> = items.into_iter().map(parse).collect();
+                (Trees::Items(trees?), omitted)
             }
-            let _ = list.whole.set(Some(tree));
-        }
-        Ok(Self { few, ..list })
-    }
-
-    /// All items.
-    pub(crate) fn whole(&self) -> Option<&Tree> {
-        let parse = || self.parse(Span::new(0, self.source.text().len())).ok();
-        self.whole.get_or_init(parse).as_ref()
-    }
-
-    /// Some of the items; empty if the list is short, or if the object selects nothing.
-    pub(crate) fn few(&self) -> &[Tree] {
-        &self.few
-    }
-
-    fn parse(&self, span: Span) -> Result<Tree, String> {
-        let read =
-            json::read(&self.source, span, &Limits::DEFAULT).map_err(|error| error.problem.to_string())?;
-        read.map(|(tree, _)| tree).ok_or_else(|| "the answer is empty".to_owned())
-    }
-
-    /// The first items that mention a value of each label that the pods select.
-    fn likely_items(&self, object: Object<'_>) -> Vec<Tree> {
-        let selected: Vec<Vec<String>> = Pod::all(object).into_iter().flat_map(selected).collect();
-        let text = self.source.text();
-        let spans = items(text);
-        if selected.is_empty() || spans.len() <= FEW {
-            return Vec::new();
-        }
-        let mentions = |span: &Span| {
-            let item = text.get(span.start..span.end).unwrap_or_default();
-            selected.iter().all(|values| values.iter().any(|value| item.contains(value.as_str())))
+            None => (Trees::Whole(whole(text)?), 0),
         };
-        spans.into_iter().filter(mentions).take(FEW).filter_map(|span| self.parse(span).ok()).collect()
+        Ok(Self { kind, trees, omitted })
+    }
+
+    /// The objects that are parsed.
+    pub(crate) fn objects(&self) -> Vec<Object<'_>> {
+        let object = |item| Object::of_kind(item, self.kind);
+        match &self.trees {
+            Trees::Whole(tree) => items_of(tree.root().get("items")).map(object).collect(),
+            Trees::Items(trees) => trees.iter().map(|tree| object(tree.root())).collect(),
+        }
+    }
+
+    /// The number of items that are not parsed.
+    pub(crate) fn omitted(&self) -> usize {
+        self.omitted
     }
 }
 
-/// The values of each label that a pod must find on its node, as JSON strings.
-fn selected(pod: Pod<'_>) -> Vec<Vec<String>> {
-    let required = pod.expressions().filter(|expression| {
-        expression.operator == Operator::In
-            && !matches!(expression.origin, ExpressionOrigin::Preferred { .. })
-    });
-    let quoted = |value: Node<'_>| value.as_str().map(|text| format!("\"{text}\""));
-    required.map(|expression| expression.values().filter_map(quoted).collect()).collect()
+fn whole(text: &str) -> Result<Tree, String> {
+    let tree = parse(text)?;
+    let is_list = tree.root().get("items").is_some_and(Node::is_sequence);
+    is_list.then_some(tree).ok_or_else(|| "the answer is not a list".to_owned())
 }
 
-/// The spans of the objects in the member `items` of a JSON object; empty if the text has another form.
-fn items(text: &str) -> Vec<Span> {
-    let mut spans = Vec::new();
-    let (mut depth, mut start, mut string, mut key) = (0_usize, 0, None, "");
-    let mut is_escaped = false;
-    for (at, byte) in text.bytes().enumerate() {
-        if let Some(from) = string {
-            match byte {
-                _ if is_escaped => is_escaped = false,
-                b'\\' => is_escaped = true,
-                b'"' => {
-                    if depth == 1 {
-                        key = text.get(from..at).unwrap_or_default();
-                    }
-                    string = None;
-                }
-                _ => {}
-            }
+fn parse(text: &str) -> Result<Tree, String> {
+    let source = Arc::new(Source::new("list", text));
+    let read = json::read(&source, Span::whole(text), &Limits::DEFAULT);
+    let read = read.map_err(|error| error.problem.to_string())?;
+    read.map(|(tree, _)| tree).ok_or_else(|| "the answer is empty".to_owned())
+}
+
+/// The texts of the NodePools that decide what is reported about the pods of an object, and the number of the others. `None` if
+/// the list has to be parsed whole.
+fn decisive_pools<'t>(kind: Kind, text: &'t str, object: Object<'_>) -> Option<(Vec<&'t str>, usize)> {
+    let mut pods = Pod::all(object);
+    // An error of the stored object is compared with the same NodePools.
+    pods.extend(object.stored().into_iter().flat_map(Pod::all));
+    let mut shortlist = Shortlist::new(&pods).filter(|_| kind == Kind::NODE_POOL)?;
+    let mut pools = Vec::new();
+    read_list(text, &mut shortlist, &mut pools).ok()?;
+    let count = pools.len();
+    let is_decided = shortlist.is_decided();
+    pools.retain(|(_, relevance)| match relevance {
+        Relevance::Needed => true,
+        Relevance::Example => !is_decided,
+        Relevance::Irrelevant => false,
+    });
+    let omitted = count - pools.len();
+    Some((pools.into_iter().map(|(text, _)| text).collect(), omitted))
+}
+
+/// Reads the texts of the items of a list. An error if the text is not a list.
+fn read_list<'t>(
+    text: &'t str,
+    shortlist: &mut Shortlist<'_>,
+    pools: &mut Vec<(&'t str, Relevance)>,
+) -> Result<(), Unexpected> {
+    let mut list = Cursor::new(text);
+    let mut is_list = false;
+    list.enter_object()?;
+    while let Some(key) = list.next_key()? {
+        if key != "items" {
+            list.skip()?;
             continue;
         }
-        match byte {
-            b'"' => string = Some(at + 1),
-            b'{' | b'[' => {
-                depth += 1;
-                if depth == 3 && byte == b'{' {
-                    start = at;
-                }
-            }
-            b'}' | b']' => {
-                if depth == 3 && byte == b'}' && key == "items" {
-                    spans.push(Span::new(start, at + 1));
-                }
-                depth = depth.saturating_sub(1);
-            }
-            _ => {}
+        is_list = true;
+        list.enter_list()?;
+        while list.next_item() {
+            let start = list.position();
+            let mut pool = read_pool(&mut list, shortlist)?;
+            pools.push((list.text_from(start), shortlist.relevance(&mut pool)));
         }
     }
-    // A text that breaks off is no list.
-    if depth == 0 && string.is_none() { spans } else { Vec::new() }
+    is_list.then_some(()).ok_or(Unexpected)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn texts(list: &str) -> Vec<&str> {
-        items(list).into_iter().map(|span| list.get(span.start..span.end).unwrap()).collect()
-    }
-
-    #[test]
-    fn finds_the_items_of_a_list() {
-        let list = r#"{"apiVersion":"v1","items":[{"a":{"b":[1,{}]}}, {"c":"}]\"{"},{}],"kind":"items","metadata":{"x":[{}]}}"#;
-        assert_eq!(texts(list), [r#"{"a":{"b":[1,{}]}}"#, r#"{"c":"}]\"{"}"#, "{}"]);
-        assert_eq!(texts(r#"{"metadata":{"items":[{"a":1}]},"items":[]}"#), [] as [&str; 0]);
-    }
-
-    #[test]
-    fn broken_lists_have_no_items_that_end() {
-        for text in ["", "[", "}}}]]]", r#"{"items":[{"#, r#"{"items":"x"}"#, r#"{"items":[{}]"#, "null"] {
-            assert_eq!(texts(text), [] as [&str; 0], "{text}");
+/// Reads the name, the group of the node class, the taints, and the labels that a pod mentions.
+fn read_pool<'t>(pool: &mut Cursor<'t>, shortlist: &Shortlist<'_>) -> Result<ListedPool<'t>, Unexpected> {
+    let mut listed = ListedPool::default();
+    pool.enter_object()?;
+    while let Some(key) = pool.next_key()? {
+        match key {
+            "metadata" => listed.name = read_member(pool, "name")?,
+            "spec" => {
+                pool.enter_object()?;
+                while let Some(key) = pool.next_key()? {
+                    match key {
+                        "template" => read_template(pool, shortlist, &mut listed)?,
+                        _ => pool.skip().map(drop)?,
+                    }
+                }
+            }
+            _ => pool.skip().map(drop)?,
         }
     }
+    Ok(listed)
+}
+
+/// Reads a member of an object that is a string.
+fn read_member<'t>(object: &mut Cursor<'t>, name: &str) -> Result<&'t str, Unexpected> {
+    let mut value = "";
+    object.enter_object()?;
+    while let Some(key) = object.next_key()? {
+        if key == name {
+            value = object.string()?;
+        } else {
+            object.skip()?;
+        }
+    }
+    Ok(value)
+}
+
+fn read_template<'t>(
+    template: &mut Cursor<'t>,
+    shortlist: &Shortlist<'_>,
+    listed: &mut ListedPool<'t>,
+) -> Result<(), Unexpected> {
+    template.enter_object()?;
+    while let Some(key) = template.next_key()? {
+        match key {
+            "metadata" => read_metadata(template, shortlist, listed)?,
+            "spec" => read_spec(template, shortlist, listed)?,
+            _ => template.skip().map(drop)?,
+        }
+    }
+    Ok(())
+}
+
+fn read_metadata<'t>(
+    metadata: &mut Cursor<'t>,
+    shortlist: &Shortlist<'_>,
+    listed: &mut ListedPool<'t>,
+) -> Result<(), Unexpected> {
+    metadata.enter_object()?;
+    while let Some(key) = metadata.next_key()? {
+        if key != "labels" {
+            metadata.skip()?;
+            continue;
+        }
+        metadata.enter_object()?;
+        while let Some(label) = metadata.next_key()? {
+            let value = metadata.string()?;
+            if shortlist.asks(label) {
+                listed.template.label(label, value);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_spec<'t>(
+    spec: &mut Cursor<'t>,
+    shortlist: &Shortlist<'_>,
+    listed: &mut ListedPool<'t>,
+) -> Result<(), Unexpected> {
+    spec.enter_object()?;
+    while let Some(key) = spec.next_key()? {
+        match key {
+            "nodeClassRef" => listed.node_class_group = read_member(spec, "group")?,
+            "requirements" => {
+                spec.enter_list()?;
+                while spec.next_item() {
+                    read_requirement(spec, shortlist, listed)?;
+                }
+            }
+            "taints" => {
+                spec.enter_list()?;
+                while spec.next_item() {
+                    listed.template.taints.push(read_taint(spec)?);
+                }
+            }
+            _ => spec.skip().map(drop)?,
+        }
+    }
+    Ok(())
+}
+
+fn read_requirement<'t>(
+    requirement: &mut Cursor<'t>,
+    shortlist: &Shortlist<'_>,
+    listed: &mut ListedPool<'t>,
+) -> Result<(), Unexpected> {
+    let (mut label, mut operator, mut values) = ("", "", None);
+    requirement.enter_object()?;
+    while let Some(key) = requirement.next_key()? {
+        match key {
+            "key" => label = requirement.string()?,
+            "operator" => operator = requirement.string()?,
+            "values" => values = Some(requirement.skip()?),
+            _ => requirement.skip().map(drop)?,
+        }
+    }
+    if shortlist.asks(label) {
+        let values = values.map_or(Ok(Vec::new()), read_strings)?;
+        listed.template.require(label, Operator::parse(operator), values, None);
+    }
+    Ok(())
+}
+
+fn read_strings(text: &str) -> Result<Vec<&str>, Unexpected> {
+    let mut list = Cursor::new(text);
+    let mut strings = Vec::new();
+    list.enter_list()?;
+    while list.next_item() {
+        strings.push(list.string()?);
+    }
+    Ok(strings)
+}
+
+fn read_taint<'t>(taint: &mut Cursor<'t>) -> Result<PoolTaint<'t>, Unexpected> {
+    let mut read = PoolTaint { key: "", value: "", effect: "" };
+    taint.enter_object()?;
+    while let Some(key) = taint.next_key()? {
+        match key {
+            "key" => read.key = taint.string()?,
+            "value" => read.value = taint.string()?,
+            "effect" => read.effect = taint.string()?,
+            _ => taint.skip().map(drop)?,
+        }
+    }
+    Ok(read)
 }

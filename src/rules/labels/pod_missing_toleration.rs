@@ -4,10 +4,12 @@ use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
+use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::{Pod, has_node_expressions};
+use scheduling::matching::Unschedulable;
 use scheduling::taints::{PoolTaint, Toleration};
-use scheduling::verdict::Unschedulable;
+use scheduling::template::Obstacle;
 
 use crate::rules::labels::pod_no_matching_pool::{is_certain, releases, stuck};
 
@@ -103,12 +105,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 }
 
 fn finding<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
-    let (pool, taint, node) = stuck.untolerated?;
+    let (pool, taint) = stuck.untolerated?;
     let near_miss = near_miss(pod, &taint);
-    let place = match (&near_miss, pod.spec().toleration_list()) {
-        (Some((item, _)), _) => Place::value(*item),
-        (None, Some(tolerations)) => Place::key(tolerations),
-        (None, None) => Place::missing(pod.spec().node(), "tolerations"),
+    let place = match &near_miss {
+        Some((item, _)) => Place::value(*item),
+        None => Obstacle::Taint(taint).place_in_pod(pod)?,
     };
     let difference =
         near_miss.map(|(_, difference)| format!("; the pod's toleration {difference}")).unwrap_or_default();
@@ -124,7 +125,8 @@ fn finding<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd
     );
     let severity = if is_certain(pod, context) { Severity::Error } else { Severity::Warning };
     let finding = Finding::new(&RULE, place, message).severity(severity).releases(releases(pod)).help(help);
-    Some(finding.related(Place::value(node), format!("taint of the NodePool `{name}`")))
+    let place = NodePool::of(pool).and_then(|pool| Obstacle::Taint(taint).place_in_pool(pool))?;
+    Some(finding.related(place, format!("taint of the NodePool `{name}`")))
 }
 
 /// Toleration with the taint's key that does not match the taint, and how it differs.

@@ -6,22 +6,25 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::inventory::Inventory;
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
+use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use objects::placeholders::has_placeholder_below;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod, has_node_expressions};
-use scheduling::fit::verdict;
+use scheduling::matching::{Unschedulable, Verdict, verdict};
 use scheduling::other_nodes::{is_critical, is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::pool_index::PoolIndex;
 use scheduling::provisionable::is_provisionable;
-use scheduling::verdict::{Rejection, Unschedulable, Verdict};
+use scheduling::requirements::Mismatch;
+use scheduling::template::Obstacle;
 use values::spelling::nearest;
 
 rule! {
     /// ## What it does
     ///
     /// Matches the node selector, the required node affinity and the tolerations of a pod against every NodePool in the
-    /// input, and reports the pod if no NodePool can launch a node for it. The message gives the first reason for each
-    /// NodePool. If no NodePool has a label or value, the help suggests the nearest label or value that a NodePool has.
+    /// input, and reports the pod if no NodePool can launch a node for it. The message gives a reason for each of the
+    /// first NodePools: a label that does not agree, else a taint. If no NodePool has a label or value, the help suggests
+    /// the nearest label or value that a NodePool has.
     ///
     /// ## Why it is bad
     ///
@@ -52,8 +55,8 @@ rule! {
     ///   provider's labels.
     ///
     /// The severity is one level lower for pods in `kube-system` and pods with a system priority class, which often run
-    /// on a node group. If the labels that a pod selects do not narrow the NodePools down, the rule compares the pod
-    /// with at most 250 different NodePools; if none of these matches, the pod is not reported.
+    /// on a node group. If the labels that a pod selects do not narrow the NodePools of an input down, the rule compares
+    /// the pod with at most 250 different NodePools; if none of these matches, the pod is not reported.
     ///
     /// ## Example
     ///
@@ -172,8 +175,8 @@ fn finding<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd
     let severity = severity(pod, stuck, context)?;
     let pools = context.inventory.pools();
     let key = stuck.reasons.iter().find_map(|(_, reason)| match reason {
-        Rejection::Undefined(key) | Rejection::Conflict(key) => Some(*key),
-        Rejection::Taint(..) => None,
+        Obstacle::Label(mismatch) => Some(mismatch.key()),
+        Obstacle::Taint(_) => None,
     });
     let expression = key.and_then(|key| {
         required_expressions(pod).find(|expression| labels::normalised(expression.key) == key)
@@ -197,11 +200,14 @@ fn finding<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd
     let mut finding =
         Finding::new(&RULE, place, message).severity(severity).releases(releases(pod)).help(help);
     for (pool, reason) in &stuck.reasons {
-        let (place, what) = match reason {
-            Rejection::Taint(_, node) => (Place::value(*node), "this taint keeps the pod off the nodes"),
-            _ => (Place::value(pool.name_node()), "this NodePool does not match"),
+        let place = NodePool::of(*pool).and_then(|pool| reason.place_in_pool(pool));
+        let what = match reason {
+            Obstacle::Taint(_) => "this taint keeps the pod off the nodes",
+            Obstacle::Label(Mismatch::Conflict(labels::NODEPOOL)) => "this NodePool has another name",
+            Obstacle::Label(Mismatch::Conflict(_)) => "this NodePool has other values",
+            Obstacle::Label(Mismatch::Undefined(_)) => "this NodePool does not set the label",
         };
-        finding = finding.related(place, what);
+        finding = finding.related(place.unwrap_or(Place::value(pool.name_node())), what);
     }
     Some(finding)
 }
@@ -219,7 +225,7 @@ pub(super) fn is_probable(pod: Pod<'_>, context: &Context<'_, '_>) -> bool {
 }
 
 fn severity(pod: Pod<'_>, stuck: &Unschedulable<'_>, context: &Context<'_, '_>) -> Option<Severity> {
-    let only_taints = stuck.reasons.iter().all(|(_, reason)| matches!(reason, Rejection::Taint(..)));
+    let only_taints = stuck.reasons.iter().all(|(_, reason)| matches!(reason, Obstacle::Taint(_)));
     match (is_certain(pod, context), only_taints || is_critical(pod)) {
         (true, false) => Some(Severity::Error),
         (true, true) if only_taints && is_critical(pod) => None,
@@ -243,10 +249,10 @@ fn reasons(stuck: &Unschedulable<'_>) -> String {
     for (pool, reason) in &stuck.reasons {
         let pool = pool.name();
         let reason = match reason {
-            Rejection::Taint(taint, _) => format!("`{pool}` has the taint `{taint}`"),
-            Rejection::Undefined(key) => format!("`{pool}` does not set `{key}`"),
-            Rejection::Conflict(labels::NODEPOOL) => format!("`{pool}` has another name"),
-            Rejection::Conflict(key) => format!("`{pool}` has other values for `{key}`"),
+            Obstacle::Taint(taint) => format!("`{pool}` has the taint `{taint}`"),
+            Obstacle::Label(Mismatch::Undefined(key)) => format!("`{pool}` does not set `{key}`"),
+            Obstacle::Label(Mismatch::Conflict(labels::NODEPOOL)) => format!("`{pool}` has another name"),
+            Obstacle::Label(Mismatch::Conflict(key)) => format!("`{pool}` has other values for `{key}`"),
         };
         add(&mut reasons, &reason);
     }
@@ -316,7 +322,7 @@ mod tests {
         info Pod/a spec.nodeSelector [all]
           no NodePool can launch a node for this pod: `general` does not set `worklod`
           help: did you mean `workload`?
-          see line 4 metadata.name: this NodePool does not match
+          see line 10 spec.template.spec.requirements: this NodePool does not set the label
         ");
         insta::assert_snapshot!(complete(&with_pool("nodeSelector: {workload: stabel}")), @"
          19 |   nodeSelector: {workload: stabel}
@@ -324,7 +330,7 @@ mod tests {
         warning Pod/a spec.nodeSelector [all]
           no NodePool can launch a node for this pod: `general` has other values for `workload`
           help: did you mean `stable`?
-          see line 4 metadata.name: this NodePool does not match
+          see line 7 spec.template.metadata.labels: this NodePool has other values
         ");
     }
 
@@ -357,7 +363,7 @@ mod tests {
         error Pod/a spec.nodeSelector [all]
           no NodePool can launch a node for this pod: none is named `genral`
           help: did you mean `general`?
-          see line 4 metadata.name: this NodePool does not match
+          see line 4 metadata.name: this NodePool has another name
         ");
     }
 
@@ -375,7 +381,7 @@ mod tests {
         info Pod/a spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key [all]
           no NodePool can launch a node for this pod: `general` does not set `rack`
           help: set `rack` on a NodePool, in `spec.template.metadata.labels` or as a requirement
-          see line 4 metadata.name: this NodePool does not match
+          see line 10 spec.template.spec.requirements: this NodePool does not set the label
         ");
     }
 

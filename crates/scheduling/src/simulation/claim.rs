@@ -10,7 +10,6 @@ use karpenter::labels;
 
 use super::behaviour::Behaviour;
 use super::catalog::TypeSet;
-use super::daemons::untolerated;
 use super::filter::{FilterFailure, FilterInput, Filtered, missing_values};
 use super::host_ports::{HostPort, HostPortUsage};
 use super::offerings::RESERVATION_ID;
@@ -21,17 +20,15 @@ use super::settings::SimulationSettings;
 use super::topology::{Topology, TopologyFailure};
 use super::variant::Variant;
 use crate::requirements::{Mismatch, Requirement, Requirements};
-use crate::taints::PoolTaint;
+use crate::template::{Obstacle, check_labels, check_taints};
 
 /// Reason for which a node cannot take a pod.
 #[derive(Debug)]
 pub(crate) enum Rejection<'d> {
-    /// The pod does not tolerate a taint.
-    Taint(PoolTaint<'d>),
+    /// The taints or the labels of the node.
+    Obstacle(Obstacle<'d>),
     /// A host port is taken.
     HostPort(HostPort<'d>, HostPort<'d>),
-    /// The requirements of the pod do not agree with the node.
-    Requirements(Mismatch<'d>),
     /// The requirements of the volumes do not agree with the node.
     Volume(Mismatch<'d>, Requirements<'d>),
     /// No domain satisfies a constraint.
@@ -142,11 +139,9 @@ impl<'d> Claim<'d> {
         attempt: Attempt<'_, 'd>,
         relaxes_min_values: bool,
     ) -> Result<Addition<'d>, Rejection<'d>> {
-        if let Some(taint) = untolerated(&self.pool.taints, &pod.shape.tolerations) {
-            return Err(Rejection::Taint(*taint));
-        }
+        check_taints(&self.pool.taints, &pod.shape.demand.tolerations).map_err(Rejection::Obstacle)?;
         self.check_ports(pod, attempt.settings)?;
-        self.requirements.compatible(&pod.requirements).map_err(Rejection::Requirements)?;
+        check_labels(&self.requirements, &pod.requirements).map_err(Rejection::Obstacle)?;
         let base = merged(&self.requirements, &pod.requirements);
         if pod.shape.volumes.is_empty() {
             return self.try_volume(pod, base, None, attempt, relaxes_min_values);
@@ -373,7 +368,7 @@ impl<'d> Claim<'d> {
 /// constraint can change.
 fn is_final(rejection: &Rejection<'_>, pod: &Variant<'_>) -> bool {
     match rejection {
-        Rejection::Taint(_) | Rejection::HostPort(..) | Rejection::Requirements(_) | Rejection::Full => true,
+        Rejection::Obstacle(_) | Rejection::HostPort(..) | Rejection::Full => true,
         Rejection::Topology(failure) => failure.is_final,
         Rejection::Types(..) => pod.groups.is_empty() && pod.shape.volumes.is_empty(),
         _ => false,

@@ -9,11 +9,12 @@ use values::quantity::Quantity;
 use super::behaviour::Behaviour;
 use super::catalog::{Catalog, TypeSet};
 use super::host_ports::HostPortUsage;
-use super::relaxation::PREFER_NO_SCHEDULE;
 use super::resources::{PODS, Resources};
 use super::shape::PodShape;
+use crate::demand::PREFER_NO_SCHEDULE;
 use crate::requirements::Requirements;
-use crate::taints::{PoolTaint, Toleration};
+use crate::taints::PoolTaint;
+use crate::template::{check_labels, check_taints};
 
 /// Instance types of a NodePool on which the same `DaemonSets` run.
 #[derive(Clone, Debug)]
@@ -25,14 +26,6 @@ pub(crate) struct DaemonGroup<'d> {
     /// The host ports of the daemons.
     pub(crate) ports: HostPortUsage<'d>,
     members: Vec<usize>,
-}
-
-/// Whether taints are tolerated.
-pub(crate) fn untolerated<'t, 'd>(
-    taints: &'t [PoolTaint<'d>],
-    tolerations: &[Toleration<'d>],
-) -> Option<&'t PoolTaint<'d>> {
-    taints.iter().find(|taint| !tolerations.iter().any(|toleration| toleration.tolerates(taint)))
 }
 
 /// The pods of the `DaemonSets`. Karpenter drops the alternatives of a node affinity that did not match a NodePool, and tries
@@ -95,25 +88,25 @@ impl<'d> Daemons<'d> {
         let by_type = Behaviour::DAEMONS_BY_TYPE.holds_in(self.release);
         let alternatives = Behaviour::DAEMON_ALTERNATIVES.holds_in(self.release);
         let Some(pod) = self.pods.get_mut(index) else { return none };
-        if alternatives && !pod.tolerations.contains(&PREFER_NO_SCHEDULE) {
-            pod.tolerations.push(PREFER_NO_SCHEDULE);
+        if alternatives && !pod.demand.tolerations.contains(&PREFER_NO_SCHEDULE) {
+            pod.demand.tolerations.push(PREFER_NO_SCHEDULE);
         }
-        if untolerated(taints, &pod.tolerations).is_some() {
+        if check_taints(taints, &pod.demand.tolerations).is_err() {
             return none;
         }
         loop {
-            let asked = pod.requirements(!alternatives);
+            let asked = pod.demand.requirements(!alternatives);
             let mut matching = none.clone();
-            if requirements.compatible(&asked).is_ok() {
+            if check_labels(requirements, &asked).is_ok() {
                 matching.clone_from(types);
                 if by_type {
                     catalog.retain_compatible(&mut matching, &asked);
                 }
             }
-            if matching == *types || pod.required_terms.len() < 2 || !alternatives {
+            if matching == *types || pod.demand.required_terms.len() < 2 || !alternatives {
                 return matching;
             }
-            pod.required_terms.remove(0);
+            pod.demand.required_terms.remove(0);
         }
     }
 
@@ -123,8 +116,8 @@ impl<'d> Daemons<'d> {
         all.set(PODS, Quantity::ZERO);
         let with_preference = !Behaviour::DAEMON_ALTERNATIVES.holds_in(self.release);
         for pod in &self.pods {
-            let asked = pod.requirements(with_preference);
-            let tolerates = untolerated(taints, &pod.tolerations).is_none();
+            let asked = pod.demand.requirements(with_preference);
+            let tolerates = check_taints(taints, &pod.demand.tolerations).is_ok();
             if tolerates && labels.compatible_strictly(&asked).is_ok() {
                 all.add(&pod.requests);
             }

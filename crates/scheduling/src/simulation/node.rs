@@ -11,7 +11,7 @@ use objects::taint::TaintItem;
 use values::quantity::Quantity;
 
 use super::behaviour::Behaviour;
-use super::daemons::{Daemons, untolerated};
+use super::daemons::Daemons;
 use super::host_ports::HostPortUsage;
 use super::resources::{NODES, ResourceNames, Resources};
 use super::settings::SimulationSettings;
@@ -21,6 +21,7 @@ use super::volumes::VolumeUsage;
 use crate::requirements::{Requirement, Requirements};
 use crate::scalar::text;
 use crate::taints::PoolTaint;
+use crate::template::check_taints;
 
 /// Taints that disappear while a node starts, with their effects.
 const EPHEMERAL: [(&str, &str, &str); 4] = [
@@ -141,7 +142,7 @@ impl<'d> ExistingNode<'d> {
         topology: &Topology<'d>,
     ) -> Option<Requirements<'d>> {
         let shape = &pod.shape;
-        let fits = untolerated(&self.taints, &shape.tolerations).is_none()
+        let fits = check_taints(&self.taints, &shape.demand.tolerations).is_ok()
             && !self.volumes.is_exceeded_by(volumes)
             && self.ports.conflict(&shape.ports).is_none()
             && shape.requests.fit_into(&self.available)

@@ -10,7 +10,7 @@ use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Release;
 use manifest::tree::{Node, members_of};
-use objects::node_claim::{NodeClassRef, TaintField};
+use objects::node_claim::NodeClassRef;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 
@@ -19,9 +19,11 @@ use super::catalog::{Catalog, TypeSet};
 use super::daemons::DaemonGroup;
 use super::host_ports::HostPortUsage;
 use super::resources::{NODES, ResourceNames, Resources};
+use crate::pool_index::is_of_this_provider;
 use crate::requirements::{Requirement, Requirements};
 use crate::scalar::text;
 use crate::taints::PoolTaint;
+use crate::template::NodeTemplate;
 use values::quantity::Quantity;
 
 /// NodePool as the scheduler uses it.
@@ -62,9 +64,13 @@ impl<'d> Pool<'d> {
             return None;
         }
         let node_class = reference.and_then(NodeClassRef::name).map(text).unwrap_or_default();
-        let written = written(pool, release);
+        // Until 1.8 an unknown operator restricts nothing.
+        let knows = |operator| {
+            let is_new = matches!(operator, Operator::Gte | Operator::Lte);
+            !is_new || Behaviour::INCLUSIVE_OPERATORS.holds_in(release)
+        };
+        let NodeTemplate { requirements: written, taints } = NodeTemplate::read(pool, knows);
         let requirements = template(&written, object.name(), node_class, release);
-        let taints = pool.taints(TaintField::Taints).map(PoolTaint::from_item).collect();
         let limits = names.parse(members_of(pool.limits()));
         let has_node_limit = Behaviour::NODE_LIMIT.holds_in(release);
         Some(Self {
@@ -129,7 +135,7 @@ impl<'d> Pool<'d> {
 
 fn is_of_provider(reference: Option<NodeClassRef<'_>>) -> bool {
     reference.is_some_and(|reference| {
-        matches!(reference.group_text(), "" | "karpenter.k8s.aws")
+        is_of_this_provider(reference.group_text())
             && reference.kind().map(text).is_none_or(|kind| kind == "EC2NodeClass")
     })
 }
@@ -147,28 +153,6 @@ pub(crate) fn is_ready(object: Object<'_>) -> bool {
     let conditions = object.at(&["status", "conditions"]).map(Node::items).into_iter().flatten();
     let mut ready = conditions.filter(|condition| condition.str_at(&["type"]) == Some("Ready"));
     ready.all(|condition| condition.str_at(&["status"]) == Some("True"))
-}
-
-/// The requirements and the labels of the template.
-fn written(pool: NodePool<'_>, release: Release) -> Requirements<'_> {
-    let mut all = Requirements::default();
-    for item in pool.requirements().items() {
-        let Some(key) = item.key() else { continue };
-        let operator = item.operator().unwrap_or(Operator::Exists);
-        let is_new = matches!(operator, Operator::Gte | Operator::Lte);
-        // Until 1.8 an unknown operator restricts nothing.
-        let operator = if is_new && !Behaviour::INCLUSIVE_OPERATORS.holds_in(release) {
-            Operator::Exists
-        } else {
-            operator
-        };
-        let least = item.min_values_node().and_then(Node::as_int);
-        if let Some(requirement) = Requirement::new(operator, item.values().map(text)) {
-            all.add(key, requirement.with_min_values(least));
-        }
-    }
-    all.extend(pool.node_labels().map(|(key, value)| (key, Requirement::is(text(value)))));
-    all
 }
 
 fn template<'d>(

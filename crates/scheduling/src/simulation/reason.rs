@@ -11,6 +11,7 @@ use super::resources::{CPU, ResourceNames, Resources};
 use super::variant::Variant;
 use crate::requirements::{EffectiveOperator, Mismatch, Requirement, Requirements};
 use crate::taints::PoolTaint;
+use crate::template::Obstacle;
 use values::quantity::Quantity;
 
 /// Kind of a reason.
@@ -145,16 +146,18 @@ impl<'d> Explainer<'_, 'd> {
     ) -> (ReasonKind, Disagreement<'d>, String) {
         let name = pool.object.name();
         match rejection {
-            Rejection::Taint(taint) => (ReasonKind::Taint, Disagreement::Taint(*taint), self.taint(taint)),
+            Rejection::Obstacle(Obstacle::Taint(taint)) => {
+                (ReasonKind::Taint, Disagreement::Taint(*taint), self.taint(taint))
+            }
             Rejection::HostPort(asked, taken) => (
                 ReasonKind::HostPort,
                 Disagreement::HostPort(asked.port),
                 self.host_port(pod, &asked.to_string(), &taken.to_string()),
             ),
-            Rejection::Requirements(mismatch) => {
+            Rejection::Obstacle(Obstacle::Label(mismatch)) => {
                 let text = mismatch_text(*mismatch, &pool.requirements, &pod.requirements);
                 let text = format!("incompatible requirements, {text}");
-                (ReasonKind::Requirements, Disagreement::Label(key_of(*mismatch)), text)
+                (ReasonKind::Requirements, Disagreement::Label(mismatch.key()), text)
             }
             Rejection::Volume(mismatch, asked) => {
                 let text = mismatch_text(*mismatch, &pool.requirements, asked);
@@ -169,7 +172,7 @@ impl<'d> Explainer<'_, 'd> {
             }
             Rejection::Domains(mismatch, asked) => {
                 let text = mismatch_text(*mismatch, &pool.requirements, asked);
-                (ReasonKind::Topology, Disagreement::Topology(key_of(*mismatch)), text)
+                (ReasonKind::Topology, Disagreement::Topology(mismatch.key()), text)
             }
             Rejection::Types(failure, requirements) => self.types(pod, failure, requirements),
             Rejection::Reservation(text) => {
@@ -313,12 +316,6 @@ fn label_without_type<'d>(pool: &Pool<'d>, pod: &Variant<'d>) -> Disagreement<'d
     };
     let label = pod.requirements.iter().find(lacks).or_else(|| pod.requirements.iter().next());
     label.map_or(Disagreement::Unknown, |(key, _)| Disagreement::Label(key))
-}
-
-fn key_of(mismatch: Mismatch<'_>) -> &str {
-    match mismatch {
-        Mismatch::Undefined(key) | Mismatch::Conflict(key) => key,
-    }
 }
 
 fn mismatch_text(mismatch: Mismatch<'_>, present: &Requirements<'_>, asked: &Requirements<'_>) -> String {

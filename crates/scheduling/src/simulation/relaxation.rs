@@ -3,11 +3,7 @@
 //! Source: pkg/controllers/provisioning/scheduling/preferences.go of kubernetes-sigs/karpenter at v1.14.1.
 
 use super::shape::PodShape;
-use crate::taints::Toleration;
-
-/// Toleration for every `PreferNoSchedule` taint.
-pub(crate) const PREFER_NO_SCHEDULE: Toleration<'static> =
-    Toleration { key: "", operator: "Exists", value: "", effect: "PreferNoSchedule" };
+use crate::demand::PREFER_NO_SCHEDULE;
 
 /// Returns the shape without its next preference; `None` if nothing is left to relax.
 pub(crate) fn relax<'d>(shape: &PodShape<'d>, tolerates: bool) -> Option<PodShape<'d>> {
@@ -15,7 +11,7 @@ pub(crate) fn relax<'d>(shape: &PodShape<'d>, tolerates: bool) -> Option<PodShap
     let changed = drop_required_term(&mut relaxed)
         || drop_heaviest(&mut relaxed.affinity.preferred)
         || drop_heaviest(&mut relaxed.anti_affinity.preferred)
-        || drop_heaviest(&mut relaxed.preferred_terms)
+        || drop_heaviest(&mut relaxed.demand.preferred_terms)
         || drop_spread(&mut relaxed)
         || (tolerates && tolerate(&mut relaxed));
     changed.then_some(relaxed)
@@ -23,9 +19,9 @@ pub(crate) fn relax<'d>(shape: &PodShape<'d>, tolerates: bool) -> Option<PodShap
 
 /// The terms are alternatives, and the last term stays.
 fn drop_required_term(shape: &mut PodShape<'_>) -> bool {
-    let can = shape.required_terms.len() > 1;
+    let can = shape.demand.required_terms.len() > 1;
     if can {
-        shape.required_terms.remove(0);
+        shape.demand.required_terms.remove(0);
     }
     can
 }
@@ -48,9 +44,9 @@ fn drop_spread(shape: &mut PodShape<'_>) -> bool {
 }
 
 fn tolerate(shape: &mut PodShape<'_>) -> bool {
-    let can = !shape.tolerations.contains(&PREFER_NO_SCHEDULE);
+    let can = !shape.demand.tolerations.contains(&PREFER_NO_SCHEDULE);
     if can {
-        shape.tolerations.push(PREFER_NO_SCHEDULE);
+        shape.demand.tolerations.push(PREFER_NO_SCHEDULE);
     }
     can
 }

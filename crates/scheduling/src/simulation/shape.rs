@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use karpenter::release::Release;
 use manifest::tree::{Node, items_of};
 use objects::pod::Pod;
-use objects::requirement::{RequirementItem, RequirementList};
 
 use super::behaviour::Behaviour;
 use super::host_ports::HostPort;
@@ -13,15 +12,12 @@ use super::namespaces::Namespaces;
 use super::requests;
 use super::resources::{ResourceNames, Resources};
 use super::selector::{LabelSelector, Labels, labels_of};
-use crate::requirements::{Requirement, Requirements};
+use crate::demand::Demand;
+use crate::requirements::Requirements;
 use crate::scalar::{text, text_or_empty};
-use crate::taints::Toleration;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
-
-/// Expressions of a term of the node affinity.
-pub(crate) type Term<'d> = Vec<(&'d str, Requirement<'d>)>;
 
 /// Term of a pod affinity or anti-affinity.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,20 +65,14 @@ pub(crate) struct PodShape<'d> {
     pub(crate) namespace: &'d str,
     /// The labels.
     pub(crate) labels: Labels<'d>,
-    /// `nodeSelector`.
-    pub(crate) node_selector: Term<'d>,
-    /// The required terms of the node affinity.
-    pub(crate) required_terms: Vec<Term<'d>>,
-    /// The preferred terms of the node affinity with their weights.
-    pub(crate) preferred_terms: Vec<(i64, Term<'d>)>,
+    /// The labels and taints.
+    pub(crate) demand: Demand<'d>,
     /// `podAffinity`.
     pub(crate) affinity: AffinityTerms<'d>,
     /// `podAntiAffinity`.
     pub(crate) anti_affinity: AffinityTerms<'d>,
     /// `topologySpreadConstraints`.
     pub(crate) spreads: Vec<Spread<'d>>,
-    /// `tolerations`.
-    pub(crate) tolerations: Vec<Toleration<'d>>,
     /// The host ports of the containers.
     pub(crate) ports: Vec<HostPort<'d>>,
     /// The requested resources.
@@ -112,20 +102,15 @@ impl<'d> PodShape<'d> {
         let affinity = |kind: &str| {
             AffinityTerms::read(spec.node().at_path(&["affinity", kind]), namespace, &labels, reader)
         };
-        let selector = spec.node_selector_expressions();
-        let preferred = spec.node_affinity().and_then(|affinity| affinity.get(PREFERRED));
         Self {
             namespace,
-            node_selector: selector.map(|one| (one.key, Requirement::is(text(one.node)))).collect(),
-            required_terms: spec.required_terms().map(|term| read_term(term.match_expressions())).collect(),
-            preferred_terms: items_of(preferred).map(read_preferred).collect(),
+            demand: Demand::read(pod),
             affinity: affinity("podAffinity"),
             anti_affinity: affinity("podAntiAffinity"),
             spreads: spec
                 .topology_spread_constraints()
                 .map(|constraint| Spread::read(constraint.node(), &labels, reader.release))
                 .collect(),
-            tolerations: spec.tolerations().map(Toleration::from_item).collect(),
             ports: read_ports(spec.node()),
             requests: requests::of_pod(spec.node(), reader.names, reader.release),
             volumes: Vec::new(),
@@ -133,37 +118,6 @@ impl<'d> PodShape<'d> {
             labels,
         }
     }
-
-    /// The requirements on the node: the node selector, the first required term, and the heaviest preferred term if asked.
-    ///
-    /// Source: `newPodRequirements` in pkg/scheduling/requirements.go of kubernetes-sigs/karpenter at v1.14.1.
-    pub(crate) fn requirements(&self, with_preference: bool) -> Requirements<'d> {
-        let mut all = Requirements::default();
-        all.extend(self.node_selector.iter().cloned());
-        let heaviest = self.preferred_terms.iter().map(|(weight, _)| *weight).max();
-        let preferred = self.preferred_terms.iter().find(|(weight, _)| Some(*weight) == heaviest);
-        if let Some((_, term)) = preferred.filter(|_| with_preference) {
-            all.extend(term.iter().cloned());
-        }
-        all.extend(self.required_terms.first().into_iter().flatten().cloned());
-        all
-    }
-}
-
-/// Reads the expressions of a term. An expression that the API server refuses is left out.
-pub(crate) fn read_term(list: RequirementList<'_>) -> Term<'_> {
-    list.items().filter_map(parse_item).collect()
-}
-
-fn parse_item(item: RequirementItem<'_>) -> Option<(&str, Requirement<'_>)> {
-    let requirement = Requirement::new(item.operator()?, item.values().map(text))?;
-    Some((item.key()?, requirement))
-}
-
-fn read_preferred(item: Node<'_>) -> (i64, Term<'_>) {
-    let weight = item.get("weight").and_then(Node::as_int).unwrap_or_default();
-    let expressions = item.at_path(&["preference", "matchExpressions"]);
-    (weight, read_term(RequirementList::new(expressions)))
 }
 
 /// The host ports of regular containers. With `hostNetwork` the API server sets them.

@@ -25,7 +25,7 @@ pub(crate) fn problem<'d>(pod: Pod<'d>, shape: &PodShape<'d>, release: Release) 
     if items_of(pod.spec().node().get("schedulingGates")).next().is_some() {
         return Some("not provisionable".to_owned());
     }
-    let requirements = shape.requirements(true);
+    let requirements = shape.demand.requirements(true);
     let pool = requirements.get(labels::NODEPOOL);
     if pool.is_some_and(|pool| pool.operator() == EffectiveOperator::DoesNotExist) {
         return Some("configured to not run on a Karpenter provisioned node".to_owned());

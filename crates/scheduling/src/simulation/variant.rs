@@ -38,8 +38,8 @@ impl<'d> Variant<'d> {
     ) -> Self {
         Self {
             number,
-            requirements: shape.requirements(!ignores_preferences),
-            strict: shape.requirements(false),
+            requirements: shape.demand.requirements(!ignores_preferences),
+            strict: shape.demand.requirements(false),
             shape,
             groups,
             inverse,

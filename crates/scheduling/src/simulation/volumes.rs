@@ -12,7 +12,7 @@ use objects::object::Object;
 use objects::pod::{NodeSelectorTerm, PodSpec};
 
 use super::behaviour::Behaviour;
-use super::shape::{Term, read_term};
+use crate::demand::{Term, read_term};
 use crate::requirements::{Requirement, Requirements};
 use crate::scalar::{text, text_or_empty};
 

@@ -306,10 +306,10 @@ impl<'i, 'd> Input<'i, 'd> {
         if Behaviour::VOLUMES_APART.holds_in(self.release()) {
             shape.volumes = requirements;
         } else if let Some(required) = requirements.first() {
-            if shape.required_terms.is_empty() {
-                shape.required_terms.push(Vec::new());
+            if shape.demand.required_terms.is_empty() {
+                shape.demand.required_terms.push(Vec::new());
             }
-            for term in &mut shape.required_terms {
+            for term in &mut shape.demand.required_terms {
                 let expressions = required.iter().map(|(key, one): (_, &Requirement<'d>)| (key, one.clone()));
                 term.extend(expressions);
             }

@@ -113,7 +113,6 @@ fn thousand_pools_get_one_request_and_a_verdict() {
     assert_eq!(cluster.asked(), ["NodePool", "NodePool"]);
 }
 
-/// The NodePool that takes the pod is found among the few that mention the label, or among all.
 #[test]
 fn verdict_does_not_depend_on_the_order_of_the_pools() {
     let pool =
@@ -125,7 +124,7 @@ fn verdict_does_not_depend_on_the_order_of_the_pools() {
         pool
     };
     let selecting = deployment(&json!({"example.com/team": "t7"}));
-    // The first mentions of the label are in NodePools that do not take the pod.
+    // The first NodePools that share the label do not take the pod.
     let mut pools: Vec<_> = (0..20).map(tainted).chain((0..20).map(pool)).collect();
     for _ in 0..2 {
         let answer = Cluster::holding(pools.clone()).create(&selecting, &json!({}));
@@ -135,8 +134,46 @@ fn verdict_does_not_depend_on_the_order_of_the_pools() {
         );
         pools.reverse();
     }
-    // Without the NodePool that takes the pod, the finding names reasons from all NodePools.
     let answer =
         Cluster::holding((0..20).map(tainted).chain((8..20).map(pool))).create(&selecting, &json!({}));
     assert!(has_warning(&answer, "pod-missing-toleration"), "{answer}");
+}
+
+#[test]
+fn counts_every_pool_and_names_the_pool_that_the_pod_selects() {
+    let mut pools: Vec<_> = (0..40).map(|index| node_pool(&format!("p{index}"), &json!({}))).collect();
+    pools.push(node_pool("last", &json!({"example.com/team": "blue"})));
+    let stuck = |value: &str| {
+        Cluster::holding(pools.clone()).create(&deployment(&json!({"example.com/team": value})), &json!({}))
+    };
+    let answer = stuck("red");
+    assert!(has_warning(&answer, "`last` has other values for `example.com/team`"), "{answer}");
+    assert!(has_warning(&answer, "39 more do not match"), "{answer}");
+    assert!(!has_warning(&stuck("blue"), "pod-no-matching-pool"));
+}
+
+#[test]
+fn last_pool_counts_if_it_sets_the_label_or_has_another_provider() {
+    const NODE_GROUP: &str = "eks.amazonaws.com/nodegroup";
+    let pools = || (0..40).map(|index| node_pool(&format!("p{index}"), &json!({})));
+    let answer = |last: Value, label: &str| {
+        Cluster::holding(pools().chain([last])).create(&deployment(&json!({label: "a"})), &json!({}))
+    };
+    let other = node_pool("last", &json!({}));
+    assert!(has_warning(&answer(other.clone(), NODE_GROUP), "nodegroup-label-selector"));
+    let labelled = node_pool("last", &json!({NODE_GROUP: "b"}));
+    assert!(!has_warning(&answer(labelled, NODE_GROUP), "nodegroup-label-selector"));
+    assert!(has_warning(&answer(other.clone(), "team"), "pod-no-matching-pool"));
+    let mut auto = other;
+    auto["spec"]["template"]["spec"]["nodeClassRef"]["group"] = json!("eks.amazonaws.com");
+    assert!(!has_warning(&answer(auto, "team"), "pod-no-matching-pool"));
+}
+
+#[test]
+fn reads_pools_whose_text_has_escapes() {
+    let pools = [node_pool("a", &json!({"x": "\"", "team": "blue"})), node_pool("b", &json!({}))];
+    let answer =
+        |team: &str| Cluster::holding(pools.clone()).create(&deployment(&json!({"team": team})), &json!({}));
+    assert!(!has_warning(&answer("blue"), "pod-no-matching-pool"));
+    assert!(has_warning(&answer("red"), "`a` has other values for `team`, `b` does not set `team`"));
 }

@@ -11,6 +11,7 @@ use super::super::selector::LabelSelector;
 use super::super::shape::PodShape;
 use crate::requirements::{EffectiveOperator, Requirement, Requirements};
 use crate::taints::{PoolTaint, Toleration};
+use crate::template::check_taints;
 
 /// Kind of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,18 +48,9 @@ pub(crate) struct NodeFilter<'d> {
 impl<'d> NodeFilter<'d> {
     /// The filter of a topology spread of a pod.
     pub(crate) fn of(shape: &PodShape<'d>, honors_taints: bool, honors_affinity: bool) -> Self {
-        let mut selector = Requirements::default();
-        selector.extend(shape.node_selector.iter().cloned());
-        let mut alternatives: Vec<Requirements<'d>> = Vec::new();
-        for term in &shape.required_terms {
-            let mut all = selector.clone();
-            all.extend(term.iter().cloned());
-            alternatives.push(all);
-        }
-        if alternatives.is_empty() {
-            alternatives.push(selector);
-        }
-        Self { alternatives, tolerations: shape.tolerations.clone(), honors_taints, honors_affinity }
+        let demand = &shape.demand;
+        let tolerations = demand.tolerations.clone();
+        Self { alternatives: demand.alternatives(), tolerations, honors_taints, honors_affinity }
     }
 
     /// Whether the pods of a node count.
@@ -75,8 +67,7 @@ impl<'d> NodeFilter<'d> {
     }
 
     fn tolerates(&self, taints: &[PoolTaint<'_>]) -> bool {
-        let tolerated = |taint: &PoolTaint<'_>| self.tolerations.iter().any(|one| one.tolerates(taint));
-        taints.iter().all(tolerated)
+        check_taints(taints, &self.tolerations).is_ok()
     }
 
     /// The part that Karpenter's hash of a group covers: the keys of the requirements without their values, because the

@@ -1,0 +1,83 @@
+//! The nodes that a NodePool launches, as its manifest describes them, and the reasons for which they cannot take a pod.
+//!
+//! The simulation and the rules both decide with [`check_taints`] and [`check_labels`].
+//!
+//! Source: pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go and nodeclaim.go (`CanAdd`) of
+//! kubernetes-sigs/karpenter at v1.14.1.
+
+use karpenter::operator::Operator;
+use manifest::tree::Node;
+use objects::node_claim::TaintField;
+use objects::node_pool::NodePool;
+
+use crate::requirements::{Mismatch, Requirement, Requirements};
+use crate::scalar::text;
+use crate::taints::{PoolTaint, Toleration};
+
+/// Labels and taints of the nodes that a NodePool launches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeTemplate<'d> {
+    /// The requirements and labels that the user wrote.
+    pub requirements: Requirements<'d>,
+    /// The taints. Startup taints do not count.
+    pub taints: Vec<PoolTaint<'d>>,
+}
+
+/// Reason for which the nodes of a NodePool cannot take a pod, whatever their instance type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle<'d> {
+    /// The pod does not tolerate a taint.
+    Taint(PoolTaint<'d>),
+    /// The requirements of the pod do not agree with the labels of the nodes.
+    Label(Mismatch<'d>),
+}
+
+/// Checks that a pod tolerates the taints of a node.
+pub fn check_taints<'d>(
+    taints: &[PoolTaint<'d>],
+    tolerations: &[Toleration<'_>],
+) -> Result<(), Obstacle<'d>> {
+    let tolerates = |taint: &PoolTaint<'d>| tolerations.iter().any(|toleration| toleration.tolerates(taint));
+    taints.iter().find(|taint| !tolerates(taint)).map_or(Ok(()), |taint| Err(Obstacle::Taint(*taint)))
+}
+
+/// Checks that a node can have the labels that a pod requires.
+pub fn check_labels<'d>(node: &Requirements<'d>, asked: &Requirements<'d>) -> Result<(), Obstacle<'d>> {
+    node.compatible(asked).map_err(Obstacle::Label)
+}
+
+impl<'d> NodeTemplate<'d> {
+    /// Reads a NodePool. An operator that `knows` rejects restricts nothing: the release does not have it.
+    pub(crate) fn read(pool: NodePool<'d>, knows: impl Fn(Operator) -> bool) -> Self {
+        let mut template = Self::default();
+        for item in pool.requirements().items() {
+            let Some(key) = item.key() else { continue };
+            let operator = item.operator().filter(|operator| knows(*operator));
+            let least = item.min_values_node().and_then(Node::as_int);
+            template.require(key, operator, item.values().map(text), least);
+        }
+        for (key, value) in pool.node_labels() {
+            template.label(key, text(value));
+        }
+        template.taints.extend(pool.taints(TaintField::Taints).map(PoolTaint::from_item));
+        template
+    }
+
+    /// Adds a requirement. A requirement that does not parse restricts nothing.
+    pub fn require(
+        &mut self,
+        key: &'d str,
+        operator: Option<Operator>,
+        values: impl IntoIterator<Item = &'d str>,
+        min_values: Option<i64>,
+    ) {
+        let parsed = operator.and_then(|operator| Requirement::new(operator, values));
+        let requirement = parsed.unwrap_or_else(Requirement::exists);
+        self.requirements.add(key, requirement.with_min_values(min_values));
+    }
+
+    /// Adds a label.
+    pub fn label(&mut self, key: &'d str, value: &'d str) {
+        self.requirements.add(key, Requirement::is(value));
+    }
+}
