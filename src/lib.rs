@@ -19,6 +19,7 @@ pub extern crate lint;
 
 pub mod reference;
 pub mod rules;
+pub mod simulate;
 
 use lint::check::Cluster;
 use lint::report::Report;

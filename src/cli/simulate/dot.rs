@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use scheduling::simulation::{Placement, SimulatedPod};
 
-use super::Shown;
+use karpwarden::simulate::Shown;
 
 /// Writes the result: nodes as clusters with the pods in them.
 pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>) -> io::Result<()> {

@@ -11,8 +11,8 @@ use scheduling::simulation::{
 };
 use values::quantity::Quantity;
 
-use super::summary::{Summary, counted};
-use super::{Shown, summary};
+use karpwarden::simulate::Shown;
+use karpwarden::simulate::summary::{self, Summary, counted};
 
 const BOLD: Style = Style::new().bold();
 const GOOD: Style = AnsiColor::Green.on_default().bold();

@@ -2,19 +2,19 @@
 
 mod dot;
 mod human;
-mod json;
-mod options;
-mod prices;
-mod summary;
 
+use std::fs;
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 
+use karpwarden::simulate::{Choices, Options, PriceFile, Shown, json, objects_in, skipped, summary};
 use manifest::{Document, File};
 use objects::object::Object;
-use scheduling::simulation::{Outcome, Simulation};
+use scheduling::simulation::Simulation;
 
 use super::arguments::{
-    Check, ChoiceFlags, Color, FailOn, FixFlags, Format, OutputFlags, Simulate, SimulationFormat, TargetFlags,
+    Check, ChoiceFlags, Color, FailOn, FixFlags, Format, OutputFlags, Simulate, SimulationFlags,
+    SimulationFormat, TargetFlags,
 };
 use super::check::STACK;
 use super::config;
@@ -22,7 +22,6 @@ use super::input::{self, Patterns, Wanted};
 use super::output::{self, Stream};
 use super::status::Status;
 use super::terminal;
-use options::Options;
 
 pub(crate) fn run(simulate: Simulate, color: Color) -> io::Result<Status> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build();
@@ -46,7 +45,9 @@ fn read_and_simulate(mut simulate: Simulate, color: Color) -> io::Result<Status>
     let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
     let files: Vec<File> = inputs.map(|input| input.read(&limits).file).collect();
     let objects: Vec<Object<'_>> = files.iter().flat_map(objects_in).collect();
-    let options = match Options::new(&flags, &config.settings, &files, &objects) {
+    let options = choices(flags);
+    let options = options.and_then(|choices| Options::new(&choices, &config.settings, &files, &objects));
+    let options = match options {
         Ok(options) => options,
         Err(message) => {
             terminal::error(color, &message);
@@ -96,26 +97,27 @@ fn report_unreadable(files: &[File], color: Color) -> bool {
     found
 }
 
-/// Result of a simulation, as the renderers show it.
-struct Shown<'s, 'd> {
-    outcome: &'s Outcome<'d>,
-    simulation: &'s Simulation,
-    assumptions: &'s [String],
-    /// The number of documents that were not read.
-    skipped: usize,
-}
-
-fn objects_in(file: &File) -> Vec<Object<'_>> {
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
-    trees.flat_map(|tree| Object::all(tree).into_iter().chain(Object::values(tree))).collect()
-}
-
-fn skipped(files: &[File]) -> usize {
-    let documents = files.iter().flat_map(|file| &file.documents);
-    documents.filter(|document| !matches!(document, Document::Read(_))).count()
+/// The flags with the content of the file of prices.
+fn choices(flags: SimulationFlags) -> Result<Choices, String> {
+    let read = |path: PathBuf| {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(&path).map_err(|error| format!("cannot read `{name}`: {error}"))?;
+        Ok::<_, String>(PriceFile { name, text })
+    };
+    Ok(Choices {
+        replicas: flags.replicas,
+        empty: flags.empty,
+        region: flags.region,
+        zones: flags.zones,
+        prices: flags.prices.map(read).transpose()?,
+        spot_discount: flags.spot_discount,
+        feature_gates: flags.feature_gates,
+        preference_policy: flags.preference_policy,
+        min_values_policy: flags.min_values_policy,
+        vm_memory_overhead_percent: flags.vm_memory_overhead_percent,
+        reserved_enis: flags.reserved_enis,
+        reservation_capacity: flags.reservation_capacity,
+    })
 }
 
 /// The flags of `simulate` as flags of `check`, which reads the same config file and the same inputs.

@@ -4,21 +4,27 @@ use scheduling::simulation::{Outcome, Placement};
 
 /// Numbers of pods and nodes, and the price of the new nodes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Summary {
-    pub(super) pods: usize,
-    pub(super) new: usize,
-    pub(super) existing: usize,
-    pub(super) unplaced: usize,
-    pub(super) ignored: usize,
-    pub(super) claims: usize,
+pub struct Summary {
+    /// Pods.
+    pub pods: usize,
+    /// Pods on new nodes.
+    pub new: usize,
+    /// Pods on existing nodes.
+    pub existing: usize,
+    /// Pods without a node.
+    pub unplaced: usize,
+    /// Pods that Karpenter ignores.
+    pub ignored: usize,
+    /// New nodes.
+    pub claims: usize,
     /// USD per hour, if each new node is of its cheapest type.
-    pub(super) price: f64,
+    pub price: f64,
     /// Whether the price of a node is a spot price.
-    pub(super) with_spot: bool,
+    pub with_spot: bool,
 }
 
 /// The totals of a result.
-pub(super) fn of(outcome: &Outcome<'_>) -> Summary {
+pub fn of(outcome: &Outcome<'_>) -> Summary {
     let mut summary =
         Summary { pods: outcome.pods.len(), claims: outcome.claims.len(), ..Summary::default() };
     for pod in &outcome.pods {
@@ -36,6 +42,6 @@ pub(super) fn of(outcome: &Outcome<'_>) -> Summary {
 }
 
 /// A number with the right form of a noun.
-pub(super) fn counted(count: usize, noun: &str) -> String {
+pub fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

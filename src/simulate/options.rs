@@ -1,7 +1,6 @@
 //! From flags and the input to the settings of a simulation, with what had to be assumed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 
 use karpenter::instance_types::PRICED_REGION;
 use karpenter::kind::Kind;
@@ -16,21 +15,62 @@ use objects::object::Object;
 use objects::version_pin::pins;
 use scheduling::simulation::{ReplicaCount, SimulationSettings, Zone};
 
-use super::super::arguments::SimulationFlags;
 use super::prices;
 
 /// The releases in which the gate `ReservedCapacity` is on unless it is set.
 const RESERVED_CAPACITY_BY_DEFAULT: Releases = Releases::since(6);
 
+/// File with prices.
+#[derive(Clone, Debug)]
+pub struct PriceFile {
+    /// The name.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// The world of a simulation as the user describes it, in the words of the flags of `karpwarden simulate`.
+#[derive(Clone, Debug, Default)]
+pub struct Choices {
+    /// Replica counts, such as `deploy/web=50`.
+    pub replicas: Vec<String>,
+    /// Whether existing nodes are left out.
+    pub empty: bool,
+    /// The region.
+    pub region: Option<String>,
+    /// The zones of the subnets, such as `us-east-1a=use1-az1`.
+    pub zones: Vec<String>,
+    /// On-demand prices.
+    pub prices: Option<PriceFile>,
+    /// The part of the on-demand price that spot capacity saves.
+    pub spot_discount: Option<f64>,
+    /// Feature gates of the controller, such as `NodeOverlay=true`.
+    pub feature_gates: Vec<String>,
+    /// Treatment of preferences.
+    pub preference_policy: Option<String>,
+    /// Treatment of minimum values.
+    pub min_values_policy: Option<String>,
+    /// The part of the memory that the hypervisor takes.
+    pub vm_memory_overhead_percent: Option<f64>,
+    /// Network interfaces that pods do not use.
+    pub reserved_enis: Option<i64>,
+    /// Instances left in capacity reservations, such as `cr-1=2`.
+    pub reservation_capacity: Vec<String>,
+}
+
 /// Settings of a simulation, with what had to be assumed.
-pub(super) struct Options {
-    pub(super) settings: SimulationSettings,
-    pub(super) assumptions: Vec<String>,
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The settings.
+    pub settings: SimulationSettings,
+    /// What the input does not show, each with the flag that settles it.
+    pub assumptions: Vec<String>,
 }
 
 impl Options {
-    pub(super) fn new(
-        flags: &SimulationFlags,
+    /// Combines the choices of the user with what the input shows.
+    pub fn new(
+        flags: &Choices,
         config: &Settings,
         files: &[File],
         objects: &[Object<'_>],
@@ -82,7 +122,7 @@ impl Options {
     }
 
     /// Takes the zones from the flags, or else three zones of the region and the zones that the input shows.
-    fn apply_zones(&mut self, flags: &SimulationFlags, objects: &[Object<'_>]) -> Result<(), String> {
+    fn apply_zones(&mut self, flags: &Choices, objects: &[Object<'_>]) -> Result<(), String> {
         if flags.zones.is_empty() {
             let shown = zones_of(objects);
             let region = flags.region.clone().or_else(|| most_common_region(&shown));
@@ -120,7 +160,7 @@ impl Options {
         Ok(())
     }
 
-    fn apply_flags(&mut self, flags: &SimulationFlags) -> Result<(), String> {
+    fn apply_flags(&mut self, flags: &Choices) -> Result<(), String> {
         let settings = &mut self.settings;
         settings.without_nodes = flags.empty;
         if let Some(percent) = flags.vm_memory_overhead_percent {
@@ -156,12 +196,10 @@ impl Options {
         Ok(())
     }
 
-    fn apply_prices(&mut self, flags: &SimulationFlags) -> Result<(), String> {
-        if let Some(path) = &flags.prices {
-            let shown = path.display();
-            let text = fs::read_to_string(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
-            let parsed = prices::parse(&text, &self.settings.region);
-            self.settings.prices = parsed.map_err(|error| format!("`--prices {shown}`: {error}"))?;
+    fn apply_prices(&mut self, flags: &Choices) -> Result<(), String> {
+        if let Some(file) = &flags.prices {
+            let parsed = prices::parse(&file.text, &self.settings.region);
+            self.settings.prices = parsed.map_err(|error| format!("`--prices {}`: {error}", file.name))?;
         } else if self.settings.region == PRICED_REGION {
             self.assume(format!("on-demand prices are the list prices of {PRICED_REGION} (`--prices`)"));
         } else {

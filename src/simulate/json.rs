@@ -12,7 +12,7 @@ use super::{Shown, summary};
 const NAMED_TYPES: usize = 5;
 
 /// Writes the result.
-pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, shown: &Shown<'_, '_>) -> io::Result<()> {
     let outcome = shown.outcome;
     let totals = summary::of(outcome);
     let report = json!({

@@ -1,0 +1,40 @@
+//! Simulations as front ends run them: settings from the input, totals, and the result as JSON.
+
+pub mod json;
+mod options;
+mod prices;
+pub mod summary;
+
+use manifest::{Document, File};
+use objects::object::Object;
+use scheduling::simulation::{Outcome, Simulation};
+
+pub use options::{Choices, Options, PriceFile};
+
+/// Result of a simulation, as the renderers show it.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'s, 'd> {
+    /// The result.
+    pub outcome: &'s Outcome<'d>,
+    /// The simulation.
+    pub simulation: &'s Simulation,
+    /// What the input does not show.
+    pub assumptions: &'s [String],
+    /// The number of documents that were not read.
+    pub skipped: usize,
+}
+
+/// The objects of a file.
+pub fn objects_in(file: &File) -> Vec<Object<'_>> {
+    let trees = file.documents.iter().filter_map(|document| match document {
+        Document::Read(tree) => Some(tree),
+        _ => None,
+    });
+    trees.flat_map(|tree| Object::all(tree).into_iter().chain(Object::values(tree))).collect()
+}
+
+/// The number of documents that were not read.
+pub fn skipped(files: &[File]) -> usize {
+    let documents = files.iter().flat_map(|file| &file.documents);
+    documents.filter(|document| !matches!(document, Document::Read(_))).count()
+}
