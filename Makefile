@@ -189,12 +189,16 @@ playground-checker: targets
 playground-symptoms: targets
 	$(call build-web,karpwarden-playground-symptoms,$(page)/build/symptoms)
 
+.PHONY: playground-placement
+playground-placement: targets
+	$(call build-web,karpwarden-playground-placement,$(page)/build/placement)
+
 .PHONY: playground-reference
 playground-reference: ## Build the pages of the rules and symptoms
 	@$(assemble) reference $(page)/build/reference
 
 .PHONY: playground-dist
-playground-dist: annotated-policy.wasm playground-engine playground-checker playground-symptoms playground-reference $(page)/node_modules/.package-lock.json ## Build the static page into playground/dist
+playground-dist: annotated-policy.wasm playground-engine playground-checker playground-symptoms playground-placement playground-reference $(page)/node_modules/.package-lock.json ## Build the static page into playground/dist
 	@cd $(page) && $(NPM) run --silent check && $(NPM) run --silent build
 
 .PHONY: playground

@@ -55,6 +55,7 @@ const opened = async (tab, ready) => {
   return sent.filter((url) => !before.has(url));
 };
 const forAdmission = await opened('admission', '#verdict');
+const forPlacement = await opened('placement', '#placement .calm');
 const forSymptoms = await opened('symptoms', '.calm');
 
 // From a key press to its mark, in a manifest of a thousand lines, in frames as a person sees them.
@@ -101,10 +102,58 @@ const times = await page.evaluate(async () => {
   }
   return times.sort((one, other) => one - other);
 });
+
+// From an edit to the drawn placement: 200 pods without constraints and 5 NodePools with all instance types, as in the benchmark of
+// Karpenter's scheduler. The time of the worker alone is beside it.
+const nodePool = (index) => `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: pool-${index}}
+spec:
+  weight: ${10 * (index + 1)}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand]}
+        - {key: karpenter.k8s.aws/instance-category, operator: Exists}
+---
+`;
+const CPUS = ['100m', '250m', '500m', '1', '1500m'];
+const MEMORIES = ['100Mi', '256Mi', '512Mi', '1Gi', '2Gi', '4Gi'];
+const pod = (index) => `apiVersion: v1
+kind: Pod
+metadata: {name: g${index}}
+spec: {containers: [{name: c, image: img, resources: {requests: {cpu: ${CPUS[index % 5]}, memory: ${MEMORIES[index % 6]}}}}]}
+---
+`;
+const input = (pods) => Array.from({ length: 5 }, (_, index) => nodePool(index)).join('') + Array.from({ length: pods }, (_, index) => pod(index)).join('');
+await page.locator('#tab-placement').click();
+await paste(page, input(199));
+await page.locator('#placement-verdict').waitFor();
+const placements = [];
+for (let index = 0; index < 15; index++) {
+  // Each input differs from the last one, so it is parsed and simulated again.
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('Control+A');
+  placements.push(await page.evaluate(async (text) => {
+    const content = document.getElementById('editor').shadowRoot.querySelector('.cm-content');
+    const old = document.getElementById('placement-time');
+    const before = performance.now();
+    const data = new DataTransfer();
+    data.setData('text/plain', text);
+    content.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }));
+    for (;;) {
+      await new Promise(requestAnimationFrame);
+      const now = document.getElementById('placement-time');
+      if (now && now !== old) return { all: performance.now() - before, worker: Number(now.dataset.ms) };
+    }
+  }, input(200).replace('name: g0', `name: h${index}`)));
+}
+const middle = (values) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)];
 await visited.close();
 
 console.log('the playground, gzip -9');
-const heaviest = [...new Set([...withoutClick, ...forAdmission, ...forSymptoms])]
+const heaviest = [...new Set([...withoutClick, ...forAdmission, ...forPlacement, ...forSymptoms])]
   .filter((url) => url.startsWith('http'))
   .map((url) => [gzip(url), new URL(url).pathname])
   .sort(([one], [other]) => other - one);
@@ -112,5 +161,8 @@ for (const [bytes, path] of heaviest.slice(0, 16)) console.log(`  ${(bytes / KIB
 size('until a finding shows', untilFinding, 600);
 size('without a click, kept for offline use', weigh([...withoutClick]));
 size('the Admission tab, when opened', weigh(forAdmission));
+size('the Placement tab, when opened', weigh(forPlacement));
 size('the Symptoms tab, when opened', weigh(forSymptoms));
 row('1,000 lines, keystroke to squiggle, median', times[7], 'ms ', 50);
+row('200 pods, simulated, median', middle(placements.map(({ worker }) => worker)), 'ms ', 50);
+row('200 pods, edit to drawn placement, median', middle(placements.map(({ all }) => all)), 'ms ');

@@ -60,6 +60,7 @@ const [first] = manifests.find(({ name }) => name === 'nodeclass-bad.yaml').file
 const checker = put('checker.wasm', read(here, 'build/checker/karpwarden_bg.wasm'));
 const engine = put('engine.wasm', read(here, 'build/engine/karpwarden_bg.wasm'));
 const symptomsModule = put('symptoms.wasm', read(here, 'build/symptoms/karpwarden_bg.wasm'));
+const placementModule = put('placement.wasm', read(here, 'build/placement/karpwarden_bg.wasm'));
 const policy = put('policy.wasm', read(root, 'policies/karpenter/annotated-policy.wasm'));
 const rules = put('rules.json', read(here, 'build/rules.json'));
 const articlesJson = put('articles.json', JSON.stringify(articles));
@@ -89,17 +90,20 @@ const outputOf = (result, entry) => {
 };
 const workers = await build({
   ...options,
-  entryPoints: [source('engine-worker.ts'), source('symptoms-worker.ts'), source('admission-worker.ts')],
-  define: { CHECKER: besideWorker(checker), ENGINE: besideWorker(engine), RULES: besideWorker(rules), SYMPTOMS: besideWorker(symptomsModule), POLICY: besideWorker(policy) },
+  entryPoints: [source('engine-worker.ts'), source('symptoms-worker.ts'), source('placement-worker.ts'), source('admission-worker.ts')],
+  define: { CHECKER: besideWorker(checker), ENGINE: besideWorker(engine), RULES: besideWorker(rules), SYMPTOMS: besideWorker(symptomsModule), PLACEMENT: besideWorker(placementModule), POLICY: besideWorker(policy) },
 });
 const engineWorker = outputOf(workers, 'engine-worker.ts');
 const page = await build({
   ...options,
   entryPoints: [source('main.ts')],
   splitting: true,
+  // Styles of a tab, as a text in its script.
+  loader: { '.css': 'text' },
   define: {
     ENGINE_WORKER: JSON.stringify(engineWorker),
     SYMPTOMS_WORKER: JSON.stringify(outputOf(workers, 'symptoms-worker.ts')),
+    PLACEMENT_WORKER: JSON.stringify(outputOf(workers, 'placement-worker.ts')),
     ADMISSION_WORKER: JSON.stringify(outputOf(workers, 'admission-worker.ts')),
     ARTICLES_JSON: JSON.stringify(articlesJson),
     EXAMPLES_JSON: JSON.stringify(examples),
@@ -138,7 +142,7 @@ await build({
   entryPoints: [source('sw.ts')],
   outdir: dist,
   entryNames: '[name]',
-  define: { BUILD: JSON.stringify(hash(html + shell.join() + symptomsModule + policy + rules)), SHELL: JSON.stringify(shell) },
+  define: { BUILD: JSON.stringify(hash(html + shell.join() + symptomsModule + placementModule + policy + rules)), SHELL: JSON.stringify(shell) },
 });
 // Without this file GitHub Pages runs Jekyll on every file.
 writeFileSync(join(dist, '.nojekyll'), '');

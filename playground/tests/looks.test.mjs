@@ -63,6 +63,17 @@ const STATES = {
     await page.locator('#tab-releases').click();
     await page.locator('.strip').waitFor();
   },
+  placement: async (page) => {
+    await page.locator('#tab-placement').click();
+    await page.getByRole('button', { name: 'Add an example' }).click();
+    await page.locator('.node').first().waitFor();
+    await page.locator('.types summary').click();
+    await page.locator('.types table').waitFor();
+  },
+  'placement-empty': async (page) => {
+    await page.locator('#tab-placement').click();
+    await page.getByText('No pods to place').waitFor();
+  },
   'symptoms-empty': async (page) => {
     await page.locator('#tab-symptoms').click();
     await page.getByText('No log, event or status yet').waitFor();
@@ -145,10 +156,10 @@ test('phone: one column, the count stays visible, touch targets are at least 44 
     await page.getByRole('button', { name: 'Cancel' }).tap();
     await page.locator('.finding .jump').tap();
     assert.equal(await page.locator('#editor').isVisible(), true, 'a tap on a finding shows its line');
-    for (const tab of ['admission', 'releases', 'symptoms']) {
+    for (const tab of ['admission', 'releases', 'placement', 'symptoms']) {
       await page.locator('#show-panel').tap();
       await page.locator(`#tab-${tab}`).tap();
-      await page.locator({ admission: '#verdict', releases: '.strip', symptoms: '.calm' }[tab]).waitFor();
+      await page.locator({ admission: '#verdict', releases: '.strip', placement: '.calm', symptoms: '.calm' }[tab]).waitFor();
       await screenshot(page, `phone-${tab}`);
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
     }

@@ -4,6 +4,7 @@ pub mod json;
 mod options;
 mod prices;
 pub mod summary;
+pub mod words;
 
 use manifest::{Document, File};
 use objects::object::Object;
@@ -18,7 +19,7 @@ pub struct Shown<'s, 'd> {
     pub outcome: &'s Outcome<'d>,
     /// The simulation.
     pub simulation: &'s Simulation,
-    /// What the input does not show.
+    /// Assumptions about things that the input does not show.
     pub assumptions: &'s [String],
     /// The number of documents that were not read.
     pub skipped: usize,

@@ -63,7 +63,7 @@ pub struct Choices {
 pub struct Options {
     /// The settings.
     pub settings: SimulationSettings,
-    /// What the input does not show, each with the flag that settles it.
+    /// Assumptions about things that the input does not show, each with the flag that settles it.
     pub assumptions: Vec<String>,
 }
 

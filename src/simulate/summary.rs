@@ -40,8 +40,3 @@ pub fn of(outcome: &Outcome<'_>) -> Summary {
     summary.with_spot = outcome.claims.iter().any(|claim| claim.capacity_types.contains(&"spot"));
     summary
 }
-
-/// A number with the right form of a noun.
-pub fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}

@@ -125,14 +125,31 @@ fn prints_json_with_the_paths_of_both_sides() {
     assert_eq!(json["summary"]["pods"], 3);
     assert_eq!(json["summary"]["nodeClaims"], 1);
     assert_eq!(json["nodeClaims"][0]["cheapest"][0]["name"], "m5.large");
+    assert_eq!(
+        json["verdict"],
+        "1 of 3 pods placed on 1 new node, about $0.10 per hour on demand; 2 pods fit nowhere"
+    );
     assert_eq!(json["pods"][0]["placed"], "new");
+    assert_eq!(json["pods"][0]["workload"], "Deployment/web");
+    assert_eq!(json["pods"][0]["requests"]["cpu"], "1");
+    let (node, pod) = (&json["nodeClaims"][0], &json["pods"][0]["usage"]["cpu"]);
+    assert_eq!((&node["allocatable"]["cpu"], &node["usage"]["cpu"]), (&"1930m".into(), pod));
+    assert_eq!(pod.as_f64().map(|part| (part * 1000.0).floor()), Some(518.0));
     let reason = &json["pods"][1]["reasons"][0];
     assert_eq!((&reason["reason"], &reason["nodePool"]), (&"taint".into(), &"team".into()));
     assert_eq!(reason["podPath"], "spec.tolerations");
     assert_eq!(reason["poolPath"], "spec.template.spec.taints[0]");
+    assert_eq!(reason["remedy"], "add a toleration for `team=blue:NoSchedule` to the pod");
+    assert_eq!(
+        (&reason["poolPlace"]["file"], &reason["poolPlace"]["line"]),
+        (&"pool.yaml".into(), &9.into())
+    );
+    let end = reason["poolPlace"]["endOffset"].as_u64().and_then(|end| usize::try_from(end).ok()).unwrap();
+    assert!(POOL.get(..end).is_some_and(|text| text.ends_with("key")), "{reason}");
     let reason = &json["pods"][2]["reasons"][0];
     assert_eq!(reason["reason"], "resources");
     assert_eq!(reason["podPath"], "spec.containers[0].resources.requests.cpu");
+    assert_eq!(reason["nearest"], "the largest type allows 3920m cpu after DaemonSets, the pod asks 4");
 }
 
 #[test]

@@ -184,23 +184,39 @@ pub fn simulation(id: &str) -> Value {
     let summary = ["pods", "new", "existing", "unplaced", "ignored", "nodeClaims"];
     let mut summary: Vec<_> = summary.into_iter().map(|name| (name, count())).collect();
     summary.push(("pricePerHour", price()));
+    let place = all_of(&[
+        ("file", text()),
+        ("line", count()),
+        ("column", count()),
+        ("offset", count()),
+        ("endOffset", count()),
+    ]);
+    let place = json!({"anyOf": [place, {"type": "null"}]});
     let reason = all_of(&[
         ("nodePool", text()),
         ("reason", json!({"enum": REASONS})),
         ("message", text()),
+        ("nearest", text()),
+        ("remedy", text()),
         ("podPath", text()),
+        ("podPlace", place.clone()),
         ("poolPath", text()),
+        ("poolPlace", place),
     ]);
+    let texts = json!({"type": "object", "additionalProperties": text()});
+    let parts = json!({"type": "object", "additionalProperties": {"type": "number", "minimum": 0}});
     let pod = all_of(&[
         ("namespace", text()),
         ("name", text()),
+        ("workload", text()),
+        ("requests", texts.clone()),
+        ("usage", parts.clone()),
         ("placed", json!({"enum": ["new", "existing", "no", "ignored"]})),
         ("nodeClaim", json!({"type": ["integer", "null"], "minimum": 0})),
         ("node", text()),
         ("message", text()),
         ("reasons", list(&reason)),
     ]);
-    let texts = json!({"type": "object", "additionalProperties": text()});
     let claim = all_of(&[
         ("nodePool", text()),
         ("pods", list(&text())),
@@ -209,12 +225,15 @@ pub fn simulation(id: &str) -> Value {
         ("zones", list(&text())),
         ("capacityTypes", list(&text())),
         ("requests", texts.clone()),
+        ("allocatable", texts.clone()),
+        ("usage", parts),
         ("requirements", texts),
     ]);
     let mut schema = all_of(&[
         ("schema", json!({"const": 1})),
         ("version", text()),
         ("karpenterVersion", text()),
+        ("verdict", text()),
         ("summary", all_of(&summary)),
         ("pods", list(&pod)),
         ("nodeClaims", list(&claim)),

@@ -11,6 +11,7 @@ import {
   indentOnInput,
   indentUnit,
   syntaxHighlighting,
+  syntaxTree,
 } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
@@ -20,12 +21,14 @@ import {
   type DecorationSet,
   EditorView,
   MatchDecorator,
+  type Tooltip,
   ViewPlugin,
   type ViewUpdate,
   drawSelection,
   highlightActiveLine,
   highlightActiveLineGutter,
   highlightSpecialChars,
+  hoverTooltip,
   keymap,
   lineNumbers,
 } from '@codemirror/view';
@@ -43,6 +46,8 @@ export interface EditorListener {
   moved(offset: number): void;
   fix(finding: Finding): void;
   explain(rule: string): void;
+  /** Describes the instance types that the requirement at an offset leaves; null if there is no requirement. */
+  typesLeft(offset: number): Promise<string | null>;
 }
 
 // Lines end at "\n" only, so that editor positions equal the engine's UTF-16 offsets. A "\r" is a hidden character.
@@ -248,6 +253,16 @@ const theme = EditorView.theme({
   },
 });
 
+/** Whether a position is in the value of a field `requirements`. */
+function isInRequirements(state: EditorState, at: number): boolean {
+  const innermost = syntaxTree(state).resolveInner(at, 1);
+  for (let node: typeof innermost | null = innermost; node; node = node.parent) {
+    const key = node.name === 'Pair' ? node.getChild('Key') : null;
+    if (key && at > key.to && state.sliceDoc(key.from, key.to) === 'requirements') return true;
+  }
+  return false;
+}
+
 export class Editor implements TextEditor {
   readonly view: EditorView;
   #findings: Finding[] = [];
@@ -297,6 +312,7 @@ export class Editor implements TextEditor {
         search({ top: true }),
         isLog(name) ? [] : yaml(),
         evidence,
+        hoverTooltip((view, at) => this.#typesLeft(view, at)),
         syntaxHighlighting(colours),
         theme,
         EditorView.contentAttributes.of({
@@ -312,6 +328,15 @@ export class Editor implements TextEditor {
         keymap.of([windowsEnter, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...defaultKeymap]),
       ],
     });
+  }
+
+  /** Tooltip of a requirement: how many instance types it leaves. The text decides whether to load the answer. */
+  async #typesLeft(view: EditorView, at: number): Promise<Tooltip | null> {
+    if (!isInRequirements(view.state, at)) return null;
+    const text = await this.listener.typesLeft(at).catch(() => null);
+    if (text === null) return null;
+    const create = () => ({ dom: h('div', { class: 'cm-diagnostic' }, h('div', { class: 'tip tip-types' }, h('div', {}, ...message(text)))) });
+    return { pos: at, above: true, create };
   }
 
   #updated(update: ViewUpdate): void {

@@ -39,6 +39,7 @@ const app = new App(state, embedded, {
     findings.preview(finding);
   },
   explain,
+  typesLeft: async (offset) => (await import('./placement.ts')).typesLeft(app, offset),
 });
 if (embedded) app.keeping = false;
 
@@ -74,7 +75,7 @@ async function draw(): Promise<void> {
   }
   if (state.tab === 'findings') return findings.render(view);
   const { tab } = state;
-  lazy[tab] ??= import('./later.ts').then((later) => {
+  lazy[tab] ??= tab === 'placement' ? import('./placement.ts').then(({ PlacementView }) => new PlacementView(app)) : import('./later.ts').then((later) => {
     if (tab === 'admission') return new later.AdmissionView(app);
     return tab === 'releases' ? new later.ReleasesView(app) : new later.SymptomsView(app, explain);
   });

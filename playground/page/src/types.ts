@@ -237,6 +237,79 @@ export interface EngineMethods {
   policy: { args: [settings: Settings, mode: 'monitor' | 'protect']; result: string };
 }
 
+/** Methods of the placement worker. An absent release is the one that the files pin, or else the newest. */
+export interface PlacementMethods {
+  /** Simulates the pods; each line of `replicas` is a `KIND/NAME=N`. */
+  simulate: { args: [files: SourceFile[], release: string | undefined, replicas: string]; result: { json: string; ms: number } };
+  requirements: { args: [files: SourceFile[], release: string | undefined]; result: PoolTypes[] };
+}
+
+/** Instance types that the requirements of a NodePool leave. */
+export interface PoolTypes {
+  nodePool: string;
+  all: number;
+  left: number;
+  requirements: { file: string; offset: number; endOffset: number; key: string; types: number | null }[];
+}
+
+/** Field in a file. */
+export interface FieldPlace {
+  file: string;
+  line: number;
+  column: number;
+  offset: number;
+  endOffset: number;
+}
+
+/** Reason for which a NodePool does not take a pod. */
+export interface PoolReason {
+  nodePool: string;
+  reason: string;
+  message: string;
+  nearest: string;
+  remedy: string;
+  podPath: string;
+  podPlace: FieldPlace | null;
+  poolPath: string;
+  poolPlace: FieldPlace | null;
+}
+
+export interface SimulatedPod {
+  namespace: string;
+  name: string;
+  workload: string;
+  requests: Record<string, string>;
+  /** Parts of the allocatable resources of its new node. */
+  usage: Record<string, number>;
+  placed: 'new' | 'existing' | 'no' | 'ignored';
+  nodeClaim: number | null;
+  node: string;
+  message: string;
+  reasons: PoolReason[];
+}
+
+export interface SimulatedNode {
+  nodePool: string;
+  pods: string[];
+  instanceTypes: number;
+  cheapest: { name: string; price: number }[];
+  zones: string[];
+  capacityTypes: string[];
+  requests: Record<string, string>;
+  allocatable: Record<string, string>;
+  usage: Record<string, number>;
+}
+
+/** Output of `karpwarden simulate --format json`. */
+export interface Simulation {
+  karpenterVersion: string;
+  verdict: string;
+  summary: { pods: number; new: number; existing: number; unplaced: number; ignored: number; nodeClaims: number; pricePerHour: number };
+  pods: SimulatedPod[];
+  nodeClaims: SimulatedNode[];
+  assumptions: string[];
+}
+
 /** Methods of the symptoms worker. */
 export interface SymptomMethods {
   diagnose: { args: [clusters: FilesOfCluster[], settings: Settings]; result: { json: string; ms: number } };

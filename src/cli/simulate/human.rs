@@ -6,13 +6,12 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use objects::location::Place;
 use report::human;
-use scheduling::simulation::{
-    Disagreement, Outcome, Placement, PoolReason, ReasonKind, SimulatedClaim, SimulatedPod,
-};
+use scheduling::simulation::{Outcome, Placement, PoolReason, SimulatedClaim, SimulatedPod};
 use values::quantity::Quantity;
 
 use karpwarden::simulate::Shown;
-use karpwarden::simulate::summary::{self, Summary, counted};
+use karpwarden::simulate::summary;
+use karpwarden::simulate::words::{counted, nearest, remedy, verdict};
 
 const BOLD: Style = Style::new().bold();
 const GOOD: Style = AnsiColor::Green.on_default().bold();
@@ -50,28 +49,6 @@ pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>, color: bool) -> 
     write_unplaced(out, painter, shown)?;
     write_ignored(out, painter, shown.outcome)?;
     write_assumptions(out, painter, shown)
-}
-
-/// The result in one line.
-fn verdict(totals: Summary) -> String {
-    let placed = totals.new + totals.existing;
-    let all = counted(totals.pods, "pod");
-    let nodes = counted(totals.claims, "new node");
-    let place = match (totals.new, totals.existing) {
-        (0, 0) => String::new(),
-        (0, _) => " on existing nodes".to_owned(),
-        (_, 0) => format!(" on {nodes}"),
-        (new, existing) => format!(": {new} on {nodes}, {existing} on existing nodes"),
-    };
-    let kind = if totals.with_spot { "with spot capacity" } else { "on demand" };
-    let price = format!(", about ${:.2} per hour {kind}", totals.price);
-    let verb = if totals.unplaced == 1 { "fits" } else { "fit" };
-    let unplaced = format!("; {} {verb} nowhere", counted(totals.unplaced, "pod"));
-    let ignored = format!("; Karpenter ignores {}", counted(totals.ignored, "pod"));
-    let parts = [(totals.claims, price), (totals.unplaced, unplaced), (totals.ignored, ignored)];
-    let shown: Vec<String> =
-        parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
-    format!("{placed} of {all} placed{place}{}", shown.concat())
 }
 
 fn write_claim(
@@ -188,11 +165,7 @@ fn write_reason(
     let title = format!("NodePool {} ({})", human::printable(reason.pool.name()), reason.kind.name());
     writeln!(out, "  {}: {}", painter.paint(BOLD, &title), human::printable(&reason.message))?;
     if let Some(miss) = reason.nearest {
-        writeln!(
-            out,
-            "    the largest type allows {} {} after DaemonSets, the pod asks {}",
-            miss.largest, miss.resource, miss.requested
-        )?;
+        writeln!(out, "    {}", nearest(miss))?;
     }
     write_place(out, "pod", reason.place_in_pod(pod.pod), pod.pod.object())?;
     write_place(out, "NodePool", reason.place_in_pool(), reason.pool)?;
@@ -200,29 +173,6 @@ fn write_reason(
         Some(remedy) => writeln!(out, "    to fit: {}", human::printable(&remedy)),
         None => Ok(()),
     }
-}
-
-/// One change with which the NodePool would get past the reason.
-fn remedy(reason: &PoolReason<'_>) -> Option<String> {
-    Some(match (reason.kind, reason.disagreement) {
-        (_, Disagreement::Taint(taint)) => format!("add a toleration for `{taint}` to the pod"),
-        (ReasonKind::Requirements, Disagreement::Label(key)) => {
-            format!("allow the value that the pod asks of `{key}` in the NodePool, or ask for another one")
-        }
-        (ReasonKind::Offering, Disagreement::Label(key)) => {
-            format!("let the pod and the NodePool agree on a value of `{key}` in which types are sold")
-        }
-        (ReasonKind::MinValues, Disagreement::Label(key)) => format!("lower `minValues` of `{key}`"),
-        (_, Disagreement::Resource(name)) => match reason.nearest {
-            Some(miss) if !miss.largest.is_zero() => {
-                format!("request at most {} {name}, or allow larger instance types", miss.largest)
-            }
-            _ => format!("allow instance types with `{name}` in the NodePool"),
-        },
-        (_, Disagreement::Limits) => "raise `spec.limits` of the NodePool".to_owned(),
-        (_, Disagreement::HostPort(port)) => format!("free host port {port}, or use another port"),
-        _ => return None,
-    })
 }
 
 /// The line of a field, with carets under it.
@@ -283,24 +233,6 @@ fn write_assumptions(out: &mut dyn Write, painter: Painter, shown: &Shown<'_, '_
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tells_the_result_in_one_line() {
-        let totals =
-            Summary { pods: 15, new: 14, unplaced: 1, claims: 4, price: 0.412, ..Summary::default() };
-        assert_eq!(
-            verdict(totals),
-            "14 of 15 pods placed on 4 new nodes, about $0.41 per hour on demand; 1 pod fits nowhere"
-        );
-        let totals = Summary { new: 12, existing: 2, with_spot: true, ..totals };
-        assert_eq!(
-            verdict(totals),
-            "14 of 15 pods placed: 12 on 4 new nodes, 2 on existing nodes, about $0.41 per hour with spot capacity; \
-             1 pod fits nowhere"
-        );
-        let totals = Summary { pods: 1, ignored: 1, ..Summary::default() };
-        assert_eq!(verdict(totals), "0 of 1 pod placed; Karpenter ignores 1 pod");
-    }
 
     #[test]
     fn fills_bars_in_proportion() {

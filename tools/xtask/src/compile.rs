@@ -22,7 +22,7 @@ struct Module {
     output: &'static str,
 }
 
-const MODULES: [Module; 5] = [
+const MODULES: [Module; 6] = [
     Module {
         name: "policy",
         workspace: ".",
@@ -62,6 +62,14 @@ const MODULES: [Module; 5] = [
         target: "wasm32-unknown-unknown",
         profile: "web",
         output: "playground/build/symptoms.wasm",
+    },
+    Module {
+        name: "playground-placement",
+        workspace: ".",
+        package: "karpwarden-playground-placement",
+        target: "wasm32-unknown-unknown",
+        profile: "web",
+        output: "playground/build/placement.wasm",
     },
 ];
 
@@ -157,7 +165,8 @@ not JSON
         let error = compile(Path::new("."), "polcy").unwrap_err();
         assert_eq!(
             error,
-            "unknown module `polcy`; the modules are policy, floor, playground, playground-checker, playground-symptoms"
+            "unknown module `polcy`; the modules are policy, floor, playground, playground-checker, playground-symptoms, \
+             playground-placement"
         );
     }
 }

@@ -10,6 +10,7 @@
 //! | `node`, `claim`, `reservations`, `host_ports` | existing and new nodes |
 //! | `outcome`, `reason` | the result |
 //! | `round`, `new_node`, `known_pool` | rounds in a cluster that changes, for decisions about disruption |
+//! | `types_left` | the instance types that each requirement leaves |
 
 mod base;
 mod behaviour;
@@ -42,13 +43,17 @@ mod settings;
 mod shape;
 mod solver;
 mod topology;
+mod types_left;
 mod validation;
 mod variant;
 mod volumes;
 mod workloads;
 mod world;
 
+use karpenter::release::Release;
 use objects::object::Object;
+use objects::pod::Pod;
+use values::quantity::Quantity;
 
 pub use known_pool::KnownPool;
 pub use new_node::NewNode;
@@ -57,6 +62,7 @@ pub use reason::{Disagreement, NearestMiss, PoolReason, ReasonKind};
 pub use round::{Change, Cluster, Round, RoundPod};
 pub use selector::{LabelSelector, Labels, labels_of};
 pub use settings::{ReplicaCount, SimulationSettings, Zone};
+pub use types_left::{PoolTypes, RequirementTypes};
 
 /// Simulation of one round of the provisioner.
 #[derive(Debug)]
@@ -102,4 +108,11 @@ impl Simulation {
         solver.solve();
         report::outcome(solver)
     }
+}
+
+/// The resources that a pod requests, and one of `pods`.
+pub fn requests_of(pod: Pod<'_>, release: Release) -> Vec<(&str, Quantity)> {
+    let names = resources::ResourceNames::new();
+    let requests = requests::of_pod(pod.spec().node(), &names, release);
+    requests.iter().map(|(id, amount)| (names.name(id), amount)).collect()
 }

@@ -64,12 +64,8 @@ impl<'d> Pool<'d> {
             return None;
         }
         let node_class = reference.and_then(NodeClassRef::name).map(text).unwrap_or_default();
-        // Until 1.8 an unknown operator restricts nothing.
-        let knows = |operator| {
-            let is_new = matches!(operator, Operator::Gte | Operator::Lte);
-            !is_new || Behaviour::INCLUSIVE_OPERATORS.holds_in(release)
-        };
-        let NodeTemplate { requirements: written, taints } = NodeTemplate::read(pool, knows);
+        let NodeTemplate { requirements: written, taints } =
+            NodeTemplate::read(pool, |operator| is_known(operator, release));
         let requirements = template(&written, object.name(), node_class, release);
         let limits = names.parse(members_of(pool.limits()));
         let has_node_limit = Behaviour::NODE_LIMIT.holds_in(release);
@@ -131,6 +127,12 @@ impl<'d> Pool<'d> {
     pub(crate) fn has_soft_taint(&self) -> bool {
         self.taints.iter().any(|taint| taint.effect == "PreferNoSchedule")
     }
+}
+
+/// Whether a release knows an operator. Until 1.8 an unknown one restricts nothing.
+pub(crate) fn is_known(operator: Operator, release: Release) -> bool {
+    let is_new = matches!(operator, Operator::Gte | Operator::Lte);
+    !is_new || Behaviour::INCLUSIVE_OPERATORS.holds_in(release)
 }
 
 fn is_of_provider(reference: Option<NodeClassRef<'_>>) -> bool {

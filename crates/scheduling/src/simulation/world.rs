@@ -79,6 +79,12 @@ pub(super) struct Input<'i, 'd> {
     storage: Storage<'d>,
 }
 
+/// The NodePools that Karpenter uses, with the instance types of their node classes.
+pub(crate) fn pools<'d>(objects: &[Object<'d>], settings: &'d SimulationSettings) -> Vec<Pool<'d>> {
+    let pools = Input::new(objects, settings).pools().into_iter();
+    pools.filter(|pool| pool.is_used).collect()
+}
+
 impl<'d> World<'d> {
     /// Reads objects.
     pub(crate) fn read(objects: &[Object<'d>], settings: &'d SimulationSettings) -> Self {

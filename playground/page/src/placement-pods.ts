@@ -1,0 +1,33 @@
+// Groups of pods in the result of a simulation.
+
+import type { SimulatedPod } from './types.ts';
+
+/** Pods of a workload with the same result. */
+export interface Group {
+  workload: string;
+  namespace: string;
+  number: number;
+  pod: SimulatedPod;
+}
+
+/** Groups pods by a key, in the order of the first pod of each group. */
+export function grouped(pods: SimulatedPod[], key: (pod: SimulatedPod) => string): Group[] {
+  const groups = new Map<string, Group>();
+  for (const pod of pods) {
+    const group = groups.get(key(pod));
+    if (group) group.number++;
+    else groups.set(key(pod), { workload: pod.workload, namespace: pod.namespace, number: 1, pod });
+  }
+  return [...groups.values()];
+}
+
+/** The pods without a node, those of a workload with the same message together. */
+export function unplacedGroups(pods: SimulatedPod[]): Group[] {
+  const unplaced = pods.filter(({ placed }) => placed === 'no' || placed === 'ignored');
+  return grouped(unplaced, (pod) => `${pod.namespace} ${pod.workload} ${pod.message}`);
+}
+
+/** The pods by workload. */
+export function byWorkload(pods: SimulatedPod[]): Group[] {
+  return grouped(pods, (pod) => `${pod.namespace} ${pod.workload}`);
+}

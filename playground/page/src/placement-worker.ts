@@ -1,0 +1,35 @@
+// Simulates placements in a separate worker, so that a large simulation delays neither typing nor a check.
+
+import init, { World } from '../../build/placement/karpwarden.js';
+import { type Handlers, serve } from './worker-server.ts';
+import type { PlacementMethods, PoolTypes, SourceFile } from './types.ts';
+
+declare const PLACEMENT: string;
+
+const ready = init({ module_or_path: new URL(PLACEMENT, self.location.href) });
+
+let known = '';
+let world: World | undefined;
+
+/** Parses files, unless they are the last ones: the slider simulates the same files again. */
+function worldOf(files: SourceFile[], release: string | undefined): World {
+  const key = JSON.stringify([release, files]);
+  if (world && key === known) return world;
+  world?.free();
+  world = undefined;
+  const read = new World(release);
+  for (const { name, text } of files) read.file(name, text);
+  [world, known] = [read, key];
+  return read;
+}
+
+const methods: Handlers<PlacementMethods> = {
+  simulate(files, release, replicas) {
+    const before = performance.now();
+    const json = worldOf(files, release).simulate(replicas);
+    return { json, ms: performance.now() - before };
+  },
+  requirements: (files, release) => JSON.parse(worldOf(files, release).requirements()) as PoolTypes[],
+};
+
+serve(ready, methods);

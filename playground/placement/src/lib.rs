@@ -1,0 +1,98 @@
+//! Browser front end of `karpwarden simulate`: takes files and returns where Karpenter places the pods.
+//!
+//! This is a separate module because most visitors only check a manifest. The page fetches it when the Placement tab
+//! opens, or when the pointer rests on a requirement of a NodePool. It contains no rules.
+
+use karpwarden::lint::settings::{Settings, Target};
+use karpwarden::manifest::File;
+use karpwarden::manifest::limits::Limits;
+use karpwarden::objects::object::Object;
+use karpwarden::scheduling::simulation::{PoolTypes, RequirementTypes, Simulation};
+use karpwarden::simulate::{Choices, Options, Shown, json, objects_in, skipped};
+use serde_json::{Value, json};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Files and a release to simulate. The files are parsed once, and each number of replicas is a simulation.
+#[wasm_bindgen(js_name = World)]
+#[derive(Debug, Default)]
+pub struct World {
+    files: Vec<File>,
+    settings: Settings,
+}
+
+#[wasm_bindgen(js_class = World)]
+impl World {
+    /// Starts without files. The release is the one that the files pin, or else the newest, unless the visitor chose one.
+    #[wasm_bindgen(constructor)]
+    pub fn new(release: Option<String>) -> Result<Self, String> {
+        let mut settings = Settings::default();
+        if let Some(release) = release {
+            settings.karpenter = Target::parse(&release)?;
+            settings.is_karpenter_version_set = true;
+        }
+        Ok(Self { files: Vec::new(), settings })
+    }
+
+    /// Adds a file.
+    pub fn file(&mut self, name: &str, text: &str) {
+        let read = File::from_bytes(name.to_owned(), text.as_bytes().to_vec(), &Limits::DEFAULT);
+        // A visitor chooses each file, like a user who names it on the command line.
+        self.files.push(File { is_relevant: Some(true), ..read });
+    }
+
+    /// Returns the result as `karpwarden simulate --format json` prints it, without line breaks. Each line of
+    /// `replicas` is a `KIND/NAME=N`.
+    pub fn simulate(&self, replicas: &str) -> Result<String, String> {
+        let objects = self.objects();
+        let replicas = replicas.lines().map(str::to_owned).collect();
+        let choices = Choices { replicas, ..Choices::default() };
+        let options = Options::new(&choices, &self.settings, &self.files, &objects)?;
+        let simulation = Simulation::new(options.settings, &objects);
+        if simulation.is_truncated() {
+            return Err(format!("the input has more than {} pods", Simulation::MOST_PODS));
+        }
+        let outcome = simulation.run(&objects);
+        let shown = Shown {
+            outcome: &outcome,
+            simulation: &simulation,
+            assumptions: &options.assumptions,
+            skipped: skipped(&self.files),
+        };
+        Ok(json::report(&shown).to_string())
+    }
+
+    /// Returns the number of instance types that each requirement of a NodePool leaves:
+    /// `[{"nodePool", "all", "left", "requirements": [{"file", "offset", "endOffset", "key", "types"}]}]`.
+    pub fn requirements(&self) -> Result<String, String> {
+        let objects = self.objects();
+        let options = Options::new(&Choices::default(), &self.settings, &self.files, &objects)?;
+        let pools = PoolTypes::of(&objects, &options.settings);
+        Ok(pools.iter().map(pool).collect::<Value>().to_string())
+    }
+
+    fn objects(&self) -> Vec<Object<'_>> {
+        self.files.iter().flat_map(objects_in).collect()
+    }
+}
+
+fn pool(pool: &PoolTypes<'_>) -> Value {
+    let requirements = pool.requirements.iter().map(requirement);
+    json!({
+        "nodePool": pool.pool.name(),
+        "all": pool.all,
+        "left": pool.left,
+        "requirements": requirements.collect::<Value>(),
+    })
+}
+
+fn requirement(requirement: &RequirementTypes<'_>) -> Value {
+    let node = requirement.item.node();
+    let (source, span) = (node.source(), node.span());
+    json!({
+        "file": source.name(),
+        "offset": source.position(span.start).offset,
+        "endOffset": source.position(span.end).offset,
+        "key": requirement.item.key().unwrap_or_default(),
+        "types": requirement.types,
+    })
+}
