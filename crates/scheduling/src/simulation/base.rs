@@ -90,10 +90,7 @@ impl<'i, 'd> Base<'i, 'd> {
         let input = Input::new(objects, settings);
         let known = input.pools();
         let mut pools: Vec<Pool<'d>> = known.iter().filter(|pool| pool.is_used).cloned().collect();
-        let mut domains = Domains::default();
-        for pool in &pools {
-            domains.add_pool(&pool.written, &pool.catalog, &pool.taints);
-        }
+        let domains = Domains::of_pools(&pools);
         let daemons = all.daemons.iter().map(|daemon| input.shape(daemon)).collect();
         let mut daemons = Daemons::new(daemons, settings.release);
         input.prepare(&mut pools, &mut daemons);

@@ -1,11 +1,12 @@
 //! The instance types of a NodePool, as sets: by label, by offering, by resources.
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use fixedbitset::FixedBitSet;
 
+use super::amounts::AmountIndex;
 use super::resources::Resources;
 use crate::requirements::{Requirement, Requirements};
 
@@ -20,6 +21,9 @@ pub(crate) struct LabelTypes<'d> {
     /// The types without the label.
     pub(crate) absent: TypeSet,
 }
+
+/// Label of an instance type that is indexed when a pod or a NodePool first asks for it.
+pub(crate) type SharedLabel<'d> = Rc<LazyCell<LabelTypes<'d>, Box<dyn FnOnce() -> LabelTypes<'d> + 'd>>>;
 
 impl<'d> LabelTypes<'d> {
     /// The types whose values a requirement accepts.
@@ -75,11 +79,13 @@ pub(crate) struct Catalog<'d> {
     /// The names.
     pub(crate) names: Vec<&'static str>,
     /// The labels.
-    pub(crate) labels: BTreeMap<&'d str, Rc<LabelTypes<'d>>>,
+    pub(crate) labels: BTreeMap<&'d str, SharedLabel<'d>>,
     /// The resources.
     pub(crate) resources: Vec<TypeResources>,
     /// The offerings.
     pub(crate) offerings: Vec<Offering<'d>>,
+    /// The types by the amounts of [`Self::resources`].
+    pub(crate) amounts: AmountIndex,
     /// The results of [`Self::accepted`], because pods ask the same again.
     pub(crate) accepted: RefCell<BTreeMap<(&'d str, Requirement<'d>), Rc<TypeSet>>>,
 }
@@ -110,6 +116,11 @@ impl<'d> Catalog<'d> {
                 types.intersect_with(&accepted);
             }
         }
+    }
+
+    /// Removes the types that have less allocatable resources than requested.
+    pub(crate) fn retain_fitting(&self, types: &mut TypeSet, requests: &Resources) {
+        self.amounts.retain_fitting(types, requests, &self.resources);
     }
 
     /// The offerings that are compatible with requirements.

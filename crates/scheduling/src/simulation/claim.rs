@@ -10,7 +10,7 @@ use karpenter::labels;
 
 use super::behaviour::Behaviour;
 use super::catalog::TypeSet;
-use super::filter::{FilterFailure, FilterInput, Filtered, missing_values};
+use super::filter::{FilterFailure, FilterInput, Filtered, fitting, missing_values};
 use super::host_ports::{HostPort, HostPortUsage};
 use super::offerings::RESERVATION_ID;
 use super::pool::Pool;
@@ -84,8 +84,6 @@ pub(crate) struct Claim<'d> {
     /// The capacity reservations that the node may use.
     pub(crate) reserved: BTreeSet<&'d str>,
     ports: HostPortUsage<'d>,
-    /// The most that pods can request: the largest allocatable amounts, without daemons.
-    bound: Resources,
     /// The variants of pods that the node can never take, because it only gets fuller.
     refused: FixedBitSet,
 }
@@ -104,7 +102,6 @@ impl<'d> Claim<'d> {
             pods: Vec::new(),
             reserved: BTreeSet::new(),
             ports: HostPortUsage::default(),
-            bound: Resources::default(),
             refused: FixedBitSet::new(),
         }
     }
@@ -128,8 +125,11 @@ impl<'d> Claim<'d> {
         }
     }
 
+    /// Whether no type that is left has enough resources for the pod as well.
     fn is_full_for(&self, pod: &Variant<'d>) -> bool {
-        pod.shape.requests.iter().any(|(id, amount)| self.requests.get(id).plus(amount) > self.bound.get(id))
+        let mut requests = self.requests.clone();
+        requests.add(&pod.shape.requests);
+        fitting(&self.pool.catalog, self.pool.groups.iter(), &requests, &self.types).is_clear()
     }
 
     /// Tries a pod (`CanAdd`).
@@ -314,22 +314,6 @@ impl<'d> Claim<'d> {
             reservations.release(self.host, id);
         }
         self.reserved = addition.reserved;
-        self.update_bound();
-    }
-
-    fn update_bound(&mut self) {
-        let mut bound = Resources::default();
-        for group in &self.pool.groups {
-            let mut largest = Resources::default();
-            for index in group.types.intersection(&self.types) {
-                if let Some(resources) = self.pool.catalog.resources.get(index) {
-                    largest.raise(&resources.allocatable);
-                }
-            }
-            largest.subtract(&group.overhead);
-            bound.raise(&largest);
-        }
-        self.bound = bound;
     }
 
     /// The labels that have too few values for `minValues` among the cheapest instance types.

@@ -106,18 +106,7 @@ impl<'d> FilterInput<'_, 'd> {
 
     /// The types with enough resources for the pods and the daemons.
     pub(crate) fn fitting(&self, candidates: &TypeSet) -> TypeSet {
-        let mut all = TypeSet::with_capacity(candidates.len());
-        for group in self.admitted() {
-            let mut requests = self.requests.clone();
-            requests.add(&group.overhead);
-            for index in group.types.intersection(candidates) {
-                let resources = self.catalog.resources.get(index);
-                if resources.is_some_and(|resources| requests.fit_into(&resources.allocatable)) {
-                    all.insert(index);
-                }
-            }
-        }
-        all
+        fitting(self.catalog, self.admitted(), self.requests, candidates)
     }
 
     fn overhead(&self) -> Option<(Resources, Resources)> {
@@ -133,6 +122,25 @@ impl<'d> FilterInput<'_, 'd> {
         }
         bounds
     }
+}
+
+/// The candidates with enough resources for pods and for the daemons of their group.
+pub(crate) fn fitting<'f, 'd: 'f>(
+    catalog: &Catalog<'d>,
+    groups: impl Iterator<Item = &'f DaemonGroup<'d>>,
+    requests: &Resources,
+    candidates: &TypeSet,
+) -> TypeSet {
+    let mut all = TypeSet::with_capacity(candidates.len());
+    for group in groups {
+        let mut with_daemons = requests.clone();
+        with_daemons.add(&group.overhead);
+        let mut types = group.types.clone();
+        types.intersect_with(candidates);
+        catalog.retain_fitting(&mut types, &with_daemons);
+        all.union_with(&types);
+    }
+    all
 }
 
 /// The labels with fewer values than `minValues` among types, with the number of values. An empty set misses nothing.

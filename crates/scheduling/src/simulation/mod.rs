@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `base`, `world`, `workloads`, `shape`, `requests`, `volumes` | the input: pods, NodePools, nodes, storage |
-//! | `catalog`, `offerings`, `node_class`, `overlay` | instance types with resources, zones and prices |
+//! | `catalog`, `amounts`, `offerings`, `node_class`, `overlay` | instance types with resources, zones and prices |
 //! | `pool`, `daemons`, `filter` | NodePools and the choice of instance types |
 //! | `topology` | topology spread, affinity and anti-affinity |
 //! | `solver`, `queue`, `relaxation`, `variant` | the loop over the pods |
@@ -12,6 +12,7 @@
 //! | `round`, `new_node`, `known_pool` | rounds in a cluster that changes, for decisions about disruption |
 //! | `types_left` | the instance types that each requirement leaves |
 
+mod amounts;
 mod base;
 mod behaviour;
 mod catalog;

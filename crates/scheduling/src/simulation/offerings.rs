@@ -3,6 +3,7 @@
 //! Source: pkg/providers/instancetype/types.go and pkg/providers/instancetype/offering of aws/karpenter-provider-aws at
 //! v1.14.1.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -12,7 +13,7 @@ use manifest::tree::{Node, items_of};
 use objects::node_class::{Ec2NodeClass, Ec2NodeClassStatus};
 
 use super::behaviour::Behaviour;
-use super::catalog::{Catalog, LabelTypes, Offering, TypeResources, TypeSet};
+use super::catalog::{Catalog, LabelTypes, Offering, SharedLabel, TypeResources, TypeSet};
 use super::node_class::{AmiFamily, NodeClassModel};
 use super::resources::{MEMORY, ResourceNames};
 use super::settings::SimulationSettings;
@@ -53,16 +54,19 @@ struct Reservation<'d> {
 
 /// The instance types that the catalogs of all node classes share.
 pub(crate) struct InstanceTypes<'d> {
-    kinds: Vec<InstanceType>,
-    labels: BTreeMap<&'d str, Rc<LabelTypes<'d>>>,
+    kinds: Rc<[InstanceType]>,
+    labels: BTreeMap<&'d str, SharedLabel<'d>>,
 }
 
 impl<'d> InstanceTypes<'d> {
     /// Reads the table of instance types.
     pub(crate) fn new(settings: &SimulationSettings) -> Self {
-        let kinds: Vec<InstanceType> = instance_types::all().collect();
+        let kinds: Rc<[InstanceType]> = instance_types::all().collect();
         let known = |label: &TypeLabel| labels::well_known(label.key).contains(settings.release);
-        let index = |label: TypeLabel| (label.key, Rc::new(index(&kinds, |kind| label.value(kind))));
+        let index = |label: TypeLabel| {
+            let kinds = Rc::clone(&kinds);
+            (label.key, lazy(move || index(&kinds, |kind| label.value(kind))))
+        };
         let labels = TypeLabel::all().filter(known).map(index).collect();
         Self { kinds, labels }
     }
@@ -91,6 +95,17 @@ impl<'d> InstanceTypes<'d> {
             ..Catalog::default()
         }
     }
+}
+
+/// A label that is indexed when it is first asked for.
+fn lazy<'d>(index: impl FnOnce() -> LabelTypes<'d> + 'd) -> SharedLabel<'d> {
+    let index: Box<dyn FnOnce() -> LabelTypes<'d> + 'd> = Box::new(index);
+    Rc::new(LazyCell::new(index))
+}
+
+/// A label that is indexed already.
+fn indexed(label: LabelTypes<'_>) -> SharedLabel<'_> {
+    lazy(move || label)
 }
 
 /// Indexes types by the value of a label.
@@ -162,7 +177,7 @@ impl<'d> OfferingMaker<'_, 'd> {
     }
 
     /// The labels of the types, shared and of the node class.
-    fn labels(&self) -> BTreeMap<&'d str, Rc<LabelTypes<'d>>> {
+    fn labels(&self) -> BTreeMap<&'d str, SharedLabel<'d>> {
         let mut all = self.types.labels.clone();
         let kinds = &self.types.kinds;
         let windows = matches!(self.model.family, AmiFamily::Windows(_));
@@ -175,19 +190,19 @@ impl<'d> OfferingMaker<'_, 'd> {
             AmiFamily::Windows(build) => Some(build),
             _ => None,
         };
-        all.insert(OS, Rc::new(index(kinds, os)));
-        all.insert(WINDOWS_BUILD, Rc::new(index(kinds, build)));
-        all.insert(REGION, Rc::new(self.everywhere([self.settings.region.as_str()])));
+        all.insert(OS, indexed(index(kinds, os)));
+        all.insert(WINDOWS_BUILD, indexed(index(kinds, build)));
+        all.insert(REGION, indexed(self.everywhere([self.settings.region.as_str()])));
         let zones = self.zones();
-        all.insert(ZONE, Rc::new(self.everywhere(zones.iter().map(|zone| zone.name))));
+        all.insert(ZONE, indexed(self.everywhere(zones.iter().map(|zone| zone.name))));
         let ids = zones.iter().map(|zone| zone.id).filter(|id| !id.is_empty());
-        all.insert(ZONE_ID, Rc::new(self.everywhere(ids)));
+        all.insert(ZONE_ID, indexed(self.everywhere(ids)));
         if labels::well_known(TENANCY).contains(self.settings.release) {
-            all.insert(TENANCY, Rc::new(self.everywhere(MULTIPLE_TENANCIES)));
+            all.insert(TENANCY, indexed(self.everywhere(MULTIPLE_TENANCIES)));
         }
         let mut capacity = self.everywhere(["on-demand", "spot"]);
         self.add_reservations(&mut all, &mut capacity);
-        all.insert(labels::CAPACITY_TYPE, Rc::new(capacity));
+        all.insert(labels::CAPACITY_TYPE, indexed(capacity));
         all
     }
 
@@ -201,11 +216,7 @@ impl<'d> OfferingMaker<'_, 'd> {
         LabelTypes { by_value, absent }
     }
 
-    fn add_reservations(
-        &self,
-        all: &mut BTreeMap<&'d str, Rc<LabelTypes<'d>>>,
-        capacity: &mut LabelTypes<'d>,
-    ) {
+    fn add_reservations(&self, all: &mut BTreeMap<&'d str, SharedLabel<'d>>, capacity: &mut LabelTypes<'d>) {
         let reservations = self.reservations();
         for (number, key) in RESERVATION_LABELS.into_iter().enumerate() {
             if !labels::well_known(key).contains(self.settings.release) {
@@ -219,7 +230,7 @@ impl<'d> OfferingMaker<'_, 'd> {
                 label.absent.difference_with(&types);
                 add(&mut label, value.unwrap_or_default(), &types);
             }
-            all.insert(key, Rc::new(label));
+            all.insert(key, indexed(label));
         }
         for reservation in &reservations {
             add(capacity, "reserved", &self.named(reservation.instance_type));
@@ -233,20 +244,21 @@ impl<'d> OfferingMaker<'_, 'd> {
     }
 
     fn offerings(&self) -> Vec<Offering<'d>> {
-        let price = |kind: &InstanceType| self.settings.prices.get(kind.name()).copied();
+        let kinds = self.types.kinds.iter();
+        let on_demand: Vec<Option<f64>> =
+            kinds.map(|kind| self.settings.prices.get(kind.name()).copied()).collect();
         let prices = |factor: f64| {
-            let all =
-                self.types.kinds.iter().map(|kind| price(kind).map_or(f64::MAX, |price| price * factor));
+            let all = on_demand.iter().map(|price| price.map_or(f64::MAX, |price| price * factor));
             Rc::new(all.collect::<Vec<f64>>())
         };
-        let (on_demand, spot) = (prices(1.0), prices(1.0 - self.settings.spot_discount));
+        let by_capacity = [("on-demand", prices(1.0)), ("spot", prices(1.0 - self.settings.spot_discount))];
         let mut launchable = TypeSet::with_capacity(self.types.kinds.len());
-        for (index, kind) in self.types.kinds.iter().enumerate() {
-            launchable.set(index, price(kind).is_some() && self.model.is_compatible(kind));
+        for (index, (kind, price)) in self.types.kinds.iter().zip(&on_demand).enumerate() {
+            launchable.set(index, price.is_some() && self.model.is_compatible(kind));
         }
         let mut all = Vec::new();
         for zone in self.zones() {
-            for (capacity_type, prices) in [("on-demand", &on_demand), ("spot", &spot)] {
+            for (capacity_type, prices) in &by_capacity {
                 all.push(Offering {
                     requirements: self.requirements(zone, capacity_type, None),
                     zone: zone.name,

@@ -10,6 +10,7 @@ use manifest::tree::{Node, members_of};
 use objects::node_overlay::NodeOverlay;
 use objects::object::Object;
 
+use super::amounts::AmountIndex;
 use super::catalog::{Catalog, TypeSet};
 use super::offerings::subtract_huge_pages;
 use super::pool::Pool;
@@ -158,7 +159,7 @@ impl<'d> Changes<'d> {
     }
 
     fn applied(&self, catalog: &Catalog<'d>, names: &ResourceNames<'d>) -> Catalog<'d> {
-        let mut changed = catalog.clone();
+        let mut changed = Catalog { amounts: AmountIndex::default(), ..catalog.clone() };
         for (index, change) in &self.capacity {
             let Some(resources) = changed.resources.get_mut(*index) else { continue };
             for (id, amount) in change.capacity.iter() {
