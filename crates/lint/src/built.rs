@@ -197,6 +197,14 @@ impl BuiltCluster {
         versions
     }
 
+    /// The overlays, each with its name, that are variants of an earlier overlay.
+    pub(crate) fn further_variants(&self) -> impl Iterator<Item = (usize, &str)> {
+        let all = self.builds.overlays.iter().enumerate();
+        let is_further = |overlay: usize| self.variants.get(overlay).is_some_and(|first| *first != overlay);
+        all.filter(move |(overlay, _)| is_further(*overlay))
+            .map(|(overlay, build)| (overlay, build.name.as_str()))
+    }
+
     /// Whether an object belongs to the cluster of an overlay: it is no part of another variant of the overlay.
     fn belongs(&self, checked: &CheckedObject<'_>, overlay: usize) -> bool {
         let is_other = |other: usize| self.variants.get(other) != self.variants.get(overlay);

@@ -2,6 +2,7 @@
 
 pub mod apply;
 mod built;
+pub mod built_objects;
 mod candidate;
 pub mod check;
 pub mod classification;

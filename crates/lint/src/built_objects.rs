@@ -1,0 +1,106 @@
+//! The objects of an input as the kustomizations among its files build them, for commands that look at one cluster.
+
+use std::collections::BTreeSet;
+
+use manifest::{Document, File};
+use objects::object::Object;
+
+use crate::built::BuiltCluster;
+
+/// The builds of the kustomizations among files.
+#[derive(Debug)]
+pub struct BuiltObjects(BuiltCluster);
+
+impl BuiltObjects {
+    /// Builds the kustomizations among files.
+    pub fn of(files: &[File]) -> Self {
+        Self(BuiltCluster::of(files))
+    }
+
+    /// The objects of one cluster: each as the first overlay of its variants builds it, or as its document has it. Patches and
+    /// objects that only other variants have are left out.
+    pub fn objects<'d>(&'d self, files: &'d [File]) -> Vec<Object<'d>> {
+        let others: BTreeSet<usize> = self.0.further_variants().map(|(overlay, _)| overlay).collect();
+        let mut all = Vec::new();
+        for (index, file) in files.iter().enumerate() {
+            for (document, read) in file.documents.iter().enumerate() {
+                let Document::Read(tree) = read else { continue };
+                if self.0.skip_reason(file, index, document).is_some() {
+                    continue;
+                }
+                for object in Object::all(tree) {
+                    let versions = self.0.versions(object, index, document).into_iter();
+                    let own =
+                        versions.filter(|version| version.overlay.is_none_or(|one| !others.contains(&one)));
+                    all.extend(own.map(|version| version.object));
+                }
+                all.extend(Object::values(tree));
+            }
+        }
+        all
+    }
+
+    /// The overlays whose objects are left out, because an earlier overlay is a variant of them.
+    pub fn left_out(&self) -> Vec<&str> {
+        self.0.further_variants().map(|(_, name)| name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use manifest::limits::Limits;
+
+    use super::*;
+
+    const DEPLOYMENT: &str =
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1}\n";
+
+    fn file(name: &str, text: &str) -> File {
+        File::read(name, text, &Limits::DEFAULT)
+    }
+
+    fn overlay(name: &str, replicas: usize) -> [File; 2] {
+        let kustomization = "resources: [../../base]\npatches: [{path: replicas.yaml}]\n";
+        let patch = format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec: {{replicas: {replicas}}}\n"
+        );
+        [
+            file(&format!("overlays/{name}/kustomization.yaml"), kustomization),
+            file(&format!("overlays/{name}/replicas.yaml"), &patch),
+        ]
+    }
+
+    fn replicas(files: &[File]) -> (Vec<i64>, usize) {
+        let built = BuiltObjects::of(files);
+        let objects = built.objects(files);
+        let workloads = objects.iter().filter(|object| object.kind() == "Deployment");
+        let counts = workloads.filter_map(|object| object.at(&["spec", "replicas"])?.as_int()).collect();
+        (counts, built.left_out().len())
+    }
+
+    #[test]
+    fn leaves_objects_alone_without_kustomizations() {
+        assert_eq!(replicas(&[file("web.yaml", DEPLOYMENT)]), (vec![1], 0));
+    }
+
+    #[test]
+    fn applies_patches_once() {
+        let mut files = vec![
+            file("base/kustomization.yaml", "resources: [web.yaml]\n"),
+            file("base/web.yaml", DEPLOYMENT),
+        ];
+        files.extend(overlay("prod", 5));
+        assert_eq!(replicas(&files), (vec![5], 0));
+    }
+
+    #[test]
+    fn takes_the_first_of_several_variants() {
+        let mut files = vec![
+            file("base/kustomization.yaml", "resources: [web.yaml]\n"),
+            file("base/web.yaml", DEPLOYMENT),
+        ];
+        files.extend(overlay("dev", 2));
+        files.extend(overlay("prod", 5));
+        assert_eq!(replicas(&files), (vec![2], 1));
+    }
+}
