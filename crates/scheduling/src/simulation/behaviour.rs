@@ -74,6 +74,8 @@ impl Behaviour {
     pub(crate) const REGISTERED_LABELS: Self = Self(Releases::since(14));
     /// An instance type fits only together with an offering (82608e757).
     pub(crate) const FITS_WITH_OFFERING: Self = Self(Releases::since(14));
+    /// Pods without topology spread constraints have default ones (kubernetes-sigs/karpenter#3205).
+    pub(crate) const DEFAULT_SPREADS: Self = Self(Releases::since(15));
     /// The kube-reserved memory depends on reserved interfaces, until they are ignored (aws 1.6).
     pub(crate) const RESERVED_INTERFACES_LOWER_OVERHEAD: Self = Self(Releases::until(5));
 

@@ -5,7 +5,7 @@
 //! | `base`, `world`, `workloads`, `shape`, `requests`, `volumes` | the input: pods, NodePools, nodes, storage |
 //! | `catalog`, `amounts`, `offerings`, `node_class`, `overlay` | instance types with resources, zones and prices |
 //! | `pool`, `daemons`, `filter` | NodePools and the choice of instance types |
-//! | `topology` | topology spread, affinity and anti-affinity |
+//! | `topology`, `default_spreads` | topology spread, affinity and anti-affinity |
 //! | `solver`, `queue`, `relaxation`, `variant` | the loop over the pods |
 //! | `node`, `claim`, `reservations`, `host_ports` | existing and new nodes |
 //! | `outcome`, `reason` | the result |
@@ -18,6 +18,7 @@ mod behaviour;
 mod catalog;
 mod claim;
 mod daemons;
+mod default_spreads;
 mod filter;
 mod go_sort;
 mod host_ports;
@@ -62,7 +63,7 @@ pub use outcome::{Outcome, Placement, SimulatedClaim, SimulatedPod, Unplaced};
 pub use reason::{Disagreement, NearestMiss, PoolReason, ReasonKind};
 pub use round::{Change, Cluster, Round, RoundPod};
 pub use selector::{LabelSelector, Labels, labels_of};
-pub use settings::{ReplicaCount, SimulationSettings, Zone};
+pub use settings::{DefaultSpread, ReplicaCount, SimulationSettings, Zone};
 pub use types_left::{PoolTypes, RequirementTypes};
 
 /// Simulation of one round of the provisioner.

@@ -56,6 +56,24 @@ impl<'d> LabelSelector<'d> {
         Some(Self { labels: labels_of(node.get("matchLabels")), expressions: expressions.collect() })
     }
 
+    /// The selector that labels have these values.
+    pub(crate) fn of_labels(labels: Labels<'d>) -> Self {
+        Self { labels, expressions: BTreeSet::new() }
+    }
+
+    /// Whether the selector matches everything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.expressions.is_empty()
+    }
+
+    /// Adds the conditions of another selector.
+    pub(crate) fn extend(&mut self, other: Self) {
+        for (key, value) in other.labels {
+            self.add(key, value, true);
+        }
+        self.expressions.extend(other.expressions);
+    }
+
     /// Adds that a label is, or is not, a value.
     pub(crate) fn add(&mut self, key: &'d str, value: &'d str, is: bool) {
         let operator = if is { "In" } else { "NotIn" };

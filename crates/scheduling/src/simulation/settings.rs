@@ -25,6 +25,17 @@ pub struct ReplicaCount {
     pub count: usize,
 }
 
+/// Topology spread constraint of pods that have none (`podTopologySpread.defaultConstraints` of `SCHEDULER_CONFIG`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefaultSpread {
+    /// `topologyKey`.
+    pub key: String,
+    /// `maxSkew`.
+    pub max_skew: i64,
+    /// `whenUnsatisfiable: ScheduleAnyway`.
+    pub is_preference: bool,
+}
+
 /// Settings of a simulation.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "the options of the controller are independent")]
@@ -53,6 +64,8 @@ pub struct SimulationSettings {
     pub ignores_preferences: bool,
     /// `MIN_VALUES_POLICY=BestEffort`.
     pub min_values_best_effort: bool,
+    /// The topology spread constraints of pods that have none.
+    pub default_spreads: Vec<DefaultSpread>,
     /// Replica counts that replace `spec.replicas` of workloads.
     pub replicas: Vec<ReplicaCount>,
     /// Whether an EC2NodeClass that the input lacks exists in the cluster, with the defaults of AL2023.
@@ -88,6 +101,7 @@ impl SimulationSettings {
             node_overlays: false,
             ignores_preferences: false,
             min_values_best_effort: false,
+            default_spreads: Vec::new(),
             replicas: Vec::new(),
             assumes_node_classes: false,
             without_nodes: false,

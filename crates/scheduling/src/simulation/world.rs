@@ -14,6 +14,7 @@ use super::base::{Absence, Base, BatchPod, RunningPod};
 use super::behaviour::Behaviour;
 use super::catalog::Catalog;
 use super::daemons::Daemons;
+use super::default_spreads::DefaultSpreads;
 use super::filter::FilterInput;
 use super::namespaces::Namespaces;
 use super::node::ExistingNode;
@@ -77,6 +78,7 @@ pub(super) struct Input<'i, 'd> {
     pub(super) names: Rc<ResourceNames<'d>>,
     namespaces: Namespaces<'d>,
     storage: Storage<'d>,
+    default_spreads: DefaultSpreads<'d>,
 }
 
 /// The NodePools that Karpenter uses, with the instance types of their node classes.
@@ -104,6 +106,7 @@ impl<'i, 'd> Input<'i, 'd> {
             names: Rc::new(ResourceNames::new()),
             namespaces: Namespaces::of(objects),
             storage: Storage::of(objects, settings.release),
+            default_spreads: DefaultSpreads::of(objects, settings),
         }
     }
 
@@ -184,7 +187,9 @@ impl<'i, 'd> Input<'i, 'd> {
 
     pub(super) fn shape(&self, pod: &InputPod<'d>) -> PodShape<'d> {
         let reader = Reader { names: &self.names, namespaces: &self.namespaces, release: self.release() };
-        PodShape::read(pod.pod, pod.namespace, reader)
+        let mut shape = PodShape::read(pod.pod, pod.namespace, reader);
+        self.default_spreads.add_to(&mut shape, pod);
+        shape
     }
 
     /// The existing nodes with their running pods, in the order in which they are tried.
