@@ -43,7 +43,7 @@ pub fn report(shown: &Shown<'_, '_>) -> Value {
         "pods": pods(shown),
         "nodeClaims": outcome.claims.iter().map(|one| claim(shown, one)).collect::<Vec<_>>(),
         "assumptions": shown.assumptions,
-        "findings": [],
+        "findings": shown.findings,
     })
 }
 
@@ -133,7 +133,7 @@ fn reason(pod: &SimulatedPod<'_>, reason: &PoolReason<'_>) -> Value {
         "nodePool": reason.pool.name(),
         "reason": reason.kind.name(),
         "message": reason.message,
-        "nearest": reason.nearest.map(words::nearest).unwrap_or_default(),
+        "nearest": reason.nearest.map(|miss| words::nearest(reason.pool.name(), miss)).unwrap_or_default(),
         "remedy": words::remedy(reason).unwrap_or_default(),
         "podPath": path(in_pod.as_ref(), pod.pod.object()),
         "podPlace": in_pod.as_ref().map(place),

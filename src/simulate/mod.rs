@@ -3,9 +3,11 @@
 pub mod json;
 mod options;
 mod prices;
+mod scheduler_config;
 pub mod summary;
 pub mod words;
 
+use lint::report::ReportedFinding;
 use manifest::{Document, File};
 use objects::object::Object;
 use scheduling::simulation::{Outcome, Simulation};
@@ -23,6 +25,8 @@ pub struct Shown<'s, 'd> {
     pub assumptions: &'s [String],
     /// The number of documents that were not read.
     pub skipped: usize,
+    /// The findings of `check` in the input.
+    pub findings: &'s [ReportedFinding],
 }
 
 /// The objects of a file.

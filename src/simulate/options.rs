@@ -15,10 +15,20 @@ use objects::object::Object;
 use objects::version_pin::pins;
 use scheduling::simulation::{ReplicaCount, SimulationSettings, Zone};
 
-use super::prices;
+use super::{prices, scheduler_config};
 
 /// The releases in which the gate `ReservedCapacity` is on unless it is set.
 const RESERVED_CAPACITY_BY_DEFAULT: Releases = Releases::since(6);
+
+/// The releases that read `SCHEDULER_CONFIG` (kubernetes-sigs/karpenter#3205).
+const SCHEDULER_CONFIG: Releases = Releases::since(15);
+
+/// The releases in which instance types limit the volumes of new nodes (kubernetes-sigs/karpenter#3202). The limits that the AWS
+/// provider sets are not among the sources of this code.
+const TYPE_VOLUME_LIMITS: Releases = Releases::since(15);
+
+/// The releases in which a pod does not always wait if all capacity reservations are taken (kubernetes-sigs/karpenter#3456).
+const RESERVATION_FALLBACK: Releases = Releases::since_patch(15, 1);
 
 /// File with prices.
 #[derive(Clone, Debug)]
@@ -88,6 +98,19 @@ impl Options {
         Ok(options)
     }
 
+    /// Tells that overlays are left out, because each is a variant of another one.
+    #[must_use]
+    pub fn with_overlays(mut self, left_out: &[&str]) -> Self {
+        if !left_out.is_empty() {
+            let names: Vec<String> = left_out.iter().map(|name| format!("`{name}`")).collect();
+            self.assume(format!(
+                "the objects of kustomization {} belong to another cluster; name the folders of one cluster to simulate it",
+                names.join(", ")
+            ));
+        }
+        self
+    }
+
     fn assume(&mut self, text: impl Into<String>) {
         self.assumptions.push(text.into());
     }
@@ -97,6 +120,7 @@ impl Options {
         let controllers: Vec<Controller<'_>> =
             objects.iter().filter_map(|object| Controller::of(*object)).collect();
         let gates = FeatureGates::of(objects, &controllers);
+        let release = self.settings.release;
         let settings = &mut self.settings;
         settings.reserved_capacity = gates.get("ReservedCapacity").unwrap_or(settings.reserved_capacity);
         settings.node_overlays = gates.get("NodeOverlay").unwrap_or(settings.node_overlays);
@@ -109,6 +133,16 @@ impl Options {
             }
             if let Some(policy) = text("min-values-policy", "MIN_VALUES_POLICY") {
                 settings.min_values_best_effort = policy == "BestEffort";
+            }
+            let scheduler =
+                text("scheduler-config", "SCHEDULER_CONFIG").filter(|_| SCHEDULER_CONFIG.contains(release));
+            if let Some(config) = scheduler.filter(|text| !text.trim().is_empty()) {
+                match scheduler_config::parse(config) {
+                    Some(spreads) => settings.default_spreads = spreads,
+                    None => self.assumptions.push(
+                        "the pods have no default topology spread constraints: `SCHEDULER_CONFIG` is not known".to_owned(),
+                    ),
+                }
             }
             let overhead = text("vm-memory-overhead-percent", "VM_MEMORY_OVERHEAD_PERCENT");
             let overhead = overhead.and_then(|text| text.parse().ok());
@@ -225,6 +259,27 @@ impl Options {
                 "EC2NodeClass `{name}`, which is not in the input, has the defaults of AL2023"
             ));
         }
+        for name in repeated_pools(objects) {
+            self.assume(format!(
+                "NodePool `{name}` occurs several times, as in several clusters; name the folders of one cluster to simulate it"
+            ));
+        }
+        let has_claims = objects.iter().any(|object| {
+            object.kind() == "PersistentVolumeClaim" || object.at(&["spec", "volumeClaimTemplates"]).is_some()
+        });
+        if has_claims && TYPE_VOLUME_LIMITS.contains(self.settings.release) {
+            self.assume(
+                "new nodes take any number of volumes, although this release limits them by instance type",
+            );
+        }
+        let has_reservations = objects.iter().any(|object| {
+            object.is(Kind::NODE_CLASS) && object.at(&["status", "capacityReservations"]).is_some()
+        });
+        if has_reservations && RESERVATION_FALLBACK.contains(self.settings.release) {
+            self.assume(
+                "pods wait for the next round if all capacity reservations are taken, although this release may relax them",
+            );
+        }
         self.assume("the cluster has no other NodePool, node or pod than the input");
         self.assume("every instance type has capacity in every zone");
         let has_limit_range = objects.iter().any(|object| object.kind() == "LimitRange");
@@ -233,6 +288,13 @@ impl Options {
         }
         self.assume("webhooks change no pod");
     }
+}
+
+/// The names of NodePools that occur more than once.
+fn repeated_pools<'d>(objects: &[Object<'d>]) -> BTreeSet<&'d str> {
+    let mut seen = BTreeSet::new();
+    let pools = objects.iter().filter(|object| object.is(Kind::NODE_POOL));
+    pools.map(|pool| pool.name()).filter(|name| !seen.insert(*name)).collect()
 }
 
 /// The names of node classes that NodePools refer to and the input lacks.

@@ -7,6 +7,9 @@ use super::summary::Summary;
 /// The result in one line.
 pub fn verdict(totals: Summary) -> String {
     let placed = totals.new + totals.existing;
+    if totals.pods == 0 {
+        return "the input has no pods to place".to_owned();
+    }
     let all = counted(totals.pods, "pod");
     let nodes = counted(totals.claims, "new node");
     let place = match (totals.new, totals.existing) {
@@ -26,10 +29,10 @@ pub fn verdict(totals: Summary) -> String {
     format!("{placed} of {all} placed{place}{}", shown.concat())
 }
 
-/// The comparison of a pod with the largest instance type.
-pub fn nearest(miss: NearestMiss<'_>) -> String {
+/// The comparison of a pod with the largest instance type of a NodePool.
+pub fn nearest(pool: &str, miss: NearestMiss<'_>) -> String {
     format!(
-        "the largest type allows {} {} after DaemonSets, the pod asks {}",
+        "the largest type of `{pool}` allows {} {} after DaemonSets, the pod asks {}",
         miss.largest, miss.resource, miss.requested
     )
 }

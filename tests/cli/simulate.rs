@@ -88,8 +88,8 @@ fn shows_the_nodes_and_the_reasons() {
         to fit: add a toleration for `team=blue:NoSchedule` to the pod
 
     no node for default/large
-      NodePool team (resources): no instance type has enough resources, requirements=karpenter.k8s.aws/ec2nodeclass In [default], karpenter.sh/capacity-type In [on-demand], karpenter.sh/initialized In [true], karpenter.sh/nodepool In [team], karpenter.sh/registered In [true], node.kubernetes.io/instance-type In [m5.large m5.xlarge], resources={"cpu":"4","pods":"1"}
-        the largest type allows 3920m cpu after DaemonSets, the pod asks 4
+      NodePool team (resources): no instance type has enough resources
+        the largest type of `team` allows 3920m cpu after DaemonSets, the pod asks 4
         pod pods.yaml:24 spec.containers[0].resources.requests.cpu
               - {name: large, image: nginx, resources: {requests: {cpu: '4'}}}
                                                                         ^^^
@@ -105,6 +105,8 @@ fn shows_the_nodes_and_the_reasons() {
       the cluster has no other NodePool, node or pod than the input
       every instance type has capacity in every zone
       webhooks change no pod
+
+    1 finding: run `karpwarden check` to see them
     "#);
 }
 
@@ -177,7 +179,7 @@ fn names_the_pools_that_take_no_pods() {
 fn succeeds_if_every_pod_has_a_node() {
     let run = folder().run(&["simulate", "pool.yaml"]);
     assert_eq!(run.status, 0, "{run:?}");
-    assert!(run.stdout.starts_with("0 of 0 pods placed\n"), "{run:?}");
+    assert!(run.stdout.starts_with("the input has no pods to place"), "{run:?}");
 }
 
 #[test]
@@ -207,4 +209,100 @@ fn reports_input_that_cannot_be_read() {
     assert_eq!(run.status, 4, "{run:?}");
     assert!(run.stderr.contains("`broken.yaml`"), "{run:?}");
     assert_eq!(folder.run(&["simulate", "absent.yaml"]).status, 4);
+}
+
+#[test]
+fn tells_what_check_finds_in_the_input() {
+    let arguments = ["simulate", "--karpenter-version", "1.14", "pool.yaml", "pods.yaml"];
+    let pool =
+        POOL.replacen("role: KarpenterNodeRole", "instanceProfile: arn:aws:iam::1:instance-profile/x", 1);
+    let folder = Folder::with(&[("pool.yaml", pool.as_str()), ("pods.yaml", PODS)]);
+    let human = folder.run(&arguments);
+    assert!(human.stdout.ends_with("findings: run `karpwarden check` to see them\n"), "{human:?}");
+    let json = folder.run(&[&arguments[..], &["--format", "json"]].concat());
+    let report: Value = serde_json::from_str(&json.stdout).unwrap();
+    let check = folder.run(&["check", "--karpenter-version", "1.14", "--format", "json", "."]);
+    let checked: Value = serde_json::from_str(&check.stdout).unwrap();
+    let rules = |report: &Value| -> Vec<String> {
+        let all = report["findings"].as_array().unwrap().iter();
+        all.map(|finding| format!("{} {}", finding["rule"], finding["path"])).collect()
+    };
+    let (mut found, mut expected) = (rules(&report), rules(&checked));
+    found.sort();
+    expected.sort();
+    assert!(found.iter().any(|finding| finding.contains("instance-profile-is-arn")), "{found:?}");
+    assert_eq!(found, expected);
+}
+
+/// Folder with a base, and with an overlay that changes the replicas.
+fn kustomized() -> Folder {
+    let patch = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 7}\n";
+    let (web, _) = PODS.split_once("---").unwrap();
+    Folder::with(&[
+        ("pool.yaml", POOL),
+        ("base/kustomization.yaml", "resources: [web.yaml]\n"),
+        ("base/web.yaml", web),
+        ("prod/kustomization.yaml", "resources: [../base]\npatches: [{path: replicas.yaml}]\n"),
+        ("prod/replicas.yaml", patch),
+    ])
+}
+
+#[test]
+fn simulates_objects_as_kustomizations_build_them() {
+    let run = kustomized().run(&["simulate", "."]);
+    assert!(run.stdout.starts_with("7 of 7 pods placed"), "{run:?}");
+}
+
+/// Settings of the controller with a default topology spread over zones.
+const SCHEDULER: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: karpenter, namespace: kube-system}
+spec:
+  replicas: 0
+  template:
+    spec:
+      containers:
+        - name: controller
+          image: public.ecr.aws/karpenter/controller:1.15.0
+          env:
+            - name: CLUSTER_NAME
+              value: test
+            - name: SCHEDULER_CONFIG
+              value: |
+                podTopologySpread:
+                  defaultConstraints:
+                    - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}
+";
+
+#[test]
+fn spreads_pods_by_the_scheduler_config_since_1_15() {
+    let web = PODS.split_once("---").unwrap().0;
+    let selecting = web.replacen(
+        "  template:\n",
+        "  selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n",
+        1,
+    );
+    let nodes = |pods: &str, release: &str| {
+        let folder = Folder::with(&[("pool.yaml", POOL), ("pods.yaml", pods), ("karpenter.yaml", SCHEDULER)]);
+        let run = folder.run(&["simulate", "--karpenter-version", release, "--format", "json", "."]);
+        let report: Value = serde_json::from_str(&run.stdout).unwrap();
+        report["summary"]["nodeClaims"].as_u64()
+    };
+    assert_eq!(nodes(&selecting, "1.14"), Some(1));
+    assert_eq!(nodes(&selecting, "1.15"), Some(3));
+    // No object selects the pods.
+    let bare = "apiVersion: v1\nkind: Pod\nmetadata: {name: NAME}\nspec: {tolerations: [{operator: Exists}], containers: [{name: c, image: x}]}\n";
+    let bare = ["---\n", &bare.replace("NAME", "one"), "---\n", &bare.replace("NAME", "two")].concat();
+    assert_eq!(nodes(&bare, "1.15"), Some(1));
+}
+
+#[test]
+fn tells_why_no_pool_takes_pods_once() {
+    let folder = Folder::with(&[("pods.yaml", PODS)]);
+    let run = folder.run(&["simulate", "--karpenter-version", "1.14", "pods.yaml"]);
+    assert_eq!(run.stdout.matches("no dynamic nodepools found").count(), 1, "{run:?}");
+    assert!(run.stdout.contains("the input has no NodePool of `karpenter.sh/v1`"), "{run:?}");
+    let empty = Folder::with(&[("pool.yaml", POOL)]).run(&["simulate", "pool.yaml"]);
+    assert!(empty.stdout.starts_with("the input has no pods to place\n"), "{empty:?}");
 }

@@ -57,6 +57,7 @@ impl World {
             simulation: &simulation,
             assumptions: &options.assumptions,
             skipped: skipped(&self.files),
+            findings: &[],
         };
         Ok(json::report(&shown).to_string())
     }

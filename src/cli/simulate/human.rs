@@ -47,8 +47,9 @@ pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>, color: bool) -> 
     }
     write_existing(out, painter, shown.outcome)?;
     write_unplaced(out, painter, shown)?;
-    write_ignored(out, painter, shown.outcome)?;
-    write_assumptions(out, painter, shown)
+    write_ignored(out, painter, shown)?;
+    write_assumptions(out, painter, shown)?;
+    write_findings(out, shown)
 }
 
 fn write_claim(
@@ -83,7 +84,8 @@ fn write_bar(
     name: &str,
 ) -> io::Result<()> {
     let find = |list: &[(&str, Quantity)]| list.iter().find(|(of, _)| *of == name).map(|(_, amount)| *amount);
-    let (Some(asked), Some(has)) = (find(&claim.requests), find(&claim.allocatable)) else { return Ok(()) };
+    let Some(has) = find(&claim.allocatable) else { return Ok(()) };
+    let asked = find(&claim.requests).unwrap_or(Quantity::ZERO);
     let cells = filled(asked, has);
     let bar = format!("{}{}", "█".repeat(cells), "░".repeat(BAR - cells));
     writeln!(out, "  {name:<9} {} {asked} of {has}", painter.paint(DIM, &bar))
@@ -137,8 +139,9 @@ fn write_unplaced(out: &mut dyn Write, painter: Painter, shown: &Shown<'_, '_>) 
             _ => continue,
         };
         let object = pod.pod.object();
-        let same =
-            groups.iter_mut().find(|(first, text, ..)| *text == message && first.pod.object() == object);
+        let same = groups.iter_mut().find(|(first, text, reasons, _)| {
+            *text == message && (reasons.is_empty() || first.pod.object() == object)
+        });
         match same {
             Some((.., pods)) => pods.push(pod),
             None => groups.push((pod, message, reasons, vec![pod])),
@@ -148,6 +151,9 @@ fn write_unplaced(out: &mut dyn Write, painter: Painter, shown: &Shown<'_, '_>) 
         writeln!(out, "\n{} {}", painter.paint(BAD, "no node for"), grouped(&pods))?;
         if reasons.is_empty() {
             writeln!(out, "  {}", human::printable(message))?;
+            if let Some(hint) = hint(shown, message) {
+                writeln!(out, "  {hint}")?;
+            }
         }
         for reason in reasons {
             write_reason(out, painter, first, reason)?;
@@ -163,15 +169,40 @@ fn write_reason(
     reason: &PoolReason<'_>,
 ) -> io::Result<()> {
     let title = format!("NodePool {} ({})", human::printable(reason.pool.name()), reason.kind.name());
-    writeln!(out, "  {}: {}", painter.paint(BOLD, &title), human::printable(&reason.message))?;
+    writeln!(out, "  {}: {}", painter.paint(BOLD, &title), human::printable(short(&reason.message)))?;
     if let Some(miss) = reason.nearest {
-        writeln!(out, "    {}", nearest(miss))?;
+        writeln!(out, "    {}", human::printable(&nearest(reason.pool.name(), miss)))?;
     }
     write_place(out, "pod", reason.place_in_pod(pod.pod), pod.pod.object())?;
     write_place(out, "NodePool", reason.place_in_pool(), reason.pool)?;
     match remedy(reason) {
         Some(remedy) => writeln!(out, "    to fit: {}", human::printable(&remedy)),
         None => Ok(()),
+    }
+}
+
+/// Karpenter's message without the list of requirements and requests, which the lines below it point at.
+fn short(message: &str) -> &str {
+    message.split_once(", requirements=").map_or(message, |(first, _)| first)
+}
+
+/// What to add to the input if Karpenter's message is about an object that the input lacks.
+fn hint(shown: &Shown<'_, '_>, message: &str) -> Option<String> {
+    let release = shown.simulation.settings().release;
+    if message.ends_with("nodepools found") {
+        Some(format!(
+            "the input has no NodePool of `karpenter.sh/v1` that Karpenter {release} launches nodes for: add one, or run \
+             `karpwarden check` to see why it is not used"
+        ))
+    } else if message.contains("not found") {
+        Some("the input lacks this object: add it if the cluster has it".to_owned())
+    } else if message.contains("must be bound") {
+        Some(
+            "only until the claim is bound: the output of `kubectl get pvc,pv -o yaml` shows whether it is"
+                .to_owned(),
+        )
+    } else {
+        None
     }
 }
 
@@ -201,9 +232,9 @@ fn write_place(
     Ok(())
 }
 
-fn write_ignored(out: &mut dyn Write, painter: Painter, outcome: &Outcome<'_>) -> io::Result<()> {
+fn write_ignored(out: &mut dyn Write, painter: Painter, shown: &Shown<'_, '_>) -> io::Result<()> {
     let mut messages: BTreeMap<&str, Vec<&SimulatedPod<'_>>> = BTreeMap::new();
-    for pod in &outcome.pods {
+    for pod in &shown.outcome.pods {
         if let Placement::Ignored(message) = &pod.placement {
             messages.entry(message.as_str()).or_default().push(pod);
         }
@@ -211,8 +242,18 @@ fn write_ignored(out: &mut dyn Write, painter: Painter, outcome: &Outcome<'_>) -
     for (message, pods) in messages {
         writeln!(out, "\n{} {}", painter.paint(BOLD, "Karpenter ignores"), grouped(&pods))?;
         writeln!(out, "  {}", human::printable(message))?;
+        if let Some(hint) = hint(shown, message) {
+            writeln!(out, "  {hint}")?;
+        }
     }
     Ok(())
+}
+
+fn write_findings(out: &mut dyn Write, shown: &Shown<'_, '_>) -> io::Result<()> {
+    match shown.findings.len() {
+        0 => Ok(()),
+        count => writeln!(out, "\n{}: run `karpwarden check` to see them", counted(count, "finding")),
+    }
 }
 
 fn write_assumptions(out: &mut dyn Write, painter: Painter, shown: &Shown<'_, '_>) -> io::Result<()> {

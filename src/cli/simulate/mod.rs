@@ -7,9 +7,11 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use karpwarden::simulate::{Choices, Options, PriceFile, Shown, json, objects_in, skipped, summary};
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use karpwarden::simulate::{Choices, Options, PriceFile, Shown, json, skipped, summary};
+use lint::built_objects::BuiltObjects;
+use lint::check::{Cluster, check_within};
 use manifest::{Document, File};
-use objects::object::Object;
 use scheduling::simulation::Simulation;
 
 use super::arguments::{
@@ -43,12 +45,16 @@ fn read_and_simulate(mut simulate: Simulate, color: Color) -> io::Result<Status>
     }
     let limits = check.bounds.limits();
     let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
-    let files: Vec<File> = inputs.map(|input| input.read(&limits).file).collect();
-    let objects: Vec<Object<'_>> = files.iter().flat_map(objects_in).collect();
+    let Some(config) = config.for_files(&inputs.clone(), color) else { return Ok(Status::Usage) };
+    let cluster =
+        Cluster { name: String::new(), files: inputs.map(|input| input.read(&limits).file).collect() };
+    let files = &cluster.files;
+    let built = BuiltObjects::of(files);
+    let objects = built.objects(files);
     let options = choices(flags);
-    let options = options.and_then(|choices| Options::new(&choices, &config.settings, &files, &objects));
+    let options = options.and_then(|choices| Options::new(&choices, &config.settings, files, &objects));
     let options = match options {
-        Ok(options) => options,
+        Ok(options) => options.with_overlays(&built.left_out()),
         Err(message) => {
             terminal::error(color, &message);
             return Ok(Status::Usage);
@@ -61,11 +67,14 @@ fn read_and_simulate(mut simulate: Simulate, color: Color) -> io::Result<Status>
         return Ok(Status::Usage);
     }
     let outcome = simulation.run(&objects);
+    let clusters = std::slice::from_ref(&cluster);
+    let report = check_within(&REGISTRY, clusters, &config.settings, check.bounds.max_findings);
     let shown = Shown {
         outcome: &outcome,
         simulation: &simulation,
         assumptions: &options.assumptions,
-        skipped: skipped(&files),
+        skipped: skipped(files),
+        findings: &report.findings,
     };
     let (mut out, has_color) = output::open(&check.output, Stream::Stdout, color)?;
     output::unless_closed(match format {
@@ -74,7 +83,7 @@ fn read_and_simulate(mut simulate: Simulate, color: Color) -> io::Result<Status>
         SimulationFormat::Dot => dot::write(&mut out, &shown),
     })?;
     output::unless_closed(out.flush())?;
-    let unreadable = report_unreadable(&files, color);
+    let unreadable = report_unreadable(files, color);
     Ok(match summary::of(&outcome).unplaced {
         _ if unreadable => Status::Unreadable,
         0 => Status::Clean,
