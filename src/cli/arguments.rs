@@ -10,6 +10,8 @@ use lint::check::MAX_FINDINGS;
 use lint::finding::Severity;
 use manifest::limits::{Limits, parse_size};
 
+use super::collect::Collect;
+
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
@@ -54,6 +56,8 @@ pub(crate) enum Command {
     Upgrade(Box<Upgrade>),
     /// Show where Karpenter would place the pods, and why not
     Simulate(Box<Simulate>),
+    /// Write a snapshot of a cluster through kubectl, as input for the other commands
+    Collect(Collect),
     /// Print the documentation of rules, symptoms and families
     Explain(Explain),
     /// List the rules and symptoms

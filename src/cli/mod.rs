@@ -3,6 +3,7 @@
 mod arguments;
 mod baseline;
 mod check;
+mod collect;
 mod completions;
 mod config;
 mod diagnose;
@@ -58,6 +59,7 @@ fn run_command(command: Command, color: Color) -> io::Result<Status> {
         Command::Diagnose(diagnose) => diagnose::run(*diagnose, color),
         Command::Upgrade(upgrade) => upgrade::run(*upgrade, color),
         Command::Simulate(simulate) => simulate::run(*simulate, color),
+        Command::Collect(collect) => collect::run(&collect, color),
         Command::Explain(explain) => explain::run(&explain, color),
         Command::Rules(rules) => rules::run(&rules, color),
         Command::Init(init) => init::run(&init, color),

@@ -28,6 +28,8 @@ mod taint;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use bootstrap::userdata_secret::{PRIVATE_KEY, secrets as user_data_secrets};
+
 /// The rules of every family, in the order in which they are listed.
 const FAMILIES: [&[&Rule]; 11] = [
     api_server::RULES,

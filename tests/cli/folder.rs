@@ -72,6 +72,14 @@ impl Folder {
         self.run_in("", arguments, "")
     }
 
+    /// Runs the binary in this folder, with an environment variable.
+    #[cfg(unix)]
+    pub(crate) fn run_with(&self, variable: &str, value: &str, arguments: &[&str]) -> Run {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_karpwarden"));
+        command.env(variable, value);
+        run_command(command, &self.path(""), arguments, b"")
+    }
+
     /// Runs the binary in a subfolder, with a text on standard input.
     pub(crate) fn run_in(&self, below: &str, arguments: &[&str], stdin: &str) -> Run {
         run(&self.path(below), arguments, stdin.as_bytes())
@@ -99,7 +107,10 @@ pub(crate) fn checking<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
 }
 
 fn run(folder: &Path, arguments: &[&str], stdin: &[u8]) -> Run {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_karpwarden"));
+    run_command(Command::new(env!("CARGO_BIN_EXE_karpwarden")), folder, arguments, stdin)
+}
+
+fn run_command(mut command: Command, folder: &Path, arguments: &[&str], stdin: &[u8]) -> Run {
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(name);
     }

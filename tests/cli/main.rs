@@ -9,6 +9,8 @@
 
 mod adoption;
 mod charts;
+#[cfg(unix)]
+mod collect;
 mod diagnose;
 mod fixing;
 mod folder;

@@ -114,6 +114,7 @@ fn prints_help_and_version() {
       diagnose     Find the cause of a problem in logs, events and status
       upgrade      Show what breaks or changes between two Karpenter releases
       simulate     Show where Karpenter would place the pods, and why not
+      collect      Write a snapshot of a cluster through kubectl, as input for the other commands
       explain      Print the documentation of rules, symptoms and families
       rules        List the rules and symptoms
       init         Write a commented config file

@@ -7,7 +7,7 @@ const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 /// Whether a container runs the controller: by its image, or by its name in a pod of the chart.
 /// Sources: charts/karpenter/templates/deployment.yaml and charts/karpenter/values.yaml of aws/karpenter-provider-aws at v1.0.0
 /// and v1.14.0.
-pub(super) fn is_controller(container: &str, image: &str, is_in_chart: bool) -> bool {
+pub fn is_controller(container: &str, image: &str, is_in_chart: bool) -> bool {
     image.contains("karpenter/controller") || (is_in_chart && container == "controller")
 }
 

@@ -36,6 +36,7 @@ pub mod vocabulary;
 
 pub use answer::BINARY;
 pub use catalog::{all, find, names};
+pub use controller::is_controller;
 pub use diagnosis::Diagnosis;
 pub use reading::{Diagnosed, Reading};
 pub use symptom::Symptom;

@@ -86,12 +86,15 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     }
 }
 
+/// Kind of the secret that goes on in the next lines.
+pub const PRIVATE_KEY: &str = "a private key";
+
 /// Secrets in a line, the first of each kind.
-fn secrets(line: &str) -> Vec<(&'static str, Span)> {
+pub fn secrets(line: &str) -> Vec<(&'static str, Span)> {
     let mut found = Vec::new();
     for (what, span) in [
         ("an AWS access key", access_key(line)),
-        ("a private key", private_key(line)),
+        (PRIVATE_KEY, private_key(line)),
         ("an access token", token(line)),
         ("a password or key", password(line)),
     ] {

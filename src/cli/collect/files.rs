@@ -1,0 +1,153 @@
+//! Files of a snapshot, which only their owner may read.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// Bytes and objects of a file, below the default bounds of the other commands: 64 MiB and 100,000 documents.
+const MAX_BYTES: usize = 48 << 20;
+const MAX_OBJECTS: usize = 50_000;
+
+/// Folder of a snapshot.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Creates the folder. It must not contain anything, so that no file of another cluster mixes with the snapshot.
+    pub(super) fn create(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        create_private_dir(path).map_err(|error| format!("cannot create `{shown}`: {error}"))?;
+        let mut entries = fs::read_dir(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+        if entries.next().is_some() {
+            return Err(format!("`{shown}` is not empty: name another folder, or remove it"));
+        }
+        Ok(Self { path: path.to_owned() })
+    }
+
+    /// Creates a file in the folder.
+    pub(super) fn file(&self, name: &str) -> io::Result<BufWriter<File>> {
+        let path = self.path.join(name);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options
+            .open(&path)
+            .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", path.display())))?;
+        Ok(BufWriter::new(file))
+    }
+
+    /// Removes a file that turned out to be empty.
+    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.path.join(name))
+    }
+}
+
+fn create_private_dir(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// The files with the objects of a kind, one object a line. A further file begins before a bound of the other commands is
+/// reached.
+pub(super) struct ObjectFiles<'f> {
+    folder: &'f Folder,
+    resource: &'static str,
+    open: Option<BufWriter<File>>,
+    line: Vec<u8>,
+    bytes: usize,
+    objects_in_file: usize,
+    /// The names of the files.
+    pub(super) names: Vec<String>,
+    /// Number of objects in all files.
+    pub(super) objects: u64,
+}
+
+impl<'f> ObjectFiles<'f> {
+    pub(super) fn new(folder: &'f Folder, resource: &'static str) -> Self {
+        let (open, line, names) = (None, Vec::new(), Vec::new());
+        Self { folder, resource, open, line, bytes: 0, objects_in_file: 0, names, objects: 0 }
+    }
+
+    /// Writes an object.
+    pub(super) fn write(&mut self, object: &Value) -> io::Result<()> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, object)?;
+        self.line.push(b'\n');
+        let is_full = self.bytes + self.line.len() > MAX_BYTES || self.objects_in_file >= MAX_OBJECTS;
+        if is_full && self.objects_in_file > 0 {
+            self.finish()?;
+        }
+        if self.open.is_none() {
+            let name = match self.names.len() {
+                0 => format!("{}.jsonl", self.resource),
+                before => format!("{}-{}.jsonl", self.resource, before + 1),
+            };
+            self.open = Some(self.folder.file(&name)?);
+            self.names.push(name);
+            (self.bytes, self.objects_in_file) = (0, 0);
+        }
+        if let Some(file) = &mut self.open {
+            file.write_all(&self.line)?;
+        }
+        self.bytes += self.line.len();
+        self.objects_in_file += 1;
+        self.objects += 1;
+        Ok(())
+    }
+
+    /// Ends the current file.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        self.open.take().map_or(Ok(()), |mut file| file.flush())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn begins_a_further_file_at_a_bound() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::create(&root.path().join("new")).unwrap();
+        let mut files = ObjectFiles::new(&folder, "pods");
+        for number in 0..=MAX_OBJECTS {
+            files.write(&json!({ "n": number })).unwrap();
+        }
+        files.finish().unwrap();
+        assert_eq!(files.names, ["pods.jsonl", "pods-2.jsonl"]);
+        assert_eq!(files.objects, MAX_OBJECTS as u64 + 1);
+        let last = fs::read_to_string(root.path().join("new/pods-2.jsonl")).unwrap();
+        assert_eq!(last, format!("{{\"n\":{MAX_OBJECTS}}}\n"));
+    }
+
+    #[test]
+    fn refuses_a_folder_with_files() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::create(root.path()).unwrap();
+        drop(folder.file("a").unwrap());
+        let error = Folder::create(root.path()).unwrap_err();
+        assert!(error.contains("is not empty"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_the_owner_may_read_a_snapshot() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("new");
+        drop(Folder::create(&path).unwrap().file("a").unwrap());
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(&path.join("a"))), (0o700, 0o600));
+    }
+}

@@ -1,0 +1,189 @@
+//! `karpwarden collect`: writes a snapshot of a cluster through the user's kubectl. It reads only, and never Secrets.
+
+mod files;
+mod flags;
+mod kinds;
+mod kubectl;
+mod list;
+mod logs;
+mod query;
+mod rbac;
+mod redact;
+mod snapshot;
+mod summary;
+
+use std::collections::BTreeSet;
+use std::io::{self, Write as _};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+use symptoms::entry::Time;
+
+use super::arguments::Color;
+use super::status::Status;
+use super::{output, terminal};
+use files::{Folder, ObjectFiles};
+pub(crate) use flags::Collect;
+use kinds::{CollectedKind, KINDS};
+use kubectl::{Failure, Kubectl};
+use list::ListError;
+use logs::LogSource;
+use query::{Namespaces, Query};
+use redact::Redactions;
+use snapshot::{KindResult, Snapshot, State};
+
+pub(crate) fn run(collect: &Collect, color: Color) -> io::Result<Status> {
+    let namespaces =
+        Namespaces { only: collect.namespace.clone(), controller: collect.karpenter_namespace.clone() };
+    if collect.print_rbac {
+        let mut out = terminal::stdout(color);
+        output::unless_closed(write!(out, "{}", rbac::manifest(&namespaces)).and_then(|()| out.flush()))?;
+        return Ok(Status::Clean);
+    }
+    let kubectl = Kubectl::new(collect.kubeconfig.as_deref(), collect.context.as_deref());
+    let version = match kubectl.server_version() {
+        Ok(Ok(version)) => version,
+        // The user may list objects all the same.
+        Ok(Err(Failure::Forbidden(_))) => String::new(),
+        Ok(Err(failure)) => {
+            terminal::error(color, &format!("kubectl cannot reach the cluster: {}", failure.reason()));
+            return Ok(Status::NoInput);
+        }
+        Err(error) => {
+            let message = match error.kind() {
+                io::ErrorKind::NotFound => {
+                    "kubectl is not on the PATH: install it, see kubernetes.io/docs/tasks/tools".to_owned()
+                }
+                _ => format!("kubectl cannot be started: {error}"),
+            };
+            terminal::error(color, &message);
+            return Ok(Status::NoInput);
+        }
+    };
+    let folder = match Folder::create(&collect.dir) {
+        Ok(folder) => folder,
+        Err(message) => {
+            terminal::error(color, &message);
+            return Ok(Status::Usage);
+        }
+    };
+    let mut collection = Collection {
+        kubectl,
+        folder,
+        namespaces,
+        redactions: Redactions::default(),
+        controllers: BTreeSet::new(),
+    };
+    let snapshot = collection.take(version, &collect.since)?;
+    let mut file = collection.folder.file(snapshot::FILE)?;
+    serde_json::to_writer_pretty(&mut file, &snapshot)?;
+    file.write_all(b"\n")?;
+    file.flush()?;
+    if !collect.quiet {
+        let mut out = terminal::stdout(color);
+        let text = summary::text(&snapshot, &collect.dir);
+        output::unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))?;
+    }
+    summary::warn(&snapshot, color);
+    Ok(status(&snapshot))
+}
+
+fn status(snapshot: &Snapshot) -> Status {
+    let is_read = |kind: &KindResult| !kind.state.is_error() || kind.objects > 0;
+    match snapshot {
+        _ if !snapshot.kinds.iter().any(is_read) => Status::NoInput,
+        _ if snapshot.is_incomplete() => Status::Unreadable,
+        _ => Status::Clean,
+    }
+}
+
+/// A collection in progress.
+struct Collection {
+    kubectl: Kubectl,
+    folder: Folder,
+    namespaces: Namespaces,
+    redactions: Redactions,
+    controllers: BTreeSet<LogSource>,
+}
+
+impl Collection {
+    fn take(&mut self, kubernetes_version: String, since: &str) -> io::Result<Snapshot> {
+        let collected_at = now();
+        let kinds = KINDS.iter().map(|kind| self.kind(kind)).collect::<io::Result<Vec<_>>>()?;
+        let mut logs = Vec::new();
+        for source in std::mem::take(&mut self.controllers) {
+            logs.extend(source.collect(&self.kubectl, &self.folder, since)?);
+        }
+        Ok(Snapshot {
+            schema: 1,
+            version: env!("CARGO_PKG_VERSION"),
+            collected_at,
+            kubernetes_version,
+            namespace: self.namespaces.only.clone().unwrap_or_default(),
+            kinds,
+            logs,
+            redacted: self.redactions,
+        })
+    }
+
+    /// Collects the objects of a kind. An error of the cluster is a result; an error of the disk ends the collection.
+    fn kind(&mut self, kind: &CollectedKind) -> io::Result<KindResult> {
+        let mut files = ObjectFiles::new(&self.folder, kind.resource);
+        let (mut state, mut reason, mut missing) = (State::Read, String::new(), String::new());
+        for query in Query::all(kind, &self.namespaces) {
+            let (redactions, controllers) = (&mut self.redactions, &mut self.controllers);
+            let mut take = |mut object: Value| {
+                if is_skipped(kind, &query, &object) {
+                    return Ok(());
+                }
+                if kind.name == "Pod" {
+                    controllers.extend(LogSource::of(&object));
+                }
+                redactions.redact(&mut object);
+                files.write(&object)
+            };
+            let read = |stdout| list::each_item(stdout, &mut take);
+            let (read, failure) = self.kubectl.run(&query.arguments(kind), read)?;
+            let failure = match read {
+                Some(Err(ListError::Write(error))) => return Err(error),
+                // A list that ends too early has its cause in kubectl's error; other text is no error of the cluster.
+                Some(Err(ListError::Malformed(error))) if failure.is_none() || !error.is_eof() => {
+                    Some(Failure::Other(format!("kubectl printed no list: {error}")))
+                }
+                _ => failure,
+            };
+            if let Some(failure) = failure.filter(|_| !state.is_error()) {
+                state = State::of(&failure);
+                failure.reason().clone_into(&mut reason);
+                if state == State::Forbidden {
+                    missing = query.right(kind);
+                }
+            }
+        }
+        files.finish()?;
+        Ok(KindResult {
+            kind: kind.name,
+            resource: kind.full_name(),
+            state,
+            objects: files.objects,
+            files: files.names,
+            reason,
+            missing,
+        })
+    }
+}
+
+/// Whether an object does not belong into the snapshot, or is there already.
+fn is_skipped(kind: &CollectedKind, query: &Query, object: &Value) -> bool {
+    let namespace = object.pointer("/metadata/namespace").and_then(Value::as_str);
+    let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+    let is_owned = owners.is_some_and(|owners| !owners.is_empty());
+    !kind.keeps(is_owned) || (query.except.is_some() && namespace == query.except.as_deref())
+}
+
+/// The time in UTC; empty if the clock is before 1970.
+fn now() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok();
+    let millis = since.and_then(|since| i64::try_from(since.as_millis()).ok());
+    millis.map_or_else(String::new, |millis| Time(millis).to_string())
+}

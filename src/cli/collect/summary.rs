@@ -1,0 +1,80 @@
+//! Summary of a snapshot for the terminal.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::super::arguments::Color;
+use super::super::terminal;
+use super::snapshot::{KindResult, Snapshot, State};
+
+/// What was written, and how to use it.
+pub(super) fn text(snapshot: &Snapshot, folder: &Path) -> String {
+    let mut out = String::new();
+    let objects: u64 = snapshot.kinds.iter().map(|kind| kind.objects).sum();
+    let logs = snapshot.logs.iter().filter(|log| !log.file.is_empty()).count();
+    let folder = folder.display();
+    // A `String` takes every text.
+    let _ =
+        writeln!(out, "wrote {} and {} to {folder}", counted(objects, "object"), counted(logs as u64, "log"));
+    for kind in snapshot.kinds.iter().filter(|kind| kind.objects > 0) {
+        let _ = writeln!(out, "  {:<24} {:>8}", kind.kind, kind.objects);
+    }
+    let _ = writeln!(out, "no objects of: {}", absent(snapshot));
+    let redacted = snapshot.redacted;
+    let _ = writeln!(
+        out,
+        "redacted: {}, {}, {}, {}, {}",
+        counted(redacted.environment, "environment value"),
+        counted(redacted.commands, "command"),
+        counted(redacted.annotations, "annotation"),
+        counted(redacted.user_data, "secret in user data"),
+        counted(redacted.volumes, "volume attribute"),
+    );
+    let is_complete = ["NodePool", "EC2NodeClass"]
+        .map(|name| snapshot.kinds.iter().any(|kind| kind.kind == name && kind.state == State::Read));
+    let flag = if is_complete == [true, true] { "--complete " } else { "" };
+    let _ = writeln!(out, "next: karpwarden diagnose {folder}, karpwarden check {flag}{folder}");
+    out
+}
+
+/// Prints what could not be read, and which rights are missing.
+pub(super) fn warn(snapshot: &Snapshot, color: Color) {
+    for kind in snapshot.kinds.iter().filter(|kind| kind.state.is_error()) {
+        terminal::error(color, &format!("{} not read{}: {}", kind.resource, part(kind), kind.reason));
+    }
+    for log in snapshot.logs.iter().filter(|log| log.state.is_error()) {
+        let message = format!("log of {}/{} not read: {}", log.namespace, log.pod, log.reason);
+        terminal::error(color, &message);
+    }
+    let missing = snapshot.missing();
+    if !missing.is_empty() {
+        let rights = missing.join(", ");
+        let message = format!(
+            "missing rights: {rights}; `karpwarden collect --print-rbac` prints a role that has them"
+        );
+        terminal::note(color, &message);
+    }
+    let has_pods = snapshot.kinds.iter().any(|kind| kind.kind == "Pod" && kind.state == State::Read);
+    if snapshot.logs.is_empty() && has_pods {
+        let message = "no pod runs Karpenter's controller, so there are no logs; EKS Auto Mode runs it outside the cluster";
+        terminal::note(color, message);
+    }
+}
+
+fn part(kind: &KindResult) -> &'static str {
+    if kind.objects > 0 { " completely" } else { "" }
+}
+
+fn absent(snapshot: &Snapshot) -> String {
+    let kinds = snapshot.kinds.iter().filter(|kind| kind.objects == 0 && !kind.state.is_error());
+    let names: Vec<&str> = kinds.map(|kind| kind.kind).collect();
+    if names.is_empty() { "no kind".to_owned() } else { names.join(", ") }
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    match (number, noun.split_once(' ')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(("secret", rest))) => format!("{number} secrets {rest}"),
+        _ => format!("{number} {noun}s"),
+    }
+}
