@@ -31,8 +31,16 @@ impl History {
     fn observe_message(&mut self, id: MessageId, recognised: Recognised<'_, '_>) {
         let entry = recognised.entry;
         match id {
-            // Only the tally needs these.
-            MessageId::KarpenterVersion | MessageId::PodBound => {}
+            // Only the tally and the stories need these.
+            MessageId::KarpenterVersion
+            | MessageId::PodBound
+            | MessageId::NodeTainted
+            | MessageId::NodeDeleted
+            | MessageId::ReplacementAwaited
+            | MessageId::PodEvicted
+            | MessageId::DrainLimited
+            | MessageId::ConsolidationConsidered
+            | MessageId::Blocked(_) => {}
             MessageId::LeaseAcquired => self.lease_acquired(entry),
             MessageId::LaunchTemplatesHydrated => self.launch_templates_hydrated(entry),
             MessageId::NodePoolNotReady => self.nodepool_not_ready(entry),

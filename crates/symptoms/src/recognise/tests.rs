@@ -7,7 +7,9 @@ use super::index::{Meaning, index};
 use crate::entry::Entry;
 use crate::reader::Reader;
 use crate::tally::Tally;
-use crate::vocabulary::{CORRELATED, Detail, Message, Text, When, Wording, commits, normal_messages};
+use crate::vocabulary::{
+    Blocker, CORRELATED, Detail, Message, MessageId, Text, When, Wording, commits, normal_messages,
+};
 use crate::{Symptom, all};
 use karpenter::release::Releases;
 use lint::report::Confidence;
@@ -89,6 +91,36 @@ fn every_example_has_only_its_own_meaning() {
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_reason_to_leave_a_node_alone_has_messages() {
+    const EVENTS: [&str; 7] = [
+        "Unconsolidatable",
+        "ConsolidationRejected",
+        "DisruptionBlocked",
+        "FailedDraining",
+        "FailedTermination",
+        "ZonalShiftActive",
+        "ZonalShiftCleared",
+    ];
+    let mut used = BTreeSet::new();
+    for known in index().all() {
+        let Wording::Event { reason, .. } = known.message.pattern.wording else { continue };
+        let mut ids = Vec::new();
+        read(known.message, &mut |entry| ids.extend(Recogniser::default().recognise(entry).ids()));
+        let blockers: Vec<Blocker> = ids
+            .into_iter()
+            .filter_map(|id| if let MessageId::Blocked(blocker) = id { Some(blocker) } else { None })
+            .collect();
+        let is_other_wording = known.message.pattern.id.is_none();
+        let expected = usize::from(EVENTS.contains(&reason) && !is_other_wording);
+        assert_eq!(blockers.len(), expected, "{blockers:?} in {}", known.message.example);
+        used.extend(blockers);
+    }
+    assert!(used.iter().eq(&Blocker::ALL), "{used:?}");
+    let names: BTreeSet<&str> = Blocker::ALL.iter().map(|blocker| blocker.name()).collect();
+    assert_eq!(names.len(), Blocker::ALL.len());
 }
 
 #[test]

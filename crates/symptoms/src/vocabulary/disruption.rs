@@ -1,5 +1,6 @@
 //! Disruption that does not start or does not finish.
 
+use super::blocker::Blocker;
 use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, condition, event, line};
 use crate::entry::LogLevel;
@@ -47,7 +48,7 @@ consolidation and drift. While Karpenter replaces nodes, budgets are used up for
         rules: &["budget-blocks-always", "budget-window-inverted"],
         messages: &[
             Message {
-                pattern: event("DisruptionBlocked", Text::Starts("No allowed disruptions ")),
+                pattern: event("DisruptionBlocked", Text::Starts("No allowed disruptions ")).id(MessageId::Blocked(Blocker::Budget)),
                 releases: Releases::ALL,
                 detail: Detail::Object,
                 example: "32s (x512 over 9h)   Normal   DisruptionBlocked   nodepool/default   No allowed disruptions for disruption reason Drifted due to blocking budget",
@@ -71,14 +72,14 @@ not disrupt a node with such a pod, unless the node drifts and has a `terminatio
         rules: &[],
         messages: &[
             Message {
-                pattern: event("DisruptionBlocked", Text::Has(&["db \"", "\" prevents pod evictions"])),
+                pattern: event("DisruptionBlocked", Text::Has(&["db \"", "\" prevents pod evictions"])).id(MessageId::Blocked(Blocker::Pdb)),
                 releases: Releases::until(4),
                 detail: Detail::Between("db \"", "\""),
                 example: r#"4m (x31 over 9h)   Normal   DisruptionBlocked   node/ip-10-0-37-12   Cannot disrupt Node: pdb "shop/api" prevents pod evictions"#,
                 source: "kubernetes-sigs/karpenter v1.1.1 pkg/controllers/state/statenode.go",
             },
             Message {
-                pattern: event("DisruptionBlocked", Text::Has(&["db prevents pod evictions"])),
+                pattern: event("DisruptionBlocked", Text::Has(&["db prevents pod evictions"])).id(MessageId::Blocked(Blocker::Pdb)),
                 releases: Releases::since(5),
                 detail: Detail::First(&[Detail::Between("PodDisruptionBudget=[", "]"), Detail::Between("PodDisruptionBudget=", ")"), Detail::Between("db \"", "\"")]),
                 example: "4m (x31 over 9h)   Normal   DisruptionBlocked   node/ip-10-0-37-12   Pdb prevents pod evictions (PodDisruptionBudget=[shop/api])",
@@ -102,14 +103,14 @@ nor drains a node with such a pod.
         rules: &[],
         messages: &[
             Message {
-                pattern: event("DisruptionBlocked", Text::Has(&["viction does not support multiple PDBs"])),
+                pattern: event("DisruptionBlocked", Text::Has(&["viction does not support multiple PDBs"])).id(MessageId::Blocked(Blocker::SeveralPdbs)),
                 releases: Releases::since(7),
                 detail: Detail::None,
                 example: "4m (x31 over 9h)   Normal   DisruptionBlocked   node/ip-10-0-37-12   Eviction does not support multiple PDBs (PodDisruptionBudget(s)=[shop/api shop/all])",
                 source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/state/statenode.go",
             },
             Message {
-                pattern: event("FailedDraining", Text::Has(&["eviction does not support multiple PDBs"])),
+                pattern: event("FailedDraining", Text::Has(&["eviction does not support multiple PDBs"])).id(MessageId::Blocked(Blocker::SeveralPdbs)),
                 releases: Releases::since(7),
                 detail: Detail::None,
                 example: "2m14s (x6 over 21m)   Warning   FailedDraining   node/ip-10-0-37-12   Failed to drain node, eviction does not support multiple PDBs (Pod=shop/api-6d5f7c9b8-qk2vx)",
@@ -148,14 +149,14 @@ to drain and never finishes.
         rules: &["expiry-ignores-budgets", "do-not-disrupt-duration"],
         messages: &[
             Message {
-                pattern: event("DisruptionBlocked", Text::Has(&["has \"karpenter.sh/do-not-disrupt\" annotation"])),
+                pattern: event("DisruptionBlocked", Text::Has(&["has \"karpenter.sh/do-not-disrupt\" annotation"])).id(MessageId::Blocked(Blocker::PodDoNotDisrupt)),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"4m (x31 over 9h)   Normal   DisruptionBlocked   node/ip-10-0-37-12   Pod has "karpenter.sh/do-not-disrupt" annotation (Pod=shop/api-6d5f7c9b8-qk2vx)"#,
                 source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/state/statenode.go",
             },
             Message {
-                pattern: event("DisruptionBlocked", Text::Has(&["isruption is blocked through the \""])),
+                pattern: event("DisruptionBlocked", Text::Has(&["isruption is blocked through the \""])).id(MessageId::Blocked(Blocker::DoNotDisrupt)),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: r#"4m (x31 over 9h)   Normal   DisruptionBlocked   node/ip-10-0-37-12   Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation"#,
@@ -203,28 +204,28 @@ a node that stays uninitialized.
         rules: &["startup-taint-never-removed"],
         messages: &[
             Message {
-                pattern: event("DisruptionBlocked", Text::Has(&["NodePool \"", "\" not found"])),
+                pattern: event("DisruptionBlocked", Text::Has(&["NodePool \"", "\" not found"])).id(MessageId::Blocked(Blocker::NoPool)),
                 releases: Releases::until(4),
                 detail: Detail::None,
                 example: r#"4m (x31 over 9h)   Normal   DisruptionBlocked   node/ip-10-0-37-12   Cannot disrupt Node: NodePool "old" not found"#,
                 source: "kubernetes-sigs/karpenter v1.1.1 pkg/controllers/disruption/types.go",
             },
             Message {
-                pattern: event("DisruptionBlocked", Text::Has(&["NodePool not found (NodePool="])),
+                pattern: event("DisruptionBlocked", Text::Has(&["NodePool not found (NodePool="])).id(MessageId::Blocked(Blocker::NoPool)),
                 releases: Releases::since(5),
                 detail: Detail::None,
                 example: "4m (x31 over 9h)   Normal   DisruptionBlocked   node/ip-10-0-37-12   NodePool not found (NodePool=old)",
                 source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/disruption/types.go",
             },
             Message {
-                pattern: event("DisruptionBlocked", Text::Has(&["isn't initialized"])),
+                pattern: event("DisruptionBlocked", Text::Has(&["isn't initialized"])).id(MessageId::Blocked(Blocker::NotInitialized)),
                 releases: Releases::until(1),
                 detail: Detail::None,
                 example: "4m (x31 over 9h)   Normal   DisruptionBlocked   node/ip-10-0-37-12   Cannot disrupt Node: state node isn't initialized",
                 source: "kubernetes-sigs/karpenter v1.1.1 pkg/controllers/state/statenode.go",
             },
             Message {
-                pattern: event("DisruptionBlocked", Text::Is("Node isn't initialized")),
+                pattern: event("DisruptionBlocked", Text::Is("Node isn't initialized")).id(MessageId::Blocked(Blocker::NotInitialized)),
                 releases: Releases::since(2),
                 detail: Detail::None,
                 example: "4m (x31 over 9h)   Normal   DisruptionBlocked   node/ip-10-0-37-12   Node isn't initialized",
@@ -248,14 +249,14 @@ the cheapest capacity pool. This is a choice, not a failure: the node stays as i
         rules: &["feature-gate-needed"],
         messages: &[
             Message {
-                pattern: event("Unconsolidatable", Text::Has(&["SpotToSpotConsolidation is disabled"])),
+                pattern: event("Unconsolidatable", Text::Has(&["SpotToSpotConsolidation is disabled"])).id(MessageId::Blocked(Blocker::SpotToSpotOff)),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "2m14s (x6 over 21m)   Normal   Unconsolidatable   node/ip-10-0-37-12   SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node",
                 source: "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/disruption/consolidation.go",
             },
             Message {
-                pattern: event("Unconsolidatable", Text::Has(&["SpotToSpotConsolidation requires "])),
+                pattern: event("Unconsolidatable", Text::Has(&["SpotToSpotConsolidation requires "])).id(MessageId::Blocked(Blocker::SpotToSpotTooFewTypes)),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "2m14s (x6 over 21m)   Normal   Unconsolidatable   node/ip-10-0-37-12   SpotToSpotConsolidation requires 15 cheaper instance type options than the current candidate to consolidate, got 4",

@@ -1,5 +1,7 @@
 //! Identities of the messages that the history and the tally act on.
 
+use super::blocker::Blocker;
+
 /// Identity of a message, whatever its wording in a release and whether a log line, an event or a condition carries it.
 ///
 /// Messages that are only counted have no identity.
@@ -85,4 +87,18 @@ pub enum MessageId {
     InstanceGone,
     /// A NodeClaim was deleted.
     NodeClaimDeleted,
+    /// The drain of a Node begins.
+    NodeTainted,
+    /// A Node was deleted.
+    NodeDeleted,
+    /// A replacement for a node is launched, or Karpenter waits for it.
+    ReplacementAwaited,
+    /// A pod was evicted or deleted, because its node drains.
+    PodEvicted,
+    /// The time is known at which a drain ends.
+    DrainLimited,
+    /// Karpenter found a cheaper solution for a node, or approves one.
+    ConsolidationConsidered,
+    /// Karpenter leaves a node as it is, or cannot finish with it.
+    Blocked(Blocker),
 }

@@ -1,6 +1,7 @@
 //! Messages of Karpenter, the scheduler and the API, and their meaning: data, one file for each part of a node's life.
 
 mod api;
+pub mod blocker;
 mod capacity;
 mod clues;
 pub mod commits;
@@ -22,6 +23,7 @@ mod startup;
 mod storage;
 mod termination;
 
+pub use blocker::Blocker;
 pub use id::MessageId;
 pub use message::{Detail, Message, MessagePattern, Text, When, Wording};
 

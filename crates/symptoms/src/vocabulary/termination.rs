@@ -1,5 +1,7 @@
 //! Nodes that are not terminated.
 
+use super::blocker::Blocker;
+use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, event, line};
 use crate::entry::LogLevel;
 use crate::symptom::Symptom;
@@ -23,14 +25,14 @@ pods but costs money. For some minutes this is normal.
         rules: &["expiry-ignores-budgets"],
         messages: &[
             Message {
-                pattern: event("FailedDraining", Text::Has(&["Failed to drain node, ", " pods are waiting to be evicted"])),
+                pattern: event("FailedDraining", Text::Has(&["Failed to drain node, ", " pods are waiting to be evicted"])).id(MessageId::Blocked(Blocker::PodsRemain)),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "2m14s (x412 over 3d)   Warning   FailedDraining   node/ip-10-0-37-12   Failed to drain node, 2 pods are waiting to be evicted",
                 source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/node/termination/terminator/events/events.go",
             },
             Message {
-                pattern: event("FailedDraining", Text::Has(&["Failed to drain node, evicting pod ", " violates a PDB"])),
+                pattern: event("FailedDraining", Text::Has(&["Failed to drain node, evicting pod ", " violates a PDB"])).id(MessageId::Blocked(Blocker::EvictionRefused)),
                 releases: Releases::ALL,
                 detail: Detail::None,
                 example: "2m14s (x412 over 3d)   Warning   FailedDraining   node/ip-10-0-37-12   Failed to drain node, evicting pod shop/api-6d5f7c9b8-qk2vx violates a PDB",

@@ -103,17 +103,17 @@ pub(super) const MESSAGES: &[Message] = &[
         "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/nodeclaim/lifecycle/controller.go",
     ),
     normal(
-        line(LogLevel::Info, Text::Is("deleted node"), Text::Any),
+        line(LogLevel::Info, Text::Is("deleted node"), Text::Any).id(MessageId::NodeDeleted),
         r#"{"level":"INFO","time":"2025-10-21T10:53:47.303Z","logger":"controller","message":"deleted node","commit":"31fa2ea","controller":"node.termination","controllerGroup":"","controllerKind":"Node","Node":{"name":"ip-10-0-37-12.eu-west-1.compute.internal"},"namespace":"","name":"ip-10-0-37-12.eu-west-1.compute.internal","reconcileID":"5a20c627-3c5e-4b7a-9d21-7e4c000e6119","NodeClaim":{"name":"default-7xk2p"}}"#,
         "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/node/termination/controller.go",
     ),
     normal(
-        line(LogLevel::Info, Text::Is("tainted node"), Text::Any),
+        line(LogLevel::Info, Text::Is("tainted node"), Text::Any).id(MessageId::NodeTainted),
         r#"{"level":"INFO","time":"2025-10-21T11:00:00.440Z","logger":"controller","message":"tainted node","commit":"31fa2ea","controller":"node.termination","controllerGroup":"","controllerKind":"Node","Node":{"name":"ip-10-0-37-12.eu-west-1.compute.internal"},"namespace":"","name":"ip-10-0-37-12.eu-west-1.compute.internal","reconcileID":"5a20c9f8-3c5e-4b7a-9d21-7e4c000e8008","NodeClaim":{"name":"default-7xk2p"},"taint.Key":"karpenter.sh/disrupted","taint.Value":"","taint.Effect":"NoSchedule"}"#,
         "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/node/termination/terminator/terminator.go",
     ),
     normal(
-        line(LogLevel::Debug, Text::Is("deleting pod"), Text::Any),
+        line(LogLevel::Debug, Text::Is("deleting pod"), Text::Any).id(MessageId::PodEvicted),
         r#"{"level":"DEBUG","time":"2025-07-22T12:07:13.577Z","logger":"controller","message":"deleting pod","commit":"c8c45c1","controller":"node.termination","controllerGroup":"","controllerKind":"Node","Node":{"name":"ip-10-0-37-12.eu-west-1.compute.internal"},"namespace":"","name":"ip-10-0-37-12.eu-west-1.compute.internal","reconcileID":"5a20cdc9-3c5e-4b7a-9d21-7e4c000e9ef7","Pod":{"name":"api-6d5f7c9b8-qk2vx","namespace":"shop"}}"#,
         "kubernetes-sigs/karpenter v1.6.0 pkg/controllers/node/termination/terminator/terminator.go",
     ),

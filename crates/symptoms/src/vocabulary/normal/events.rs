@@ -12,12 +12,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/provisioning/scheduling/events.go",
     ),
     normal(
-        event("DisruptionLaunching", Text::Any),
+        event("DisruptionLaunching", Text::Any).id(MessageId::ReplacementAwaited),
         "2m14s (x6 over 21m)   Normal   DisruptionLaunching   nodeclaim/default-7xk2p   Launching NodeClaim: Underutilized",
         "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/disruption/events/events.go",
     ),
     normal(
-        event("DisruptionWaitingReadiness", Text::Any),
+        event("DisruptionWaitingReadiness", Text::Any).id(MessageId::ReplacementAwaited),
         "2m14s (x6 over 21m)   Normal   DisruptionWaitingReadiness   nodeclaim/default-7xk2p   Waiting on readiness to continue disruption",
         "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/disruption/events/events.go",
     ),
@@ -27,70 +27,27 @@ pub(super) const MESSAGES: &[Message] = &[
         "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/disruption/events/events.go",
     ),
     normal(
-        event("Unconsolidatable", Text::HasBut(&[], &["SpotToSpotConsolidation"])),
-        "2m14s (x6 over 21m)   Normal   Unconsolidatable   nodeclaim/default-7xk2p   Can't replace with a cheaper node",
-        "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/disruption/events/events.go",
-    ),
-    normal(
-        event("ConsolidationCandidate", Text::Any),
+        event("ConsolidationCandidate", Text::Any).id(MessageId::ConsolidationConsidered),
         "2m14s (x6 over 21m)   Normal   ConsolidationCandidate   nodeclaim/default-7xk2p   Consolidation candidate: delete: [default-7xk2p] (savings: $0.04)",
         "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/disruption/events/events.go",
     ),
     normal(
-        event("ConsolidationRejected", Text::Any),
-        "2m14s (x6 over 21m)   Normal   ConsolidationRejected   nodeclaim/default-7xk2p   Consolidation rejected: delete: [default-7xk2p], reason: pod churn (savings: $0.04)",
-        "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/disruption/events/events.go",
-    ),
-    normal(
-        event("ConsolidationApproved", Text::Any),
+        event("ConsolidationApproved", Text::Any).id(MessageId::ConsolidationConsidered),
         "2m14s (x6 over 21m)   Normal   ConsolidationApproved   nodeclaim/default-7xk2p   score 1.20 >= threshold 0.50 (k: 1, savings 4.0%, disruption 2.0%)",
         "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/disruption/events/events.go",
     ),
     normal(
-        event("DisruptionBlocked", Text::Has(&["ode is nominated for a pending pod"])),
-        "2m14s (x6 over 21m)   Normal   DisruptionBlocked   node/ip-10-0-37-12   Node is nominated for a pending pod",
-        "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/state/statenode.go",
-    ),
-    normal(
-        event("DisruptionBlocked", Text::Has(&["ode is deleting or marked for deletion"])),
-        "2m14s (x6 over 21m)   Normal   DisruptionBlocked   node/ip-10-0-37-12   Node is deleting or marked for deletion",
-        "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/state/statenode.go",
-    ),
-    normal(
-        event("DisruptionBlocked", Text::Has(&["tate node is marked for deletion"])),
-        "2m14s (x6 over 21m)   Normal   DisruptionBlocked   node/ip-10-0-37-12   Cannot disrupt Node: state node is marked for deletion",
-        "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/state/statenode.go",
-    ),
-    normal(
-        event("DisruptionBlocked", Text::Has(&["odeClaim does not have an associated node"])),
-        "2m14s (x6 over 21m)   Normal   DisruptionBlocked   node/ip-10-0-37-12   NodeClaim does not have an associated node",
-        "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/state/statenode.go",
-    ),
-    normal(
-        event("DisruptionBlocked", Text::Has(&["odeclaim does not have an associated node"])),
-        "2m14s (x6 over 21m)   Normal   DisruptionBlocked   node/ip-10-0-37-12   Nodeclaim does not have an associated node",
-        "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/state/statenode.go",
-    ),
-    normal(
-        event(
-            "DisruptionBlocked",
-            Text::Has(&["tate node doesn't contain both a node and a nodeclaim"]),
-        ),
-        "2m14s (x6 over 21m)   Normal   DisruptionBlocked   node/ip-10-0-37-12   Cannot disrupt Node: state node doesn't contain both a node and a nodeclaim",
-        "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/state/statenode.go",
-    ),
-    normal(
-        event("Evicted", Text::Starts("Evicted pod")),
+        event("Evicted", Text::Starts("Evicted pod")).id(MessageId::PodEvicted),
         "2m14s (x6 over 21m)   Normal   Evicted   pod/api-6d5f7c9b8-qk2vx   Evicted pod: Underutilized",
         "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/node/termination/terminator/events/events.go",
     ),
     normal(
-        event("Disrupted", Text::Starts("Deleting the pod to accommodate the terminationTime ")),
+        event("Disrupted", Text::Starts("Deleting the pod to accommodate the terminationTime ")).id(MessageId::PodEvicted),
         "2m14s (x6 over 21m)   Normal   Disrupted   pod/api-6d5f7c9b8-qk2vx   Deleting the pod to accommodate the terminationTime 2025-10-21T12:00:00Z of the node.",
         "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/node/termination/terminator/events/events.go",
     ),
     normal(
-        event("TerminationGracePeriodExpiring", Text::Starts("All pods will be deleted by ")),
+        event("TerminationGracePeriodExpiring", Text::Starts("All pods will be deleted by ")).id(MessageId::DrainLimited),
         "2m14s (x6 over 21m)   Warning   TerminationGracePeriodExpiring   node/ip-10-0-37-12   All pods will be deleted by 2025-10-21T12:00:00Z",
         "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/node/termination/terminator/events/events.go",
     ),
