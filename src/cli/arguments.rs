@@ -11,6 +11,7 @@ use lint::finding::Severity;
 use manifest::limits::{Limits, parse_size};
 
 use super::collect::Collect;
+use super::story::StoryFlags;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -137,6 +138,9 @@ pub(crate) struct Diagnose {
     /// Skip files and folders that match this pattern, written as in .gitignore; may be repeated.
     #[arg(long, value_name = "PATTERN", help_heading = "What to look for")]
     pub(crate) exclude: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) story: StoryFlags,
 
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]

@@ -7,6 +7,7 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::symptoms::described;
 use karpwarden::rules::documentation;
 use lint::report::{Report, Unreadable};
+use lint::story::Story;
 use report::{github, human, junit, markdown, sarif};
 use symptoms::{BINARY, Diagnosed, Reading};
 
@@ -17,6 +18,7 @@ use super::input::{self, ClusterInputs, Input, Patterns, Wanted};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
 use super::status::Status;
+use super::story::StoryFlags;
 use super::terminal;
 
 /// Bytes to read at once.
@@ -24,6 +26,7 @@ const CHUNK: usize = 1 << 18;
 
 pub(crate) fn run(diagnose: Diagnose, color: Color) -> io::Result<Status> {
     let max_decompressed = diagnose.max_decompressed_bytes;
+    let story = diagnose.story.clone();
     let check = as_check(diagnose);
     let Some(config) = config::read(&check, color) else { return Ok(Status::Usage) };
     let excluded =
@@ -46,7 +49,7 @@ pub(crate) fn run(diagnose: Diagnose, color: Color) -> io::Result<Status> {
     // The input may contain deeply nested manifests.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build();
     pool.map_err(io::Error::other)?
-        .install(|| read_and_report(&check, color, &config, &clusters, max_decompressed))
+        .install(|| read_and_report(&check, color, &config, &clusters, &story, max_decompressed))
 }
 
 /// The flags of `diagnose` as flags of `check`, which reads the same config file and the same inputs.
@@ -82,12 +85,16 @@ fn read_and_report(
     color: Color,
     config: &Config,
     clusters: &[ClusterInputs],
+    story: &StoryFlags,
     max_decompressed: u64,
 ) -> io::Result<Status> {
     let bytes = clusters.iter().flat_map(|cluster| &cluster.inputs).map(Input::len).sum();
     let progress = Progress::new(bytes, Unit::Bytes, check.output.quiet);
-    let reading = Reading::new(&REGISTRY, config.settings.clone(), check.bounds.limits())
+    let mut reading = Reading::new(&REGISTRY, config.settings.clone(), check.bounds.limits())
         .at_most(check.bounds.max_findings);
+    if let Some(target) = story.target() {
+        reading = reading.about(target);
+    }
     let mut feeding = Feeding {
         reading,
         chunk: vec![0; CHUNK],
@@ -110,8 +117,24 @@ fn read_and_report(
     if is_empty {
         terminal::error(color, output::EMPTY);
     }
+    if let Some(stories) = &diagnosed.report.stories {
+        if stories.is_empty() {
+            terminal::note(color, &story.absence());
+        }
+        if check.output.format == Format::Human {
+            output::unless_closed(tell(story, stories, check, color))?;
+            return Ok(output::status_after_story(&diagnosed.report, &check.output, is_empty));
+        }
+    }
     output::unless_closed(print(&diagnosed, &names, check, color))?;
     Ok(output::status_after(&diagnosed.report, &check.output, is_empty))
+}
+
+/// Prints stories in the place of the report.
+fn tell(story: &StoryFlags, stories: &[Story], check: &Check, color: Color) -> io::Result<()> {
+    let (mut out, _) = output::open(&check.output, Stream::Stdout, color)?;
+    story.write(&mut out, stories)?;
+    out.flush()
 }
 
 /// Marks what could not be read of the files that the command line names: they concern Karpenter, whatever they contain.

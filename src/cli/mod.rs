@@ -18,6 +18,7 @@ mod progress;
 mod rules;
 mod simulate;
 mod status;
+mod story;
 mod terminal;
 mod unused;
 mod upgrade;

@@ -66,3 +66,11 @@ pub(crate) fn status_after(report: &Report, output: &OutputFlags, is_empty: bool
         status => status,
     }
 }
+
+/// Exit status for a story: the findings do not count, because the user asks for something else.
+pub(crate) fn status_after_story(report: &Report, output: &OutputFlags, is_empty: bool) -> Status {
+    match status_after(report, output, is_empty) {
+        Status::Findings => Status::Clean,
+        status => status,
+    }
+}

@@ -22,6 +22,7 @@ pub mod report;
 pub mod rule;
 pub mod settings;
 pub mod statistics;
+pub mod story;
 mod supersession;
 pub mod suppression;
 mod surroundings;

@@ -14,6 +14,7 @@ use crate::finding::Finding;
 use crate::rule::Phase;
 use crate::settings::{Settings, Target};
 use crate::statistics::RuleCount;
+use crate::story::Story;
 
 /// Address of the published documentation of the rules.
 pub const DOCUMENTATION: &str = "https://karpwarden.github.io/karpwarden/rules/";
@@ -43,6 +44,9 @@ pub struct Report {
     /// Summaries of the logs of each cluster; absent unless the report is of `diagnose`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs: Option<Vec<LogSummary>>,
+    /// What happened to one object, in each cluster; absent unless the caller asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stories: Option<Vec<Story>>,
     /// The versions of Karpenter that the input pins, by cluster and folder.
     pub pins: Vec<ReportedPin>,
     /// Folders that look like separate clusters, and whose objects are therefore not compared with each other.
@@ -371,6 +375,7 @@ impl Report {
             findings: Vec::new(),
             accepted: settings.karpenter.is_range().then(Vec::new),
             logs: None,
+            stories: None,
             pins: Vec::new(),
             environments: Vec::new(),
             skipped: Vec::new(),

@@ -157,8 +157,14 @@ pub fn report(id: &str) -> Value {
             ("skipped", list(&skipped)),
             ("unreadable", list(&unreadable)),
         ],
-        // `accepted` needs a range of releases, `statistics` needs `--statistics`, and only `diagnose` writes `logs`.
-        &[("accepted", list(&accepted)), ("statistics", list(&rule_count())), ("logs", list(&log()))],
+        // `accepted` needs a range of releases, `statistics` needs `--statistics`, only `diagnose` writes `logs`, and only if
+        // it is asked about one object, `stories`.
+        &[
+            ("accepted", list(&accepted)),
+            ("statistics", list(&rule_count())),
+            ("logs", list(&log())),
+            ("stories", list(&story())),
+        ],
     );
     if let Some(fields) = schema.as_object_mut() {
         fields.insert("$schema".to_owned(), DIALECT.into());
@@ -389,6 +395,40 @@ fn log() -> Value {
         ("last", time()),
     ]);
     all_of(&fields)
+}
+
+/// Schema of the story of one object.
+fn story() -> Value {
+    let mut step = vec![("event", text()), ("time", time()), ("last", time()), ("count", count())];
+    step.extend(
+        ["nodeClaim", "node", "pod", "nodePool", "reason", "message", "meaning", "file"]
+            .map(|name| (name, text())),
+    );
+    step.push(("line", count()));
+    let mut lifeline: Vec<_> =
+        ["nodeClaim", "node", "nodePool", "instance", "reason"].map(|name| (name, text())).into();
+    lifeline.extend(
+        [
+            "created",
+            "launched",
+            "registered",
+            "initialized",
+            "disrupted",
+            "draining",
+            "drained",
+            "terminated",
+        ]
+        .map(|name| (name, time())),
+    );
+    lifeline.push(("pods", list(&text())));
+    all_of(&[
+        ("cluster", text()),
+        ("kind", json!({"enum": ["Node", "Pod", "NodePool", "Cluster"]})),
+        ("name", text()),
+        ("steps", list(&all_of(&step))),
+        ("lifelines", list(&all_of(&lifeline))),
+        ("forgotten", count()),
+    ])
 }
 
 /// Schema of an object with required fields.

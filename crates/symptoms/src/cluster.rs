@@ -5,6 +5,7 @@ use super::entry::{At, Entry, LogLevel, Origin, Time};
 use super::history::History;
 use super::reader::LineCounts;
 use super::recognise::Recogniser;
+use super::story::{StoryTarget, StoryTeller};
 use super::tally::Tally;
 use manifest::File;
 use objects::object::Object;
@@ -32,12 +33,20 @@ pub(super) struct ClusterInput {
     /// Whether a log line names a build as Karpenter's lines do.
     names_commit: bool,
     recogniser: Recogniser,
+    /// The steps of the story that the caller asks for.
+    pub(super) story: Option<StoryTeller>,
 }
 
 impl ClusterInput {
     /// Creates a cluster without input.
     pub(super) fn new(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
+    }
+
+    /// Collects the story of an object.
+    pub(super) fn about(mut self, target: Option<StoryTarget>) -> Self {
+        self.story = target.map(StoryTeller::new);
+        self
     }
 
     /// Recognises an entry, counts it, and adds it to the history.
@@ -53,12 +62,18 @@ impl ClusterInput {
         let recognised = self.recogniser.recognise(entry);
         self.tally.observe(recognised);
         self.history.observe(recognised);
+        if let Some(story) = &mut self.story {
+            story.observe(recognised);
+        }
         self.bound();
     }
 
     /// Adds an object to the history.
     pub(super) fn object(&mut self, object: Object<'_>, at: At) {
         self.history.object(object, at);
+        if let Some(story) = &mut self.story {
+            story.object(object, at);
+        }
         self.bound();
     }
 

@@ -4,6 +4,7 @@ use super::cluster::ClusterInput;
 use super::entry::At;
 use super::history::History;
 use super::reader::{ReadFile, Reader};
+use super::story::StoryTarget;
 use super::{answer, consequences, correlations};
 use karpenter::release::{Release, ReleaseSet};
 use lint::check::{Cluster, MAX_FINDINGS};
@@ -21,6 +22,7 @@ pub struct Reading {
     settings: Settings,
     limits: Limits,
     max_findings: usize,
+    story: Option<StoryTarget>,
     clusters: Vec<ClusterInput>,
     reader: Option<Reader>,
     /// The kind of the current file.
@@ -44,6 +46,7 @@ impl Reading {
             settings,
             limits,
             max_findings: MAX_FINDINGS,
+            story: None,
             clusters: Vec::new(),
             reader: None,
             kind: FileKind::Unknown,
@@ -56,10 +59,16 @@ impl Reading {
         self
     }
 
+    /// Also tells the story of an object. Call it before the first file.
+    pub fn about(mut self, target: StoryTarget) -> Self {
+        self.story = Some(target);
+        self
+    }
+
     /// Begins the files of a cluster; the name is empty if there is only one.
     pub fn cluster(&mut self, name: &str) {
         self.end_file();
-        self.clusters.push(ClusterInput::new(name));
+        self.clusters.push(ClusterInput::new(name).about(self.story.clone()));
     }
 
     /// Begins a file. A name that ends in `.yaml` or `.json` makes it a manifest.
@@ -138,8 +147,13 @@ impl Reading {
         for (input, history) in inputs.iter_mut().zip(histories) {
             input.history = history;
         }
-        let report =
+        let mut report =
             answer::report(self.registry, diagnoses, &inputs, &clusters, &settings, self.max_findings);
+        report.stories = self.story.is_some().then(|| {
+            let told =
+                inputs.iter().filter_map(|input| input.story.as_ref()?.tell(&input.name, &input.files));
+            told.collect()
+        });
         Diagnosed { report, clusters }
     }
 }

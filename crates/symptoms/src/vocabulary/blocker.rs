@@ -8,7 +8,7 @@ pub enum Blocker {
     ConsolidationOff,
     /// The policy `WhenEmpty`, and the node has pods.
     NotEmpty,
-    /// The node holds capacity for a CapacityBuffer.
+    /// The node holds capacity for a `CapacityBuffer`.
     BufferPods,
     /// Karpenter does not know the instance type of the node.
     UnknownInstanceType,
@@ -42,9 +42,9 @@ pub enum Blocker {
     DoNotDisrupt,
     /// A pod of the node has the annotation `karpenter.sh/do-not-disrupt`.
     PodDoNotDisrupt,
-    /// A PodDisruptionBudget allows no eviction.
+    /// A `PodDisruptionBudget` allows no eviction.
     Pdb,
-    /// Several PodDisruptionBudgets select one pod.
+    /// Several `PodDisruptionBudgets` select one pod.
     SeveralPdbs,
     /// The NodePool does not exist.
     NoPool,
@@ -58,7 +58,7 @@ pub enum Blocker {
     RejectedForScheduling,
     /// Pods of a deleted node are not evicted yet.
     PodsRemain,
-    /// A PodDisruptionBudget refuses an eviction from a deleted node.
+    /// A `PodDisruptionBudget` refuses an eviction from a deleted node.
     EvictionRefused,
     /// A deleted node cannot be terminated.
     TerminationFailed,

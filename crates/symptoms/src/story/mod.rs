@@ -1,0 +1,384 @@
+//! Stories: what happened to one node, pod or NodePool, from logs, events and status.
+//!
+//! Steps are collected while the input is read, because a log names the Node of a NodeClaim only later. At the end the steps
+//! about the asked object are told in the order of time.
+
+mod lifeline;
+mod step;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use foldhash::HashMap;
+use lint::story::{Story, StoryStep};
+use objects::object::Object;
+use smol_str::SmolStr;
+
+use crate::entry::{At, Time};
+use crate::recognise::Recognised;
+use karpenter::labels;
+use step::{Step, StepKind, steps};
+
+/// Number of steps that are remembered.
+const MOST: usize = 200_000;
+
+/// Object of a story.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoryTarget {
+    /// A Node or NodeClaim, by name.
+    Node(String),
+    /// A pod, as `namespace/name`.
+    Pod(String),
+    /// A NodePool, by name.
+    NodePool(String),
+    /// Every NodeClaim, without steps.
+    Cluster,
+}
+
+impl StoryTarget {
+    fn names(&self) -> (&'static str, &str) {
+        match self {
+            Self::Node(name) => ("Node", name),
+            Self::Pod(name) => ("Pod", name),
+            Self::NodePool(name) => ("NodePool", name),
+            Self::Cluster => ("Cluster", ""),
+        }
+    }
+}
+
+/// Steps of one cluster, in bounded memory.
+#[derive(Debug)]
+pub(super) struct StoryTeller {
+    target: StoryTarget,
+    steps: Vec<Step>,
+    /// The positions of steps that may repeat.
+    repeating: HashMap<(StepKind, SmolStr, Box<str>), usize>,
+    /// The Node and the NodePool of each NodeClaim.
+    nodes: BTreeMap<SmolStr, SmolStr>,
+    pools: BTreeMap<SmolStr, SmolStr>,
+    /// The instance type, capacity type and zone of each NodeClaim.
+    instances: BTreeMap<SmolStr, String>,
+    /// Number of steps that are remembered.
+    most: usize,
+    forgotten: u64,
+}
+
+/// Names of the objects that belong to a story.
+#[derive(Debug, Default)]
+struct Cast<'s> {
+    claims: BTreeSet<&'s str>,
+    nodes: BTreeSet<&'s str>,
+    pods: BTreeSet<&'s str>,
+    pools: BTreeSet<&'s str>,
+    /// The pods that were bound to the nodes. Only their eviction is part of the story.
+    bound: BTreeSet<&'s str>,
+}
+
+impl StoryTeller {
+    pub(super) fn new(target: StoryTarget) -> Self {
+        Self {
+            target,
+            steps: Vec::new(),
+            repeating: HashMap::default(),
+            nodes: BTreeMap::new(),
+            pools: BTreeMap::new(),
+            instances: BTreeMap::new(),
+            most: MOST,
+            forgotten: 0,
+        }
+    }
+
+    /// Adds the steps that an entry shows.
+    pub(super) fn observe(&mut self, recognised: Recognised<'_, '_>) {
+        for step in steps(recognised) {
+            self.add(step);
+        }
+    }
+
+    fn add(&mut self, step: Step) {
+        if !step.claim.is_empty() {
+            if !step.node.is_empty() {
+                self.nodes.insert(step.claim.clone(), step.node.clone());
+            }
+            if !step.pool.is_empty() {
+                self.pools.insert(step.claim.clone(), step.pool.clone());
+            }
+            if step.kind == StepKind::Launched && !step.message.is_empty() {
+                self.instances.insert(step.claim.clone(), step.message.to_string());
+            }
+        }
+        if self.is_irrelevant(&step) {
+            return;
+        }
+        if !step.kind.is_once() {
+            let object = [&step.claim, &step.node, &step.pod, &step.pool].map(SmolStr::as_str).join("\0");
+            let key = (step.kind, object.into(), [&*step.reason, &*step.message].join("\0").into());
+            if let Some(known) = self.repeating.get(&key).and_then(|at| self.steps.get_mut(*at)) {
+                known.join(&step);
+                return;
+            }
+            self.repeating.insert(key, self.steps.len());
+        }
+        if self.steps.len() >= self.most {
+            self.forgotten += 1;
+            return;
+        }
+        self.steps.push(step);
+    }
+
+    /// Whether a step is about another pod only, and says nothing of a node.
+    fn is_irrelevant(&self, step: &Step) -> bool {
+        match &self.target {
+            StoryTarget::Pod(pod) if step.kind == StepKind::Found => !lists(&step.message, pod),
+            _ if step.kind == StepKind::Found => true,
+            StoryTarget::Pod(pod) => !step.pod.is_empty() && *step.pod != **pod,
+            StoryTarget::NodePool(_) | StoryTarget::Cluster => {
+                matches!(step.kind, StepKind::Event | StepKind::NotScheduled) && step.pool.is_empty()
+            }
+            StoryTarget::Node(_) => step.kind == StepKind::NotScheduled,
+        }
+    }
+
+    /// Adds what an object says beside its conditions.
+    pub(super) fn object(&mut self, object: Object<'_>, at: At) {
+        let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
+        let time = |path: &[&str]| object.str_at(path).and_then(Time::parse);
+        let label = |key: &str| object.str_at(&["metadata", "labels", key]).unwrap_or_default();
+        let created = time(&["metadata", "creationTimestamp"]);
+        let deleted = time(&["metadata", "deletionTimestamp"]);
+        match object.kind() {
+            "NodeClaim" => {
+                let instance = [
+                    label("node.kubernetes.io/instance-type"),
+                    label(labels::CAPACITY_TYPE),
+                    label("topology.kubernetes.io/zone"),
+                ];
+                let instance =
+                    instance.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+                let name = SmolStr::from(object.name());
+                if !instance.is_empty() {
+                    self.instances.entry(name.clone()).or_insert(instance);
+                }
+                let names = Step {
+                    claim: name,
+                    node: text(&["status", "nodeName"]).into(),
+                    pool: label(labels::NODEPOOL).into(),
+                    ..Step::new(StepKind::Created, created, at)
+                };
+                let deleting = deleted.map(|_| Step {
+                    kind: StepKind::Deleting,
+                    first: deleted,
+                    last: deleted,
+                    ..names.clone()
+                });
+                deleting.into_iter().chain([names]).for_each(|step| self.add(step));
+            }
+            "Pod" => {
+                let pod = crate::recognise::fields::qualified(object.namespace(), object.name());
+                let node = text(&["spec", "nodeName"]);
+                let started = time(&["status", "startTime"]);
+                let names =
+                    Step { pod: pod.into(), node: node.into(), ..Step::new(StepKind::Bound, started, at) };
+                if !node.is_empty() {
+                    self.add(names.clone());
+                }
+                if deleted.is_some() {
+                    let message = "the pod is being deleted".into();
+                    self.add(Step { kind: StepKind::Event, first: deleted, last: deleted, message, ..names });
+                }
+            }
+            "Node" => {
+                let claim = SmolStr::default();
+                if deleted.is_some() {
+                    let node = object.name().into();
+                    self.add(Step { claim, node, ..Step::new(StepKind::Deleting, deleted, at) });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells the story; `None` if the input does not mention the object.
+    pub(super) fn tell(&self, cluster: &str, files: &[String]) -> Option<Story> {
+        let (kind, name) = self.target.names();
+        if name.is_empty() && self.target != StoryTarget::Cluster {
+            return None;
+        }
+        let claims: BTreeMap<&str, &str> =
+            self.nodes.iter().map(|(claim, node)| (node.as_str(), claim.as_str())).collect();
+        let cast = self.cast(&claims);
+        let mut own: Vec<Step> = self.steps.iter().filter(|step| cast.has(step)).cloned().collect();
+        let bound = self.steps.iter().filter(|step| step.kind == StepKind::Bound);
+        let bound: BTreeMap<&str, &SmolStr> = bound
+            .filter(|step| cast.nodes.contains(&*step.node))
+            .map(|step| (&*step.pod, &step.node))
+            .collect();
+        for step in &mut own {
+            // The event of an eviction names the pod alone.
+            if let Some(node) =
+                bound.get(&*step.pod).filter(|_| step.kind == StepKind::Evicted && step.node.is_empty())
+            {
+                step.node = (*node).clone();
+            }
+            self.complete(step, &claims);
+        }
+        own.sort_by(Step::compare);
+        let own = joined(own);
+        let lifelines = self.lifelines(&own, &cast);
+        let steps = if self.target == StoryTarget::Cluster { Vec::new() } else { own };
+        if steps.is_empty() && lifelines.is_empty() {
+            return None;
+        }
+        let steps = steps.into_iter().map(|step| step.told(files)).collect();
+        let (cluster, name) = (cluster.to_owned(), name.to_owned());
+        Some(Story { cluster, kind, name, steps, lifelines, forgotten: self.forgotten })
+    }
+
+    /// The names of the objects of the story.
+    fn cast<'s>(&'s self, claims: &BTreeMap<&'s str, &'s str>) -> Cast<'s> {
+        let mut cast = Cast::default();
+        match &self.target {
+            StoryTarget::Node(name) => {
+                cast.nodes.insert(name);
+                let claim = claims.get(name.as_str()).copied();
+                let is_claim = self.nodes.contains_key(name.as_str())
+                    || self.steps.iter().any(|step| step.claim == name.as_str());
+                cast.claims.extend(claim.or_else(|| is_claim.then_some(name.as_str())));
+            }
+            StoryTarget::Pod(name) => {
+                cast.pods.insert(name);
+                let own = || self.steps.iter().filter(|step| step.pod == name.as_str());
+                cast.nodes.extend(own().map(|step| step.node.as_str()).filter(|node| !node.is_empty()));
+                cast.claims.extend(own().map(|step| step.claim.as_str()).filter(|claim| !claim.is_empty()));
+                let of_nodes: Vec<&str> =
+                    cast.nodes.iter().filter_map(|node| claims.get(node).copied()).collect();
+                cast.claims.extend(of_nodes);
+            }
+            StoryTarget::NodePool(name) => {
+                cast.pools.insert(name);
+                let all = self.steps.iter().map(|step| step.claim.as_str()).filter(|claim| !claim.is_empty());
+                cast.claims.extend(all.filter(|claim| self.pool_of(claim) == name));
+            }
+            StoryTarget::Cluster => {
+                cast.claims.extend(
+                    self.steps.iter().map(|step| step.claim.as_str()).filter(|claim| !claim.is_empty()),
+                );
+            }
+        }
+        let nodes: Vec<&str> =
+            cast.claims.iter().filter_map(|claim| self.nodes.get(*claim).map(SmolStr::as_str)).collect();
+        cast.nodes.extend(nodes);
+        let bound = self.steps.iter().filter(|step| step.kind == StepKind::Bound && !step.pod.is_empty());
+        let bound: Vec<&str> =
+            bound.filter(|step| cast.nodes.contains(&*step.node)).map(|step| step.pod.as_str()).collect();
+        cast.bound.extend(bound);
+        cast
+    }
+
+    /// The NodePool of a NodeClaim; without a message that names it, the name of the NodeClaim is the NodePool's and five
+    /// letters.
+    fn pool_of<'s>(&'s self, claim: &'s str) -> &'s str {
+        let derived = || claim.rsplit_once('-').map_or(claim, |(pool, _)| pool);
+        self.pools.get(claim).map_or_else(derived, SmolStr::as_str)
+    }
+
+    /// Adds the names that other lines give.
+    fn complete(&self, step: &mut Step, claims: &BTreeMap<&str, &str>) {
+        if step.claim.is_empty()
+            && !step.node.is_empty()
+            && let Some(claim) = claims.get(step.node.as_str())
+        {
+            step.claim = (*claim).into();
+        }
+        if step.node.is_empty()
+            && let Some(node) = self.nodes.get(&step.claim)
+        {
+            step.node = node.clone();
+        }
+        if step.pool.is_empty() && !step.claim.is_empty() {
+            step.pool = self.pool_of(&step.claim).into();
+        }
+    }
+}
+
+/// Whether a list of pods names one: `shop/a, shop/b and 3 other(s)`.
+fn lists(list: &str, pod: &str) -> bool {
+    list.split([',', ' ']).any(|name| name == pod)
+}
+
+impl Cast<'_> {
+    fn has(&self, step: &Step) -> bool {
+        self.claims.contains(&*step.claim)
+            || self.nodes.contains(&*step.node)
+            || self.pods.contains(&*step.pod)
+            || self.pools.contains(&*step.pool)
+            || (step.kind == StepKind::Found && !self.pods.is_empty())
+            || (step.kind == StepKind::Evicted && self.bound.contains(&*step.pod))
+    }
+}
+
+impl Step {
+    /// Joins a repetition.
+    fn join(&mut self, other: &Self) {
+        self.count += other.count;
+        if other.first.is_some_and(|time| self.first.is_none_or(|first| time < first)) {
+            (self.first, self.at) = (other.first, other.at);
+        }
+        self.last = self.last.max(other.last);
+    }
+
+    fn compare(&self, other: &Self) -> Ordering {
+        let key = |step: &Self| (step.first.is_none(), step.first, step.kind, step.at);
+        key(self).cmp(&key(other))
+    }
+
+    fn told(self, files: &[String]) -> StoryStep {
+        StoryStep {
+            event: self.kind.name(),
+            time: self.first.map(|time| time.to_string()),
+            last: self.last.filter(|_| self.last > self.first).map(|time| time.to_string()),
+            count: self.count,
+            node_claim: self.claim.into(),
+            node: self.node.into(),
+            pod: self.pod.into(),
+            node_pool: self.pool.into(),
+            reason: self.reason.into(),
+            message: self.message.into(),
+            meaning: self.blocker.map_or("", |blocker| blocker.meaning()).to_owned(),
+            file: files.get(self.at.file).cloned().unwrap_or_default(),
+            line: self.at.line,
+        }
+    }
+}
+
+/// Joins the steps that several sources show: the log, the condition, and the events of the NodeClaim and its Node.
+fn joined(steps: Vec<Step>) -> Vec<Step> {
+    let mut known: HashMap<(StepKind, SmolStr, SmolStr, String), usize> = HashMap::default();
+    let mut all: Vec<Step> = Vec::new();
+    for step in steps {
+        let object = if step.claim.is_empty() { &step.node } else { &step.claim };
+        let says = match step.kind {
+            kind if kind.is_once() => String::new(),
+            StepKind::Disrupted | StepKind::Drifted => step.reason.to_ascii_lowercase(),
+            StepKind::Bound | StepKind::Evicted => String::new(),
+            _ => [&*step.reason, &*step.message].join(" "),
+        };
+        let key = (step.kind, object.clone(), step.pod.clone(), says);
+        if let Some(same) = known.get(&key).and_then(|at| all.get_mut(*at)) {
+            same.count = same.count.max(step.count);
+            same.last = same.last.max(if step.kind.is_once() { same.last } else { step.last });
+            if same.message.is_empty() {
+                same.message = step.message;
+            }
+            if same.reason.is_empty() {
+                same.reason = step.reason;
+            }
+            continue;
+        }
+        known.insert(key, all.len());
+        all.push(step);
+    }
+    all
+}

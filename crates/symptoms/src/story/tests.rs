@@ -1,0 +1,202 @@
+//! Stories of a node, told from a log, events and objects in any order.
+
+use insta::assert_snapshot;
+use lint::story::{Story, StoryStep};
+use manifest::limits::Limits;
+
+use super::StoryTarget;
+use crate::cluster::ClusterInput;
+use crate::entry::At;
+use crate::reader::Reader;
+use manifest::Document;
+use objects::object::Object;
+
+const LOG: &str = include_str!("example/karpenter.log");
+const EVENTS: &str = include_str!("example/events.jsonl");
+const OBJECTS: &str = include_str!("example/objects.yaml");
+
+fn told(target: StoryTarget, files: &[(&str, &str)]) -> Option<Story> {
+    let mut input = ClusterInput::new("").about(Some(target));
+    for (position, (name, text)) in files.iter().enumerate() {
+        input.files.push((*name).to_owned());
+        let mut reader = Reader::new(name, position, Limits::DEFAULT);
+        reader.feed(text.as_bytes(), &mut |entry| input.observe(entry));
+        let read = reader.finish(&mut |entry| input.observe(entry));
+        for document in read.file.iter().flat_map(|file| &file.documents) {
+            let Document::Read(tree) = document else { continue };
+            for object in Object::all(tree) {
+                input.object(object, At { file: position, line: 1 });
+            }
+        }
+    }
+    input.story.as_ref().and_then(|story| story.tell(&input.name, &input.files))
+}
+
+fn all(target: StoryTarget) -> Option<Story> {
+    told(target, &[("karpenter.log", LOG), ("events.jsonl", EVENTS), ("objects.yaml", OBJECTS)])
+}
+
+fn line(step: &StoryStep) -> String {
+    let time = step.time.as_deref().and_then(|time| time.get(11..19)).unwrap_or("-");
+    let times = if step.count > 1 { format!(" x{}", step.count) } else { String::new() };
+    let parts = [step.reason.as_str(), step.message.as_str(), step.pod.as_str()];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("{time} {}{times} {}", step.event, parts.join(" | "))
+}
+
+fn shown(story: &Story) -> String {
+    story.steps.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn tells_the_life_of_a_node_from_every_source() {
+    let story = all(StoryTarget::Node("ip-10-0-37-12.eu-west-1.compute.internal".to_owned())).unwrap();
+    assert_snapshot!(shown(&story), @"
+    12:00:01 created for pending pods
+    12:00:01 podNominated shop/api-6d5f7c9b8-qk2vx
+    12:00:04 launched c6i.large spot eu-west-1a
+    12:00:40 registered 
+    12:00:55 initialized 
+    12:00:56 podBound shop/api-6d5f7c9b8-qk2vx
+    12:00:56 podBound shop/web-0
+    12:10:00 blocked x5 pdb | Pdb prevents pod evictions (PodDisruptionBudget=[shop/api])
+    13:45:00 blocked x4 not-cheaper | Can't replace with a cheaper node
+    15:00:00 disrupted underutilized | replace
+    15:01:10 draining 
+    15:01:12 blocked x2 pods-remain | Failed to drain node, 2 pods are waiting to be evicted
+    15:01:15 podEvicted Underutilized | shop/api-6d5f7c9b8-qk2vx
+    15:01:15 podEvicted Underutilized | shop/web-0
+    15:02:30 nodeDeleted 
+    15:02:31 terminated
+    ");
+    assert!(story.steps.iter().all(|step| step.node_claim == "default-7xk2p"), "{story:#?}");
+    let by_claim = all(StoryTarget::Node("default-7xk2p".to_owned())).unwrap();
+    assert_eq!((by_claim.steps, by_claim.lifelines), (story.steps, story.lifelines));
+}
+
+#[test]
+fn tells_the_story_of_a_pod_without_the_other_pods() {
+    let story = all(StoryTarget::Pod("shop/api-6d5f7c9b8-qk2vx".to_owned())).unwrap();
+    assert_snapshot!(shown(&story), @"
+    12:00:00 podFound shop/api-6d5f7c9b8-qk2vx, shop/web-0
+    12:00:01 created for pending pods
+    12:00:01 podNominated shop/api-6d5f7c9b8-qk2vx
+    12:00:04 launched c6i.large spot eu-west-1a
+    12:00:40 registered 
+    12:00:55 initialized 
+    12:00:56 podBound shop/api-6d5f7c9b8-qk2vx
+    12:10:00 blocked x5 pdb | Pdb prevents pod evictions (PodDisruptionBudget=[shop/api])
+    13:45:00 blocked x4 not-cheaper | Can't replace with a cheaper node
+    15:00:00 disrupted underutilized | replace
+    15:01:10 draining 
+    15:01:12 blocked x2 pods-remain | Failed to drain node, 2 pods are waiting to be evicted
+    15:01:15 podEvicted Underutilized | shop/api-6d5f7c9b8-qk2vx
+    15:02:30 nodeDeleted 
+    15:02:31 terminated
+    ");
+}
+
+#[test]
+fn a_nodepool_has_a_lifeline_for_each_nodeclaim() {
+    let story = all(StoryTarget::NodePool("default".to_owned())).unwrap();
+    assert!(story.steps.iter().any(|step| step.reason == "budget"), "{}", shown(&story));
+    assert_snapshot!(format!("{:#?}", story.lifelines), @r#"
+    [
+        Lifeline {
+            node_claim: "default-7xk2p",
+            node: "ip-10-0-37-12.eu-west-1.compute.internal",
+            node_pool: "default",
+            instance: "c6i.large spot eu-west-1a",
+            created: Some(
+                "2025-10-21T12:00:01Z",
+            ),
+            launched: Some(
+                "2025-10-21T12:00:04Z",
+            ),
+            registered: Some(
+                "2025-10-21T12:00:40Z",
+            ),
+            initialized: Some(
+                "2025-10-21T12:00:55Z",
+            ),
+            disrupted: Some(
+                "2025-10-21T15:00:00Z",
+            ),
+            reason: "underutilized",
+            draining: Some(
+                "2025-10-21T15:01:10Z",
+            ),
+            drained: None,
+            terminated: Some(
+                "2025-10-21T15:02:31Z",
+            ),
+            pods: [
+                "shop/api-6d5f7c9b8-qk2vx",
+                "shop/web-0",
+            ],
+        },
+        Lifeline {
+            node_claim: "default-b4r7d",
+            node: "ip-10-0-37-99.eu-west-1.compute.internal",
+            node_pool: "default",
+            instance: "c6i.medium spot eu-west-1a",
+            created: Some(
+                "2025-10-21T15:00:01Z",
+            ),
+            launched: Some(
+                "2025-10-21T15:00:04Z",
+            ),
+            registered: Some(
+                "2025-10-21T15:00:50Z",
+            ),
+            initialized: Some(
+                "2025-10-21T15:01:05Z",
+            ),
+            disrupted: None,
+            reason: "",
+            draining: None,
+            drained: None,
+            terminated: None,
+            pods: [
+                "shop/api-6d5f7c9b8-n3w00",
+            ],
+        },
+    ]
+    "#);
+    let cluster = all(StoryTarget::Cluster).unwrap();
+    assert!(cluster.steps.is_empty());
+    assert_eq!(cluster.lifelines.len(), 3);
+}
+
+#[test]
+fn the_order_of_the_files_changes_no_story() {
+    let target = || StoryTarget::Node("default-7xk2p".to_owned());
+    let first = told(target(), &[("a", LOG), ("b.jsonl", EVENTS), ("c.yaml", OBJECTS)]).unwrap();
+    let other = told(target(), &[("c.yaml", OBJECTS), ("b.jsonl", EVENTS), ("a", LOG)]).unwrap();
+    assert_eq!(shown(&first), shown(&other));
+}
+
+#[test]
+fn an_unknown_object_has_no_story() {
+    for target in [
+        StoryTarget::Node("other".to_owned()),
+        StoryTarget::Pod("shop/other".to_owned()),
+        StoryTarget::NodePool("other".to_owned()),
+        StoryTarget::Node(String::new()),
+    ] {
+        assert_eq!(all(target.clone()), None, "{target:?}");
+    }
+    assert_eq!(told(StoryTarget::Cluster, &[("a", "hello\n")]), None);
+}
+
+#[test]
+fn keeps_a_bounded_number_of_steps() {
+    let mut input = ClusterInput::new("").about(Some(StoryTarget::NodePool("default".to_owned())));
+    let story = input.story.as_mut().unwrap();
+    story.most = 3;
+    let mut reader = Reader::new("karpenter.log", 0, Limits::DEFAULT);
+    reader.feed(LOG.as_bytes(), &mut |entry| input.observe(entry));
+    let story = input.story.as_ref().unwrap().tell("", &[]).unwrap();
+    assert_eq!(story.steps.len(), 3);
+    assert!(story.forgotten > 0);
+}

@@ -1,0 +1,278 @@
+//! Stories of `karpwarden diagnose --node`, `--pod` and `--nodepool`: text, and timelines as a table or CSV.
+
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+use lint::story::{Lifeline, Story, StoryStep};
+use symptoms::StoryTarget;
+
+/// Object of a story, and its form.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Story of one object")]
+pub(crate) struct StoryFlags {
+    /// Tell what happened to this Node or NodeClaim, instead of the diagnoses.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["pod", "nodepool"])]
+    node: Option<String>,
+
+    /// Tell what happened to this pod and its node.
+    #[arg(long, value_name = "NAMESPACE/NAME", value_parser = pod_name, conflicts_with = "nodepool")]
+    pod: Option<String>,
+
+    /// Tell what happened to this NodePool and its nodes.
+    #[arg(long, value_name = "NAME")]
+    nodepool: Option<String>,
+
+    /// Print one row for each NodeClaim of the object, or for all NodeClaims [default: table].
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
+    timeline: Option<TimelineForm>,
+}
+
+/// Form of a timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TimelineForm {
+    /// Aligned columns
+    Table,
+    /// Comma-separated values, with full times and all pods
+    Csv,
+}
+
+fn pod_name(text: &str) -> Result<String, String> {
+    let is_qualified = text
+        .split_once('/')
+        .is_some_and(|(namespace, name)| !namespace.is_empty() && !name.is_empty() && !name.contains('/'));
+    if is_qualified { Ok(text.to_owned()) } else { Err("write NAMESPACE/NAME".to_owned()) }
+}
+
+impl StoryFlags {
+    /// The object of the story; `None` if nobody asks for a story.
+    pub(crate) fn target(&self) -> Option<StoryTarget> {
+        let named = self.node.clone().map(StoryTarget::Node);
+        let named = named.or_else(|| self.pod.clone().map(StoryTarget::Pod));
+        let named = named.or_else(|| self.nodepool.clone().map(StoryTarget::NodePool));
+        named.or_else(|| self.timeline.map(|_| StoryTarget::Cluster))
+    }
+
+    /// Writes the stories in the form that the flags ask for.
+    pub(crate) fn write(&self, out: &mut dyn Write, stories: &[Story]) -> io::Result<()> {
+        match self.timeline {
+            Some(TimelineForm::Csv) => csv(out, stories),
+            Some(TimelineForm::Table) => table(out, stories),
+            None => stories.iter().try_for_each(|story| text(out, story)),
+        }
+    }
+
+    /// The message if no input mentions the object.
+    pub(crate) fn absence(&self) -> String {
+        match self.target() {
+            Some(StoryTarget::Node(name)) => format!("no input mentions the node or NodeClaim `{name}`"),
+            Some(StoryTarget::Pod(name)) => format!("no input mentions the pod `{name}`"),
+            Some(StoryTarget::NodePool(name)) => format!("no input mentions the NodePool `{name}`"),
+            _ => "no input mentions a NodeClaim".to_owned(),
+        }
+    }
+}
+
+/// Writes a story as text: one line for each step, with the explanation below it.
+fn text(out: &mut dyn Write, story: &Story) -> io::Result<()> {
+    let cluster = if story.cluster.is_empty() { String::new() } else { format!(" in {}", story.cluster) };
+    writeln!(out, "{} {}{cluster}{}", story.kind, story.name, summary(story))?;
+    let is_single = story.lifelines.len() <= 1;
+    let mut day = "";
+    for step in &story.steps {
+        let time = step.time.as_deref().unwrap_or_default();
+        let date = time.get(..10).filter(|_| time.contains('T')).unwrap_or_default();
+        if !date.is_empty() && date != day {
+            writeln!(out, "{date}")?;
+            day = date;
+        }
+        let line = format!("  {:>9}  {:<14} {}", clock(time), event(step), details(step, is_single));
+        writeln!(out, "{}", line.trim_end())?;
+        if !step.meaning.is_empty() {
+            writeln!(out, "  {:>9}  {:<14} {}", "", "", step.meaning)?;
+        }
+    }
+    if story.forgotten > 0 {
+        writeln!(out, "  {} further steps were left out", story.forgotten)?;
+    }
+    writeln!(out)
+}
+
+/// The NodeClaim and the NodePool of a node or a pod, and the state at the end.
+fn summary(story: &Story) -> String {
+    let Some(last) = story.lifelines.last() else { return String::new() };
+    if story.kind == "NodePool" {
+        return format!(", {} NodeClaims", story.lifelines.len());
+    }
+    let state = if last.terminated.is_some() {
+        "terminated"
+    } else if last.draining.is_some() {
+        "draining"
+    } else if last.disrupted.is_some() {
+        "being disrupted"
+    } else if last.initialized.is_some() {
+        "in use"
+    } else {
+        "starting"
+    };
+    let instance = if last.instance.is_empty() { String::new() } else { format!(", {}", last.instance) };
+    format!(", NodeClaim {} of NodePool {}{instance}, {state}", last.node_claim, last.node_pool)
+}
+
+fn clock(time: &str) -> &str {
+    if time.contains('T') { time.get(11..19).unwrap_or(time) } else { time }
+}
+
+/// The kind of step in words.
+fn event(step: &StoryStep) -> &'static str {
+    match step.event {
+        "launchFailed" => "not launched",
+        "podFound" => "pod found",
+        "podNotScheduled" => "no node",
+        "podNominated" => "nominated",
+        "podBound" => "pod bound",
+        "podEvicted" => "pod evicted",
+        "drainLimited" => "drain limited",
+        "volumesDetached" => "volumes gone",
+        "nodeDeleted" => "node deleted",
+        "blocked" if step.reason.starts_with("zonal-shift") => "zone",
+        "blocked"
+            if matches!(step.reason.as_str(), "pods-remain" | "eviction-refused" | "termination-failed") =>
+        {
+            "waiting"
+        }
+        "blocked" => "left alone",
+        other => other,
+    }
+}
+
+fn details(step: &StoryStep, is_single: bool) -> String {
+    let claim = if is_single { "" } else { step.node_claim.as_str() };
+    let reason = if step.event == "blocked" { "" } else { step.reason.as_str() };
+    let mut parts: Vec<String> = Vec::new();
+    if step.count > 1 {
+        let until = step.last.as_deref().map(|last| format!(" until {}", clock(last))).unwrap_or_default();
+        parts.push(format!("x{}{until}", step.count));
+    }
+    let node = if step.event == "registered" { step.node.as_str() } else { "" };
+    let shown = [claim, reason, step.message.as_str(), step.pod.as_str(), node];
+    parts.extend(shown.into_iter().filter(|part| !part.is_empty()).map(str::to_owned));
+    parts.join("  ")
+}
+
+/// Columns of a timeline.
+const COLUMNS: [&str; 13] = [
+    "nodeClaim",
+    "node",
+    "nodePool",
+    "instance",
+    "created",
+    "launched",
+    "registered",
+    "initialized",
+    "disrupted",
+    "reason",
+    "draining",
+    "drained",
+    "terminated",
+];
+
+fn time(time: Option<&String>) -> &str {
+    time.map_or("", String::as_str)
+}
+
+fn cells(row: &Lifeline) -> [&str; 13] {
+    [
+        &row.node_claim,
+        &row.node,
+        &row.node_pool,
+        &row.instance,
+        time(row.created.as_ref()),
+        time(row.launched.as_ref()),
+        time(row.registered.as_ref()),
+        time(row.initialized.as_ref()),
+        time(row.disrupted.as_ref()),
+        &row.reason,
+        time(row.draining.as_ref()),
+        time(row.drained.as_ref()),
+        time(row.terminated.as_ref()),
+    ]
+}
+
+fn csv(out: &mut dyn Write, stories: &[Story]) -> io::Result<()> {
+    writeln!(out, "cluster,{},pods", COLUMNS.join(","))?;
+    for story in stories {
+        for row in &story.lifelines {
+            let pods = row.pods.join(" ");
+            let all = std::iter::once(story.cluster.as_str()).chain(cells(row)).chain([pods.as_str()]);
+            writeln!(out, "{}", all.map(quoted).collect::<Vec<_>>().join(","))?;
+        }
+    }
+    Ok(())
+}
+
+/// A value of CSV, in quotes where RFC 4180 needs them.
+fn quoted(value: &str) -> String {
+    if value.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", value.replace('"', "\"\""))
+    } else {
+        value.to_owned()
+    }
+}
+
+/// Writes the columns that have a value, with the time of day if all times are of one day.
+fn table(out: &mut dyn Write, stories: &[Story]) -> io::Result<()> {
+    let rows: Vec<&Lifeline> = stories.iter().flat_map(|story| &story.lifelines).collect();
+    let all: Vec<[&str; 13]> = rows.iter().map(|row| cells(row)).collect();
+    let is_time = |cell: &str| cell.len() == 20 && cell.ends_with('Z');
+    let mut days = all.iter().flatten().filter(|cell| is_time(cell)).filter_map(|cell| cell.get(..10));
+    let day = days.next();
+    let is_one_day = days.all(|other| Some(other) == day);
+    let short = |cell: &str| -> String {
+        match cell {
+            cell if !is_time(cell) => cell.to_owned(),
+            cell if is_one_day => clock(cell).to_owned(),
+            cell => cell.replace('T', " ").trim_end_matches('Z').to_owned(),
+        }
+    };
+    let mut lines: Vec<Vec<String>> =
+        vec![COLUMNS.map(str::to_owned).into_iter().chain(["pods".to_owned()]).collect()];
+    for (row, cells) in rows.iter().zip(&all) {
+        lines.push(cells.iter().map(|cell| short(cell)).chain([row.pods.len().to_string()]).collect());
+    }
+    let column = |at: usize| lines.iter().filter_map(move |line| line.get(at));
+    let widths: Vec<usize> = (0..=COLUMNS.len())
+        .map(|at| {
+            let is_empty = column(at).skip(1).all(String::is_empty);
+            if is_empty { 0 } else { column(at).map(|cell| cell.chars().count()).max().unwrap_or_default() }
+        })
+        .collect();
+    if let Some(day) = day.filter(|_| is_one_day) {
+        writeln!(out, "{day}")?;
+    }
+    for line in &lines {
+        let cells = line.iter().zip(&widths).filter(|(_, width)| **width > 0);
+        let padded: Vec<String> = cells.map(|(cell, width)| format!("{cell:<width$}")).collect();
+        writeln!(out, "{}", padded.join("  ").trim_end())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{pod_name, quoted};
+
+    #[test]
+    fn accepts_pods_with_a_namespace() {
+        assert!(pod_name("shop/web-0").is_ok());
+        for text in ["web-0", "/web-0", "shop/", "a/b/c", ""] {
+            assert!(pod_name(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn quotes_values_of_csv() {
+        for (value, expected) in [("a b", "a b"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("", "")] {
+            assert_eq!(quoted(value), expected);
+        }
+    }
+}
