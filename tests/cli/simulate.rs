@@ -306,3 +306,35 @@ fn tells_why_no_pool_takes_pods_once() {
     let empty = Folder::with(&[("pool.yaml", POOL)]).run(&["simulate", "pool.yaml"]);
     assert!(empty.stdout.starts_with("the input has no pods to place\n"), "{empty:?}");
 }
+
+#[test]
+fn finished_and_suspended_jobs_make_no_pods() {
+    let job = |name: &str, kind: &str, fields: &str| {
+        let template =
+            "template: {spec: {tolerations: [{key: team}], containers: [{name: a, image: nginx}]}}";
+        let spec = if kind == "CronJob" {
+            format!("jobTemplate: {{spec: {{{template}}}}}")
+        } else {
+            template.to_owned()
+        };
+        format!(
+            "---\napiVersion: batch/v1\nkind: {kind}\nmetadata: {{name: {name}}}\n{fields}spec:\n  {spec}\n"
+        )
+    };
+    let ended = |kind: &str, status: &str| {
+        format!("status: {{conditions: [{{type: {kind}, status: '{status}'}}]}}\n")
+    };
+    let jobs = [
+        job("complete", "Job", &ended("Complete", "True")),
+        job("failed", "Job", &ended("Failed", "True")),
+        job("stopped", "Job", "") + "  suspend: true\n",
+        job("off", "CronJob", "") + "  suspend: true\n",
+        job("running", "Job", &ended("Failed", "False")),
+        job("daily", "CronJob", "") + "  suspend: false\n",
+    ];
+    let folder = Folder::with(&[("pool.yaml", POOL), ("jobs.yaml", &jobs.concat())]);
+    let json = folder.run(&["simulate", "--format", "json", "pool.yaml", "jobs.yaml"]).json();
+    let names: Vec<&str> =
+        json["pods"].as_array().unwrap().iter().map(|pod| pod["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["running-0", "daily-0"]);
+}

@@ -115,7 +115,8 @@ impl Collection {
             logs.extend(source.collect(&self.kubectl, &self.folder, since)?);
         }
         Ok(Snapshot {
-            schema: 1,
+            api_version: "karpwarden.github.io/v1",
+            kind: "Snapshot",
             version: env!("CARGO_PKG_VERSION"),
             collected_at,
             kubernetes_version,

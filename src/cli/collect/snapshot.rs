@@ -12,7 +12,8 @@ pub(super) const FILE: &str = "snapshot.json";
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Snapshot {
-    pub(super) schema: u32,
+    pub(super) api_version: &'static str,
+    pub(super) kind: &'static str,
     /// The version of Karpwarden.
     pub(super) version: &'static str,
     /// The time at which the collection began.

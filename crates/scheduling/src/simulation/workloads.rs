@@ -49,7 +49,7 @@ impl<'d> InputPods<'d> {
                 "Pod" => all.add_pod(*object),
                 "DaemonSet" => all.daemons.extend(expand(*object, 1)),
                 _ if settings.whole_state => {}
-                _ if owners.contains(&key) || is_owned(*object) => {}
+                _ if owners.contains(&key) || is_owned(*object) || is_idle(*object) => {}
                 _ => all.pending.extend(expand(*object, replicas(*object, settings))),
             }
             all.is_truncated |= all.pending.len() > MOST_PODS;
@@ -117,6 +117,21 @@ fn parallel(spec: Option<Node<'_>>) -> Option<usize> {
 
 fn is_owned(object: Object<'_>) -> bool {
     object.metadata().owner_kinds().next().is_some()
+}
+
+/// Whether a Job or CronJob makes no pods: it is suspended, or the Job has finished, as most Jobs of a live cluster.
+/// Source: `JobComplete`, `JobFailed` and `Suspend` in staging/src/k8s.io/api/batch/v1/types.go of kubernetes/kubernetes at
+/// v1.33.0.
+fn is_idle(object: Object<'_>) -> bool {
+    if !matches!(object.kind(), "Job" | "CronJob") {
+        return false;
+    }
+    let conditions = object.at(&["status", "conditions"]).into_iter().flat_map(Node::items);
+    let mut ended = conditions.filter(|condition| {
+        matches!(condition.str_at(&["type"]), Some("Complete" | "Failed"))
+            && condition.str_at(&["status"]) == Some("True")
+    });
+    object.at(&["spec", "suspend"]).and_then(Node::as_bool) == Some(true) || ended.next().is_some()
 }
 
 /// The workloads whose pods are in the input, by namespace, kind and name.

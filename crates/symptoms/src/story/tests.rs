@@ -190,6 +190,31 @@ fn an_unknown_object_has_no_story() {
 }
 
 #[test]
+fn reads_the_table_of_events_of_an_early_release() {
+    let events = "\
+LAST SEEN   TYPE      REASON              OBJECT                     MESSAGE
+40m         Normal    DisruptionBlocked   nodeclaim/default-7xk2p    Cannot disrupt NodeClaim: pdb \"shop/api\" prevents pod evictions
+10m         Normal    Unconsolidatable    nodeclaim/default-7xk2p    NodePool \"default\" has non-empty consolidation disabled
+2m          Warning   FailedDraining      node/ip-10-0-37-12         Failed to drain node, 1 pods are waiting to be evicted
+5m          Normal    Starting            node/ip-10-0-37-12         Starting kubelet.
+";
+    let story = told(StoryTarget::Node("default-7xk2p".to_owned()), &[("events.txt", events)]).unwrap();
+    let reasons: Vec<_> =
+        story.steps.iter().map(|step| (step.reason.as_str(), step.message.as_str())).collect();
+    assert_eq!(
+        reasons,
+        [
+            ("pdb", "pdb \"shop/api\" prevents pod evictions"),
+            ("not-empty", "NodePool \"default\" has non-empty consolidation disabled"),
+        ]
+    );
+    let story = told(StoryTarget::Node("ip-10-0-37-12".to_owned()), &[("events.txt", events)]).unwrap();
+    let events: Vec<_> = story.steps.iter().map(|step| (step.event, step.reason.as_str())).collect();
+    assert_eq!(events, [("event", "Starting"), ("blocked", "pods-remain")]);
+    assert!(story.lifelines.is_empty(), "no input names its NodeClaim");
+}
+
+#[test]
 fn keeps_a_bounded_number_of_steps() {
     let mut input = ClusterInput::new("").about(Some(StoryTarget::NodePool("default".to_owned())));
     let story = input.story.as_mut().unwrap();
