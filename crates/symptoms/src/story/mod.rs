@@ -24,6 +24,9 @@ use step::{Step, StepKind, steps};
 /// Number of steps that are remembered.
 const MOST: usize = 200_000;
 
+/// Kind, objects and words of a step that may repeat.
+type RepetitionKey = (StepKind, SmolStr, Box<str>);
+
 /// Object of a story.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoryTarget {
@@ -54,7 +57,7 @@ pub(super) struct StoryTeller {
     target: StoryTarget,
     steps: Vec<Step>,
     /// The positions of steps that may repeat.
-    repeating: HashMap<(StepKind, SmolStr, Box<str>), usize>,
+    repeating: HashMap<RepetitionKey, usize>,
     /// The Node and the NodePool of each NodeClaim.
     nodes: BTreeMap<SmolStr, SmolStr>,
     pools: BTreeMap<SmolStr, SmolStr>,
@@ -112,20 +115,72 @@ impl StoryTeller {
         if self.is_irrelevant(&step) {
             return;
         }
-        if !step.kind.is_once() {
-            let object = [&step.claim, &step.node, &step.pod, &step.pool].map(SmolStr::as_str).join("\0");
-            let key = (step.kind, object.into(), [&*step.reason, &*step.message].join("\0").into());
+        if let Some(key) = step.key() {
             if let Some(known) = self.repeating.get(&key).and_then(|at| self.steps.get_mut(*at)) {
                 known.join(&step);
                 return;
             }
+            self.make_room();
             self.repeating.insert(key, self.steps.len());
-        }
-        if self.steps.len() >= self.most {
-            self.forgotten += 1;
-            return;
+        } else {
+            self.make_room();
         }
         self.steps.push(step);
+    }
+
+    /// Forgets steps if there are too many: those of other nodes first, then the oldest ones of other objects. The newest
+    /// nodes are asked about most.
+    fn make_room(&mut self) {
+        if self.steps.len() < self.most {
+            return;
+        }
+        let steps = std::mem::take(&mut self.steps);
+        let before = steps.len();
+        let claims = self.claims();
+        let is_own: Vec<bool> = {
+            let cast = self.cast_of(&steps, &claims);
+            let is_single = matches!(self.target, StoryTarget::Node(_) | StoryTarget::Pod(_));
+            steps.iter().map(|step| is_single && cast.has(step)).collect()
+        };
+        let mut kept = Vec::with_capacity(self.most);
+        let mut number = 0;
+        for (step, is_own) in steps.into_iter().zip(is_own) {
+            number += 1;
+            if is_own {
+                kept.push(step);
+            } else if self.is_of_other_node(&step) {
+                // The story never needs it.
+            } else if number * 4 <= before + 3 {
+                self.forgotten += 1;
+            } else {
+                kept.push(step);
+            }
+        }
+        // Even the story alone is too long. Much room at once keeps the cost linear.
+        if kept.len() * 8 > self.most * 7 {
+            let forgotten = kept.len() / 4 + 1;
+            kept.drain(..forgotten.min(kept.len()));
+            self.forgotten += forgotten as u64;
+        }
+        let used: BTreeSet<SmolStr> = kept.iter().map(|step| step.claim.clone()).collect();
+        let own = self.target.names().1.to_owned();
+        self.nodes.retain(|claim, node| used.contains(claim) || *node == own.as_str());
+        self.pools.retain(|claim, _| used.contains(claim));
+        self.instances.retain(|claim, _| used.contains(claim));
+        self.repeating = kept.iter().enumerate().filter_map(|(at, step)| Some((step.key()?, at))).collect();
+        self.steps = kept;
+    }
+
+    /// Whether a step belongs to a node that the input names, and that nobody asks about.
+    fn is_of_other_node(&self, step: &Step) -> bool {
+        let StoryTarget::Node(name) = &self.target else { return false };
+        let node = self.nodes.get(&step.claim).unwrap_or(&step.node);
+        !node.is_empty() && *node != name.as_str() && step.claim != name.as_str()
+    }
+
+    /// The NodeClaim of each Node.
+    fn claims(&self) -> BTreeMap<SmolStr, SmolStr> {
+        self.nodes.iter().map(|(claim, node)| (node.clone(), claim.clone())).collect()
     }
 
     /// Whether a step is about another pod only, and says nothing of a node.
@@ -206,9 +261,8 @@ impl StoryTeller {
         if name.is_empty() && self.target != StoryTarget::Cluster {
             return None;
         }
-        let claims: BTreeMap<&str, &str> =
-            self.nodes.iter().map(|(claim, node)| (node.as_str(), claim.as_str())).collect();
-        let cast = self.cast(&claims);
+        let claims = self.claims();
+        let cast = self.cast_of(&self.steps, &claims);
         let mut own: Vec<Step> = self.steps.iter().filter(|step| cast.has(step)).cloned().collect();
         let bound = self.steps.iter().filter(|step| step.kind == StepKind::Bound);
         let bound: BTreeMap<&str, &SmolStr> = bound
@@ -237,40 +291,39 @@ impl StoryTeller {
     }
 
     /// The names of the objects of the story.
-    fn cast<'s>(&'s self, claims: &BTreeMap<&'s str, &'s str>) -> Cast<'s> {
+    fn cast_of<'s>(&'s self, steps: &'s [Step], claims: &'s BTreeMap<SmolStr, SmolStr>) -> Cast<'s> {
         let mut cast = Cast::default();
         match &self.target {
             StoryTarget::Node(name) => {
                 cast.nodes.insert(name);
-                let claim = claims.get(name.as_str()).copied();
+                let claim = claims.get(name.as_str()).map(SmolStr::as_str);
                 let is_claim = self.nodes.contains_key(name.as_str())
-                    || self.steps.iter().any(|step| step.claim == name.as_str());
+                    || steps.iter().any(|step| step.claim == name.as_str());
                 cast.claims.extend(claim.or_else(|| is_claim.then_some(name.as_str())));
             }
             StoryTarget::Pod(name) => {
                 cast.pods.insert(name);
-                let own = || self.steps.iter().filter(|step| step.pod == name.as_str());
+                let own = || steps.iter().filter(|step| step.pod == name.as_str());
                 cast.nodes.extend(own().map(|step| step.node.as_str()).filter(|node| !node.is_empty()));
                 cast.claims.extend(own().map(|step| step.claim.as_str()).filter(|claim| !claim.is_empty()));
                 let of_nodes: Vec<&str> =
-                    cast.nodes.iter().filter_map(|node| claims.get(node).copied()).collect();
+                    cast.nodes.iter().filter_map(|node| claims.get(*node).map(SmolStr::as_str)).collect();
                 cast.claims.extend(of_nodes);
             }
             StoryTarget::NodePool(name) => {
                 cast.pools.insert(name);
-                let all = self.steps.iter().map(|step| step.claim.as_str()).filter(|claim| !claim.is_empty());
+                let all = steps.iter().map(|step| step.claim.as_str()).filter(|claim| !claim.is_empty());
                 cast.claims.extend(all.filter(|claim| self.pool_of(claim) == name));
             }
             StoryTarget::Cluster => {
-                cast.claims.extend(
-                    self.steps.iter().map(|step| step.claim.as_str()).filter(|claim| !claim.is_empty()),
-                );
+                cast.claims
+                    .extend(steps.iter().map(|step| step.claim.as_str()).filter(|claim| !claim.is_empty()));
             }
         }
         let nodes: Vec<&str> =
             cast.claims.iter().filter_map(|claim| self.nodes.get(*claim).map(SmolStr::as_str)).collect();
         cast.nodes.extend(nodes);
-        let bound = self.steps.iter().filter(|step| step.kind == StepKind::Bound && !step.pod.is_empty());
+        let bound = steps.iter().filter(|step| step.kind == StepKind::Bound && !step.pod.is_empty());
         let bound: Vec<&str> =
             bound.filter(|step| cast.nodes.contains(&*step.node)).map(|step| step.pod.as_str()).collect();
         cast.bound.extend(bound);
@@ -285,12 +338,12 @@ impl StoryTeller {
     }
 
     /// Adds the names that other lines give.
-    fn complete(&self, step: &mut Step, claims: &BTreeMap<&str, &str>) {
+    fn complete(&self, step: &mut Step, claims: &BTreeMap<SmolStr, SmolStr>) {
         if step.claim.is_empty()
             && !step.node.is_empty()
             && let Some(claim) = claims.get(step.node.as_str())
         {
-            step.claim = (*claim).into();
+            step.claim = claim.clone();
         }
         if step.node.is_empty()
             && let Some(node) = self.nodes.get(&step.claim)
@@ -320,6 +373,15 @@ impl Cast<'_> {
 }
 
 impl Step {
+    /// Key of the repetitions of a step; `None` for a step that does not repeat.
+    fn key(&self) -> Option<RepetitionKey> {
+        if self.kind.is_once() {
+            return None;
+        }
+        let object = [&self.claim, &self.node, &self.pod, &self.pool].map(SmolStr::as_str).join("\0");
+        Some((self.kind, object.into(), [&*self.reason, &*self.message].join("\0").into()))
+    }
+
     /// Joins a repetition.
     fn join(&mut self, other: &Self) {
         self.count += other.count;

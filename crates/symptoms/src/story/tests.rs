@@ -214,14 +214,31 @@ LAST SEEN   TYPE      REASON              OBJECT                     MESSAGE
     assert!(story.lifelines.is_empty(), "no input names its NodeClaim");
 }
 
-#[test]
-fn keeps_a_bounded_number_of_steps() {
-    let mut input = ClusterInput::new("").about(Some(StoryTarget::NodePool("default".to_owned())));
-    let story = input.story.as_mut().unwrap();
-    story.most = 3;
+/// The story of the example's log followed by more logs, with a bound on the steps.
+fn bounded(target: StoryTarget, most: usize, more: &str) -> Story {
+    let mut input = ClusterInput::new("").about(Some(target));
+    input.story.as_mut().unwrap().most = most;
     let mut reader = Reader::new("karpenter.log", 0, Limits::DEFAULT);
     reader.feed(LOG.as_bytes(), &mut |entry| input.observe(entry));
-    let story = input.story.as_ref().unwrap().tell("", &[]).unwrap();
-    assert_eq!(story.steps.len(), 3);
-    assert!(story.forgotten > 0);
+    reader.feed(more.as_bytes(), &mut |entry| input.observe(entry));
+    input.story.as_ref().unwrap().tell("", &[]).unwrap()
+}
+
+#[test]
+fn keeps_the_newest_steps_of_a_nodepool() {
+    let story = bounded(StoryTarget::NodePool("default".to_owned()), 4, "");
+    assert!(story.steps.len() <= 4 && story.forgotten > 0, "{}", shown(&story));
+    assert_eq!(story.steps.last().map(|step| step.event), Some("terminated"));
+}
+
+#[test]
+fn keeps_every_step_of_a_node_among_thousands_of_others() {
+    let other = |number: usize| {
+        LOG.replace("default-7xk2p", &format!("web-{number}"))
+            .replace("ip-10-0-37-12", &format!("ip-{number}"))
+    };
+    let others: String = (0..100).map(other).collect();
+    let target = || StoryTarget::Node("ip-10-0-37-12.eu-west-1.compute.internal".to_owned());
+    let (alone, among) = (bounded(target(), 1_000, ""), bounded(target(), 100, &others));
+    assert_eq!((shown(&among), among.lifelines), (shown(&alone), alone.lifelines));
 }
