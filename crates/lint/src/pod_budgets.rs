@@ -88,14 +88,14 @@ impl<'d> PodBudgets<'d> {
 }
 
 /// The file and the position of an object.
-fn place<'d>(object: Object<'d>) -> (&'d str, usize) {
+fn place(object: Object<'_>) -> (&str, usize) {
     let root = object.root();
     (root.source().name(), root.span().start)
 }
 
 /// The workload of an autoscaler, and its least number of pods. The default is 1 pod for a HorizontalPodAutoscaler, and none
-/// for KEDA's ScaledObject, whose default kind is Deployment (ScaledObject specification of keda.sh).
-fn autoscaled<'d>(object: Object<'d>) -> Option<(WorkloadName<'d>, Option<LeastReplicas<'d>>)> {
+/// for KEDA's `ScaledObject`, whose default kind is Deployment (its specification on keda.sh).
+fn autoscaled(object: Object<'_>) -> Option<(WorkloadName<'_>, Option<LeastReplicas<'_>>)> {
     let (target, least) = match HorizontalPodAutoscaler::of(object) {
         Some(autoscaler) => (autoscaler.scale_target()?, LeastReplicas::of(autoscaler.min_replicas(), 1)),
         None if object.group() == "keda.sh" && object.kind() == "ScaledObject" => {
