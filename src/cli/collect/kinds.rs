@@ -67,6 +67,7 @@ impl CollectedKind {
 pub(super) const KINDS: &[CollectedKind] = &[
     in_cluster("karpenter.sh", "NodePool", "nodepools"),
     in_cluster("karpenter.k8s.aws", "EC2NodeClass", "ec2nodeclasses"),
+    in_cluster("eks.amazonaws.com", "NodeClass", "nodeclasses"),
     in_cluster("karpenter.sh", "NodeClaim", "nodeclaims"),
     in_cluster("karpenter.sh", "NodeOverlay", "nodeoverlays"),
     in_namespace("autoscaling.x-k8s.io", "CapacityBuffer", "capacitybuffers"),

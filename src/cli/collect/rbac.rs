@@ -108,6 +108,9 @@ mod tests {
           - apiGroups: ["batch"]
             resources: [jobs, cronjobs]
             verbs: [list]
+          - apiGroups: ["eks.amazonaws.com"]
+            resources: [nodeclasses]
+            verbs: [list]
           - apiGroups: ["karpenter.k8s.aws"]
             resources: [ec2nodeclasses]
             verbs: [list]
@@ -182,6 +185,7 @@ mod tests {
         };
         insta::assert_snapshot!(roles.map(summary).collect::<Vec<_>>().join("\n\n"), @"
         resources: [nodes, namespaces, persistentvolumes]
+        resources: [nodeclasses]
         resources: [ec2nodeclasses]
         resources: [nodepools, nodeclaims, nodeoverlays]
         resources: [priorityclasses]

@@ -1,4 +1,3 @@
-use karpenter::kind::Kind;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
@@ -9,8 +8,8 @@ use objects::pod::Pod;
 rule! {
     /// ## What it does
     ///
-    /// Finds `karpenter.sh/do-not-disrupt` where Karpenter does not read it: as an annotation of a workload or a Namespace,
-    /// or as a label.
+    /// Finds `karpenter.sh/do-not-disrupt` where Karpenter does not read it: as an annotation of a workload, or as a
+    /// label.
     ///
     /// ## Why it is bad
     ///
@@ -59,7 +58,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         fix: Fixes::None,
         summary: "`karpenter.sh/do-not-disrupt` protects nothing outside the annotations of pods and nodes",
-        on: &[On::Workload, On::Kind(Kind::of("", "v1", "Namespace"))],
+        on: &[On::Workload],
         inventory: &[],
         check: check,
     }
@@ -68,13 +67,7 @@ rule! {
 const KEY: &str = "karpenter.sh/do-not-disrupt";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(pod) = Pod::of(object) else {
-        let annotation = object.metadata().annotation(KEY).filter(|node| protects(*node));
-        findings.extend(annotation.map(|node| {
-            report(node, "Karpenter reads the annotation of pods and nodes, and not of Namespaces")
-        }));
-        return;
-    };
+    let Some(pod) = Pod::of(object) else { return };
     if let Some(label) = pod.metadata().label(KEY).filter(|node| protects(*node)) {
         findings.push(report(label, "this is a label, but Karpenter reads the annotation with this key"));
     }
@@ -111,21 +104,13 @@ mod tests {
     }
 
     #[test]
-    fn reports_annotations_of_workloads_and_namespaces() {
+    fn reports_annotations_of_workloads() {
         let text = deployment("annotations: {karpenter.sh/do-not-disrupt: 'true'}", "");
         insta::assert_snapshot!(findings(&RULE, &text), @r#"
           5 |   annotations: {karpenter.sh/do-not-disrupt: 'true'}
             |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^
         warning Deployment/a metadata.annotations.karpenter.sh/do-not-disrupt [all]
           Karpenter reads the annotation of pods, and the pods of a Deployment do not inherit it: nothing protects the pods, and Karpenter may evict them at any time
-          help: write `karpenter.sh/do-not-disrupt: "true"` to the annotations of the pod, `spec.template.metadata.annotations` of a workload
-        "#);
-        let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, annotations: {karpenter.sh/do-not-disrupt: 'true'}}\n";
-        insta::assert_snapshot!(findings(&RULE, namespace), @r#"
-          3 | metadata: {name: a, annotations: {karpenter.sh/do-not-disrupt: 'true'}}
-            |                                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Namespace/a metadata.annotations.karpenter.sh/do-not-disrupt [all]
-          Karpenter reads the annotation of pods and nodes, and not of Namespaces: nothing protects the pods, and Karpenter may evict them at any time
           help: write `karpenter.sh/do-not-disrupt: "true"` to the annotations of the pod, `spec.template.metadata.annotations` of a workload
         "#);
     }

@@ -164,7 +164,7 @@ fn writes_a_snapshot_and_says_what_it_redacted() {
       Node                            1
       Deployment                      1
       Pod                             2
-    no objects of: NodeClaim, NodeOverlay, CapacityBuffer, Namespace, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob, PodDisruptionBudget, HorizontalPodAutoscaler, LimitRange, PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode, VolumeAttachment, PriorityClass, ServiceAccount, PrometheusRule, VMRule, Event
+    no objects of: NodeClass, NodeClaim, NodeOverlay, CapacityBuffer, Namespace, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob, PodDisruptionBudget, HorizontalPodAutoscaler, LimitRange, PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode, VolumeAttachment, PriorityClass, ServiceAccount, PrometheusRule, VMRule, Event
     redacted: 3 environment values, 1 command, 1 annotation, 1 secret in user data, 0 volume attributes
     next: karpwarden diagnose snap, karpwarden check --complete snap
     ");
@@ -263,7 +263,7 @@ fn kinds_that_the_cluster_lacks_are_no_error() {
     );
     let run = cluster.run(&["snap"]);
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
-    assert!(run.stdout.contains("no objects of: NodeClaim, NodeOverlay, "), "{}", run.stdout);
+    assert!(run.stdout.contains("no objects of: NodeClass, NodeClaim, NodeOverlay, "), "{}", run.stdout);
     assert_eq!(cluster.kind("NodeOverlay")["state"], "absent");
     assert_eq!(cluster.kind("NodeClaim")["state"], "read");
 }
