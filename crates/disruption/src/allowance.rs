@@ -204,6 +204,11 @@ impl<'d> PoolBudgets<'d> {
         }
     }
 
+    /// The number of a budget while its window is open; `None` if Karpenter cannot evaluate the number.
+    pub fn value_when_active(&self, index: usize, nodes: usize) -> Option<i64> {
+        self.budgets.get(index)?.value(BudgetState::Active, nodes).ok()
+    }
+
     /// Whether Karpenter cannot evaluate the schedule of a budget.
     pub fn is_broken(&self, index: usize) -> bool {
         self.budgets.get(index).is_some_and(|budget| matches!(budget.window, BudgetWindow::Broken(_)))

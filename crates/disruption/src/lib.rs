@@ -10,6 +10,7 @@
 //! | [`methods`], `simulate`, [`balanced`] | emptiness, drift and consolidation |
 //! | `draft`, [`command`], [`validation`], [`event`] | what the methods do and say |
 //! | [`judgement`] | all of it about a cluster |
+//! | [`calendar`] | what they allow over a week |
 //!
 //! This crate knows objects and schedules. It knows no rules and no findings, and it reads no clock.
 
@@ -18,6 +19,7 @@ pub mod balanced;
 mod behaviour;
 pub mod blocker;
 pub mod budget;
+pub mod calendar;
 mod candidate;
 pub mod cluster;
 pub mod command;
