@@ -87,7 +87,9 @@ impl<'d> Object<'d> {
         for (index, object) in objects.iter_mut().enumerate() {
             let next = next.get(index).copied();
             let order = next.unwrap_or(usize::MAX);
-            let byte = if next.is_some() { end_of_last_line(object.root) } else { usize::MAX };
+            // JSON may have all objects on one line, and the end of the line is far away.
+            let needs_end = next.is_some() && !comments.is_empty();
+            let byte = if needs_end { end_of_last_line(object.root) } else { usize::MAX };
             let split = comments.partition_point(|comment| comment.span.start < byte);
             (object.comments, comments) = comments.split_at_checked(split).unwrap_or_default();
             let split = duplicates.partition_point(|(first, _)| (*first as usize) < order);

@@ -311,6 +311,12 @@ fn varying(expected: &Json, judged: &JudgedMethod) -> Vec<String> {
     if !contains("commandCount", &json!(count)) {
         all.push(format!("{count} commands instead of {}", expected["commandCount"]));
     }
+    // One entry for each run or, in older releases, for each command.
+    let observed: Vec<&Json> = expected["observed"].as_array().into_iter().flatten().collect();
+    let seen: Vec<&Json> = observed
+        .iter()
+        .flat_map(|run| run.as_array().map_or_else(|| vec![*run], |commands| commands.iter().collect()))
+        .collect();
     for command in &judged.commands {
         let decision = json!(command.decision.name());
         if !contains("decisions", &decision) {
@@ -318,6 +324,13 @@ fn varying(expected: &Json, judged: &JudgedMethod) -> Vec<String> {
         }
         if !contains("candidateCounts", &json!(command.candidates.len())) {
             all.push(format!("{} candidates", command.candidates.len()));
+        }
+        let alike = |seen: &&Json| {
+            let count = seen["candidates"].as_array().map_or(0, Vec::len);
+            seen["decision"] == decision && count == command.candidates.len()
+        };
+        if !seen.iter().any(|seen| alike(seen)) {
+            all.push(format!("{} instead of one of {seen:?}", summary(command)));
         }
     }
     all
