@@ -64,11 +64,6 @@ impl<'d> Blocker<'d> {
         }
     }
 
-    /// Whether the eviction of a pod is in the way. Drift ignores that where the NodeClaim limits the termination.
-    pub(crate) const fn is_about_pods(&self) -> bool {
-        matches!(self, Self::PodDoNotDisrupt(..) | Self::PodBudget(..) | Self::SeveralPodBudgets(..))
-    }
-
     /// The time at which the reason goes away by itself.
     pub fn until(&self) -> Option<Timestamp> {
         match self {
@@ -101,13 +96,12 @@ impl<'d> Blocker<'d> {
         match self {
             Self::InProgress | Self::Nominated(_) => Vec::new(),
             Self::Unmanaged(object) | Self::NoNode(object) => vec![Place::value(object.name_node())],
-            Self::NotInitialized(object) => vec![labels(object)],
             Self::Deleting(object) => {
                 let field = object.at(&["metadata", "deletionTimestamp"]);
                 vec![Place::value(field.unwrap_or(object.name_node()))]
             }
             Self::DoNotDisrupt(value) => vec![Place::key_of_map(*value)],
-            Self::NoLabel(object, _) => vec![labels(object)],
+            Self::NotInitialized(object) | Self::NoLabel(object, _) => vec![labels(object)],
             Self::NoPool(object, _) => label(object, labels::NODEPOOL).into_iter().collect(),
             Self::NoInstanceType(object, _) => {
                 label(object, "node.kubernetes.io/instance-type").into_iter().collect()

@@ -14,12 +14,15 @@ use crate::cluster::{ClusterPod, INSTANCE_TYPE, Protection, StateNode, ZONE};
 use crate::engine::Engine;
 use crate::event::Recorder;
 
-/// How strictly a method respects pods that must not be evicted.
+/// The labels that release 1.0 asks for (`ValidateNodeDisruptable` in pkg/controllers/state/statenode.go at v1.0.9).
+const REQUIRED_LABELS: [&str; 4] = [labels::CAPACITY_TYPE, ZONE, INSTANCE_TYPE, labels::NODEPOOL];
+
+/// Respect of a method for pods that must not be evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DisruptionClass {
-    /// Such pods always block.
+    /// Every such pod blocks.
     Graceful,
-    /// Such pods do not block where the NodeClaim limits its termination.
+    /// A NodeClaim that limits its termination is disrupted all the same.
     Eventual,
 }
 
@@ -90,26 +93,24 @@ impl<'o> Candidate<'_, '_, 'o> {
 }
 
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
-    /// The node as a candidate of a class, or the reason why it is none. The recorder gets the events.
+    /// Makes a node a candidate of a class, or returns the reason against it. The recorder gets the events.
     pub(crate) fn candidate(
         &self,
         node: &'e StateNode<'o>,
         class: DisruptionClass,
         recorder: &mut Recorder,
-    ) -> Result<Candidate<'e, 's, 'o>, Blocker<'o>> {
+    ) -> Result<Candidate<'e, 's, 'o>, Box<Blocker<'o>>> {
         let release = self.options.release();
-        let found = self.blocker_of_node(node).map_or(Ok(()), Err);
-        let found = found.and_then(|()| self.blocker_of_pods(node, class, recorder).map_or(Ok(()), Err));
-        if let Err(blocker) = found {
+        let blocker =
+            self.blocker_of_node(node).or_else(|| self.blocker_of_pods(node, class, recorder)).map(Box::new);
+        if let Some(blocker) = blocker {
             if let Some(message) = blocker.event(release) {
                 recorder.blocked(node, message);
             }
             return Err(blocker);
         }
         let pools = self.rounds.pool(node.pool()).zip(self.state.pools.get(node.pool()));
-        let Some((pool, view)) = pools else {
-            return Err(Blocker::InProgress);
-        };
+        let Some((pool, view)) = pools else { return Err(Box::new(Blocker::InProgress)) };
         let reschedulable: Vec<_> = node.pods.iter().copied().filter(|pod| pod.is_reschedulable()).collect();
         let evictions: f64 = node.pods.iter().map(|pod| pod.eviction_cost()).sum();
         let positive = reschedulable.iter().map(|pod| pod.eviction_cost().max(0.0));
@@ -189,9 +190,8 @@ fn blocker_of_state<'o>(node: &StateNode<'o>, release: Release) -> Option<Blocke
     if let Some(value) = node.protection() {
         return Some(Blocker::DoNotDisrupt(value));
     }
-    // Release 1.0 asks for the labels that decide the price as well (statenode.go at v1.0.9).
-    const OLD: [&str; 4] = [labels::CAPACITY_TYPE, ZONE, INSTANCE_TYPE, labels::NODEPOOL];
-    let required: &[&str] = if Behaviour::OWN_CHECKS.holds_in(release) { &[labels::NODEPOOL] } else { &OLD };
+    let needs_one = Behaviour::OWN_CHECKS.holds_in(release);
+    let required: &[&str] = if needs_one { &[labels::NODEPOOL] } else { &REQUIRED_LABELS };
     let missing = required.iter().find(|key| node.label(key).is_none());
     missing.map(|key| Blocker::NoLabel(object, key))
 }

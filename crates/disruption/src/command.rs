@@ -1,8 +1,8 @@
-//! Commands: what a method does to nodes.
+//! Commands of the methods.
 
 use std::collections::BTreeMap;
 
-/// What happens to the candidates of a command.
+/// Fate of the candidates of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// They go, and their pods fit elsewhere.
@@ -44,10 +44,10 @@ pub struct Replacement {
     pub requirements: Vec<(String, String)>,
 }
 
-/// What a method does to nodes.
+/// Disruption of some nodes by a method.
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// What happens to the candidates.
+    /// The fate of the candidates.
     pub decision: Decision,
     /// The names of the nodes that go.
     pub candidates: Vec<String>,

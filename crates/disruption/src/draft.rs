@@ -34,11 +34,11 @@ impl<'e, 's, 'o> Draft<'e, 's, 'o> {
 
     /// A command with the result of a simulation.
     pub(crate) fn of(candidates: &[&Candidate<'e, 's, 'o>], simulated: Simulated<'s>) -> Self {
-        let candidates = candidates.iter().map(|candidate| Candidate::clone(candidate)).collect();
+        let candidates = candidates.iter().copied().cloned().collect();
         Self { candidates, nodes: simulated.nodes, template: None, pods: simulated.pods }
     }
 
-    /// What happens to the candidates.
+    /// The fate of the candidates.
     pub(crate) fn decision(&self) -> Decision {
         if self.nodes.is_empty() && self.template.is_none() { Decision::Delete } else { Decision::Replace }
     }

@@ -14,7 +14,7 @@ pub(crate) struct Engine<'e, 's, 'o> {
     pub(crate) state: &'e ClusterState<'o>,
     /// The rounds of the provisioner.
     pub(crate) rounds: &'e Cluster<'e, 's>,
-    /// What objects do not show.
+    /// The facts that objects do not show.
     pub(crate) options: &'e Options,
 }
 

@@ -1,24 +1,25 @@
-//! The judgement about a cluster: what Karpenter would disrupt, and what stands in the way.
+//! The judgement about a cluster: the nodes that Karpenter would disrupt, and the obstacles of the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use objects::object::Object;
 use scheduling::simulation::Simulation;
+use values::timestamp::Timestamp;
 
 use crate::balanced::Scores;
 use crate::blocker::Blocker;
 use crate::candidate::{Candidate, DisruptionClass};
-use crate::cluster::{ClusterState, StateNode};
+use crate::cluster::{ClusterState, StateNode, consolidate_after};
 use crate::command::Command;
 use crate::draft::Draft;
-use crate::engine::{Engine, PoolTotals};
+use crate::engine::{Engine, PoolTotals, Totals};
 use crate::event::{Event, Recorder};
-use crate::methods::{Method, Pass, Proposal, Unfit};
+use crate::methods::{Alone, Method, Pass, Proposal, Unfit};
 use crate::options::Options;
 use crate::quota::PoolCount;
 use crate::validation::Invalid;
 
-/// Node of a cluster, and what stands in the way of its disruption.
+/// Node of a cluster with the obstacles to its disruption.
 #[derive(Clone, Debug)]
 pub struct JudgedNode<'d> {
     /// The node.
@@ -27,13 +28,17 @@ pub struct JudgedNode<'d> {
     pub blocker: Option<Blocker<'d>>,
     /// The reason for which drift does not disrupt it either.
     pub eventual_blocker: Option<Blocker<'d>>,
-    /// What decides about the order; `None` if nothing disrupts the node.
+    /// The numbers that decide about the order; `None` if no method disrupts the node.
     pub costs: Option<Costs>,
     /// For each method, why it does not consider the candidate.
     pub methods: Vec<(Method, Option<Unfit<'d>>)>,
+    /// The end of `consolidateAfter`, while it is not over.
+    pub waits_until: Option<Timestamp>,
+    /// The result of consolidation of this node alone, if the options ask for it and the node is a candidate.
+    pub alone: Option<Alone>,
 }
 
-/// What decides in which order nodes are disrupted.
+/// Numbers that decide in which order nodes are disrupted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
     /// The cost of all evictions, which shrinks as the node gets older. It decided until 1.13.
@@ -48,7 +53,7 @@ pub struct Costs {
     pub is_empty: bool,
 }
 
-/// What a method does.
+/// Result of a method.
 #[derive(Clone, Debug)]
 pub struct JudgedMethod {
     /// The method.
@@ -67,6 +72,8 @@ pub struct JudgedMethod {
     pub commands: Vec<Command>,
     /// The reason for which a computed command was dropped after the wait.
     pub invalid: Option<Invalid>,
+    /// The number of candidates that were not looked at, because there are too many.
+    pub unevaluated: usize,
 }
 
 /// NodePool of a cluster.
@@ -98,7 +105,7 @@ pub struct Judgement<'d> {
 pub struct Later<'a, 'd> {
     /// The objects.
     pub objects: &'a [Object<'d>],
-    /// What they do not show.
+    /// The facts that they do not show.
     pub options: &'a Options,
 }
 
@@ -121,14 +128,15 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         'o: 't,
     {
         let order = Method::of_release(self.options.release());
-        let nodes = self.state.nodes.iter().map(|node| self.judge_node(node, &order)).collect();
+        let (_, totals) = self.candidates(Method::SingleNodeConsolidation, &mut Recorder::default());
+        let nodes = self.state.nodes.iter().map(|node| self.judge_node(node, &order, &totals)).collect();
         let methods: Vec<JudgedMethod> =
             order.iter().map(|method| self.judge_method(*method, later)).collect();
         let acts = methods.iter().find(|method| !method.commands.is_empty()).map(|method| method.method);
-        Judgement { acts, nodes, pools: self.judge_pools(), methods }
+        Judgement { acts, nodes, pools: self.judge_pools(&totals), methods }
     }
 
-    fn judge_node(&self, node: &'e StateNode<'o>, order: &[Method]) -> JudgedNode<'o> {
+    fn judge_node(&self, node: &'e StateNode<'o>, order: &[Method], totals: &Totals<'o>) -> JudgedNode<'o> {
         let mut silent = Recorder::default();
         let graceful = self.candidate(node, DisruptionClass::Graceful, &mut silent);
         let eventual = self.candidate(node, DisruptionClass::Eventual, &mut silent);
@@ -141,13 +149,23 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             Some((*method, self.check(*method, candidate).err()))
         });
         let methods = methods.collect();
+        let asked = self.options.alone.contains(node.name());
+        let candidate = graceful.as_ref().ok().filter(|_| asked);
+        let fits = |candidate: &&Candidate<'e, 's, 'o>| {
+            self.check(Method::SingleNodeConsolidation, candidate).is_ok()
+        };
+        let alone = candidate.filter(fits).map(|candidate| self.alone(candidate, totals));
+        let pool = self.state.pools.get(node.pool());
+        let end = pool.and_then(|pool| node.consolidatable_from(consolidate_after(*pool)));
         let costs = eventual.as_ref().ok().map(|candidate| self.costs(candidate));
         JudgedNode {
             node: node.clone(),
-            blocker: graceful.err(),
-            eventual_blocker: eventual.err(),
+            blocker: graceful.err().map(|blocker| *blocker),
+            eventual_blocker: eventual.err().map(|blocker| *blocker),
             costs,
             methods,
+            waits_until: end.filter(|end| self.options.now < *end),
+            alone,
         }
     }
 
@@ -161,9 +179,8 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         }
     }
 
-    fn judge_pools(&self) -> Vec<JudgedPool> {
+    fn judge_pools(&self, totals: &Totals<'o>) -> Vec<JudgedPool> {
         let counts = self.pool_counts();
-        let (_, totals) = self.candidates(Method::SingleNodeConsolidation, &mut Recorder::default());
         let pool = |name: &&'o str| JudgedPool {
             name: (*name).to_owned(),
             count: counts.get(name).copied().unwrap_or_default(),
@@ -187,6 +204,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             compute_events: Vec::new(),
             commands: Vec::new(),
             invalid: None,
+            unevaluated: 0,
         };
         if candidates.is_empty() {
             return judged;
@@ -195,12 +213,13 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         let quota = self.quota(method.reason(), &mut budget_events);
         judged.budget = quota.iter().map(|(pool, left)| ((*pool).to_owned(), *left)).collect();
         judged.budget_events = budget_events.0;
-        let mut pass = Pass { quota, totals, recorder: Recorder::default() };
+        let mut pass = Pass { quota, totals, recorder: Recorder::default(), unevaluated: 0 };
         let proposals = self.propose(method, candidates, &mut pass);
+        judged.unevaluated = pass.unevaluated;
         let mut recorder = pass.recorder;
         for Proposal { draft, scores } in proposals {
             approve(&scores, &mut recorder);
-            match confirm(method, draft, later, &mut recorder) {
+            match confirm(method, &draft, later, &mut recorder) {
                 Ok(command) => judged.commands.push(command),
                 Err(invalid) => judged.invalid = Some(invalid),
             }
@@ -224,7 +243,7 @@ fn approve(scores: &Scores<'_>, recorder: &mut Recorder) {
 /// The command after its validation.
 fn confirm<'t, 'o: 't>(
     method: Method,
-    draft: Draft<'_, '_, 'o>,
+    draft: &Draft<'_, '_, 'o>,
     later: Option<Engine<'_, 't, 'o>>,
     recorder: &mut Recorder,
 ) -> Result<Command, Invalid> {
@@ -232,11 +251,11 @@ fn confirm<'t, 'o: 't>(
     match method {
         Method::StaticDrift | Method::Drift => Ok(draft.finish()),
         Method::Emptiness => {
-            let valid = later.valid_empty(&draft, recorder);
+            let valid = later.valid_empty(draft, recorder);
             if valid.is_empty() { Err(Invalid::Churn) } else { Ok(Draft::delete(valid).finish()) }
         }
         Method::MultiNodeConsolidation | Method::SingleNodeConsolidation => {
-            let valid = later.validate(method, &draft, recorder);
+            let valid = later.validate(method, draft, recorder);
             // The rejection of several nodes has no event, as the failed command is empty.
             if let (Err(invalid), 1) = (valid, draft.candidates.len()) {
                 draft.reject(invalid.name(), recorder);

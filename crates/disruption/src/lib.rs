@@ -1,14 +1,14 @@
-//! Karpenter's disruption controllers, offline: which nodes Karpenter would disrupt now, and what stands in the way.
+//! Karpenter's disruption controllers, offline: the nodes that Karpenter would disrupt now, and the obstacles of the others.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`budget`] | budgets as far as they parse, for rules |
 //! | [`allowance`] | what the budgets of a NodePool allow at an instant, exactly as a release computes it |
-//! | [`options`] | what objects do not show: the time, the controller's settings and memory |
+//! | [`options`] | facts that objects do not show: the time, the controller's settings and memory |
 //! | [`cluster`] | nodes with their NodeClaims and pods, PodDisruptionBudgets |
 //! | [`blocker`], `candidate` | the nodes that may be disrupted, and the reasons for the others |
 //! | [`methods`], `simulate`, [`balanced`] | emptiness, drift and consolidation |
-//! | `draft`, [`command`], [`validation`], [`event`] | what the methods do and say |
+//! | `draft`, [`command`], [`validation`], [`event`] | commands and events of the methods |
 //! | [`judgement`] | all of it about a cluster |
 //! | [`calendar`] | what they allow over a week |
 //!

@@ -1,4 +1,4 @@
-//! What objects do not show: the time, the settings of the controller, and what it keeps in memory.
+//! Facts that objects do not show: the time, the settings of the controller, and the contents of its memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,10 @@ use values::timestamp::Timestamp;
 /// 10 s (`nominationWindow` in pkg/controllers/state/statenode.go of kubernetes-sigs/karpenter at v1.14.1).
 const NOMINATION: Duration = Duration::from_nanoseconds(20_000_000_000);
 
-/// What objects do not show.
+/// Nodes that single-node consolidation looks at in about three minutes.
+const MOST_SINGLE_NODES: usize = 1_000;
+
+/// Facts that objects do not show.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The time.
@@ -22,7 +25,7 @@ pub struct Options {
     pub spot_to_spot: bool,
     /// The time at which nodes were nominated for a pending pod, by the name of the node.
     pub nominated: BTreeMap<String, Timestamp>,
-    /// How long a nomination lasts.
+    /// The length of a nomination.
     pub nomination: Duration,
     /// The names of the nodes that the controller has marked for deletion.
     pub marked_for_deletion: BTreeSet<String>,
@@ -30,6 +33,11 @@ pub struct Options {
     pub in_queue: BTreeSet<String>,
     /// The number of pods of a buffer that nodes keep capacity for.
     pub buffer_pods: BTreeMap<String, usize>,
+    /// Largest number of nodes that single-node consolidation looks at. Karpenter stops after three minutes instead
+    /// (`SingleNodeConsolidationTimeoutDuration` in pkg/controllers/disruption/singlenodeconsolidation.go at v1.14.1).
+    pub most_single_nodes: usize,
+    /// The names of the nodes whose consolidation is judged even if another node comes first.
+    pub alone: BTreeSet<String>,
 }
 
 impl Options {
@@ -49,6 +57,8 @@ impl Options {
             marked_for_deletion: BTreeSet::new(),
             in_queue: BTreeSet::new(),
             buffer_pods: BTreeMap::new(),
+            most_single_nodes: MOST_SINGLE_NODES,
+            alone: BTreeSet::new(),
         }
     }
 

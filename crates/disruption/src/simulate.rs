@@ -1,10 +1,10 @@
-//! What happens to the pods if some nodes go.
+//! Places for the pods of nodes that go.
 //!
 //! Source: `SimulateScheduling` in pkg/controllers/disruption/helpers.go of kubernetes-sigs/karpenter at v1.14.1.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scheduling::simulation::{Change, NewNode, Placement, RoundPod, SimulatedPod};
+use scheduling::simulation::{Change, KnownPool, NewNode, Placement, RoundPod, SimulatedPod};
 
 use crate::behaviour::Behaviour;
 use crate::candidate::Candidate;
@@ -100,7 +100,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     }
 
     fn is_waiting(&self, node: &StateNode<'o>) -> bool {
-        let is_used = self.rounds.pool(node.pool()).is_some_and(|pool| pool.is_used());
+        let is_used = self.rounds.pool(node.pool()).is_some_and(KnownPool::is_used);
         let pool = self.state.pools.get(node.pool()).filter(|_| is_used);
         let end = pool.and_then(|pool| node.consolidatable_from(consolidate_after(*pool)));
         end.is_some_and(|end| self.options.now < end)

@@ -38,7 +38,6 @@ pub enum Protection {
 /// Pod of a cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterPod<'d> {
-    object: Object<'d>,
     pod: Pod<'d>,
     /// Position among the objects.
     position: usize,
@@ -48,22 +47,22 @@ impl<'d> ClusterPod<'d> {
     /// The object as a pod, where it is one.
     pub(crate) fn of(object: Object<'d>, position: usize) -> Option<Self> {
         (object.kind() == "Pod" && object.group().is_empty()).then_some(())?;
-        Some(Self { object, pod: Pod::of(object)?, position })
+        Some(Self { pod: Pod::of(object)?, position })
     }
 
     /// The object.
     pub fn object(self) -> Object<'d> {
-        self.object
+        self.pod.object()
     }
 
     /// The name.
     pub fn name(self) -> &'d str {
-        self.object.name()
+        self.object().name()
     }
 
     /// The namespace.
     pub fn namespace(self) -> &'d str {
-        namespace_of(self.object)
+        namespace_of(self.object())
     }
 
     /// `namespace/name`.
@@ -73,7 +72,7 @@ impl<'d> ClusterPod<'d> {
 
     /// The UID; empty where the object has none.
     pub(crate) fn uid(self) -> &'d str {
-        self.object.str_at(&["metadata", "uid"]).unwrap_or_default()
+        self.object().str_at(&["metadata", "uid"]).unwrap_or_default()
     }
 
     /// The position among the objects.
@@ -88,7 +87,7 @@ impl<'d> ClusterPod<'d> {
 
     /// `status.phase`.
     fn phase(self) -> Option<&'d str> {
-        self.object.str_at(&["status", "phase"])
+        self.object().str_at(&["status", "phase"])
     }
 
     /// Whether the pod has ended.
@@ -98,7 +97,7 @@ impl<'d> ClusterPod<'d> {
 
     /// Whether the pod is being deleted.
     pub(crate) fn is_terminating(self) -> bool {
-        self.object.at(&["metadata", "deletionTimestamp"]).is_some()
+        self.object().at(&["metadata", "deletionTimestamp"]).is_some()
     }
 
     /// Whether the pod runs and is not being deleted.
@@ -112,7 +111,7 @@ impl<'d> ClusterPod<'d> {
     }
 
     fn is_owned_by(self, api_version: &str, kind: &str) -> bool {
-        items_of(self.object.metadata().owner_references()).any(|owner| {
+        items_of(self.object().metadata().owner_references()).any(|owner| {
             owner.str_at(&["apiVersion"]) == Some(api_version) && owner.str_at(&["kind"]) == Some(kind)
         })
     }
@@ -136,11 +135,11 @@ impl<'d> ClusterPod<'d> {
     /// Whether Karpenter would launch a node for the pod (`IsProvisionable`). A pod that the scheduler has not looked at yet
     /// counts as one that it could not place.
     pub(crate) fn is_provisionable(self) -> bool {
-        let mut conditions = items_of(self.object.at(&["status", "conditions"]));
+        let mut conditions = items_of(self.object().at(&["status", "conditions"]));
         let scheduled = conditions.find(|condition| condition.str_at(&["type"]) == Some("PodScheduled"));
         let is_unschedulable =
             scheduled.is_none_or(|condition| condition.str_at(&["reason"]) == Some("Unschedulable"));
-        let nominated = self.object.str_at(&["status", "nominatedNodeName"]).unwrap_or_default();
+        let nominated = self.object().str_at(&["status", "nominatedNodeName"]).unwrap_or_default();
         is_unschedulable
             && self.node_name().is_empty()
             && nominated.is_empty()
@@ -170,7 +169,7 @@ impl<'d> ClusterPod<'d> {
 
     /// Protection through `karpenter.sh/do-not-disrupt` (`IsDoNotDisruptActive`).
     pub fn protection(self, now: Timestamp, release: Release) -> Protection {
-        let Some(value) = self.object.annotation(DO_NOT_DISRUPT).and_then(Node::as_str) else {
+        let Some(value) = self.object().annotation(DO_NOT_DISRUPT).and_then(Node::as_str) else {
             return Protection::None;
         };
         if value == "true" {
@@ -187,7 +186,7 @@ impl<'d> ClusterPod<'d> {
                 Protection::Invalid(format!("duration \"{value}\" must be positive"))
             }
             Ok(duration) => {
-                let started = self.object.str_at(&["status", "startTime"]).and_then(Timestamp::parse);
+                let started = self.object().str_at(&["status", "startTime"]).and_then(Timestamp::parse);
                 let end = started.map(|started| started.plus(duration));
                 end.map_or(Protection::Always, |end| {
                     if now < end { Protection::Until(end) } else { Protection::Over }
@@ -198,7 +197,7 @@ impl<'d> ClusterPod<'d> {
 
     /// Whether the condition Ready is False.
     pub(crate) fn is_unhealthy(self) -> bool {
-        let mut conditions = items_of(self.object.at(&["status", "conditions"]));
+        let mut conditions = items_of(self.object().at(&["status", "conditions"]));
         conditions.any(|condition| {
             condition.str_at(&["type"]) == Some("Ready") && condition.str_at(&["status"]) == Some("False")
         })
@@ -206,7 +205,7 @@ impl<'d> ClusterPod<'d> {
 
     /// Cost of an eviction, from -10 to 10 (`EvictionCost`).
     pub fn eviction_cost(self) -> f64 {
-        let written = self.object.annotation(DELETION_COST).and_then(Node::as_str);
+        let written = self.object().annotation(DELETION_COST).and_then(Node::as_str);
         let deletion = written.and_then(|text| text.parse::<f64>().ok()).filter(|cost| !cost.is_nan());
         let priority = self.pod.spec().node().get("priority").and_then(Node::as_int);
         let priority = priority.and_then(|priority| i32::try_from(priority).ok()).map_or(0.0, f64::from);

@@ -37,7 +37,7 @@ enum Question {
 #[derive(Clone, Debug, Default)]
 pub struct PodBudgets<'d>(BTreeMap<&'d str, Vec<PodBudget<'d>>>);
 
-/// The budgets that stand in the way of an eviction: one, or several on the same pod.
+/// Budgets that prevent an eviction: one, or several on the same pod.
 pub(crate) type Blocking<'d> = Vec<Object<'d>>;
 
 impl<'d> PodBudgets<'d> {

@@ -71,8 +71,8 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         Ok(candidates.iter().map(|candidate| candidate.price_or_zero()).sum())
     }
 
-    /// Keeps the instance types of the new node that are cheaper than the candidates. The error is Karpenter's message if
-    /// there are none.
+    /// Keeps the instance types of the new node that are cheaper than the candidates. The error is Karpenter's message if no
+    /// type is left.
     fn keep_cheaper(
         &self,
         node: &mut NewNode<'s>,
@@ -99,7 +99,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         if is_spot_to_spot && candidates.len() == 1 {
             return keep_flexible(node);
         }
-        // The price is that of spot capacity, so on-demand capacity must not be launched instead.
+        // The compared price is the spot price, so on-demand capacity must not be launched instead.
         if node.accepts("spot") && node.accepts("on-demand") {
             node.require_spot();
         }

@@ -83,7 +83,7 @@ pub(super) fn check<'o>(
     }
 }
 
-fn require<'o>(holds: bool, otherwise: Unfit<'o>) -> Result<(), Unfit<'o>> {
+fn require(holds: bool, otherwise: Unfit<'_>) -> Result<(), Unfit<'_>> {
     if holds { Ok(()) } else { Err(otherwise) }
 }
 

@@ -13,6 +13,7 @@ mod static_drift;
 use karpenter::release::Release;
 
 pub use fit::Unfit;
+pub use single_node::Alone;
 
 use crate::balanced::Scores;
 use crate::behaviour::Behaviour;
@@ -71,7 +72,7 @@ impl Method {
         }
     }
 
-    /// How strictly the method respects pods.
+    /// The respect of the method for pods.
     pub const fn class(self) -> DisruptionClass {
         match self {
             Self::StaticDrift | Self::Drift => DisruptionClass::Eventual,
@@ -82,12 +83,14 @@ impl Method {
 
 /// The state of a method while it computes.
 pub(crate) struct Pass<'o> {
-    /// What the budgets leave.
+    /// The nodes that the budgets leave.
     pub(crate) quota: Quota<'o>,
     /// The totals of the NodePools.
     pub(crate) totals: Totals<'o>,
     /// The events.
     pub(crate) recorder: Recorder,
+    /// The number of candidates that were not looked at.
+    pub(crate) unevaluated: usize,
 }
 
 impl Pass<'_> {
@@ -146,7 +149,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         (fitting.collect(), totals)
     }
 
-    /// The reason for which a candidate is none of a method.
+    /// Checks whether a method considers a candidate.
     pub(crate) fn check(&self, method: Method, candidate: &Candidate<'e, 's, 'o>) -> Result<(), Unfit<'o>> {
         fit::check(method, candidate, self.options.release())
     }

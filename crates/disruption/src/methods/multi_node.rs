@@ -33,7 +33,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             return None;
         }
         let (mut least, mut most) = (1, (candidates.len() - 1).min(MOST));
-        let mut last = None;
+        let mut found = None;
         while least <= most {
             let middle = least.midpoint(most);
             let chosen: Vec<&Candidate<'e, 's, 'o>> = candidates.iter().take(middle + 1).collect();
@@ -41,17 +41,17 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             let draft = self.consolidate(&chosen, &mut pass.recorder).ok()?;
             match draft.and_then(|draft| accept(draft, pass)) {
                 Some(proposal) => {
-                    last = Some(proposal);
+                    found = Some(proposal);
                     least = middle + 1;
                 }
                 None => most = middle - 1,
             }
         }
-        last
+        found
     }
 }
 
-/// The command if its replacement is none of the nodes that go, and if it saves enough.
+/// Returns the command if its replacement differs from the nodes that go, and if it saves enough.
 fn accept<'e, 's, 'o>(mut draft: Draft<'e, 's, 'o>, pass: &Pass<'o>) -> Option<Proposal<'e, 's, 'o>> {
     if draft.decision() == Decision::Replace {
         let prices = prices(&draft.candidates);
@@ -79,7 +79,7 @@ fn prices<'o>(candidates: &[Candidate<'_, '_, 'o>]) -> BTreeMap<&'o str, f64> {
     known
 }
 
-/// The price below which a replacement is another node than those that go (`filterOutSameInstanceType`).
+/// The price below which a replacement differs from the nodes that go (`filterOutSameInstanceType`).
 fn same_type_limit(node: &NewNode<'_>, prices: &BTreeMap<&str, f64>) -> f64 {
     let types: BTreeSet<&str> = node.type_names().collect();
     let shared = prices.iter().filter(|(name, _)| types.contains(*name));

@@ -5,11 +5,24 @@
 use std::collections::BTreeMap;
 
 use super::Pass;
-use crate::balanced::scores;
+use crate::balanced::{Score, scores};
 use crate::candidate::Candidate;
+use crate::command::Command;
 use crate::draft::Draft;
-use crate::engine::Engine;
-use crate::event::subject;
+use crate::engine::{Engine, Totals};
+use crate::event::{Recorder, subject};
+use crate::simulate::Fault;
+
+/// Result of consolidation of a single node.
+#[derive(Clone, Debug)]
+pub enum Alone {
+    /// It deletes or replaces the node.
+    Possible(Command),
+    /// The policy `Balanced` rejects the command.
+    TooLittle(Command, Score),
+    /// It does nothing, with Karpenter's message where there is one.
+    Impossible(Option<String>),
+}
 
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     /// Deletes or replaces the first node for which that is possible. The NodePools take turns.
@@ -19,7 +32,28 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         pass: &mut Pass<'o>,
     ) -> Option<Draft<'e, 's, 'o>> {
         self.sort(&mut candidates);
-        interleave(candidates).iter().find_map(|candidate| self.single(candidate, pass))
+        let candidates = interleave(candidates);
+        let most = self.options.most_single_nodes;
+        let found = candidates.iter().take(most).find_map(|candidate| self.single(candidate, pass));
+        if found.is_none() {
+            pass.unevaluated = candidates.len().saturating_sub(most);
+        }
+        found
+    }
+
+    /// Consolidates a node alone, whatever budgets allow.
+    pub(crate) fn alone(&self, candidate: &Candidate<'e, 's, 'o>, totals: &Totals<'o>) -> Alone {
+        let mut recorder = Recorder::default();
+        let draft = match self.consolidate(&[candidate], &mut recorder) {
+            Ok(Some(draft)) => draft,
+            Ok(None) => return Alone::Impossible(recorder.0.pop().map(|event| event.message)),
+            Err(Fault) => return Alone::Impossible(None),
+        };
+        let score = scores(&draft, totals).into_values().next();
+        match score.filter(|score| !score.is_enough()) {
+            Some(score) => Alone::TooLittle(draft.finish(), score),
+            None => Alone::Possible(draft.finish()),
+        }
     }
 
     fn single(&self, candidate: &Candidate<'e, 's, 'o>, pass: &mut Pass<'o>) -> Option<Draft<'e, 's, 'o>> {

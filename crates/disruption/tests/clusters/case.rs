@@ -52,7 +52,7 @@ impl Case {
         }
     }
 
-    /// What happens during the wait before a command is validated, and the method that waits.
+    /// The method that waits before its command is validated, where the case is about the wait.
     pub(crate) fn waits_for(&self) -> Option<&str> {
         self.options["validation"]["method"].as_str()
     }
@@ -77,7 +77,7 @@ impl Case {
         read(&manifests)
     }
 
-    /// What the objects do not show.
+    /// The facts that the objects do not show.
     pub(crate) fn options(&self, release: Release) -> Options {
         let mut options = Options::new(release, self.now);
         let written = &self.options;
@@ -101,7 +101,7 @@ impl Case {
         options
     }
 
-    /// What the objects do not show after the wait.
+    /// The facts that the objects do not show after the wait.
     pub(crate) fn later_options(&self, release: Release) -> Options {
         let change = &self.options["validation"];
         let mut options = self.options(release);

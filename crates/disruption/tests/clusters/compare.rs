@@ -165,7 +165,7 @@ fn is_published(event: &Json, release: Release) -> bool {
     }
 }
 
-/// Events as a set. Of partial ones, only those that every run had are recorded.
+/// Events as a set. Of partial ones, only the events that every run had are recorded.
 fn events(key: &str, expected: &[&Json], found: &[Event], partial: bool) -> Vec<String> {
     let text = |event: &Json| {
         let prefix = || event["messagePrefix"].as_str().map(|_| "Not all pods would schedule, and");
@@ -329,7 +329,7 @@ fn varying(expected: &Json, judged: &JudgedMethod) -> Vec<String> {
             let count = seen["candidates"].as_array().map_or(0, Vec::len);
             seen["decision"] == decision && count == command.candidates.len()
         };
-        if !seen.iter().any(|seen| alike(seen)) {
+        if !seen.iter().any(alike) {
             all.push(format!("{} instead of one of {seen:?}", summary(command)));
         }
     }

@@ -70,7 +70,7 @@ struct BaseNode<'d> {
 /// The part of a cluster that several rounds share.
 pub(super) struct Base<'i, 'd> {
     input: Input<'i, 'd>,
-    /// All NodePools, also those that take no pods.
+    /// All NodePools, whether or not they take pods.
     pub(super) known: Vec<Pool<'d>>,
     pools: Vec<Pool<'d>>,
     used_pools: usize,

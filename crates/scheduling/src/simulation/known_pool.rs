@@ -31,7 +31,7 @@ impl<'c, 'd> KnownPool<'c, 'd> {
         self.pool.is_used
     }
 
-    /// Whether the provider has instance types for the pool. Without its node class there are none.
+    /// Whether the provider has instance types for the pool. Without its node class it has no type.
     pub fn has_types(self) -> bool {
         !self.pool.catalog.names.is_empty()
     }
