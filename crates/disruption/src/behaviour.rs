@@ -42,6 +42,8 @@ impl Behaviour {
     /// Candidates come in the order of price per disruption; a node without a pod that costs anything is empty; the policy
     /// `Balanced` (#2962, 43964dc54).
     pub(crate) const SAVINGS_RATIO: Self = Self(Releases::since(14));
+    /// Nodes that keep capacity free for a buffer are not empty (#3028).
+    pub(crate) const BUFFERS: Self = Self(Releases::since(14));
     /// Nodes whose `consolidateAfter` is not over take no pods of consolidated nodes (#3006, c129d43ce).
     pub(crate) const WAITING_DESTINATIONS: Self = Self(Releases::since(14));
 

@@ -2,8 +2,10 @@
 //!
 //! Source: `Command` in pkg/controllers/disruption/types.go of kubernetes-sigs/karpenter at v1.14.1.
 
+use karpenter::release::Release;
 use scheduling::simulation::{NewNode, SimulatedClaim, SimulatedPod};
 
+use crate::behaviour::Behaviour;
 use crate::candidate::Candidate;
 use crate::command::{Command, Decision, Replacement};
 use crate::event::Recorder;
@@ -55,14 +57,20 @@ impl<'e, 's, 'o> Draft<'e, 's, 'o> {
     }
 
     /// Publishes that a replacement was computed (`EmitCandidateEvents`).
-    pub(crate) fn announce(&self, recorder: &mut Recorder) {
+    pub(crate) fn announce(&self, release: Release, recorder: &mut Recorder) {
+        if !Behaviour::CANDIDATE_EVENTS.holds_in(release) {
+            return;
+        }
         for candidate in &self.candidates {
             recorder.candidate(candidate, &self.text(candidate), self.savings());
         }
     }
 
     /// Publishes that the command was not valid any more (`EmitRejectedEvents`).
-    pub(crate) fn reject(&self, reason: &str, recorder: &mut Recorder) {
+    pub(crate) fn reject(&self, reason: &str, release: Release, recorder: &mut Recorder) {
+        if !Behaviour::CANDIDATE_EVENTS.holds_in(release) {
+            return;
+        }
         for candidate in &self.candidates {
             recorder.rejected(candidate, &self.text(candidate), reason, self.savings());
         }

@@ -258,7 +258,7 @@ fn confirm<'t, 'o: 't>(
             let valid = later.validate(method, draft, recorder);
             // The rejection of several nodes has no event, as the failed command is empty.
             if let (Err(invalid), 1) = (valid, draft.candidates.len()) {
-                draft.reject(invalid.name(), recorder);
+                draft.reject(invalid.name(), later.options.release(), recorder);
             }
             valid.map(|()| draft.finish())
         }

@@ -9,6 +9,7 @@ mod pod_budgets;
 use std::collections::BTreeMap;
 
 use karpenter::kind::Kind;
+use karpenter::labels;
 use manifest::tree::Node;
 use objects::node_claim::NodeClaim;
 use objects::node_pool::{Disruption, NodePool};
@@ -28,6 +29,8 @@ use crate::options::Options;
 pub struct ClusterState<'d> {
     /// The nodes, by name.
     pub nodes: Vec<StateNode<'d>>,
+    /// The number of NodeClaims that have not been launched, by NodePool.
+    pub unlaunched: BTreeMap<&'d str, i64>,
     /// The pods that wait for a node.
     pub pending: Vec<ClusterPod<'d>>,
     /// The NodePools, by name.
@@ -43,6 +46,10 @@ impl<'d> ClusterState<'d> {
         let pools = objects.iter().filter_map(|object| NodePool::of(*object));
         state.pools = pools.map(|pool| (pool.object().name(), pool)).collect();
         state.nodes = nodes(objects, options);
+        for claim in objects.iter().filter(|object| object.is(Kind::NODE_CLAIM) && !is_launched(**object)) {
+            let pool = claim.metadata().label(labels::NODEPOOL).and_then(Node::as_str);
+            *state.unlaunched.entry(pool.unwrap_or_default()).or_default() += 1;
+        }
         let by_name: BTreeMap<&str, usize> =
             state.nodes.iter().enumerate().map(|(index, node)| (node.name(), index)).collect();
         for (position, object) in objects.iter().enumerate() {
@@ -67,26 +74,29 @@ impl<'d> ClusterState<'d> {
     }
 }
 
+/// Whether a NodeClaim has an instance.
+fn is_launched(claim: Object<'_>) -> bool {
+    claim.str_at(&["status", "providerID"]).is_some_and(|id| !id.is_empty())
+}
+
 /// The nodes, by name. The provider's ID connects a Node with its NodeClaim.
 fn nodes<'d>(objects: &[Object<'d>], options: &Options) -> Vec<StateNode<'d>> {
     let of_kind = |object: &&Object<'d>| object.kind() == "Node" && object.group().is_empty();
-    let nodes: Vec<Object<'d>> = objects.iter().filter(of_kind).copied().collect();
+    let nodes: Vec<Object<'d>> =
+        objects.iter().filter(of_kind).filter(|node| is_known(**node)).copied().collect();
     let provider = |node: &Object<'d>| node.str_at(&["spec", "providerID"]).filter(|id| !id.is_empty());
     let by_provider: BTreeMap<&str, &str> =
         nodes.iter().filter_map(|node| Some((provider(node)?, node.name()))).collect();
     let mut claims: BTreeMap<&str, NodeClaim<'d>> = BTreeMap::new();
     let mut alone = Vec::new();
-    for claim in objects.iter().filter(|object| object.is(Kind::NODE_CLAIM)) {
-        let Some(view) = NodeClaim::of(*claim) else { continue };
-        let id = claim.str_at(&["status", "providerID"]).filter(|id| !id.is_empty());
-        let named = claim.str_at(&["status", "nodeName"]).filter(|name| id.is_none() && !name.is_empty());
-        match id.and_then(|id| by_provider.get(id).copied()).or(named) {
+    let launched = objects.iter().filter(|object| object.is(Kind::NODE_CLAIM) && is_launched(**object));
+    for claim in launched.filter_map(|claim| NodeClaim::of(*claim)) {
+        let id = claim.object().str_at(&["status", "providerID"]).unwrap_or_default();
+        match by_provider.get(id) {
             Some(name) => {
-                claims.insert(name, view);
+                claims.insert(*name, claim);
             }
-            // Without an ID the instance has not been launched.
-            None if id.is_some() => alone.push(view),
-            None => {}
+            None => alone.push(claim),
         }
     }
     let with_node = nodes.iter().map(|node| (Some(*node), claims.get(node.name()).copied()));
@@ -94,6 +104,14 @@ fn nodes<'d>(objects: &[Object<'d>], options: &Options) -> Vec<StateNode<'d>> {
     let mut all: Vec<StateNode<'d>> = all.map(|(node, claim)| state_node(node, claim, options)).collect();
     all.sort_by_key(StateNode::name);
     all
+}
+
+/// Whether the controller takes note of a Node (`UpdateNode`): it waits for the ID and the instance type of its own nodes.
+fn is_known(node: Object<'_>) -> bool {
+    let label = |key: &str| node.metadata().label(key).and_then(Node::as_str).unwrap_or_default();
+    let has_id = node.str_at(&["spec", "providerID"]).is_some_and(|id| !id.is_empty());
+    let is_described = !label(INSTANCE_TYPE).is_empty() || !label("karpenter.sh/initialized").is_empty();
+    label(labels::NODEPOOL).is_empty() || (has_id && is_described)
 }
 
 fn state_node<'d>(

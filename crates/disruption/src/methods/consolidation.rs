@@ -46,9 +46,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         if let Err(message) = self.keep_cheaper(node, candidates, price) {
             return explain(message);
         }
-        if Behaviour::CANDIDATE_EVENTS.holds_in(self.options.release()) {
-            draft.announce(recorder);
-        }
+        draft.announce(self.options.release(), recorder);
         Ok(Some(draft))
     }
 

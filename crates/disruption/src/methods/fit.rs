@@ -102,7 +102,8 @@ fn enabled<'o>(candidate: &Candidate<'_, '_, 'o>) -> Result<(), Unfit<'o>> {
 
 fn empty<'o>(candidate: &Candidate<'_, '_, 'o>, release: Release) -> Result<(), Unfit<'o>> {
     enabled(candidate)?;
-    require(!candidate.node.has_buffer_pods, Unfit::BufferPods(candidate.name()))?;
+    let keeps_buffer = candidate.node.has_buffer_pods && Behaviour::BUFFERS.holds_in(release);
+    require(!keeps_buffer, Unfit::BufferPods(candidate.name()))?;
     require(candidate.is_empty(release), Unfit::NotEmpty)?;
     consolidatable(candidate)
 }

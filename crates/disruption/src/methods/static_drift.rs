@@ -55,7 +55,8 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
 
     /// The NodeClaims of a NodePool.
     fn count(&self, pool: &str) -> NodeCount {
-        let mut count = NodeCount::default();
+        let unlaunched = self.state.unlaunched.get(pool).copied().unwrap_or_default();
+        let mut count = NodeCount { running: unlaunched, all: unlaunched };
         for node in self.state.nodes.iter().filter(|node| node.claim.is_some() && node.pool() == pool) {
             count.all += 1;
             count.running += i64::from(!node.is_going());
