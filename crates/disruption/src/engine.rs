@@ -1,10 +1,11 @@
 //! The state and the simulation that the methods share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use scheduling::simulation::Cluster;
+use scheduling::simulation::{Cluster, KnownPool};
 
-use crate::cluster::ClusterState;
+use crate::behaviour::Behaviour;
+use crate::cluster::{ClusterState, StateNode, consolidate_after};
 use crate::options::Options;
 
 /// The state and the simulation that the methods share.
@@ -16,6 +17,34 @@ pub(crate) struct Engine<'e, 's, 'o> {
     pub(crate) rounds: &'e Cluster<'e, 's>,
     /// The facts that objects do not show.
     pub(crate) options: &'e Options,
+    /// The nodes that are special in every simulation.
+    pub(crate) special: &'e SpecialNodes<'e, 'o>,
+}
+
+/// Nodes that are special in every simulation.
+pub(crate) struct SpecialNodes<'e, 'o> {
+    /// The nodes that are going.
+    pub(crate) going: Vec<&'e StateNode<'o>>,
+    /// The names of the nodes that take no pods of consolidated nodes, because their own `consolidateAfter` is not over.
+    pub(crate) waiting: BTreeSet<&'o str>,
+}
+
+impl<'e, 'o> SpecialNodes<'e, 'o> {
+    /// Finds the special nodes of a state.
+    pub(crate) fn of(state: &'e ClusterState<'o>, rounds: &Cluster<'_, '_>, options: &Options) -> Self {
+        let applies = Behaviour::WAITING_DESTINATIONS.holds_in(options.release());
+        let is_waiting = |node: &&StateNode<'o>| {
+            let is_used = rounds.pool(node.pool()).is_some_and(KnownPool::is_used);
+            let pool = state.pools.get(node.pool()).filter(|_| is_used);
+            let end = pool.and_then(|pool| node.consolidatable_from(consolidate_after(*pool)));
+            end.is_some_and(|end| options.now < end)
+        };
+        let waiting = state.nodes.iter().filter(|_| applies).filter(is_waiting).map(StateNode::name);
+        Self {
+            going: state.nodes.iter().filter(|node| node.is_going()).collect(),
+            waiting: waiting.collect(),
+        }
+    }
 }
 
 /// The cost of a NodePool, against which moves are scored.

@@ -12,7 +12,7 @@ use crate::candidate::{Candidate, DisruptionClass};
 use crate::cluster::{ClusterState, StateNode, consolidate_after};
 use crate::command::Command;
 use crate::draft::Draft;
-use crate::engine::{Engine, PoolTotals, Totals};
+use crate::engine::{Engine, PoolTotals, SpecialNodes, Totals};
 use crate::event::{Event, Recorder};
 use crate::methods::{Alone, Method, Pass, Proposal, Unfit};
 use crate::options::Options;
@@ -114,12 +114,15 @@ pub fn judge<'d>(objects: &[Object<'d>], options: &Options, later: Option<Later<
     let state = ClusterState::of(objects, options);
     let simulation = Simulation::new(options.settings.clone(), objects);
     let rounds = simulation.cluster(objects);
-    let engine = Engine { state: &state, rounds: &rounds, options };
+    let special = SpecialNodes::of(&state, &rounds, options);
+    let engine = Engine { state: &state, rounds: &rounds, options, special: &special };
     let Some(later) = later else { return engine.judge(None) };
     let later_state = ClusterState::of(later.objects, later.options);
     let later_simulation = Simulation::new(later.options.settings.clone(), later.objects);
     let later_rounds = later_simulation.cluster(later.objects);
-    engine.judge(Some(Engine { state: &later_state, rounds: &later_rounds, options: later.options }))
+    let special = SpecialNodes::of(&later_state, &later_rounds, later.options);
+    let options = later.options;
+    engine.judge(Some(Engine { state: &later_state, rounds: &later_rounds, options, special: &special }))
 }
 
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {

@@ -4,11 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scheduling::simulation::{Change, KnownPool, NewNode, Placement, RoundPod, SimulatedPod};
+use scheduling::simulation::{Change, NewNode, Placement, RoundPod, SimulatedPod};
 
-use crate::behaviour::Behaviour;
 use crate::candidate::Candidate;
-use crate::cluster::{ClusterPod, StateNode, consolidate_after};
+use crate::cluster::{ClusterPod, StateNode};
 use crate::engine::Engine;
 
 /// Largest number of pods that a message names.
@@ -59,13 +58,13 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         if !self.rounds.has_used_pools() {
             return Err(Fault);
         }
-        let going: Vec<&StateNode<'o>> = self.state.nodes.iter().filter(|node| node.is_going()).collect();
+        let going = &self.special.going;
         let mut batch: Vec<(ClusterPod<'o>, Origin)> =
             self.state.pending.iter().map(|pod| (*pod, Origin::Pending)).collect();
         for candidate in candidates {
             batch.extend(self.movable(candidate.node).map(|pod| (pod, Origin::Candidate)));
         }
-        for node in &going {
+        for node in going {
             batch.extend(self.movable(node).map(|pod| (pod, Origin::Going)));
         }
         // The UIDs decide about pods that are otherwise equal. Without UIDs the order of the batch does.
@@ -74,7 +73,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         let absent: BTreeSet<&str> = absent.collect();
         let change = Change {
             pods: batch.iter().map(|(pod, origin)| round_pod(*pod, *origin)).collect(),
-            waiting: self.waiting(purpose, &absent),
+            waiting: self.waiting(purpose),
             absent: absent.into_iter().collect(),
         };
         let round = self.rounds.round(&change);
@@ -90,20 +89,11 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     }
 
     /// The nodes that take no pods of candidates, because their own `consolidateAfter` is not over.
-    fn waiting(&self, purpose: Purpose, absent: &BTreeSet<&str>) -> BTreeSet<&'s str> {
-        let applies = Behaviour::WAITING_DESTINATIONS.holds_in(self.options.release());
-        if purpose != Purpose::Consolidation || !applies {
-            return BTreeSet::new();
+    fn waiting(&self, purpose: Purpose) -> BTreeSet<&'s str> {
+        match purpose {
+            Purpose::Drift => BTreeSet::new(),
+            Purpose::Consolidation => self.special.waiting.iter().copied().collect(),
         }
-        let nodes = self.state.nodes.iter().filter(|node| !absent.contains(node.name()));
-        nodes.filter(|node| self.is_waiting(node)).map(StateNode::name).collect()
-    }
-
-    fn is_waiting(&self, node: &StateNode<'o>) -> bool {
-        let is_used = self.rounds.pool(node.pool()).is_some_and(KnownPool::is_used);
-        let pool = self.state.pools.get(node.pool()).filter(|_| is_used);
-        let end = pool.and_then(|pool| node.consolidatable_from(consolidate_after(*pool)));
-        end.is_some_and(|end| self.options.now < end)
     }
 
     /// The message about pods without a place (`NonPendingPodSchedulingErrors`). Pods that wait anyway do not count.

@@ -65,6 +65,9 @@ struct BaseNode<'d> {
     node: Rc<ExistingNode<'d>>,
     topology: Rc<TopologyNode<'d>>,
     pods: Vec<RunningPod<'d>>,
+    host: Option<&'d str>,
+    /// The number of its NodePool.
+    pool: Option<usize>,
 }
 
 /// The part of a cluster that several rounds share.
@@ -95,7 +98,7 @@ impl<'i, 'd> Base<'i, 'd> {
         let mut daemons = Daemons::new(daemons, settings.release);
         input.prepare(&mut pools, &mut daemons);
         let nodes = input.nodes(&all.running).into_iter();
-        let nodes = nodes.map(|(node, pods)| BaseNode::new(node, pods, &daemons)).collect();
+        let nodes = nodes.map(|(node, pods)| BaseNode::new(node, pods, &daemons, &pools)).collect();
         let used_pools = pools.len();
         let has_soft_taint = pools.iter().any(Pool::has_soft_taint);
         let mut unusable = input.unready();
@@ -109,9 +112,9 @@ impl<'i, 'd> Base<'i, 'd> {
     /// The cluster at the start of a round.
     pub(super) fn round(&self, batch: Vec<BatchPod<'d>>, absence: &Absence<'d>) -> World<'d> {
         let settings = self.input.settings;
-        let present = |one: &&BaseNode<'d>| !absence.nodes.contains(one.node.name);
-        let mut nodes: Vec<Rc<ExistingNode<'d>>> =
-            self.nodes.iter().filter(present).map(|one| Rc::clone(&one.node)).collect();
+        let is_present = |one: &&BaseNode<'d>| !absence.nodes.contains(one.node.name);
+        let present: Vec<&BaseNode<'d>> = self.nodes.iter().filter(is_present).collect();
+        let mut nodes: Vec<Rc<ExistingNode<'d>>> = present.iter().map(|one| Rc::clone(&one.node)).collect();
         for node in nodes.iter_mut().filter(|node| absence.waiting.contains(node.name)) {
             Rc::make_mut(node).is_waiting = true;
         }
@@ -121,15 +124,12 @@ impl<'i, 'd> Base<'i, 'd> {
         for shape in &shapes {
             topology.join(shape);
         }
-        for node in &nodes {
-            let host = node.labels.get(labels::HOSTNAME).and_then(|host| host.named_values().next());
-            if let Some(host) = host {
-                topology.register(labels::HOSTNAME, host);
-            }
+        for host in present.iter().filter_map(|one| one.host) {
+            topology.register(labels::HOSTNAME, host);
         }
         World {
             names: Rc::clone(&self.input.names),
-            pools: self.pools(&nodes),
+            pools: self.pools(&present),
             used_pools: self.used_pools,
             unusable: self.unusable.clone(),
             has_soft_taint: self.has_soft_taint,
@@ -141,12 +141,11 @@ impl<'i, 'd> Base<'i, 'd> {
     }
 
     /// The NodePools with what their limits leave beside nodes.
-    fn pools(&self, nodes: &[Rc<ExistingNode<'d>>]) -> Vec<Rc<Pool<'d>>> {
+    fn pools(&self, nodes: &[&BaseNode<'d>]) -> Vec<Rc<Pool<'d>>> {
         let mut pools = self.pools.clone();
-        for node in nodes {
-            let name = node.labels.get(labels::NODEPOOL).and_then(|name| name.named_values().next());
-            if let Some(pool) = pools.iter().find(|pool| Some(pool.object.name()) == name) {
-                pool.count_node(&node.capacity);
+        for one in nodes {
+            if let Some(pool) = one.pool.and_then(|number| pools.get(number)) {
+                pool.count_node(&one.node.capacity);
             }
         }
         let drops_pools = Behaviour::DROPS_EMPTY_POOLS.holds_in(self.input.settings.release);
@@ -156,14 +155,19 @@ impl<'i, 'd> Base<'i, 'd> {
 }
 
 impl<'d> BaseNode<'d> {
-    fn new(mut node: ExistingNode<'d>, pods: Vec<RunningPod<'d>>, daemons: &Daemons<'d>) -> Self {
-        let topology = Rc::new(TopologyNode {
-            labels: node.labels.clone(),
-            taints: node.taints.clone(),
-            pods: pods.iter().map(|pod| Rc::clone(&pod.shape)).collect(),
-        });
+    fn new(
+        mut node: ExistingNode<'d>,
+        pods: Vec<RunningPod<'d>>,
+        daemons: &Daemons<'d>,
+        pools: &[Pool<'d>],
+    ) -> Self {
+        let label = |key: &str| node.labels.get(key).and_then(|value| value.named_values().next());
+        let (host, name) = (label(labels::HOSTNAME), label(labels::NODEPOOL));
+        let pool = pools.iter().position(|pool| Some(pool.object.name()) == name);
+        let shapes = pods.iter().map(|pod| Rc::clone(&pod.shape)).collect();
+        let topology = Rc::new(TopologyNode::new(node.labels.clone(), node.taints.clone(), shapes));
         node.reserve_for_daemons(daemons);
-        Self { node: Rc::new(node), topology, pods }
+        Self { node: Rc::new(node), topology, pods, host, pool }
     }
 
     /// The node as topology looks at it. A node that takes no pods counts for the pods that stay on it.
@@ -174,6 +178,7 @@ impl<'d> BaseNode<'d> {
         let stays =
             |pod: &&RunningPod<'d>| !absence.pods.contains(&(namespace_of(pod.object), pod.object.name()));
         let pods: Vec<_> = self.pods.iter().filter(stays).map(|pod| Rc::clone(&pod.shape)).collect();
-        (!pods.is_empty()).then(|| Rc::new(TopologyNode { pods, ..TopologyNode::clone(&self.topology) }))
+        let TopologyNode { labels, taints, .. } = &*self.topology;
+        (!pods.is_empty()).then(|| Rc::new(TopologyNode::new(labels.clone(), taints.clone(), pods)))
     }
 }

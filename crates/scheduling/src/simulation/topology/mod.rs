@@ -33,9 +33,21 @@ pub(crate) struct TopologyNode<'d> {
     pub(crate) taints: Vec<PoolTaint<'d>>,
     /// The shapes of the running pods that count.
     pub(crate) pods: Vec<Rc<PodShape<'d>>>,
+    /// Whether one of these pods has a required anti-affinity.
+    pub(crate) has_anti_affinity: bool,
 }
 
 impl<'d> TopologyNode<'d> {
+    /// A node with its running pods.
+    pub(crate) fn new(
+        labels: Requirements<'d>,
+        taints: Vec<PoolTaint<'d>>,
+        pods: Vec<Rc<PodShape<'d>>>,
+    ) -> Self {
+        let has_anti_affinity = pods.iter().any(|pod| !pod.anti_affinity.required.is_empty());
+        Self { labels, taints, pods, has_anti_affinity }
+    }
+
     fn domain(&self, key: &str) -> Option<&'d str> {
         self.labels.get(key)?.named_values().next()
     }
@@ -90,7 +102,8 @@ impl<'d> Topology<'d> {
     }
 
     fn add_running_anti_affinity(&mut self) {
-        for node in self.nodes.clone() {
+        let repelling = self.nodes.iter().filter(|node| node.has_anti_affinity);
+        for node in repelling.cloned().collect::<Vec<_>>() {
             for pod in &node.pods {
                 for term in &pod.anti_affinity.required {
                     let group = self.inverse_group(&of_term(GroupKind::AntiAffinity, term));
