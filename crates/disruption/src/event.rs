@@ -66,21 +66,27 @@ impl Recorder {
 
     /// Publishes the state of a pod's protection.
     pub(crate) fn protection(&mut self, pod: ClusterPod<'_>, protection: &Protection) {
-        let (reason, message) = match protection {
-            Protection::None | Protection::Always => return,
-            Protection::Until(end) => {
-                ("DoNotDisruptUntil", format!("The {DO_NOT_DISRUPT} grace period will elapse at {end}"))
-            }
-            Protection::Over => (
-                "DoNotDisruptGracePeriodElapsed",
-                format!("The {DO_NOT_DISRUPT} grace period has elapsed, pod is now disruptable"),
-            ),
-            Protection::Invalid(problem) => (
-                "InvalidDoNotDisruptAnnotation",
-                format!("Invalid {DO_NOT_DISRUPT} annotation: {problem}, ignoring annotation"),
-            ),
-        };
-        self.publish(format!("Pod/{}", pod.full_name()), reason, message);
+        if let Some((reason, message)) = of_protection(protection) {
+            self.publish(format!("Pod/{}", pod.full_name()), reason, message);
+        }
+    }
+}
+
+/// The reason and the message of the event about a pod's protection.
+pub(crate) fn of_protection(protection: &Protection) -> Option<(&'static str, String)> {
+    match protection {
+        Protection::None | Protection::Always => None,
+        Protection::Until(end) => {
+            Some(("DoNotDisruptUntil", format!("The {DO_NOT_DISRUPT} grace period will elapse at {end}")))
+        }
+        Protection::Over => Some((
+            "DoNotDisruptGracePeriodElapsed",
+            format!("The {DO_NOT_DISRUPT} grace period has elapsed, pod is now disruptable"),
+        )),
+        Protection::Invalid(problem) => Some((
+            "InvalidDoNotDisruptAnnotation",
+            format!("Invalid {DO_NOT_DISRUPT} annotation: {problem}, ignoring annotation"),
+        )),
     }
 }
 

@@ -11,6 +11,7 @@
 //! | `draft`, [`command`], [`validation`], [`event`] | commands and events of the methods |
 //! | [`judgement`] | all of it about a cluster |
 //! | [`calendar`] | what they allow over a week |
+//! | [`drain`] | the termination of a node: evictions, volumes, and how long it can take |
 //!
 //! This crate knows objects and schedules. It knows no rules and no findings, and it reads no clock.
 
@@ -24,6 +25,7 @@ mod candidate;
 pub mod cluster;
 pub mod command;
 mod draft;
+pub mod drain;
 mod engine;
 pub mod event;
 pub mod judgement;

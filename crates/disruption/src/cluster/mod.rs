@@ -18,8 +18,8 @@ use values::duration::{Duration, NillableDuration};
 
 pub use node::{ClaimCondition, StateNode};
 pub(crate) use node::{INSTANCE_TYPE, ZONE};
-pub(crate) use pod::namespace_of;
 pub use pod::{ClusterPod, DO_NOT_DISRUPT, Protection};
+pub(crate) use pod::{DISRUPTED, namespace_of};
 pub use pod_budgets::PodBudgets;
 
 use crate::options::Options;
@@ -137,7 +137,7 @@ fn state_node<'d>(
 }
 
 /// `consolidateAfter` of a NodePool; without the field, the default that the API server writes.
-pub(crate) fn consolidate_after(pool: NodePool<'_>) -> NillableDuration {
+pub fn consolidate_after(pool: NodePool<'_>) -> NillableDuration {
     let written = pool.disruption().and_then(Disruption::consolidate_after).and_then(Node::as_str);
     written
         .and_then(|text| NillableDuration::parse(text).ok())

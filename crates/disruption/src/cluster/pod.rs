@@ -17,7 +17,7 @@ pub const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// The taint of nodes that are disrupted.
-const DISRUPTED: PoolTaint<'static> =
+pub(crate) const DISRUPTED: PoolTaint<'static> =
     PoolTaint { key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" };
 
 /// Protection of a pod through `karpenter.sh/do-not-disrupt`.
@@ -148,7 +148,8 @@ impl<'d> ClusterPod<'d> {
             && self.is_active()
     }
 
-    fn tolerates_disruption(self) -> bool {
+    /// Whether the pod tolerates the taint of disrupted nodes.
+    pub(crate) fn tolerates_disruption(self) -> bool {
         self.pod.spec().tolerations().any(|item| Toleration::from_item(item).tolerates(&DISRUPTED))
     }
 

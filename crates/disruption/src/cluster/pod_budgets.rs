@@ -69,6 +69,13 @@ impl<'d> PodBudgets<'d> {
             || pod.is_disruptable(now, release) && self.ask(pod, now, release, Question::Ever).is_empty()
     }
 
+    /// The budgets that select a pod, by name.
+    pub(crate) fn matching(&self, pod: ClusterPod<'d>) -> Vec<Object<'d>> {
+        let Some(budgets) = self.0.get(pod.namespace()) else { return Vec::new() };
+        let labels = labels_of(pod.object().metadata().label_map());
+        budgets.iter().filter(|budget| budget.selector.matches(&labels)).map(|budget| budget.object).collect()
+    }
+
     fn ask(&self, pod: ClusterPod<'d>, now: Timestamp, release: Release, question: Question) -> Blocking<'d> {
         let Some(budgets) = self.0.get(pod.namespace()) else { return Vec::new() };
         if !pod.is_evictable(now, release) {
