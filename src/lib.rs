@@ -17,6 +17,7 @@
 #[macro_use(family, rule)]
 pub extern crate lint;
 
+pub mod disrupt;
 pub mod reference;
 pub mod rules;
 pub mod simulate;

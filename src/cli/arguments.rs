@@ -11,6 +11,7 @@ use lint::finding::Severity;
 use manifest::limits::{Limits, parse_size};
 
 use super::collect::Collect;
+use super::disruption::Disruption;
 use super::story::StoryFlags;
 
 const STYLES: Styles = Styles::styled()
@@ -59,6 +60,8 @@ pub(crate) enum Command {
     Simulate(Box<Simulate>),
     /// Write a snapshot of a cluster through kubectl, as input for the other commands
     Collect(Collect),
+    /// Show what Karpenter may disrupt, when, and what stands in the way
+    Disruption(Box<Disruption>),
     /// Print the documentation of rules, symptoms and families
     Explain(Explain),
     /// List the rules and symptoms
@@ -313,12 +316,12 @@ pub(crate) struct SimulationFlags {
 }
 
 /// Parses a part of one, from 0 to 1.
-fn part(text: &str) -> Result<f64, String> {
+pub(super) fn part(text: &str) -> Result<f64, String> {
     let part: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if (0.0..=1.0).contains(&part) { Ok(part) } else { Err("not between 0 and 1".to_owned()) }
 }
 
-/// Input of `check`, `diagnose`, `upgrade` and `simulate`.
+/// Input of `check`, `diagnose`, `upgrade`, `simulate` and `disruption`.
 #[derive(Args, Debug)]
 pub(crate) struct InputFlags {
     /// Files and folders; `-` reads standard input.

@@ -7,6 +7,7 @@ mod collect;
 mod completions;
 mod config;
 mod diagnose;
+mod disruption;
 mod explain;
 mod fix;
 mod init;
@@ -61,6 +62,7 @@ fn run_command(command: Command, color: Color) -> io::Result<Status> {
         Command::Upgrade(upgrade) => upgrade::run(*upgrade, color),
         Command::Simulate(simulate) => simulate::run(*simulate, color),
         Command::Collect(collect) => collect::run(&collect, color),
+        Command::Disruption(disruption) => disruption::run(*disruption, color),
         Command::Explain(explain) => explain::run(&explain, color),
         Command::Rules(rules) => rules::run(&rules, color),
         Command::Init(init) => init::run(&init, color),

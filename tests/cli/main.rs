@@ -12,6 +12,7 @@ mod charts;
 #[cfg(unix)]
 mod collect;
 mod diagnose;
+mod disruption;
 mod fixing;
 mod folder;
 mod formats;

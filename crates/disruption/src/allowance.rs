@@ -10,7 +10,7 @@ use values::cron::{Opening, Schedule, atoi_error};
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
-/// Number that stands for no limit: Go's `math.MaxInt32`.
+/// Value without a limit: Go's `math.MaxInt32`.
 pub const UNLIMITED: i64 = i32::MAX as i64;
 
 /// Value that the API server writes for an absent list, and for absent `nodes` (pkg/apis/crds/karpenter.sh_nodepools.yaml,

@@ -270,6 +270,103 @@ const REASONS: [&str; 12] = [
     "no-instance-types",
 ];
 
+/// Schema of the answer that `disruption --format json` prints.
+pub fn disruption(id: &str) -> Value {
+    let truth = || json!({"type": "boolean"});
+    let budget = all_of(&[
+        ("reason", json!({"enum": ["Empty", "Drifted", "Underutilized", "Unhealthy"]})),
+        ("allowed", json!({"type": "integer"})),
+        ("unlimited", truth()),
+        ("active", list(&json!({"enum": [true, false, "error"]}))),
+        ("error", text()),
+        ("until", instant()),
+    ]);
+    let pool = all_of(&[("name", text()), ("nodes", count()), ("budgets", list(&budget))]);
+    let node = all_of(&[
+        ("name", text()),
+        ("nodePool", text()),
+        ("candidate", truth()),
+        ("blockedBy", json!({"enum": BLOCKERS})),
+        ("message", text()),
+        ("related", list(&related())),
+        ("until", instant()),
+    ]);
+    let replacement = all_of(&[
+        ("nodePool", text()),
+        ("instanceTypes", count()),
+        ("cheapest", list(&all_of(&[("name", text()), ("price", price())]))),
+        ("capacityTypes", list(&text())),
+    ]);
+    let command = all_of(&[
+        ("decision", json!({"enum": ["delete", "replace"]})),
+        ("candidates", list(&text())),
+        ("savings", json!({"type": "number"})),
+        ("replacements", list(&replacement)),
+    ]);
+    let method = all_of(&[
+        ("method", json!({"enum": METHODS})),
+        ("candidates", list(&text())),
+        ("commands", list(&command)),
+        ("rejected", list(&all_of(&[("node", text()), ("message", text())]))),
+    ]);
+    let drain = all_of(&[
+        ("node", text()),
+        ("longestSeconds", json!({"type": ["integer", "null"], "minimum": 0})),
+        ("never", truth()),
+        ("because", list(&text())),
+    ]);
+    let acts: Vec<&str> = METHODS.into_iter().chain([""]).collect();
+    let mut schema = all_of(&[
+        ("schema", json!({"const": 1})),
+        ("version", text()),
+        ("karpenterVersion", text()),
+        ("at", json!({"type": "string", "format": "date-time"})),
+        ("acts", json!({"enum": acts})),
+        ("nodePools", list(&pool)),
+        ("nodes", list(&node)),
+        ("methods", list(&method)),
+        ("drain", list(&drain)),
+        ("findings", list(&finding())),
+    ]);
+    if let Some(fields) = schema.as_object_mut() {
+        fields.insert("$schema".to_owned(), DIALECT.into());
+        fields.insert("$id".to_owned(), id.into());
+        fields.insert("title".to_owned(), "Disruption in a cluster, as Karpwarden judges it".into());
+    }
+    schema
+}
+
+/// The methods of disruption.
+const METHODS: [&str; 5] =
+    ["Emptiness", "StaticDrift", "Drift", "MultiNodeConsolidation", "SingleNodeConsolidation"];
+
+/// What keeps a node from being disrupted; empty for nothing.
+const BLOCKERS: [&str; 18] = [
+    "",
+    "unmanaged",
+    "no-node",
+    "not-initialized",
+    "deleting",
+    "nominated",
+    "do-not-disrupt",
+    "pod-do-not-disrupt",
+    "pdb",
+    "several-pdbs",
+    "no-pool",
+    "no-instance-type",
+    "static",
+    "consolidate-after",
+    "policy",
+    "condition",
+    "budget",
+    "in-progress",
+];
+
+/// A time, or an empty text.
+fn instant() -> Value {
+    json!({"anyOf": [{"const": ""}, {"type": "string", "format": "date-time"}]})
+}
+
 /// USD per hour.
 fn price() -> Value {
     json!({"type": "number", "minimum": 0})

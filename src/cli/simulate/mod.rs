@@ -11,6 +11,7 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::simulate::{Choices, Options, PriceFile, Shown, json, skipped, summary};
 use lint::built_objects::BuiltObjects;
 use lint::check::{Cluster, check_within};
+use lint::settings::Settings;
 use manifest::{Document, File};
 use scheduling::simulation::Simulation;
 
@@ -33,26 +34,16 @@ pub(crate) fn run(simulate: Simulate, color: Color) -> io::Result<Status> {
 fn read_and_simulate(mut simulate: Simulate, color: Color) -> io::Result<Status> {
     let flags = std::mem::take(&mut simulate.simulation);
     let format = simulate.format;
-    let check = as_check(simulate);
-    let Some(config) = config::read(&check, color) else { return Ok(Status::Usage) };
-    let excluded =
-        Patterns::new(config.path.as_deref(), &config.settings.exclude, &check.choice.exclude, color);
-    let Some(excluded) = excluded else { return Ok(Status::Usage) };
-    let clusters = input::by_cluster(&check, config.path.as_deref(), &excluded, Wanted::Manifests);
-    if input::count(&clusters) == 0 {
-        terminal::error(color, "nothing to simulate: name files or folders, or `-` for standard input");
-        return Ok(Status::NoInput);
-    }
-    let limits = check.bounds.limits();
-    let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
-    let Some(config) = config.for_files(&inputs.clone(), color) else { return Ok(Status::Usage) };
-    let cluster =
-        Cluster { name: String::new(), files: inputs.map(|input| input.read(&limits).file).collect() };
+    let Inputs { check, settings, files } = match read(simulate, "simulate", color) {
+        Ok(inputs) => inputs,
+        Err(status) => return Ok(status),
+    };
+    let cluster = Cluster { name: String::new(), files };
     let files = &cluster.files;
     let built = BuiltObjects::of(files);
     let objects = built.objects(files);
     let options = choices(flags);
-    let options = options.and_then(|choices| Options::new(&choices, &config.settings, files, &objects));
+    let options = options.and_then(|choices| Options::new(&choices, &settings, files, &objects));
     let options = match options {
         Ok(options) => options.with_overlays(&built.left_out()),
         Err(message) => {
@@ -68,7 +59,7 @@ fn read_and_simulate(mut simulate: Simulate, color: Color) -> io::Result<Status>
     }
     let outcome = simulation.run(&objects);
     let clusters = std::slice::from_ref(&cluster);
-    let report = check_within(&REGISTRY, clusters, &config.settings, check.bounds.max_findings);
+    let report = check_within(&REGISTRY, clusters, &settings, check.bounds.max_findings);
     let shown = Shown {
         outcome: &outcome,
         simulation: &simulation,
@@ -91,8 +82,35 @@ fn read_and_simulate(mut simulate: Simulate, color: Color) -> io::Result<Status>
     })
 }
 
+/// The manifests that the flags name.
+pub(super) struct Inputs {
+    pub(super) check: Check,
+    pub(super) settings: Settings,
+    pub(super) files: Vec<File>,
+}
+
+/// Reads the config file and the manifests. An error is the exit status, whose message has been printed.
+pub(super) fn read(simulate: Simulate, verb: &str, color: Color) -> Result<Inputs, Status> {
+    let check = as_check(simulate);
+    let config = config::read(&check, color).ok_or(Status::Usage)?;
+    let excluded =
+        Patterns::new(config.path.as_deref(), &config.settings.exclude, &check.choice.exclude, color);
+    let excluded = excluded.ok_or(Status::Usage)?;
+    let clusters = input::by_cluster(&check, config.path.as_deref(), &excluded, Wanted::Manifests);
+    if input::count(&clusters) == 0 {
+        let message = format!("nothing to {verb}: name files or folders, or `-` for standard input");
+        terminal::error(color, &message);
+        return Err(Status::NoInput);
+    }
+    let limits = check.bounds.limits();
+    let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
+    let config = config.for_files(&inputs.clone(), color).ok_or(Status::Usage)?;
+    let files = inputs.map(|input| input.read(&limits).file).collect();
+    Ok(Inputs { check, settings: config.settings, files })
+}
+
 /// Prints the documents that could not be parsed. Returns whether there are any.
-fn report_unreadable(files: &[File], color: Color) -> bool {
+pub(super) fn report_unreadable(files: &[File], color: Color) -> bool {
     let mut found = false;
     for file in files {
         for document in &file.documents {
@@ -107,7 +125,7 @@ fn report_unreadable(files: &[File], color: Color) -> bool {
 }
 
 /// The flags with the content of the file of prices.
-fn choices(flags: SimulationFlags) -> Result<Choices, String> {
+pub(super) fn choices(flags: SimulationFlags) -> Result<Choices, String> {
     let read = |path: PathBuf| {
         let name = path.display().to_string();
         let text = fs::read_to_string(&path).map_err(|error| format!("cannot read `{name}`: {error}"))?;

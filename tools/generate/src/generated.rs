@@ -48,6 +48,10 @@ pub fn files() -> Result<Vec<File>, String> {
             "schemas/simulation.schema.json".to_owned(),
             json(&schema::simulation(&id("simulation.schema.json")))?,
         ),
+        (
+            "schemas/disruption.schema.json".to_owned(),
+            json(&schema::disruption(&id("disruption.schema.json")))?,
+        ),
     ])
 }
 

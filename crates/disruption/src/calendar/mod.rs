@@ -24,7 +24,7 @@ pub struct CalendarInterval {
     pub start: Timestamp,
     /// The first instant after the interval.
     pub end: Timestamp,
-    /// What the budgets allow, and which budget decides.
+    /// The allowed number, with the deciding budget.
     pub allowance: Allowance,
 }
 
@@ -71,7 +71,7 @@ impl<'b, 'd> Calendar<'b, 'd> {
         self.end
     }
 
-    /// What the budgets allow for a reason, in a NodePool of some nodes. Neighbouring intervals differ in the number, the
+    /// The allowed numbers for a reason, in a NodePool of some nodes. Neighbouring intervals differ in the number, the
     /// error or the deciding budget.
     pub fn intervals(&self, reason: &str, nodes: usize) -> Vec<CalendarInterval> {
         let mut intervals: Vec<CalendarInterval> = Vec::new();

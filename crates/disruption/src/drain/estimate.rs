@@ -1,4 +1,4 @@
-//! How long the termination of a node can take, and what never ends.
+//! Longest time of a node's termination, and the reasons for which a termination never ends.
 
 use karpenter::release::Release;
 use manifest::tree::Node;
@@ -22,11 +22,11 @@ pub struct DrainEstimate<'d> {
     pub longest: Option<Duration>,
     /// Whether the termination never ends with the objects as they are.
     pub never: bool,
-    /// What delays or limits the termination, in the order of evictions; the limit comes last.
+    /// The reasons for a delay, in the order of evictions, and then the limit.
     pub because: Vec<DrainReason<'d>>,
 }
 
-/// What delays or limits a termination.
+/// Reason for a delay of a termination, or its limit.
 #[derive(Clone, Debug)]
 pub enum DrainReason<'d> {
     /// `karpenter.sh/do-not-disrupt` on a pod, with its end if the value is a duration. The drain waits for the pod.
@@ -196,7 +196,7 @@ impl<'d> Estimator<'_, 'd> {
     }
 }
 
-/// What a budget has against the eviction of a pod.
+/// The reason for which a budget refuses the eviction of a pod.
 fn budget_reason<'d>(pod: ClusterPod<'d>, budget: Object<'d>) -> Option<DrainReason<'d>> {
     let view = PodDisruptionBudget::of(budget)?;
     let is = |node: Option<Node<'_>>, text: &str| node.and_then(Node::as_str) == Some(text);

@@ -2,7 +2,7 @@
 
 use values::duration::Duration;
 
-/// What one pass of the termination controller and the eviction queue does.
+/// Requests and events of one pass of the termination controller and the eviction queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DrainStep {
     /// The time until the next pass; `None` if the pass is the last one or has an error.

@@ -34,7 +34,7 @@ const GRACE_IS_POSITIVE: Releases = Releases::since(13);
 /// The number of names in an event about volumes.
 const NAMED_VOLUMES: usize = 5;
 
-/// What the cloud provider answers during a termination.
+/// Answers of the cloud provider during a termination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Provider {
     /// Whether the instance is gone before the termination.
@@ -215,7 +215,7 @@ impl<'c, 'd> Termination<'c, 'd> {
     }
 
     /// Deletes the pods that would outlive the node, and queues the evictable pods of the first tier that has pods. Returns
-    /// the number of pods to wait for; `None` if there are none.
+    /// the number of pods to wait for; `None` without such a pod.
     fn drain(&mut self, now: Timestamp, deadline: Option<Timestamp>, step: &mut DrainStep) -> Option<usize> {
         let waiting: Vec<usize> =
             (0..self.pods.len()).filter(|index| self.pod(*index, |pod| pod.is_waited_for(now))).collect();

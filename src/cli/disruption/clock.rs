@@ -1,0 +1,105 @@
+//! Times of the output in the time zone of the reader.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use jiff::tz::TimeZone;
+use values::calendar::{Day, Minute};
+use values::duration::Duration;
+use values::timestamp::Timestamp;
+
+const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
+/// Time zone for the output.
+#[derive(Clone, Debug)]
+pub(super) struct Clock {
+    zone: TimeZone,
+    name: String,
+}
+
+impl Clock {
+    /// The time zone of a name such as `Europe/Berlin`.
+    pub(super) fn of(name: &str) -> Result<Self, String> {
+        let zone = if name.eq_ignore_ascii_case("utc") { Ok(TimeZone::UTC) } else { TimeZone::get(name) };
+        let zone = zone.map_err(|_| {
+            format!("`--timezone`: `{name}` is not a time zone; write a name such as `Europe/Berlin`")
+        })?;
+        Ok(Self { zone, name: name.to_owned() })
+    }
+
+    /// The name of the time zone.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The minute that a clock on the wall shows.
+    fn local(&self, time: Timestamp) -> Minute {
+        let instant = jiff::Timestamp::from_second(time.seconds()).unwrap_or_default();
+        let offset = self.zone.to_offset(instant).seconds();
+        let offset = Duration::from_nanoseconds(i64::from(offset).saturating_mul(1_000_000_000));
+        time.plus(offset).minute()
+    }
+
+    /// The day on the wall.
+    pub(super) fn day(&self, time: Timestamp) -> Day {
+        self.local(time).day()
+    }
+
+    /// The start of the part of the day in which a time is, for parts of some minutes.
+    pub(super) fn part_of_day(&self, time: Timestamp, minutes: i64) -> Timestamp {
+        let over = self.local(time).of_day().rem_euclid(minutes);
+        Timestamp::of_minute(time.minute().plus(-over))
+    }
+
+    /// `Wed 10:30`, which is unique within a week.
+    pub(super) fn short(&self, time: Timestamp) -> String {
+        let local = self.local(time);
+        format!("{} {}", weekday(local.day()), wall(local))
+    }
+
+    /// `Wed 2026-03-11 10:30`.
+    pub(super) fn long(&self, time: Timestamp) -> String {
+        let local = self.local(time);
+        format!("{} {} {}", weekday(local.day()), local.day().date(), wall(local))
+    }
+}
+
+/// The name of the day of the week in three letters.
+pub(super) fn weekday(day: Day) -> &'static str {
+    WEEKDAYS.get(usize::from(day.weekday())).copied().unwrap_or_default()
+}
+
+fn wall(local: Minute) -> String {
+    format!("{:02}:{:02}", local.of_day() / 60, local.of_day() % 60)
+}
+
+/// The time. The engine reads no clock, so the command line does.
+pub(super) fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_seconds(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_times_of_the_zone_with_daylight_saving() {
+        let berlin = Clock::of("Europe/Berlin").unwrap();
+        let time = |text: &str| Timestamp::parse(text).unwrap();
+        assert_eq!(berlin.long(time("2026-03-11T23:30:00Z")), "Thu 2026-03-12 00:30");
+        assert_eq!(berlin.short(time("2026-03-29T00:59:59Z")), "Sun 01:59");
+        assert_eq!(berlin.short(time("2026-03-29T01:00:00Z")), "Sun 03:00");
+        assert_eq!(Clock::of("utc").unwrap().short(time("2026-03-11T23:30:00Z")), "Wed 23:30");
+        assert!(Clock::of("Europe/Nowhere").is_err());
+    }
+
+    #[test]
+    fn parts_of_the_day_start_at_local_midnight() {
+        let kolkata = Clock::of("Asia/Kolkata").unwrap();
+        let start = kolkata.part_of_day(Timestamp::parse("2026-03-11T10:30:59Z").unwrap(), 180);
+        assert_eq!(
+            (kolkata.short(start).as_str(), start.to_string().as_str()),
+            ("Wed 15:00", "2026-03-11T09:30:00Z")
+        );
+    }
+}

@@ -1,0 +1,171 @@
+//! Flags of `karpwarden disruption`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::super::arguments::{Bounds, InputFlags, Simulate, SimulationFlags, SimulationFormat};
+
+const STATUS: &str = "\
+Exit status:
+  0  the answer is complete
+  2  invalid command line or config file
+  3  no input files
+  4  some input could not be read or parsed (the rest is judged)";
+
+/// Show what Karpenter may disrupt, when, and what stands in the way.
+///
+/// The input contains NodePools, and as a snapshot of a cluster also nodes, NodeClaims, pods and PodDisruptionBudgets. The answer
+/// is the calendar of the budgets for a week, what blocks each node, what each method of disruption would do now, and how long
+/// the drain of each node can take.
+#[derive(Args, Debug)]
+#[command(after_help = STATUS)]
+pub(crate) struct Disruption {
+    #[command(flatten)]
+    pub(crate) input: InputFlags,
+
+    /// Tell the story of one node.
+    #[arg(long, value_name = "NAME", conflicts_with = "pod")]
+    pub(crate) node: Option<String>,
+
+    /// Tell the story of the node that runs a pod.
+    #[arg(long, value_name = "NAMESPACE/NAME")]
+    pub(crate) pod: Option<String>,
+
+    /// Time to judge at, such as 2026-03-11T10:30:00Z [default: now].
+    #[arg(long, value_name = "TIME", help_heading = "What to judge")]
+    pub(crate) at: Option<String>,
+
+    /// Time zone for times in the output, such as Europe/Berlin. Karpenter reads schedules in UTC.
+    #[arg(long, value_name = "ZONE", default_value = "UTC", help_heading = "What to judge")]
+    pub(crate) timezone: String,
+
+    /// Number of nodes of a NodePool, for percentages [default: the nodes in the input].
+    #[arg(long, value_name = "NODEPOOL=N,…", value_delimiter = ',', help_heading = "What to judge")]
+    pub(crate) node_count: Vec<String>,
+
+    /// Nodes that Karpenter has nominated for a pending pod.
+    #[arg(long, value_name = "NODE,…", value_delimiter = ',', help_heading = "What to judge")]
+    pub(crate) nominated: Vec<String>,
+
+    /// Nodes that Karpenter has marked for deletion.
+    #[arg(long, value_name = "NODE,…", value_delimiter = ',', help_heading = "What to judge")]
+    pub(crate) marked_for_deletion: Vec<String>,
+
+    /// Karpenter release, such as 1.8 or 1.8.3 [default: the version that the manifests pin, or else the newest known release].
+    #[arg(long, value_name = "RELEASE", help_heading = "What to judge")]
+    pub(crate) karpenter_version: Option<String>,
+
+    /// Refuse a Karpenter release that this version does not know, instead of judging the nearest known one.
+    #[arg(long, help_heading = "What to judge")]
+    pub(crate) strict_release: bool,
+
+    /// AWS region [default: the region of the zones, or else us-east-1].
+    #[arg(long, value_name = "REGION", help_heading = "What to judge")]
+    pub(crate) region: Option<String>,
+
+    /// Zones of the subnets, such as us-east-1a=use1-az1 [default: three zones of the region, and the zones that the input names].
+    #[arg(long, value_name = "ZONE[=ID],…", value_delimiter = ',', help_heading = "What to judge")]
+    pub(crate) zones: Vec<String>,
+
+    /// File with on-demand prices: an AWS price list, or an object of instance types and numbers.
+    #[arg(long, value_name = "FILE", help_heading = "What to judge")]
+    pub(crate) prices: Option<PathBuf>,
+
+    /// Part of the on-demand price that spot capacity saves, such as 0.6.
+    #[arg(long, value_name = "PART", value_parser = super::super::arguments::part, help_heading = "What to judge")]
+    pub(crate) spot_discount: Option<f64>,
+
+    /// Feature gates of the controller.
+    #[arg(long, value_name = "GATE=true|false,…", value_delimiter = ',', help_heading = "What to judge")]
+    pub(crate) feature_gates: Vec<String>,
+
+    /// Treatment of preferences: `Respect` or `Ignore` [default: what the controller in the input has, or else `Respect`].
+    #[arg(long, value_name = "POLICY", help_heading = "What to judge")]
+    pub(crate) preference_policy: Option<String>,
+
+    /// Treatment of minimum values: `Strict` or `BestEffort` [default: what the controller in the input has, or else `Strict`].
+    #[arg(long, value_name = "POLICY", help_heading = "What to judge")]
+    pub(crate) min_values_policy: Option<String>,
+
+    /// Config file [default: the nearest karpwarden.yaml in this folder or a parent folder].
+    #[arg(long, value_name = "FILE", help_heading = "What to judge")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Skip files and folders that match this pattern, written as in .gitignore; may be repeated.
+    #[arg(long, value_name = "PATTERN", help_heading = "What to judge")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
+    pub(crate) format: DisruptionFormat,
+
+    /// Write the result to this file instead of standard output.
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DisruptionFormat {
+    /// A week for each NodePool, then the nodes
+    Human,
+    /// One JSON object
+    Json,
+}
+
+/// The part of the flags that says what to judge, when the rest has gone into a simulation.
+#[derive(Debug)]
+pub(super) struct Judge {
+    pub(super) node: Option<String>,
+    pub(super) pod: Option<String>,
+    pub(super) at: Option<String>,
+    pub(super) timezone: String,
+    pub(super) node_count: Vec<String>,
+    pub(super) nominated: Vec<String>,
+    pub(super) marked_for_deletion: Vec<String>,
+    pub(super) feature_gates: Vec<String>,
+    pub(super) format: DisruptionFormat,
+}
+
+impl Disruption {
+    /// Splits the flags into what to judge and a simulation, which reads the same input with the same settings.
+    pub(super) fn split(self) -> (Judge, Simulate) {
+        let judge = Judge {
+            node: self.node,
+            pod: self.pod,
+            at: self.at,
+            timezone: self.timezone,
+            node_count: self.node_count,
+            nominated: self.nominated,
+            marked_for_deletion: self.marked_for_deletion,
+            feature_gates: self.feature_gates.clone(),
+            format: self.format,
+        };
+        let simulation = SimulationFlags {
+            region: self.region,
+            zones: self.zones,
+            prices: self.prices,
+            spot_discount: self.spot_discount,
+            feature_gates: self.feature_gates,
+            preference_policy: self.preference_policy,
+            min_values_policy: self.min_values_policy,
+            ..SimulationFlags::default()
+        };
+        let simulate = Simulate {
+            input: self.input,
+            pod: Vec::new(),
+            karpenter_version: self.karpenter_version,
+            strict_release: self.strict_release,
+            simulation,
+            config: self.config,
+            exclude: self.exclude,
+            format: SimulationFormat::Human,
+            output: self.output,
+            bounds: self.bounds,
+        };
+        (judge, simulate)
+    }
+}

@@ -1,0 +1,123 @@
+//! The answer for people: what acts, the calendars, a table of nodes, what is assumed.
+
+use std::io::{self, Write};
+
+use disruption::judgement::JudgedNode;
+use karpwarden::disrupt::{Answer, words};
+use report::human::printable;
+
+use super::clock::Clock;
+use super::painter::{BAD, BOLD, GOOD, Painter};
+use super::{Shown, week};
+
+/// Writes the answer.
+pub(super) fn write(
+    out: &mut dyn Write,
+    shown: &Shown<'_, '_>,
+    clock: &Clock,
+    color: bool,
+) -> io::Result<()> {
+    let painter = Painter { color };
+    let answer = shown.answer;
+    writeln!(
+        out,
+        "Karpenter {} at {} {}: {}",
+        answer.release,
+        clock.long(answer.at),
+        clock.name(),
+        painter.paint(BOLD, &printable(&verdict(answer)))
+    )?;
+    week::write(out, answer, clock, painter)?;
+    write_nodes(out, answer, painter)?;
+    write_assumptions(out, shown, painter)
+}
+
+/// The commands of the method that acts.
+fn verdict(answer: &Answer<'_>) -> String {
+    let Some(acts) = answer.judgement.acts else {
+        let is_empty = answer.judgement.nodes.is_empty();
+        return if is_empty { "the input has no nodes" } else { "no node is disrupted" }.to_owned();
+    };
+    let commands = answer.judgement.methods.iter().filter(|method| method.method == acts);
+    let texts = commands.flat_map(|method| &method.commands).map(|command| {
+        let nodes = command.candidates.join(", ");
+        match command.replacements.len() {
+            0 => format!("deletes {nodes}"),
+            1 => format!("replaces {nodes} by a new node"),
+            count => format!("replaces {nodes} by {count} new nodes"),
+        }
+    });
+    format!("{} {}", acts.name(), texts.collect::<Vec<_>>().join("; "))
+}
+
+fn write_nodes(out: &mut dyn Write, answer: &Answer<'_>, painter: Painter) -> io::Result<()> {
+    if answer.judgement.nodes.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<[String; 4]> = answer.judgement.nodes.iter().map(|node| row(answer, node)).collect();
+    let header = ["node", "NodePool", "drain", "disruption"].map(str::to_owned);
+    let width = |column: usize| {
+        let cells = std::iter::once(&header).chain(&rows).filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+    };
+    let widths = [width(0), width(1), width(2)];
+    let line = |[node, pool, drain, text]: &[String; 4]| {
+        let [first, second, third] = widths;
+        format!("  {node:<first$}  {pool:<second$}  {drain:<third$}  {text}")
+    };
+    writeln!(out, "\n{}", painter.paint(BOLD, &line(&header)))?;
+    for (cells, node) in rows.iter().zip(&answer.judgement.nodes) {
+        let style = if node.blocker.is_some() { BAD } else { GOOD };
+        let text = line(cells);
+        let is_told = node.blocker.is_some() || answer.is_disrupted(node.node.name());
+        writeln!(out, "{}", if is_told { painter.paint(style, &text) } else { text })?;
+    }
+    Ok(())
+}
+
+/// The cells of a node.
+fn row(answer: &Answer<'_>, node: &JudgedNode<'_>) -> [String; 4] {
+    let name = node.node.name();
+    let drain = answer.drain(name).map(words::longest).unwrap_or_default();
+    [printable(name), printable(node.node.pool()), drain, printable(&state(answer, node))]
+}
+
+/// The method that disrupts a node, or the first obstacle.
+fn state(answer: &Answer<'_>, node: &JudgedNode<'_>) -> String {
+    let name = node.node.name();
+    let disrupts = answer.judgement.methods.iter().find(|method| {
+        method.commands.iter().any(|command| command.candidates.iter().any(|candidate| candidate == name))
+    });
+    if let Some(method) = disrupts {
+        let acts = answer.judgement.acts == Some(method.method);
+        return if acts {
+            method.method.name().to_owned()
+        } else {
+            format!("{} later", method.method.name())
+        };
+    }
+    let obstacle = answer.obstacle(node);
+    match (obstacle.name, obstacle.message.as_str()) {
+        ("", "") => "nothing to do".to_owned(),
+        ("", message) => message.to_owned(),
+        (name, message) => format!("{name}: {message}"),
+    }
+}
+
+fn write_assumptions(out: &mut dyn Write, shown: &Shown<'_, '_>, painter: Painter) -> io::Result<()> {
+    // Without nodes nothing depends on zones and prices.
+    let assumptions: &[String] =
+        if shown.answer.judgement.nodes.is_empty() { &[] } else { shown.assumptions };
+    if assumptions.is_empty() && shown.skipped == 0 {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", painter.paint(BOLD, "assumed"))?;
+    for assumption in assumptions {
+        writeln!(out, "  {}", printable(assumption))?;
+    }
+    if shown.skipped > 0 {
+        let unit = if shown.skipped == 1 { "document" } else { "documents" };
+        writeln!(out, "  {} {unit} without effect, because they could not be read", shown.skipped)?;
+    }
+    Ok(())
+}

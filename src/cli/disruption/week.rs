@@ -1,0 +1,117 @@
+//! The calendar of each NodePool for people.
+
+use std::io::{self, Write};
+
+use disruption::allowance::{Allowance, PoolBudgets};
+use disruption::calendar::{Calendar, CalendarInterval, WEEK};
+use karpwarden::disrupt::{Answer, PoolAnswer, words};
+use report::human::printable;
+
+use super::clock::Clock;
+use super::painter::{BAD, BOLD, Painter, WARN};
+use super::strip;
+
+/// The number of intervals to list. A daily window has two a day.
+const LISTED: usize = 6;
+
+/// Writes the calendars.
+pub(super) fn write(
+    out: &mut dyn Write,
+    answer: &Answer<'_>,
+    clock: &Clock,
+    painter: Painter,
+) -> io::Result<()> {
+    for pool in &answer.pools {
+        let title = format!("NodePool {}: {}", printable(pool.name), nodes(pool));
+        writeln!(out, "\n{}", painter.paint(BOLD, &title))?;
+        match &pool.budgets {
+            Ok(budgets) => write_pool(out, answer, pool, budgets, clock, painter)?,
+            Err(error) => writeln!(out, "  {}", painter.paint(BAD, &refused(error)))?,
+        }
+    }
+    if answer.pools.iter().any(|pool| pool.budgets.is_ok()) {
+        writeln!(out, "\n  {}; times in {}", strip::LEGEND, clock.name())?;
+    }
+    Ok(())
+}
+
+fn refused(error: &str) -> String {
+    format!("Karpenter cannot read this NodePool and disrupts nothing: {}", printable(error))
+}
+
+fn nodes(pool: &PoolAnswer<'_>) -> String {
+    let unit = if pool.nodes == 1 { "node" } else { "nodes" };
+    let assumed =
+        if pool.is_assumed { format!(" assumed (--node-count {}=N)", pool.name) } else { String::new() };
+    let unavailable = match pool.unavailable {
+        0 => String::new(),
+        count => format!(", {count} of them not ready or going"),
+    };
+    format!("{} {unit}{assumed}{unavailable}", pool.nodes)
+}
+
+fn write_pool(
+    out: &mut dyn Write,
+    answer: &Answer<'_>,
+    pool: &PoolAnswer<'_>,
+    budgets: &PoolBudgets<'_>,
+    clock: &Clock,
+    painter: Painter,
+) -> io::Result<()> {
+    for (reasons, intervals) in by_week(answer, pool) {
+        let Some(now) = intervals.first() else { continue };
+        let text = format!("{}: {}", reasons.join(", "), now_text(pool, &now.allowance));
+        writeln!(out, "  {text}")?;
+        if !now.allowance.error.is_empty() {
+            writeln!(out, "    {}", painter.paint(BAD, &printable(&now.allowance.error)))?;
+        }
+        let strip = strip::strip(&intervals, pool.nodes, answer.at, clock);
+        writeln!(out, "    {}\n    {}", strip.days, strip.marks)?;
+        for interval in intervals.iter().take(LISTED) {
+            writeln!(out, "    {}", interval_text(interval, budgets, clock))?;
+        }
+        if intervals.len() > LISTED {
+            writeln!(out, "    and {} more changes", intervals.len() - LISTED)?;
+        }
+    }
+    let calendar = Calendar::of_week(budgets, answer.at);
+    let print = |time| clock.short(time);
+    for remark in calendar.remarks(&answer.reasons(), pool.nodes, pool.pace) {
+        let text = words::remark(&remark, budgets, pool.nodes, &print);
+        writeln!(out, "  {} {text}", painter.paint(WARN, "note:"))?;
+    }
+    Ok(())
+}
+
+/// The reasons with the same week together.
+fn by_week<'a>(answer: &Answer<'_>, pool: &PoolAnswer<'_>) -> Vec<(Vec<&'a str>, Vec<CalendarInterval>)> {
+    let mut groups: Vec<(Vec<&str>, Vec<CalendarInterval>)> = Vec::new();
+    for reason in answer.reasons() {
+        let week = pool.week(answer.at, reason);
+        match groups.iter_mut().find(|(_, present)| *present == week) {
+            Some((reasons, _)) => reasons.push(reason),
+            None => groups.push((vec![reason], week)),
+        }
+    }
+    groups
+}
+
+fn now_text(pool: &PoolAnswer<'_>, now: &Allowance) -> String {
+    let left = pool.left(now.allowed);
+    match () {
+        () if now.is_unlimited() => "no limit now".to_owned(),
+        () if left == now.allowed => format!("{left} now"),
+        () => format!("{left} now: the budgets allow {}, and {} are used up", now.allowed, pool.unavailable),
+    }
+}
+
+fn interval_text(interval: &CalendarInterval, budgets: &PoolBudgets<'_>, clock: &Clock) -> String {
+    let allowance = &interval.allowance;
+    let number = if allowance.is_unlimited() { "no limit".to_owned() } else { allowance.allowed.to_string() };
+    let by =
+        allowance.decided_by.map_or("no budget is active".to_owned(), |index| words::budget(budgets, index));
+    let is_whole = interval.end.since(interval.start) >= WEEK;
+    let (start, end) = (clock.short(interval.start), clock.short(interval.end));
+    let period = if is_whole { "all week".to_owned() } else { format!("{start} to {end}") };
+    format!("{period:<22}  {number:<8}  {by}")
+}

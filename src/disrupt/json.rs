@@ -1,0 +1,187 @@
+//! The answer about disruption as JSON.
+
+use disruption::allowance::{BudgetState, PoolBudgets};
+use disruption::calendar::first_change;
+use disruption::command::{Command, Replacement};
+use disruption::drain::DrainEstimate;
+use disruption::judgement::{JudgedMethod, JudgedNode};
+use lint::report::RelatedLocation;
+use manifest::tree::Node;
+use manifest::{Document, File};
+use objects::location::Place;
+use serde_json::{Value, json};
+use values::timestamp::Timestamp;
+
+use super::{Answer, PoolAnswer, words};
+
+/// The number of instance types to name.
+const NAMED_TYPES: usize = 5;
+
+/// The answer as one object.
+pub fn report(answer: &Answer<'_>, files: &[File]) -> Value {
+    let methods = &answer.judgement.methods;
+    json!({
+        "schema": 1,
+        "version": env!("CARGO_PKG_VERSION"),
+        "karpenterVersion": answer.release.to_string(),
+        "at": answer.at.to_string(),
+        "acts": answer.judgement.acts.map(|method| method.name()).unwrap_or_default(),
+        "nodePools": answer.pools.iter().map(|one| pool(answer, one)).collect::<Vec<_>>(),
+        "nodes": answer.judgement.nodes.iter().map(|one| node(answer, one, files)).collect::<Vec<_>>(),
+        "methods": methods.iter().map(method).collect::<Vec<_>>(),
+        "drain": answer.drains.iter().map(|(name, estimate)| drain(name, estimate)).collect::<Vec<_>>(),
+        "findings": [],
+    })
+}
+
+fn until(time: Option<Timestamp>) -> String {
+    time.map(|time| time.to_string()).unwrap_or_default()
+}
+
+fn pool(answer: &Answer<'_>, pool: &PoolAnswer<'_>) -> Value {
+    let rows: Vec<Value> = answer.reasons().iter().map(|reason| budget(answer, pool, reason)).collect();
+    json!({"name": pool.name, "nodes": pool.nodes, "budgets": rows})
+}
+
+fn budget(answer: &Answer<'_>, pool: &PoolAnswer<'_>, reason: &str) -> Value {
+    let budgets = match &pool.budgets {
+        Ok(budgets) => budgets,
+        Err(error) => {
+            return json!({
+                "reason": reason, "allowed": 0, "unlimited": false, "active": [], "error": error, "until": "",
+            });
+        }
+    };
+    let now = budgets.allowance(answer.at, pool.nodes, reason);
+    json!({
+        "reason": reason,
+        "allowed": pool.left(now.allowed),
+        "unlimited": now.is_unlimited(),
+        "active": active(budgets, answer.at),
+        "error": now.error,
+        "until": until(first_change(&pool.week(answer.at, reason))),
+    })
+}
+
+fn active(budgets: &PoolBudgets<'_>, at: Timestamp) -> Vec<Value> {
+    let states = budgets.states(at).into_iter().map(|state| match state {
+        BudgetState::Active => true.into(),
+        BudgetState::Inactive => false.into(),
+        BudgetState::Broken => "error".into(),
+    });
+    states.collect()
+}
+
+fn node(answer: &Answer<'_>, node: &JudgedNode<'_>, files: &[File]) -> Value {
+    let obstacle = answer.obstacle(node);
+    json!({
+        "name": node.node.name(),
+        "nodePool": node.node.pool(),
+        "candidate": node.blocker.is_none(),
+        "blockedBy": obstacle.name,
+        "message": obstacle.message,
+        "related": obstacle.places.iter().map(|place| related(place, &obstacle.message, files)).collect::<Vec<_>>(),
+        "until": until(obstacle.until),
+    })
+}
+
+/// A place with its file, in the form of the related places of a finding.
+fn related(place: &Place<'_>, message: &str, files: &[File]) -> RelatedLocation {
+    let (source, span) = (place.source(), place.span());
+    let (start, end) = (source.position(span.start), source.position(span.end));
+    RelatedLocation {
+        file: source.name().to_owned(),
+        document: document_of(place.node(), files),
+        path: place.path(object_of(place.node())),
+        line: Some(start.line),
+        column: Some(start.column),
+        offset: Some(start.offset),
+        end_offset: Some(end.offset),
+        message: message.to_owned(),
+    }
+}
+
+/// The index of the document that has a node.
+fn document_of(node: Node<'_>, files: &[File]) -> usize {
+    let is_same =
+        |document: &Document| matches!(document, Document::Read(tree) if std::ptr::eq(tree, node.tree()));
+    files.iter().find_map(|file| file.documents.iter().position(is_same)).unwrap_or_default()
+}
+
+/// The root of the object that has a node. An item of a list is an object.
+fn object_of(node: Node<'_>) -> Node<'_> {
+    let mut object = node;
+    while object.get("apiVersion").is_none()
+        || object.get("kind").is_none()
+        || object.get("metadata").is_none()
+    {
+        match object.parent() {
+            Some(parent) => object = parent,
+            None => break,
+        }
+    }
+    object
+}
+
+fn method(method: &JudgedMethod) -> Value {
+    let rejected: Vec<Value> = rejections(method)
+        .into_iter()
+        .map(|(node, message)| json!({"node": node, "message": message}))
+        .collect();
+    json!({
+        "method": method.method.name(),
+        "candidates": method.candidates,
+        "commands": method.commands.iter().map(command).collect::<Vec<_>>(),
+        "rejected": rejected,
+    })
+}
+
+/// The nodes that a method looks at and does not disrupt, with Karpenter's text.
+pub fn rejections(method: &JudgedMethod) -> Vec<(&str, &str)> {
+    let blocked = |reason: &str| reason == "DisruptionBlocked";
+    // What blocks a node before every method is told about the node.
+    let fitting = method.events.iter().filter(|event| !blocked(event.reason));
+    let computed = method.compute_events.iter();
+    let all = fitting.chain(computed).filter(|event| {
+        matches!(event.reason, "Unconsolidatable" | "ConsolidationRejected" | "DisruptionBlocked")
+    });
+    all.filter_map(|event| Some((event.on.strip_prefix("Node/")?, event.message.as_str()))).collect()
+}
+
+fn command(command: &Command) -> Value {
+    json!({
+        "decision": command.decision.name(),
+        "candidates": command.candidates,
+        "savings": rounded(command.savings),
+        "replacements": command.replacements.iter().map(replacement).collect::<Vec<_>>(),
+    })
+}
+
+fn replacement(replacement: &Replacement) -> Value {
+    let cheapest = replacement.cheapest.iter().take(NAMED_TYPES);
+    let cheapest: Vec<Value> =
+        cheapest.map(|(name, price)| json!({"name": name, "price": rounded(*price)})).collect();
+    json!({
+        "nodePool": replacement.pool,
+        "instanceTypes": replacement.instance_types,
+        "cheapest": cheapest,
+        "capacityTypes": replacement.capacity_types,
+    })
+}
+
+/// Without the noise of sums of binary fractions.
+fn rounded(price: f64) -> f64 {
+    (price * 1e6).round() / 1e6
+}
+
+fn drain(name: &str, estimate: &DrainEstimate<'_>) -> Value {
+    let clock = |time: Timestamp| time.to_string();
+    let because: Vec<String> =
+        estimate.because.iter().map(|reason| words::drain_reason(reason, &clock)).collect();
+    json!({
+        "node": name,
+        "longestSeconds": estimate.longest.map(|longest| longest.seconds()),
+        "never": estimate.never,
+        "because": because,
+    })
+}

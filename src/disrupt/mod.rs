@@ -1,0 +1,180 @@
+//! Judgements about disruption as front ends run them: calendar, nodes, methods and drains of a cluster, and the result as
+//! JSON.
+
+pub mod json;
+mod obstacle;
+pub mod words;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use disruption::allowance::{PoolBudgets, reasons_in};
+use disruption::calendar::{Calendar, CalendarInterval, Pace};
+use disruption::cluster::{ClusterState, consolidate_after};
+use disruption::drain::{DrainEstimate, estimate};
+use disruption::judgement::{JudgedNode, Judgement, judge};
+use disruption::options::Options;
+use karpenter::release::Release;
+use manifest::tree::Node;
+use objects::controller::Controller;
+use objects::feature_gates::FeatureGates;
+use objects::node_claim::NodeClaimSpec;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use scheduling::simulation::SimulationSettings;
+use values::duration::{Duration, NillableDuration};
+use values::timestamp::Timestamp;
+
+pub use obstacle::Obstacle;
+
+/// The gate that lets spot nodes replace spot nodes. It is off by default.
+const SPOT_TO_SPOT: &str = "SpotToSpotConsolidation";
+
+/// The number of nodes of a NodePool where the input shows none: percentages read as numbers.
+const ASSUMED_NODES: usize = 100;
+
+/// Facts about the cluster that the user adds to the input.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The time to judge at.
+    pub at: Timestamp,
+    /// The number of nodes, by NodePool.
+    pub node_counts: BTreeMap<String, usize>,
+    /// The nodes that are nominated for a pending pod.
+    pub nominated: BTreeSet<String>,
+    /// The nodes that the controller has marked for deletion.
+    pub marked_for_deletion: BTreeSet<String>,
+    /// Feature gates of the controller, such as `SpotToSpotConsolidation=true`.
+    pub feature_gates: Vec<String>,
+}
+
+/// NodePool of an answer.
+#[derive(Clone, Debug)]
+pub struct PoolAnswer<'d> {
+    /// The name.
+    pub name: &'d str,
+    /// The budgets, or the text with which the controller's client refuses the NodePool.
+    pub budgets: Result<PoolBudgets<'d>, String>,
+    /// The nodes that budgets count.
+    pub nodes: usize,
+    /// Of these, the nodes that are not ready or going. They use up the budgets.
+    pub unavailable: usize,
+    /// Whether the input shows no nodes and the number is an assumption.
+    pub is_assumed: bool,
+    /// `consolidateAfter`.
+    pub consolidate_after: NillableDuration,
+    /// The time that a node takes, where the input shows it.
+    pub pace: Option<Pace>,
+}
+
+/// Answer about a cluster.
+#[derive(Clone, Debug)]
+pub struct Answer<'d> {
+    /// The time.
+    pub at: Timestamp,
+    /// The release.
+    pub release: Release,
+    /// The nodes, and the commands of each method.
+    pub judgement: Judgement<'d>,
+    /// The NodePools, by name.
+    pub pools: Vec<PoolAnswer<'d>>,
+    /// The estimated termination of each node.
+    pub drains: Vec<(&'d str, DrainEstimate<'d>)>,
+}
+
+/// Judges the cluster that objects describe.
+pub fn answer<'d>(question: &Question, settings: SimulationSettings, objects: &[Object<'d>]) -> Answer<'d> {
+    let options = options(question, settings, objects);
+    let release = options.release();
+    let judgement = judge(objects, &options, None);
+    let cluster = ClusterState::of(objects, &options);
+    let drains = estimate(&cluster, objects, question.at, release);
+    let pools = judgement.pools.iter().filter_map(|pool| {
+        let (name, view) = cluster.pools.get_key_value(pool.name.as_str())?;
+        let counted = question.node_counts.get(*name);
+        let shows_nodes = !cluster.nodes.is_empty();
+        let (nodes, unavailable) = match counted {
+            Some(count) => (*count, 0),
+            None if shows_nodes => (pool.count.nodes, pool.count.unavailable),
+            None => (ASSUMED_NODES, 0),
+        };
+        let is_assumed = counted.is_none() && !shows_nodes;
+        let pace = pace(*view, &judgement.nodes, &drains).filter(|_| !is_assumed);
+        let budgets = PoolBudgets::of(*view, release);
+        let consolidate_after = consolidate_after(*view);
+        Some(PoolAnswer { name, budgets, nodes, unavailable, is_assumed, consolidate_after, pace })
+    });
+    let pools = pools.collect();
+    Answer { at: question.at, release, judgement, pools, drains }
+}
+
+impl<'d> Answer<'d> {
+    /// The reasons that budgets limit.
+    pub fn reasons(&self) -> Vec<&'static str> {
+        reasons_in(self.release)
+    }
+
+    /// A node by name.
+    pub fn node(&self, name: &str) -> Option<&JudgedNode<'d>> {
+        self.judgement.nodes.iter().find(|node| node.node.name() == name)
+    }
+
+    /// The estimated termination of a node.
+    pub fn drain(&self, name: &str) -> Option<&DrainEstimate<'d>> {
+        self.drains.iter().find(|(node, _)| *node == name).map(|(_, estimate)| estimate)
+    }
+}
+
+impl PoolAnswer<'_> {
+    /// The allowed numbers for a reason in the week after a time. Empty if the client refuses the NodePool.
+    pub fn week(&self, at: Timestamp, reason: &str) -> Vec<CalendarInterval> {
+        let Ok(budgets) = &self.budgets else { return Vec::new() };
+        Calendar::of_week(budgets, at).intervals(reason, self.nodes)
+    }
+
+    /// The rest of an allowed number: nodes that are not ready or going use it up.
+    pub fn left(&self, allowed: i64) -> i64 {
+        match i64::try_from(self.unavailable) {
+            Ok(0) => allowed,
+            Ok(unavailable) => allowed.saturating_sub(unavailable).max(0),
+            Err(_) => 0,
+        }
+    }
+}
+
+fn options(question: &Question, settings: SimulationSettings, objects: &[Object<'_>]) -> Options {
+    let mut options = Options::new(settings.release, question.at);
+    options.settings = SimulationSettings {
+        whole_state: options.settings.whole_state,
+        reservation_fallback: options.settings.reservation_fallback,
+        ..settings
+    };
+    let controllers: Vec<Controller<'_>> =
+        objects.iter().filter_map(|object| Controller::of(*object)).collect();
+    let gate = question.feature_gates.iter().rev().find_map(|gate| {
+        let (name, on) = gate.split_once('=')?;
+        (name == SPOT_TO_SPOT).then(|| on == "true")
+    });
+    let shown = FeatureGates::of(objects, &controllers).get(SPOT_TO_SPOT);
+    options.spot_to_spot = gate.or(shown).unwrap_or_default();
+    options.nominated = question.nominated.iter().map(|name| (name.clone(), question.at)).collect();
+    options.marked_for_deletion.clone_from(&question.marked_for_deletion);
+    options
+}
+
+/// The pace of a NodePool: its nodes in parallel, each for the longest drain that has a limit. Where no node shows a drain,
+/// one node at a time for `terminationGracePeriod` of the NodePool; without it, the pace is unknown.
+fn pace(pool: NodePool<'_>, nodes: &[JudgedNode<'_>], drains: &[(&str, DrainEstimate<'_>)]) -> Option<Pace> {
+    let own: BTreeSet<&str> = nodes
+        .iter()
+        .filter(|node| node.node.pool() == pool.object().name())
+        .map(|node| node.node.name())
+        .collect();
+    let longest =
+        drains.iter().filter(|(name, _)| own.contains(name)).filter_map(|(_, one)| one.longest).max();
+    if let Some(per_node) = longest {
+        return Some(Pace { per_node, one_at_a_time: false });
+    }
+    let written = pool.claim_spec().and_then(NodeClaimSpec::termination_grace_period).and_then(Node::as_str);
+    let per_node = Duration::parse(written?).ok()?;
+    Some(Pace { per_node, one_at_a_time: true })
+}

@@ -1,0 +1,91 @@
+//! The first thing that keeps a node from being disrupted.
+
+use disruption::calendar::first_change;
+use disruption::judgement::JudgedNode;
+use disruption::methods::{Method, Unfit};
+use objects::location::Place;
+use values::timestamp::Timestamp;
+
+use super::{Answer, json::rejections, words};
+
+/// The first thing that keeps a node from being disrupted; every field is empty without one.
+#[derive(Clone, Debug, Default)]
+pub struct Obstacle<'d> {
+    /// The name in reports, such as `pdb`.
+    pub name: &'static str,
+    /// Karpenter's text, or a text in its words where Karpenter says nothing.
+    pub message: String,
+    /// The fields that are the reason.
+    pub places: Vec<Place<'d>>,
+    /// The time at which the obstacle goes away by itself.
+    pub until: Option<Timestamp>,
+}
+
+impl<'d> Answer<'d> {
+    /// The first thing that keeps a node from being disrupted, in Karpenter's order: what blocks every method, what each
+    /// method requires, the budget, and last what the search for a replacement finds.
+    pub fn obstacle(&self, node: &JudgedNode<'d>) -> Obstacle<'d> {
+        if let Some(blocker) = &node.blocker {
+            return Obstacle {
+                name: blocker.name(),
+                message: blocker.message(self.release),
+                places: blocker.places(),
+                until: blocker.until(),
+            };
+        }
+        if self.is_disrupted(node.node.name()) {
+            return Obstacle::default();
+        }
+        let considering = node.methods.iter().filter(|(_, unfit)| unfit.is_none()).map(|(method, _)| *method);
+        let considering: Vec<Method> = considering.collect();
+        let unfit =
+            node.methods.iter().rev().filter_map(|(_, unfit)| *unfit).find(|unfit| !unfit.name().is_empty());
+        match (considering.first(), unfit) {
+            (None, Some(unfit)) => self.unfit(node, unfit),
+            (None, None) => Obstacle::default(),
+            (Some(first), _) => {
+                self.budget(node, *first).or_else(|| self.rejection(node, &considering)).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Whether a method that would act disrupts a node.
+    pub fn is_disrupted(&self, name: &str) -> bool {
+        let methods = self.judgement.methods.iter();
+        let mut commands = methods.flat_map(|method| &method.commands);
+        commands.any(|command| command.candidates.iter().any(|candidate| candidate == name))
+    }
+
+    fn unfit(&self, node: &JudgedNode<'d>, unfit: Unfit<'d>) -> Obstacle<'d> {
+        let message = words::unfit(unfit, self.release);
+        let waits = matches!(unfit, Unfit::NotConsolidatable);
+        let until = self.consolidatable_from(node).filter(|end| waits && *end > self.at);
+        Obstacle { name: unfit.name(), message, places: Vec::new(), until }
+    }
+
+    /// The end of `consolidateAfter` for a node.
+    fn consolidatable_from(&self, node: &JudgedNode<'d>) -> Option<Timestamp> {
+        let pool = self.pools.iter().find(|pool| pool.name == node.node.pool())?;
+        node.node.consolidatable_from(pool.consolidate_after)
+    }
+
+    fn budget(&self, node: &JudgedNode<'d>, method: Method) -> Option<Obstacle<'d>> {
+        let pool = self.pools.iter().find(|pool| pool.name == node.node.pool())?;
+        let reason = method.reason();
+        let judged = self.judgement.methods.iter().find(|judged| judged.method == method)?;
+        let is_blocked = judged.budget.get(pool.name).is_some_and(|left| *left == 0);
+        is_blocked.then(|| Obstacle {
+            name: "budget",
+            message: format!("No allowed disruptions for disruption reason {reason} due to blocking budget"),
+            places: Vec::new(),
+            until: first_change(&pool.week(self.at, reason)),
+        })
+    }
+
+    fn rejection(&self, node: &JudgedNode<'d>, methods: &[Method]) -> Option<Obstacle<'d>> {
+        let judged = self.judgement.methods.iter().rev().filter(|judged| methods.contains(&judged.method));
+        let mut rejections = judged.flat_map(rejections);
+        let (_, message) = rejections.find(|(name, _)| *name == node.node.name())?;
+        Some(Obstacle { message: message.to_owned(), ..Obstacle::default() })
+    }
+}

@@ -1,0 +1,159 @@
+//! Sentences about disruption.
+
+use disruption::allowance::PoolBudgets;
+use disruption::calendar::Remark;
+use disruption::cluster::ClusterPod;
+use disruption::drain::{DrainEstimate, DrainReason};
+use disruption::methods::Unfit;
+use karpenter::release::Release;
+use objects::object::Object;
+use values::timestamp::Timestamp;
+
+/// Prints a time.
+pub type Clock<'c> = &'c dyn Fn(Timestamp) -> String;
+
+/// A remark on the budgets of a NodePool.
+pub fn remark(remark: &Remark, budgets: &PoolBudgets<'_>, nodes: usize, clock: Clock<'_>) -> String {
+    let name = |index: &usize| budget(budgets, *index);
+    match remark {
+        Remark::NeverOpens { budget, next: Some(next) } => {
+            format!("the window of {} stays closed all week; it opens on {}", name(budget), clock(*next))
+        }
+        Remark::NeverOpens { budget, next: None } => {
+            format!("the window of {} never opens, so the budget limits nothing", name(budget))
+        }
+        Remark::AlwaysOpen { budget } => {
+            format!("the window of {} never closes, so the budget always limits", name(budget))
+        }
+        Remark::NeverDecides { budget } => {
+            format!("{} has no effect this week: a tighter budget is always active beside it", name(budget))
+        }
+        Remark::Overlap { tighter, looser, start, end } => format!(
+            "the windows of {} and {} overlap, first from {} to {}; the tighter one, {}, decides",
+            name(looser),
+            name(tighter),
+            clock(*start),
+            clock(*end),
+            name(tighter),
+        ),
+        Remark::Blocked { reason } => format!("no node may be disrupted for the reason {reason} all week"),
+        Remark::TooShort { reason, start, end, possible } => format!(
+            "the time from {} to {} is too short: {possible} of {nodes} nodes can be disrupted for the reason {reason}",
+            clock(*start),
+            clock(*end),
+        ),
+    }
+}
+
+/// A budget with its number.
+pub fn budget(budgets: &PoolBudgets<'_>, index: usize) -> String {
+    if budgets.is_default() {
+        return format!("the default budget ({})", budgets.nodes(index));
+    }
+    format!("budgets[{index}] ({})", budgets.nodes(index))
+}
+
+/// A reason for a delay of a termination, or its limit.
+pub fn drain_reason(reason: &DrainReason<'_>, clock: Clock<'_>) -> String {
+    match reason {
+        DrainReason::Protected { pod, until: Some(until), .. } => format!(
+            "pod {} has karpenter.sh/do-not-disrupt until {}, and Karpenter waits for it",
+            pod.full_name(),
+            clock(*until)
+        ),
+        DrainReason::Protected { pod, ends: true, .. } => format!(
+            "pod {} has karpenter.sh/do-not-disrupt, and Karpenter waits until it ends by itself",
+            pod.full_name()
+        ),
+        DrainReason::Protected { pod, .. } => {
+            format!("pod {} has karpenter.sh/do-not-disrupt, and Karpenter never evicts it", pod.full_name())
+        }
+        DrainReason::BudgetAllowsNone(pod, budget) => format!(
+            "PodDisruptionBudget {} never allows the eviction of pod {}",
+            full_name(*budget),
+            pod.full_name()
+        ),
+        DrainReason::BudgetAllowsNoneNow(pod, budget) => format!(
+            "PodDisruptionBudget {} allows no eviction now, and pod {} has to wait for more healthy pods",
+            full_name(*budget),
+            pod.full_name()
+        ),
+        DrainReason::SeveralBudgets(pod, budgets) => several(*pod, budgets),
+        DrainReason::Volumes(names) => {
+            format!("Karpenter waits until VolumeAttachments are gone: {}", names.join(", "))
+        }
+        DrainReason::Expires(time) => format!(
+            "the NodeClaim expires at {}; from then on Karpenter runs a replacement beside this node",
+            clock(*time)
+        ),
+        DrainReason::GracePeriod(limit) => {
+            format!("terminationGracePeriod ends the termination after {}", limit.concise())
+        }
+    }
+}
+
+fn several(pod: ClusterPod<'_>, budgets: &[Object<'_>]) -> String {
+    let names: Vec<String> = budgets.iter().map(|budget| full_name(*budget)).collect();
+    format!(
+        "the eviction API refuses pod {}, because more than one PodDisruptionBudget selects it: {}",
+        pod.full_name(),
+        names.join(", ")
+    )
+}
+
+/// `namespace/name`.
+fn full_name(object: Object<'_>) -> String {
+    let namespace = if object.namespace().is_empty() { "default" } else { object.namespace() };
+    format!("{namespace}/{}", object.name())
+}
+
+/// The longest time of a termination in a few words.
+pub fn longest(estimate: &DrainEstimate<'_>) -> String {
+    match estimate.longest {
+        Some(longest) => format!("at most {}", longest.concise()),
+        None if estimate.never => "never ends".to_owned(),
+        None => "no limit".to_owned(),
+    }
+}
+
+/// The reason for which a method does not consider a node, in Karpenter's words where it says something.
+pub fn unfit(unfit: Unfit<'_>, release: Release) -> String {
+    let own = match unfit {
+        Unfit::Static => "the NodePool has a fixed number of nodes",
+        Unfit::NotStatic => "only for NodePools with a fixed number of nodes",
+        Unfit::NotEmpty => "the node is not empty",
+        Unfit::Empty => "the node is empty, which Emptiness handles",
+        Unfit::NotConsolidatable => "the condition Consolidatable of the NodeClaim is not True",
+        Unfit::NotDrifted => "the node has not drifted",
+        _ => "",
+    };
+    unfit.message(release).unwrap_or_else(|| own.to_owned())
+}
+
+/// The meaning of a blocker, and its remedy.
+pub fn advice(blocked_by: &str) -> &'static str {
+    match blocked_by {
+        "unmanaged" => "Karpenter disrupts only nodes that have a NodeClaim",
+        "no-node" => "the instance has not joined the cluster yet",
+        "not-initialized" => {
+            "the node has not started completely: it is not Ready, lacks a resource, or keeps a startup taint"
+        }
+        "deleting" => "the node is already going; its drain decides when",
+        "nominated" => "Karpenter expects a pending pod on the node; the nomination ends by itself",
+        "do-not-disrupt" => "remove the annotation from the node to allow disruption; expiry ignores it",
+        "pod-do-not-disrupt" => {
+            "remove the annotation from the pod, or set terminationGracePeriod, which lets drift ignore it"
+        }
+        "pdb" => "let the PodDisruptionBudget allow an eviction: more replicas, or a smaller minAvailable",
+        "several-pdbs" => "let only one PodDisruptionBudget select the pod; the eviction API refuses more",
+        "no-pool" => "without its NodePool and node class, Karpenter does not know what may replace the node",
+        "no-instance-type" => "Karpenter compares prices only for instance types and zones that it knows",
+        "static" => "the NodePool has a fixed number of nodes and is never consolidated",
+        "consolidate-after" => "the node waits until no pod has come or gone for consolidateAfter",
+        "policy" => "consolidationPolicy of the NodePool allows the disruption of empty nodes only",
+        "condition" => "the node keeps capacity free for a buffer",
+        "budget" => "the budgets of the NodePool allow no further disruption now",
+        "in-progress" => "Karpenter already replaces the node",
+        _ => "",
+    }
+}
