@@ -5,11 +5,13 @@ use disruption::calendar::first_change;
 use disruption::command::{Command, Replacement};
 use disruption::drain::DrainEstimate;
 use disruption::judgement::{JudgedMethod, JudgedNode};
+use disruption::methods::Method;
 use lint::report::RelatedLocation;
 use manifest::tree::Node;
 use manifest::{Document, File};
 use objects::location::Place;
 use serde_json::{Value, json};
+use values::duration::Duration;
 use values::timestamp::Timestamp;
 
 use super::{Answer, PoolAnswer, words};
@@ -25,7 +27,7 @@ pub fn report(answer: &Answer<'_>, files: &[File]) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "karpenterVersion": answer.release.to_string(),
         "at": answer.at.to_string(),
-        "acts": answer.judgement.acts.map(|method| method.name()).unwrap_or_default(),
+        "acts": answer.judgement.acts.map(Method::name).unwrap_or_default(),
         "nodePools": answer.pools.iter().map(|one| pool(answer, one)).collect::<Vec<_>>(),
         "nodes": answer.judgement.nodes.iter().map(|one| node(answer, one, files)).collect::<Vec<_>>(),
         "methods": methods.iter().map(method).collect::<Vec<_>>(),
@@ -180,7 +182,7 @@ fn drain(name: &str, estimate: &DrainEstimate<'_>) -> Value {
         estimate.because.iter().map(|reason| words::drain_reason(reason, &clock)).collect();
     json!({
         "node": name,
-        "longestSeconds": estimate.longest.map(|longest| longest.seconds()),
+        "longestSeconds": estimate.longest.map(Duration::seconds),
         "never": estimate.never,
         "because": because,
     })

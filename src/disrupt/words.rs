@@ -78,7 +78,7 @@ pub fn drain_reason(reason: &DrainReason<'_>, clock: Clock<'_>) -> String {
             full_name(*budget),
             pod.full_name()
         ),
-        DrainReason::SeveralBudgets(pod, budgets) => several(*pod, budgets),
+        DrainReason::SeveralBudgets(pod, budgets) => several(pod, budgets),
         DrainReason::Volumes(names) => {
             format!("Karpenter waits until VolumeAttachments are gone: {}", names.join(", "))
         }
@@ -92,7 +92,7 @@ pub fn drain_reason(reason: &DrainReason<'_>, clock: Clock<'_>) -> String {
     }
 }
 
-fn several(pod: ClusterPod<'_>, budgets: &[Object<'_>]) -> String {
+fn several(pod: &ClusterPod<'_>, budgets: &[Object<'_>]) -> String {
     let names: Vec<String> = budgets.iter().map(|budget| full_name(*budget)).collect();
     format!(
         "the eviction API refuses pod {}, because more than one PodDisruptionBudget selects it: {}",

@@ -278,13 +278,11 @@ fn scaled(value: &str, nodes: usize) -> Result<i64, String> {
     let Some(percent) = value.strip_suffix('%') else {
         return Err("invalid value for IntOrString: invalid type: string is not a percentage".to_owned());
     };
-    match percent.parse::<i64>() {
-        Ok(percent) => Ok((percent as f64 * nodes as f64 / 100.0).ceil() as i64),
-        Err(_) => {
-            let (quoted, reason) = (format!("{value:?}"), atoi_error(percent));
-            Err(format!("invalid value for IntOrString: invalid value {quoted}: {reason}"))
-        }
+    if let Ok(percent) = percent.parse::<i64>() {
+        return Ok((percent as f64 * nodes as f64 / 100.0).ceil() as i64);
     }
+    let reason = atoi_error(percent);
+    Err(format!("invalid value for IntOrString: invalid value {value:?}: {reason}"))
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ fn read_and_judge(disruption: Disruption, color: Color) -> io::Result<Status> {
         (DisruptionFormat::Json, _) => write_json(&mut out, &answer, files),
         (DisruptionFormat::Human, None) => human::write(&mut out, &shown, &clock, has_color),
         (DisruptionFormat::Human, Some((node, pod))) => {
-            let pod = pod.map_or(Ok(()), |pod| story::write_pod(&mut out, &answer, pod, &clock));
+            let pod = pod.map_or(Ok(()), |pod| story::write_pod(&mut out, &answer, &pod, &clock));
             pod.and_then(|()| story::write(&mut out, &answer, node, &clock, has_color))
         }
     })?;

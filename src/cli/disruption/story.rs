@@ -153,7 +153,7 @@ fn write_drain(
 pub(super) fn write_pod(
     out: &mut dyn Write,
     answer: &Answer<'_>,
-    pod: ClusterPod<'_>,
+    pod: &ClusterPod<'_>,
     clock: &Clock,
 ) -> io::Result<()> {
     let annotation = pod.object().annotation(disruption::cluster::DO_NOT_DISRUPT).and_then(Node::as_str);

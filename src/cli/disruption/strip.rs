@@ -23,39 +23,28 @@ pub(super) struct Strip {
 pub(super) fn strip(intervals: &[CalendarInterval], nodes: usize, at: Timestamp, clock: &Clock) -> Strip {
     let step = Duration::from_minutes(MINUTES);
     let end = at.plus(WEEK);
-    let (mut days, mut marks) = (String::new(), String::new());
+    let (mut names, mut days): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
     let mut start = clock.part_of_day(at, MINUTES);
     let mut today = None;
-    let mut left = 0_usize;
     while start < end {
         let day = clock.day(start);
-        if today != Some(day) {
-            let separator = if today.is_some() { "│" } else { "" };
-            days.extend(std::iter::repeat_n(' ', left));
-            days.push_str(separator);
-            marks.push_str(separator);
-            today = Some(day);
-            days.push_str(weekday(day));
-            left = 0;
-        } else {
-            left += 1;
+        if today.replace(day) != Some(day) {
+            names.push(weekday(day));
+            days.push(String::new());
         }
-        marks.push(mark(intervals, nodes, start.max(at), start.plus(step).min(end)));
+        if let Some(marks) = days.last_mut() {
+            marks.push(mark(intervals, nodes, start.max(at), start.plus(step).min(end)));
+        }
         start = start.plus(step);
     }
-    // A name takes three cells, and a day may have fewer.
-    Strip { days: aligned(&days, &marks), marks }
-}
-
-/// The days above their marks.
-fn aligned(days: &str, marks: &str) -> String {
-    let widths = marks.split('│').map(|day| day.chars().count());
-    let names = days.split('│').map(str::trim_end);
-    let cells = names.zip(widths).map(|(name, width)| {
+    let cells = names.iter().zip(&days).map(|(name, marks)| {
+        let width = marks.chars().count();
+        // A day at the edge may have no place for its name.
         let name = if width < name.len() { "" } else { name };
         format!("{name:<width$}")
     });
-    cells.collect::<Vec<_>>().join("│").trim_end().to_owned()
+    let cells: Vec<String> = cells.collect();
+    Strip { days: cells.join("│").trim_end().to_owned(), marks: days.join("│") }
 }
 
 /// The mark of a period.

@@ -70,7 +70,7 @@ impl<'d> PodBudgets<'d> {
     }
 
     /// The budgets that select a pod, by name.
-    pub(crate) fn matching(&self, pod: ClusterPod<'d>) -> Vec<Object<'d>> {
+    pub(crate) fn matching(&self, pod: &ClusterPod<'d>) -> Vec<Object<'d>> {
         let Some(budgets) = self.0.get(pod.namespace()) else { return Vec::new() };
         let labels = labels_of(pod.object().metadata().label_map());
         budgets.iter().filter(|budget| budget.selector.matches(&labels)).map(|budget| budget.object).collect()

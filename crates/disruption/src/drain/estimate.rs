@@ -93,7 +93,7 @@ struct Estimator<'c, 'd> {
 
 impl<'d> Estimator<'_, 'd> {
     fn estimate(&self, node: &StateNode<'d>) -> DrainEstimate<'d> {
-        let pods: Vec<DrainPod<'d>> = node.pods.iter().map(|pod| DrainPod::new(*pod)).collect();
+        let pods: Vec<DrainPod<'d>> = node.pods.iter().map(DrainPod::new).collect();
         let waiting: Vec<&DrainPod<'d>> = pods.iter().filter(|pod| pod.is_waited_for(self.now)).collect();
         let mut because: Vec<DrainReason<'d>> = Vec::new();
         let mut end = Duration::ZERO;
@@ -126,7 +126,7 @@ impl<'d> Estimator<'_, 'd> {
         let is_limited = because.iter().all(DrainReason::is_limited);
         let Some(grace) = self.grace_period(node) else {
             let never = because.iter().any(DrainReason::is_permanent);
-            because.extend(self.expiry(node).filter(|_| never).map(DrainReason::Expires));
+            because.extend(expiry(node).filter(|_| never).map(DrainReason::Expires));
             return DrainEstimate { longest: is_limited.then_some(end), never, because };
         };
         if !is_limited || end > grace {
@@ -146,14 +146,6 @@ impl<'d> Estimator<'_, 'd> {
         Duration::parse(written).ok()
     }
 
-    /// The time at which the NodeClaim expires; `None` if it is already going.
-    fn expiry(&self, node: &StateNode<'d>) -> Option<Timestamp> {
-        let written = node.claim_spec()?.expire_after()?.as_str()?;
-        let NillableDuration::After(lifetime) = NillableDuration::parse(written).ok()? else { return None };
-        let created = node.claim?.object().str_at(&["metadata", "creationTimestamp"])?;
-        Some(Timestamp::parse(created)?.plus(lifetime)).filter(|_| !node.is_going())
-    }
-
     /// The reason that delays the end of a pod.
     fn reason(&self, pod: &DrainPod<'d>) -> Option<DrainReason<'d>> {
         if !pod.may_be_evicted() {
@@ -169,13 +161,13 @@ impl<'d> Estimator<'_, 'd> {
             }
             _ => {}
         }
-        let matching = self.pod_budgets.matching(pod.pod);
+        let matching = self.pod_budgets.matching(&pod.pod);
         let phase = pod.pod.object().str_at(&["status", "phase"]);
         match matching.as_slice() {
             _ if phase == Some("Pending") => None,
             [] => None,
             [budget] if pod.pod.is_unhealthy() && ignores_unready_pods(*budget) => None,
-            [budget] => budget_reason(pod.pod, *budget),
+            [budget] => budget_reason(&pod.pod, *budget),
             _ => Some(DrainReason::SeveralBudgets(pod.pod, matching)),
         }
     }
@@ -196,8 +188,16 @@ impl<'d> Estimator<'_, 'd> {
     }
 }
 
+/// The time at which the NodeClaim expires; `None` if it is already going.
+fn expiry(node: &StateNode<'_>) -> Option<Timestamp> {
+    let written = node.claim_spec()?.expire_after()?.as_str()?;
+    let NillableDuration::After(lifetime) = NillableDuration::parse(written).ok()? else { return None };
+    let created = node.claim?.object().str_at(&["metadata", "creationTimestamp"])?;
+    Some(Timestamp::parse(created)?.plus(lifetime)).filter(|_| !node.is_going())
+}
+
 /// The reason for which a budget refuses the eviction of a pod.
-fn budget_reason<'d>(pod: ClusterPod<'d>, budget: Object<'d>) -> Option<DrainReason<'d>> {
+fn budget_reason<'d>(pod: &ClusterPod<'d>, budget: Object<'d>) -> Option<DrainReason<'d>> {
     let view = PodDisruptionBudget::of(budget)?;
     let is = |node: Option<Node<'_>>, text: &str| node.and_then(Node::as_str) == Some(text);
     let number = |field: &str| budget.at(&["status", field]).and_then(Node::as_int);
@@ -207,8 +207,8 @@ fn budget_reason<'d>(pod: ClusterPod<'d>, budget: Object<'d>) -> Option<DrainRea
     let expected = number("expectedPods").unwrap_or_default();
     let needs_all = expected > 0 && number("desiredHealthy").is_some_and(|desired| desired >= expected);
     if nothing_unavailable || needs_all {
-        return Some(DrainReason::BudgetAllowsNone(pod, budget));
+        return Some(DrainReason::BudgetAllowsNone(*pod, budget));
     }
     let allowed = view.disruptions_allowed().and_then(Node::as_int).unwrap_or_default();
-    (allowed <= 0).then_some(DrainReason::BudgetAllowsNoneNow(pod, budget))
+    (allowed <= 0).then_some(DrainReason::BudgetAllowsNoneNow(*pod, budget))
 }

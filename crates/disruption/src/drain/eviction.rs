@@ -39,7 +39,7 @@ pub(super) struct Allowed<'d>(BTreeMap<(&'d str, &'d str), i64>);
 impl<'d> Allowed<'d> {
     /// Evicts a pod, and counts it.
     pub(super) fn evict(&mut self, pod: &DrainPod<'d>, budgets: &PodBudgets<'d>) -> Answer {
-        let matching = budgets.matching(pod.pod);
+        let matching = budgets.matching(&pod.pod);
         let phase = pod.pod.object().str_at(&["status", "phase"]).unwrap_or_default();
         let is_ending = matches!(phase, "Succeeded" | "Failed" | "Pending") || pod.deleted_at.is_some();
         match matching.as_slice() {

@@ -41,9 +41,9 @@ pub(super) struct DrainPod<'d> {
 }
 
 impl<'d> DrainPod<'d> {
-    pub(super) fn new(pod: ClusterPod<'d>) -> Self {
+    pub(super) fn new(pod: &ClusterPod<'d>) -> Self {
         let deleted_at = pod.object().str_at(&["metadata", "deletionTimestamp"]).and_then(Timestamp::parse);
-        Self { pod, deleted_at, is_gone: false, is_queued: false }
+        Self { pod: *pod, deleted_at, is_gone: false, is_queued: false }
     }
 
     /// `terminationGracePeriodSeconds`.

@@ -92,7 +92,7 @@ impl<'c, 'd> Termination<'c, 'd> {
             pod_budgets: &cluster.pod_budgets,
             release,
             provider,
-            pods: node.pods.iter().map(|pod| DrainPod::new(*pod)).collect(),
+            pods: node.pods.iter().map(DrainPod::new).collect(),
             allowed: Allowed::default(),
             volumes: AttachedVolumes::of(objects),
             taints: items_of(object.at(&["spec", "taints"]))

@@ -2,6 +2,7 @@ use karpenter::release::Release;
 use manifest::limits::Limits;
 use manifest::{Document, File};
 use objects::object::Object;
+use values::duration::Duration;
 use values::timestamp::Timestamp;
 
 use super::{DrainEstimate, DrainReason, estimate};
@@ -36,8 +37,8 @@ fn pod(name: &str, metadata: &str, spec: &str) -> String {
 
 fn estimated<T>(text: &str, look: impl FnOnce(&DrainEstimate<'_>) -> T) -> T {
     let file = File::read("-", text, &Limits::DEFAULT);
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
+    let trees = file.documents.iter().map(|document| match document {
+        Document::Read(tree) => tree,
         other => panic!("{other:?}"),
     });
     let objects: Vec<Object<'_>> = trees.flat_map(Object::all).collect();
@@ -68,7 +69,7 @@ fn told(text: &str) -> (Option<i64>, bool, Vec<String>) {
             DrainReason::Expires(time) => format!("expires {time}"),
             DrainReason::GracePeriod(limit) => format!("limit {limit}"),
         });
-        (estimate.longest.map(|longest| longest.seconds()), estimate.never, kinds.collect())
+        (estimate.longest.map(Duration::seconds), estimate.never, kinds.collect())
     })
 }
 
