@@ -53,6 +53,32 @@ pub fn budget(budgets: &PoolBudgets<'_>, index: usize) -> String {
     format!("budgets[{index}] ({})", budgets.nodes(index))
 }
 
+/// The change that gets past Karpenter's reason against the consolidation of a node; empty for an unknown reason.
+pub fn remedy(message: &str) -> &'static str {
+    const REMEDIES: [(&str, &str); 6] = [
+        ("SpotToSpotConsolidation is disabled", "turn on the feature gate SpotToSpotConsolidation"),
+        (
+            "SpotToSpotConsolidation requires",
+            "allow more instance types that cost less than this one; one spot node needs 15 of them",
+        ),
+        ("minValues requirement is not met", "lower minValues, or allow more instance types"),
+        (
+            "Can't replace with a cheaper node",
+            "no allowed instance type that fits the pods costs less than this node",
+        ),
+        (
+            "Can't remove without creating",
+            "the pods need more than one new node; smaller requests or larger types help",
+        ),
+        (
+            "Not all pods would schedule",
+            "the other nodes cannot take every pod; `karpwarden simulate` shows why",
+        ),
+    ];
+    let found = REMEDIES.iter().find(|(part, _)| message.contains(part));
+    found.map(|(_, remedy)| *remedy).unwrap_or_default()
+}
+
 /// A reason for a delay of a termination, or its limit.
 pub fn drain_reason(reason: &DrainReason<'_>, clock: Clock<'_>) -> String {
     match reason {

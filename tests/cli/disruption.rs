@@ -102,6 +102,7 @@ fn tells_the_story_of_a_node() {
       condition  Initialized is True since Wed 2026-03-11 00:02
       condition  Consolidatable is True since Wed 2026-03-11 00:03
       condition  Drifted is True (NodePoolDrifted) since Wed 2026-03-11 09:00
+      expires    Fri 2026-04-10 00:00, whatever is in the way
 
     in the way: pdb prevents pod evictions (PodDisruptionBudget=[shop/web])
       let the PodDisruptionBudget allow an eviction: more replicas, or a smaller minAvailable

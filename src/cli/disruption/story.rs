@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use disruption::cluster::ClusterPod;
+use disruption::cluster::{ClusterPod, DO_NOT_DISRUPT, Protection};
+use disruption::command::Command;
+use disruption::drain::expires_at;
 use disruption::judgement::JudgedNode;
 use karpwarden::disrupt::{Answer, json, words};
 use manifest::tree::{Node, items_of};
@@ -55,7 +57,10 @@ fn write_conditions(out: &mut dyn Write, node: &JudgedNode<'_>, clock: &Clock) -
         let line = format!("{} is {}{reason}{since}", text("type"), text("status"));
         writeln!(out, "  condition  {}", printable(&line))?;
     }
-    Ok(())
+    match expires_at(&node.node) {
+        Some(time) => writeln!(out, "  expires    {}, whatever is in the way", clock.long(time)),
+        None => Ok(()),
+    }
 }
 
 fn write_obstacle(
@@ -70,7 +75,8 @@ fn write_obstacle(
         return Ok(());
     }
     writeln!(out, "\n{} {}", painter.paint(BAD, "in the way:"), printable(&obstacle.message))?;
-    let advice = words::advice(obstacle.name);
+    let own = words::advice(obstacle.name);
+    let advice = if own.is_empty() { words::remedy(&obstacle.message) } else { own };
     if !advice.is_empty() {
         writeln!(out, "  {advice}")?;
     }
@@ -101,27 +107,7 @@ fn write_methods(out: &mut dyn Write, answer: &Answer<'_>, node: &JudgedNode<'_>
         let command = judged.commands.iter().find(|command| command.candidates.iter().any(|one| one == name));
         let rejection = json::rejections(judged).into_iter().find(|(rejected, _)| *rejected == name);
         let text = match (command, rejection, unfit) {
-            (Some(command), ..) => {
-                let others = command.candidates.len().saturating_sub(1);
-                let with = if others == 0 { String::new() } else { format!(", together with {others} more") };
-                let by = match command.replacements.first() {
-                    Some(replacement) => {
-                        let cheapest = replacement.cheapest.first();
-                        let price = cheapest.map(|(kind, price)| format!(", such as {kind} for ${price:.4}"));
-                        format!(
-                            " by one of {} types{}",
-                            replacement.instance_types,
-                            price.unwrap_or_default()
-                        )
-                    }
-                    None => String::new(),
-                };
-                format!(
-                    "would {} the node{by}{with}; saves ${:.4} per hour",
-                    command.decision.name(),
-                    command.savings
-                )
-            }
+            (Some(command), ..) => command_text(command),
             (None, Some((_, message)), _) => message.to_owned(),
             (None, None, Some((_, None))) => "considers the node, and does nothing now".to_owned(),
             (None, None, Some((_, Some(unfit)))) => words::unfit(*unfit, answer.release),
@@ -130,6 +116,23 @@ fn write_methods(out: &mut dyn Write, answer: &Answer<'_>, node: &JudgedNode<'_>
         writeln!(out, "  {:<24} {}", judged.method.name(), printable(&text))?;
     }
     Ok(())
+}
+
+/// A command in one line.
+fn command_text(command: &Command) -> String {
+    let others = command.candidates.len().saturating_sub(1);
+    let with = if others == 0 { String::new() } else { format!(", together with {others} more") };
+    let by = command.replacements.first().map(|replacement| {
+        let price = replacement.cheapest.first();
+        let price = price.map(|(kind, price)| format!(", such as {kind} for ${price:.4}"));
+        format!(" by one of {} types{}", replacement.instance_types, price.unwrap_or_default())
+    });
+    format!(
+        "would {} the node{}{with}; saves ${:.4} per hour",
+        command.decision.name(),
+        by.unwrap_or_default(),
+        command.savings
+    )
 }
 
 fn write_drain(
@@ -156,10 +159,10 @@ pub(super) fn write_pod(
     pod: &ClusterPod<'_>,
     clock: &Clock,
 ) -> io::Result<()> {
-    let annotation = pod.object().annotation(disruption::cluster::DO_NOT_DISRUPT).and_then(Node::as_str);
+    let annotation = pod.object().annotation(DO_NOT_DISRUPT).and_then(Node::as_str);
     let protection = pod.protection(answer.at, answer.release);
     let text = match (&protection, annotation) {
-        (disruption::cluster::Protection::Until(end), Some(value)) => {
+        (Protection::Until(end), Some(value)) => {
             format!("karpenter.sh/do-not-disrupt is `{value}`: protected until {}", clock.long(*end))
         }
         (_, None) => "no karpenter.sh/do-not-disrupt".to_owned(),

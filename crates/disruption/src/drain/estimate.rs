@@ -126,7 +126,7 @@ impl<'d> Estimator<'_, 'd> {
         let is_limited = because.iter().all(DrainReason::is_limited);
         let Some(grace) = self.grace_period(node) else {
             let never = because.iter().any(DrainReason::is_permanent);
-            because.extend(expiry(node).filter(|_| never).map(DrainReason::Expires));
+            because.extend(expires_at(node).filter(|_| never).map(DrainReason::Expires));
             return DrainEstimate { longest: is_limited.then_some(end), never, because };
         };
         if !is_limited || end > grace {
@@ -189,7 +189,7 @@ impl<'d> Estimator<'_, 'd> {
 }
 
 /// The time at which the NodeClaim expires; `None` if it is already going.
-fn expiry(node: &StateNode<'_>) -> Option<Timestamp> {
+pub fn expires_at(node: &StateNode<'_>) -> Option<Timestamp> {
     let written = node.claim_spec()?.expire_after()?.as_str()?;
     let NillableDuration::After(lifetime) = NillableDuration::parse(written).ok()? else { return None };
     let created = node.claim?.object().str_at(&["metadata", "creationTimestamp"])?;

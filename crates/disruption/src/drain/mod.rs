@@ -12,6 +12,6 @@ mod termination;
 mod tests;
 mod volumes;
 
-pub use estimate::{DrainEstimate, DrainReason, estimate};
+pub use estimate::{DrainEstimate, DrainReason, estimate, expires_at};
 pub use step::{DrainEvent, DrainStep};
 pub use termination::{Provider, Termination};
