@@ -1,5 +1,7 @@
 //! The answer about disruption as JSON.
 
+use std::collections::BTreeMap;
+
 use disruption::allowance::{BudgetState, PoolBudgets};
 use disruption::calendar::first_change;
 use disruption::command::{Command, Replacement};
@@ -7,14 +9,14 @@ use disruption::drain::DrainEstimate;
 use disruption::judgement::{JudgedMethod, JudgedNode};
 use disruption::methods::Method;
 use lint::report::RelatedLocation;
-use manifest::tree::Node;
+use manifest::tree::{Node, Tree};
 use manifest::{Document, File};
 use objects::location::Place;
 use serde_json::{Value, json};
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
-use super::{Answer, PoolAnswer, words};
+use super::{Answer, PoolAnswer, rejections_of, words};
 
 /// The number of instance types to name.
 const NAMED_TYPES: usize = 5;
@@ -22,6 +24,7 @@ const NAMED_TYPES: usize = 5;
 /// The answer as one object.
 pub fn report(answer: &Answer<'_>, files: &[File]) -> Value {
     let methods = &answer.judgement.methods;
+    let documents = documents(files);
     json!({
         "schema": 1,
         "version": env!("CARGO_PKG_VERSION"),
@@ -29,7 +32,7 @@ pub fn report(answer: &Answer<'_>, files: &[File]) -> Value {
         "at": answer.at.to_string(),
         "acts": answer.judgement.acts.map(Method::name).unwrap_or_default(),
         "nodePools": answer.pools.iter().map(|one| pool(answer, one)).collect::<Vec<_>>(),
-        "nodes": answer.judgement.nodes.iter().map(|one| node(answer, one, files)).collect::<Vec<_>>(),
+        "nodes": answer.judgement.nodes.iter().map(|one| node(answer, one, &documents)).collect::<Vec<_>>(),
         "methods": methods.iter().map(method).collect::<Vec<_>>(),
         "drain": answer.drains.iter().map(|(name, estimate)| drain(name, estimate)).collect::<Vec<_>>(),
         "findings": [],
@@ -74,7 +77,7 @@ fn active(budgets: &PoolBudgets<'_>, at: Timestamp) -> Vec<Value> {
     states.collect()
 }
 
-fn node(answer: &Answer<'_>, node: &JudgedNode<'_>, files: &[File]) -> Value {
+fn node(answer: &Answer<'_>, node: &JudgedNode<'_>, documents: &Documents) -> Value {
     let obstacle = answer.obstacle(node);
     json!({
         "name": node.node.name(),
@@ -82,18 +85,18 @@ fn node(answer: &Answer<'_>, node: &JudgedNode<'_>, files: &[File]) -> Value {
         "candidate": node.blocker.is_none(),
         "blockedBy": obstacle.name,
         "message": obstacle.message,
-        "related": obstacle.places.iter().map(|place| related(place, &obstacle.message, files)).collect::<Vec<_>>(),
+        "related": obstacle.places.iter().map(|place| related(place, &obstacle.message, documents)).collect::<Vec<_>>(),
         "until": until(obstacle.until),
     })
 }
 
 /// A place with its file, in the form of the related places of a finding.
-fn related(place: &Place<'_>, message: &str, files: &[File]) -> RelatedLocation {
+fn related(place: &Place<'_>, message: &str, documents: &Documents) -> RelatedLocation {
     let (source, span) = (place.source(), place.span());
     let (start, end) = (source.position(span.start), source.position(span.end));
     RelatedLocation {
         file: source.name().to_owned(),
-        document: document_of(place.node(), files),
+        document: documents.get(&std::ptr::from_ref(place.node().tree())).copied().unwrap_or_default(),
         path: place.path(object_of(place.node())),
         line: Some(start.line),
         column: Some(start.column),
@@ -103,11 +106,16 @@ fn related(place: &Place<'_>, message: &str, files: &[File]) -> RelatedLocation 
     }
 }
 
-/// The index of the document that has a node.
-fn document_of(node: Node<'_>, files: &[File]) -> usize {
-    let is_same =
-        |document: &Document| matches!(document, Document::Read(tree) if std::ptr::eq(tree, node.tree()));
-    files.iter().find_map(|file| file.documents.iter().position(is_same)).unwrap_or_default()
+/// The index of each document in its file.
+type Documents = BTreeMap<*const Tree, usize>;
+
+fn documents(files: &[File]) -> Documents {
+    let documents = files.iter().flat_map(|file| file.documents.iter().enumerate());
+    let read = documents.filter_map(|(index, document)| match document {
+        Document::Read(tree) => Some((std::ptr::from_ref(tree), index)),
+        _ => None,
+    });
+    read.collect()
 }
 
 /// The root of the object that has a node. An item of a list is an object.
@@ -126,28 +134,14 @@ fn object_of(node: Node<'_>) -> Node<'_> {
 }
 
 fn method(method: &JudgedMethod) -> Value {
-    let rejected: Vec<Value> = rejections(method)
-        .into_iter()
-        .map(|(node, message)| json!({"node": node, "message": message}))
-        .collect();
+    let rejected: Vec<Value> =
+        rejections_of(method).map(|(node, message)| json!({"node": node, "message": message})).collect();
     json!({
         "method": method.method.name(),
         "candidates": method.candidates,
         "commands": method.commands.iter().map(command).collect::<Vec<_>>(),
         "rejected": rejected,
     })
-}
-
-/// The nodes that a method looks at and does not disrupt, with Karpenter's text.
-pub fn rejections(method: &JudgedMethod) -> Vec<(&str, &str)> {
-    let blocked = |reason: &str| reason == "DisruptionBlocked";
-    // What blocks a node before every method is told about the node.
-    let fitting = method.events.iter().filter(|event| !blocked(event.reason));
-    let computed = method.compute_events.iter();
-    let all = fitting.chain(computed).filter(|event| {
-        matches!(event.reason, "Unconsolidatable" | "ConsolidationRejected" | "DisruptionBlocked")
-    });
-    all.filter_map(|event| Some((event.on.strip_prefix("Node/")?, event.message.as_str()))).collect()
 }
 
 fn command(command: &Command) -> Value {

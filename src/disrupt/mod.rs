@@ -11,7 +11,8 @@ use disruption::allowance::{PoolBudgets, reasons_in};
 use disruption::calendar::{Calendar, CalendarInterval, Pace};
 use disruption::cluster::{ClusterState, consolidate_after};
 use disruption::drain::{DrainEstimate, estimate};
-use disruption::judgement::{JudgedNode, Judgement, judge};
+use disruption::judgement::{JudgedMethod, JudgedNode, Judgement, judge};
+use disruption::methods::Method;
 use disruption::options::Options;
 use karpenter::release::Release;
 use manifest::tree::Node;
@@ -77,8 +78,12 @@ pub struct Answer<'d> {
     pub judgement: Judgement<'d>,
     /// The NodePools, by name.
     pub pools: Vec<PoolAnswer<'d>>,
-    /// The estimated termination of each node.
+    /// The estimated termination of each node, by name.
     pub drains: Vec<(&'d str, DrainEstimate<'d>)>,
+    /// The first method that disrupts a node, by the name of the node.
+    disrupted: BTreeMap<String, Method>,
+    /// The reasons of methods against a node, by the name of the node, in the order of the methods.
+    rejections: BTreeMap<String, Vec<(Method, String)>>,
 }
 
 /// Judges the cluster that objects describe.
@@ -104,7 +109,8 @@ pub fn answer<'d>(question: &Question, settings: SimulationSettings, objects: &[
         Some(PoolAnswer { name, budgets, nodes, unavailable, is_assumed, consolidate_after, pace })
     });
     let pools = pools.collect();
-    Answer { at: question.at, release, judgement, pools, drains }
+    let (disrupted, rejections) = (disrupted(&judgement), rejections(&judgement));
+    Answer { at: question.at, release, judgement, pools, drains, disrupted, rejections }
 }
 
 impl<'d> Answer<'d> {
@@ -115,12 +121,25 @@ impl<'d> Answer<'d> {
 
     /// A node by name.
     pub fn node(&self, name: &str) -> Option<&JudgedNode<'d>> {
-        self.judgement.nodes.iter().find(|node| node.node.name() == name)
+        let nodes = &self.judgement.nodes;
+        let index = nodes.binary_search_by_key(&name, |node| node.node.name()).ok()?;
+        nodes.get(index)
     }
 
     /// The estimated termination of a node.
     pub fn drain(&self, name: &str) -> Option<&DrainEstimate<'d>> {
-        self.drains.iter().find(|(node, _)| *node == name).map(|(_, estimate)| estimate)
+        let index = self.drains.binary_search_by_key(&name, |(node, _)| *node).ok()?;
+        self.drains.get(index).map(|(_, estimate)| estimate)
+    }
+
+    /// The first method that disrupts a node.
+    pub fn disrupted_by(&self, name: &str) -> Option<Method> {
+        self.disrupted.get(name).copied()
+    }
+
+    /// The reasons of methods against a node, in Karpenter's words.
+    pub fn rejections(&self, name: &str) -> &[(Method, String)] {
+        self.rejections.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
@@ -139,6 +158,36 @@ impl PoolAnswer<'_> {
             Err(_) => 0,
         }
     }
+}
+
+fn disrupted(judgement: &Judgement<'_>) -> BTreeMap<String, Method> {
+    let mut disrupted = BTreeMap::new();
+    for judged in &judgement.methods {
+        for candidate in judged.commands.iter().flat_map(|command| &command.candidates) {
+            disrupted.entry(candidate.clone()).or_insert(judged.method);
+        }
+    }
+    disrupted
+}
+
+fn rejections(judgement: &Judgement<'_>) -> BTreeMap<String, Vec<(Method, String)>> {
+    let mut rejections: BTreeMap<String, Vec<(Method, String)>> = BTreeMap::new();
+    for judged in &judgement.methods {
+        for (node, message) in rejections_of(judged) {
+            rejections.entry(node.to_owned()).or_default().push((judged.method, message.to_owned()));
+        }
+    }
+    rejections
+}
+
+/// The nodes that a method looks at and does not disrupt, with Karpenter's text.
+fn rejections_of(method: &JudgedMethod) -> impl Iterator<Item = (&str, &str)> {
+    // An obstacle to every method is told about the node.
+    let fitting = method.events.iter().filter(|event| event.reason != "DisruptionBlocked");
+    let all = fitting.chain(&method.compute_events).filter(|event| {
+        matches!(event.reason, "Unconsolidatable" | "ConsolidationRejected" | "DisruptionBlocked")
+    });
+    all.filter_map(|event| Some((event.on.strip_prefix("Node/")?, event.message.as_str())))
 }
 
 fn options(question: &Question, settings: SimulationSettings, objects: &[Object<'_>]) -> Options {

@@ -6,7 +6,7 @@ use disruption::methods::{Method, Unfit};
 use objects::location::Place;
 use values::timestamp::Timestamp;
 
-use super::{Answer, json::rejections, words};
+use super::{Answer, words};
 
 /// The first thing that keeps a node from being disrupted; every field is empty without one.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ impl<'d> Answer<'d> {
                 until: blocker.until(),
             };
         }
-        if self.is_disrupted(node.node.name()) {
+        if self.disrupted_by(node.node.name()).is_some() {
             return Obstacle::default();
         }
         let considering = node.methods.iter().filter(|(_, unfit)| unfit.is_none()).map(|(method, _)| *method);
@@ -47,13 +47,6 @@ impl<'d> Answer<'d> {
                 self.budget(node, *first).or_else(|| self.rejection(node, &considering)).unwrap_or_default()
             }
         }
-    }
-
-    /// Whether a method that would act disrupts a node.
-    pub fn is_disrupted(&self, name: &str) -> bool {
-        let methods = self.judgement.methods.iter();
-        let mut commands = methods.flat_map(|method| &method.commands);
-        commands.any(|command| command.candidates.iter().any(|candidate| candidate == name))
     }
 
     fn unfit(&self, node: &JudgedNode<'d>, unfit: Unfit<'d>) -> Obstacle<'d> {
@@ -83,9 +76,8 @@ impl<'d> Answer<'d> {
     }
 
     fn rejection(&self, node: &JudgedNode<'d>, methods: &[Method]) -> Option<Obstacle<'d>> {
-        let judged = self.judgement.methods.iter().rev().filter(|judged| methods.contains(&judged.method));
-        let mut rejections = judged.flat_map(rejections);
-        let (_, message) = rejections.find(|(name, _)| *name == node.node.name())?;
-        Some(Obstacle { message: message.to_owned(), ..Obstacle::default() })
+        let mut rejections = self.rejections(node.node.name()).iter().rev();
+        let (_, message) = rejections.find(|(method, _)| methods.contains(method))?;
+        Some(Obstacle { message: message.clone(), ..Obstacle::default() })
     }
 }

@@ -10,6 +10,9 @@ use super::clock::Clock;
 use super::painter::{BAD, BOLD, GOOD, Painter};
 use super::{Shown, week};
 
+/// The number of nodes to name in the first line.
+const NAMED: usize = 5;
+
 /// Writes the answer.
 pub(super) fn write(
     out: &mut dyn Write,
@@ -40,7 +43,7 @@ fn verdict(answer: &Answer<'_>) -> String {
     };
     let commands = answer.judgement.methods.iter().filter(|method| method.method == acts);
     let texts = commands.flat_map(|method| &method.commands).map(|command| {
-        let nodes = command.candidates.join(", ");
+        let nodes = first_names(&command.candidates);
         match command.replacements.len() {
             0 => format!("deletes {nodes}"),
             1 => format!("replaces {nodes} by a new node"),
@@ -48,6 +51,14 @@ fn verdict(answer: &Answer<'_>) -> String {
         }
     });
     format!("{} {}", acts.name(), texts.collect::<Vec<_>>().join("; "))
+}
+
+/// The first names, and the number of the others.
+fn first_names(names: &[String]) -> String {
+    let first: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+    let more = names.len().saturating_sub(NAMED);
+    let others = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{others}", first.join(", "))
 }
 
 fn write_nodes(out: &mut dyn Write, answer: &Answer<'_>, painter: Painter) -> io::Result<()> {
@@ -69,7 +80,7 @@ fn write_nodes(out: &mut dyn Write, answer: &Answer<'_>, painter: Painter) -> io
     for (cells, node) in rows.iter().zip(&answer.judgement.nodes) {
         let style = if node.blocker.is_some() { BAD } else { GOOD };
         let text = line(cells);
-        let is_told = node.blocker.is_some() || answer.is_disrupted(node.node.name());
+        let is_told = node.blocker.is_some() || answer.disrupted_by(node.node.name()).is_some();
         writeln!(out, "{}", if is_told { painter.paint(style, &text) } else { text })?;
     }
     Ok(())
@@ -85,16 +96,9 @@ fn row(answer: &Answer<'_>, node: &JudgedNode<'_>) -> [String; 4] {
 /// The method that disrupts a node, or the first obstacle.
 fn state(answer: &Answer<'_>, node: &JudgedNode<'_>) -> String {
     let name = node.node.name();
-    let disrupts = answer.judgement.methods.iter().find(|method| {
-        method.commands.iter().any(|command| command.candidates.iter().any(|candidate| candidate == name))
-    });
-    if let Some(method) = disrupts {
-        let acts = answer.judgement.acts == Some(method.method);
-        return if acts {
-            method.method.name().to_owned()
-        } else {
-            format!("{} later", method.method.name())
-        };
+    if let Some(method) = answer.disrupted_by(name) {
+        let acts = answer.judgement.acts == Some(method);
+        return if acts { method.name().to_owned() } else { format!("{} later", method.name()) };
     }
     let obstacle = answer.obstacle(node);
     match (obstacle.name, obstacle.message.as_str()) {

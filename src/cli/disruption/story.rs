@@ -6,7 +6,7 @@ use disruption::cluster::{ClusterPod, DO_NOT_DISRUPT, Protection};
 use disruption::command::Command;
 use disruption::drain::expires_at;
 use disruption::judgement::JudgedNode;
-use karpwarden::disrupt::{Answer, json, words};
+use karpwarden::disrupt::{Answer, words};
 use manifest::tree::{Node, items_of};
 use objects::location::Place;
 use objects::node_claim::NodeClaim;
@@ -105,10 +105,10 @@ fn write_methods(out: &mut dyn Write, answer: &Answer<'_>, node: &JudgedNode<'_>
     for judged in &answer.judgement.methods {
         let unfit = node.methods.iter().find(|(method, _)| *method == judged.method);
         let command = judged.commands.iter().find(|command| command.candidates.iter().any(|one| one == name));
-        let rejection = json::rejections(judged).into_iter().find(|(rejected, _)| *rejected == name);
+        let rejection = answer.rejections(name).iter().find(|(method, _)| *method == judged.method);
         let text = match (command, rejection, unfit) {
             (Some(command), ..) => command_text(command),
-            (None, Some((_, message)), _) => message.to_owned(),
+            (None, Some((_, message)), _) => message.clone(),
             (None, None, Some((_, None))) => "considers the node, and does nothing now".to_owned(),
             (None, None, Some((_, Some(unfit)))) => words::unfit(*unfit, answer.release),
             (None, None, None) => "stopped by what is in the way".to_owned(),
