@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use disruption::allowance::{PoolBudgets, reasons_in};
 use disruption::calendar::{Calendar, CalendarInterval, Pace};
-use disruption::cluster::{ClusterState, consolidate_after};
+use disruption::cluster::ClusterState;
 use disruption::drain::{DrainEstimate, estimate};
 use disruption::judgement::{JudgedMethod, JudgedNode, Judgement, judge};
 use disruption::methods::Method;
@@ -22,7 +22,7 @@ use objects::node_claim::NodeClaimSpec;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use scheduling::simulation::SimulationSettings;
-use values::duration::{Duration, NillableDuration};
+use values::duration::Duration;
 use values::timestamp::Timestamp;
 
 pub use obstacle::Obstacle;
@@ -46,6 +46,8 @@ pub struct Question {
     pub marked_for_deletion: BTreeSet<String>,
     /// Feature gates of the controller, such as `SpotToSpotConsolidation=true`.
     pub feature_gates: Vec<String>,
+    /// The node whose consolidation is judged even if another node comes first.
+    pub alone: Option<String>,
 }
 
 /// NodePool of an answer.
@@ -61,8 +63,6 @@ pub struct PoolAnswer<'d> {
     pub unavailable: usize,
     /// Whether the input shows no nodes and the number is an assumption.
     pub is_assumed: bool,
-    /// `consolidateAfter`.
-    pub consolidate_after: NillableDuration,
     /// The time that a node takes, where the input shows it.
     pub pace: Option<Pace>,
 }
@@ -105,8 +105,7 @@ pub fn answer<'d>(question: &Question, settings: SimulationSettings, objects: &[
         let is_assumed = counted.is_none() && !shows_nodes;
         let pace = pace(*view, &judgement.nodes, &drains).filter(|_| !is_assumed);
         let budgets = PoolBudgets::of(*view, release);
-        let consolidate_after = consolidate_after(*view);
-        Some(PoolAnswer { name, budgets, nodes, unavailable, is_assumed, consolidate_after, pace })
+        Some(PoolAnswer { name, budgets, nodes, unavailable, is_assumed, pace })
     });
     let pools = pools.collect();
     let (disrupted, rejections) = (disrupted(&judgement), rejections(&judgement));
@@ -206,6 +205,7 @@ fn options(question: &Question, settings: SimulationSettings, objects: &[Object<
     let shown = FeatureGates::of(objects, &controllers).get(SPOT_TO_SPOT);
     options.spot_to_spot = gate.or(shown).unwrap_or_default();
     options.nominated = question.nominated.iter().map(|name| (name.clone(), question.at)).collect();
+    options.alone = question.alone.iter().cloned().collect();
     options.marked_for_deletion.clone_from(&question.marked_for_deletion);
     options
 }

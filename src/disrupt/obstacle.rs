@@ -52,14 +52,8 @@ impl<'d> Answer<'d> {
     fn unfit(&self, node: &JudgedNode<'d>, unfit: Unfit<'d>) -> Obstacle<'d> {
         let message = words::unfit(unfit, self.release);
         let waits = matches!(unfit, Unfit::NotConsolidatable);
-        let until = self.consolidatable_from(node).filter(|end| waits && *end > self.at);
+        let until = node.waits_until.filter(|_| waits);
         Obstacle { name: unfit.name(), message, places: Vec::new(), until }
-    }
-
-    /// The end of `consolidateAfter` for a node.
-    fn consolidatable_from(&self, node: &JudgedNode<'d>) -> Option<Timestamp> {
-        let pool = self.pools.iter().find(|pool| pool.name == node.node.pool())?;
-        node.node.consolidatable_from(pool.consolidate_after)
     }
 
     fn budget(&self, node: &JudgedNode<'d>, method: Method) -> Option<Obstacle<'d>> {

@@ -32,6 +32,7 @@ pub(super) fn write(
     )?;
     week::write(out, answer, clock, painter)?;
     write_nodes(out, answer, painter)?;
+    write_bound(out, answer)?;
     write_assumptions(out, shown, painter)
 }
 
@@ -105,6 +106,18 @@ fn state(answer: &Answer<'_>, node: &JudgedNode<'_>) -> String {
         ("", "") => "nothing to do".to_owned(),
         ("", message) => message.to_owned(),
         (name, message) => format!("{name}: {message}"),
+    }
+}
+
+/// Says that the search for cheaper nodes has a bound.
+fn write_bound(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
+    let unevaluated = answer.judgement.methods.iter().map(|method| method.unevaluated).max();
+    match unevaluated.filter(|count| *count > 0) {
+        Some(count) => writeln!(
+            out,
+            "  {count} nodes were not looked at one by one, as Karpenter stops after three minutes; ask with --node NAME"
+        ),
+        None => Ok(()),
     }
 }
 

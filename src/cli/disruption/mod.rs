@@ -53,7 +53,8 @@ fn read_and_judge(disruption: Disruption, color: Color) -> io::Result<Status> {
     let objects: Vec<Object<'_>> = files.iter().flat_map(objects_in).collect();
     let options = simulate::choices(flags);
     let options = options.and_then(|choices| Options::new(&choices, settings, files, &objects));
-    let asked = question(&judge).and_then(|question| Ok((question, Clock::of(&judge.timezone)?, options?)));
+    let asked =
+        question(&judge, &objects).and_then(|question| Ok((question, Clock::of(&judge.timezone)?, options?)));
     let (question, clock, options) = match asked {
         Ok(asked) => asked,
         Err(message) => {
@@ -89,7 +90,7 @@ fn write_json(out: &mut dyn Write, answer: &Answer<'_>, files: &[File]) -> io::R
     writeln!(out)
 }
 
-fn question(judge: &Judge) -> Result<Question, String> {
+fn question(judge: &Judge, objects: &[Object<'_>]) -> Result<Question, String> {
     let at = match &judge.at {
         None => clock::now(),
         Some(text) => Timestamp::parse(text)
@@ -109,7 +110,21 @@ fn question(judge: &Judge) -> Result<Question, String> {
         nominated: names(&judge.nominated),
         marked_for_deletion: names(&judge.marked_for_deletion),
         feature_gates: judge.feature_gates.clone(),
+        alone: judge.node.clone().or_else(|| node_of(judge.pod.as_deref()?, objects)),
     })
+}
+
+/// The name of the node that runs a pod.
+fn node_of(pod: &str, objects: &[Object<'_>]) -> Option<String> {
+    let (namespace, name) = pod.split_once('/').unwrap_or(("default", pod));
+    let is_meant = |object: &&Object<'_>| {
+        let own = object.namespace();
+        object.kind() == "Pod"
+            && object.name() == name
+            && if own.is_empty() { "default" } else { own } == namespace
+    };
+    let node = objects.iter().find(is_meant)?.str_at(&["spec", "nodeName"])?;
+    Some(node.to_owned())
 }
 
 /// The node whose story is asked for, with the pod that names it.

@@ -6,6 +6,7 @@ use disruption::cluster::{ClusterPod, DO_NOT_DISRUPT, Protection};
 use disruption::command::Command;
 use disruption::drain::expires_at;
 use disruption::judgement::JudgedNode;
+use disruption::methods::Alone;
 use karpwarden::disrupt::{Answer, words};
 use manifest::tree::{Node, items_of};
 use objects::location::Place;
@@ -39,6 +40,7 @@ pub(super) fn write(
     write_conditions(out, node, clock)?;
     write_obstacle(out, answer, node, clock, painter)?;
     write_methods(out, answer, node)?;
+    write_alone(out, node)?;
     write_drain(out, answer, name, clock, painter)
 }
 
@@ -116,6 +118,28 @@ fn write_methods(out: &mut dyn Write, answer: &Answer<'_>, node: &JudgedNode<'_>
         writeln!(out, "  {:<24} {}", judged.method.name(), printable(&text))?;
     }
     Ok(())
+}
+
+/// The result of consolidation if Karpenter looked at this node first.
+fn write_alone(out: &mut dyn Write, node: &JudgedNode<'_>) -> io::Result<()> {
+    let text = match &node.alone {
+        None => return Ok(()),
+        Some(Alone::Possible(command)) => command_text(command),
+        Some(Alone::TooLittle(command, score)) => {
+            format!(
+                "{}, but the policy Balanced rejects its score of {:.2}",
+                command_text(command),
+                score.value()
+            )
+        }
+        Some(Alone::Impossible(Some(message))) => {
+            let remedy = words::remedy(message);
+            let separator = if remedy.is_empty() { "" } else { "; " };
+            format!("{message}{separator}{remedy}")
+        }
+        Some(Alone::Impossible(None)) => "nothing".to_owned(),
+    };
+    writeln!(out, "  {:<24} {}", "this node alone", printable(&text))
 }
 
 /// A command in one line.

@@ -137,7 +137,7 @@ fn state_node<'d>(
 }
 
 /// `consolidateAfter` of a NodePool; without the field, the default that the API server writes.
-pub fn consolidate_after(pool: NodePool<'_>) -> NillableDuration {
+pub(crate) fn consolidate_after(pool: NodePool<'_>) -> NillableDuration {
     let written = pool.disruption().and_then(Disruption::consolidate_after).and_then(Node::as_str);
     written
         .and_then(|text| NillableDuration::parse(text).ok())
