@@ -183,3 +183,72 @@ pub fn advice(blocked_by: &str) -> &'static str {
         _ => "",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manifest::limits::Limits;
+    use manifest::{Document, File};
+    use objects::node_pool::NodePool;
+
+    #[test]
+    fn names_the_budgets_and_the_times_of_a_remark() {
+        let text = "{apiVersion: karpenter.sh/v1, kind: NodePool, spec: {disruption: {budgets: [{nodes: 10%}, {nodes: '2'}]}}}";
+        let file = File::read("-", text, &Limits::DEFAULT);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+        let pool = NodePool::of(Object::all(tree)[0]).unwrap();
+        let budgets = PoolBudgets::of(pool, Release::NEWEST).unwrap();
+        let time = |text: &str| Timestamp::parse(text).unwrap();
+        let (start, end) = (time("2026-03-14T01:00:00Z"), time("2026-03-14T02:00:00Z"));
+        let told = |one: Remark| remark(&one, &budgets, 7, &|time| time.to_string());
+        assert_eq!(
+            told(Remark::TooShort { reason: "Drifted", start, end, possible: 6 }),
+            "the time from 2026-03-14T01:00:00Z to 2026-03-14T02:00:00Z is too short: 6 of 7 nodes can be disrupted for the \
+             reason Drifted"
+        );
+        assert_eq!(
+            told(Remark::NeverDecides { budget: 0 }),
+            "budgets[0] (10%) has no effect this week: a tighter budget is always active beside it"
+        );
+        assert_eq!(
+            told(Remark::Overlap { tighter: 1, looser: 0, start, end }),
+            "the windows of budgets[0] (10%) and budgets[1] (2) overlap, first from 2026-03-14T01:00:00Z to \
+             2026-03-14T02:00:00Z; the tighter one, budgets[1] (2), decides"
+        );
+    }
+
+    #[test]
+    fn says_what_helps_against_a_rejection() {
+        assert_eq!(
+            remedy("SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node"),
+            "turn on the feature gate SpotToSpotConsolidation"
+        );
+        assert_eq!(remedy("something new"), "");
+    }
+
+    #[test]
+    fn every_blocker_has_advice() {
+        for name in [
+            "unmanaged",
+            "no-node",
+            "not-initialized",
+            "deleting",
+            "nominated",
+            "do-not-disrupt",
+            "pod-do-not-disrupt",
+            "pdb",
+            "several-pdbs",
+            "no-pool",
+            "no-instance-type",
+            "static",
+            "consolidate-after",
+            "policy",
+            "condition",
+            "budget",
+            "in-progress",
+        ] {
+            assert!(!advice(name).is_empty(), "{name}");
+        }
+        assert_eq!(advice(""), "");
+    }
+}

@@ -175,6 +175,35 @@ fn nodes_in_the_memory_of_the_controller_are_blocked() {
     assert_eq!(json["nodePools"][0]["budgets"][0]["allowed"], 0);
 }
 
+/// The name and the end of the first obstacle of n1 in a changed cluster without the PodDisruptionBudget.
+fn obstacle(change: impl Fn(&str) -> String) -> (String, String) {
+    let (cluster, _) = CLUSTER.split_once("---\napiVersion: policy/v1").unwrap();
+    let folder = Folder::with(&[("pool.yaml", &change(POOL)), ("cluster.yaml", &change(cluster))]);
+    let run = folder.run(&arguments(&["--format", "json", "pool.yaml", "cluster.yaml"]));
+    let json: Value = serde_json::from_str(&run.stdout).unwrap();
+    let node = &json["nodes"][0];
+    assert_eq!((&node["name"], &node["candidate"]), (&json!("n1"), &json!(true)), "{run:?}");
+    (node["blockedBy"].as_str().unwrap().to_owned(), node["until"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn names_the_first_obstacle_of_a_candidate() {
+    let is = |name: &str, until: &str| (name.to_owned(), until.to_owned());
+    assert_eq!(obstacle(str::to_owned), is("budget", "2026-03-11T17:00:00Z"));
+    let not_drifted =
+        |text: &str| text.replace("type: Drifted, status: 'True'", "type: Drifted, status: 'False'");
+    let policy = |text: &str| {
+        let fields = "consolidationPolicy: WhenEmpty\n    consolidateAfter: 0s";
+        not_drifted(text).replace("consolidateAfter: 0s", fields)
+    };
+    assert_eq!(obstacle(policy), is("policy", ""));
+    let waiting = |text: &str| {
+        let text = not_drifted(text).replace("consolidateAfter: 0s", "consolidateAfter: 12h");
+        text.replace("type: Consolidatable, status: 'True'", "type: Consolidatable, status: 'False'")
+    };
+    assert_eq!(obstacle(waiting), is("consolidate-after", "2026-03-11T12:02:00Z"));
+}
+
 #[test]
 fn a_budget_with_an_error_allows_nothing() {
     let folder = folder();

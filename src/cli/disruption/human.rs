@@ -103,6 +103,7 @@ fn state(answer: &Answer<'_>, node: &JudgedNode<'_>) -> String {
     }
     let obstacle = answer.obstacle(node);
     match (obstacle.name, obstacle.message.as_str()) {
+        ("", "") if node.methods.iter().any(|(_, unfit)| unfit.is_none()) => "candidate".to_owned(),
         ("", "") => "nothing to do".to_owned(),
         ("", message) => message.to_owned(),
         (name, message) => format!("{name}: {message}"),
