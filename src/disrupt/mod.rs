@@ -181,7 +181,7 @@ fn rejections(judgement: &Judgement<'_>) -> BTreeMap<String, Vec<(Method, String
 
 /// The nodes that a method looks at and does not disrupt, with Karpenter's text.
 fn rejections_of(method: &JudgedMethod) -> impl Iterator<Item = (&str, &str)> {
-    // An obstacle to every method is told about the node.
+    // The node already has the obstacles to every method.
     let fitting = method.events.iter().filter(|event| event.reason != "DisruptionBlocked");
     let all = fitting.chain(&method.compute_events).filter(|event| {
         matches!(event.reason, "Unconsolidatable" | "ConsolidationRejected" | "DisruptionBlocked")

@@ -1,4 +1,4 @@
-//! `karpwarden disruption`: shows what Karpenter may disrupt, when, and what stands in the way.
+//! `karpwarden disruption`: shows what Karpenter may disrupt, when, and the obstacles.
 
 mod clock;
 mod flags;
@@ -34,7 +34,7 @@ pub(crate) fn run(disruption: Disruption, color: Color) -> io::Result<Status> {
     pool.map_err(io::Error::other)?.install(|| read_and_judge(disruption, color))
 }
 
-/// The answer and what the renderers show beside it.
+/// The answer, with the facts that the renderers add.
 struct Shown<'s, 'd> {
     answer: &'s Answer<'d>,
     assumptions: &'s [String],

@@ -43,7 +43,7 @@ fn budgets_allow_what_karpenter_allows() {
     assert!(differing.is_empty(), "{} differ\n{}", differing.len(), differing.join("\n"));
 }
 
-/// The recorded result. The words of an error are those of the first release.
+/// The recorded result. 1.4 words errors differently.
 fn expected(case: &Json, release: &str) -> Json {
     if let Some(error) = case.get("decodeError") {
         return json!({"decodeError": error});
