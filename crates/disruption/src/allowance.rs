@@ -13,7 +13,7 @@ use values::timestamp::Timestamp;
 /// Value without a limit: Go's `math.MaxInt32`.
 pub const UNLIMITED: i64 = i32::MAX as i64;
 
-/// Value that the API server writes for an absent list, and for absent `nodes` (pkg/apis/crds/karpenter.sh_nodepools.yaml,
+/// Value that the API server writes for an absent list, and for absent `nodes` (`pkg/apis/crds/karpenter.sh_nodepools.yaml`,
 /// 1.0-1.14).
 const DEFAULT_NODES: &str = "10%";
 

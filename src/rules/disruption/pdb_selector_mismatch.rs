@@ -2,6 +2,7 @@ use karpenter::kind::Kind;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod_disruption_budget::PodDisruptionBudget;
 use values::placeholder::has_placeholder;
@@ -75,7 +76,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         );
         return;
     };
-    let labels = selector.get("matchLabels").map(|labels| labels.members());
+    let labels = selector.get("matchLabels").map(Node::members);
     let is_unrendered = labels
         .into_iter()
         .flatten()

@@ -88,10 +88,8 @@ fn never_any(budget: PodDisruptionBudget<'_>) -> Option<Finding<'_>> {
         (None, Some(node)) if Amount::of(node)? == Amount::Percent(100) => (node, "minAvailable"),
         _ => return None,
     };
-    let message = format!(
-        "this PodDisruptionBudget never allows an eviction: Karpenter does not consolidate or replace nodes with its pods, and \
-         the drain of an expired node waits for them"
-    );
+    let message = "this PodDisruptionBudget never allows an eviction: Karpenter does not consolidate or replace nodes with its pods, and \
+         the drain of an expired node waits for them";
     let finding = Finding::at(&RULE, node, message);
     if field == "maxUnavailable" {
         let title = "allow the eviction of one pod at a time";
