@@ -8,7 +8,7 @@ use disruption::command::{Command, Replacement};
 use disruption::drain::DrainEstimate;
 use disruption::judgement::{JudgedMethod, JudgedNode};
 use disruption::methods::Method;
-use lint::report::RelatedLocation;
+use lint::report::{RelatedLocation, ReportedFinding};
 use manifest::tree::{Node, Tree};
 use manifest::{Document, File};
 use objects::location::Place;
@@ -22,7 +22,7 @@ use super::{Answer, PoolAnswer, rejections_of, words};
 const NAMED_TYPES: usize = 5;
 
 /// The answer as one object.
-pub fn report(answer: &Answer<'_>, files: &[File]) -> Value {
+pub fn report(answer: &Answer<'_>, files: &[File], findings: &[ReportedFinding]) -> Value {
     let methods = &answer.judgement.methods;
     let documents = documents(files);
     json!({
@@ -35,7 +35,7 @@ pub fn report(answer: &Answer<'_>, files: &[File]) -> Value {
         "nodes": answer.judgement.nodes.iter().map(|one| node(answer, one, &documents)).collect::<Vec<_>>(),
         "methods": methods.iter().map(method).collect::<Vec<_>>(),
         "drain": answer.drains.iter().map(|(name, estimate)| drain(name, estimate)).collect::<Vec<_>>(),
-        "findings": [],
+        "findings": findings,
     })
 }
 

@@ -166,6 +166,20 @@ fn counts_nodes_by_flag_for_percentages() {
 }
 
 #[test]
+fn prints_the_findings_of_check_in_json() {
+    let folder = folder();
+    let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: other}\nspec:\n  \
+                 instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes\n  amiSelectorTerms: [{alias: al2023@latest}]\n";
+    folder.write("class.yaml", class.as_bytes());
+    let run = folder.run(&arguments(&["--format", "json", "pool.yaml", "class.yaml"]));
+    let json: Value = serde_json::from_str(&run.stdout).unwrap();
+    let rules: Vec<&Value> =
+        json["findings"].as_array().unwrap().iter().map(|finding| &finding["rule"]).collect();
+    assert!(rules.contains(&&json!("instance-profile-is-arn")), "{rules:?}");
+    assert_eq!(run.status, 0);
+}
+
+#[test]
 fn nodes_in_the_memory_of_the_controller_are_blocked() {
     let json = json_of(&["--nominated", "n2", "--marked-for-deletion", "n1", "pool.yaml", "cluster.yaml"]);
     let blocked: Vec<&Value> =

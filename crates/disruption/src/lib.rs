@@ -4,13 +4,13 @@
 //! |---|---|
 //! | [`budget`] | budgets as far as they parse, for rules |
 //! | [`allowance`] | what the budgets of a NodePool allow at an instant, exactly as a release computes it |
+//! | [`calendar`] | the numbers that they allow over a week |
 //! | [`options`] | facts that objects do not show: the time, the controller's settings and memory |
 //! | [`cluster`] | nodes with their NodeClaims and pods, PodDisruptionBudgets |
 //! | [`blocker`], `candidate` | the nodes that may be disrupted, and the reasons for the others |
 //! | [`methods`], `simulate`, [`balanced`] | emptiness, drift and consolidation |
 //! | `draft`, [`command`], [`validation`], [`event`] | commands and events of the methods |
 //! | [`judgement`] | all of it about a cluster |
-//! | [`calendar`] | what they allow over a week |
 //! | [`drain`] | the termination of a node: evictions, volumes, and how long it can take |
 //!
 //! This crate knows objects and schedules. It knows no rules and no findings, and it reads no clock.

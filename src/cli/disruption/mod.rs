@@ -13,9 +13,11 @@ use std::io::{self, Write};
 
 use disruption::cluster::ClusterPod;
 use disruption::judgement::JudgedNode;
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::disrupt::{Answer, Question, answer, json};
-use karpwarden::simulate::{Options, objects_in, skipped};
-use manifest::File;
+use karpwarden::simulate::{Options, skipped};
+use lint::built_objects::BuiltObjects;
+use lint::check::check_within;
 use objects::object::Object;
 use values::timestamp::Timestamp;
 
@@ -49,10 +51,13 @@ fn read_and_judge(disruption: Disruption, color: Color) -> io::Result<Status> {
         Ok(inputs) => inputs,
         Err(status) => return Ok(status),
     };
-    let Inputs { check, settings, files } = &inputs;
-    let objects: Vec<Object<'_>> = files.iter().flat_map(objects_in).collect();
+    let Inputs { check, settings, cluster } = &inputs;
+    let files = &cluster.files;
+    let built = BuiltObjects::of(files);
+    let objects = built.objects(files);
     let options = simulate::choices(flags);
     let options = options.and_then(|choices| Options::new(&choices, settings, files, &objects));
+    let options = options.map(|options| options.with_overlays(&built.left_out()));
     let asked =
         question(&judge, &objects).and_then(|question| Ok((question, Clock::of(&judge.timezone)?, options?)));
     let (question, clock, options) = match asked {
@@ -73,7 +78,14 @@ fn read_and_judge(disruption: Disruption, color: Color) -> io::Result<Status> {
     let shown = Shown { answer: &answer, assumptions: &options.assumptions, skipped: skipped(files) };
     let (mut out, has_color) = output::open(&check.output, Stream::Stdout, color)?;
     output::unless_closed(match (judge.format, subject) {
-        (DisruptionFormat::Json, _) => write_json(&mut out, &answer, files),
+        (DisruptionFormat::Json, _) => {
+            let clusters = std::slice::from_ref(cluster);
+            let report = check_within(&REGISTRY, clusters, settings, check.bounds.max_findings);
+            let json = json::report(&answer, files, &report.findings);
+            serde_json::to_writer_pretty(&mut out, &json)
+                .map_err(io::Error::from)
+                .and_then(|()| writeln!(out))
+        }
         (DisruptionFormat::Human, None) => human::write(&mut out, &shown, &clock, has_color),
         (DisruptionFormat::Human, Some((node, pod))) => {
             let pod = pod.map_or(Ok(()), |pod| story::write_pod(&mut out, &answer, &pod, &clock));
@@ -83,11 +95,6 @@ fn read_and_judge(disruption: Disruption, color: Color) -> io::Result<Status> {
     output::unless_closed(out.flush())?;
     let is_unreadable = simulate::report_unreadable(files, color);
     Ok(if is_unreadable { Status::Unreadable } else { Status::Clean })
-}
-
-fn write_json(out: &mut dyn Write, answer: &Answer<'_>, files: &[File]) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &json::report(answer, files))?;
-    writeln!(out)
 }
 
 fn question(judge: &Judge, objects: &[Object<'_>]) -> Result<Question, String> {

@@ -34,11 +34,10 @@ pub(crate) fn run(simulate: Simulate, color: Color) -> io::Result<Status> {
 fn read_and_simulate(mut simulate: Simulate, color: Color) -> io::Result<Status> {
     let flags = std::mem::take(&mut simulate.simulation);
     let format = simulate.format;
-    let Inputs { check, settings, files } = match read(simulate, "simulate", color) {
+    let Inputs { check, settings, cluster } = match read(simulate, "simulate", color) {
         Ok(inputs) => inputs,
         Err(status) => return Ok(status),
     };
-    let cluster = Cluster { name: String::new(), files };
     let files = &cluster.files;
     let built = BuiltObjects::of(files);
     let objects = built.objects(files);
@@ -86,7 +85,7 @@ fn read_and_simulate(mut simulate: Simulate, color: Color) -> io::Result<Status>
 pub(super) struct Inputs {
     pub(super) check: Check,
     pub(super) settings: Settings,
-    pub(super) files: Vec<File>,
+    pub(super) cluster: Cluster,
 }
 
 /// Reads the config file and the manifests. An error is the exit status, whose message has been printed.
@@ -106,7 +105,7 @@ pub(super) fn read(simulate: Simulate, verb: &str, color: Color) -> Result<Input
     let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
     let config = config.for_files(&inputs.clone(), color).ok_or(Status::Usage)?;
     let files = inputs.map(|input| input.read(&limits).file).collect();
-    Ok(Inputs { check, settings: config.settings, files })
+    Ok(Inputs { check, settings: config.settings, cluster: Cluster { name: String::new(), files } })
 }
 
 /// Prints the documents that could not be parsed. Returns whether there are any.

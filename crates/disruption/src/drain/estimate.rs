@@ -44,7 +44,7 @@ pub enum DrainReason<'d> {
     BudgetAllowsNoneNow(ClusterPod<'d>, Object<'d>),
     /// More than one PodDisruptionBudget on a pod: the eviction API refuses the pod.
     SeveralBudgets(ClusterPod<'d>, Vec<Object<'d>>),
-    /// VolumeAttachments that have to go first, by name.
+    /// Volume attachments that have to go first, by name.
     Volumes(Vec<&'d str>),
     /// The NodeClaim expires then, whatever is in the way. From then on the cluster pays for two nodes.
     Expires(Timestamp),

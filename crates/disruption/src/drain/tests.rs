@@ -11,14 +11,14 @@ use crate::options::Options;
 
 /// A node that was created at midnight and expires after a day.
 const NODE: &str = "
-{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {karpenter.sh/nodepool: default}}, spec: {providerID: 'aws:///a/i-1'}}
+{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {karpenter.sh/nodepool: default, karpenter.sh/initialized: 'true'}}, spec: {providerID: 'aws:///a/i-1'}}
 ---
 {apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: {name: c1, creationTimestamp: '2026-03-11T00:00:00Z'},
  spec: {expireAfter: 24h}, status: {providerID: 'aws:///a/i-1', nodeName: n1}}
 ";
 
 const LIMITED: &str = "
-{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {karpenter.sh/nodepool: default}}, spec: {providerID: 'aws:///a/i-1'}}
+{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {karpenter.sh/nodepool: default, karpenter.sh/initialized: 'true'}}, spec: {providerID: 'aws:///a/i-1'}}
 ---
 {apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: {name: c1},
  spec: {expireAfter: 24h, terminationGracePeriod: 1h}, status: {providerID: 'aws:///a/i-1', nodeName: n1}}

@@ -14,7 +14,7 @@ use crate::cluster::namespace_of;
 /// The volumes of a cluster that are attached to nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AttachedVolumes<'d> {
-    /// The names of the VolumeAttachments with their volumes, by node. Inline volumes are left out.
+    /// The names of the volume attachments with their volumes, by node. Inline volumes are left out.
     by_node: BTreeMap<&'d str, Vec<(&'d str, &'d str)>>,
     /// The names of volumes by namespace and name of their claim.
     by_claim: BTreeMap<&'d str, BTreeMap<&'d str, &'d str>>,
@@ -43,7 +43,7 @@ impl<'d> AttachedVolumes<'d> {
         volumes
     }
 
-    /// The VolumeAttachments of a node without the volumes of some pods that the drain leaves alone, by name.
+    /// The volume attachments of a node without the volumes of some pods that the drain leaves alone, by name.
     pub(super) fn pending<'p>(
         &self,
         node: &str,
