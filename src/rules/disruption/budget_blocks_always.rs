@@ -27,6 +27,8 @@ rule! {
     /// or if the author certainly means it: the budgets of `"0"` have no schedule, and they list `Drifted` in `reasons` or no
     /// budget allows anything.
     ///
+    /// `karpwarden disruption` shows how many nodes the budgets allow at each moment of a week, and which budget decides.
+    ///
     /// ## Example
     ///
     /// ```yaml

@@ -17,6 +17,8 @@ rule! {
     /// One would expect such a budget never to be active. In fact it is always active: Karpenter asks for the next run
     /// of the schedule, gets the zero time because there is no next run, and takes it for a time in the past.
     ///
+    /// `karpwarden disruption` shows how many nodes the budgets allow at each moment of a week, and which budget decides.
+    ///
     /// ## Example
     ///
     /// ```yaml

@@ -26,6 +26,8 @@ rule! {
     /// The rule does not report budgets of `"0"` that leave gaps, because they say exactly what is meant, for instance
     /// "not in business hours". It also does not report a reason that no budget of the NodePool limits.
     ///
+    /// `karpwarden disruption` shows how many nodes the budgets allow at each moment of a week, and which budget decides.
+    ///
     /// ## Example
     ///
     /// ```yaml
