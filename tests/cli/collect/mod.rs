@@ -225,6 +225,10 @@ fn snapshot_is_the_input_of_the_other_commands() {
         (&simulated["pods"][0]["placed"], &simulated["pods"][0]["node"]),
         (&json!("existing"), &json!("ip-10-0-0-1"))
     );
+    let at = "2026-03-11T10:30:00Z";
+    let judged = cluster.folder.run(&["disruption", "--at", at, "--format", "json", "snap"]).json();
+    assert_eq!(judged["nodes"][0]["name"], "ip-10-0-0-1", "{judged}");
+    assert_eq!(judged["nodes"][0]["blockedBy"], "unmanaged", "{judged}");
 }
 
 #[test]
