@@ -131,11 +131,19 @@ mod tests {
 
     #[test]
     fn changes_only_the_mode_and_the_announcement_to_protect() {
-        let rendered = policy(r#"{"announceErrors": "auto"}"#, "protect").unwrap();
-        assert!(!rendered.contains("announceErrors: true"));
+        let rendered = policy("", "protect").unwrap();
         let expected =
             INSTALL.replace("\n  mode: monitor\n", "\n  mode: protect\n").replace(ANNOUNCED, NOT_ANNOUNCED);
         assert_eq!(documents(&rendered), documents(&expected));
+    }
+
+    #[test]
+    fn an_automatic_announcement_depends_on_the_mode() {
+        for (mode, announced, other) in [("monitor", true, false), ("protect", false, true)] {
+            let rendered = policy(r#"{"announceErrors": "auto"}"#, mode).unwrap();
+            assert!(rendered.contains(&format!("announceErrors: {announced}")), "{mode}");
+            assert!(!rendered.contains(&format!("announceErrors: {other}")), "{mode}");
+        }
     }
 
     #[test]
