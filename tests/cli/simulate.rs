@@ -151,7 +151,10 @@ fn prints_json_with_the_paths_of_both_sides() {
     let reason = &json["pods"][2]["reasons"][0];
     assert_eq!(reason["reason"], "resources");
     assert_eq!(reason["podPath"], "spec.containers[0].resources.requests.cpu");
-    assert_eq!(reason["nearest"], "the largest type of `team` allows 3920m cpu after DaemonSets, the pod asks 4");
+    assert_eq!(
+        reason["nearest"],
+        "the largest type of `team` allows 3920m cpu after DaemonSets, the pod asks 4"
+    );
 }
 
 #[test]

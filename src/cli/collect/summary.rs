@@ -33,7 +33,10 @@ pub(super) fn text(snapshot: &Snapshot, folder: &Path) -> String {
     let is_complete = ["NodePool", "EC2NodeClass"]
         .map(|name| snapshot.kinds.iter().any(|kind| kind.kind == name && kind.state == State::Read));
     let flag = if is_complete == [true, true] { "--complete " } else { "" };
-    let _ = writeln!(out, "next: karpwarden diagnose {folder}, karpwarden check {flag}{folder}, karpwarden disruption {folder}");
+    let _ = writeln!(
+        out,
+        "next: karpwarden diagnose {folder}, karpwarden check {flag}{folder}, karpwarden disruption {folder}"
+    );
     out
 }
 
