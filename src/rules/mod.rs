@@ -9,6 +9,7 @@ use lint::rule::Rule;
 mod ami_family;
 mod api_server;
 mod bootstrap;
+mod capacity;
 mod controller;
 mod disruption;
 pub(crate) mod document;
@@ -31,9 +32,10 @@ pub(crate) mod testing;
 pub use bootstrap::userdata_secret::{PRIVATE_KEY, secrets as user_data_secrets};
 
 /// The rules of every family, in the order in which they are listed.
-const FAMILIES: [&[&Rule]; 11] = [
+const FAMILIES: [&[&Rule]; 12] = [
     api_server::RULES,
     bootstrap::RULES,
+    capacity::RULES,
     controller::RULES,
     disruption::RULES,
     document::RULES,
@@ -46,9 +48,10 @@ const FAMILIES: [&[&Rule]; 11] = [
 ];
 
 /// The rules that the features of the program leave out.
-const LEFT_OUT: [&[LeftOut]; 11] = [
+const LEFT_OUT: [&[LeftOut]; 12] = [
     api_server::LEFT_OUT,
     bootstrap::LEFT_OUT,
+    capacity::LEFT_OUT,
     controller::LEFT_OUT,
     disruption::LEFT_OUT,
     document::LEFT_OUT,
@@ -61,9 +64,10 @@ const LEFT_OUT: [&[LeftOut]; 11] = [
 ];
 
 /// The sources of the rules in `FAMILIES`, in the same order.
-const SOURCES: [&[RuleSource]; 11] = [
+const SOURCES: [&[RuleSource]; 12] = [
     api_server::SOURCES,
     bootstrap::SOURCES,
+    capacity::SOURCES,
     controller::SOURCES,
     disruption::SOURCES,
     document::SOURCES,

@@ -72,6 +72,8 @@ pub enum Family {
     Disruption,
     /// Scheduling of pods.
     Scheduling,
+    /// Instance types and limits of NodePools.
+    Capacity,
     /// The text itself, and suppressions.
     Document,
     /// Logs, events and status.
@@ -80,7 +82,7 @@ pub enum Family {
 
 impl Family {
     /// Every family.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::ApiServer,
         Self::Controller,
         Self::Labels,
@@ -90,6 +92,7 @@ impl Family {
         Self::Nodeclass,
         Self::Disruption,
         Self::Scheduling,
+        Self::Capacity,
         Self::Document,
         Self::Symptoms,
     ];
@@ -110,6 +113,7 @@ impl Family {
                 "Budgets, schedules and annotations that block or allow more disruption than intended"
             }
             Self::Scheduling => "Settings that change which nodes Karpenter launches for pods",
+            Self::Capacity => "NodePools whose requirements or limits leave Karpenter nothing to launch",
             Self::Document => "The text of a manifest, its suppressions, and the exceptions in the settings",
             Self::Symptoms => "Problems that logs, events and status show",
         }
@@ -127,6 +131,7 @@ impl Family {
             Self::Nodeclass => "nodeclass",
             Self::Disruption => "disruption",
             Self::Scheduling => "scheduling",
+            Self::Capacity => "capacity",
             Self::Document => "document",
             Self::Symptoms => "symptoms",
         }

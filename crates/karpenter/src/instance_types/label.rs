@@ -83,9 +83,12 @@ impl TypeLabel {
     }
 }
 
-/// Returns the letters and the first number of a name, without a size such as the `-12tb` of `u-12tb1.metal`.
-fn category_and_generation(name: &'static str) -> Option<(&'static str, &'static str)> {
-    let (family, _) = name.split_once('.')?;
+fn category_and_generation(name: &str) -> Option<(&str, &str)> {
+    name.split_once('.').and_then(|(family, _)| category_and_generation_of_family(family))
+}
+
+/// Returns the letters and the first number of an instance family, without a size such as the `-12tb` of `u-12tb1`.
+pub fn category_and_generation_of_family(family: &str) -> Option<(&str, &str)> {
     let letters = family.find(|c: char| !c.is_ascii_lowercase())?;
     let (category, rest) = family.split_at_checked(letters)?;
     let after_size = rest.strip_prefix('-').and_then(|rest| rest.split_once("tb")).map(|(_, after)| after);

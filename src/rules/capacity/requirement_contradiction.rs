@@ -1,0 +1,411 @@
+use std::collections::BTreeMap;
+
+use karpenter::instance_types::category_and_generation_of_family;
+use karpenter::kind::Kind;
+use karpenter::labels;
+use karpenter::operator::Operator;
+use karpenter::release::Releases;
+use lint::context::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::{Fixes, On};
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use scheduling::requirements::{EffectiveOperator, Requirement};
+use values::placeholder::has_placeholder;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds requirements of a NodePool that no instance type meets together: two requirements on the same well-known
+    /// label without a common value, a label of the template that a requirement excludes, and lists of instance types or
+    /// families whose names show that another requirement excludes all of them.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter intersects all requirements on a label, and the labels of the template. If no value is left, it launches
+    /// no nodes from the NodePool. A label that only some instance types have, such as the number of GPUs, is an exception:
+    /// Karpenter may then launch instance types without the label. The rule does not judge these labels.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       requirements:
+    ///         - {key: karpenter.k8s.aws/instance-cpu, operator: Gt, values: ["3"]}
+    ///         - {key: karpenter.k8s.aws/instance-cpu, operator: Lt, values: ["4"]}
+    /// ```
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       requirements:
+    ///         - {key: karpenter.k8s.aws/instance-category, operator: In, values: [c]}
+    ///         - {key: karpenter.k8s.aws/instance-family, operator: In, values: [m5, m6i]}
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       requirements:
+    ///         - {key: karpenter.k8s.aws/instance-cpu, operator: Gt, values: ["3"]}
+    ///         - {key: karpenter.k8s.aws/instance-cpu, operator: Lt, values: ["17"]}
+    ///         - {key: karpenter.k8s.aws/instance-family, operator: In, values: [m5, m6i]}
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/karpenter#2438: the log shows the emptied requirement as `topology.kubernetes.io/zone DoesNotExist`
+    /// - kubernetes-sigs/karpenter `pkg/scheduling/requirements.go` `Add`, and
+    ///   `pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go` `NewNodeClaimTemplate`, 1.0-1.14
+    /// - aws/karpenter-provider-aws `pkg/providers/instancetype/types.go` `computeRequirements`, 1.0-1.14
+    RULE {
+        name: "requirement-contradiction",
+        family: Family::Capacity,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "no instance type meets the requirements of a NodePool together",
+        on: &[On::Kind(Kind::NODE_POOL)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+const TYPE: &str = "node.kubernetes.io/instance-type";
+const FAMILY: &str = "karpenter.k8s.aws/instance-family";
+const CATEGORY: &str = "karpenter.k8s.aws/instance-category";
+const GENERATION: &str = "karpenter.k8s.aws/instance-generation";
+const SIZE: &str = "karpenter.k8s.aws/instance-size";
+
+/// Maximum number of other requirements that a finding shows.
+const MAX_RELATED: usize = 3;
+
+/// Labels that every node of AWS has. `computeRequirements` leaves out other labels for some instance types. Only Mac types
+/// such as `mac-m4.metal` have no category and no generation, and nobody asks for them with a contradiction.
+const ON_EVERY_NODE: [&str; 12] = [
+    labels::CAPACITY_TYPE,
+    "kubernetes.io/arch",
+    "kubernetes.io/os",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    TYPE,
+    FAMILY,
+    CATEGORY,
+    GENERATION,
+    SIZE,
+    "karpenter.k8s.aws/instance-cpu",
+    "karpenter.k8s.aws/instance-memory",
+];
+
+/// Requirement on a label and the place that states it.
+struct Stated<'d> {
+    place: Place<'d>,
+    text: String,
+    requirement: Requirement<'d>,
+}
+
+/// Requirements on one label; `None` if one of them is undecided.
+type OnLabel<'d> = Option<Vec<Stated<'d>>>;
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let Some(pool) = NodePool::of(object) else { return };
+    let stated = stated_by_label(pool);
+    let before = findings.len();
+    for (label, on_label) in &stated {
+        if ON_EVERY_NODE.contains(label) {
+            findings.extend(on_label.as_ref().and_then(|all| contradiction(label, all)));
+        }
+    }
+    if findings.len() == before {
+        findings.extend([TYPE, FAMILY].into_iter().find_map(|label| excluded_names(label, &stated)));
+    }
+}
+
+/// Collects the requirements and the labels of the template by label.
+fn stated_by_label(pool: NodePool<'_>) -> BTreeMap<&str, OnLabel<'_>> {
+    let mut all = BTreeMap::new();
+    let mut add = |label, stated| match (all.entry(label).or_insert_with(|| Some(Vec::new())), stated) {
+        (Some(list), Some(stated)) => list.push(stated),
+        (undecided, _) => *undecided = None,
+    };
+    for requirement in pool.requirements().parsed() {
+        let values: Vec<_> = requirement.values().iter().map(|(value, _)| *value).collect();
+        let operator = requirement.item.operator();
+        let is_decided = !values.iter().any(|value| has_placeholder(value))
+            && requirement.item.values().count() == values.len()
+            && (operator != Some(Operator::In) || !values.is_empty());
+        let parsed = operator
+            .filter(|_| is_decided)
+            .and_then(|operator| Requirement::new(operator, values.iter().copied()));
+        let stated = parsed.map(|parsed| Stated {
+            place: Place::value(requirement.item.node()),
+            text: format!("{} {}", requirement.operator, values.join(", ")).trim_end().to_owned(),
+            requirement: parsed,
+        });
+        add(requirement.label(), stated);
+    }
+    for (key, node) in pool.node_labels() {
+        let value = node.as_str().filter(|value| !has_placeholder(value));
+        let stated = value.map(|value| Stated {
+            place: Place::value(node),
+            text: format!("label {value}"),
+            requirement: Requirement::is(value),
+        });
+        add(labels::normalised(key), stated);
+    }
+    all
+}
+
+/// Finds the first requirement that leaves no value, together with those before it.
+fn contradiction<'d>(label: &str, all: &[Stated<'d>]) -> Option<Finding<'d>> {
+    let mut left = Requirement::exists();
+    let mut earlier: Vec<&Stated<'d>> = Vec::new();
+    for stated in all {
+        left = left.intersection(&stated.requirement);
+        let is_empty = left.operator() == EffectiveOperator::DoesNotExist;
+        if is_empty && !earlier.is_empty() {
+            return Some(report(label, stated, &earlier));
+        }
+        earlier.push(stated);
+    }
+    None
+}
+
+fn report<'d>(label: &str, stated: &Stated<'d>, earlier: &[&Stated<'d>]) -> Finding<'d> {
+    let opposed = |other: &&&Stated<'d>| !other.requirement.intersects(&stated.requirement);
+    let mut others: Vec<_> = earlier.iter().filter(opposed).collect();
+    if others.is_empty() {
+        others = earlier.iter().collect();
+    }
+    let texts: Vec<_> = others.iter().take(MAX_RELATED).map(|other| format!("`{}`", other.text)).collect();
+    let message = format!(
+        "no value of `{label}` meets `{}` and {} together, so Karpenter launches no nodes from this NodePool",
+        stated.text,
+        texts.join(", ")
+    );
+    let mut finding = Finding::new(&RULE, stated.place.clone(), message)
+        .help("keep one of the requirements, or let them have a value in common");
+    for other in others.into_iter().take(MAX_RELATED) {
+        finding = finding.related(other.place.clone(), "contradicts this requirement");
+    }
+    finding
+}
+
+/// Finds a list of instance types or families in which other requirements exclude every name.
+fn excluded_names<'d>(label: &str, stated: &BTreeMap<&'d str, OnLabel<'d>>) -> Option<Finding<'d>> {
+    let lists = stated.get(label)?.as_ref()?;
+    let names = intersection(lists);
+    let list = lists.iter().find(|list| list.requirement.operator() == EffectiveOperator::In)?;
+    if names.operator() != EffectiveOperator::In {
+        return None;
+    }
+    let mut excluding: BTreeMap<&str, &Stated<'d>> = BTreeMap::new();
+    for name in names.named_values() {
+        let mut is_excluded = false;
+        for (key, value) in labels_in_name(label, name)? {
+            let others = stated.get(key).and_then(Option::as_ref);
+            if let Some(other) = others.and_then(|all| all.iter().find(|other| !other.requirement.has(value)))
+            {
+                excluding.insert(key, other);
+                is_excluded = true;
+            }
+        }
+        if !is_excluded {
+            return None;
+        }
+    }
+    let what = if label == TYPE { "instance types" } else { "instance families" };
+    let texts: Vec<_> = excluding.iter().map(|(key, other)| format!("`{key}` `{}`", other.text)).collect();
+    let exclude = if texts.len() == 1 { "excludes" } else { "exclude" };
+    let message = format!(
+        "{} {exclude} all {what} of this requirement, so Karpenter launches no nodes from this NodePool",
+        texts.join(" and ")
+    );
+    let mut finding = Finding::new(&RULE, list.place.clone(), message)
+        .help(format!("list {what} that the other requirements accept, or remove the other requirements"));
+    for other in excluding.into_values().take(MAX_RELATED) {
+        finding = finding.related(other.place.clone(), "excludes them");
+    }
+    Some(finding)
+}
+
+fn intersection<'d>(all: &[Stated<'d>]) -> Requirement<'d> {
+    all.iter().fold(Requirement::exists(), |left, stated| left.intersection(&stated.requirement))
+}
+
+/// Returns the labels that the name of an instance type or family determines; `None` for a name of another form.
+fn labels_in_name<'n>(label: &str, name: &'n str) -> Option<Vec<(&'static str, &'n str)>> {
+    let (family, mut found) = if label == TYPE {
+        let (family, size) = name.split_once('.')?;
+        (family, vec![(FAMILY, family), (SIZE, size)])
+    } else {
+        (name, Vec::new())
+    };
+    let (category, generation) = category_and_generation_of_family(family)?;
+    found.extend([(CATEGORY, category), (GENERATION, generation)]);
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn labelled(labels: &str, requirements: &[&str]) -> String {
+        let items: Vec<_> = requirements.iter().map(|item| format!("      - {{key: {item}}}\n")).collect();
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    metadata: {{labels: {{{labels}}}}}\n    spec:\n      requirements:\n{}",
+            items.concat()
+        )
+    }
+
+    fn pool(requirements: &[&str]) -> String {
+        labelled("", requirements)
+    }
+
+    #[test]
+    fn reports_disjoint_values_of_one_label() {
+        let text = pool(&[
+            "kubernetes.io/arch, operator: In, values: [amd64]",
+            "beta.kubernetes.io/arch, operator: In, values: [arm64]",
+        ]);
+        insta::assert_snapshot!(findings(&RULE, &text), @"
+         10 |       - {key: beta.kubernetes.io/arch, operator: In, values: [arm64]}
+            |          ^^^
+        error NodePool/a spec.template.spec.requirements[1] [all]
+          no value of `kubernetes.io/arch` meets `In arm64` and `In amd64` together, so Karpenter launches no nodes from this NodePool
+          help: keep one of the requirements, or let them have a value in common
+          see line 9 spec.template.spec.requirements[0]: contradicts this requirement
+        ");
+    }
+
+    #[test]
+    fn reports_bounds_without_a_number_between_them() {
+        let bounds = |upper: &str| {
+            pool(&[
+                "karpenter.k8s.aws/instance-cpu, operator: Gt, values: ['3']",
+                &format!("karpenter.k8s.aws/instance-cpu, operator: Lt, values: ['{upper}']"),
+            ])
+        };
+        insta::assert_snapshot!(findings(&RULE, &bounds("4")), @"
+         10 |       - {key: karpenter.k8s.aws/instance-cpu, operator: Lt, values: ['4']}
+            |          ^^^
+        error NodePool/a spec.template.spec.requirements[1] [all]
+          no value of `karpenter.k8s.aws/instance-cpu` meets `Lt 4` and `Gt 3` together, so Karpenter launches no nodes from this NodePool
+          help: keep one of the requirements, or let them have a value in common
+          see line 9 spec.template.spec.requirements[0]: contradicts this requirement
+        ");
+        silent(&RULE, &bounds("5"));
+    }
+
+    #[test]
+    fn reports_a_label_of_the_template_that_a_requirement_excludes() {
+        let with = |value: &str| {
+            labelled(
+                &format!("karpenter.sh/capacity-type: {value}"),
+                &["karpenter.sh/capacity-type, operator: In, values: [on-demand]"],
+            )
+        };
+        insta::assert_snapshot!(findings(&RULE, &with("spot")), @"
+          6 |     metadata: {labels: {karpenter.sh/capacity-type: spot}}
+            |                                                     ^^^^
+        error NodePool/a spec.template.metadata.labels.karpenter.sh/capacity-type [all]
+          no value of `karpenter.sh/capacity-type` meets `label spot` and `In on-demand` together, so Karpenter launches no nodes from this NodePool
+          help: keep one of the requirements, or let them have a value in common
+          see line 9 spec.template.spec.requirements[0]: contradicts this requirement
+        ");
+        silent(&RULE, &with("on-demand"));
+        silent(&RULE, &with("'${TYPE}'"));
+    }
+
+    #[test]
+    fn reports_families_of_another_category() {
+        let with = |families: &str| {
+            pool(&[
+                "karpenter.k8s.aws/instance-category, operator: In, values: [c]",
+                &format!("karpenter.k8s.aws/instance-family, operator: In, values: [{families}]"),
+            ])
+        };
+        insta::assert_snapshot!(findings(&RULE, &with("m5, m6i")), @"
+         10 |       - {key: karpenter.k8s.aws/instance-family, operator: In, values: [m5, m6i]}
+            |          ^^^
+        error NodePool/a spec.template.spec.requirements[1] [all]
+          `karpenter.k8s.aws/instance-category` `In c` excludes all instance families of this requirement, so Karpenter launches no nodes from this NodePool
+          help: list instance families that the other requirements accept, or remove the other requirements
+          see line 9 spec.template.spec.requirements[0]: excludes them
+        ");
+        silent(&RULE, &with("m5, c6i"));
+        silent(&RULE, &with("m5, '${FAMILY}'"));
+        silent(&RULE, &with("m5, unknown"));
+    }
+
+    #[test]
+    fn reports_types_of_another_generation_or_size() {
+        let with = |types: &str| {
+            pool(&[
+                "karpenter.k8s.aws/instance-generation, operator: Gt, values: ['5']",
+                "karpenter.k8s.aws/instance-size, operator: NotIn, values: [nano]",
+                &format!("node.kubernetes.io/instance-type, operator: In, values: [{types}]"),
+            ])
+        };
+        insta::assert_snapshot!(findings(&RULE, &with("m5.large, t8g.nano")), @"
+         11 |       - {key: node.kubernetes.io/instance-type, operator: In, values: [m5.large, t8g.nano]}
+            |          ^^^
+        error NodePool/a spec.template.spec.requirements[2] [all]
+          `karpenter.k8s.aws/instance-generation` `Gt 5` and `karpenter.k8s.aws/instance-size` `NotIn nano` exclude all instance types of this requirement, so Karpenter launches no nodes from this NodePool
+          help: list instance types that the other requirements accept, or remove the other requirements
+          see line 9 spec.template.spec.requirements[0]: excludes them
+          see line 10 spec.template.spec.requirements[1]: excludes them
+        ");
+        silent(&RULE, &with("m5.large, t8g.micro"));
+    }
+
+    #[test]
+    fn accepts_requirements_with_a_common_value_and_undecided_ones() {
+        for requirements in [
+            &[
+                "kubernetes.io/arch, operator: In, values: [amd64, arm64]",
+                "kubernetes.io/arch, operator: NotIn, values: [arm64]",
+            ][..],
+            &[
+                "kubernetes.io/arch, operator: In, values: [amd64]",
+                "kubernetes.io/arch, operator: In, values: ['${ARCH}']",
+            ],
+            &[
+                "kubernetes.io/arch, operator: In, values: [amd64]",
+                "kubernetes.io/arch, operator: In, values: []",
+            ],
+            // A custom label may be absent, and a type without GPUs has no number of GPUs.
+            &["example.com/team, operator: In, values: [a]", "example.com/team, operator: In, values: [b]"],
+            &[
+                "karpenter.k8s.aws/instance-gpu-count, operator: DoesNotExist",
+                "karpenter.k8s.aws/instance-gpu-count, operator: NotIn, values: ['8']",
+            ],
+            &[
+                "kubernetes.io/arch, operator: Is, values: [amd64]",
+                "kubernetes.io/arch, operator: In, values: [arm64]",
+            ],
+        ] {
+            silent(&RULE, &pool(requirements));
+        }
+    }
+}
