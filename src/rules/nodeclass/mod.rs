@@ -5,6 +5,7 @@ family! {
     al2_end_of_life,
     alias_version_format,
     auto_mode_mixups,
+    bottlerocket_block_devices,
     bottlerocket_raid0_paths in "files",
     bottlerocket_raid0_too_old in "files",
     compat_annotation_leftover,
@@ -15,6 +16,7 @@ family! {
     nodeclass_role_is_arn,
     open_reservations_unused in "files",
     role_path_makes_profiles in "files",
+    root_device_name_mismatch,
     selector_term_id_mixed,
     status_contradiction,
 }
