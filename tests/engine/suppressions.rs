@@ -13,7 +13,7 @@ fn checked(metadata: &str, profile: &str) -> String {
     let text = format!(
         "# karpwarden: ignore[no-such-rule] at the top\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n\
          metadata: {{name: a{metadata}}}\nspec:\n{profile}\n  amiSelectorTerms: [{{alias: al2023@latest}}]\n  \
-         subnetSelectorTerms: [{{id: subnet-1}}]\n  securityGroupSelectorTerms: [{{id: sg-1}}]\n"
+         subnetSelectorTerms: [{{id: subnet-0a1b2c3d}}]\n  securityGroupSelectorTerms: [{{id: sg-0a1b2c3d}}]\n"
     );
     let text = if metadata == "," { text } else { text.split_once('\n').unwrap().1.to_owned() };
     let files = vec![File::read("-", text, &Limits::DEFAULT)];

@@ -15,8 +15,10 @@ family! {
     nodeclass_ref_incomplete,
     nodeclass_role_is_arn,
     open_reservations_unused in "files",
+    resource_id_format,
     role_path_makes_profiles in "files",
     root_device_name_mismatch,
+    selector_comma_list,
     selector_term_id_mixed,
     status_contradiction,
 }
