@@ -15,6 +15,7 @@ family! {
     nodeclass_hash_changes in "files",
     pdb_overlap in "kubernetes",
     pdb_selector_mismatch in "kubernetes",
+    pdb_unhealthy_pods_block in "kubernetes",
     pdb_zero_disruption in "kubernetes",
     pod_deletion_cost_replaced in "files",
     release_with_regression in "files",

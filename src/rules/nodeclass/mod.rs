@@ -4,6 +4,7 @@ family! {
     al2_alias_unsupported in "files",
     al2_end_of_life,
     alias_version_format,
+    ami_alias_latest,
     auto_mode_mixups,
     bottlerocket_block_devices,
     bottlerocket_raid0_paths in "files",

@@ -1,0 +1,111 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
+use lint::context::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::object::Object;
+use objects::pod_disruption_budget::PodDisruptionBudget;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds PodDisruptionBudgets without `unhealthyPodEvictionPolicy: AlwaysAllow`. The rule is off by default, because
+    /// the other policy is right for some applications, such as a database that recovers.
+    ///
+    /// ## Why it is bad
+    ///
+    /// With the default policy `IfHealthyBudget`, a pod that is running and not ready can be evicted only while enough
+    /// other pods are healthy. If pods crash in a loop and the budget is not met, no eviction succeeds, and Karpenter
+    /// cannot drain their nodes until somebody repairs the application or `terminationGracePeriod` ends.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: policy/v1
+    /// kind: PodDisruptionBudget
+    /// metadata: {name: web}
+    /// spec:
+    ///   minAvailable: 1
+    ///   selector: {matchLabels: {app: web}}
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: policy/v1
+    /// kind: PodDisruptionBudget
+    /// metadata: {name: web}
+    /// spec:
+    ///   minAvailable: 1
+    ///   unhealthyPodEvictionPolicy: AlwaysAllow
+    ///   selector: {matchLabels: {app: web}}
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - Unhealthy pod eviction policy, "Specifying a Disruption Budget for your Application" in the documentation of
+    ///   Kubernetes
+    /// - aws/karpenter-provider-aws#3052; kubernetes-sigs/karpenter#2238
+    RULE {
+        name: "pdb-unhealthy-pods-block",
+        family: Family::Disruption,
+        severity: Severity::Info,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        opt_in: true,
+        summary: "pods that are not ready can block the drain of a node",
+        on: &[On::Kind(Kind::POD_DISRUPTION_BUDGET)],
+        inventory: &[],
+        depends_on_karpenter: true,
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let Some(budget) = PodDisruptionBudget::of(object) else { return };
+    let Some(spec) = object.at(&["spec"]) else { return };
+    let policy = budget.unhealthy_pod_eviction_policy();
+    // A template or an unknown value may become the other policy.
+    if policy.and_then(Node::as_str).is_some_and(|text| text != "IfHealthyBudget") {
+        return;
+    }
+    let place = match policy {
+        Some(node) => Place::value(node),
+        None => Place::missing(spec, "unhealthyPodEvictionPolicy"),
+    };
+    let message = "while too few pods are healthy, pods that are not ready cannot be evicted either, and Karpenter cannot drain their nodes";
+    findings.push(Finding::new(&RULE, place, message).write("unhealthyPodEvictionPolicy: AlwaysAllow"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn budget(field: &str) -> String {
+        format!(
+            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: a}}\nspec:\n  minAvailable: 1\n  {field}\n"
+        )
+    }
+
+    #[test]
+    fn reports_budgets_that_hold_pods_that_are_not_ready() {
+        insta::assert_snapshot!(findings(&RULE, &budget("selector: {}")), @"
+          4 | spec:
+            | ^^^^
+        info PodDisruptionBudget/a spec.unhealthyPodEvictionPolicy [all]
+          while too few pods are healthy, pods that are not ready cannot be evicted either, and Karpenter cannot drain their nodes
+          help: write `unhealthyPodEvictionPolicy: AlwaysAllow`
+        ");
+        let written = findings(&RULE, &budget("unhealthyPodEvictionPolicy: IfHealthyBudget"));
+        assert!(written.contains("spec.unhealthyPodEvictionPolicy"), "{written}");
+    }
+
+    #[test]
+    fn accepts_budgets_that_let_unhealthy_pods_go() {
+        silent(&RULE, &budget("unhealthyPodEvictionPolicy: AlwaysAllow"));
+        silent(&RULE, &budget("unhealthyPodEvictionPolicy: '${POLICY}'"));
+    }
+}
