@@ -15,6 +15,7 @@ use scheduling::other_nodes::{is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::pool_index::PoolGroup;
 use scheduling::provisionable::is_provisionable;
 use scheduling::taints::Toleration;
+use scheduling::template::check_taints;
 
 rule! {
     /// ## What it does
@@ -169,7 +170,9 @@ fn constraints(pod: Pod<'_>) -> impl Iterator<Item = (TopologySpreadConstraint<'
 /// one of them is open to every zone.
 fn zones_for<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> Option<(BTreeSet<&'d str>, Node<'d>)> {
     let pools = context.inventory.pools();
-    if !pools.is_known() || pools.has_placeholder() || pools.groups().len() > COMPARISONS {
+    // The policy reads only some of many NodePools.
+    let is_whole = pools.groups().iter().map(|group| group.pools.len()).sum::<usize>() == pools.len();
+    if !is_whole || !pools.is_known() || pools.has_placeholder() || pools.groups().len() > COMPARISONS {
         return None;
     }
     let tolerations: Vec<_> = pod.spec().tolerations().map(Toleration::from_item).collect();
@@ -187,7 +190,7 @@ fn zones_for<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> Option<(BTreeSet<&'
 }
 
 fn is_tolerated(group: &PoolGroup<'_>, tolerations: &[Toleration<'_>]) -> bool {
-    group.taints.iter().all(|(taint, _)| tolerations.iter().any(|toleration| toleration.tolerates(taint)))
+    check_taints(&group.template.taints, tolerations).is_ok()
 }
 
 #[cfg(test)]

@@ -15,9 +15,9 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter evicts every pod that does not tolerate this taint before it terminates a node. Without the driver, the
-    /// volumes of the other pods are not unmounted, and Kubernetes attaches them to another node only after 6 minutes.
-    /// The chart of the driver tolerates every taint unless `node.tolerateAllTaints` is `false`.
+    /// Karpenter evicts every pod that does not tolerate this taint before it terminates a node. Without the driver, nothing
+    /// unmounts the volumes of the other pods, which delays the termination and the start of these pods elsewhere. The chart
+    /// of the driver tolerates every taint unless `node.tolerateAllTaints` is `false`.
     ///
     /// The taint has this key since 1.0.
     ///
@@ -59,11 +59,10 @@ rule! {
     ///
     /// - aws/karpenter-provider-aws#7451; kubernetes-sigs/aws-ebs-csi-driver#1955, #2158
     /// - `IsDrainable` in pkg/utils/pod/scheduling.go of kubernetes-sigs/karpenter at v1.14.0
-    /// - docs/faq.md of kubernetes-sigs/aws-ebs-csi-driver ("6-Minute Delays in Attaching Volumes")
     RULE {
         name: "csi-node-not-tolerating-disrupted",
         family: Family::Storage,
-        severity: Severity::Warning,
+        severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
@@ -92,7 +91,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         Some(list) => Place::key(list),
         None => Place::missing(pod.spec().node(), "tolerations"),
     };
-    let message = "Karpenter evicts these pods when it drains a node: the volumes of the node are not unmounted, and their pods wait 6 minutes for them";
+    let message = "Karpenter evicts these pods when it drains a node: nothing unmounts the volumes of the node then, and their pods start later on another node";
     findings.push(
         Finding::new(&RULE, place, message)
             .help("add the toleration `{key: karpenter.sh/disrupted, operator: Exists, effect: NoSchedule}`")
@@ -128,8 +127,8 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &driver("DaemonSet", IMAGE, old)), @"
           7 |       tolerations: [{key: karpenter.sh/disruption, operator: Exists}]
             |       ^^^^^^^^^^^
-        warning DaemonSet/ebs-csi-node spec.template.spec.tolerations [all]
-          Karpenter evicts these pods when it drains a node: the volumes of the node are not unmounted, and their pods wait 6 minutes for them
+        info DaemonSet/ebs-csi-node spec.template.spec.tolerations [all]
+          Karpenter evicts these pods when it drains a node: nothing unmounts the volumes of the node then, and their pods start later on another node
           help: add the toleration `{key: karpenter.sh/disrupted, operator: Exists, effect: NoSchedule}`
           see line 8 spec.template.spec.containers[0].image: the EBS CSI driver
         ");
