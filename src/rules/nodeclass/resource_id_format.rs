@@ -90,9 +90,12 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 }
 
 /// Whether the rule judges a text. The API server refuses a text without the prefix, and `selector-comma-list` reports a
-/// list.
+/// list. A short number, such as `ami-123` in Karpenter's own examples (examples/v1 of aws/karpenter-provider-aws), is a
+/// placeholder.
 fn is_judged(text: &str, prefix: &str) -> bool {
-    text.contains(prefix) && !text.contains(',') && !has_placeholder(text)
+    let is_short_number = |digits: &str| digits.len() < 8 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_example = text.strip_prefix(prefix).is_some_and(is_short_number);
+    text.contains(prefix) && !text.contains(',') && !is_example && !has_placeholder(text)
 }
 
 /// Whether a text is the prefix and 8 or 17 hexadecimal digits.
@@ -135,9 +138,14 @@ mod tests {
 
     #[test]
     fn accepts_short_and_long_ids_and_templates() {
-        for id in
-            ["subnet-0a1b2c3d", "subnet-0123456789abcdef0", "subnet-${ID}", "${SUBNET}", "subnet-REPLACE_ME"]
-        {
+        for id in [
+            "subnet-0a1b2c3d",
+            "subnet-0123456789abcdef0",
+            "subnet-${ID}",
+            "${SUBNET}",
+            "subnet-REPLACE_ME",
+            "subnet-123",
+        ] {
             silent(&RULE, &class("subnetSelectorTerms", id));
         }
     }
