@@ -70,7 +70,7 @@ fn asks_only_for_the_kinds_of_the_setting_context() {
     let accounts = ["server", "scanner"];
     for (context, kinds) in [("all", 3), ("pools", 1), ("none", 0)] {
         let arguments = [["--context", context], accounts].concat();
-        let (output, asked) = run_with(context, "", &arguments);
+        let (output, asked) = run_with(&format!("context-{context}"), "", &arguments);
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let of_server: Vec<_> = asked.iter().filter(|question| question.starts_with("server ")).collect();
         assert_eq!(of_server.len(), 2 * kinds, "{context}: {asked:?}");
