@@ -9,7 +9,7 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
-use objects::object::Object;
+use objects::object::{Object, Operation};
 use objects::pod::{Pod, TopologySpreadConstraint};
 use scheduling::other_nodes::{is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::pool_index::PoolGroup;
@@ -99,6 +99,8 @@ rule! {
     ///       containers: [{name: web, image: nginx}]
     /// ```
     ///
+    /// The rule does not run in the cluster, where the policy reads only the NodePools that decide about a pod.
+    ///
     /// ## References
     ///
     /// - pkg/controllers/provisioning/scheduling/topologygroup.go of kubernetes-sigs/karpenter at v1.14.0
@@ -126,7 +128,12 @@ const COMPARISONS: usize = 250;
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| constraints(*pod).next().is_some()) else { return };
     let replicated = object.group() == "apps" && !pod.is_daemon();
-    if !replicated || !is_provisionable(pod) || is_meant_for_other_nodes(pod) {
+    // The policy reads only the NodePools that decide about a pod.
+    if object.operation() != Operation::Apply
+        || !replicated
+        || !is_provisionable(pod)
+        || is_meant_for_other_nodes(pod)
+    {
         return;
     }
     if context.may_be_in_environment(Kind::NODE_POOL) {
@@ -170,9 +177,7 @@ fn constraints(pod: Pod<'_>) -> impl Iterator<Item = (TopologySpreadConstraint<'
 /// one of them is open to every zone.
 fn zones_for<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> Option<(BTreeSet<&'d str>, Node<'d>)> {
     let pools = context.inventory.pools();
-    // The policy reads only some of many NodePools.
-    let is_whole = pools.groups().iter().map(|group| group.pools.len()).sum::<usize>() == pools.len();
-    if !is_whole || !pools.is_known() || pools.has_placeholder() || pools.groups().len() > COMPARISONS {
+    if !pools.is_known() || pools.has_placeholder() || pools.groups().len() > COMPARISONS {
         return None;
     }
     let tolerations: Vec<_> = pod.spec().tolerations().map(Toleration::from_item).collect();
