@@ -133,7 +133,7 @@ onPage('asks for pods where there are none, and an example places some', async (
   await page.getByText('No pods to place').waitFor();
   await page.getByRole('button', { name: 'Add an example' }).click();
   await says(page, '12 of 13 pods placed');
-  assert.match(await page.locator('#unplaced').textContent(), /The largest type allows \S+ cpu after DaemonSets, the pod asks 12/);
+  assert.match(await page.locator('#unplaced').textContent(), /The largest type of `general` allows \S+ cpu after DaemonSets, the pod asks 12/);
 });
 
 onPage('the release of the settings decides', async (page) => {
