@@ -229,7 +229,7 @@ test('a check that exceeds its time limit is cancelled with a message, and the n
       if (!hang) return route.continue();
       return route.fulfill({
         contentType: 'text/javascript',
-        body: 'onmessage = ({data}) => { if (data.method === "check") for (;;); postMessage({id: data.id, result: {about: {version: "0", keys: [], releases: []}, rules: []}}); };',
+        body: 'onmessage = ({data}) => { if (data.method === "check") for (;;); postMessage({id: data.id, result: {version: "0", keys: [], releases: []}}); };',
       });
     });
     await page.goto(server.address);

@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
+use karpwarden::lint::finding::Severity;
 use karpwarden::lint::settings::Settings;
 use karpwarden::manifest::FileKind;
 use karpwarden::manifest::limits::Limits;
@@ -26,7 +27,9 @@ pub(crate) fn block(name: &str, info: &str, text: &str, surface: Surface) -> Mar
     let mut words = info.split(',');
     let language = words.next().unwrap_or_default();
     let fragment = match language {
-        "yaml" => settings(words).and_then(|settings| fragment(&format!("{name}.yaml"), text, &settings)),
+        "yaml" => {
+            settings(name, words).and_then(|settings| fragment(&format!("{name}.yaml"), text, &settings))
+        }
         "text" if is_diagnosed(name, text) => fragment(&format!("{name}.log"), text, &Map::new()),
         _ => None,
     };
@@ -43,20 +46,30 @@ pub(crate) fn block(name: &str, info: &str, text: &str, surface: Surface) -> Mar
 }
 
 /// Settings of the share link from the words after the language of a code block, such as `karpenter=1.8`; nothing if the
-/// playground has no such setting.
-fn settings<'a>(words: impl Iterator<Item = &'a str>) -> Option<Map<String, Json>> {
-    words
-        .map(|word| {
-            let (key, value) = match word.split_once('=').unwrap_or((word, "")) {
-                ("karpenter", value) => ("karpenterVersion", value.into()),
-                ("kubernetes", value) => ("kubernetesVersion", value.into()),
-                ("cluster", value) => ("clusterName", value.into()),
-                ("complete", _) => ("completeInventory", true.into()),
-                _ => return None,
-            };
-            Some((key.to_owned(), value))
-        })
-        .collect()
+/// playground has no such setting. A rule that is off by default gets the level that its own severity has.
+fn settings<'a>(name: &str, words: impl Iterator<Item = &'a str>) -> Option<Map<String, Json>> {
+    let opt_in = karpwarden::REGISTRY.find(name).filter(|rule| rule.opt_in);
+    let level = opt_in.map(|rule| Some(("rules".to_owned(), json!({name: level(rule.severity)}))));
+    let others = words.map(|word| {
+        let (key, value) = match word.split_once('=').unwrap_or((word, "")) {
+            ("karpenter", value) => ("karpenterVersion", value.into()),
+            ("kubernetes", value) => ("kubernetesVersion", value.into()),
+            ("cluster", value) => ("clusterName", value.into()),
+            ("complete", _) => ("completeInventory", true.into()),
+            _ => return None,
+        };
+        Some((key.to_owned(), value))
+    });
+    others.chain(level).collect()
+}
+
+/// Name of the level in the settings that keeps this severity.
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "deny",
+        Severity::Warning => "warn",
+        Severity::Info => "info",
+    }
 }
 
 /// Fragment of a share link with one file.
@@ -106,6 +119,14 @@ mod tests {
         let html = block("api-enum", "yaml,karpenter=1.8,complete", "a: 1\n").into_string();
         let expected =
             r#"{"f":[["api-enum.yaml","a: 1\n"]],"s":{"completeInventory":true,"karpenterVersion":"1.8"}}"#;
+        assert_eq!(shared(&html).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn turns_on_a_rule_that_is_off_by_default() {
+        let html = block("ami-alias-latest", "yaml", "a: 1\n").into_string();
+        let expected =
+            r#"{"f":[["ami-alias-latest.yaml","a: 1\n"]],"s":{"rules":{"ami-alias-latest":"info"}}}"#;
         assert_eq!(shared(&html).as_deref(), Some(expected));
     }
 
