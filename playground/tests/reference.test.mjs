@@ -92,8 +92,12 @@ test('the example of every rule has its finding in the playground', async () => 
       async ([url, cases]) => {
         const worker = new Worker(url, { type: 'module' });
         const answers = new Promise((resolve) => {
-          const reports = [];
-          worker.onmessage = ({ data }) => reports.push(data.result?.json ?? data.error) === cases.length && resolve(reports);
+          const reports = new Map();
+          worker.onmessage = ({ data }) => {
+            if ('progress' in data) return;
+            reports.set(data.id, data.result?.json ?? data.error);
+            if (reports.size === cases.length) resolve(cases.map((_, id) => reports.get(id)));
+          };
         });
         cases.forEach(({ files, settings }, id) => worker.postMessage({ id, method: 'check', args: [files, settings, null] }));
         return answers;
