@@ -104,7 +104,7 @@ const times = await page.evaluate(async () => {
 });
 
 // From an edit to the drawn placement: 200 pods without constraints and 5 NodePools with all instance types, as in the benchmark of
-// Karpenter's scheduler. The time of the worker alone is beside it.
+// Karpenter's scheduler. Another row has the time of the worker alone.
 const nodePool = (index) => `apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: pool-${index}}

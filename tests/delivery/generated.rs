@@ -1,4 +1,4 @@
-//! The derived files in the repository are those that `make generate` writes.
+//! The derived files in the repository equal the output of `make generate`.
 
 use karpwarden_generate::{generated, home};
 

@@ -57,7 +57,7 @@ fn checked(object: &Value, others: &[Value], settings: &Value) -> BTreeMap<Strin
     let report: Report = karpwarden::check(&[Cluster { name: String::new(), files }], &settings);
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for finding in report.findings.iter().filter(|finding| finding.document == 0) {
-        // The last one needs every NodePool, and the policy reads only those that decide about a pod.
+        // The last one needs every NodePool. The policy reads only the NodePools that decide about a pod.
         let is_left_to_files = ["api-unknown-field", "spread-needs-more-zones"].contains(&finding.rule);
         if is_left_to_files || finding.family.name() == "document" {
             continue;
@@ -230,7 +230,7 @@ fn answers_protocol_version_and_validate_settings() {
     }
 }
 
-/// Numbers keep every digit, also those that do not fit into a float.
+/// Numbers keep every digit, even if they do not fit into a float.
 #[test]
 fn fix_changes_nothing_else_in_the_object() {
     let module = module();

@@ -35,7 +35,7 @@ const INSTANCE_LABELS: [&str; 16] = [
 pub struct ForeignField {
     /// The field below `spec`.
     pub name: &'static str,
-    /// What to do instead.
+    /// The remedy.
     pub instead: &'static str,
 }
 

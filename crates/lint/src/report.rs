@@ -44,7 +44,7 @@ pub struct Report {
     /// Summaries of the logs of each cluster; absent unless the report is of `diagnose`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs: Option<Vec<LogSummary>>,
-    /// What happened to one object, in each cluster; absent unless the caller asks for it.
+    /// The story of one object, in each cluster; absent unless the caller asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stories: Option<Vec<Story>>,
     /// The versions of Karpenter that the input pins, by cluster and folder.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What happened to one object.
+/// The events in the life of one object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Story {
@@ -12,7 +12,7 @@ pub struct Story {
     pub kind: &'static str,
     /// The name, with the namespace of a pod.
     pub name: String,
-    /// What happened, in the order of time.
+    /// The events, in the order of time.
     pub steps: Vec<StoryStep>,
     /// The NodeClaims of the object, in the order of their creation.
     pub lifelines: Vec<Lifeline>,

@@ -340,7 +340,7 @@ pub fn disruption(id: &str) -> Value {
 const METHODS: [&str; 5] =
     ["Emptiness", "StaticDrift", "Drift", "MultiNodeConsolidation", "SingleNodeConsolidation"];
 
-/// What keeps a node from being disrupted; empty for nothing.
+/// The reasons that keep a node from being disrupted; empty without a reason.
 const BLOCKERS: [&str; 18] = [
     "",
     "unmanaged",

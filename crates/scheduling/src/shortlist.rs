@@ -69,7 +69,7 @@ struct PodChoice<'d> {
 }
 
 impl<'d> Shortlist<'d> {
-    /// An empty shortlist for some pods; `None` if there are none, or too many.
+    /// An empty shortlist for some pods; `None` without pods, or with too many.
     pub fn new(pods: &[Pod<'d>]) -> Option<Self> {
         let demands: BTreeSet<Demand<'d>> = pods.iter().map(|pod| Demand::relaxed(*pod)).collect();
         if demands.is_empty() || demands.len() > PODS {

@@ -21,7 +21,7 @@ export function grouped(pods: SimulatedPod[], key: (pod: SimulatedPod) => string
   return [...groups.values()];
 }
 
-/** The pods without a node, those of a workload with the same message together. */
+/** The pods without a node; pods of one workload with the same message form a group. */
 export function unplacedGroups(pods: SimulatedPod[]): Group[] {
   const unplaced = pods.filter(({ placed }) => placed === 'no' || placed === 'ignored');
   return grouped(unplaced, (pod) => `${pod.namespace} ${pod.workload} ${pod.message}`);

@@ -19,8 +19,8 @@ pub(crate) struct Mutation<'f, 'd> {
     pub(crate) refused: Vec<String>,
 }
 
-/// Chooses the fixes of an object. `on_update` are the findings that the object would have if it existed: their fixes are
-/// those that the API server accepts again and again.
+/// Chooses the fixes of an object. `on_update` are the findings that the object would have if it existed: the API
+/// server accepts their fixes again and again.
 pub(crate) fn of<'f, 'd>(
     findings: &'f [Finding<'d>],
     on_update: &[Finding<'_>],

@@ -17,7 +17,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Creates the folder. It must not contain anything, so that no file of another cluster mixes with the snapshot.
+    /// Creates the folder. The folder must be empty: a file of another cluster would mix with the snapshot.
     pub(super) fn create(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         create_private_dir(path).map_err(|error| format!("cannot create `{shown}`: {error}"))?;

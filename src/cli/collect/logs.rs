@@ -59,7 +59,7 @@ impl LogSource {
     }
 
     /// The arguments of kubectl. Source: pkg/cmd/logs/logs.go of kubernetes/kubectl at v0.33.0. The log of a container that
-    /// crashed ends with the crash, however long ago, so that no `--since` cuts it.
+    /// crashed ends with the crash, however long ago; `--since` would cut it.
     fn arguments(&self, since: &str, previous: bool) -> Vec<String> {
         let mut arguments = vec![
             "logs".to_owned(),

@@ -58,7 +58,7 @@ pub(super) struct LogResult {
     pub(super) missing: String,
 }
 
-/// How much was read.
+/// The part of a kind that kubectl could read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum State {

@@ -7,7 +7,7 @@ use super::super::arguments::Color;
 use super::super::terminal;
 use super::snapshot::{KindResult, Snapshot, State};
 
-/// What was written, and how to use it.
+/// A list of the written files, and how to use them.
 pub(super) fn text(snapshot: &Snapshot, folder: &Path) -> String {
     let mut out = String::new();
     let objects: u64 = snapshot.kinds.iter().map(|kind| kind.objects).sum();

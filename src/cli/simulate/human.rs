@@ -186,7 +186,7 @@ fn short(message: &str) -> &str {
     message.split_once(", requirements=").map_or(message, |(first, _)| first)
 }
 
-/// What to add to the input if Karpenter's message is about an object that the input lacks.
+/// Advice about the input if Karpenter's message is about an object that the input lacks.
 fn hint(shown: &Shown<'_, '_>, message: &str) -> Option<String> {
     let release = shown.simulation.settings().release;
     if message.ends_with("nodepools found") {

@@ -15,7 +15,7 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// The API server accepts any text in which the prefix stands before a letter or a digit, such as
+    /// The API server accepts any text that contains the prefix before a letter or a digit, such as
     /// `old-subnet-todo`. EC2 finds no such resource. If no other term matches, the EC2NodeClass never becomes Ready. If
     /// another term matches, Karpenter silently uses only that term.
     ///

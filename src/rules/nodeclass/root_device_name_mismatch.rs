@@ -77,7 +77,7 @@ rule! {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     let has_user_data = class.user_data().is_some_and(|data| !data.is_null());
-    // Other images than those of an alias can have another root device.
+    // An image that no alias names can have another root device.
     if class.ami_aliases().next().is_none() || has_user_data {
         return;
     }

@@ -140,7 +140,7 @@ impl FakeCluster {
         self
     }
 
-    /// The host calls so far, in order, including those that failed. Log lines are [separate](Self::log).
+    /// The host calls so far, in order, failed ones included. Log lines are [separate](Self::log).
     pub fn calls(&self) -> Vec<Call> {
         self.recorded().calls.clone()
     }
@@ -248,7 +248,7 @@ impl World {
     }
 }
 
-/// Parses a host call. The required fields are those of the SDK's types.
+/// Parses a host call. The SDK's types define the required fields.
 fn kubernetes_request(operation: &str, payload: &[u8]) -> Result<HostRequest, String> {
     #[derive(Deserialize)]
     struct CanI {

@@ -38,8 +38,8 @@ pub fn is_loopback(registry: &str) -> bool {
     matches!(host, "127.0.0.1" | "localhost" | "[::1]")
 }
 
-/// Credentials for a registry: `REGISTRY_USER` and `REGISTRY_PASSWORD`, or those that `docker login` stored in its configuration
-/// or in a credential helper. Anonymous otherwise.
+/// Credentials for a registry: `REGISTRY_USER` and `REGISTRY_PASSWORD`, or the credentials that `docker login` stored in its
+/// configuration or in a credential helper. Anonymous otherwise.
 pub fn credentials(registry: &str) -> RegistryAuth {
     let variable = |name| env::var(name).ok().filter(|text| !text.is_empty());
     if let (Some(user), Some(password)) = (variable("REGISTRY_USER"), variable("REGISTRY_PASSWORD")) {

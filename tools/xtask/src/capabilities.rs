@@ -1,4 +1,4 @@
-//! Host capabilities that a module uses, compared with those that its metadata declares.
+//! Comparison of the host capabilities that a module uses with the capabilities that its metadata declares.
 //!
 //! Source: kubewarden/kubewarden-controller `crates/kwctl/src/wasm_scanner.rs`: a capability counts as used if its
 //! namespace and its operation both occur in the module's data segments. `crates/policy-evaluator/src/host_capabilities.rs` has

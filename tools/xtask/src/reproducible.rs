@@ -34,7 +34,7 @@ fn compare(root: &Path, scratch: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The files of the repository, without those that git ignores.
+/// The files of the repository without the files that git ignores.
 fn sources(root: &Path) -> Result<Vec<PathBuf>, String> {
     let mut git = Command::new("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);

@@ -106,7 +106,7 @@ fn nodes<'d>(objects: &[Object<'d>], options: &Options) -> Vec<StateNode<'d>> {
     all
 }
 
-/// Whether the controller takes note of a Node (`UpdateNode`): it waits for the ID and the instance type of its own nodes.
+/// Whether the controller takes note of a Node (`UpdateNode`): it waits until a node of Karpenter has its ID and its instance type.
 fn is_known(node: Object<'_>) -> bool {
     let label = |key: &str| node.metadata().label(key).and_then(Node::as_str).unwrap_or_default();
     let has_id = node.str_at(&["spec", "providerID"]).is_some_and(|id| !id.is_empty());

@@ -28,7 +28,7 @@ impl<'t> Cursor<'t> {
         self.eat(b'[')
     }
 
-    /// Reads the next key of an object; leaves the object if there is none. A key with an escape is unexpected.
+    /// Reads the next key of an object; leaves the object after the last key. A key with an escape is unexpected.
     pub fn next_key(&mut self) -> Result<Option<&'t str>, Unexpected> {
         if !self.has_next(b'}') {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! Stories: what happened to one node, pod or NodePool, from logs, events and status.
 //!
 //! Steps are collected while the input is read, because a log names the Node of a NodeClaim only later. At the end the steps
-//! about the asked object are told in the order of time.
+//! about the asked object are sorted by time.
 
 mod lifeline;
 mod step;
@@ -128,8 +128,8 @@ impl StoryTeller {
         self.steps.push(step);
     }
 
-    /// Forgets steps if there are too many: those of other nodes first, then the oldest ones of other objects. The newest
-    /// nodes are asked about most.
+    /// Forgets steps if there are too many: first the steps of other nodes, then the oldest steps of other objects. Users ask
+    /// most about the newest nodes.
     fn make_room(&mut self) {
         if self.steps.len() < self.most {
             return;

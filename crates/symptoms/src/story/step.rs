@@ -8,7 +8,7 @@ use crate::recognise::Recognised;
 use crate::recognise::fields::{node, nodeclaim, nodepool, pod};
 use crate::vocabulary::{Blocker, MessageId};
 
-/// Kind of a step, in the order in which steps of the same time are told.
+/// Kind of a step, in the order of steps with the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum StepKind {
     Created,
