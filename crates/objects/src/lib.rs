@@ -33,6 +33,7 @@ pub mod conversion;
 pub mod feature_gates;
 pub mod iam_policy;
 pub mod identity;
+pub mod job;
 pub mod location;
 pub mod metadata;
 pub mod metric_queries;

@@ -1,7 +1,12 @@
 //! Requirements and limits of NodePools with which Karpenter launches nothing, or other nodes than intended.
 
 family! {
+    accelerator_pool_untainted,
+    capacity_type_omitted_means_spot,
     gt_lt_off_by_one_or_unit,
+    instance_scope_unbounded,
     limit_unit_or_too_small,
+    pool_without_limits,
     requirement_contradiction,
+    spot_to_spot_disabled,
 }

@@ -1,9 +1,13 @@
 //! Rules for workloads and NodePools that scheduling treats differently than written.
 
 family! {
+    custom_scheduler_or_nodename in "kubernetes",
+    daemonset_without_priority in "kubernetes",
     feature_gate_needed in "files",
+    memory_limit_above_request in "kubernetes",
     node_limit_enforced in "files",
     on_demand_selector_skips_reservations in "files",
+    pod_requests_missing in "kubernetes",
     resource_claims_ignored in "files",
     spread_needs_more_zones in "kubernetes",
     topology_spread_regression in "files",

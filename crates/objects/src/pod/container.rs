@@ -41,6 +41,16 @@ impl<'d> Container<'d> {
         self.0.get("envFrom")
     }
 
+    /// The request of a resource, as written.
+    pub fn request(self, resource: &str) -> Option<Node<'d>> {
+        self.0.at_path(&["resources", "requests", resource])
+    }
+
+    /// The limit of a resource.
+    pub fn limit(self, resource: &str) -> Option<Node<'d>> {
+        self.0.at_path(&["resources", "limits", resource])
+    }
+
     /// `command`, which replaces the program of the image.
     pub fn command(self) -> Option<Node<'d>> {
         self.0.get("command")

@@ -121,6 +121,16 @@ impl<'d> PodSpec<'d> {
         self.node.get("nodeName")
     }
 
+    /// `activeDeadlineSeconds`.
+    pub fn active_deadline_seconds(self) -> Option<Node<'d>> {
+        self.node.get("activeDeadlineSeconds")
+    }
+
+    /// `resources` of the whole pod.
+    pub fn resources(self) -> Option<Node<'d>> {
+        self.node.get("resources")
+    }
+
     /// `schedulerName`, where it is a string.
     pub fn scheduler_name(self) -> Option<&'d str> {
         self.scheduling("schedulerName")?.as_str()
