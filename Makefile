@@ -138,12 +138,8 @@ generate: ## Write the derived files: rule reference, metadata, settings form, s
 	$(CARGO) run --quiet --locked --package karpwarden-generate
 
 .PHONY: bench
-bench: annotated-policy.wasm floor.wasm log-bench ## Measure everything that has a budget
-	@$(CARGO) run --quiet --locked --package karpwarden-admit --bin bench --profile $(BENCH_PROFILE) -- --module $(annotated) --floor $(floor)
-
-.PHONY: log-bench
-log-bench: ## Measure how fast a log is read, against a JSON parser on its lines
-	@$(CARGO) bench --quiet --locked --package karpwarden-bench --bench diagnose --profile $(BENCH_PROFILE)
+bench: modules playground-dist chromium ## Measure everything that has a budget; fails if a budget is exceeded
+	@$(xtask) bench $(BENCH_PROFILE)
 
 .PHONY: clean
 clean: ## Remove what was built
@@ -221,8 +217,6 @@ playground-test: playground-dist playground-package chromium ## Drive the page i
 .PHONY: playground-bench
 playground-bench: playground-dist chromium ## Measure the page's size and the time from a keystroke to its squiggle
 	@cd $(page) && $(NODE) bench.mjs
-
-bench: playground-bench
 
 .PHONY: playground-clean
 playground-clean:

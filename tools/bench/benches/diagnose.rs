@@ -1,17 +1,16 @@
-//! `make log-bench`: diagnosing a controller's log, compared with a JSON parser on its lines.
+//! Diagnosing a controller's log, compared with a JSON parser on its lines.
 //!
-//! The parser either skips the content of a line or builds a value of it. The budget applies to skipping, the faster one. All
-//! three are measured alternately in one run, so that other load on the machine affects each; the budget is a ratio for this
-//! reason. Nothing fails on a number: the table marks what is over its budget.
+//! The parser either skips the content of a line or builds a value of it. The budget applies to skipping, the faster one.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::process::ExitCode;
 
 use karpwarden::lint::settings::Settings;
 use karpwarden::manifest::FileKind;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::symptoms::Reading;
+use karpwarden_bench::{Quantity, Row, Table, best};
 use serde::de::IgnoredAny;
 
 /// Time of a diagnosis, as a multiple of skipping the lines.
@@ -25,46 +24,33 @@ const ROUNDS: usize = 9;
 /// Bytes that are read at once, as on the command line.
 const CHUNK: usize = 1 << 18;
 
-fn main() {
+fn main() -> ExitCode {
     let log = log();
     let lines = log.bytes().filter(|byte| *byte == b'\n').count();
-    let (mut parsing, mut building, mut diagnosing) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        parsing.push(time(|| assert_eq!(black_box(parse(&log)), lines)));
-        building.push(time(|| assert_eq!(black_box(build(&log)), lines)));
-        diagnosing.push(time(|| {
-            black_box(diagnose(&log));
-        }));
+    let [diagnosing, skipping, building] = best(
+        ROUNDS,
+        [
+            &mut || {
+                black_box(diagnose(&log));
+            },
+            &mut || assert_eq!(black_box(parse(&log)), lines),
+            &mut || assert_eq!(black_box(build(&log)), lines),
+        ],
+    );
+    let mut table = Table::default();
+    for (reference, time, budget) in [
+        ("serde_json, skipping values", skipping, Some(BUDGET)),
+        ("serde_json, building values", building, None),
+    ] {
+        table.row(Row {
+            title: &format!("diagnose {} MB", log.len() / 1_000_000),
+            value: Quantity::Time(diagnosing),
+            reference,
+            of_reference: Quantity::Time(time),
+            budget,
+        });
     }
-    let best = |times: &[Duration]| times.iter().min().copied().unwrap_or_default();
-    let (parsing, building, diagnosing) = (best(&parsing), best(&building), best(&diagnosing));
-    #[expect(clippy::cast_precision_loss, reason = "a size to show")]
-    let speed = |time: Duration| log.len() as f64 / 1e6 / time.as_secs_f64();
-    let ratio = |to: Duration| diagnosing.as_secs_f64() / to.as_secs_f64();
-    let verdict = if ratio(parsing) <= BUDGET { "" } else { "  OVER" };
-    println!("{:<34}{:>9.0} MB/s", "diagnose, best", speed(diagnosing));
-    println!("{:<34}{:>9.0} MB/s", "JSON parser, skipping", speed(parsing));
-    println!("{:<34}{:>9.0} MB/s", "JSON parser, building values", speed(building));
-    println!("{:<34}{:>9.2}      budget {BUDGET}{verdict}", "ratio to skipping", ratio(parsing));
-    println!("{:<34}{:>9.2}", "ratio to building values", ratio(building));
-    println!("\n{ROUNDS} rounds, a log of {lines} lines and {} MB\n", log.len() / 1_000_000);
-}
-
-/// Time that this thread was running, if the system reports it; elapsed time otherwise. On a busy machine the longer of two runs
-/// is interrupted more often.
-fn time(run: impl FnOnce()) -> Duration {
-    let start = (Instant::now(), running_time());
-    run();
-    match (start.1, running_time()) {
-        (Some(before), Some(after)) => after.saturating_sub(before),
-        _ => start.0.elapsed(),
-    }
-}
-
-/// <https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat>: the first number is nanoseconds on a processor.
-fn running_time() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+    table.finish()
 }
 
 /// Number of lines that are JSON, skipping their content.

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 mod annotate;
+mod bench;
 mod capabilities;
 mod compile;
 mod inspect;
@@ -29,6 +30,8 @@ Usage: cargo xtask <task>
       prints the module's metadata, size, imports and exports
   reproducible
       builds the annotated policy in two folders and compares the bytes
+  bench [PROFILE]
+      measures everything that has a budget and writes target/bench.md
   new-rule FAMILY NAME
       writes the skeleton of a rule and adds it to the family's list
   release RELEASE --crds DIR [--chart DIR] [--cloudformation FILE] [--metrics FILE] [--source DIR]...
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Some("annotate") => annotate(arguments),
         Some("inspect") => inspect(arguments),
         Some("reproducible") => reproducible::check(&root()),
+        Some("bench") => bench(arguments),
         Some("new-rule") => new_rule(arguments),
         Some("release") => release::run(&root(), arguments).map(|message| println!("{message}")),
         Some("help" | "-h" | "--help") => {
@@ -106,6 +110,13 @@ fn inspect(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> 
     let (Some(path), None) = (arguments.next(), arguments.next()) else { return Err(USAGE.to_owned()) };
     let report = inspect::report(&bytes(Path::new(&path))?)?;
     print!("{report}");
+    Ok(())
+}
+
+fn bench(mut arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
+    let profile =
+        arguments.next().map_or_else(|| "host".to_owned(), |word| word.to_string_lossy().into_owned());
+    println!("{}", bench::run(&root(), &profile)?);
     Ok(())
 }
 

@@ -1,0 +1,225 @@
+//! Checking manifests, compared with a YAML parser that reads the same bytes and drops its events.
+
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use granit_parser::Parser;
+use karpwarden::REGISTRY;
+use karpwarden::lint::check::Cluster;
+
+use karpwarden::lint::settings::{Selector, Settings};
+use karpwarden::manifest::File;
+use karpwarden::manifest::limits::Limits;
+use karpwarden_bench::{Quantity, Row, Table, best};
+
+/// Time of a check, as a multiple of the parser's.
+const BUDGET: f64 = 1.0;
+
+/// Time for ten times the documents, as a multiple.
+const GROWTH: f64 = 11.0;
+
+const ROUNDS: usize = 7;
+
+fn main() -> ExitCode {
+    let mut table = Table::default();
+    let all = Settings::default();
+    let within = Settings { ignore: across_documents(), ..Settings::default() };
+    let mut of_thousand = Duration::ZERO;
+    for count in [100, 1_000, 10_000] {
+        let text = documents(count).concat();
+        let [checked, within_documents, parsed] = best(
+            ROUNDS,
+            [
+                &mut || check(&[("all.yaml".to_owned(), text.clone())], &all),
+                &mut || check(&[("all.yaml".to_owned(), text.clone())], &within),
+                &mut || parse(&text),
+            ],
+        );
+        for (title, time, budget) in [
+            (format!("check {count} documents"), checked, Some(BUDGET)),
+            (format!("check {count} documents, each alone"), within_documents, None),
+        ] {
+            table.row(Row {
+                title: &title,
+                value: Quantity::Time(time),
+                reference: "granit-parser",
+                of_reference: Quantity::Time(parsed),
+                budget,
+            });
+        }
+        if count == 1_000 {
+            of_thousand = checked;
+        } else if count == 10_000 {
+            table.row(Row {
+                title: "check 10,000 documents",
+                value: Quantity::Time(checked),
+                reference: "1,000 documents",
+                of_reference: Quantity::Time(of_thousand),
+                budget: Some(GROWTH),
+            });
+        }
+    }
+    let files: Vec<_> = documents(1_000)
+        .into_iter()
+        .enumerate()
+        .map(|(index, text)| (format!("{index}.yaml"), text))
+        .collect();
+    let text: String = files.iter().map(|(_, text)| text.as_str()).collect();
+    let [checked, parsed] = best(ROUNDS, [&mut || check(&files, &all), &mut || parse(&text)]);
+    table.row(Row {
+        title: "check 1,000 files of one document",
+        value: Quantity::Time(checked),
+        reference: "granit-parser",
+        of_reference: Quantity::Time(parsed),
+        budget: Some(BUDGET),
+    });
+    table.finish()
+}
+
+/// Every rule that compares objects.
+fn across_documents() -> Vec<Selector> {
+    let rules = REGISTRY.rules().filter(|rule| !rule.inventory.is_empty());
+    rules.map(|rule| Selector::One(rule.name, rule.family)).collect()
+}
+
+fn check(files: &[(String, String)], settings: &Settings) {
+    let read = |(path, text): &(String, String)| File::read(path, text.clone(), &Limits::DEFAULT);
+    let cluster = Cluster { files: files.iter().map(read).collect(), ..Cluster::default() };
+    black_box(karpwarden::check(&[cluster], settings));
+}
+
+fn parse(text: &str) {
+    let mut parser = Parser::new_from_str(text);
+    while let Some(event) = parser.next_event() {
+        black_box(event.is_ok());
+    }
+}
+
+/// Manifests of a cluster with several teams: NodePools, node classes, workloads and disruption budgets in turn.
+fn documents(count: usize) -> Vec<String> {
+    (0..count)
+        .map(|index| match index % 4 {
+            0 => node_pool(index),
+            1 => node_class(index),
+            2 => deployment(index),
+            _ => pod_disruption_budget(index),
+        })
+        .collect()
+}
+
+fn node_pool(index: usize) -> String {
+    format!(
+        "apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: pool-{index}
+spec:
+  template:
+    metadata:
+      labels:
+        example.com/team: team-{team}
+    spec:
+      nodeClassRef:
+        group: karpenter.k8s.aws
+        kind: EC2NodeClass
+        name: class-{class}
+      expireAfter: 720h
+      requirements:
+      - key: karpenter.sh/capacity-type
+        operator: In
+        values: [spot, on-demand]
+      - key: karpenter.k8s.aws/instance-category
+        operator: In
+        values: [c, m, r]
+      - key: karpenter.k8s.aws/instance-generation
+        operator: Gt
+        values: [\"4\"]
+  limits:
+    cpu: 1000
+  disruption:
+    consolidationPolicy: WhenEmptyOrUnderutilized
+    consolidateAfter: 1m
+    budgets:
+    - nodes: 10%
+---
+",
+        team = index / 4,
+        class = index + 1,
+    )
+}
+
+fn node_class(index: usize) -> String {
+    format!(
+        "apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata:
+  name: class-{index}
+spec:
+  role: KarpenterNodeRole-example
+  amiSelectorTerms:
+  - alias: al2023@v20250807
+  subnetSelectorTerms:
+  - tags:
+      karpenter.sh/discovery: example
+  securityGroupSelectorTerms:
+  - tags:
+      karpenter.sh/discovery: example
+---
+"
+    )
+}
+
+fn deployment(index: usize) -> String {
+    format!(
+        "apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web-{index}
+  namespace: shop
+spec:
+  replicas: 3
+  selector:
+    matchLabels:
+      app: web-{index}
+  template:
+    metadata:
+      labels:
+        app: web-{index}
+    spec:
+      nodeSelector:
+        example.com/team: team-{team}
+      containers:
+      - name: web
+        image: registry.example/web:1.0
+        ports:
+        - containerPort: 8080
+        resources:
+          requests:
+            cpu: 250m
+            memory: 256Mi
+          limits:
+            memory: 256Mi
+---
+",
+        team = index / 4,
+    )
+}
+
+fn pod_disruption_budget(index: usize) -> String {
+    format!(
+        "apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: web-{app}
+  namespace: shop
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels:
+      app: web-{app}
+---
+",
+        app = index - 1,
+    )
+}

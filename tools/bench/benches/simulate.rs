@@ -1,0 +1,74 @@
+//! Simulating Karpenter's scheduler, compared with the recorded time of the scheduler itself.
+//!
+//! The inputs are shaped as in `pkg/controllers/provisioning/scheduling/scheduling_benchmark_test.go` of
+//! kubernetes-sigs/karpenter: 5 NodePools with all instance types, and pods that are equal (`generic`) or have spread
+//! constraints, affinities and zones (`diverse`).
+
+use std::hint::black_box;
+use std::io::Read as _;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use flate2::read::GzDecoder;
+use karpwarden::karpenter::release::Release;
+use karpwarden::manifest::File;
+use karpwarden::manifest::limits::Limits;
+use karpwarden::scheduling::simulation::{Simulation, SimulationSettings};
+use karpwarden::simulate;
+use karpwarden_bench::{Quantity, Row, Table, best};
+
+/// Time of a simulation, as a multiple of Karpenter's: twenty times the pods per second.
+const BUDGET: f64 = 0.05;
+
+const ROUNDS: usize = 5;
+
+/// The inputs, and the shorter of two recorded times in milliseconds: `Solve` of Karpenter 1.14.1 on two shared cores.
+const INPUTS: [(&str, &[u8], u64); 6] = [
+    ("100 generic pods", include_bytes!("../inputs/generic-100.jsonl.gz"), 160),
+    ("1,000 generic pods", include_bytes!("../inputs/generic-1000.jsonl.gz"), 660),
+    ("5,000 generic pods", include_bytes!("../inputs/generic-5000.jsonl.gz"), 2_260),
+    ("100 diverse pods", include_bytes!("../inputs/diverse-100.jsonl.gz"), 640),
+    ("1,000 diverse pods", include_bytes!("../inputs/diverse-1000.jsonl.gz"), 7_000),
+    ("5,000 diverse pods", include_bytes!("../inputs/diverse-5000.jsonl.gz"), 108_000),
+];
+
+fn main() -> ExitCode {
+    run().unwrap_or_else(|message| {
+        eprintln!("{message}");
+        ExitCode::from(2)
+    })
+}
+
+fn run() -> Result<ExitCode, String> {
+    let mut table = Table::default();
+    let release = Release::parse("1.14.1").map_err(|error| error.to_string())?;
+    for (title, packed, recorded) in INPUTS {
+        let file = manifests(packed).map_err(|error| format!("{title}: {error}"))?;
+        let objects = simulate::objects_in(&file);
+        let [simulated] = best(
+            ROUNDS,
+            [&mut || {
+                let settings = SimulationSettings::new(release);
+                black_box(Simulation::new(settings, &objects).run(&objects));
+            }],
+        );
+        table.row(Row {
+            title: &format!("simulate {title}"),
+            value: Quantity::Time(simulated),
+            reference: "Karpenter, recorded",
+            of_reference: Quantity::Time(Duration::from_millis(recorded)),
+            budget: Some(BUDGET),
+        });
+    }
+    Ok(table.finish())
+}
+
+/// The manifests of a recorded input.
+fn manifests(packed: &[u8]) -> Result<File, String> {
+    let mut text = String::new();
+    GzDecoder::new(packed).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    let case: serde_json::Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let items = case.get("manifests").ok_or("the input has no manifests")?;
+    let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": items});
+    Ok(File::read("input.json", list.to_string(), &Limits::DEFAULT))
+}
