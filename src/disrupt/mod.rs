@@ -3,6 +3,7 @@
 
 pub mod json;
 mod obstacle;
+pub mod story;
 pub mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,6 +56,8 @@ pub struct Question {
 pub struct PoolAnswer<'d> {
     /// The name.
     pub name: &'d str,
+    /// The object.
+    pub pool: NodePool<'d>,
     /// The budgets, or the text with which the controller's client refuses the NodePool.
     pub budgets: Result<PoolBudgets<'d>, String>,
     /// The nodes that budgets count.
@@ -65,6 +68,15 @@ pub struct PoolAnswer<'d> {
     pub is_assumed: bool,
     /// The time that a node takes, where the input shows it.
     pub pace: Option<Pace>,
+}
+
+/// Week of a NodePool.
+#[derive(Clone, Debug)]
+pub struct SharedWeek {
+    /// The reasons for disruption that have this week.
+    pub reasons: Vec<&'static str>,
+    /// The allowed numbers, in the order of time.
+    pub intervals: Vec<CalendarInterval>,
 }
 
 /// Answer about a cluster.
@@ -105,7 +117,7 @@ pub fn answer<'d>(question: &Question, settings: SimulationSettings, objects: &[
         let is_assumed = counted.is_none() && !shows_nodes;
         let pace = pace(*view, &judgement.nodes, &drains).filter(|_| !is_assumed);
         let budgets = PoolBudgets::of(*view, release);
-        Some(PoolAnswer { name, budgets, nodes, unavailable, is_assumed, pace })
+        Some(PoolAnswer { name, pool: *view, budgets, nodes, unavailable, is_assumed, pace })
     });
     let pools = pools.collect();
     let (disrupted, rejections) = (disrupted(&judgement), rejections(&judgement));
@@ -116,6 +128,20 @@ impl<'d> Answer<'d> {
     /// The reasons that budgets limit.
     pub fn reasons(&self) -> Vec<&'static str> {
         reasons_in(self.release)
+    }
+
+    /// The weeks of a NodePool, with the reasons that share them. Empty if the client refuses the NodePool.
+    pub fn weeks(&self, pool: &PoolAnswer<'_>) -> Vec<SharedWeek> {
+        let mut weeks: Vec<SharedWeek> = Vec::new();
+        for reason in self.reasons() {
+            let intervals = pool.week(self.at, reason);
+            match weeks.iter_mut().find(|present| present.intervals == intervals) {
+                Some(present) => present.reasons.push(reason),
+                None if intervals.is_empty() => {}
+                None => weeks.push(SharedWeek { reasons: vec![reason], intervals }),
+            }
+        }
+        weeks
     }
 
     /// A node by name.

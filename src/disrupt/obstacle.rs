@@ -21,6 +21,14 @@ pub struct Obstacle<'d> {
     pub until: Option<Timestamp>,
 }
 
+impl Obstacle<'_> {
+    /// The meaning and the remedy; empty where nothing is known.
+    pub fn advice(&self) -> &'static str {
+        let advice = words::advice(self.name);
+        if advice.is_empty() { words::remedy(&self.message) } else { advice }
+    }
+}
+
 impl<'d> Answer<'d> {
     /// The first thing that keeps a node from being disrupted, in Karpenter's order: what blocks every method, what each
     /// method requires, the budget, and last what the search for a replacement finds.

@@ -7,7 +7,20 @@ use disruption::drain::{DrainEstimate, DrainReason};
 use disruption::methods::Unfit;
 use karpenter::release::Release;
 use objects::object::Object;
+use values::calendar::{Day, Minute};
 use values::timestamp::Timestamp;
+
+const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
+/// The name of the day of the week in three letters.
+pub fn weekday(day: Day) -> &'static str {
+    WEEKDAYS.get(usize::from(day.weekday())).copied().unwrap_or_default()
+}
+
+/// `Wed 2026-03-11 10:30`.
+pub fn moment(minute: Minute) -> String {
+    format!("{} {minute}", weekday(minute.day()))
+}
 
 /// Prints a time.
 pub type Clock<'c> = &'c dyn Fn(Timestamp) -> String;

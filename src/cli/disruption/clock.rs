@@ -3,11 +3,10 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
+use karpwarden::disrupt::words;
 use values::calendar::{Day, Minute};
 use values::duration::Duration;
 use values::timestamp::Timestamp;
-
-const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 /// Time zone for the output.
 #[derive(Clone, Debug)]
@@ -53,19 +52,13 @@ impl Clock {
     /// `Wed 10:30`, which is unique within a week.
     pub(super) fn short(&self, time: Timestamp) -> String {
         let local = self.local(time);
-        format!("{} {}", weekday(local.day()), wall(local))
+        format!("{} {}", words::weekday(local.day()), wall(local))
     }
 
     /// `Wed 2026-03-11 10:30`.
     pub(super) fn long(&self, time: Timestamp) -> String {
-        let local = self.local(time);
-        format!("{} {} {}", weekday(local.day()), local.day().date(), wall(local))
+        words::moment(self.local(time))
     }
-}
-
-/// The name of the day of the week in three letters.
-pub(super) fn weekday(day: Day) -> &'static str {
-    WEEKDAYS.get(usize::from(day.weekday())).copied().unwrap_or_default()
 }
 
 fn wall(local: Minute) -> String {

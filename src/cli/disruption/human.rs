@@ -3,15 +3,12 @@
 use std::io::{self, Write};
 
 use disruption::judgement::JudgedNode;
-use karpwarden::disrupt::{Answer, words};
+use karpwarden::disrupt::{Answer, story, words};
 use report::human::printable;
 
 use super::clock::Clock;
 use super::painter::{BAD, BOLD, GOOD, Painter};
 use super::{Shown, week};
-
-/// The number of nodes to name in the first line.
-const NAMED: usize = 5;
 
 /// Writes the answer.
 pub(super) fn write(
@@ -28,38 +25,12 @@ pub(super) fn write(
         answer.release,
         clock.long(answer.at),
         clock.name(),
-        painter.paint(BOLD, &printable(&verdict(answer)))
+        painter.paint(BOLD, &printable(&story::verdict(answer)))
     )?;
     week::write(out, answer, clock, painter)?;
     write_nodes(out, answer, painter)?;
     write_bound(out, answer)?;
     write_assumptions(out, shown, painter)
-}
-
-/// The commands of the method that acts.
-fn verdict(answer: &Answer<'_>) -> String {
-    let Some(acts) = answer.judgement.acts else {
-        let is_empty = answer.judgement.nodes.is_empty();
-        return if is_empty { "the input has no nodes" } else { "no node is disrupted" }.to_owned();
-    };
-    let commands = answer.judgement.methods.iter().filter(|method| method.method == acts);
-    let texts = commands.flat_map(|method| &method.commands).map(|command| {
-        let nodes = first_names(&command.candidates);
-        match command.replacements.len() {
-            0 => format!("deletes {nodes}"),
-            1 => format!("replaces {nodes} by a new node"),
-            count => format!("replaces {nodes} by {count} new nodes"),
-        }
-    });
-    format!("{} {}", acts.name(), texts.collect::<Vec<_>>().join("; "))
-}
-
-/// The first names, and the number of the others.
-fn first_names(names: &[String]) -> String {
-    let first: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
-    let more = names.len().saturating_sub(NAMED);
-    let others = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!("{}{others}", first.join(", "))
 }
 
 fn write_nodes(out: &mut dyn Write, answer: &Answer<'_>, painter: Painter) -> io::Result<()> {
@@ -91,23 +62,7 @@ fn write_nodes(out: &mut dyn Write, answer: &Answer<'_>, painter: Painter) -> io
 fn row(answer: &Answer<'_>, node: &JudgedNode<'_>) -> [String; 4] {
     let name = node.node.name();
     let drain = answer.drain(name).map(words::longest).unwrap_or_default();
-    [printable(name), printable(node.node.pool()), drain, printable(&state(answer, node))]
-}
-
-/// The method that disrupts a node, or the first obstacle.
-fn state(answer: &Answer<'_>, node: &JudgedNode<'_>) -> String {
-    let name = node.node.name();
-    if let Some(method) = answer.disrupted_by(name) {
-        let acts = answer.judgement.acts == Some(method);
-        return if acts { method.name().to_owned() } else { format!("{} later", method.name()) };
-    }
-    let obstacle = answer.obstacle(node);
-    match (obstacle.name, obstacle.message.as_str()) {
-        ("", "") if node.methods.iter().any(|(_, unfit)| unfit.is_none()) => "candidate".to_owned(),
-        ("", "") => "nothing to do".to_owned(),
-        ("", message) => message.to_owned(),
-        (name, message) => format!("{name}: {message}"),
-    }
+    [printable(name), printable(node.node.pool()), drain, printable(&story::state(answer, node))]
 }
 
 /// Says that the search for cheaper nodes has a bound.

@@ -3,16 +3,13 @@
 use std::io::{self, Write};
 
 use disruption::cluster::{ClusterPod, DO_NOT_DISRUPT, Protection};
-use disruption::command::Command;
 use disruption::drain::expires_at;
 use disruption::judgement::JudgedNode;
 use disruption::methods::Alone;
-use karpwarden::disrupt::{Answer, words};
-use manifest::tree::{Node, items_of};
+use karpwarden::disrupt::{Answer, story, words};
+use manifest::tree::Node;
 use objects::location::Place;
-use objects::node_claim::NodeClaim;
 use report::human::printable;
-use values::timestamp::Timestamp;
 
 use super::clock::Clock;
 use super::painter::{BAD, BOLD, GOOD, Painter};
@@ -44,20 +41,10 @@ pub(super) fn write(
     write_drain(out, answer, name, clock, painter)
 }
 
-/// The conditions of the NodeClaim, with their times.
 fn write_conditions(out: &mut dyn Write, node: &JudgedNode<'_>, clock: &Clock) -> io::Result<()> {
-    let claim = node.node.claim.map(NodeClaim::object);
-    let conditions = items_of(claim.and_then(|claim| claim.at(&["status", "conditions"])));
-    for condition in conditions {
-        let text = |key: &str| condition.str_at(&[key]).unwrap_or_default();
-        let since = Timestamp::parse(text("lastTransitionTime"));
-        let since = since.map(|since| format!(" since {}", clock.long(since))).unwrap_or_default();
-        let reason = match text("reason") {
-            reason if reason == text("type") || reason.is_empty() => String::new(),
-            reason => format!(" ({reason})"),
-        };
-        let line = format!("{} is {}{reason}{since}", text("type"), text("status"));
-        writeln!(out, "  condition  {}", printable(&line))?;
+    let print = |time| clock.long(time);
+    for condition in story::conditions(node, &print) {
+        writeln!(out, "  condition  {}", printable(&condition))?;
     }
     match expires_at(&node.node) {
         Some(time) => writeln!(out, "  expires    {}, whatever is in the way", clock.long(time)),
@@ -77,8 +64,7 @@ fn write_obstacle(
         return Ok(());
     }
     writeln!(out, "\n{} {}", painter.paint(BAD, "in the way:"), printable(&obstacle.message))?;
-    let own = words::advice(obstacle.name);
-    let advice = if own.is_empty() { words::remedy(&obstacle.message) } else { own };
+    let advice = obstacle.advice();
     if !advice.is_empty() {
         writeln!(out, "  {advice}")?;
     }
@@ -102,20 +88,9 @@ fn write_place(out: &mut dyn Write, place: &Place<'_>) -> io::Result<()> {
 
 /// The decision of each method about the node.
 fn write_methods(out: &mut dyn Write, answer: &Answer<'_>, node: &JudgedNode<'_>) -> io::Result<()> {
-    let name = node.node.name();
     writeln!(out)?;
-    for judged in &answer.judgement.methods {
-        let unfit = node.methods.iter().find(|(method, _)| *method == judged.method);
-        let command = judged.commands.iter().find(|command| command.candidates.iter().any(|one| one == name));
-        let rejection = answer.rejections(name).iter().find(|(method, _)| *method == judged.method);
-        let text = match (command, rejection, unfit) {
-            (Some(command), ..) => command_text(command),
-            (None, Some((_, message)), _) => message.clone(),
-            (None, None, Some((_, None))) => "considers the node, and does nothing now".to_owned(),
-            (None, None, Some((_, Some(unfit)))) => words::unfit(*unfit, answer.release),
-            (None, None, None) => "stopped by what is in the way".to_owned(),
-        };
-        writeln!(out, "  {:<24} {}", judged.method.name(), printable(&text))?;
+    for (method, text) in story::decisions(answer, node) {
+        writeln!(out, "  {:<24} {}", method.name(), printable(&text))?;
     }
     Ok(())
 }
@@ -124,11 +99,11 @@ fn write_methods(out: &mut dyn Write, answer: &Answer<'_>, node: &JudgedNode<'_>
 fn write_alone(out: &mut dyn Write, node: &JudgedNode<'_>) -> io::Result<()> {
     let text = match &node.alone {
         None => return Ok(()),
-        Some(Alone::Possible(command)) => command_text(command),
+        Some(Alone::Possible(command)) => story::command(command),
         Some(Alone::TooLittle(command, score)) => {
             format!(
                 "{}, but the policy Balanced rejects its score of {:.2}",
-                command_text(command),
+                story::command(command),
                 score.value()
             )
         }
@@ -140,23 +115,6 @@ fn write_alone(out: &mut dyn Write, node: &JudgedNode<'_>) -> io::Result<()> {
         Some(Alone::Impossible(None)) => "nothing".to_owned(),
     };
     writeln!(out, "  {:<24} {}", "this node alone", printable(&text))
-}
-
-/// A command in one line.
-fn command_text(command: &Command) -> String {
-    let others = command.candidates.len().saturating_sub(1);
-    let with = if others == 0 { String::new() } else { format!(", together with {others} more") };
-    let by = command.replacements.first().map(|replacement| {
-        let price = replacement.cheapest.first();
-        let price = price.map(|(kind, price)| format!(", such as {kind} for ${price:.4}"));
-        format!(" by one of {} types{}", replacement.instance_types, price.unwrap_or_default())
-    });
-    format!(
-        "would {} the node{}{with}; saves ${:.4} per hour",
-        command.decision.name(),
-        by.unwrap_or_default(),
-        command.savings
-    )
 }
 
 fn write_drain(

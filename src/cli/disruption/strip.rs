@@ -1,10 +1,11 @@
 //! A week as a line of marks, one for three hours.
 
 use disruption::calendar::{CalendarInterval, WEEK};
+use karpwarden::disrupt::words::weekday;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
-use super::clock::{Clock, weekday};
+use super::clock::Clock;
 
 /// Minutes of a mark.
 const MINUTES: i64 = 180;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use disruption::allowance::{Allowance, PoolBudgets};
 use disruption::calendar::{Calendar, CalendarInterval, WEEK};
-use karpwarden::disrupt::{Answer, PoolAnswer, words};
+use karpwarden::disrupt::{Answer, PoolAnswer, SharedWeek, words};
 use report::human::printable;
 
 use super::clock::Clock;
@@ -58,7 +58,7 @@ fn write_pool(
     clock: &Clock,
     painter: Painter,
 ) -> io::Result<()> {
-    for (reasons, intervals) in by_week(answer, pool) {
+    for SharedWeek { reasons, intervals } in answer.weeks(pool) {
         let Some(now) = intervals.first() else { continue };
         let text = format!("{}: {}", reasons.join(", "), now_text(pool, &now.allowance));
         writeln!(out, "  {text}")?;
@@ -81,19 +81,6 @@ fn write_pool(
         writeln!(out, "  {} {text}", painter.paint(WARN, "note:"))?;
     }
     Ok(())
-}
-
-/// The reasons with the same week together.
-fn by_week<'a>(answer: &Answer<'_>, pool: &PoolAnswer<'_>) -> Vec<(Vec<&'a str>, Vec<CalendarInterval>)> {
-    let mut groups: Vec<(Vec<&str>, Vec<CalendarInterval>)> = Vec::new();
-    for reason in answer.reasons() {
-        let week = pool.week(answer.at, reason);
-        match groups.iter_mut().find(|(_, present)| *present == week) {
-            Some((reasons, _)) => reasons.push(reason),
-            None => groups.push((vec![reason], week)),
-        }
-    }
-    groups
 }
 
 fn now_text(pool: &PoolAnswer<'_>, now: &Allowance) -> String {

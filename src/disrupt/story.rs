@@ -1,0 +1,109 @@
+//! Sentences about the nodes of an answer: what happens to them now, their conditions, and the decision of each method.
+
+use disruption::command::Command;
+use disruption::judgement::JudgedNode;
+use disruption::methods::Method;
+use manifest::tree::items_of;
+use objects::node_claim::NodeClaim;
+use values::timestamp::Timestamp;
+
+use super::Answer;
+use super::words::{self, Clock};
+
+/// The number of nodes to name in a verdict.
+const NAMED: usize = 5;
+
+/// The commands of the method that acts.
+pub fn verdict(answer: &Answer<'_>) -> String {
+    let Some(acts) = answer.judgement.acts else {
+        let is_empty = answer.judgement.nodes.is_empty();
+        return if is_empty { "the input has no nodes" } else { "no node is disrupted" }.to_owned();
+    };
+    let commands = answer.judgement.methods.iter().filter(|method| method.method == acts);
+    let texts = commands.flat_map(|method| &method.commands).map(|command| {
+        let nodes = first_names(&command.candidates);
+        match command.replacements.len() {
+            0 => format!("deletes {nodes}"),
+            1 => format!("replaces {nodes} by a new node"),
+            count => format!("replaces {nodes} by {count} new nodes"),
+        }
+    });
+    format!("{} {}", acts.name(), texts.collect::<Vec<_>>().join("; "))
+}
+
+/// The first names, and the number of the others.
+fn first_names(names: &[String]) -> String {
+    let first: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+    let more = names.len().saturating_sub(NAMED);
+    let others = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{others}", first.join(", "))
+}
+
+/// The method that disrupts a node, or the first obstacle.
+pub fn state(answer: &Answer<'_>, node: &JudgedNode<'_>) -> String {
+    let name = node.node.name();
+    if let Some(method) = answer.disrupted_by(name) {
+        let acts = answer.judgement.acts == Some(method);
+        return if acts { method.name().to_owned() } else { format!("{} later", method.name()) };
+    }
+    let obstacle = answer.obstacle(node);
+    match (obstacle.name, obstacle.message.as_str()) {
+        ("", "") if node.methods.iter().any(|(_, unfit)| unfit.is_none()) => "candidate".to_owned(),
+        ("", "") => "nothing to do".to_owned(),
+        ("", message) => message.to_owned(),
+        (name, message) => format!("{name}: {message}"),
+    }
+}
+
+/// The conditions of the NodeClaim of a node, with their times.
+pub fn conditions(node: &JudgedNode<'_>, clock: Clock<'_>) -> Vec<String> {
+    let claim = node.node.claim.map(NodeClaim::object);
+    let conditions = items_of(claim.and_then(|claim| claim.at(&["status", "conditions"])));
+    let texts = conditions.map(|condition| {
+        let text = |key: &str| condition.str_at(&[key]).unwrap_or_default();
+        let since = Timestamp::parse(text("lastTransitionTime"));
+        let since = since.map(|since| format!(" since {}", clock(since))).unwrap_or_default();
+        let reason = match text("reason") {
+            reason if reason == text("type") || reason.is_empty() => String::new(),
+            reason => format!(" ({reason})"),
+        };
+        format!("{} is {}{reason}{since}", text("type"), text("status"))
+    });
+    texts.collect()
+}
+
+/// The decision of each method about a node.
+pub fn decisions(answer: &Answer<'_>, node: &JudgedNode<'_>) -> Vec<(Method, String)> {
+    let name = node.node.name();
+    let texts = answer.judgement.methods.iter().map(|judged| {
+        let unfit = node.methods.iter().find(|(method, _)| *method == judged.method);
+        let own = judged.commands.iter().find(|command| command.candidates.iter().any(|one| one == name));
+        let rejection = answer.rejections(name).iter().find(|(method, _)| *method == judged.method);
+        let text = match (own, rejection, unfit) {
+            (Some(own), ..) => command(own),
+            (None, Some((_, message)), _) => message.clone(),
+            (None, None, Some((_, None))) => "considers the node, and does nothing now".to_owned(),
+            (None, None, Some((_, Some(unfit)))) => words::unfit(*unfit, answer.release),
+            (None, None, None) => "stopped by what is in the way".to_owned(),
+        };
+        (judged.method, text)
+    });
+    texts.collect()
+}
+
+/// A command in one line.
+pub fn command(command: &Command) -> String {
+    let others = command.candidates.len().saturating_sub(1);
+    let with = if others == 0 { String::new() } else { format!(", together with {others} more") };
+    let by = command.replacements.first().map(|replacement| {
+        let price = replacement.cheapest.first();
+        let price = price.map(|(kind, price)| format!(", such as {kind} for ${price:.4}"));
+        format!(" by one of {} types{}", replacement.instance_types, price.unwrap_or_default())
+    });
+    format!(
+        "would {} the node{}{with}; saves ${:.4} per hour",
+        command.decision.name(),
+        by.unwrap_or_default(),
+        command.savings
+    )
+}
