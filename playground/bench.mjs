@@ -57,6 +57,8 @@ const opened = async (tab, ready) => {
 };
 const forAdmission = await opened('admission', '#verdict');
 const forPlacement = await opened('placement', '#placement .calm');
+// Shares the module with the Placement tab.
+const forDisruption = await opened('disruption', '#disruption .calm');
 const forSymptoms = await opened('symptoms', '.calm');
 
 // From a key press to its mark, in a manifest of a thousand lines, in frames as a person sees them.
@@ -154,7 +156,7 @@ const middle = (values) => values.sort((one, other) => one - other)[Math.floor(v
 await visited.close();
 
 console.log('files of the page, gzip -9');
-const heaviest = [...new Set([...withoutClick, ...forAdmission, ...forPlacement, ...forSymptoms])]
+const heaviest = [...new Set([...withoutClick, ...forAdmission, ...forPlacement, ...forDisruption, ...forSymptoms])]
   .filter((url) => url.startsWith('http'))
   .map((url) => [gzip(url), new URL(url).pathname])
   .sort(([one], [other]) => other - one);
@@ -163,6 +165,7 @@ size('until a finding shows', untilFinding, 600);
 size('without a click, kept for offline use', weigh([...withoutClick]));
 size('the Admission tab, when opened', weigh(forAdmission));
 size('the Placement tab, when opened', weigh(forPlacement));
+size('the Disruption tab after the Placement tab', weigh(forDisruption.filter((url) => !forPlacement.includes(url))));
 size('the Symptoms tab, when opened', weigh(forSymptoms));
 row('1,000 lines, keystroke to squiggle, median', times[7], 'ms', 50);
 row('200 pods, simulated, median', middle(placements.map(({ worker }) => worker)), 'ms', 50);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { accessible, drop, paste, screenshot, root, settled, visit } from './browser.mjs';
+import { NODES, POOL } from './disruption-input.mjs';
 
 const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('-bad.yaml'));
 const example = (name) => readFileSync(join(root, 'examples', name), 'utf8');
@@ -73,6 +74,22 @@ const STATES = {
   'placement-empty': async (page) => {
     await page.locator('#tab-placement').click();
     await page.getByText('No pods to place').waitFor();
+  },
+  disruption: async (page) => {
+    await page.locator('#tab-disruption').click();
+    await page.getByRole('button', { name: 'Add an example' }).click();
+    await page.locator('.week').waitFor();
+    await page.locator('.reason summary').nth(1).click();
+  },
+  'disruption-nodes': async (page) => {
+    await paste(page, POOL + NODES);
+    await page.locator('#tab-disruption').click();
+    await page.locator('#blocked summary').first().click();
+    await page.locator('#blocked').scrollIntoViewIfNeeded();
+  },
+  'disruption-empty': async (page) => {
+    await page.locator('#tab-disruption').click();
+    await page.getByText('No NodePool').waitFor();
   },
   'symptoms-empty': async (page) => {
     await page.locator('#tab-symptoms').click();
@@ -156,13 +173,23 @@ test('phone: one column, the count stays visible, touch targets are at least 44 
     await page.getByRole('button', { name: 'Cancel' }).tap();
     await page.locator('.finding .jump').tap();
     assert.equal(await page.locator('#editor').isVisible(), true, 'a tap on a finding shows its line');
-    for (const tab of ['admission', 'releases', 'placement', 'symptoms']) {
+    for (const tab of ['admission', 'releases', 'placement', 'disruption', 'symptoms']) {
       await page.locator('#show-panel').tap();
       await page.locator(`#tab-${tab}`).tap();
-      await page.locator({ admission: '#verdict', releases: '.strip', placement: '.calm', symptoms: '.calm' }[tab]).waitFor();
+      await page.locator({ admission: '#verdict', releases: '.strip', placement: '.calm', disruption: '.calm', symptoms: '.calm' }[tab]).waitFor();
       await screenshot(page, `phone-${tab}`);
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
     }
+    await page.locator('#tab-disruption').tap();
+    await page.getByRole('button', { name: 'Add an example' }).tap();
+    await page.locator('.week').waitFor();
+    await screenshot(page, 'phone-disruption-week');
+    const low = await page.evaluate(() =>
+      [...document.querySelectorAll('#view button, #view summary, #view [role="slider"], #view input')]
+        .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
+        .map((one) => one.outerHTML),
+    );
+    assert.deepEqual(low, []);
     await page.locator('#settings').tap();
     await page.locator('#settings-text').waitFor();
     await screenshot(page, 'phone-settings');

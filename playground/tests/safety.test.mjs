@@ -56,9 +56,9 @@ test('script payloads in manifests, file names and settings are shown as text', 
       await page.locator('.finding').first().waitFor();
       assert.ok((await page.locator('.file .name').first().textContent()).startsWith(payload.trim()));
       for (const fix of await page.locator('.fix').all()) await fix.click();
-      for (const tab of ['admission', 'releases', 'placement', 'symptoms', 'findings']) {
+      for (const tab of ['admission', 'releases', 'placement', 'disruption', 'symptoms', 'findings']) {
         await page.locator(`#tab-${tab}`).click();
-        await page.locator({ admission: '.terminal, .calm', releases: '.strip, .calm', placement: '#placement .calm, #placement-verdict', symptoms: '.calm, .finding', findings: '.finding' }[tab]).first().waitFor();
+        await page.locator({ admission: '.terminal, .calm', releases: '.strip, .calm', placement: '#placement .calm, #placement-verdict', disruption: '#disruption .calm, #disruption .week', symptoms: '.calm, .finding', findings: '.finding' }[tab]).first().waitFor();
         assert.deepEqual(await foreign(page), []);
       }
       await page.locator('.cm-lintRange').first().hover();

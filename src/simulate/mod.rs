@@ -9,7 +9,6 @@ pub mod words;
 
 use lint::report::ReportedFinding;
 use manifest::{Document, File};
-use objects::object::Object;
 use scheduling::simulation::{Outcome, Simulation};
 
 pub use options::{Choices, Options, PriceFile};
@@ -27,15 +26,6 @@ pub struct Shown<'s, 'd> {
     pub skipped: usize,
     /// The findings of `check` in the input.
     pub findings: &'s [ReportedFinding],
-}
-
-/// The objects of a file.
-pub fn objects_in(file: &File) -> Vec<Object<'_>> {
-    let trees = file.documents.iter().filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
-    trees.flat_map(|tree| Object::all(tree).into_iter().chain(Object::values(tree))).collect()
 }
 
 /// The number of documents that were not read.

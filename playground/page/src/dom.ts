@@ -26,16 +26,21 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return element as T;
 }
 
+/** Creates an element of a drawing. */
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Record<string, string | number> = {},
+  ...children: (Node | string)[]
+): SVGElementTagNameMap[K] {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children);
+  return element;
+}
+
 /** Creates an icon from the sprite in index.html. */
 export function icon(name: string): SVGSVGElement {
-  const space = 'http://www.w3.org/2000/svg';
-  const svg = document.createElementNS(space, 'svg');
-  const use = document.createElementNS(space, 'use');
-  svg.setAttribute('class', `icon icon-${name}`);
-  svg.setAttribute('aria-hidden', 'true');
-  use.setAttribute('href', `#icon-${name}`);
-  svg.append(use);
-  return svg;
+  return svg('svg', { class: `icon icon-${name}`, 'aria-hidden': 'true' }, svg('use', { href: `#icon-${name}` }));
 }
 
 /** `1 error`, `2 errors`. */

@@ -68,6 +68,15 @@ async function back(): Promise<void> {
   (item?.querySelector<HTMLElement>('.why') ?? item?.querySelector<HTMLElement>('.jump') ?? view).focus();
 }
 
+/** Fetches the script of a tab. */
+async function loadTab(tab: Tab): Promise<Lazy> {
+  if (tab === 'placement') return new (await import('./placement.ts')).PlacementView(app);
+  if (tab === 'disruption') return new (await import('./disruption.ts')).DisruptionView(app);
+  const later = await import('./later.ts');
+  if (tab === 'admission') return new later.AdmissionView(app);
+  return tab === 'releases' ? new later.ReleasesView(app) : new later.SymptomsView(app, explain);
+}
+
 async function draw(): Promise<void> {
   if (explained !== undefined) {
     if (view.querySelector('.doc h2')?.textContent !== explained) void showArticle(app, explained, view, explain, () => void back());
@@ -75,10 +84,7 @@ async function draw(): Promise<void> {
   }
   if (state.tab === 'findings') return findings.render(view);
   const { tab } = state;
-  lazy[tab] ??= tab === 'placement' ? import('./placement.ts').then(({ PlacementView }) => new PlacementView(app)) : import('./later.ts').then((later) => {
-    if (tab === 'admission') return new later.AdmissionView(app);
-    return tab === 'releases' ? new later.ReleasesView(app) : new later.SymptomsView(app, explain);
-  });
+  lazy[tab] ??= loadTab(tab);
   try {
     const part = await lazy[tab];
     if (state.tab === tab && explained === undefined) await part.render(view);
@@ -119,6 +125,8 @@ app.on('tab', () => {
     const selected = nameOf(tab) === state.tab;
     tab.setAttribute('aria-selected', String(selected));
     tab.tabIndex = selected ? 0 : -1;
+    // A phone is too narrow for all tabs.
+    if (selected) tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
   view.setAttribute('aria-labelledby', `tab-${state.tab}`);
   explained = undefined;

@@ -1,6 +1,6 @@
 // Nodes of a simulation as cards, each with a bar for CPU, memory and pods in which the pods are stacked.
 
-import { count, h } from './dom.ts';
+import { count, h, svg } from './dom.ts';
 import { type Group, byWorkload } from './placement-pods.ts';
 import type { SimulatedNode, SimulatedPod, Simulation } from './types.ts';
 
@@ -147,20 +147,10 @@ function stacked(from: number, width: number, number: number): string {
   return path;
 }
 
-const SPACE = 'http://www.w3.org/2000/svg';
-
 function drawing(name: string, box: string, ...shapes: SVGElement[]): SVGSVGElement {
-  const svg = document.createElementNS(SPACE, 'svg');
-  svg.setAttribute('class', name);
-  svg.setAttribute('viewBox', box);
-  svg.setAttribute('aria-hidden', 'true');
-  svg.append(...shapes);
-  return svg;
+  return svg('svg', { class: name, viewBox: box, 'aria-hidden': 'true' }, ...shapes);
 }
 
 function shape(name: string, path: string): SVGElement {
-  const element = document.createElementNS(SPACE, 'path');
-  element.setAttribute('class', name);
-  element.setAttribute('d', path);
-  return element;
+  return svg('path', { class: name, d: path });
 }

@@ -1,8 +1,8 @@
-// Simulates placements in a separate worker, so that a large simulation delays neither typing nor a check.
+// Simulates placements and judges disruption in a separate worker, so that a large input delays neither typing nor a check.
 
 import init, { World } from '../../build/placement/karpwarden.js';
 import { type Handlers, serve } from './worker-server.ts';
-import type { PlacementMethods, PoolTypes, SourceFile } from './types.ts';
+import type { Disruption, PlacementMethods, PoolTypes, SourceFile } from './types.ts';
 
 declare const PLACEMENT: string;
 
@@ -30,6 +30,7 @@ const methods: Handlers<PlacementMethods> = {
     return { json, ms: performance.now() - before };
   },
   requirements: (files, release) => JSON.parse(worldOf(files, release).requirements()) as PoolTypes[],
+  disruption: (files, release, at) => JSON.parse(worldOf(files, release).disruption(at)) as Disruption,
 };
 
 serve(ready, methods);

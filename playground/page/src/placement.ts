@@ -2,15 +2,16 @@
 
 import style from '../placement.css';
 import type { App } from './app.ts';
+import { assumedList } from './assumed.ts';
 import { count, h, icon } from './dom.ts';
 import { message } from './message.ts';
+import { placementWorker } from './placement-client.ts';
 import { nodeCards } from './placement-nodes.ts';
 import { type Group, unplacedGroups } from './placement-pods.ts';
 import { ReplicaSlider } from './placement-replicas.ts';
-import type { FieldPlace, PlacementMethods, PoolReason, PoolTypes, Simulation, SourceFile } from './types.ts';
-import { WorkerClient, WorkerStopped } from './worker-client.ts';
-
-declare const PLACEMENT_WORKER: string;
+import { redraw } from './redraw.ts';
+import type { FieldPlace, PoolReason, PoolTypes, Simulation, SourceFile } from './types.ts';
+import { WorkerStopped } from './worker-client.ts';
 
 /** Time limit of a simulation in milliseconds. */
 const LIMIT = 20_000;
@@ -20,8 +21,6 @@ const MOST = 50;
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(style);
 document.adoptedStyleSheets.push(sheet);
-
-const worker = new WorkerClient<PlacementMethods>(PLACEMENT_WORKER);
 
 /** NodePool, node class and two workloads, for a page without pods. */
 const EXAMPLE: SourceFile = {
@@ -107,7 +106,6 @@ export class PlacementView {
   #view: HTMLElement | undefined;
   #replicas: ReplicaSlider;
   #answer = h('div', { id: 'placement' });
-  #details = h('div', {});
   /** Input of the last simulation. */
   #input = '';
   #running = false;
@@ -121,7 +119,12 @@ export class PlacementView {
 
   async render(view: HTMLElement): Promise<void> {
     this.#view = view;
-    if (!this.#replicas.element.isConnected) view.replaceChildren(this.#replicas.element, this.#answer, this.#details);
+    if (!this.#answer.isConnected) {
+      view.replaceChildren(this.#replicas.element, this.#answer);
+      // Opening the tab tries again after an error. An answer may have come while another tab was open.
+      if (this.#problem) this.#input = '';
+      else if (this.#result) this.#draw();
+    }
     await this.#simulate();
   }
 
@@ -137,7 +140,7 @@ export class PlacementView {
     this.#input = now;
     const late = setTimeout(() => !this.#result && this.#answer.replaceChildren(h('p', { class: 'calm' }, 'Loading the instance types')), 200);
     try {
-      const { json, ms } = await worker.call('simulate', [app.manifests, release, this.#replicas.choices()], LIMIT);
+      const { json, ms } = await placementWorker.call('simulate', [app.manifests, release, this.#replicas.choices()], LIMIT);
       this.#result = JSON.parse(json) as Simulation;
       this.#ms = ms;
       this.#problem = '';
@@ -157,16 +160,8 @@ export class PlacementView {
     const result = this.#result;
     const view = this.#view;
     if (!view) return;
-    const scroll = view.scrollTop;
-    const focused = (document.activeElement as HTMLElement | null)?.dataset.keep;
-    const open = new Set([...this.#answer.querySelectorAll<HTMLElement>('details[open] > summary')].map((one) => one.dataset.keep));
     this.#replicas.update(result?.pods ?? []);
-    this.#answer.replaceChildren(...(result ? this.#parts(result) : [this.#calm('Not simulated', this.#problem)]));
-    for (const summary of this.#answer.querySelectorAll<HTMLElement>('details > summary')) {
-      if (open.has(summary.dataset.keep)) summary.parentElement?.setAttribute('open', '');
-    }
-    view.scrollTop = scroll;
-    if (focused) this.#answer.querySelector<HTMLElement>(`[data-keep="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    redraw(view, this.#answer, result ? this.#parts(result) : [this.#calm('Not simulated', this.#problem)]);
   }
 
   #parts(result: Simulation): Node[] {
@@ -248,11 +243,8 @@ export class PlacementView {
   }
 
   #assumed({ assumptions, karpenterVersion }: Simulation): HTMLElement {
-    // The end of an assumption names the flag of the command line that settles it.
-    const texts = assumptions.map((text) => text.replace(/ \(`--[^)]*\)$/, ''));
     const time = `Simulated for Karpenter ${karpenterVersion} in ${Math.max(1, Math.round(this.#ms))} ms.`;
-    const items = texts.map((text) => h('li', {}, ...message(`${upper(text)}.`)));
-    return h('div', { class: 'part' }, h('h3', {}, 'Assumed'), h('ul', { class: 'assumed' }, ...items), h('p', { class: 'digest', id: 'placement-time', 'data-ms': this.#ms.toFixed(1) }, time));
+    return h('div', { class: 'part' }, h('h3', {}, 'Assumed'), assumedList(assumptions), h('p', { class: 'digest', id: 'placement-time', 'data-ms': this.#ms.toFixed(1) }, time));
   }
 }
 
@@ -269,7 +261,7 @@ function requirementsOf(app: App): Promise<PoolTypes[]> {
   const input = JSON.stringify([app.manifests, release]);
   if (input !== asked) {
     asked = input;
-    answer = worker.call('requirements', [app.manifests, release], LIMIT);
+    answer = placementWorker.call('requirements', [app.manifests, release], LIMIT);
     answer.catch(() => (asked = ''));
   }
   return answer;

@@ -242,6 +242,68 @@ export interface PlacementMethods {
   /** Simulates the pods; each line of `replicas` is a `KIND/NAME=N`. */
   simulate: { args: [files: SourceFile[], release: string | undefined, replicas: string]; result: { json: string; ms: number } };
   requirements: { args: [files: SourceFile[], release: string | undefined]; result: PoolTypes[] };
+  /** Judges disruption at a time. */
+  disruption: { args: [files: SourceFile[], release: string | undefined, at: string]; result: Disruption };
+}
+
+/** Period of a week in which a NodePool allows the same number of disruptions. */
+export interface WeekInterval {
+  start: string;
+  end: string;
+  allowed: number;
+  unlimited: boolean;
+  error: string;
+  /** Index of the budget that decides; null if no budget is active. */
+  budget: number | null;
+}
+
+/** A week, with the reasons for disruption that have it. */
+export interface WeekOfReasons {
+  reasons: string[];
+  /** The rest of the first number: nodes that are not ready use it up. */
+  left: number;
+  intervals: WeekInterval[];
+}
+
+/** The coming week of a NodePool. */
+export interface PoolWeeks {
+  name: string;
+  nodes: number;
+  unavailable: number;
+  assumed: boolean;
+  error: string;
+  /** The budgets in words. The default budget has no place. */
+  budgets: { text: string; place: FieldPlace | null }[];
+  weeks: WeekOfReasons[];
+  remarks: { text: string; budget: number | null }[];
+}
+
+export interface DisruptedNode {
+  name: string;
+  nodePool: string;
+  blockedBy: string;
+  disrupted: boolean;
+  state: string;
+  advice: string;
+  until: string;
+  places: FieldPlace[];
+  conditions: string[];
+  methods: { method: string; text: string }[];
+  drain: string;
+  drainReasons: string[];
+}
+
+/** Calendar of the NodePools, and the obstacles of the nodes. */
+export interface Disruption {
+  karpenterVersion: string;
+  at: string;
+  verdict: string;
+  pools: PoolWeeks[];
+  morePools: number;
+  nodes: DisruptedNode[];
+  moreNodes: number;
+  unevaluated: number;
+  assumptions: string[];
 }
 
 /** Instance types that the requirements of a NodePool leave. */

@@ -1,14 +1,19 @@
-//! Browser front end of `karpwarden simulate`: takes files and returns where Karpenter places the pods.
+//! Browser front end of `karpwarden simulate` and `karpwarden disruption`: takes files and returns where Karpenter places
+//! the pods, and when it may disrupt the nodes.
 //!
-//! This is a separate module because most visitors only check a manifest. The page fetches it when the Placement tab
-//! opens, or when the pointer rests on a requirement of a NodePool. It contains no rules.
+//! This is a separate module because most visitors only check a manifest. The page fetches it when the Placement or the
+//! Disruption tab opens, or when the pointer rests on a requirement of a NodePool. It contains no rules.
 
+mod disruption;
+
+use karpwarden::lint::built_objects::BuiltObjects;
 use karpwarden::lint::settings::{Settings, Target};
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::objects::object::Object;
 use karpwarden::scheduling::simulation::{PoolTypes, RequirementTypes, Simulation};
-use karpwarden::simulate::{Choices, Options, Shown, json, objects_in, skipped};
+use karpwarden::simulate::{Choices, Options, Shown, json, skipped};
+use karpwarden::values::timestamp::Timestamp;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -43,10 +48,11 @@ impl World {
     /// Returns the result as `karpwarden simulate --format json` prints it, without line breaks. Each line of
     /// `replicas` is a `KIND/NAME=N`.
     pub fn simulate(&self, replicas: &str) -> Result<String, String> {
-        let objects = self.objects();
+        let built = BuiltObjects::of(&self.files);
+        let objects = built.objects(&self.files);
         let replicas = replicas.lines().map(str::to_owned).collect();
         let choices = Choices { replicas, ..Choices::default() };
-        let options = Options::new(&choices, &self.settings, &self.files, &objects)?;
+        let options = self.options(&choices, &built, &objects)?;
         let simulation = Simulation::new(options.settings, &objects);
         if simulation.is_truncated() {
             return Err(format!("the input has more than {} pods", Simulation::MOST_PODS));
@@ -65,15 +71,35 @@ impl World {
     /// Returns the number of instance types that each requirement of a NodePool leaves:
     /// `[{"nodePool", "all", "left", "requirements": [{"file", "offset", "endOffset", "key", "types"}]}]`.
     pub fn requirements(&self) -> Result<String, String> {
-        let objects = self.objects();
-        let options = Options::new(&Choices::default(), &self.settings, &self.files, &objects)?;
+        let built = BuiltObjects::of(&self.files);
+        let objects = built.objects(&self.files);
+        let options = self.options(&Choices::default(), &built, &objects)?;
         let pools = PoolTypes::of(&objects, &options.settings);
         Ok(pools.iter().map(pool).collect::<Value>().to_string())
     }
 
-    fn objects(&self) -> Vec<Object<'_>> {
-        self.files.iter().flat_map(objects_in).collect()
+    /// Returns the week of each NodePool from a time such as `2026-03-11T10:30:00Z`, and the obstacles of each node.
+    pub fn disruption(&self, at: &str) -> Result<String, String> {
+        let at = time(at)?;
+        let built = BuiltObjects::of(&self.files);
+        let objects = built.objects(&self.files);
+        let options = self.options(&Choices::default(), &built, &objects)?;
+        Ok(disruption::report(&objects, options, at).to_string())
     }
+
+    fn options(
+        &self,
+        choices: &Choices,
+        built: &BuiltObjects,
+        objects: &[Object<'_>],
+    ) -> Result<Options, String> {
+        let options = Options::new(choices, &self.settings, &self.files, objects)?;
+        Ok(options.with_overlays(&built.left_out()))
+    }
+}
+
+fn time(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text).ok_or_else(|| format!("`{text}` is not a time such as 2026-03-11T10:30:00Z"))
 }
 
 fn pool(pool: &PoolTypes<'_>) -> Value {
