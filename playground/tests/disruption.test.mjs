@@ -5,6 +5,8 @@ import assert from 'node:assert/strict';
 import { drop, onPage, paste } from './browser.mjs';
 import { NODES, POOL } from './disruption-input.mjs';
 
+/** A Wednesday. */
+const NOW = new Date('2026-03-11T10:30:00Z');
 /** The lines of the budgets, counted from 0. */
 const [ALWAYS, HOURS] = [13, 14];
 const line = (number) => POOL.split('\n')[number];
@@ -221,4 +223,45 @@ onPage('asks for a NodePool where there is none, and an example adds one', async
   await page.getByRole('button', { name: 'Add an example' }).click();
   await page.locator('.week').waitFor();
   await page.locator('.remarks').waitFor();
+});
+
+onPage('a schedule in the editor tells the week of its budget', async (page, { sent }) => {
+  const cron = `---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: report}
+spec: {schedule: 5 4 * * *}
+`;
+  await paste(page, POOL + cron);
+  await page.clock.install({ time: NOW });
+  const loaded = () => sent.some((url) => /placement[^/]*\.wasm$/.test(url));
+  await page.locator('.cm-line', { hasText: '5 4' }).locator('span', { hasText: '5 4' }).first().hover();
+  await page.locator('.cm-line', { hasText: 'nodeClassRef' }).hover();
+  assert.equal(loaded(), false);
+  await page.locator('.cm-line', { hasText: 'mon-fri' }).locator('span', { hasText: 'mon-fri' }).first().hover();
+  const tip = page.locator('.tip-week');
+  await tip.waitFor();
+  assert.match(await tip.textContent(), /^budgets\[1\] \(0\) of NodePool team allows at most 0 nodes at a time for Underutilized while its window is open\./);
+  const windows = await tip.locator('li').allTextContents();
+  const days = ['Thu 12', 'Fri 13', 'Mon 16', 'Tue 17'];
+  // The first and the last window are cut by the start and the end of the week.
+  assert.equal(windows.length, 6);
+  assert.deepEqual(windows.slice(1, 5), days.map((day) => `${day} Mar 08:00 to 18:00`));
+  assert.equal(((await tip.locator('.open').getAttribute('d')).match(/M/g) ?? []).length, windows.length);
+  assert.equal(loaded(), true);
+});
+
+onPage('a schedule whose window stays closed says when it opens', async (page) => {
+  await paste(page, POOL.replace('0 8 * * mon-fri', '0 8 29 2 *'));
+  await page.clock.install({ time: NOW });
+  await page.locator('.cm-line', { hasText: '29 2' }).locator('span', { hasText: '29 2' }).first().hover();
+  await page.locator('.tip-week').waitFor();
+  assert.match(await page.locator('.tip-week').textContent(), /The window stays closed all week, and opens on Tue 29 Feb 08:00 UTC\./);
+});
+
+onPage('a schedule that Karpenter cannot read says what follows', async (page) => {
+  await paste(page, POOL.replace('0 8 * * mon-fri', '0 8 * * 8'));
+  await page.locator('.cm-line', { hasText: '* 8' }).locator('.cm-lintRange').first().hover();
+  await page.locator('.tip-week').waitFor();
+  assert.match(await page.locator('.tip-week').textContent(), /^Karpenter cannot read this schedule, and disrupts nothing in NodePool team\.$/);
 });

@@ -58,7 +58,7 @@ export class App {
   constructor(
     readonly state: State,
     readonly embedded: boolean,
-    private readonly edits: Pick<EditorListener, 'fix' | 'explain' | 'typesLeft'>,
+    private readonly edits: Pick<EditorListener, 'fix' | 'explain' | 'typesLeft' | 'week'>,
   ) {
     this.editor = new PlainEditor(byId('editor'), (text) => this.#edited(text));
   }

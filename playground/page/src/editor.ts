@@ -48,6 +48,8 @@ export interface EditorListener {
   explain(rule: string): void;
   /** Describes the instance types that the requirement at an offset leaves; null if there is no requirement. */
   typesLeft(offset: number): Promise<string | null>;
+  /** Describes the week of the budget whose schedule is at an offset; null if no budget has it. */
+  week(offset: number): Promise<HTMLElement | null>;
 }
 
 // Lines end at "\n" only, so that editor positions equal the engine's UTF-16 offsets. A "\r" is a hidden character.
@@ -203,6 +205,15 @@ const theme = EditorView.theme({
   '.tip-head': { display: 'flex', gap: '6px', alignItems: 'center', fontFamily: 'var(--mono)', fontSize: '13px' },
   '.tip code': { fontFamily: 'var(--mono)', fontSize: '13px', backgroundColor: 'var(--chrome)', borderRadius: '3px', padding: '0 3px' },
   '.tip button code': { backgroundColor: 'transparent', padding: '0', fontSize: '12px' },
+  '.tip-week': { width: 'min(460px, calc(100vw - 60px))' },
+  '.tip-week ul': { margin: '0', padding: '0', listStyle: 'none', fontSize: '13px' },
+  '.week-strip': { width: '100%', display: 'block', fontSize: '12px' },
+  '.week-strip .ground': { fill: 'var(--chrome)', stroke: 'var(--border)' },
+  '.week-strip .open': { fill: 'var(--accent)' },
+  '.week-strip .closed': { fill: 'var(--border-strong)' },
+  '.week-strip .midnight': { stroke: 'var(--text-2)', strokeDasharray: '2 3', vectorEffect: 'non-scaling-stroke', fill: 'none' },
+  '.week-strip text': { fill: 'var(--text-2)' },
+  '.week-strip .number': { textAnchor: 'middle' },
   '.tip-help': { color: 'var(--text-2)' },
   '.tip .icon': { width: '14px', height: '14px', flex: 'none' },
   '.tip-error .icon': { color: 'var(--error)' },
@@ -253,14 +264,14 @@ const theme = EditorView.theme({
   },
 });
 
-/** Whether a position is in the value of a field `requirements`. */
-function isInRequirements(state: EditorState, at: number): boolean {
+/** The end of the key and the start of the value of the innermost field with a name around a position. */
+function fieldAround(state: EditorState, at: number, name: string): { keyEnd: number; value: number } | null {
   const innermost = syntaxTree(state).resolveInner(at, 1);
   for (let node: typeof innermost | null = innermost; node; node = node.parent) {
     const key = node.name === 'Pair' ? node.getChild('Key') : null;
-    if (key && at > key.to && state.sliceDoc(key.from, key.to) === 'requirements') return true;
+    if (key && state.sliceDoc(key.from, key.to) === name) return { keyEnd: key.to, value: node.lastChild?.from ?? key.to };
   }
-  return false;
+  return null;
 }
 
 export class Editor implements TextEditor {
@@ -312,7 +323,7 @@ export class Editor implements TextEditor {
         search({ top: true }),
         isLog(name) ? [] : yaml(),
         evidence,
-        hoverTooltip((view, at) => this.#typesLeft(view, at)),
+        hoverTooltip((view, at) => this.#describe(view, at)),
         syntaxHighlighting(colours),
         theme,
         EditorView.contentAttributes.of({
@@ -330,13 +341,18 @@ export class Editor implements TextEditor {
     });
   }
 
-  /** Tooltip of a requirement: how many instance types it leaves. The text decides whether to load the answer. */
-  async #typesLeft(view: EditorView, at: number): Promise<Tooltip | null> {
-    if (!isInRequirements(view.state, at)) return null;
-    const text = await this.listener.typesLeft(at).catch(() => null);
-    if (text === null) return null;
-    const create = () => ({ dom: h('div', { class: 'cm-diagnostic' }, h('div', { class: 'tip tip-types' }, h('div', {}, ...message(text)))) });
-    return { pos: at, above: true, create };
+  /** Tooltip of a requirement or a schedule. The text decides whether to load the answer. */
+  async #describe({ state }: EditorView, at: number): Promise<Tooltip | null> {
+    const requirements = fieldAround(state, at, 'requirements');
+    // CronJobs have schedules too.
+    const schedule = fieldAround(state, at, 'budgets') && fieldAround(state, at, 'schedule');
+    const asked =
+      requirements && at > requirements.keyEnd
+        ? this.listener.typesLeft(at).then((text) => text && h('div', { class: 'tip tip-types' }, h('div', {}, ...message(text))))
+        : schedule && this.listener.week(schedule.value);
+    const tip = await asked?.catch(() => null);
+    if (!tip) return null;
+    return { pos: at, above: true, create: () => ({ dom: h('div', { class: 'cm-diagnostic' }, tip) }) };
   }
 
   #updated(update: ViewUpdate): void {

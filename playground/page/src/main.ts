@@ -40,6 +40,7 @@ const app = new App(state, embedded, {
   },
   explain,
   typesLeft: async (offset) => (await import('./placement.ts')).typesLeft(app, offset),
+  week: async (offset) => (await import('./schedule-tip.ts')).scheduleTip(app, offset),
 });
 if (embedded) app.keeping = false;
 

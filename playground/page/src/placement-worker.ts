@@ -2,7 +2,7 @@
 
 import init, { World } from '../../build/placement/karpwarden.js';
 import { type Handlers, serve } from './worker-server.ts';
-import type { Disruption, PlacementMethods, PoolTypes, SourceFile } from './types.ts';
+import type { Disruption, PlacementMethods, PoolTypes, ScheduleWeek, SourceFile } from './types.ts';
 
 declare const PLACEMENT: string;
 
@@ -31,6 +31,7 @@ const methods: Handlers<PlacementMethods> = {
   },
   requirements: (files, release) => JSON.parse(worldOf(files, release).requirements()) as PoolTypes[],
   disruption: (files, release, at) => JSON.parse(worldOf(files, release).disruption(at)) as Disruption,
+  schedules: (files, release, at) => JSON.parse(worldOf(files, release).schedules(at)) as ScheduleWeek[],
 };
 
 serve(ready, methods);

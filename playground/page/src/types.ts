@@ -244,6 +244,8 @@ export interface PlacementMethods {
   requirements: { args: [files: SourceFile[], release: string | undefined]; result: PoolTypes[] };
   /** Judges disruption at a time. */
   disruption: { args: [files: SourceFile[], release: string | undefined, at: string]; result: Disruption };
+  /** The week of each budget with a schedule. */
+  schedules: { args: [files: SourceFile[], release: string | undefined, at: string]; result: ScheduleWeek[] };
 }
 
 /** Period of a week in which a NodePool allows the same number of disruptions. */
@@ -304,6 +306,23 @@ export interface Disruption {
   moreNodes: number;
   unevaluated: number;
   assumptions: string[];
+}
+
+/** The week of one budget with a schedule, whatever the other budgets do. */
+export interface ScheduleWeek {
+  place: FieldPlace;
+  nodePool: string;
+  budget: string;
+  nodes: string;
+  /** The reasons that the budget limits; null for all. */
+  reasons: string[] | null;
+  /** Whether Karpenter cannot evaluate the schedule. */
+  broken: boolean;
+  start: string;
+  end: string;
+  openings: { start: string; end: string }[];
+  /** The first run after the week. */
+  next: string | null;
 }
 
 /** Instance types that the requirements of a NodePool leave. */

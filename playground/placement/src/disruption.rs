@@ -6,7 +6,9 @@ use karpwarden::disrupt::{Answer, PoolAnswer, Question, answer, story, words};
 use karpwarden::disruption::allowance::PoolBudgets;
 use karpwarden::disruption::calendar::{Calendar, CalendarInterval, Remark};
 use karpwarden::disruption::judgement::JudgedNode;
+use karpwarden::manifest::tree::Node;
 use karpwarden::objects::location::Place;
+use karpwarden::objects::node_pool::NodePool;
 use karpwarden::objects::object::Object;
 use karpwarden::simulate::Options;
 use karpwarden::values::timestamp::Timestamp;
@@ -123,6 +125,40 @@ fn node(answer: &Answer<'_>, node: &JudgedNode<'_>) -> Value {
         "drain": drain.map(words::longest).unwrap_or_default(),
         "drainReasons": because.map(|reason| words::drain_reason(reason, &utc)).collect::<Vec<_>>(),
     })
+}
+
+/// Returns the coming week of each budget with a schedule, whatever the other budgets do.
+pub(crate) fn schedules(objects: &[Object<'_>], options: &Options, at: Timestamp) -> Value {
+    let pools = objects.iter().filter_map(|object| NodePool::of(*object));
+    pools.flat_map(|pool| schedules_of(pool, options, at)).collect()
+}
+
+fn schedules_of(pool: NodePool<'_>, options: &Options, at: Timestamp) -> Vec<Value> {
+    let Ok(budgets) = PoolBudgets::of(pool, options.settings.release) else { return Vec::new() };
+    let calendar = Calendar::of_week(&budgets, at);
+    let items = pool.budgets().enumerate().filter_map(|(index, item)| {
+        let schedule = item.schedule().filter(|node| !node.is_null())?;
+        let is_broken = budgets.is_broken(index);
+        let openings = budgets.openings(index, at, calendar.end());
+        let openings = openings.iter().filter(|_| !is_broken);
+        let openings =
+            openings.map(|one| json!({"start": one.start.to_string(), "end": one.end.to_string()}));
+        let next = budgets.next_run(index, calendar.end()).map(|next| next.to_string());
+        let reasons = item.reasons().map(|list| list.items().filter_map(Node::as_str).collect::<Vec<_>>());
+        Some(json!({
+            "place": place(&Place::value(schedule)),
+            "nodePool": pool.object().name(),
+            "budget": words::budget(&budgets, index),
+            "nodes": budgets.nodes(index),
+            "reasons": reasons,
+            "broken": is_broken,
+            "start": at.to_string(),
+            "end": calendar.end().to_string(),
+            "openings": openings.collect::<Vec<_>>(),
+            "next": next,
+        }))
+    });
+    items.collect()
 }
 
 fn utc(time: Timestamp) -> String {

@@ -2,7 +2,7 @@
 //! the pods, and when it may disrupt the nodes.
 //!
 //! This is a separate module because most visitors only check a manifest. The page fetches it when the Placement or the
-//! Disruption tab opens, or when the pointer rests on a requirement of a NodePool. It contains no rules.
+//! Disruption tab opens, or when the pointer rests on a requirement or a schedule of a NodePool. It contains no rules.
 
 mod disruption;
 
@@ -85,6 +85,15 @@ impl World {
         let objects = built.objects(&self.files);
         let options = self.options(&Choices::default(), &built, &objects)?;
         Ok(disruption::report(&objects, options, at).to_string())
+    }
+
+    /// Returns the week of each budget with a schedule, from a time on.
+    pub fn schedules(&self, at: &str) -> Result<String, String> {
+        let at = time(at)?;
+        let built = BuiltObjects::of(&self.files);
+        let objects = built.objects(&self.files);
+        let options = self.options(&Choices::default(), &built, &objects)?;
+        Ok(disruption::schedules(&objects, &options, at).to_string())
     }
 
     fn options(
