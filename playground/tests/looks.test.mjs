@@ -100,6 +100,14 @@ const STATES = {
     await page.locator('.menu button', { hasText: 'double-nodeclaim' }).click();
     await page.locator('#diagnoses .evidence').first().waitFor();
   },
+  timeline: async (page) => {
+    const folder = join(root, 'crates/symptoms/src/story/example');
+    await drop(page, readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') })));
+    await page.locator('#tab-symptoms').click();
+    await page.locator('#timeline').click();
+    await page.locator('.lives .link').first().click();
+    await page.locator('.steps li').first().waitFor();
+  },
   'symptoms-large': async (page) => {
     const log = readFileSync(join(root, 'examples/symptoms/foreign-collection/karpenter.log'), 'utf8');
     await drop(page, [{ name: 'karpenter-a.log', text: log, times: 200 }]);

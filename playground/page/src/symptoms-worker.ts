@@ -2,7 +2,7 @@
 
 import init, { Reading } from '../../build/symptoms/karpwarden.js';
 import { type Handlers, serve } from './worker-server.ts';
-import type { SymptomMethods } from './types.ts';
+import type { FilesOfCluster, Story, SymptomMethods } from './types.ts';
 
 declare const SYMPTOMS: string;
 
@@ -14,28 +14,38 @@ const CHUNK = 1 << 20;
 /** Today's date; the engine reads no clock. */
 const today = () => new Date().toISOString().slice(0, 10);
 
+/** Feeds the files of clusters to a reading. */
+async function feed(reading: Reading, clusters: FilesOfCluster[], progress: (done: number) => void): Promise<void> {
+  let done = 0;
+  for (const { name, files } of clusters) {
+    reading.cluster(name);
+    for (const file of files) {
+      reading.file(file.name);
+      if ('text' in file) {
+        reading.feed(new TextEncoder().encode(file.text));
+        continue;
+      }
+      // Reads chunks: a file may be larger than the memory.
+      for (let at = 0; at < file.file.size; at += CHUNK) {
+        reading.feed(new Uint8Array(await file.file.slice(at, at + CHUNK).arrayBuffer()));
+        done += CHUNK;
+        progress(done);
+      }
+    }
+  }
+}
+
 const methods: Handlers<SymptomMethods> = {
   async diagnose(clusters, settings, progress) {
     const before = performance.now();
     const reading = new Reading(JSON.stringify(settings), today());
-    let done = 0;
-    for (const { name, files } of clusters) {
-      reading.cluster(name);
-      for (const file of files) {
-        reading.file(file.name);
-        if ('text' in file) {
-          reading.feed(new TextEncoder().encode(file.text));
-          continue;
-        }
-        // Reads chunks: a file may be larger than the memory.
-        for (let at = 0; at < file.file.size; at += CHUNK) {
-          reading.feed(new Uint8Array(await file.file.slice(at, at + CHUNK).arrayBuffer()));
-          done += CHUNK;
-          progress(done);
-        }
-      }
-    }
+    await feed(reading, clusters, progress);
     return { json: reading.finish(), ms: performance.now() - before };
+  },
+  async story(clusters, settings, kind, name, progress) {
+    const reading = new Reading(JSON.stringify(settings), today()).about(kind, name);
+    await feed(reading, clusters, progress);
+    return (JSON.parse(reading.finish()) as { stories: Story[] }).stories;
   },
   async excerpt(file, line, around, progress) {
     const first = Math.max(1, line - around);

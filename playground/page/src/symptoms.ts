@@ -5,8 +5,9 @@ import { byFolder, foldersOf } from './clusters.ts';
 import { count, download, h, icon } from './dom.ts';
 import { preview } from './fixes.ts';
 import { message } from './message.ts';
+import { TimelineView } from './symptoms-timeline.ts';
+import type { Diagnosed, Diagnosis, Evidence, FilesOfCluster, Log } from './types.ts';
 import { WorkerStopped } from './worker-client.ts';
-import type { Diagnosed, Diagnosis, Evidence, Log } from './types.ts';
 
 /** Lines of evidence shown at first. */
 const FEW = 3;
@@ -25,11 +26,14 @@ export class SymptomsView {
   #open = new Set<string>();
   /** Whether each folder is a separate cluster. */
   #apart = false;
+  #timeline: TimelineView;
 
   constructor(
     private readonly app: App,
     private readonly explain: (rule: string) => void,
-  ) {}
+  ) {
+    this.#timeline = new TimelineView(app, () => this.#clusters(), (line) => this.#lineLink(line));
+  }
 
   async render(view: HTMLElement): Promise<void> {
     this.#view = view;
@@ -51,8 +55,7 @@ export class SymptomsView {
     this.#inputs = inputs;
     this.#running = true;
     this.#problem = '';
-    const files = app.symptomFiles();
-    const clusters = this.#apart && foldersOf(files).length > 0 ? byFolder(files) : [{ name: '', files }];
+    const clusters = this.#clusters();
     const all = app.large.reduce((sum, { file }) => sum + file.size, 0);
     const bar = h('progress', { max: Math.max(all, 1), 'aria-label': 'Progress' });
     const status = h('span', {}, 'Reading');
@@ -72,6 +75,7 @@ export class SymptomsView {
       });
       this.#json = json;
       this.#report = JSON.parse(json) as Diagnosed;
+      this.#timeline.update(this.#report);
       app.setDiagnosis(this.#report, ms);
     } catch (error) {
       this.#report = undefined;
@@ -92,6 +96,11 @@ export class SymptomsView {
       if (this.#problem) this.#draw();
       else await this.render(this.#view);
     }
+  }
+
+  #clusters(): FilesOfCluster[] {
+    const files = this.app.symptomFiles();
+    return this.#apart && foldersOf(files).length > 0 ? byFolder(files) : [{ name: '', files }];
   }
 
   #again(): void {
@@ -168,6 +177,7 @@ export class SymptomsView {
         ),
       );
     }
+    if (entries > 0) parts.push(this.#timeline.element);
     if (others.length > 0) parts.push(this.#others(others));
     parts.push(...report.logs.filter((log) => log.notRecognised.length > 0).map((log) => this.#notRecognised(log)));
     parts.push(...report.logs.filter((log) => log.lines > 0).map((log) => this.#statistics(log)));
@@ -241,9 +251,14 @@ export class SymptomsView {
 
   #evidence(line: Evidence): HTMLElement {
     if (line.line === null) return h('li', {}, h('span', { class: 'line' }, line.file), h('code', {}, line.text));
-    const label = `${line.file}, line ${line.line.toLocaleString('en')}`;
+    return h('li', {}, this.#lineLink(line), h('code', {}, line.text));
+  }
+
+  /** A button that shows a line. */
+  #lineLink(line: Evidence): HTMLElement {
+    const label = `${line.file}, line ${line.line?.toLocaleString('en') ?? '?'}`;
     const go: HTMLButtonElement = h('button', { type: 'button', class: 'link', onclick: () => this.#show(line, go) }, label);
-    return h('li', {}, go, h('code', {}, line.text));
+    return go;
   }
 
   /** Shows a line in the editor. For a large file, shows the lines around it below the button. */

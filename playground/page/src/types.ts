@@ -391,9 +391,57 @@ export interface Simulation {
   assumptions: string[];
 }
 
+/** Life of a NodeClaim. A time is null if the input does not show it. */
+export interface Lifeline {
+  nodeClaim: string;
+  node: string;
+  nodePool: string;
+  instance: string;
+  created: string | null;
+  launched: string | null;
+  registered: string | null;
+  initialized: string | null;
+  disrupted: string | null;
+  reason: string;
+  draining: string | null;
+  drained: string | null;
+  terminated: string | null;
+  pods: string[];
+}
+
+export interface StoryStep {
+  event: string;
+  time: string | null;
+  last: string | null;
+  count: number;
+  nodeClaim: string;
+  node: string;
+  pod: string;
+  nodePool: string;
+  reason: string;
+  message: string;
+  meaning: string;
+  file: string;
+  line: number;
+}
+
+/** Life of an object; `Cluster` has every NodeClaim and no steps. */
+export interface Story {
+  cluster: string;
+  kind: StoryKind;
+  name: string;
+  steps: StoryStep[];
+  lifelines: Lifeline[];
+  forgotten: number;
+}
+
+export type StoryKind = 'Node' | 'Pod' | 'NodePool' | 'Cluster';
+
 /** Methods of the symptoms worker. */
 export interface SymptomMethods {
   diagnose: { args: [clusters: FilesOfCluster[], settings: Settings]; result: { json: string; ms: number } };
+  /** The stories of an object, one for each cluster that mentions it. */
+  story: { args: [clusters: FilesOfCluster[], settings: Settings, kind: StoryKind, name: string]; result: Story[] };
   /** Lines of a large file around a given line. */
   excerpt: { args: [file: File, line: number, around: number]; result: { first: number; lines: string[] } };
 }

@@ -7,7 +7,7 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::lint::settings::{Date, Settings};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{File, FileKind};
-use karpwarden::symptoms;
+use karpwarden::symptoms::{self, StoryTarget};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Reads files one after another, each in chunks, and diagnoses them at the end.
@@ -26,6 +26,20 @@ impl LogReading {
             settings.today = Some(date.ok_or_else(|| format!("`{today}` is not a date such as 2027-03-31"))?);
         }
         Ok(Self(symptoms::Reading::new(&REGISTRY, settings, Limits::DEFAULT)))
+    }
+
+    /// Also tells the story of a `Node`, `Pod` or `NodePool`, or gives the timeline of every NodeClaim (`Cluster`, without a
+    /// name). The report then has `stories`, as with `karpwarden diagnose --timeline`. Call it before the first file.
+    pub fn about(self, kind: &str, name: &str) -> Result<Self, String> {
+        let name = name.to_owned();
+        let target = match kind {
+            "Node" => StoryTarget::Node(name),
+            "Pod" => StoryTarget::Pod(name),
+            "NodePool" => StoryTarget::NodePool(name),
+            "Cluster" => StoryTarget::Cluster,
+            _ => return Err(format!("`{kind}` has no story")),
+        };
+        Ok(Self(self.0.about(target)))
     }
 
     /// Names the cluster of the files that follow. The name is empty if there is only one cluster.
