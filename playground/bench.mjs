@@ -57,8 +57,6 @@ const opened = async (tab, ready) => {
 };
 const forAdmission = await opened('admission', '#verdict');
 const forPlacement = await opened('placement', '#placement .calm');
-// Shares the module with the Placement tab.
-const forDisruption = await opened('disruption', '#disruption .calm');
 const forSymptoms = await opened('symptoms', '.calm');
 
 // From a key press to its mark, in a manifest of a thousand lines, in frames as a person sees them.
@@ -130,33 +128,78 @@ spec: {containers: [{name: c, image: img, resources: {requests: {cpu: ${CPUS[ind
 ---
 `;
 const input = (pods) => Array.from({ length: 5 }, (_, index) => nodePool(index)).join('') + Array.from({ length: pods }, (_, index) => pod(index)).join('');
-await page.locator('#tab-placement').click();
-await paste(page, input(199));
-await page.locator('#placement-verdict').waitFor();
-const placements = [];
-for (let index = 0; index < 15; index++) {
-  // Each input differs from the last one, so it is parsed and simulated again.
-  await page.locator('.cm-content').click();
-  await page.keyboard.press('Control+A');
-  placements.push(await page.evaluate(async (text) => {
-    const content = document.getElementById('editor').shadowRoot.querySelector('.cm-content');
-    const old = document.getElementById('placement-time');
-    const before = performance.now();
-    const data = new DataTransfer();
-    data.setData('text/plain', text);
-    content.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }));
-    for (;;) {
-      await new Promise(requestAnimationFrame);
-      const now = document.getElementById('placement-time');
-      if (now && now !== old) return { all: performance.now() - before, worker: Number(now.dataset.ms) };
-    }
-  }, input(200).replace('name: g0', `name: h${index}`)));
+/** Times of edits until an answer of a tab is drawn. Each input differs from the last one, so it is parsed and judged again. */
+async function editTimes(tab, inputOf) {
+  await page.locator(`#tab-${tab}`).click();
+  await paste(page, inputOf(0));
+  await page.locator(`#${tab}-time`).waitFor();
+  const times = [];
+  for (let index = 1; index <= 15; index++) {
+    await page.locator('.cm-content').click();
+    await page.keyboard.press('Control+A');
+    times.push(await page.evaluate(editTime, { id: `${tab}-time`, text: inputOf(index) }));
+  }
+  return times;
 }
+
+/** Time of one edit, measured in the page. */
+async function editTime({ id, text }) {
+  const content = document.getElementById('editor').shadowRoot.querySelector('.cm-content');
+  const old = document.getElementById(id);
+  const before = performance.now();
+  const data = new DataTransfer();
+  data.setData('text/plain', text);
+  content.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }));
+  for (;;) {
+    await new Promise(requestAnimationFrame);
+    const now = document.getElementById(id);
+    if (now && now !== old) return { all: performance.now() - before, worker: Number(now.dataset.ms) };
+  }
+}
+const placements = await editTimes('placement', (index) => input(200).replace('name: g0', `name: h${index}`));
+
+// The same for the disruption of 100 nodes with 1,000 pods, and budgets with schedules.
+const claim = (index) => `apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: c${index}, labels: {karpenter.sh/nodepool: pool, karpenter.sh/capacity-type: on-demand, node.kubernetes.io/instance-type: m5.2xlarge, topology.kubernetes.io/zone: us-east-1a}}
+spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}, requirements: []}
+status:
+  nodeName: n${index}
+  providerID: aws:///us-east-1a/i-${index}
+  conditions: [{type: Launched, status: 'True'}, {type: Registered, status: 'True'}, {type: Initialized, status: 'True'}, {type: Consolidatable, status: 'True'}]
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n${index}, labels: {karpenter.sh/nodepool: pool, karpenter.sh/registered: 'true', karpenter.sh/initialized: 'true', karpenter.sh/capacity-type: on-demand, node.kubernetes.io/instance-type: m5.2xlarge, topology.kubernetes.io/zone: us-east-1a}}
+spec: {providerID: aws:///us-east-1a/i-${index}}
+status: {conditions: [{type: Ready, status: 'True'}], capacity: {cpu: '8', memory: 32Gi, pods: '58'}, allocatable: {cpu: 7910m, memory: 30Gi, pods: '58'}}
+---
+`;
+const running = (index) => `apiVersion: v1
+kind: Pod
+metadata: {name: r${index}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: r, controller: true}]}
+spec: {nodeName: n${index % 100}, containers: [{name: c, image: img, resources: {requests: {cpu: 700m, memory: 1Gi}}}]}
+status: {phase: Running}
+---
+`;
+const budgeted = (index) => `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: pool}
+spec:
+  template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}, requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]}}
+  disruption:
+    consolidateAfter: 0s
+    budgets: [{nodes: '${index + 1}'}, {nodes: '0', schedule: 0 8 * * mon-fri, duration: 10h}, {nodes: '5', schedule: '@hourly', duration: 10m}]
+---
+`;
+const many = (number, one) => Array.from({ length: number }, (_, index) => one(index)).join('');
+const cluster = nodeClass.replace('instanceProfile: nodes', 'role: nodes') + many(100, claim) + many(1000, running);
+const disruptions = await editTimes('disruption', (index) => budgeted(index) + cluster);
 const middle = (values) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)];
 await visited.close();
 
 console.log('files of the page, gzip -9');
-const heaviest = [...new Set([...withoutClick, ...forAdmission, ...forPlacement, ...forDisruption, ...forSymptoms])]
+const heaviest = [...new Set([...withoutClick, ...forAdmission, ...forPlacement, ...forSymptoms])]
   .filter((url) => url.startsWith('http'))
   .map((url) => [gzip(url), new URL(url).pathname])
   .sort(([one], [other]) => other - one);
@@ -164,9 +207,10 @@ for (const [bytes, path] of heaviest.slice(0, 16)) console.log(`  ${(bytes / KIB
 size('until a finding shows', untilFinding, 600);
 size('without a click, kept for offline use', weigh([...withoutClick]));
 size('the Admission tab, when opened', weigh(forAdmission));
-size('the Placement tab, when opened', weigh(forPlacement));
-size('the Disruption tab after the Placement tab', weigh(forDisruption.filter((url) => !forPlacement.includes(url))));
+size('the Placement or the Disruption tab, when opened', weigh(forPlacement));
 size('the Symptoms tab, when opened', weigh(forSymptoms));
 row('1,000 lines, keystroke to squiggle, median', times[7], 'ms', 50);
 row('200 pods, simulated, median', middle(placements.map(({ worker }) => worker)), 'ms', 50);
 row('200 pods, edit to drawn placement, median', middle(placements.map(({ all }) => all)), 'ms');
+row('100 nodes, disruption judged, median', middle(disruptions.map(({ worker }) => worker)), 'ms');
+row('100 nodes, edit to drawn disruption, median', middle(disruptions.map(({ all }) => all)), 'ms');

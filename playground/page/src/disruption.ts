@@ -67,6 +67,7 @@ export class DisruptionView {
   #running = false;
   #result: Disruption | undefined;
   #problem = '';
+  #ms = 0;
 
   constructor(private readonly app: App) {
     const now = h('button', { type: 'button', class: 'small', id: 'disruption-now' }, 'Now');
@@ -110,7 +111,9 @@ export class DisruptionView {
     this.#running = true;
     const late = setTimeout(() => !this.#result && this.#answer.replaceChildren(h('p', { class: 'calm' }, 'Loading the instance types')), 200);
     try {
-      this.#result = await placementWorker.call('disruption', [files, release, new Date(at).toISOString()], LIMIT);
+      const { result, ms } = await placementWorker.call('disruption', [files, release, new Date(at).toISOString()], LIMIT);
+      this.#result = result;
+      this.#ms = ms;
       this.#problem = '';
     } catch (error) {
       this.#result = undefined;
@@ -151,7 +154,8 @@ export class DisruptionView {
     if (result.nodes.length > 0) {
       parts.push(nodeList(result, go), h('div', { class: 'part' }, h('h3', {}, 'Assumed'), assumedList(result.assumptions)));
     }
-    parts.push(h('p', { class: 'part digest' }, `Judged for Karpenter ${result.karpenterVersion} at ${utcTime(Date.parse(result.at))} UTC.`));
+    const time = `Judged for Karpenter ${result.karpenterVersion} at ${utcTime(Date.parse(result.at))} UTC in ${Math.max(1, Math.round(this.#ms))} ms.`;
+    parts.push(h('p', { class: 'part digest', id: 'disruption-time', 'data-ms': this.#ms.toFixed(1) }, time));
     return parts;
   }
 }

@@ -30,7 +30,11 @@ const methods: Handlers<PlacementMethods> = {
     return { json, ms: performance.now() - before };
   },
   requirements: (files, release) => JSON.parse(worldOf(files, release).requirements()) as PoolTypes[],
-  disruption: (files, release, at) => JSON.parse(worldOf(files, release).disruption(at)) as Disruption,
+  disruption(files, release, at) {
+    const before = performance.now();
+    const result = JSON.parse(worldOf(files, release).disruption(at)) as Disruption;
+    return { result, ms: performance.now() - before };
+  },
   schedules: (files, release, at) => JSON.parse(worldOf(files, release).schedules(at)) as ScheduleWeek[],
 };
 

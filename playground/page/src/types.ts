@@ -243,7 +243,7 @@ export interface PlacementMethods {
   simulate: { args: [files: SourceFile[], release: string | undefined, replicas: string]; result: { json: string; ms: number } };
   requirements: { args: [files: SourceFile[], release: string | undefined]; result: PoolTypes[] };
   /** Judges disruption at a time. */
-  disruption: { args: [files: SourceFile[], release: string | undefined, at: string]; result: Disruption };
+  disruption: { args: [files: SourceFile[], release: string | undefined, at: string]; result: { result: Disruption; ms: number } };
   /** The week of each budget with a schedule. */
   schedules: { args: [files: SourceFile[], release: string | undefined, at: string]; result: ScheduleWeek[] };
 }
