@@ -6,6 +6,7 @@
 use lint::registry::{LeftOut, Registry, RuleSource, SuppressionRules};
 use lint::rule::Rule;
 
+mod access;
 mod ami_family;
 mod api_server;
 mod bootstrap;
@@ -32,7 +33,8 @@ pub(crate) mod testing;
 pub use bootstrap::userdata_secret::{PRIVATE_KEY, secrets as user_data_secrets};
 
 /// The rules of every family, in the order in which they are listed.
-const FAMILIES: [&[&Rule]; 12] = [
+const FAMILIES: [&[&Rule]; 13] = [
+    access::RULES,
     api_server::RULES,
     bootstrap::RULES,
     capacity::RULES,
@@ -48,7 +50,8 @@ const FAMILIES: [&[&Rule]; 12] = [
 ];
 
 /// The rules that the features of the program leave out.
-const LEFT_OUT: [&[LeftOut]; 12] = [
+const LEFT_OUT: [&[LeftOut]; 13] = [
+    access::LEFT_OUT,
     api_server::LEFT_OUT,
     bootstrap::LEFT_OUT,
     capacity::LEFT_OUT,
@@ -64,7 +67,8 @@ const LEFT_OUT: [&[LeftOut]; 12] = [
 ];
 
 /// The sources of the rules in `FAMILIES`, in the same order.
-const SOURCES: [&[RuleSource]; 12] = [
+const SOURCES: [&[RuleSource]; 13] = [
+    access::SOURCES,
     api_server::SOURCES,
     bootstrap::SOURCES,
     capacity::SOURCES,

@@ -74,6 +74,8 @@ pub enum Family {
     Scheduling,
     /// Instance types and limits of NodePools.
     Capacity,
+    /// Installation of the controller, and the access that it and its nodes have.
+    Access,
     /// The text itself, and suppressions.
     Document,
     /// Logs, events and status.
@@ -82,7 +84,7 @@ pub enum Family {
 
 impl Family {
     /// Every family.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::ApiServer,
         Self::Controller,
         Self::Labels,
@@ -93,6 +95,7 @@ impl Family {
         Self::Disruption,
         Self::Scheduling,
         Self::Capacity,
+        Self::Access,
         Self::Document,
         Self::Symptoms,
     ];
@@ -114,6 +117,9 @@ impl Family {
             }
             Self::Scheduling => "Settings that change which nodes Karpenter launches for pods",
             Self::Capacity => "NodePools whose requirements or limits leave Karpenter nothing to launch",
+            Self::Access => {
+                "Installations in which the controller or its nodes lack what they need from AWS or the API server"
+            }
             Self::Document => "The text of a manifest, its suppressions, and the exceptions in the settings",
             Self::Symptoms => "Problems that logs, events and status show",
         }
@@ -132,6 +138,7 @@ impl Family {
             Self::Disruption => "disruption",
             Self::Scheduling => "scheduling",
             Self::Capacity => "capacity",
+            Self::Access => "access",
             Self::Document => "document",
             Self::Symptoms => "symptoms",
         }

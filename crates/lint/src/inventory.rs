@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use karpenter::kind::Kind;
+use karpenter::labels;
 use manifest::tree::Node;
 use objects::controller::Controller;
 use objects::conversion::Neighbours;
@@ -11,6 +12,7 @@ use objects::feature_gates::FeatureGates;
 use objects::iam_policy::{IamAccess, PassedRoles};
 use objects::identity::Identity;
 use objects::node_class::{Ec2NodeClass, SelectorField};
+use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::Pod;
 use objects::storage::ClaimIndex;
@@ -53,6 +55,7 @@ pub struct Inventory<'d> {
     served_zones: OnceCell<ServedZones<'d>>,
     passed_roles: OnceCell<PassedRoles<'d>>,
     neighbours: OnceCell<Neighbours<'d>>,
+    spot_pool: OnceCell<Option<Object<'d>>>,
 }
 
 impl<'d> Inventory<'d> {
@@ -189,6 +192,20 @@ impl<'d> Inventory<'d> {
     pub fn without_reservations(&self) -> Option<Object<'d>> {
         let first = || self.of(Kind::NODE_CLASS).find(|class| !selects_reservations(*class));
         *self.without_reservations.get_or_init(first)
+    }
+
+    /// The first NodePool whose nodes may be spot instances: a NodePool without a requirement on the capacity type is one.
+    pub fn spot_pool(&self) -> Option<Object<'d>> {
+        let first = || {
+            let groups = self.pools().groups().iter();
+            let spot = groups.filter(|group| {
+                let capacity_types = group.template.requirements.get(labels::CAPACITY_TYPE);
+                capacity_types.is_none_or(|types| types.has("spot"))
+            });
+            let mut pools = spot.flat_map(|group| group.pools.iter().copied());
+            pools.find(|pool| NodePool::of(*pool).is_some_and(|pool| !pool.is_of_auto_mode()))
+        };
+        *self.spot_pool.get_or_init(first)
     }
 
     /// Known identity of the cluster.

@@ -31,6 +31,16 @@ impl<'d> ChartValues<'d> {
         self.setting("interruptionQueue")
     }
 
+    /// Whether the values set a queue, under its key or under a key of older charts, or the object names files of values,
+    /// which are not visible.
+    pub fn may_set_queue(self, object: Object<'d>) -> bool {
+        let is_set = |node: Option<Node<'d>>| node.is_some_and(|node| node.as_str() != Some("") && !node.is_null());
+        let old = self.settings().is_some_and(|settings| {
+            is_set(settings.interruption_queue_name()) || is_set(settings.aws_interruption_queue_name())
+        });
+        old || is_set(self.interruption_queue()) || names_value_files(object)
+    }
+
     /// `controller.image.repository`.
     pub fn image_repository(self) -> Option<Node<'d>> {
         self.value(&["controller", "image", "repository"])
@@ -103,6 +113,11 @@ impl<'d> ChartValues<'d> {
 pub struct ChartSettings<'d>(Node<'d>);
 
 impl<'d> ChartSettings<'d> {
+    /// The whole section.
+    pub fn node(self) -> Node<'d> {
+        self.0
+    }
+
     /// `interruptionQueue`.
     pub fn interruption_queue(self) -> Option<Node<'d>> {
         self.0.get("interruptionQueue")
@@ -186,6 +201,14 @@ fn of_chart<'d>(
         Some(false) => Some(ChartValues { map: Some(chart::values_handed_on(map?)?), parameters: None }),
         None => Some(ChartValues { map: Some(chart::values_in(map?)?), parameters }),
     }
+}
+
+/// Whether an object takes values from elsewhere: `valuesFrom` of a HelmRelease, or files that an Application names.
+fn names_value_files(object: Object<'_>) -> bool {
+    let is_list = |list: Option<Node<'_>>| list.is_some_and(|list| !list.is_empty());
+    let sources = object.at(&["spec", "source"]).into_iter().chain(items_of(object.at(&["spec", "sources"])));
+    let mut files = sources.map(|source| source.at_path(&["helm", "valueFiles"]));
+    is_list(object.at(&["spec", "valuesFrom"])) || files.any(is_list)
 }
 
 /// Returns the values of an object that installs the chart into the cluster that the object is applied to. A HelmRelease

@@ -5,7 +5,9 @@ use manifest::tree::Node;
 use values::arn;
 
 use crate::chart_values::{self, ChartValues};
-use crate::controller::{CLUSTER_ENDPOINT, CLUSTER_NAME, Controller, ControllerOption, INTERRUPTION_QUEUE};
+use crate::controller::{
+    CLUSTER_ENDPOINT, CLUSTER_NAME, Controller, ControllerOption, INTERRUPTION_QUEUE, OptionValue,
+};
 use crate::object::Object;
 
 /// Text that identifies a cluster, with its node and object.
@@ -28,6 +30,8 @@ pub struct Identity<'d> {
     pub endpoint: Option<IdentityText<'d>>,
     /// Queue with interruption messages.
     pub queue: Option<IdentityText<'d>>,
+    /// Whether any object sets a queue, or may take it from a place that is not visible.
+    pub may_have_queue: bool,
     /// ARN of the controller's role.
     pub role: Option<IdentityText<'d>>,
     /// Region of the cluster.
@@ -60,7 +64,10 @@ impl<'d> Identity<'d> {
             .iter()
             .filter_map(|(object, values)| text_of(*object, values.service_account_annotation(ROLE_ARN)?));
         let region = controllers.iter().find_map(|controller| Some(controller.setting(REGION).text()?.0));
+        let may_have_queue = controllers.iter().any(|controller| may_set(controller.setting(INTERRUPTION_QUEUE)))
+            || values.iter().any(|(object, values)| values.may_set_queue(*object));
         let mut identity = Self {
+            may_have_queue,
             name: find(CLUSTER_NAME, ChartValues::cluster_name),
             endpoint: find(CLUSTER_ENDPOINT, ChartValues::cluster_endpoint),
             queue: find(INTERRUPTION_QUEUE, ChartValues::interruption_queue),
@@ -91,6 +98,10 @@ impl<'d> Identity<'d> {
             _ => None,
         }
     }
+}
+
+fn may_set(option: OptionValue<'_>) -> bool {
+    option == OptionValue::Elsewhere || option.text().is_some()
 }
 
 fn text_of<'d>(object: Object<'d>, node: Node<'d>) -> Option<IdentityText<'d>> {
