@@ -11,6 +11,8 @@ use objects::conversion::Neighbours;
 use objects::feature_gates::FeatureGates;
 use objects::iam_policy::{IamAccess, PassedRoles};
 use objects::identity::Identity;
+use objects::node_access::NodeAccess;
+use objects::node_agents::NodeAgents;
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -56,6 +58,8 @@ pub struct Inventory<'d> {
     passed_roles: OnceCell<PassedRoles<'d>>,
     neighbours: OnceCell<Neighbours<'d>>,
     spot_pool: OnceCell<Option<Object<'d>>>,
+    node_access: OnceCell<NodeAccess<'d>>,
+    node_agents: OnceCell<NodeAgents<'d>>,
 }
 
 impl<'d> Inventory<'d> {
@@ -206,6 +210,16 @@ impl<'d> Inventory<'d> {
             pools.find(|pool| NodePool::of(*pool).is_some_and(|pool| !pool.is_of_auto_mode()))
         };
         *self.spot_pool.get_or_init(first)
+    }
+
+    /// The roles of the nodes, and what gives them access to the cluster.
+    pub fn node_access(&self) -> &NodeAccess<'d> {
+        self.node_access.get_or_init(|| NodeAccess::of(&self.objects))
+    }
+
+    /// The network plugins and CSI drivers that run on every node.
+    pub fn node_agents(&self) -> &NodeAgents<'d> {
+        self.node_agents.get_or_init(|| NodeAgents::of(&self.objects, self.pods()))
     }
 
     /// Known identity of the cluster.

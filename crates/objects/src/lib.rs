@@ -16,6 +16,8 @@
 //! | [`controller`], [`chart_values`] | the Deployment of Karpenter's controller, and the values of its chart |
 //! | [`feature_gates`], [`identity`], [`zones`] | conclusions from the objects of a cluster |
 //! | [`iam_policy`] | IAM policy documents |
+//! | [`node_agents`] | the DaemonSets of network plugins and CSI drivers, and the taints that they remove |
+//! | [`node_access`] | the roles whose nodes may join the cluster: `aws-auth` and access entries |
 //! | [`placeholders`] | placeholders in a part of an object |
 //! | [`metric_queries`] | alerts and dashboards |
 //! | [`type_meta`] | `apiVersion` and `kind` where one of them is missing or misspelt |
@@ -37,6 +39,8 @@ pub mod job;
 pub mod location;
 pub mod metadata;
 pub mod metric_queries;
+pub mod node_access;
+pub mod node_agents;
 pub mod node_claim;
 pub mod node_class;
 pub mod node_config;

@@ -12,6 +12,7 @@ use manifest::tree::{Comment, Node, Style, Tree};
 use crate::iam_policy::attaches_broad_policy;
 use crate::metadata::Metadata;
 use crate::metric_queries;
+use crate::node_access::is_access_entry;
 use crate::pod::{PodTemplate, template};
 use crate::type_meta::TypeMeta;
 
@@ -35,7 +36,7 @@ pub enum Form {
     Api,
     /// An IAM policy document: `Version` and `Statement`.
     IamPolicy,
-    /// A resource of a CloudFormation template that holds IAM policies.
+    /// A resource of a CloudFormation template that holds IAM policies, or that is an access entry of EKS.
     StackResource,
     /// Values of Karpenter's Helm chart, alone or under the key `karpenter`.
     ChartValues,
@@ -346,7 +347,7 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
         return vec![of(root, Form::IamPolicy)];
     }
     let resources = root.members_at(&["Resources"]).map(|(_, node)| node);
-    let policies = resources.filter(|resource| holds_iam_policy(*resource));
+    let policies = resources.filter(|resource| holds_iam_policy(*resource) || is_access_entry(*resource));
     let policies: Vec<_> = policies.map(|resource| of(resource, Form::StackResource)).collect();
     if !policies.is_empty() {
         return policies;

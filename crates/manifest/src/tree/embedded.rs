@@ -1,7 +1,8 @@
 //! Documents within strings.
 //!
 //! An Application of Argo CD holds the values of a Helm chart as a YAML document in a string. The parsers read that
-//! document below the node of the string, so that its values have spans too.
+//! document below the node of the string, so that its values have spans too. The ConfigMap `aws-auth` of EKS holds its role
+//! mappings in the same way.
 
 use super::node::Node;
 use super::store::{Style, Tree};
@@ -23,9 +24,12 @@ impl Node<'_> {
 }
 
 impl Tree {
-    /// Whether a string is at `source.helm.values`, or at the same path of an item of `sources`.
+    /// Whether a string is at `source.helm.values`, or at the same path of an item of `sources`, or at `data.mapRoles`.
     pub(crate) fn holds_document(&self, id: u32) -> bool {
         let node = self.node(id);
+        if node.key() == "mapRoles" {
+            return node.as_str().is_some() && node.parent().is_some_and(|data| data.key() == "data");
+        }
         if node.key() != "values" {
             return false;
         }

@@ -26,7 +26,7 @@ mod truth;
 pub use access::{Boundary, IamAccess, OwnedPolicy};
 pub use condition::{ContextValue, IamCondition, IamOperator};
 pub use owner::PolicyOwner;
-pub use parse::holds;
+pub use parse::{holds, text};
 pub use pass_role::{PASS_ROLE, PassRefusal, PassedRoles};
 pub use policy::{IamPolicy, IamRequest, IamStatement, PolicyLocation, PolicyText};
 pub use role::{IamRole, attaches_broad_policy};

@@ -196,7 +196,7 @@ fn words<'t, 'd>(node: Node<'t>, at: Locate<'_, 't, 'd>) -> Vec<PolicyText<'d>> 
 }
 
 /// Returns the text of a value. `${}` encloses what CloudFormation fills in.
-pub(super) fn text(node: Node<'_>) -> String {
+pub fn text(node: Node<'_>) -> String {
     match node.value() {
         Value::String(text) if has_function_tag(node) => format!("${{{text}}}"),
         Value::String(text) => text.to_owned(),

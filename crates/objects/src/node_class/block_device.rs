@@ -39,6 +39,35 @@ pub struct EbsBlockDevice<'d>(Node<'d>);
 impl<'d> EbsBlockDevice<'d> {
     /// `volumeSize`.
     pub fn volume_size(self) -> Option<Node<'d>> {
-        self.0.get("volumeSize").filter(|size| !size.is_null())
+        self.field("volumeSize")
+    }
+
+    /// `volumeType`.
+    pub fn volume_type(self) -> Option<Node<'d>> {
+        self.field("volumeType")
+    }
+
+    /// `iops`.
+    pub fn iops(self) -> Option<Node<'d>> {
+        self.field("iops")
+    }
+
+    /// `throughput`.
+    pub fn throughput(self) -> Option<Node<'d>> {
+        self.field("throughput")
+    }
+
+    /// `encrypted`.
+    pub fn encrypted(self) -> Option<Node<'d>> {
+        self.field("encrypted")
+    }
+
+    /// `kmsKeyID`.
+    pub fn kms_key_id(self) -> Option<Node<'d>> {
+        self.field("kmsKeyID")
+    }
+
+    fn field(self, key: &str) -> Option<Node<'d>> {
+        self.0.get(key).filter(|node| !node.is_null())
     }
 }

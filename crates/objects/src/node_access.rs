@@ -1,0 +1,168 @@
+//! Access of nodes to the API server of EKS: the ConfigMap `aws-auth`, and access entries.
+//!
+//! Sources: Amazon EKS User Guide, "Grant IAM users access to Kubernetes with a ConfigMap" and "Create access entries".
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use karpenter::kind::Kind;
+use manifest::tree::{Children, Node, items_of};
+
+use crate::iam_policy::text;
+use crate::node_class::Ec2NodeClass;
+use crate::object::{Form, Object};
+
+/// `v1` ConfigMap.
+pub const CONFIG_MAP: Kind = Kind::of("", "v1", "ConfigMap");
+/// The configuration file of eksctl.
+pub const CLUSTER_CONFIG: Kind = Kind::of("eksctl.io", "v1alpha5", "ClusterConfig");
+
+/// View of the ConfigMap `aws-auth`.
+#[derive(Clone, Copy, Debug)]
+pub struct AwsAuth<'d>(Object<'d>);
+
+impl<'d> AwsAuth<'d> {
+    /// The object as `aws-auth`, where it is the ConfigMap.
+    pub fn of(object: Object<'d>) -> Option<Self> {
+        let namespace = object.namespace();
+        let is_here = namespace.is_empty() || namespace == "kube-system";
+        (object.is(CONFIG_MAP) && object.name() == "aws-auth" && is_here).then_some(Self(object))
+    }
+
+    /// `data.mapRoles`.
+    pub fn map_roles(self) -> Option<Node<'d>> {
+        self.0.at(&["data", "mapRoles"])
+    }
+
+    /// The items of the document in `data.mapRoles`.
+    pub fn roles(self) -> impl Iterator<Item = RoleMapping<'d>> {
+        items_of(self.map_roles().and_then(Node::embedded)).map(RoleMapping)
+    }
+}
+
+/// View of an item of `mapRoles`.
+#[derive(Clone, Copy, Debug)]
+pub struct RoleMapping<'d>(Node<'d>);
+
+impl<'d> RoleMapping<'d> {
+    /// The item.
+    pub fn node(self) -> Node<'d> {
+        self.0
+    }
+
+    /// `rolearn`.
+    pub fn role_arn(self) -> Option<Node<'d>> {
+        self.0.get("rolearn")
+    }
+
+    /// `username`.
+    pub fn user_name(self) -> Option<Node<'d>> {
+        self.0.get("username")
+    }
+
+    /// `groups`.
+    pub fn group_list(self) -> Option<Node<'d>> {
+        self.0.get("groups")
+    }
+
+    /// The items of `groups`.
+    pub fn groups(self) -> Children<'d> {
+        items_of(self.group_list())
+    }
+
+    /// The name of the role: the text after the last slash of `rolearn`.
+    pub fn role(self) -> Option<&'d str> {
+        self.role_arn()?.as_str()?.rsplit('/').next()
+    }
+}
+
+/// Access entry of EKS, as CloudFormation, eksctl or an operator declares it.
+#[derive(Clone, Copy, Debug)]
+pub struct AccessEntry<'d> {
+    /// The mapping that holds the fields.
+    pub node: Node<'d>,
+    /// The ARN of the role or user.
+    pub principal: Option<Node<'d>>,
+    /// The type; `STANDARD` if absent.
+    pub kind: Option<Node<'d>>,
+}
+
+impl<'d> AccessEntry<'d> {
+    /// The access entries of an object.
+    pub fn all(object: Object<'d>) -> Vec<Self> {
+        let entry = |node: Node<'d>, principal: &str, kind: &str| Self {
+            node,
+            principal: node.get(principal),
+            kind: node.get(kind).filter(|kind| !kind.is_null()),
+        };
+        match (object.form(), object.group(), object.kind()) {
+            (Form::StackResource, ..) if is_access_entry(object.root()) => {
+                let properties = object.root().get("Properties").into_iter();
+                properties.map(|node| entry(node, "PrincipalArn", "Type")).collect()
+            }
+            (Form::Api, "eks.services.k8s.aws", "AccessEntry") => {
+                object.at(&["spec"]).into_iter().map(|node| entry(node, "principalARN", "type")).collect()
+            }
+            (Form::Api, "eks.aws.upbound.io" | "eks.aws.m.upbound.io", "AccessEntry") => {
+                let parameters = object.at(&["spec", "forProvider"]).into_iter();
+                parameters.map(|node| entry(node, "principalArn", "type")).collect()
+            }
+            _ if object.is(CLUSTER_CONFIG) => items_of(object.at(&["accessConfig", "accessEntries"]))
+                .map(|node| entry(node, "principalARN", "type"))
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The type, where it is known.
+    pub fn kind_text(self) -> Option<&'d str> {
+        match self.kind {
+            None => Some("STANDARD"),
+            Some(kind) => kind.as_str(),
+        }
+    }
+
+    /// The ARN of the principal. `${}` encloses what CloudFormation fills in.
+    pub fn principal_text(self) -> String {
+        self.principal.map(text).unwrap_or_default()
+    }
+}
+
+/// Whether a resource of a CloudFormation template is an access entry.
+pub(crate) fn is_access_entry(resource: Node<'_>) -> bool {
+    resource.str_at(&["Type"]) == Some("AWS::EKS::AccessEntry")
+}
+
+/// The roles of the nodes of a cluster, and what gives them access.
+#[derive(Debug, Default)]
+pub struct NodeAccess<'d> {
+    /// The EC2NodeClasses by the name of their role: of each role the first.
+    pub roles: BTreeMap<&'d str, Ec2NodeClass<'d>>,
+    /// The first `aws-auth`.
+    pub aws_auth: Option<AwsAuth<'d>>,
+    /// The names of the roles that `aws-auth` maps, or that an access entry names.
+    pub granted: BTreeSet<String>,
+}
+
+impl<'d> NodeAccess<'d> {
+    /// Collects the roles from the objects of a cluster.
+    pub fn of(objects: &[Object<'d>]) -> Self {
+        let mut access = Self::default();
+        for object in objects {
+            if let Some(class) = Ec2NodeClass::of(*object) {
+                let role = class.role().and_then(Node::as_str).and_then(|role| role.rsplit('/').next());
+                if let Some(role) = role {
+                    access.roles.entry(role).or_insert(class);
+                }
+            } else if let Some(aws_auth) = AwsAuth::of(*object) {
+                access.aws_auth = access.aws_auth.or(Some(aws_auth));
+                access.granted.extend(aws_auth.roles().filter_map(RoleMapping::role).map(str::to_owned));
+            } else {
+                let entries = AccessEntry::all(*object).into_iter();
+                let names =
+                    entries.filter_map(|entry| Some(entry.principal_text().rsplit('/').next()?.to_owned()));
+                access.granted.extend(names);
+            }
+        }
+        access
+    }
+}

@@ -1,0 +1,170 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
+use lint::context::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::chart_values;
+use objects::controller::Controller;
+use objects::object::Object;
+use objects::pod::{Pod, PodSpec};
+use objects::priority_class::PriorityClass;
+use objects::workload::Workload;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds a controller without a priority class. The chart sets `system-cluster-critical`, so that the class is missing
+    /// only where somebody removed it or wrote the Deployment by hand.
+    ///
+    /// The message also names a single replica. A single replica alone is not reported, because many small clusters have one
+    /// on purpose. A PriorityClass in the input that is the default for all pods counts as a class, and a controller that
+    /// selects Fargate needs none.
+    ///
+    /// ## Why it is bad
+    ///
+    /// When the nodes that the controller may use are full, its pod waits behind every other pod and is the first to be
+    /// evicted. While it is Pending, Karpenter launches no nodes for the pods that fill them, and nothing resolves that
+    /// without help.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// settings: {clusterName: prod}
+    /// priorityClassName: ""
+    /// replicas: 1
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// settings: {clusterName: prod}
+    /// priorityClassName: system-cluster-critical
+    /// replicas: 2
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - `priorityClassName` and `replicas` in charts/karpenter/values.yaml of aws/karpenter-provider-aws at v1.0.0 to v1.14.1
+    /// - aws/karpenter-provider-aws#7658
+    RULE {
+        name: "controller-fragile",
+        family: Family::Access,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "the controller has no priority class, so that it stays Pending when its nodes are full",
+        on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
+        inventory: &[],
+        check: check,
+    }
+}
+
+/// Maximum number of priority classes to search for the default. A cluster has few.
+const MAX_CLASSES: usize = 100;
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let Some((place, replicas)) = in_deployment(object).or_else(|| in_values(object)) else { return };
+    let mut classes = context.inventory.of(Kind::PRIORITY_CLASS).take(MAX_CLASSES);
+    if classes.any(|class| PriorityClass::of(class).is_some_and(PriorityClass::is_global_default)) {
+        return;
+    }
+    let single = replicas.filter(|node| node.as_int() == Some(1));
+    let alone = if single.is_some() { ", and there is no second replica" } else { "" };
+    let message = format!(
+        "without a priority class the controller stays Pending when its nodes are full, and then nothing launches nodes{alone}"
+    );
+    let finding = Finding::new(&RULE, place, message)
+        .help("write `priorityClassName: system-cluster-critical`, as the chart does");
+    findings.push(match single {
+        Some(node) => finding.related(Place::value(node), "the only replica"),
+        None => finding,
+    });
+}
+
+/// The place of the missing class in a Deployment, and the number of replicas. A Deployment without a selector is a patch.
+fn in_deployment(object: Object<'_>) -> Option<(Place<'_>, Option<Node<'_>>)> {
+    let controller = Controller::of(object).filter(|controller| controller.certain)?;
+    let workload = Workload::of(controller.object);
+    workload.selector()?;
+    let spec = Pod::of(object)?.spec();
+    let is_empty = spec.priority_class_name().is_none_or(str::is_empty);
+    let number = spec.node().get("priority");
+    if !is_empty || number.is_some() || is_on_fargate(spec) {
+        return None;
+    }
+    let place = match spec.node().get("priorityClassName") {
+        Some(node) => Place::value(node),
+        None => Place::missing(spec.node(), "priorityClassName"),
+    };
+    Some((place, workload.replicas()))
+}
+
+/// The empty class in the values of the chart.
+fn in_values(object: Object<'_>) -> Option<(Place<'_>, Option<Node<'_>>)> {
+    let spec = chart_values::of(object)?.pod_spec()?;
+    let node = spec.node().get("priorityClassName").filter(|node| node.as_str() == Some(""))?;
+    (!is_on_fargate(spec)).then(|| (Place::value(node), spec.node().get("replicas")))
+}
+
+/// Whether the pod is for Fargate, where each pod has its own node.
+fn is_on_fargate(spec: PodSpec<'_>) -> bool {
+    const COMPUTE_TYPE: &str = "eks.amazonaws.com/compute-type";
+    spec.tolerations().any(|item| item.key() == Some(COMPUTE_TYPE))
+        || spec.node_selector().any(|(key, node)| key == COMPUTE_TYPE && node.as_str() == Some("fargate"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn controller(spec: &str) -> String {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  replicas: 1\n  selector: {{matchLabels: {{a: b}}}}\n  template:\n    spec:\n      {spec}\n      containers:\n      - image: public.ecr.aws/karpenter/controller:1.4.2\n"
+        )
+    }
+
+    #[test]
+    fn reports_a_controller_without_priority_class() {
+        insta::assert_snapshot!(findings(&RULE, &controller("dnsPolicy: Default")), @"
+          8 |     spec:
+            |     ^^^^
+        warning Deployment/karpenter spec.template.spec.priorityClassName [all]
+          without a priority class the controller stays Pending when its nodes are full, and then nothing launches nodes, and there is no second replica
+          help: write `priorityClassName: system-cluster-critical`, as the chart does
+          see line 5 spec.replicas: the only replica
+        ");
+        let two = controller("priorityClassName: ''").replace("replicas: 1", "replicas: 2");
+        insta::assert_snapshot!(findings(&RULE, &two), @"
+          9 |       priorityClassName: ''
+            |                          ^^
+        warning Deployment/karpenter spec.template.spec.priorityClassName [all]
+          without a priority class the controller stays Pending when its nodes are full, and then nothing launches nodes
+          help: write `priorityClassName: system-cluster-critical`, as the chart does
+        ");
+        silent(&RULE, &controller("priorityClassName: system-cluster-critical"));
+        silent(&RULE, &controller("priorityClassName: '${CLASS}'"));
+        silent(&RULE, &controller("priority: 1000"));
+        silent(&RULE, &controller("dnsPolicy: Default").replace("  selector: {matchLabels: {a: b}}\n", ""));
+    }
+
+    #[test]
+    fn accepts_a_default_class_and_fargate() {
+        let class = |default: bool| {
+            format!(
+                "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {{name: a}}\nglobalDefault: {default}\nvalue: 1000\n"
+            )
+        };
+        silent(&RULE, &(controller("dnsPolicy: Default") + &class(true)));
+        assert!(!findings(&RULE, &(controller("dnsPolicy: Default") + &class(false))).is_empty());
+        silent(&RULE, &controller("tolerations: [{key: eks.amazonaws.com/compute-type, value: fargate}]"));
+    }
+
+    #[test]
+    fn values_keep_the_class_of_the_chart() {
+        silent(&RULE, "settings: {clusterName: a}\nreplicas: 1\n");
+        assert!(findings(&RULE, "settings: {clusterName: a}\npriorityClassName: ''\n").contains("warning"));
+    }
+}
