@@ -1,0 +1,133 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
+use lint::context::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::{Fixes, On};
+use objects::node_class::Ec2NodeClass;
+use objects::object::Object;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds volumes with `kmsKeyID` that are not encrypted: `encrypted` is false or absent.
+    ///
+    /// Whether the policy of the key lets Karpenter and EC2 use the key cannot be seen in manifests. If it does not, the
+    /// instance stops within seconds (`Client.InternalError: Client error on launch`), which `karpwarden diagnose` explains.
+    ///
+    /// ## Why it is bad
+    ///
+    /// EC2 accepts a key only for an encrypted volume, and refuses to launch nodes. Where `encrypted` is absent and the
+    /// account does not encrypt volumes by default, that happens as well.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   blockDeviceMappings:
+    ///     - deviceName: /dev/xvda
+    ///       ebs:
+    ///         volumeSize: 100Gi
+    ///         encrypted: false
+    ///         kmsKeyID: 1234abcd-12ab-34cd-56ef-1234567890ab
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   blockDeviceMappings:
+    ///     - deviceName: /dev/xvda
+    ///       ebs:
+    ///         volumeSize: 100Gi
+    ///         encrypted: true
+    ///         kmsKeyID: 1234abcd-12ab-34cd-56ef-1234567890ab
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - `CreateVolume`, parameter `KmsKeyId`, in the Amazon EC2 API Reference: with a key, the encrypted state must be true
+    /// - website/content/en/docs/troubleshooting.md of aws/karpenter-provider-aws on encrypted volumes
+    /// - aws/karpenter-provider-aws#1407, #3767, #3328
+    RULE {
+        name: "kms-volume-permissions",
+        family: Family::Nodeclass,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a volume has a KMS key but is not encrypted, so that EC2 refuses to launch nodes",
+        on: &[On::Kind(Kind::NODE_CLASS)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let Some(class) = Ec2NodeClass::of(object) else { return };
+    for ebs in class.block_device_mappings().filter_map(|mapping| mapping.ebs()) {
+        let Some(key) = ebs.kms_key_id().filter(|key| key.as_str() != Some("")) else { continue };
+        match ebs.encrypted() {
+            Some(node) if node.as_bool() == Some(false) => {
+                let message =
+                    "EC2 accepts a KMS key only for an encrypted volume, and refuses to launch nodes";
+                findings.push(
+                    Finding::new(&RULE, Place::value(node), message)
+                        .help("write `encrypted: true`, or remove `kmsKeyID`")
+                        .related(Place::value(key), "the key"),
+                );
+            }
+            Some(_) => {}
+            None => {
+                let message = "EC2 accepts a KMS key only for an encrypted volume: unless the account encrypts volumes by default, it refuses to launch nodes";
+                findings.push(
+                    Finding::new(&RULE, Place::value(key), message)
+                        .severity(Severity::Warning)
+                        .help("write `encrypted: true`"),
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn class(ebs: &str) -> String {
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  blockDeviceMappings:\n  - deviceName: /dev/xvda\n    ebs: {{{ebs}}}\n"
+        )
+    }
+
+    #[test]
+    fn reports_a_key_for_a_volume_that_is_not_encrypted() {
+        insta::assert_snapshot!(findings(&RULE, &class("encrypted: false, kmsKeyID: a")), @"
+          7 |     ebs: {encrypted: false, kmsKeyID: a}
+            |                      ^^^^^
+        error EC2NodeClass/a spec.blockDeviceMappings[0].ebs.encrypted [all]
+          EC2 accepts a KMS key only for an encrypted volume, and refuses to launch nodes
+          help: write `encrypted: true`, or remove `kmsKeyID`
+          see line 7 spec.blockDeviceMappings[0].ebs.kmsKeyID: the key
+        ");
+        insta::assert_snapshot!(findings(&RULE, &class("kmsKeyID: a")), @"
+          7 |     ebs: {kmsKeyID: a}
+            |                     ^
+        warning EC2NodeClass/a spec.blockDeviceMappings[0].ebs.kmsKeyID [all]
+          EC2 accepts a KMS key only for an encrypted volume: unless the account encrypts volumes by default, it refuses to launch nodes
+          help: write `encrypted: true`
+        ");
+        silent(&RULE, &class("encrypted: true, kmsKeyID: a"));
+        silent(&RULE, &class("encrypted: '${ENCRYPTED}', kmsKeyID: a"));
+        silent(&RULE, &class("encrypted: false"));
+        silent(&RULE, &class("encrypted: false, kmsKeyID: ''"));
+    }
+}
