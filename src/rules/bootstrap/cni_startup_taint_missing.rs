@@ -1,0 +1,182 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
+use lint::context::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::{Fixes, On};
+use objects::node_agents::{CILIUM_TAINT, NodeAgent};
+use objects::node_claim::TaintField;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use values::placeholder::has_placeholder;
+
+rule! {
+    /// ## What it does
+    ///
+    /// If the input has the DaemonSet of Cilium's agent, checks that each NodePool has the startup taint
+    /// `node.cilium.io/agent-not-ready`. The key is another one if `agent-not-ready-taint-key` in the ConfigMap
+    /// `cilium-config` says so. The rule is silent if `set-cilium-node-taints` is off there.
+    ///
+    /// Of the agents with a taint, only Cilium puts it on nodes by itself. The CSI drivers of AWS only remove their taint, so
+    /// that a NodePool without it is not wrong. Calico has no such taint.
+    ///
+    /// The policy does not look up workloads, so the finding is only in the report of files.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Cilium's operator taints each new node until the agent runs on it. Karpenter does not expect the taint, and takes the
+    /// node for usable. The pods cannot be bound to it yet, so Karpenter launches a second node for them, and removes one of
+    /// the two later. In the seconds before the taint is set, pods also start without Cilium's network.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: DaemonSet
+    /// metadata: {name: cilium, namespace: kube-system}
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       tolerations: [{operator: Exists}]
+    ///       containers: [{name: cilium-agent, image: "quay.io/cilium/cilium:v1.17.4"}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       startupTaints:
+    ///         - {key: node.cilium.io/agent-not-ready, value: "true", effect: NoExecute}
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: DaemonSet
+    /// metadata: {name: cilium, namespace: kube-system}
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       tolerations: [{operator: Exists}]
+    ///       containers: [{name: cilium-agent, image: "quay.io/cilium/cilium:v1.17.4"}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - install/kubernetes/cilium/templates/cilium-configmap.yaml of cilium/cilium at 002c6ff: the chart sets
+    ///   `set-cilium-node-taints` unless `operator.setNodeTaints` or `operator.removeNodeTaints` is false
+    /// - docs/install.md of kubernetes-sigs/aws-ebs-csi-driver, "Configure node startup taint"
+    /// - chanzuckerberg/cztack#895, cisco-open/forge#688
+    RULE {
+        name: "cni-startup-taint-missing",
+        family: Family::Bootstrap,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "Karpenter launches two nodes for the same pods, because it does not expect the taint of Cilium",
+        on: &[On::Kind(Kind::NODE_POOL)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
+    let Some(spec) = pool.claim_spec() else { return };
+    let agents = context.inventory.node_agents();
+    let Some((_, image)) = agents.find(NodeAgent::Cilium) else { return };
+    if agents.cilium_setting("set-cilium-node-taints").is_some_and(|text| text != "true") {
+        return;
+    }
+    let key = agents.cilium_setting("agent-not-ready-taint-key").unwrap_or(CILIUM_TAINT);
+    // Under `taints` the taint is another mistake, and a placeholder may become the key.
+    let is_expected = |text: &str| text == key || has_placeholder(text);
+    let mut taints = TaintField::ALL.into_iter().flat_map(|field| pool.taints(field));
+    if taints.any(|taint| taint.key().is_some_and(is_expected)) || has_placeholder(key) {
+        return;
+    }
+    let message = format!(
+        "Cilium taints new nodes with `{key}`, which this NodePool does not announce: Karpenter takes the node for usable too early, and launches a second node for the same pods"
+    );
+    let place = match spec.taint_list(TaintField::StartupTaints) {
+        Some(list) => Place::key(list),
+        None => Place::missing(spec.node(), "startupTaints"),
+    };
+    findings.push(
+        Finding::new(&RULE, place, message)
+            .help(format!(
+                "add `{{key: {key}, value: \"true\", effect: NoExecute}}` to `startupTaints`; the nodes of the NodePool drift and are replaced"
+            ))
+            .related(Place::value(image), "the Cilium agent"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    const CILIUM: &str = "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: cilium}\nspec: {template: {spec: {containers: [{name: cilium-agent, image: 'quay.io/cilium/cilium:v1.17.4@sha256:ab'}]}}}\n";
+
+    fn pool(taints: &str) -> String {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      {taints}\n      requirements: []\n"
+        )
+    }
+
+    fn config(data: &str) -> String {
+        format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: cilium-config}}\ndata: {{{data}}}\n")
+    }
+
+    #[test]
+    fn reports_a_pool_without_the_taint_of_cilium() {
+        insta::assert_snapshot!(findings(&RULE, &(pool("expireAfter: Never") + CILIUM)), @r#"
+          6 |     spec:
+            |     ^^^^
+        warning NodePool/a spec.template.spec.startupTaints [all]
+          Cilium taints new nodes with `node.cilium.io/agent-not-ready`, which this NodePool does not announce: Karpenter takes the node for usable too early, and launches a second node for the same pods
+          help: add `{key: node.cilium.io/agent-not-ready, value: "true", effect: NoExecute}` to `startupTaints`; the nodes of the NodePool drift and are replaced
+          see line 13 spec.template.spec.containers[0].image: the Cilium agent
+        "#);
+        let other = pool("startupTaints: [{key: ebs.csi.aws.com/agent-not-ready, effect: NoExecute}]");
+        assert!(findings(&RULE, &(other + CILIUM)).contains("spec.template.spec.startupTaints "));
+        silent(&RULE, &pool("expireAfter: Never"));
+        silent(&RULE, &(pool("expireAfter: Never") + &CILIUM.replace("cilium/cilium:", "cilium/operator:")));
+    }
+
+    #[test]
+    fn accepts_the_taint_in_either_list_and_placeholders() {
+        for taints in [
+            "startupTaints: [{key: node.cilium.io/agent-not-ready, effect: NoExecute}]",
+            "taints: [{key: node.cilium.io/agent-not-ready, effect: NoExecute}]",
+            "startupTaints: [{key: '${KEY}', effect: NoExecute}]",
+            "nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: a}",
+        ] {
+            silent(&RULE, &(pool(taints) + CILIUM));
+        }
+    }
+
+    #[test]
+    fn follows_the_configuration_of_cilium() {
+        let text = |data: &str| pool("expireAfter: Never") + CILIUM + &config(data);
+        silent(&RULE, &text("set-cilium-node-taints: 'false'"));
+        let found = findings(
+            &RULE,
+            &text("set-cilium-node-taints: 'true', agent-not-ready-taint-key: example.com/wait"),
+        );
+        assert!(found.contains("Cilium taints new nodes with `example.com/wait`"), "{found}");
+    }
+}

@@ -1,0 +1,258 @@
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
+use lint::context::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::{Fixes, On};
+use objects::node_agents::NodeAgent;
+use objects::node_claim::TaintField;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use objects::placeholders::has_placeholder_below;
+use objects::pod::{Pod, TolerationItem};
+use objects::taint::TaintItem;
+use scheduling::taints::{PoolTaint, Toleration};
+
+use crate::rules::taint;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks that the DaemonSet of an agent tolerates the startup taints of the NodePools that only this agent removes:
+    /// Cilium, and the CSI drivers for EBS, EFS, FSx and S3. The VPC CNI plugin removes no taint, but has to tolerate every
+    /// startup taint, because agents without the network of the host need it.
+    ///
+    /// A DaemonSet that selects particular nodes is not reported. The policy does not look up NodePools for it, so the finding
+    /// is only in the report of files.
+    ///
+    /// ## Why it is bad
+    ///
+    /// The agent does not start on a node with the taint, and the taint stays until the agent runs. The node never becomes
+    /// initialized, its pods stay Pending (`StartupTaint "…" still exists`), and Karpenter launches further nodes that end the
+    /// same way.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       startupTaints: [{key: ebs.csi.aws.com/agent-not-ready, effect: NoExecute}]
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: DaemonSet
+    /// metadata: {name: ebs-csi-node, namespace: kube-system}
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       tolerations: [{key: CriticalAddonsOnly, operator: Exists}]
+    ///       containers: [{name: ebs-plugin, image: "public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.48.0"}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       startupTaints: [{key: ebs.csi.aws.com/agent-not-ready, effect: NoExecute}]
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: DaemonSet
+    /// metadata: {name: ebs-csi-node, namespace: kube-system}
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       tolerations: [{operator: Exists}]
+    ///       containers: [{name: ebs-plugin, image: "public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.48.0"}]
+    /// ```
+    ///
+    /// ## References
+    ///
+    /// - charts/aws-ebs-csi-driver/values.yaml (`node.tolerateAllTaints`) and docs/install.md ("Configure node startup taint")
+    ///   of kubernetes-sigs/aws-ebs-csi-driver
+    /// - METR/hawk#25, terraform-aws-modules/terraform-aws-eks#3621, aws/karpenter-provider-aws#628
+    /// - pkg/controllers/nodeclaim/lifecycle/initialization.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0
+    RULE {
+        name: "startup-taint-deadlocks-agent",
+        family: Family::Bootstrap,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "the agent that removes a startup taint does not tolerate it, so nodes never become initialized",
+        on: &[On::Kind(Kind::of("apps", "v1", "DaemonSet"))],
+        inventory: &[],
+        check: check,
+    }
+}
+
+/// Maximum number of NodePools that a finding shows.
+const MAX_RELATED: usize = 3;
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let Some(pod) = Pod::of(object) else { return };
+    let Some((agent, _)) = NodeAgent::of(pod).filter(|_| runs_on_every_node(pod)) else { return };
+    // The first DaemonSet of an agent is compared with the NodePools. A second one, as for Windows, is on other nodes.
+    let first = context.inventory.node_agents().find(agent);
+    if first.is_none_or(|(first, _)| first.object() != object) {
+        return;
+    }
+    let pools = context.inventory.of(Kind::NODE_POOL).filter_map(NodePool::of);
+    let stuck = pools
+        .filter(|pool| !pool.is_of_auto_mode())
+        .filter_map(|pool| Some((pool, untolerated(agent, pod, pool)?)));
+    let stuck: Vec<_> = stuck.collect();
+    let Some((pool, item)) = stuck.first() else { return };
+    let taint = PoolTaint::from_item(*item);
+    let name = pool.object().name();
+    let (message, severity) = if agent.taint() == Some(taint.key) {
+        let message = format!(
+            "{} does not tolerate `{taint}` of the NodePool `{name}`, and nothing else removes this taint: its nodes never become initialized",
+            agent.name()
+        );
+        (message, Severity::Error)
+    } else {
+        let message = format!(
+            "{} does not tolerate `{taint}` of the NodePool `{name}`: if what removes the taint needs the network of pods, its nodes never become initialized",
+            agent.name()
+        );
+        (message, Severity::Warning)
+    };
+    let place = match pod.spec().toleration_list() {
+        Some(list) => Place::key(list),
+        None => Place::missing(pod.spec().node(), "tolerations"),
+    };
+    let mut finding = Finding::new(&RULE, place, message).severity(severity).help(format!(
+        "add the toleration `{{operator: Exists}}`, as the agent's own manifest has it, or `{{key: {}, operator: Exists}}`",
+        taint.key
+    ));
+    for (pool, item) in stuck.iter().take(MAX_RELATED) {
+        finding = finding.related(
+            taint::place(*item),
+            format!("startup taint of the NodePool `{}`", pool.object().name()),
+        );
+    }
+    findings.push(finding);
+}
+
+/// The first startup taint of a NodePool that keeps the agent off its nodes, and that waits for the agent.
+fn untolerated<'d>(agent: NodeAgent, pod: Pod<'d>, pool: NodePool<'d>) -> Option<TaintItem<'d>> {
+    pool.taints(TaintField::StartupTaints).find(|item| {
+        let taint = PoolTaint::from_item(*item);
+        let waits = agent.taint().is_none_or(|key| key == taint.key);
+        let may_tolerate = |toleration: TolerationItem<'d>| {
+            has_placeholder_below(toleration.node()) || Toleration::from_item(toleration).tolerates(&taint)
+        };
+        waits
+            && matches!(taint.effect, "NoSchedule" | "NoExecute")
+            && !is_of_kubernetes(taint.key)
+            && !has_placeholder_below(item.node())
+            && !pod.spec().tolerations().any(may_tolerate)
+    })
+}
+
+/// Whether the DaemonSet controller adds a toleration for the taint by itself.
+///
+/// Source: `AddOrUpdateDaemonPodTolerations` in pkg/controller/daemon/util/daemonset_util.go of kubernetes/kubernetes.
+fn is_of_kubernetes(key: &str) -> bool {
+    key.starts_with("node.kubernetes.io/")
+}
+
+/// Whether the pod selects nodes by nothing but labels that say what every agent says: the system, the architecture, and
+/// that the node is an instance.
+fn runs_on_every_node(pod: Pod<'_>) -> bool {
+    const COMMON: [&str; 6] = [
+        "kubernetes.io/os",
+        "kubernetes.io/arch",
+        "beta.kubernetes.io/os",
+        "beta.kubernetes.io/arch",
+        "eks.amazonaws.com/compute-type",
+        "node.kubernetes.io/instance-type",
+    ];
+    let terms = pod
+        .spec()
+        .required_terms()
+        .flat_map(|term| term.match_expressions().items().filter_map(|item| item.key()).collect::<Vec<_>>());
+    pod.spec().node_selector().map(|(key, _)| key).chain(terms).all(|key| COMMON.contains(&key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn pool(taint: &str) -> String {
+        format!(
+            "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: web}}\nspec: {{template: {{spec: {{startupTaints: [{taint}]}}}}}}\n"
+        )
+    }
+
+    fn agent(image: &str, spec: &str) -> String {
+        format!(
+            "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: agent}}\nspec:\n  template:\n    spec:\n      {spec}\n      containers: [{{name: a, image: '{image}'}}]\n"
+        )
+    }
+
+    const EBS: &str = "public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.48.0";
+    const EBS_TAINT: &str = "{key: ebs.csi.aws.com/agent-not-ready, effect: NoExecute}";
+    const CNI: &str = "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.19.0";
+
+    #[test]
+    fn reports_an_agent_that_does_not_tolerate_its_own_taint() {
+        let text = agent(EBS, "tolerations: [{key: a, operator: Exists}]") + &pool(EBS_TAINT);
+        insta::assert_snapshot!(findings(&RULE, &text), @"
+          7 |       tolerations: [{key: a, operator: Exists}]
+            |       ^^^^^^^^^^^
+        error DaemonSet/agent spec.template.spec.tolerations [all]
+          the EBS CSI driver does not tolerate `ebs.csi.aws.com/agent-not-ready:NoExecute` of the NodePool `web`, and nothing else removes this taint: its nodes never become initialized
+          help: add the toleration `{operator: Exists}`, as the agent's own manifest has it, or `{key: ebs.csi.aws.com/agent-not-ready, operator: Exists}`
+          see line 13 spec.template.spec.startupTaints[0]: startup taint of the NodePool `web`
+        ");
+        let without = agent(EBS, "nodeSelector: {kubernetes.io/os: linux}") + &pool(EBS_TAINT);
+        assert!(findings(&RULE, &without).contains("spec.template.spec.tolerations"));
+        let other_effect =
+            "tolerations: [{key: ebs.csi.aws.com/agent-not-ready, operator: Exists, effect: NoSchedule}]";
+        assert!(!findings(&RULE, &(agent(EBS, other_effect) + &pool(EBS_TAINT))).is_empty());
+    }
+
+    #[test]
+    fn accepts_agents_that_tolerate_the_taint_or_run_elsewhere() {
+        for spec in [
+            "tolerations: [{operator: Exists}]",
+            "tolerations: [{key: ebs.csi.aws.com/agent-not-ready, operator: Exists}]",
+            "tolerations: [{key: '${KEY}', operator: Exists}]",
+            "nodeSelector: {role: system}",
+        ] {
+            silent(&RULE, &(agent(EBS, spec) + &pool(EBS_TAINT)));
+        }
+        let plain = agent(EBS, "dnsPolicy: Default");
+        silent(&RULE, &plain);
+        silent(&RULE, &(plain.clone() + &pool("{key: node.cilium.io/agent-not-ready, effect: NoExecute}")));
+        silent(&RULE, &(plain.clone() + &pool(&EBS_TAINT.replace("NoExecute", "PreferNoSchedule"))));
+        silent(&RULE, &(plain.replace("DaemonSet", "Deployment") + &pool(EBS_TAINT)));
+    }
+
+    #[test]
+    fn the_vpc_cni_plugin_has_to_tolerate_every_startup_taint() {
+        let text = agent(CNI, "dnsPolicy: Default") + &pool(EBS_TAINT);
+        insta::assert_snapshot!(findings(&RULE, &text), @"
+          6 |     spec:
+            |     ^^^^
+        warning DaemonSet/agent spec.template.spec.tolerations [all]
+          the VPC CNI plugin does not tolerate `ebs.csi.aws.com/agent-not-ready:NoExecute` of the NodePool `web`: if what removes the taint needs the network of pods, its nodes never become initialized
+          help: add the toleration `{operator: Exists}`, as the agent's own manifest has it, or `{key: ebs.csi.aws.com/agent-not-ready, operator: Exists}`
+          see line 13 spec.template.spec.startupTaints[0]: startup taint of the NodePool `web`
+        ");
+        silent(&RULE, &(agent(CNI, "tolerations: [{operator: Exists}]") + &pool(EBS_TAINT)));
+        let of_kubernetes = "{key: node.kubernetes.io/not-ready, effect: NoSchedule}";
+        silent(&RULE, &(agent(CNI, "dnsPolicy: Default") + &pool(of_kubernetes)));
+    }
+}
