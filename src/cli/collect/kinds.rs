@@ -107,9 +107,22 @@ mod tests {
     use super::*;
 
     /// Kinds that rules read and the snapshot lacks, with the reason.
-    const NOT_COLLECTED: [(&str, &str); 2] = [
+    const NOT_COLLECTED: [(&str, &str); 6] = [
+        ("AccessEntry", "an object of an operator, which often runs in another cluster"),
         ("ClusterConfig", "a file of eksctl, which no API server has"),
         ("ConfigMap", "may contain anything"),
+        (
+            "CustomResourceDefinition",
+            "the definitions of a cluster are larger than all its objects of Karpenter",
+        ),
+        (
+            "MutatingWebhookConfiguration",
+            "the API server names a webhook that fails, and `diagnose` explains it",
+        ),
+        (
+            "ValidatingWebhookConfiguration",
+            "the API server names a webhook that fails, and `diagnose` explains it",
+        ),
     ];
 
     fn is_collected(kind: Kind) -> bool {

@@ -158,6 +158,11 @@ fn architecture_in(name: &str) -> Option<&'static str> {
 
 /// The architectures that a NodePool allows, and the requirement or label that says so. `None` if a value is not known.
 fn allowed_architectures(pool: NodePool<'_>) -> Option<(Option<Node<'_>>, Vec<&'static str>)> {
+    let labels = pool.node_labels().map(|(key, _)| key);
+    let mut keys = pool.requirements().parsed().map(|requirement| requirement.key).chain(labels);
+    if keys.any(has_placeholder) {
+        return None;
+    }
     let mut stated = None;
     let mut allowed = ARCHITECTURES.to_vec();
     for requirement in pool.requirements().parsed().filter(|requirement| requirement.label() == ARCHITECTURE)
@@ -233,6 +238,7 @@ mod tests {
         silent(&RULE, &text("{name: 'my-image-${ARCH}-x86_64'}", ""));
         silent(&RULE, &text("{alias: al2023@latest}", ""));
         silent(&RULE, &text(X86, &arch("'${ARCH}'")));
+        silent(&RULE, &text(X86, &arch("amd64").replace("kubernetes.io/arch", "'${KEY}'")));
         silent(&RULE, &text(X86, "").replace("name: web}\n      req", "name: other}\n      req"));
     }
 }
