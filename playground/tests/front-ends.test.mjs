@@ -10,6 +10,7 @@ import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
 import { root, visit } from './browser.mjs';
+import { NODES, POOL } from './disruption-input.mjs';
 
 /** Builds a program unless `make test` has built it. */
 const built = (...args) => process.env.BUILT || cargo('build', '--quiet', '--locked', ...args);
@@ -85,7 +86,7 @@ before(async () => {
   // The test calls the page's workers directly.
   const assets = readdirSync(join(root, 'playground/dist/assets'));
   const urls = Object.fromEntries(
-    ['engine', 'symptoms', 'admission'].map((name) => [name, `${visited.server.address}assets/${assets.find((asset) => asset.startsWith(`${name}-worker`))}`]),
+    ['engine', 'symptoms', 'placement', 'admission'].map((name) => [name, `${visited.server.address}assets/${assets.find((asset) => asset.startsWith(`${name}-worker`))}`]),
   );
   await visited.page.evaluate((urls) => {
     globalThis.ask = {};
@@ -188,6 +189,40 @@ test('diagnoses of several clusters equal those of the command line', async () =
   const { stdout } = spawnSync(join(target, 'debug/karpwarden'), ['diagnose', '--format', 'json', ...flags], options);
   assert.equal(`${given}\n`, stdout);
   assert.equal(JSON.parse(given).logs.length, 2);
+});
+
+test('stories of the page equal those of the command line', async () => {
+  const path = join(root, 'crates/symptoms/src/story/example');
+  const files = readdirSync(path).map((name) => ({ name, text: readFileSync(join(path, name), 'utf8') }));
+  for (const [kind, name, flags] of [
+    ['Cluster', '', ['--timeline']],
+    ['Node', 'default-7xk2p', ['--node', 'default-7xk2p']],
+    ['Pod', 'shop/web-0', ['--pod', 'shop/web-0']],
+    ['NodePool', 'default', ['--nodepool', 'default']],
+  ]) {
+    const given = await visited.page.evaluate(([files, kind, name]) => globalThis.ask.symptoms('story', [{ name: '', files }], {}, kind, name), [files, kind, name]);
+    const { stories } = JSON.parse(native(files, flags, 'json', 'diagnose'));
+    assert.equal(stories.length, 1);
+    assert.deepEqual(given, stories);
+  }
+});
+
+test('the Disruption tab and the command line judge alike', async () => {
+  const at = '2026-03-11T10:30:00Z';
+  const files = [{ name: 'disruption.yaml', text: POOL + NODES }];
+  const { result } = await visited.page.evaluate(([files, at]) => globalThis.ask.placement('disruption', files, undefined, at), [files, at]);
+  const expected = JSON.parse(native(files, ['--at', at], 'json', 'disruption'));
+  const now = result.pools.map(({ name, nodes, weeks }) => ({
+    name,
+    nodes,
+    budgets: weeks.flatMap(({ reasons, left, intervals: [first, second] }) => reasons.map((reason) => ({ reason, allowed: left, until: second && second.allowed !== first.allowed ? first.end : '' }))),
+  }));
+  const order = (one, other) => (one.reason < other.reason ? -1 : 1);
+  for (const pool of [...now, ...expected.nodePools]) pool.budgets.sort(order);
+  assert.deepEqual(now, expected.nodePools.map(({ budgets, ...pool }) => ({ ...pool, budgets: budgets.map(({ reason, allowed, until }) => ({ reason, allowed, until })) })));
+  const obstacles = (nodes) => nodes.map(({ name, nodePool, blockedBy, until }) => ({ name, nodePool, blockedBy, until }));
+  assert.deepEqual(obstacles(result.nodes), obstacles(expected.nodes));
+  assert.ok(expected.nodes.some(({ blockedBy }) => blockedBy === 'pod-do-not-disrupt'));
 });
 
 test('the policy in the page answers as in policy-server', async () => {
