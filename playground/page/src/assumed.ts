@@ -1,4 +1,4 @@
-// What an answer assumes about the cluster.
+// Assumptions of an answer about the cluster.
 
 import { h } from './dom.ts';
 import { message } from './message.ts';

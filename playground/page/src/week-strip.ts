@@ -17,7 +17,7 @@ const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
 /** Heights in pixels: days, shapes, numbers. */
 const [ABOVE, SHAPES, BELOW] = [16, 30, 16];
-/** Height of the line that stands for nothing, so that closed times differ from open ones in more than colour. */
+/** Height of the line for closed times, which differ from open ones in more than colour. */
 const LINE = 3;
 /** Width of a character of a label, as a part of the narrowest strip. */
 const CHARACTER = 0.022;
