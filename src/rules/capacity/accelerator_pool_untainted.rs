@@ -72,7 +72,7 @@ const CATEGORY: &str = "karpenter.k8s.aws/instance-category";
 const GPU_COUNT: &str = "karpenter.k8s.aws/instance-gpu-count";
 
 /// The categories of instance types that all have accelerators: `crates/karpenter/src/instance_types`.
-const ACCELERATED: [&str; 5] = ["p", "g", "trn", "inf", "dl"];
+const ACCELERATED: [&str; 6] = ["p", "g", "gr", "trn", "inf", "dl"];
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };

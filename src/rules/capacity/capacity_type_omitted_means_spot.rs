@@ -6,6 +6,7 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -70,10 +71,16 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
-    let asks = pool.requirements().items().any(|item| item.key() == Some(labels::CAPACITY_TYPE));
+    let asks = pool
+        .requirements()
+        .items()
+        .any(|item| item.key().is_some_and(|key| key == labels::CAPACITY_TYPE || has_placeholder(key)));
     let is_labelled = pool.node_labels().any(|(key, _)| key == labels::CAPACITY_TYPE);
     // Without any requirement the API server refuses the NodePool.
-    let Some(list) = pool.requirements().node().filter(|_| !asks && !is_labelled) else { return };
+    let Some(list) = pool.requirements().node().filter(|list| list.is_sequence() && !asks && !is_labelled)
+    else {
+        return;
+    };
     let message = "this NodePool takes every capacity type, and Karpenter prefers spot instances to on-demand instances";
     findings.push(Finding::new(&RULE, Place::key(list), message).help(
         "require `karpenter.sh/capacity-type` with the values that the workloads tolerate: `spot`, `on-demand` or both",
@@ -104,6 +111,8 @@ mod tests {
 
     #[test]
     fn accepts_any_requirement_on_the_capacity_type_and_auto_mode() {
+        silent(&RULE, &pool("{key: '${KEY}', operator: Exists}"));
+        silent(&RULE, &pool("").replace("[]", "'${REQUIREMENTS}'"));
         for operator in
             ["operator: Exists", "operator: In, values: [spot]", "operator: NotIn, values: [spot]"]
         {

@@ -1,10 +1,12 @@
 use karpenter::kind::Kind;
+use karpenter::labels;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -70,11 +72,18 @@ rule! {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
     let restricts = |key: &str| {
-        key == "node.kubernetes.io/instance-type" || key.starts_with("karpenter.k8s.aws/instance-")
+        let key = labels::normalised(key);
+        key == "node.kubernetes.io/instance-type"
+            || key.starts_with("karpenter.k8s.aws/instance-")
+            || has_placeholder(key)
     };
     let is_bounded = pool.requirements().items().any(|item| item.key().is_some_and(restricts));
     let is_labelled = pool.node_labels().any(|(key, _)| restricts(key));
-    let Some(list) = pool.requirements().node().filter(|_| !is_bounded && !is_labelled) else { return };
+    let Some(list) =
+        pool.requirements().node().filter(|list| list.is_sequence() && !is_bounded && !is_labelled)
+    else {
+        return;
+    };
     let message = "no requirement restricts the instance types, so Karpenter may launch any, from `t3.nano` to metal servers";
     findings.push(Finding::new(&RULE, Place::key(list), message).help(
         "require `karpenter.k8s.aws/instance-category` and `karpenter.k8s.aws/instance-generation`, as Karpenter's documentation does",
@@ -109,6 +118,8 @@ mod tests {
             "node.kubernetes.io/instance-type",
             "karpenter.k8s.aws/instance-category",
             "karpenter.k8s.aws/instance-cpu",
+            "beta.kubernetes.io/instance-type",
+            "'${KEY}'",
         ] {
             silent(&RULE, &pool(&format!("{{key: {key}, operator: In, values: [a]}}")));
         }

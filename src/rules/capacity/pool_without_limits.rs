@@ -3,6 +3,7 @@ use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
+use manifest::tree::{Node, members_of};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 
@@ -66,11 +67,22 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     // The number of nodes of a static NodePool is written in `replicas`.
-    let Some(pool) = NodePool::of(object).filter(|pool| pool.replicas().is_none()) else { return };
-    let (None, Some(spec)) = (pool.limits(), object.at(&["spec"])) else { return };
+    let Some(pool) = NodePool::of(object).filter(|pool| pool.replicas().is_none_or(Node::is_null)) else {
+        return;
+    };
+    let limits = pool.limits().filter(|limits| !limits.is_null());
+    // A placeholder may stand for limits.
+    let place = match limits {
+        None => object.at(&["spec"]).map(|spec| Place::missing(spec, "limits")),
+        Some(limits) if limits.is_mapping() && members_of(Some(limits)).next().is_none() => {
+            Some(Place::key(limits))
+        }
+        Some(_) => None,
+    };
+    let Some(place) = place else { return };
     let message = "nothing limits how many nodes Karpenter launches from this NodePool";
     findings.push(
-        Finding::new(&RULE, Place::missing(spec, "limits"), message).help(
+        Finding::new(&RULE, place, message).help(
             "set `limits.cpu` and `limits.memory` to somewhat more than the NodePool needs at its peak",
         ),
     );
@@ -97,8 +109,15 @@ mod tests {
     }
 
     #[test]
+    fn reports_limits_that_limit_nothing() {
+        for spec in ["limits: {}", "limits: null", "replicas: null"] {
+            assert!(!findings(&RULE, &pool(spec)).is_empty(), "{spec}");
+        }
+    }
+
+    #[test]
     fn accepts_limits_and_static_pools() {
-        for spec in ["limits: {cpu: 1}", "limits: {nodes: 3}", "replicas: 2"] {
+        for spec in ["limits: {cpu: 1}", "limits: {nodes: 3}", "limits: '${LIMITS}'", "replicas: 2"] {
             silent(&RULE, &pool(spec));
         }
     }
