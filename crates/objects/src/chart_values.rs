@@ -34,7 +34,8 @@ impl<'d> ChartValues<'d> {
     /// Whether the values set a queue, under its key or under a key of older charts, or the object names files of values,
     /// which are not visible.
     pub fn may_set_queue(self, object: Object<'d>) -> bool {
-        let is_set = |node: Option<Node<'d>>| node.is_some_and(|node| node.as_str() != Some("") && !node.is_null());
+        let is_set =
+            |node: Option<Node<'d>>| node.is_some_and(|node| node.as_str() != Some("") && !node.is_null());
         let old = self.settings().is_some_and(|settings| {
             is_set(settings.interruption_queue_name()) || is_set(settings.aws_interruption_queue_name())
         });

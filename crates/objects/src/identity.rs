@@ -64,8 +64,9 @@ impl<'d> Identity<'d> {
             .iter()
             .filter_map(|(object, values)| text_of(*object, values.service_account_annotation(ROLE_ARN)?));
         let region = controllers.iter().find_map(|controller| Some(controller.setting(REGION).text()?.0));
-        let may_have_queue = controllers.iter().any(|controller| may_set(controller.setting(INTERRUPTION_QUEUE)))
-            || values.iter().any(|(object, values)| values.may_set_queue(*object));
+        let may_have_queue =
+            controllers.iter().any(|controller| may_set(controller.setting(INTERRUPTION_QUEUE)))
+                || values.iter().any(|(object, values)| values.may_set_queue(*object));
         let mut identity = Self {
             may_have_queue,
             name: find(CLUSTER_NAME, ChartValues::cluster_name),

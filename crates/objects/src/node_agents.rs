@@ -17,7 +17,7 @@ pub enum NodeAgent {
     EbsCsi,
     /// The node plugin of the EFS CSI driver.
     EfsCsi,
-    /// The node plugin of the FSx CSI driver.
+    /// The node plugin of the `FSx` CSI driver.
     FsxCsi,
     /// The node plugin of the Mountpoint for S3 CSI driver.
     S3Csi,

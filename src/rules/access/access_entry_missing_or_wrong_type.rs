@@ -111,7 +111,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     for entry in &entries {
         findings.extend(check_entry(object, *entry, context.inventory));
     }
-    if object.is(CLUSTER_CONFIG) {
+    // With several clusters in the input, the EC2NodeClass belongs to one of them.
+    let is_only = context.inventory.count(CLUSTER_CONFIG.group, CLUSTER_CONFIG.name) == 1;
+    if object.is(CLUSTER_CONFIG) && is_only {
         missing_in_eksctl(object, &entries, context, findings);
     }
 }
@@ -130,11 +132,9 @@ fn check_entry<'d>(
     }
     let is_windows = class.and_then(ami_family::of) == Some(ImageFamily::Windows);
     let (consequence, severity) = match kind {
-        "EC2_WINDOWS" => return None,
         "EC2_LINUX" if is_windows => {
             ("kube-proxy does not work on Windows nodes of this role", Severity::Warning)
         }
-        "EC2_LINUX" => return None,
         // CloudFormation may create the role for EKS Auto Mode.
         "EC2" if class.is_none() => return None,
         "STANDARD" | "EC2" | "FARGATE_LINUX" | "HYBRID_LINUX" | "HYPERPOD_LINUX" => {
@@ -285,6 +285,7 @@ mod tests {
           see line 10 spec.role: the role of these nodes
         ");
         silent(&RULE, &config("API_AND_CONFIG_MAP", ""));
+        silent(&RULE, &(config("API", "") + "---\n" + &config("API", "")));
         silent(&RULE, &config("API", "karpenter: {version: 1.1.0}\n"));
         silent(
             &RULE,

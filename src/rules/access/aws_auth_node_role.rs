@@ -328,10 +328,7 @@ mod tests {
         let entry = "---\napiVersion: eks.services.k8s.aws/v1alpha1\nkind: AccessEntry\nmetadata: {name: a}\nspec: {principalARN: 'arn:aws:iam::1:role/other', type: EC2_LINUX}\n";
         silent(&RULE, &(text + entry));
         silent(&RULE, &(aws_auth(ARN, NODE, BOTH) + &class("'${ROLE}'", "al2023@latest")));
-        silent(
-            &RULE,
-            &aws_auth("'${ROLE_ARN}'", NODE, BOTH).replace("'${ROLE_ARN}'\n", "'${ROLE_ARN}'\n").as_str(),
-        );
+        silent(&RULE, &(aws_auth("'${ROLE_ARN}'", NODE, BOTH) + &class("other", "al2023@latest")));
     }
 
     #[test]

@@ -161,7 +161,7 @@ fn untolerated<'d>(agent: NodeAgent, pod: Pod<'d>, pool: NodePool<'d>) -> Option
 
 /// Whether the DaemonSet controller adds a toleration for the taint by itself.
 ///
-/// Source: `AddOrUpdateDaemonPodTolerations` in pkg/controller/daemon/util/daemonset_util.go of kubernetes/kubernetes.
+/// Source: `AddOrUpdateDaemonPodTolerations` in `pkg/controller/daemon/util/daemonset_util.go` of kubernetes/kubernetes.
 fn is_of_kubernetes(key: &str) -> bool {
     key.starts_with("node.kubernetes.io/")
 }
@@ -177,11 +177,10 @@ fn runs_on_every_node(pod: Pod<'_>) -> bool {
         "eks.amazonaws.com/compute-type",
         "node.kubernetes.io/instance-type",
     ];
-    let terms = pod
-        .spec()
-        .required_terms()
-        .flat_map(|term| term.match_expressions().items().filter_map(|item| item.key()).collect::<Vec<_>>());
-    pod.spec().node_selector().map(|(key, _)| key).chain(terms).all(|key| COMMON.contains(&key))
+    let is_common = |key: &str| COMMON.contains(&key);
+    let mut terms = pod.spec().required_terms();
+    terms.all(|term| term.match_expressions().items().all(|item| item.key().is_none_or(is_common)))
+        && pod.spec().node_selector().all(|(key, _)| is_common(key))
 }
 
 #[cfg(test)]

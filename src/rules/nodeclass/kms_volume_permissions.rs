@@ -3,7 +3,7 @@ use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
-use objects::node_class::Ec2NodeClass;
+use objects::node_class::{BlockDeviceMapping, Ec2NodeClass};
 use objects::object::Object;
 
 rule! {
@@ -72,7 +72,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
-    for ebs in class.block_device_mappings().filter_map(|mapping| mapping.ebs()) {
+    for ebs in class.block_device_mappings().filter_map(BlockDeviceMapping::ebs) {
         let Some(key) = ebs.kms_key_id().filter(|key| key.as_str() != Some("")) else { continue };
         match ebs.encrypted() {
             Some(node) if node.as_bool() == Some(false) => {
