@@ -16,7 +16,7 @@ use objects::node_agents::NodeAgents;
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::node_pool::NodePool;
 use objects::object::Object;
-use objects::pod::Pod;
+use objects::pod::{Pod, metadata_service};
 use objects::storage::ClaimIndex;
 use objects::zones::ServedZones;
 use scheduling::pool_index::PoolIndex;
@@ -60,6 +60,8 @@ pub struct Inventory<'d> {
     spot_pool: OnceCell<Option<Object<'d>>>,
     node_access: OnceCell<NodeAccess<'d>>,
     node_agents: OnceCell<NodeAgents<'d>>,
+    class_with_one_hop: OnceCell<Option<Ec2NodeClass<'d>>>,
+    has_metadata_consumer: OnceCell<bool>,
 }
 
 impl<'d> Inventory<'d> {
@@ -220,6 +222,19 @@ impl<'d> Inventory<'d> {
     /// The network plugins and CSI drivers that run on every node.
     pub fn node_agents(&self) -> &NodeAgents<'d> {
         self.node_agents.get_or_init(|| NodeAgents::of(&self.objects, self.pods()))
+    }
+
+    /// The first EC2NodeClass whose nodes answer only their own network about metadata: a hop limit of 1, or none.
+    pub fn class_with_one_hop(&self) -> Option<Ec2NodeClass<'d>> {
+        let one = |class: &Ec2NodeClass<'d>| class.hop_limit().is_none_or(|node| node.as_int() == Some(1));
+        let first = || self.of(Kind::NODE_CLASS).filter_map(Ec2NodeClass::of).find(one);
+        *self.class_with_one_hop.get_or_init(first)
+    }
+
+    /// Whether any pod needs the metadata service of its instance.
+    pub fn has_metadata_consumer(&self) -> bool {
+        let any = || self.pods().iter().any(|pod| metadata_service::consumer(*pod).is_some());
+        *self.has_metadata_consumer.get_or_init(any)
     }
 
     /// Known identity of the cluster.

@@ -74,6 +74,20 @@ impl<'d> Ec2NodeClass<'d> {
         self.0.spec()?.get("placementGroupSelector")
     }
 
+    /// `spec.metadataOptions.httpTokens`, unless it is null.
+    pub fn http_tokens(self) -> Option<Node<'d>> {
+        self.metadata_option("httpTokens")
+    }
+
+    /// `spec.metadataOptions.httpPutResponseHopLimit`, unless it is null. The default is 1.
+    pub fn hop_limit(self) -> Option<Node<'d>> {
+        self.metadata_option("httpPutResponseHopLimit")
+    }
+
+    fn metadata_option(self, key: &str) -> Option<Node<'d>> {
+        self.0.spec()?.get("metadataOptions")?.get(key).filter(|node| !node.is_null())
+    }
+
     /// `spec.kubelet`.
     pub fn kubelet(self) -> Option<KubeletConfiguration<'d>> {
         self.0.spec()?.get("kubelet").map(KubeletConfiguration::new)

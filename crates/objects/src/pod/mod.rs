@@ -1,6 +1,7 @@
 //! Pods, and the templates that workloads make them from.
 
 mod container;
+pub mod metadata_service;
 mod node_affinity;
 pub(crate) mod template;
 mod topology;
@@ -129,6 +130,11 @@ impl<'d> PodSpec<'d> {
     /// `resources` of the whole pod.
     pub fn resources(self) -> Option<Node<'d>> {
         self.node.get("resources")
+    }
+
+    /// Whether `hostNetwork` is true.
+    pub fn is_in_host_network(self) -> bool {
+        self.node.get("hostNetwork").and_then(Node::as_bool) == Some(true)
     }
 
     /// `schedulerName`, where it is a string.
