@@ -205,7 +205,7 @@ fn environment(name: &str, class: &str) -> String {
 
 /// IAM policy of the controller of one environment.
 const DEV_POLICY: &str = r#"{"Version": "2012-10-17", "Statement": [
-  {"Effect": "Allow", "Action": ["ec2:CreateFleet", "ec2:RunInstances"], "Resource": "*"},
+  {"Effect": "Allow", "Action": ["ec2:CreateFleet", "ec2:RunInstances", "ec2:CreateLaunchTemplate"], "Resource": "*"},
   {"Effect": "Allow", "Action": "iam:PassRole", "Resource": "arn:aws:iam::111122223333:role/KarpenterNodeRole-dev"}]}"#;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Permissions of the controller that a release needs and earlier releases do not.
+//! Permissions of the controller: those that every release needs, and those that a release starts to need.
 //!
 //! Sources: the upgrade guide, and the differences between the tags in
 //! website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml of aws/karpenter-provider-aws.
@@ -62,7 +62,35 @@ const ANY_RESOURCE: &str = "*";
 /// A placement group, as the last part of an ARN.
 const PLACEMENT_GROUP: &str = "placement-group/pg-0123456789abcdef0";
 
-/// The permissions.
+const fn always(
+    action: &'static str,
+    companion: &'static str,
+    needed_for: PermissionUse,
+) -> NeededPermission {
+    NeededPermission { action, resource: "", companion, releases: Releases::ALL, needed_for }
+}
+
+/// Permissions that every release needs.
+///
+/// Source: the template at the tags v1.0.0, v1.5.0 and v1.14.1.
+pub const ALWAYS: &[NeededPermission] = &[
+    always("ec2:CreateFleet", "ec2:RunInstances", PermissionUse::Everything),
+    always("ec2:CreateLaunchTemplate", "ec2:RunInstances", PermissionUse::Everything),
+    always("ec2:DeleteLaunchTemplate", "ec2:TerminateInstances", PermissionUse::Everything),
+    always("ec2:DescribeImages", "ec2:DescribeInstances", PermissionUse::Everything),
+    always("ec2:DescribeInstanceTypeOfferings", "ec2:DescribeInstances", PermissionUse::Everything),
+    always("ec2:DescribeInstanceTypes", "ec2:DescribeInstances", PermissionUse::Everything),
+    always("ec2:DescribeLaunchTemplates", "ec2:DescribeInstances", PermissionUse::Everything),
+    always("ec2:DescribeSecurityGroups", "ec2:DescribeInstances", PermissionUse::Everything),
+    always("ec2:DescribeSpotPriceHistory", "ec2:DescribeInstances", PermissionUse::Everything),
+    always("ec2:DescribeSubnets", "ec2:DescribeInstances", PermissionUse::Everything),
+    always("iam:DeleteInstanceProfile", "iam:AddRoleToInstanceProfile", PermissionUse::Roles),
+    always("iam:RemoveRoleFromInstanceProfile", "iam:AddRoleToInstanceProfile", PermissionUse::Roles),
+    always("sqs:DeleteMessage", "sqs:ReceiveMessage", PermissionUse::Everything),
+    always("sqs:GetQueueUrl", "sqs:ReceiveMessage", PermissionUse::Everything),
+];
+
+/// Permissions that a release starts to need.
 pub const NEEDED: &[NeededPermission] = &[
     needed("ec2:DescribeCapacityReservations", "ec2:DescribeSubnets", 3, PermissionUse::Reservations),
     on_resource("ec2:RunInstances", RESERVATION, 3, PermissionUse::Reservations),

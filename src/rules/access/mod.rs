@@ -5,6 +5,7 @@ family! {
     aws_auth_node_role in "kubernetes",
     controller_fragile in "kubernetes",
     conversion_webhook_leftover in "kubernetes",
+    iam_missing_actions in "files",
     interruption_queue_unset in "kubernetes",
     nodeclaim_handwritten,
 }

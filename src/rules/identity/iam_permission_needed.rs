@@ -4,7 +4,7 @@ use karpenter::release::{ReleaseSet, Releases};
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::inventory::Inventory;
-use lint::rule::On;
+use lint::rule::{On, Rule};
 use objects::chart_values;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
@@ -80,26 +80,34 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     for needed in NEEDED {
-        let place = context.inventory.iam_access().place_without(needed);
-        let Some((_, text)) = place.filter(|(owned, _)| owned.policy.object == object) else { continue };
-        let releases = needed.releases.and(releases_of_use(needed, context.inventory));
-        if releases.is_empty() {
-            continue;
+        if let Some(finding) = missing(&RULE, needed, object, context) {
+            let help = finding.help.clone();
+            findings.push(finding.help(format!("{help}; earlier releases do not use it")));
         }
-        let on =
-            if needed.resource.is_empty() { String::new() } else { format!(" on `{}`", pattern(needed)) };
-        let message = format!(
-            "Karpenter needs `{}`{on}{}, which no IAM policy in the input allows",
-            needed.action,
-            reason(needed.needed_for)
-        );
-        findings.push(
-            Finding::new(&RULE, Place::of_policy(text.at), message).releases(releases).help(format!(
-                "allow the controller `{}`{on}; earlier releases do not use it",
-                needed.action
-            )),
-        );
     }
+}
+
+/// Reports a permission that the policies of the controller lack, at the policy with the companion of the permission.
+pub(crate) fn missing<'d>(
+    rule: &'static Rule,
+    needed: &NeededPermission,
+    object: Object<'d>,
+    context: &Context<'_, 'd>,
+) -> Option<Finding<'d>> {
+    let place = context.inventory.iam_access().place_without(needed);
+    let (_, text) = place.filter(|(owned, _)| owned.policy.object == object)?;
+    let releases = needed.releases.and(releases_of_use(needed, context.inventory));
+    if releases.is_empty() {
+        return None;
+    }
+    let on = if needed.resource.is_empty() { String::new() } else { format!(" on `{}`", pattern(needed)) };
+    let message = format!(
+        "Karpenter needs `{}`{on}{}, which no IAM policy in the input allows",
+        needed.action,
+        reason(needed.needed_for)
+    );
+    let finding = Finding::new(rule, Place::of_policy(text.at), message).releases(releases);
+    Some(finding.help(format!("allow the controller `{}`{on}", needed.action)))
 }
 
 /// The resource of a permission as a pattern for a policy.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use karpenter::iam::{NEEDED, NeededPermission};
+use karpenter::iam::{ALWAYS, NEEDED, NeededPermission};
 use manifest::tree::Node;
 
 use super::condition::ContextValue;
@@ -97,7 +97,7 @@ impl<'d> IamAccess<'d> {
 
     fn find_companions(&mut self) {
         let of_controller = |owned: &&OwnedPolicy<'_>| owned.owner == PolicyOwner::Controller;
-        for needed in NEEDED {
+        for needed in NEEDED.iter().chain(ALWAYS) {
             let has = |owned: &&OwnedPolicy<'_>| owned.policy.action(needed.companion).is_some();
             let first = self.policies.iter().position(|owned| of_controller(&owned) && has(&owned));
             if let Some(first) = first {
