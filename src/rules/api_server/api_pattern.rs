@@ -1,4 +1,4 @@
-use karpenter::api::pattern::{NO_SLASH, Pattern};
+use karpenter::api::pattern::{NO_SLASH, Pattern, VOLUME_SIZE};
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
@@ -98,12 +98,19 @@ fn help(text: &str, pattern: &'static Pattern) -> Option<String> {
             .filter(|group| !group.is_empty())
             .map(|group| format!("write `{group}`, without a version"));
     }
+    if pattern.expression == VOLUME_SIZE.expression {
+        return super::volume_size(text).map(|size| format!("write `{size}`"));
+    }
     if !(pattern.matches)("24h") {
         return None;
     }
-    let days: u32 = text.strip_suffix('d')?.parse().ok()?;
-    let hours = days.checked_mul(24)?;
-    Some(format!("write `{hours}h`: there is no unit for days"))
+    if let Some(bare) = text.parse::<u32>().ok().filter(|bare| (pattern.matches)(&format!("{bare}h"))) {
+        return Some(format!("write the unit, such as `{bare}h` for hours or `{bare}m` for minutes"));
+    }
+    let (unit, hours_of_unit) = if text.ends_with('w') { ("weeks", 168) } else { ("days", 24) };
+    let number: u32 = text.strip_suffix(['d', 'w'])?.parse().ok()?;
+    let hours = number.checked_mul(hours_of_unit)?;
+    Some(format!("write `{hours}h`: there is no unit for {unit}"))
 }
 
 #[cfg(test)]
@@ -139,6 +146,22 @@ mod tests {
           `terminationGracePeriod` is `2d`, which is not in the required format; the API server refuses the NodePool
           help: write `48h`: there is no unit for days
         ");
+    }
+
+    #[test]
+    fn suggests_the_value_that_was_probably_meant() {
+        let help = |field: &str, value: &str| {
+            let text = format!(
+                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      \
+                 nodeClassRef: {{group: g, kind: k, name: a}}\n      requirements: []\n      {field}: '{value}'\n"
+            );
+            findings_with(&super::RULE, &text, &Settings::default())
+        };
+        assert!(help("expireAfter", "720").contains("such as `720h` for hours"));
+        assert!(help("expireAfter", "2w").contains("write `336h`: there is no unit for weeks"));
+        assert!(help("terminationGracePeriod", "1d").contains("write `24h`: there is no unit for days"));
+        let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  blockDeviceMappings: [{ebs: {volumeSize: 100GB}}]\n";
+        assert!(findings_with(&super::RULE, class, &Settings::default()).contains("help: write `100Gi`"));
     }
 
     #[test]

@@ -100,6 +100,9 @@ fn explain(place: Place<'_>, wanted: SchemaType) -> Finding<'_> {
     match (wanted, node.value()) {
         (SchemaType::Text | SchemaType::IntOrText, Value::Int(_) | Value::Float(_) | Value::Bool(_)) => {
             let spelling = node.spelling().to_owned();
+            if let Some(help) = with_unit(name, &spelling) {
+                return finding.help(help);
+            }
             let finding = finding.help(format!("put the value in quotes: `\"{spelling}\"`"));
             if node.style() == Style::Alias || spelling.is_empty() {
                 return finding;
@@ -119,6 +122,12 @@ fn explain(place: Place<'_>, wanted: SchemaType) -> Finding<'_> {
         (SchemaType::List(_), Value::Mapping | Value::String(_)) => {
             finding.help("write a list: put `- ` before each item")
         }
+        (SchemaType::List(_), Value::Int(_) | Value::Float(_) | Value::Bool(_)) if name == "values" => {
+            finding.help(format!("write a list of strings: `[\"{}\"]`", node.spelling()))
+        }
+        (SchemaType::IntOrText, Value::Mapping) if name == "resources" => {
+            finding.help("write the amounts directly below `spec.limits`, as in `limits: {cpu: 100}`")
+        }
         (SchemaType::Object(fields), _) => {
             let mut names = String::new();
             for field in fields {
@@ -128,6 +137,19 @@ fn explain(place: Place<'_>, wanted: SchemaType) -> Finding<'_> {
         }
         (SchemaType::Map(_), _) => finding.help("write an object with keys and values"),
         _ => finding.help(format!("write {}", wanted.name())),
+    }
+}
+
+/// Help for a bare number in a field whose text needs a unit: quotes alone would not help.
+fn with_unit(name: &str, number: &str) -> Option<String> {
+    match name {
+        "volumeSize" => super::volume_size(number).map(|size| format!("write `{size}`")),
+        "expireAfter" | "terminationGracePeriod" | "consolidateAfter" | "duration"
+            if number.parse::<u32>().is_ok() =>
+        {
+            Some(format!("write the unit, such as `{number}h` for hours or `{number}m` for minutes"))
+        }
+        _ => None,
     }
 }
 
@@ -191,6 +213,27 @@ mod tests {
           `cpuOptions` is a list but must be an object; the API server refuses the EC2NodeClass (since 1.13)
           help: write an object with the fields `nestedVirtualization`
         ");
+    }
+
+    #[test]
+    fn names_the_unit_that_a_number_lacks() {
+        let pool = |field: &str| {
+            format!(
+                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: g, kind: k, name: a}}\n      {field}\n"
+            )
+        };
+        let expiry = findings(&super::RULE, &pool("requirements: []\n      expireAfter: 720"));
+        assert!(
+            expiry.contains("help: write the unit, such as `720h` for hours or `720m` for minutes"),
+            "{expiry}"
+        );
+        let values = findings(&super::RULE, &pool("requirements: [{key: a, operator: Gt, values: 4}]"));
+        assert!(values.contains("help: write a list of strings: `[\"4\"]`"), "{values}");
+        let size =
+            format!("{CLASS}  blockDeviceMappings: [{{deviceName: /dev/xvda, ebs: {{volumeSize: 100}}}}]\n");
+        assert!(findings(&super::RULE, &size).contains("help: write `100Gi`"));
+        let limits = pool("requirements: []\n  limits: {resources: {cpu: 100}}");
+        assert!(findings(&super::RULE, &limits).contains("directly below `spec.limits`"));
     }
 
     #[test]

@@ -22,6 +22,7 @@ family! {
 
 use core::fmt::Write as _;
 
+use karpenter::api::pattern::VOLUME_SIZE;
 use lint::context::Context;
 use lint::finding::{Finding, Place, Severity};
 use lint::rule::{On, Rule};
@@ -123,5 +124,48 @@ pub(super) fn shown(node: Node<'_>) -> String {
         Value::String(text) => format!("`{text}`"),
         Value::Sequence => "a list".to_owned(),
         Value::Mapping => "an object".to_owned(),
+    }
+}
+
+/// The size of a volume that a text probably means, in the form of the API: `100Gi` for `100`, `100GB` and `100gi`. A fraction
+/// of TiB becomes GiB.
+fn volume_size(text: &str) -> Option<String> {
+    const GIB_PER_TIB: f64 = 1024.0;
+    let digits = text.find(|char: char| !char.is_ascii_digit() && char != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(digits)?;
+    let whole: Option<u32> = number.parse().ok();
+    let size = match (unit.trim().to_ascii_lowercase().as_str(), whole) {
+        ("" | "g" | "gb" | "gi" | "gib", Some(size)) => format!("{size}Gi"),
+        ("t" | "tb" | "ti" | "tib", Some(size)) => format!("{size}Ti"),
+        ("t" | "tb" | "ti" | "tib", None) => {
+            let gib = number.parse::<f64>().ok()? * GIB_PER_TIB;
+            format!("{gib}Gi")
+        }
+        _ => return None,
+    };
+    (VOLUME_SIZE.matches)(&size).then_some(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::volume_size;
+
+    #[test]
+    fn writes_sizes_as_the_api_does() {
+        for (text, expected) in [
+            ("100", Some("100Gi")),
+            ("100GB", Some("100Gi")),
+            ("100gi", Some("100Gi")),
+            ("100 GiB", Some("100Gi")),
+            ("2TB", Some("2Ti")),
+            ("0.5Ti", Some("512Gi")),
+            ("0.3Ti", None),
+            ("70000Gi", None),
+            ("100Mi", None),
+            ("large", None),
+            ("", None),
+        ] {
+            assert_eq!(volume_size(text).as_deref(), expected, "{text}");
+        }
     }
 }
