@@ -144,10 +144,11 @@ fn explain(place: Place<'_>, wanted: SchemaType) -> Finding<'_> {
 fn with_unit(name: &str, number: &str) -> Option<String> {
     match name {
         "volumeSize" => super::volume_size(number).map(|size| format!("write `{size}`")),
-        "expireAfter" | "terminationGracePeriod" | "consolidateAfter" | "duration"
-            if number.parse::<u32>().is_ok() =>
-        {
+        "expireAfter" | "terminationGracePeriod" | "duration" if number.parse::<u32>().is_ok() => {
             Some(format!("write the unit, such as `{number}h` for hours or `{number}m` for minutes"))
+        }
+        "consolidateAfter" if number.parse::<u32>().is_ok() => {
+            Some(format!("write the unit, such as `{number}s` for seconds or `{number}m` for minutes"))
         }
         _ => None,
     }
@@ -227,6 +228,8 @@ mod tests {
             expiry.contains("help: write the unit, such as `720h` for hours or `720m` for minutes"),
             "{expiry}"
         );
+        let delay = findings(&super::RULE, &pool("requirements: []\n  disruption: {consolidateAfter: 30}"));
+        assert!(delay.contains("such as `30s` for seconds"), "{delay}");
         let values = findings(&super::RULE, &pool("requirements: [{key: a, operator: Gt, values: 4}]"));
         assert!(values.contains("help: write a list of strings: `[\"4\"]`"), "{values}");
         let size =

@@ -16,8 +16,8 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// EC2 accepts a key only for an encrypted volume, and refuses to launch nodes. Where `encrypted` is absent and the
-    /// account does not encrypt volumes by default, that happens as well.
+    /// EC2 accepts a key only for an encrypted volume, and refuses to launch nodes. Where `encrypted` is absent, that
+    /// happens as well, unless the account encrypts volumes by default or the snapshot is encrypted.
     ///
     /// ## Example
     ///
@@ -86,7 +86,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             }
             Some(_) => {}
             None => {
-                let message = "EC2 accepts a KMS key only for an encrypted volume: unless the account encrypts volumes by default, it refuses to launch nodes";
+                let message = "EC2 accepts a KMS key only for an encrypted volume: unless the account encrypts volumes by default or the snapshot is encrypted, it refuses to launch nodes";
                 findings.push(
                     Finding::new(&RULE, Place::value(key), message)
                         .severity(Severity::Warning)
@@ -122,7 +122,7 @@ mod tests {
           7 |     ebs: {kmsKeyID: a}
             |                     ^
         warning EC2NodeClass/a spec.blockDeviceMappings[0].ebs.kmsKeyID [all]
-          EC2 accepts a KMS key only for an encrypted volume: unless the account encrypts volumes by default, it refuses to launch nodes
+          EC2 accepts a KMS key only for an encrypted volume: unless the account encrypts volumes by default or the snapshot is encrypted, it refuses to launch nodes
           help: write `encrypted: true`
         ");
         silent(&RULE, &class("encrypted: true, kmsKeyID: a"));
