@@ -1,4 +1,4 @@
-//! Permissions of the controller: those that every release needs, and those that a release starts to need.
+//! Permissions of the controller that every release needs, and permissions that a release starts to need.
 //!
 //! Sources: the upgrade guide, and the differences between the tags in
 //! website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml of aws/karpenter-provider-aws.

@@ -180,7 +180,7 @@ fn allowed_architectures(pool: NodePool<'_>) -> Option<(Option<Node<'_>>, Vec<&'
         allowed.retain(|architecture| *architecture == value);
         stated = stated.or(Some(node));
     }
-    // What excludes both is a contradiction, or a misspelt value.
+    // Requirements that exclude both contradict each other, or misspell a value.
     (!allowed.is_empty()).then_some((stated, allowed))
 }
 

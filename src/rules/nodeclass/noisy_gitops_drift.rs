@@ -88,7 +88,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     }
 }
 
-/// What a value is, if it probably changes with each deployment.
+/// The kind of a value that probably changes with each deployment.
 fn volatile(text: &str) -> Option<&'static str> {
     const COMMIT_DIGITS: usize = 40;
     let is_commit = text.len() == COMMIT_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
