@@ -169,11 +169,15 @@ impl FieldSets {
 
     /// Whether the days of the runs depend on the day of the week alone.
     pub(super) fn is_weekly(&self) -> bool {
-        (0..7).all(|weekday| {
-            let has = |month, day| self.matches_day(month, day, weekday);
-            let first = has(1, 1);
-            (1..=12).all(|month| (1..=31).all(|day| has(month, day) == first))
-        })
+        // Most schedules have two stars here.
+        let is_every_date = self.day_of_month == Selected::all(CronField::DayOfMonth)
+            && self.month == Selected::all(CronField::Month);
+        is_every_date
+            || (0..7).all(|weekday| {
+                let has = |month, day| self.matches_day(month, day, weekday);
+                let first = has(1, 1);
+                (1..=12).all(|month| (1..=31).all(|day| has(month, day) == first))
+            })
     }
 }
 

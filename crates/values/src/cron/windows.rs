@@ -86,12 +86,13 @@ impl<'s> Sweep<'s> {
             return Err(false);
         }
         let (mut fresh, mut last) = (DayMinutes::EMPTY, None);
-        for minute in 0..DAY {
-            if fields.first_minute_from(minute) == Some(minute) {
-                last = Some(minute);
-            }
-            if last.is_some_and(|last| minute - last < window) {
-                fresh.insert(minute);
+        let mut run = fields.first_minute_from(0);
+        while let Some(minute) = run {
+            last = Some(minute);
+            run = fields.first_minute_from(minute + 1);
+            let end = minute.saturating_add(window).min(run.unwrap_or(DAY));
+            for covered in minute..end {
+                fresh.insert(covered);
             }
         }
         let ago = (1..=LOOK_BACK).find(|ago| fields.has_day(FIRST.plus(-ago)));
