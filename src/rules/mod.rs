@@ -23,6 +23,7 @@ mod labels;
 mod meta;
 mod metric_use;
 mod nodeclass;
+mod pools_of_pod;
 mod scheduling;
 mod storage;
 mod symptoms;

@@ -17,6 +17,8 @@ pub struct PodBudgets<'d> {
     budgets: Vec<(PodDisruptionBudget<'d>, Vec<usize>)>,
     /// Indices of budgets by file and position.
     by_place: BTreeMap<(&'d str, usize), usize>,
+    /// The index of the first pod of each object, by file and position.
+    first_pod: BTreeMap<(&'d str, usize), usize>,
     /// Indices of the budgets of each pod.
     by_pod: Vec<Vec<usize>>,
     /// The least number of pods of each workload that has an autoscaler.
@@ -50,7 +52,12 @@ impl<'d> PodBudgets<'d> {
         let index = SelectorIndex::of(&budgets);
         let by_pod: Vec<Vec<usize>> = pods.iter().map(|pod| index.matching(*pod)).collect();
         let by_place = budgets.iter().enumerate().map(|(index, budget)| (place(budget.object()), index));
+        let mut first_pod = BTreeMap::new();
+        for (index, pod) in pods.iter().enumerate() {
+            first_pod.entry(place(pod.object())).or_insert(index);
+        }
         let mut all = Self {
+            first_pod,
             by_place: by_place.collect(),
             budgets: budgets.iter().map(|budget| (*budget, Vec::new())).collect(),
             by_pod,
@@ -76,6 +83,11 @@ impl<'d> PodBudgets<'d> {
     pub fn of_pod(&self, pod: usize) -> impl Iterator<Item = PodDisruptionBudget<'d>> {
         let own = self.by_pod.get(pod).into_iter().flatten();
         own.filter_map(|index| self.budgets.get(*index)).map(|(budget, _)| *budget)
+    }
+
+    /// Whether a budget selects the pods of a workload.
+    pub fn has_budget(&self, workload: Object<'d>) -> bool {
+        self.first_pod.get(&place(workload)).is_some_and(|pod| self.of_pod(*pod).next().is_some())
     }
 
     /// The least number of pods that a workload runs. `None` where the input does not show it.

@@ -58,6 +58,9 @@ pub const INTERRUPTION_QUEUE: ControllerOption =
 /// Whether the replicas run without electing a leader.
 pub const LEADER_ELECTION_OFF: ControllerOption =
     ControllerOption { flag: "disable-leader-election", variable: "DISABLE_LEADER_ELECTION" };
+/// Whether the controller respects or ignores preferences of pods.
+pub const PREFERENCE_POLICY: ControllerOption =
+    ControllerOption { flag: "preference-policy", variable: "PREFERENCE_POLICY" };
 /// The feature gates.
 pub const FEATURE_GATES: ControllerOption =
     ControllerOption { flag: "feature-gates", variable: "FEATURE_GATES" };

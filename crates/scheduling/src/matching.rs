@@ -19,6 +19,9 @@ const NAMED: usize = 3;
 /// NodePools would otherwise take quadratic time.
 const COMPARISONS: usize = 250;
 
+/// Maximum number of NodePools that a pod may select in [`selected_pools`], so that many pods and NodePools take linear time.
+const SELECTED: usize = 50;
+
 /// Result of matching a pod against every NodePool.
 #[derive(Debug)]
 pub enum Verdict<'d> {
@@ -51,6 +54,41 @@ pub fn verdict<'d>(pod: Pod<'d>, pools: &PoolIndex<'d>) -> Rc<Verdict<'d>> {
     pools.verdicts.borrow_mut().insert(demand, Rc::clone(&found));
     found
 }
+
+/// The NodePools whose labels meet a pod's requirements, each with the first taint that the pod does not tolerate. `None` if
+/// there are too many to compare.
+pub fn selected_pools<'d>(pod: Pod<'d>, pools: &PoolIndex<'d>) -> Option<Vec<SelectedPool<'d>>> {
+    let demand = Demand::relaxed(pod);
+    let mut selected: Vec<SelectedPool<'d>> = Vec::new();
+    for alternative in demand.alternatives() {
+        let names = alternative.get(labels::NODEPOOL);
+        for group in pools.candidates(&alternative, SELECTED + 1) {
+            if check_group(group, &alternative).is_err() {
+                continue;
+            }
+            let untolerated = match check_taints(&group.template.taints, &demand.tolerations) {
+                Err(Obstacle::Taint(taint)) => Some(taint),
+                _ => None,
+            };
+            if group.pools.len() > SELECTED {
+                return None;
+            }
+            for pool in &group.pools {
+                let is_named = names.is_none_or(|names| names.has(pool.name()));
+                if is_named && !selected.iter().any(|(present, _)| present == pool) {
+                    selected.push((*pool, untolerated));
+                }
+            }
+            if selected.len() > SELECTED {
+                return None;
+            }
+        }
+    }
+    Some(selected)
+}
+
+/// A NodePool whose labels meet a pod's requirements, and the first taint that the pod does not tolerate.
+pub type SelectedPool<'d> = (Object<'d>, Option<PoolTaint<'d>>);
 
 /// Matches the name and the labels of a group against a pod's requirements.
 fn check_group<'d>(group: &PoolGroup<'d>, asked: &Requirements<'d>) -> Result<(), Obstacle<'d>> {

@@ -12,6 +12,8 @@ family! {
     disruption_cost_ignored in "kubernetes",
     do_not_disrupt_bad_value in "kubernetes",
     do_not_disrupt_duration in "files",
+    do_not_disrupt_overridden_by_tgp in "kubernetes",
+    do_not_disrupt_pins_node_forever in "kubernetes",
     do_not_disrupt_wrong_place in "kubernetes",
     expire_after_misuse,
     expiry_ignores_budgets,
@@ -24,4 +26,5 @@ family! {
     pdb_zero_disruption in "kubernetes",
     pod_deletion_cost_replaced in "files",
     release_with_regression in "files",
+    single_replica_no_budget_downtime in "kubernetes",
 }

@@ -198,6 +198,18 @@ impl<'d> PodSpec<'d> {
         )
     }
 
+    /// The required terms of `podAffinity`.
+    pub fn required_pod_affinity_terms(self) -> impl Iterator<Item = PodAffinityTerm<'d>> {
+        items_of(self.affinity("podAffinity").and_then(|affinity| affinity.get(REQUIRED)))
+            .map(PodAffinityTerm::new)
+    }
+
+    /// The preferred terms of `podAntiAffinity`.
+    pub fn preferred_pod_anti_affinity_terms(self) -> impl Iterator<Item = PodAffinityTerm<'d>> {
+        let list = self.affinity("podAntiAffinity").and_then(|affinity| affinity.get(PREFERRED));
+        items_of(list).filter_map(|term| term.get("podAffinityTerm")).map(PodAffinityTerm::new)
+    }
+
     /// `tolerations`.
     pub fn toleration_list(self) -> Option<Node<'d>> {
         self.scheduling("tolerations")

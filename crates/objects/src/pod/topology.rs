@@ -21,6 +21,11 @@ impl<'d> TopologySpreadConstraint<'d> {
         self.0.get("topologyKey")
     }
 
+    /// `whenUnsatisfiable`, where it is a string.
+    pub fn when_unsatisfiable(self) -> Option<&'d str> {
+        self.0.get("whenUnsatisfiable")?.as_str()
+    }
+
     /// `nodeAffinityPolicy`, where it is a string.
     pub fn node_affinity_policy(self) -> Option<&'d str> {
         self.0.get("nodeAffinityPolicy")?.as_str()

@@ -1,0 +1,146 @@
+use karpenter::release::Releases;
+use lint::context::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::{Fixes, On};
+use objects::object::{Object, Operation};
+use objects::pod::Pod;
+use scheduling::provisionable::is_provisionable;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds Deployments and StatefulSets of one pod that no PodDisruptionBudget selects and that have no annotation
+    /// `karpenter.sh/do-not-disrupt`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter evicts the pod each time it consolidates or replaces the node. The workload is down until its pod runs on
+    /// another node.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: web
+    /// spec:
+    ///   replicas: 1
+    ///   selector: {matchLabels: {app: web}}
+    ///   template:
+    ///     metadata: {labels: {app: web}}
+    ///     spec:
+    ///       containers: [{name: web, image: "example.com/web:1"}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: web
+    /// spec:
+    ///   replicas: 2
+    ///   selector: {matchLabels: {app: web}}
+    ///   template:
+    ///     metadata: {labels: {app: web}}
+    ///     spec:
+    ///       containers: [{name: web, image: "example.com/web:1"}]
+    /// ---
+    /// apiVersion: policy/v1
+    /// kind: PodDisruptionBudget
+    /// metadata:
+    ///   name: web
+    /// spec:
+    ///   maxUnavailable: 1
+    ///   selector:
+    ///     matchLabels: {app: web}
+    /// ```
+    ///
+    /// ## What it needs
+    ///
+    /// The input must contain the workload with its budgets and its autoscaler, as far as it has them. The policy looks up
+    /// neither, so the finding is only in the report of files.
+    ///
+    /// ## References
+    ///
+    /// - aws/karpenter-provider-aws#5232, #6129; kubernetes-sigs/karpenter#740
+    /// - website/content/en/v1.14/concepts/disruption.md of aws/karpenter-provider-aws, "Pod-Level Controls"
+    RULE {
+        name: "single-replica-no-budget-downtime",
+        family: Family::Disruption,
+        severity: Severity::Info,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a workload of one pod is down each time Karpenter replaces its node",
+        on: &[On::Workload],
+        inventory: &[],
+        opt_in: true,
+        depends_on_karpenter: true,
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let is_replicated = object.group() == "apps" && matches!(object.kind(), "Deployment" | "StatefulSet");
+    let is_shown = object.operation() == Operation::Apply;
+    let Some(pod) = Pod::of(object).filter(|_| is_shown && is_replicated) else { return };
+    if !is_provisionable(pod) || pod.metadata().annotation("karpenter.sh/do-not-disrupt").is_some() {
+        return;
+    }
+    let budgets = context.inventory.budgets();
+    let Some(least) = budgets.least_replicas(object).filter(|least| least.number == 1) else { return };
+    if budgets.has_budget(object) {
+        return;
+    }
+    let Some(spec) = object.at(&["spec"]) else { return };
+    let place = least.node.map_or(Place::missing(spec, "replicas"), Place::value);
+    let message = "this workload runs one pod: it is down each time Karpenter evicts the pod to consolidate or replace the node";
+    findings.push(Finding::new(&RULE, place, message).help(
+        "run two replicas with a PodDisruptionBudget, or annotate the pod with `karpenter.sh/do-not-disrupt`",
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn workload(spec: &str, pod: &str) -> String {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  {spec}\n  template:\n    metadata: {{labels: {{app: web}}{pod}}}\n    spec: {{containers: []}}\n"
+        )
+    }
+
+    fn budget(app: &str) -> String {
+        format!(
+            "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: web}}\nspec: {{maxUnavailable: 1, selector: {{matchLabels: {{app: {app}}}}}}}\n"
+        )
+    }
+
+    #[test]
+    fn reports_one_pod_without_protection() {
+        insta::assert_snapshot!(findings(&RULE, &(workload("replicas: 1", "") + &budget("api"))), @"
+          5 |   replicas: 1
+            |             ^
+        info Deployment/web spec.replicas [all]
+          this workload runs one pod: it is down each time Karpenter evicts the pod to consolidate or replace the node
+          help: run two replicas with a PodDisruptionBudget, or annotate the pod with `karpenter.sh/do-not-disrupt`
+        ");
+        assert!(findings(&RULE, &workload("paused: false", "")).contains("spec.replicas"));
+    }
+
+    #[test]
+    fn accepts_several_pods_budgets_and_protected_pods() {
+        silent(&RULE, &workload("replicas: 2", ""));
+        silent(&RULE, &workload("replicas: 0", ""));
+        silent(&RULE, &workload("replicas: '${REPLICAS}'", ""));
+        silent(&RULE, &(workload("replicas: 1", "") + &budget("web")));
+        silent(&RULE, &workload("replicas: 1", ", annotations: {karpenter.sh/do-not-disrupt: 'true'}"));
+        silent(&RULE, &workload("replicas: 1", "").replace("Deployment", "DaemonSet"));
+        let autoscaler = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {minReplicas: 2, scaleTargetRef: {kind: Deployment, name: web}}\n";
+        silent(&RULE, &(workload("replicas: 1", "") + autoscaler));
+    }
+}

@@ -1,0 +1,183 @@
+use karpenter::labels::HOSTNAME;
+use karpenter::release::Releases;
+use lint::context::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::controller::PREFERENCE_POLICY;
+use objects::object::Object;
+use objects::pod::{Pod, PodAffinityTerm, TopologySpreadConstraint};
+use scheduling::provisionable::is_provisionable;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds workloads of at least three pods that prefer a node for each pod: preferred anti-affinity, or a spread
+    /// constraint with `ScheduleAnyway`, on `kubernetes.io/hostname`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter first treats a preference as a requirement, and launches a node for each pod although the pods would fit on
+    /// fewer. Consolidation obeys the preference too, so it does not remove these nodes. From 1.4 on, the setting
+    /// `preferencePolicy: Ignore` ignores preferences.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: web
+    /// spec:
+    ///   replicas: 3
+    ///   selector: {matchLabels: {app: web}}
+    ///   template:
+    ///     metadata: {labels: {app: web}}
+    ///     spec:
+    ///       topologySpreadConstraints:
+    ///       - maxSkew: 1
+    ///         topologyKey: kubernetes.io/hostname
+    ///         whenUnsatisfiable: ScheduleAnyway
+    ///         labelSelector: {matchLabels: {app: web}}
+    ///       containers: [{name: web, image: "example.com/web:1"}]
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: web
+    /// spec:
+    ///   replicas: 3
+    ///   selector: {matchLabels: {app: web}}
+    ///   template:
+    ///     metadata: {labels: {app: web}}
+    ///     spec:
+    ///       topologySpreadConstraints:
+    ///       - maxSkew: 1
+    ///         topologyKey: topology.kubernetes.io/zone
+    ///         whenUnsatisfiable: ScheduleAnyway
+    ///         labelSelector: {matchLabels: {app: web}}
+    ///       containers: [{name: web, image: "example.com/web:1"}]
+    /// ```
+    ///
+    /// ## What it needs
+    ///
+    /// The number of pods: `replicas`, or the minimum of the workload's autoscaler if the input has it. A controller in the
+    /// input that ignores preferences silences the rule.
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/karpenter#666, #1300, #1256; aws/karpenter-provider-aws#3406, #3921
+    /// - website/content/en/v1.14/concepts/scheduling.md of aws/karpenter-provider-aws, "Preferences"
+    RULE {
+        name: "preferred-rules-act-hard",
+        family: Family::Scheduling,
+        severity: Severity::Info,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "Karpenter launches a node for each pod, although the pods only prefer that",
+        on: &[On::Workload],
+        inventory: &[],
+        opt_in: true,
+        depends_on_karpenter: true,
+        check: check,
+    }
+}
+
+/// The least number of pods that the rule reports.
+const PODS: i64 = 3;
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let is_replicated = matches!(object.kind(), "Deployment" | "StatefulSet" | "ReplicaSet");
+    let Some(pod) = Pod::of(object).filter(|pod| is_replicated && is_provisionable(*pod)) else { return };
+    let Some(key) = preferred_hostname(pod) else { return };
+    let Some(least) = context.inventory.budgets().least_replicas(object).filter(|least| least.number >= PODS)
+    else {
+        return;
+    };
+    let mut controllers = context.inventory.controllers().iter();
+    let ignores = controllers
+        .any(|one| one.setting(PREFERENCE_POLICY).text().is_some_and(|(text, _)| text == "Ignore"));
+    if ignores {
+        return;
+    }
+    let message = format!(
+        "Karpenter launches a node for each of the {} pods, and does not consolidate these nodes: it treats this preference as a requirement while it can",
+        least.number
+    );
+    let finding = Finding::new(&RULE, Place::value(key), message).help(
+        "remove the preference or prefer zones, or set `preferencePolicy: Ignore` in the chart of Karpenter from 1.4 on",
+    );
+    findings.push(match least.node {
+        Some(node) => finding.related(Place::value(node), "the number of pods"),
+        None => finding,
+    });
+}
+
+/// The topology key of the first preference for a node without a further pod.
+fn preferred_hostname(pod: Pod<'_>) -> Option<Node<'_>> {
+    let is_soft =
+        |constraint: &TopologySpreadConstraint<'_>| constraint.when_unsatisfiable() == Some("ScheduleAnyway");
+    let spreads = pod.spec().topology_spread_constraints().filter(is_soft);
+    let terms = pod.spec().preferred_pod_anti_affinity_terms().filter_map(PodAffinityTerm::topology_key);
+    let mut keys = terms.chain(spreads.filter_map(TopologySpreadConstraint::topology_key));
+    keys.find(|key| key.as_str() == Some(HOSTNAME))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn workload(replicas: &str, rule: &str) -> String {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  replicas: {replicas}\n  template:\n    spec:\n      containers: []\n      {rule}\n"
+        )
+    }
+
+    fn spread(key: &str, condition: &str) -> String {
+        format!(
+            "topologySpreadConstraints: [{{topologyKey: {key}, whenUnsatisfiable: {condition}, maxSkew: 1}}]"
+        )
+    }
+
+    const ANTI: &str = "affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: kubernetes.io/hostname}}]}}";
+
+    #[test]
+    fn reports_preferences_for_a_node_for_each_pod() {
+        insta::assert_snapshot!(findings(&RULE, &workload("3", ANTI)), @"
+          9 |       affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: kubernetes.io/hostname}}]}}
+            |                                                                                                                                 ^^^^^^^^^^^^^^^^^^^^^^
+        info Deployment/web spec.template.spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.topologyKey [all]
+          Karpenter launches a node for each of the 3 pods, and does not consolidate these nodes: it treats this preference as a requirement while it can
+          help: remove the preference or prefer zones, or set `preferencePolicy: Ignore` in the chart of Karpenter from 1.4 on
+          see line 5 spec.replicas: the number of pods
+        ");
+        let soft = spread("kubernetes.io/hostname", "ScheduleAnyway");
+        assert!(!findings(&RULE, &workload("3", &soft)).is_empty());
+    }
+
+    #[test]
+    fn accepts_few_pods_zones_and_requirements() {
+        silent(&RULE, &workload("2", ANTI));
+        silent(&RULE, &workload("'${REPLICAS}'", ANTI));
+        silent(&RULE, &workload("3", &ANTI.replace("podAntiAffinity", "podAffinity")));
+        silent(&RULE, &workload("3", &spread("topology.kubernetes.io/zone", "ScheduleAnyway")));
+        silent(&RULE, &workload("3", &spread("kubernetes.io/hostname", "DoNotSchedule")));
+    }
+
+    #[test]
+    fn accepts_a_controller_that_ignores_preferences() {
+        let controller = |policy: &str| {
+            format!(
+                "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec: {{template: {{spec: {{containers: [{{name: controller, image: 'public.ecr.aws/karpenter/controller:1.14.0', env: [{{name: PREFERENCE_POLICY, value: {policy}}}]}}]}}}}}}\n"
+            )
+        };
+        silent(&RULE, &(workload("3", ANTI) + &controller("Ignore")));
+        assert!(!findings(&RULE, &(workload("3", ANTI) + &controller("Respect"))).is_empty());
+    }
+}
