@@ -218,4 +218,12 @@ mod tests {
                 + &workload("Deployment", "true", "nodeSelector: {eks.amazonaws.com/nodegroup: a}")),
         );
     }
+
+    #[test]
+    fn compares_a_pod_with_at_most_fifty_nodepools() {
+        let pools = |count: usize| (0..count).map(|index| pool(&format!("p{index}"), "")).collect::<String>();
+        let protected = workload("Deployment", "true", "");
+        assert!(!findings(&RULE, &(pools(50) + &protected)).is_empty());
+        silent(&RULE, &(pools(51) + &protected));
+    }
 }
