@@ -1,6 +1,7 @@
 //! Rules for workloads and NodePools that scheduling treats differently than written.
 
 family! {
+    arch_unconstrained_workload,
     custom_scheduler_or_nodename in "kubernetes",
     daemonset_excluded_from_karpenter_nodes in "kubernetes",
     daemonset_misses_tainted_pool in "kubernetes",
