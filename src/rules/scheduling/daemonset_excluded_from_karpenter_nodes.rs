@@ -86,7 +86,7 @@ rule! {
     ///
     /// ## References
     ///
-    /// - website/content/en/v1.14/concepts/scheduling.md of aws/karpenter-provider-aws, "Supported Labels"
+    /// - website/content/en/v1.14/concepts/scheduling.md of aws/karpenter-provider-aws, "Well-Known Labels"
     /// - config/master/aws-k8s-cni.yaml of aws/amazon-vpc-cni-k8s, which excludes compute types instead
     RULE {
         name: "daemonset-excluded-from-karpenter-nodes",
