@@ -9,4 +9,6 @@ family! {
     pool_without_limits,
     requirement_contradiction,
     spot_to_spot_disabled,
+    static_pool_misuse,
+    zones_of_several_regions,
 }
