@@ -215,11 +215,11 @@
 }
 
 @test "accept kinds that no rule reads, with a warning" {
-  run kwctl run --request-path test_data/configmap-create.json annotated-policy.wasm
+  run kwctl run --request-path test_data/service-create.json annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
   [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
-  [ $(expr "$output" : '.*no rule of karpwarden reads the kind ConfigMap.*') -ne 0 ]
+  [ $(expr "$output" : '.*no rule of karpwarden reads the kind Service.*') -ne 0 ]
 }
 
 @test "reject settings, and name all their mistakes" {

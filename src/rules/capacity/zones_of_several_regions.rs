@@ -7,6 +7,7 @@ use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use objects::requirement::LabelRequirement;
 
 rule! {
     /// ## What it does
@@ -71,7 +72,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     let Some(pool) = NodePool::of(object) else { return };
     let zones = pool.requirements().parsed();
     let zones = zones.filter(|item| item.label() == ZONE && item.item.operator() == Some(Operator::In));
-    let mut zones = zones.flat_map(|item| item.values()).filter_map(with_region);
+    let mut zones = zones.flat_map(LabelRequirement::values).filter_map(with_region);
     let Some((first, region, first_node)) = zones.next() else { return };
     if let Some((zone, other, node)) = zones.find(|(_, other, _)| *other != region) {
         let message = format!(
