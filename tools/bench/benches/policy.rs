@@ -18,10 +18,14 @@ const RAW: usize = 2 * 1024 * 1024;
 /// Budget of the policy module after `gzip -9`, in bytes.
 const GZIP: usize = 700 * 1024;
 
-/// Requests to each module.
+/// Requests to each module, unless [`ENOUGH`] time passes before.
 const PAIRS: usize = 1_000;
+/// Time for a case. Fewer pairs are enough where a request takes milliseconds.
+const ENOUGH: Duration = Duration::from_secs(3);
+/// The least number of requests to each module.
+const LEAST: usize = 20;
 /// Requests before the measurement, while caches fill and the clock rate rises.
-const WARM_UP: usize = 50;
+const WARM_UP: usize = 10;
 
 /// A request, and the median time that it may take as a multiple of the accept-all policy's.
 struct Case {
@@ -118,7 +122,11 @@ impl Case {
         let (policy_cluster, floor_cluster) =
             (policy.cluster(&self.inventory), floor.cluster(&self.inventory));
         let (mut policy_times, mut floor_times) = (Vec::new(), Vec::new());
+        let start = Instant::now();
         for pair in 0..WARM_UP + PAIRS {
+            if pair >= WARM_UP + LEAST && start.elapsed() > ENOUGH {
+                break;
+            }
             let of_policy = policy.time(&payload, &policy_cluster)?;
             let of_floor = floor.time(&payload, &floor_cluster)?;
             if pair >= WARM_UP {
