@@ -21,7 +21,7 @@ rule! {
     ///
     /// A permission that earlier releases do not use is reported only if the settings name a release, or the input
     /// pins another one than the newest. Otherwise the release is a guess. Under `karpwarden upgrade` the rule
-    /// [iam-permission-needed](iam-permission-needed.md) reports what a release starts to need.
+    /// `iam-permission-needed` reports what a release starts to need.
     ///
     /// ## Why it is bad
     ///
