@@ -56,13 +56,14 @@ rule! {
     RULE {
         name: "job-protected-unbounded",
         family: Family::Disruption,
-        severity: Severity::Warning,
+        severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a protected Job has no deadline, so a run that hangs keeps its node forever",
+        summary: "a protected Job has no deadline, so a run that hangs keeps its node",
         on: &[On::Workload],
         inventory: &[],
+        opt_in: true,
         check: check,
     }
 }
@@ -100,7 +101,7 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &job("parallelism: 1", "true")), @"
           7 |     metadata: {annotations: {karpenter.sh/do-not-disrupt: 'true'}}
             |                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Job/a spec.template.metadata.annotations.karpenter.sh/do-not-disrupt [all]
+        info Job/a spec.template.metadata.annotations.karpenter.sh/do-not-disrupt [all]
           this Job has no deadline: a run that hangs keeps its node, which Karpenter neither consolidates nor replaces
           help: set `activeDeadlineSeconds` of the Job to the longest time that a run may take
         ");
