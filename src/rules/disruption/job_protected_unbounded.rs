@@ -14,7 +14,8 @@ rule! {
     /// ## Why it is bad
     ///
     /// The annotation keeps the node for as long as the pod runs. If a run hangs, nothing ends it: Karpenter neither
-    /// consolidates nor replaces the node, not even for a security update, until a person deletes the pod.
+    /// consolidates nor replaces the node, not even for a security update, until a person deletes the pod. Drift and
+    /// expiry wait as long, unless the NodePool has a `terminationGracePeriod`.
     ///
     /// ## Example
     ///
