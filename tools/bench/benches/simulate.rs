@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use flate2::read::GzDecoder;
 use karpwarden::karpenter::release::Release;
+use karpwarden::lint::built_objects::BuiltObjects;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::scheduling::simulation::{Simulation, SimulationSettings};
-use karpwarden::simulate;
 use karpwarden_bench::{Quantity, Row, Table, best};
 
 /// Time of a simulation, as a multiple of Karpenter's: twenty times the pods per second.
@@ -44,7 +44,9 @@ fn run() -> Result<ExitCode, String> {
     let release = Release::parse("1.14.1").map_err(|error| error.to_string())?;
     for (title, packed, recorded) in INPUTS {
         let file = manifests(packed).map_err(|error| format!("{title}: {error}"))?;
-        let objects = simulate::objects_in(&file);
+        let files = [file];
+        let built = BuiltObjects::of(&files);
+        let objects = built.objects(&files);
         let [simulated] = best(
             ROUNDS,
             [&mut || {

@@ -77,30 +77,16 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// The shortest time of each function. The functions run alternately, `rounds` times.
+/// The shortest time of each function. The functions run alternately, `rounds` times; the shortest time is the one that other
+/// programs disturbed least.
 pub fn best<const N: usize>(rounds: usize, mut functions: [&mut dyn FnMut(); N]) -> [Duration; N] {
     let mut best = [Duration::MAX; N];
     for _ in 0..rounds {
         for (best, function) in best.iter_mut().zip(&mut functions) {
-            *best = time(function).min(*best);
+            let start = Instant::now();
+            function();
+            *best = start.elapsed().min(*best);
         }
     }
     best
-}
-
-/// Time that this thread was running, if the system reports it; elapsed time otherwise. On a busy machine the longer of two runs
-/// is interrupted more often.
-pub fn time(run: impl FnOnce()) -> Duration {
-    let start = (Instant::now(), running_time());
-    run();
-    match (start.1, running_time()) {
-        (Some(before), Some(after)) => after.saturating_sub(before),
-        _ => start.0.elapsed(),
-    }
-}
-
-/// <https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat>: the first number is nanoseconds on a processor.
-fn running_time() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
