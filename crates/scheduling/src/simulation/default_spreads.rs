@@ -1,7 +1,7 @@
 //! Topology spread constraints of pods that have none.
 //!
 //! Source: kubernetes-sigs/karpenter#3205, which deduces the selector as kube-scheduler does: `DefaultSelector` in
-//! pkg/scheduler/framework/plugins/helper/spread.go of kubernetes/kubernetes at v1.34.0.
+//! pkg/scheduler/framework/plugins/helper/spread.go of kubernetes/kubernetes at 2e09081. `ReplicationControllers` are left out.
 
 use objects::object::Object;
 
