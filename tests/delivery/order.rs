@@ -1,6 +1,6 @@
 //! `kubectl apply` sends the objects of a file in their order, so a published file has a node class before the NodePools that name it.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
 

@@ -54,7 +54,8 @@ fn of_address(line: &str, rest: &str) -> Vec<Value> {
     }
     let folder =
         rest.strip_prefix("//").and_then(|folder| folder.strip_suffix(&format!("?ref=v{}", home::VERSION)));
-    kustomize::render(folder.unwrap_or_else(|| panic!("{line}: not an address of this release"))).unwrap()
+    assert!(folder.is_some(), "{line}: not an address of this release");
+    kustomize::render(folder.unwrap()).unwrap()
 }
 
 /// The lines of the shell blocks of a Markdown text.
