@@ -51,6 +51,9 @@ impl ReleaseSet {
 
     /// The releases in both sets.
     pub fn and(&self, other: impl AsRef<[Interval]>) -> Self {
+        if let ([one], [other]) = (self.0.as_slice(), other.as_ref()) {
+            return Self::of([one.and(*other)]);
+        }
         let pairs = self.0.iter().flat_map(|one| other.as_ref().iter().map(|other| one.and(*other)));
         Self::of(pairs)
     }
@@ -62,6 +65,9 @@ impl ReleaseSet {
 
     /// The releases in this set and not in the other.
     pub fn without(&self, other: impl AsRef<[Interval]>) -> Self {
+        if other.as_ref().is_empty() {
+            return self.clone();
+        }
         let other = Self::of(other.as_ref().iter().copied());
         let starts = core::iter::once(Version::FIRST).chain(other.0.iter().map(|interval| interval.end));
         let ends = other.0.iter().map(|interval| interval.start).chain([Version::NEVER]);

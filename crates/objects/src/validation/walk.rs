@@ -182,27 +182,24 @@ impl<'d> Walk<'d> {
     }
 
     fn fact(&mut self, node: Node<'d>, fact: &'static Constraint, scope: &Scope) {
-        let releases = scope.checked().and(fact.releases);
-        if releases.is_empty() {
-            return;
-        }
+        let releases = || scope.checked().and(fact.releases);
         let text = node.as_str();
         let (releases, what) = match fact.limit {
             Limit::OneOf(words) => {
                 let Some(text) = text else { return };
                 let known = words.iter().filter(|word| word.text == text);
                 let known = known.fold(ReleaseSet::none(), |all, word| all.or(word.releases));
-                (releases.without(known), What::OneOf(words))
+                (releases().without(known), What::OneOf(words))
             }
             Limit::Pattern(pattern) if text.is_some_and(|text| !(pattern.matches)(text)) => {
-                (releases, What::Form(pattern))
+                (releases(), What::Form(pattern))
             }
-            Limit::DateTime if text.is_some_and(|text| !is_date_time(text)) => (releases, What::DateTime),
-            Limit::Minimum(bound) if is_below(node, bound) => (releases, What::Range(fact.limit)),
-            Limit::Maximum(bound) if is_above(node, bound) => (releases, What::Range(fact.limit)),
+            Limit::DateTime if text.is_some_and(|text| !is_date_time(text)) => (releases(), What::DateTime),
+            Limit::Minimum(bound) if is_below(node, bound) => (releases(), What::Range(fact.limit)),
+            Limit::Maximum(bound) if is_above(node, bound) => (releases(), What::Range(fact.limit)),
             Limit::UniqueItems => return self.distinct(node, &scope.live.and(fact.releases)),
             limit => match size_outside_limit(node, limit) {
-                Some(size) => (releases, What::Length(limit, size)),
+                Some(size) => (releases(), What::Length(limit, size)),
                 None => return,
             },
         };
