@@ -88,7 +88,7 @@ fn default_of(placeholder: &str) -> Option<&str> {
 /// The first placeholder of a template engine that starts at or after an offset.
 fn marked_range(text: &str, from: usize) -> Option<Range<usize>> {
     let rest = text.get(from..)?;
-    let starts = rest.char_indices().filter(|(_, char)| "$({<%#@_|".contains(*char));
+    let starts = rest.bytes().enumerate().filter(|(_, byte)| b"$({<%#@_|".contains(byte));
     starts.map(|(at, _)| from + at).find_map(|at| Some(at..at + marked_length(text, at)?))
 }
 

@@ -1,3 +1,4 @@
+use core::fmt;
 use std::collections::BTreeMap;
 
 use karpenter::instance_types::category_and_generation_of_family;
@@ -10,6 +11,7 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use objects::requirement::LabelRequirement;
 use scheduling::requirements::{EffectiveOperator, Requirement};
 use values::placeholder::has_placeholder;
 
@@ -119,8 +121,26 @@ const ON_EVERY_NODE: [&str; 12] = [
 /// Requirement on a label and the place that states it.
 struct Stated<'d> {
     place: Place<'d>,
-    text: String,
+    written: Written<'d>,
     requirement: Requirement<'d>,
+}
+
+/// A requirement as the NodePool states it: an item of `requirements`, or the value of a label.
+enum Written<'d> {
+    Item(LabelRequirement<'d>),
+    Label(&'d str),
+}
+
+impl fmt::Display for Written<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Item(item) => {
+                let values: Vec<_> = item.values().iter().map(|(value, _)| *value).collect();
+                f.write_str(format!("{} {}", item.operator, values.join(", ")).trim_end())
+            }
+            Self::Label(value) => write!(f, "label {value}"),
+        }
+    }
 }
 
 /// Requirements on one label; `None` if one of them is undecided.
@@ -158,7 +178,7 @@ fn stated_by_label(pool: NodePool<'_>) -> BTreeMap<&str, OnLabel<'_>> {
             .and_then(|operator| Requirement::new(operator, values.iter().copied()));
         let stated = parsed.map(|parsed| Stated {
             place: Place::value(requirement.item.node()),
-            text: format!("{} {}", requirement.operator, values.join(", ")).trim_end().to_owned(),
+            written: Written::Item(requirement),
             requirement: parsed,
         });
         add(requirement.label(), stated);
@@ -167,7 +187,7 @@ fn stated_by_label(pool: NodePool<'_>) -> BTreeMap<&str, OnLabel<'_>> {
         let value = node.as_str().filter(|value| !has_placeholder(value));
         let stated = value.map(|value| Stated {
             place: Place::value(node),
-            text: format!("label {value}"),
+            written: Written::Label(value),
             requirement: Requirement::is(value),
         });
         add(labels::normalised(key), stated);
@@ -196,10 +216,10 @@ fn report<'d>(label: &str, stated: &Stated<'d>, earlier: &[&Stated<'d>]) -> Find
     if others.is_empty() {
         others = earlier.iter().collect();
     }
-    let texts: Vec<_> = others.iter().take(MAX_RELATED).map(|other| format!("`{}`", other.text)).collect();
+    let texts: Vec<_> = others.iter().take(MAX_RELATED).map(|other| format!("`{}`", other.written)).collect();
     let message = format!(
         "no value of `{label}` meets `{}` and {} together, so Karpenter launches no nodes from this NodePool",
-        stated.text,
+        stated.written,
         texts.join(", ")
     );
     let mut finding = Finding::new(&RULE, stated.place.clone(), message)
@@ -234,7 +254,7 @@ fn excluded_names<'d>(label: &str, stated: &BTreeMap<&'d str, OnLabel<'d>>) -> O
         }
     }
     let what = if label == TYPE { "instance types" } else { "instance families" };
-    let texts: Vec<_> = excluding.iter().map(|(key, other)| format!("`{key}` `{}`", other.text)).collect();
+    let texts: Vec<_> = excluding.iter().map(|(key, other)| format!("`{key}` `{}`", other.written)).collect();
     let exclude = if texts.len() == 1 { "excludes" } else { "exclude" };
     let message = format!(
         "{} {exclude} all {what} of this requirement, so Karpenter launches no nodes from this NodePool",

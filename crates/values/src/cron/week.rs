@@ -17,10 +17,11 @@ impl DayMinutes {
         Self(words)
     };
 
-    pub(super) fn insert(&mut self, minute: i64) {
-        if let Some(word) = usize::try_from(minute / 64).ok().and_then(|word| self.0.get_mut(word)) {
-            *word |= 1 << (minute % 64);
-        }
+    /// Adds the minutes from `start` up to, but without, `end`.
+    pub(super) fn insert(&mut self, start: i64, end: i64) {
+        let mut minutes = Self::before(end);
+        minutes.combine(&Self::before(start), |all, before| all & !before);
+        self.combine(&minutes, |mine, theirs| mine | theirs);
     }
 
     fn contains(&self, minute: i64) -> bool {

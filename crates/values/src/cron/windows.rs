@@ -91,9 +91,7 @@ impl<'s> Sweep<'s> {
             last = Some(minute);
             run = fields.first_minute_from(minute + 1);
             let end = minute.saturating_add(window).min(run.unwrap_or(DAY));
-            for covered in minute..end {
-                fresh.insert(covered);
-            }
+            fresh.insert(minute, end);
         }
         let ago = (1..=LOOK_BACK).find(|ago| fields.has_day(FIRST.plus(-ago)));
         let (Some(last), Some(ago)) = (last, ago) else { return Err(true) };
