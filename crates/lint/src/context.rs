@@ -6,6 +6,7 @@ use karpenter::kind::Kind;
 use karpenter::release::PinnedVersion;
 use objects::object::Object;
 use objects::validation::{self, Refusal};
+use userdata::parts::ParsedParts;
 
 use crate::evidence::Evidence;
 use crate::inventory::Inventory;
@@ -32,6 +33,8 @@ pub struct Context<'c, 'd> {
     object: Object<'d>,
     /// Its refusals, computed when a rule first asks for them.
     refusals: OnceCell<Vec<Refusal<'d>>>,
+    /// The parsed parts of its user data.
+    user_data: ParsedParts,
 }
 
 impl<'c, 'd> Context<'c, 'd> {
@@ -53,6 +56,7 @@ impl<'c, 'd> Context<'c, 'd> {
             evidence: None,
             object,
             refusals: OnceCell::new(),
+            user_data: ParsedParts::default(),
         }
     }
 
@@ -96,6 +100,11 @@ impl<'c, 'd> Context<'c, 'd> {
     /// The origin of the other objects, for messages.
     pub const fn scope(&self) -> &'static str {
         if self.is_text { "this input" } else { "the cluster" }
+    }
+
+    /// The parsed parts of the user data of the object, an EC2NodeClass.
+    pub const fn user_data(&self) -> &ParsedParts {
+        &self.user_data
     }
 
     /// The refusals of the API server for the object that the rules check, in every release.

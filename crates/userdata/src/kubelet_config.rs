@@ -86,7 +86,8 @@ struct Search<'t> {
 impl Search<'_> {
     fn next(&mut self) -> Option<usize> {
         loop {
-            let at = self.from + self.body.get(self.from..)?.find(self.pattern)?;
+            let rest = self.body.get(self.from..).filter(|rest| rest.len() >= self.pattern.len())?;
+            let at = self.from + rest.find(self.pattern)?;
             self.line.advance(self.body, self.from, at);
             self.from = at + self.pattern.len();
             if !self.line.comment {

@@ -20,6 +20,7 @@ pub mod kubelet;
 pub mod kubelet_config;
 pub mod mime;
 pub mod node_config;
+pub mod parts;
 pub mod powershell;
 pub mod registration;
 pub mod shell;

@@ -77,7 +77,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     if family(class) != Some(Image::Custom) {
         return;
@@ -98,8 +98,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         let finding = Finding::new(&RULE, Place::value(node), message).severity(severity);
         return findings.push(finding.help(help));
     };
-    let found = data.registration();
-    let runs = data.scripts().iter().any(|shell| !shell.commands.is_empty());
+    let found = data.registration(context);
+    let runs = data.scripts(context).iter().any(|shell| !shell.commands.is_empty());
     if found.joins.is_empty() && !found.is_dynamic() && runs && Format::of(data.text) != Format::Unmarked {
         let message =
             "nothing in this user data joins a cluster; nodes join only if the image does so by itself";

@@ -1,4 +1,4 @@
-use super::user_data::{CloudCommand, UserData, calls};
+use super::user_data::{UserData, calls};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
@@ -90,15 +90,17 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object).filter(|data| data.text.contains("bootstrap.sh")) else { return };
     // Other families have no bootstrap.sh; `userdata-family-mismatch` reports such calls.
     if !matches!(data.family, Image::Custom | Image::Al2) {
         return;
     }
-    let scripts = data.scripts().into_iter().map(|script| CloudCommand { script, is_list: false });
-    for CloudCommand { script: shell, is_list } in scripts.chain(data.cloud_commands()) {
-        for (command, call) in calls(&shell) {
+    let cloud_commands = data.cloud_commands();
+    let scripts = data.scripts(context).iter().map(|script| (script, false));
+    let of_cloud = cloud_commands.iter().map(|command| (&command.script, command.is_list));
+    for (shell, is_list) in scripts.chain(of_cloud) {
+        for (command, call) in calls(shell) {
             if !data.is_eks(&call) {
                 continue;
             }

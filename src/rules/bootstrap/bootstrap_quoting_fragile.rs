@@ -72,13 +72,13 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     if !matches!(data.family, Image::Custom | Image::Al2 | Image::Al2023) {
         return;
     }
-    for shell in data.scripts() {
-        script(data, &shell, findings);
+    for shell in data.scripts(context) {
+        script(data, shell, findings);
     }
 }
 

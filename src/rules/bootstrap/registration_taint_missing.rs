@@ -85,9 +85,9 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object).filter(|data| data.family == Image::Custom) else { return };
-    let found = data.registration();
+    let found = data.registration(context);
     let Some(join) = found.joins.first() else { return };
     // A program on the image may register the taint by itself.
     if found.bootstraps().any(|call| !data.is_eks(call)) {
@@ -105,7 +105,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             .help(help(join))
             .severity(severity)
             .releases(releases);
-        if let Some(word) = hidden(&found) {
+        if let Some(word) = hidden(found) {
             finding = finding
                 .related(data.place(word), "the taint is in this argument, which bootstrap.sh ignores");
         }

@@ -90,9 +90,9 @@ pub(super) fn is_wrong(taint: &SpannedTaint) -> bool {
     (karpenters || meant) && !taint.matches(TAINT_KEY, TAINT_EFFECT)
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object).filter(|data| data.family == Image::Custom) else { return };
-    let found = data.registration();
+    let found = data.registration(context);
     let wrong: Vec<&FoundTaint> = found.taints.iter().filter(|found| is_wrong(&found.taint)).collect();
     let right = found.taints.iter().any(|found| found.taint.matches(TAINT_KEY, TAINT_EFFECT));
     for one in &wrong {
@@ -110,7 +110,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             }
         };
         let more = "; no component ever removes the wrong taint, and pods that do not tolerate it never run on the node";
-        if refused(one, right, &found) {
+        if refused(one, right, found) {
             let refused = "; Karpenter never registers the nodes and deletes each one after 15 minutes";
             findings.push(finding(Severity::Error, refused, TAINT_REQUIRED.set()));
             findings.push(finding(Severity::Warning, more, Releases::ALL.without(TAINT_REQUIRED)));

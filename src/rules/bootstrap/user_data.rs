@@ -1,6 +1,7 @@
 //! View of the user data of an EC2NodeClass that the rules of this family share.
 
 use karpenter::release::{Interval, Releases};
+use lint::context::Context;
 use lint::finding::{Finding, Place};
 use lint::rule::Rule;
 use manifest::edit::Change;
@@ -97,12 +98,16 @@ impl<'d> UserData<'d> {
     }
 
     /// Parses how the user data joins the cluster and which taints it registers.
-    pub(super) fn registration(&self) -> Registration {
-        Registration::parse(self.text)
+    pub(super) fn registration<'c>(&self, context: &'c Context<'_, 'd>) -> &'c Registration {
+        context.user_data().registration(self.text)
     }
 
     /// Parses every part of the user data that a shell runs.
-    pub(super) fn scripts(&self) -> Vec<Script> {
+    pub(super) fn scripts<'c>(&self, context: &'c Context<'_, 'd>) -> &'c [Script] {
+        context.user_data().scripts(|| self.parse_scripts())
+    }
+
+    fn parse_scripts(&self) -> Vec<Script> {
         let spans = match UserDataFormat::of(self.text) {
             UserDataFormat::Mime => self.bodies(&|part| self.is_shell(part)),
             UserDataFormat::Unmarked

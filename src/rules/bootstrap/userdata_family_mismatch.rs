@@ -98,15 +98,15 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     let format = Format::of(data.text);
     match data.family {
-        Image::Al2 => al2(data, format, findings),
-        Image::Al2023 => al2023(data, format, findings),
+        Image::Al2 => al2(data, format, context, findings),
+        Image::Al2023 => al2023(data, format, context, findings),
         Image::Bottlerocket => findings.extend(bottlerocket(data, format)),
         Image::Windows => windows(data, format, findings),
-        Image::Custom => findings.extend(custom(data, object)),
+        Image::Custom => findings.extend(custom(data, object, context)),
     }
 }
 
@@ -129,7 +129,7 @@ fn finding<'d>(data: UserData<'d>, span: Span, message: impl Into<String>, help:
     data.finding(&RULE, span, message).help(help)
 }
 
-fn al2<'d>(data: UserData<'d>, format: Format, findings: &mut Vec<Finding<'d>>) {
+fn al2<'d>(data: UserData<'d>, format: Format, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     const HELP: &str = "write a shell script that starts with `#!`, or a MIME archive";
     match format {
         Format::NodeConfig | Format::Toml | Format::Tagged => {
@@ -144,8 +144,8 @@ fn al2<'d>(data: UserData<'d>, format: Format, findings: &mut Vec<Finding<'d>>) 
         }
         _ => {}
     }
-    let found = data.registration();
-    for span in eks_calls(data, &found) {
+    let found = data.registration(context);
+    for span in eks_calls(data, found, context) {
         let message =
             "Karpenter calls bootstrap.sh on AL2 nodes itself after this call and overwrites its settings";
         let help = "remove the call and write labels and taints in the NodePool and limits in `spec.kubelet`, or use `amiFamily: Custom`";
@@ -165,7 +165,12 @@ fn al2<'d>(data: UserData<'d>, format: Format, findings: &mut Vec<Finding<'d>>) 
     }
 }
 
-fn al2023<'d>(data: UserData<'d>, format: Format, findings: &mut Vec<Finding<'d>>) {
+fn al2023<'d>(
+    data: UserData<'d>,
+    format: Format,
+    context: &Context<'_, 'd>,
+    findings: &mut Vec<Finding<'d>>,
+) {
     let mapping = || Yaml::parse(data.text).is_mapping();
     match format {
         Format::CloudConfig => {
@@ -205,8 +210,8 @@ fn al2023<'d>(data: UserData<'d>, format: Format, findings: &mut Vec<Finding<'d>
         }
         _ => {}
     }
-    let found = data.registration();
-    for span in eks_calls(data, &found) {
+    let found = data.registration(context);
+    for span in eks_calls(data, found, context) {
         let message = "AL2023 has no working bootstrap.sh: the script at this path prints an error and fails";
         let help = "remove the call, because Karpenter joins the node itself; write labels and taints in the NodePool and limits in `spec.kubelet`";
         findings.push(finding(data, span, message, help));
@@ -219,12 +224,12 @@ fn is_one_long_line(text: &str) -> bool {
 }
 
 /// Calls of the EKS images' bootstrap.sh; none if the user data tests whether that script exists.
-fn eks_calls(data: UserData<'_>, found: &Registration) -> Vec<Span> {
+fn eks_calls<'d>(data: UserData<'d>, found: &Registration, context: &Context<'_, 'd>) -> Vec<Span> {
     let is_test = |command: &ShellCommand| {
         command.words.first().is_some_and(|word| matches!(word.value.as_str(), "[" | "[[" | "test"))
             && command.words.iter().any(|word| word.value == "/etc/eks/bootstrap.sh")
     };
-    if data.scripts().iter().any(|shell| shell.commands.iter().any(is_test)) {
+    if data.scripts(context).iter().any(|shell| shell.commands.iter().any(is_test)) {
         return Vec::new();
     }
     found.bootstraps().filter(|call| data.is_eks(call)).map(|call| call.program).collect()
@@ -317,12 +322,12 @@ fn image(object: Object<'_>) -> Option<Image> {
     terms.items().all(|term| of(term) == Some(first)).then_some(first)
 }
 
-fn custom<'d>(data: UserData<'d>, object: Object<'d>) -> Option<Finding<'d>> {
+fn custom<'d>(data: UserData<'d>, object: Object<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let image = image(object)?;
-    let found = data.registration();
+    let found = data.registration(context);
     match image {
         Image::Al2023 => {
-            let span = eks_calls(data, &found).into_iter().next()?;
+            let span = eks_calls(data, found, context).into_iter().next()?;
             let message = "the selected images are AL2023, which has no working bootstrap.sh";
             let help =
                 "write a NodeConfig, or use `amiFamily: AL2023`, with which Karpenter joins the node itself";

@@ -95,7 +95,7 @@ rule! {
 /// Fields of `spec.cluster` that nodeadm requires (nodeadm/internal/api/validation.go `ValidateNodeConfig`).
 const CLUSTER: [ClusterField; 4] = ClusterField::ALL;
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     if !matches!(data.family, Image::Al2023 | Image::Custom) {
         return;
@@ -108,7 +108,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     }
     let valid = bodies.iter().all(|(_, yaml)| yaml.problem().is_none());
     if data.family == Image::Custom && valid {
-        findings.extend(cluster(data, &bodies));
+        findings.extend(cluster(data, &bodies, context));
     }
 }
 
@@ -155,7 +155,11 @@ fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, findings:
 }
 
 /// Reports required fields of `spec.cluster` that no NodeConfig sets.
-fn cluster<'d>(data: UserData<'d>, bodies: &[(Span, Yaml)]) -> Option<Finding<'d>> {
+fn cluster<'d>(
+    data: UserData<'d>,
+    bodies: &[(Span, Yaml)],
+    context: &Context<'_, 'd>,
+) -> Option<Finding<'d>> {
     let mut missing = CLUSTER.to_vec();
     let mut first = None;
     let mut block = None;
@@ -180,8 +184,9 @@ fn cluster<'d>(data: UserData<'d>, bodies: &[(Span, Yaml)]) -> Option<Finding<'d
         return None;
     }
     // If no field is set, a file on the image or a script may set all of them.
-    let partly =
-        missing.len() < CLUSTER.len() && !data.registration().is_dynamic() && data.scripts().is_empty();
+    let partly = missing.len() < CLUSTER.len()
+        && !data.registration(context).is_dynamic()
+        && data.scripts(context).is_empty();
     let listed = missing.iter().map(|field| field.name()).collect::<Vec<_>>().join("`, `");
     let message = format!(
         "`spec.cluster` lacks `{listed}`, which nodeadm requires to start; Karpenter adds nothing for `Custom`"

@@ -92,7 +92,7 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     if !matches!(data.family, Image::Al2 | Image::Al2023 | Image::Custom) {
         return;
@@ -100,7 +100,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     match Format::of(data.text) {
         Format::Mime => parts(data, findings),
         Format::Script => script(data, findings),
-        Format::Unmarked => findings.extend(unmarked(data)),
+        Format::Unmarked => findings.extend(unmarked(data, context)),
         _ => {}
     }
 }
@@ -203,7 +203,7 @@ fn carriage_returns(data: UserData<'_>) -> Option<Finding<'_>> {
 }
 
 /// Reports user data without a format marker that the node runs as a script.
-fn unmarked(data: UserData<'_>) -> Option<Finding<'_>> {
+fn unmarked<'d>(data: UserData<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let runs = match data.family {
         Image::Al2 => true,
         // Karpenter treats a YAML mapping as a NodeConfig, which `userdata-family-mismatch` reports.
@@ -211,7 +211,7 @@ fn unmarked(data: UserData<'_>) -> Option<Finding<'_>> {
             !Yaml::parse(data.text).is_mapping() && !data.text.trim_start().starts_with("apiVersion:")
         }
         _ => {
-            let joins = data.registration().joins;
+            let joins = &data.registration(context).joins;
             joins.iter().any(|join| matches!(join, Join::Bootstrap(_) | Join::Nodeadm(_) | Join::Kubelet(_)))
         }
     };

@@ -75,12 +75,12 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     // cloud-init renders Jinja itself, and tools such as `sed` and `envsubst` may replace placeholders on the node.
     let jinja = data.text.contains("## template:");
     let replaces = ["sed ", "envsubst", "perl ", "awk "].iter().any(|tool| data.text.contains(tool));
-    let shells: Vec<_> = if data.family == Image::Windows { Vec::new() } else { data.scripts() };
+    let shells = if data.family == Image::Windows { &[] } else { data.scripts(context) };
     let in_heredoc = |at: usize, literal: bool| {
         let holds = |heredoc: &Heredoc| {
             (heredoc.literal || !literal) && (heredoc.body.start..heredoc.body.end).contains(&at)
@@ -94,7 +94,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         let start = at;
         at += line.len();
         // Skip comments, which start with `#` in every format, and text that the script only writes to a file.
-        if line.trim_start().starts_with('#') || in_heredoc(start, true) {
+        if !line.contains(MARKS) || line.trim_start().starts_with('#') || in_heredoc(start, true) {
             continue;
         }
         for residue in residues(line) {
@@ -159,6 +159,9 @@ struct Found {
     kind: Residue,
     span: Span,
 }
+
+/// The characters with which placeholders start.
+const MARKS: [char; 5] = ['$', '{', '<', '_', '@'];
 
 fn residues(line: &str) -> Vec<Found> {
     let mut found = Vec::new();

@@ -7,6 +7,28 @@ use super::script::ShellProblemKind;
 use super::state::{Close, MAX_DEPTH, ShellParser, is_assignment};
 use crate::word::SourceWord;
 
+/// Whether a byte ends a run of unquoted text.
+fn ends_plain_run(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t'
+            | b'\r'
+            | b'\n'
+            | b';'
+            | b'&'
+            | b'|'
+            | b'('
+            | b')'
+            | b'<'
+            | b'>'
+            | b'`'
+            | b'\\'
+            | b'\''
+            | b'"'
+            | b'$'
+    )
+}
+
 impl ShellParser<'_> {
     /// Skips spaces, tabs and joined lines.
     pub(super) fn blanks(&mut self) {
@@ -38,19 +60,19 @@ impl ShellParser<'_> {
                 b'\'' => self.single(&mut word),
                 b'"' => self.double(&mut word),
                 b'$' => self.dollar(&mut word, false),
-                _ => self.run(&mut word, b" \t\r\n;&|()<>`\\'\"$"),
+                _ => self.run(&mut word, ends_plain_run),
             }
         }
         word.span = Span::new(start, self.at);
         (self.at > start).then_some(word)
     }
 
-    /// Copies at least one character, up to the next stop.
-    fn run(&mut self, word: &mut SourceWord, stops: &[u8]) {
+    /// Copies at least one character, up to the next byte at which a run stops.
+    fn run(&mut self, word: &mut SourceWord, stops: impl Fn(u8) -> bool) {
         let start = self.at;
         let first = self.rest().chars().next().map_or(1, char::len_utf8);
         let bytes = self.rest().as_bytes();
-        let length = bytes.iter().skip(first).position(|byte| stops.contains(byte));
+        let length = bytes.iter().skip(first).position(|byte| stops(*byte));
         let length = length.map_or(bytes.len(), |at| at + first);
         self.at += length;
         self.copy(word, start, false);
@@ -125,7 +147,7 @@ impl ShellParser<'_> {
                 }
                 (b'`', _) => self.backtick(word),
                 (b'$', _) => self.dollar(word, true),
-                _ => self.run(word, b"\"\\`$"),
+                _ => self.run(word, |byte| matches!(byte, b'"' | b'\\' | b'`' | b'$')),
             }
         }
         self.problem(ShellProblemKind::UnterminatedQuote, Span::new(open, open + 1));
@@ -238,7 +260,7 @@ impl ShellParser<'_> {
                     return;
                 }
                 b'\\' => self.ansi_c_escape(word),
-                _ => self.run(word, b"'\\"),
+                _ => self.run(word, |byte| matches!(byte, b'\'' | b'\\')),
             }
         }
         self.problem(ShellProblemKind::UnterminatedQuote, Span::new(open, open + 2));
