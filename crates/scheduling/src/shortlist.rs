@@ -91,6 +91,11 @@ impl<'d> Shortlist<'d> {
         self.pods.iter().all(|pod| pod.is_taken)
     }
 
+    /// Whether further NodePools change nothing: a NodePool takes each pod, and a NodePool sets each label that a pod mentions.
+    pub fn is_settled(&self) -> bool {
+        self.count > 0 && self.unset.is_empty() && self.is_decided()
+    }
+
     /// Matches the pods against the next NodePool of the list.
     pub fn relevance(&mut self, pool: &mut ListedPool<'_>) -> Relevance {
         let is_known = is_of_this_provider(pool.node_class_group);

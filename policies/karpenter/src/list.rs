@@ -18,7 +18,7 @@ use karpwarden::scheduling::taints::PoolTaint;
 pub(crate) struct List {
     kind: Kind,
     trees: Trees,
-    /// The number of items that are not parsed.
+    /// The number of items that were read but are not parsed.
     omitted: usize,
 }
 
@@ -53,7 +53,7 @@ impl List {
         }
     }
 
-    /// The number of items that are not parsed.
+    /// The number of items that were read but are not parsed.
     pub(crate) fn omitted(&self) -> usize {
         self.omitted
     }
@@ -92,7 +92,7 @@ fn decisive_pools<'t>(kind: Kind, text: &'t str, object: Object<'_>) -> Option<(
     Some((pools.into_iter().map(|(text, _)| text).collect(), omitted))
 }
 
-/// Reads the texts of the items of a list. An error if the text is not a list.
+/// Reads the texts of the items of a list, up to the item that settles everything. An error if the text is not a list.
 fn read_list<'t>(
     text: &'t str,
     shortlist: &mut Shortlist<'_>,
@@ -112,6 +112,9 @@ fn read_list<'t>(
             let start = list.position();
             let mut pool = read_pool(&mut list, shortlist)?;
             pools.push((list.text_from(start), shortlist.relevance(&mut pool)));
+            if shortlist.is_settled() {
+                return Ok(());
+            }
         }
     }
     is_list.then_some(()).ok_or(Unexpected)

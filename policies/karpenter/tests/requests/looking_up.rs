@@ -169,6 +169,18 @@ fn last_pool_counts_if_it_sets_the_label_or_has_another_provider() {
     assert!(!has_warning(&answer(auto, "team"), "pod-no-matching-pool"));
 }
 
+/// What follows is no JSON, which shows that it is not read.
+#[test]
+fn reads_no_further_pool_once_a_pool_takes_the_pods() {
+    let pool = node_pool("a", &json!({"team": "blue"}));
+    let list = format!("{{\"items\": [{pool}, nonsense");
+    let answer = |labels: &Value| Cluster::answering(list.as_bytes()).create(&deployment(labels), &json!({}));
+    let unread = |answer: &Value| has_warning(answer, "NodePool objects could not be looked up");
+    assert!(!unread(&answer(&json!({"team": "blue"}))));
+    assert!(unread(&answer(&json!({"team": "red"}))));
+    assert!(unread(&answer(&json!({"team": "blue", "tier": "web"}))));
+}
+
 #[test]
 fn reads_pools_whose_text_has_escapes() {
     let pools = [node_pool("a", &json!({"x": "\"", "team": "blue"})), node_pool("b", &json!({}))];
