@@ -10,7 +10,7 @@ mod session;
 
 use core::fmt;
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
 };
 
@@ -44,7 +44,9 @@ enum World {
         asked: mpsc::Sender<()>,
         end: Mutex<mpsc::Receiver<()>>,
     },
-    Holding(Inventory),
+    /// The objects, and the answers so far by operation and payload. A cluster does not change, and policy-server's reflectors
+    /// keep their lists too.
+    Holding(Inventory, Mutex<BTreeMap<(String, Vec<u8>), Vec<u8>>>),
     Replaying(Mutex<Session>),
 }
 
@@ -91,7 +93,7 @@ impl FakeCluster {
 
     /// A cluster with these objects. The policy may read the kinds that are [granted](Self::granting).
     pub fn holding(objects: impl IntoIterator<Item = impl Into<Arc<Value>>>) -> Self {
-        Self::of(World::Holding(Inventory::new(objects)))
+        Self::of(World::Holding(Inventory::new(objects), Mutex::default()))
     }
 
     /// Replays a session that `kwctl run --record-host-capabilities-interactions` recorded. The host calls must come in the
@@ -134,7 +136,7 @@ impl FakeCluster {
     }
 
     fn changing(mut self, change: impl FnOnce(&mut Inventory)) -> Self {
-        if let Some(World::Holding(inventory)) = Arc::get_mut(&mut self.world) {
+        if let Some(World::Holding(inventory, _)) = Arc::get_mut(&mut self.world) {
             change(inventory);
         }
         self
@@ -208,7 +210,9 @@ impl FakeCluster {
                 "Policy has not been granted access to Kubernetes {api_version}/{kind} resources. The violation has been reported."
             ));
         }
-        self.world.answer(&request).map_err(|error| format!("Callback evaluation failure: {error}"))
+        self.world
+            .answer(&request, (operation, payload))
+            .map_err(|error| format!("Callback evaluation failure: {error}"))
     }
 
     /// Patterns: kubewarden/kubewarden-controller `crates/policy-evaluator/src/host_capabilities.rs`.
@@ -231,7 +235,7 @@ impl fmt::Debug for FakeCluster {
 }
 
 impl World {
-    fn answer(&self, request: &HostRequest) -> Result<Vec<u8>, String> {
+    fn answer(&self, request: &HostRequest, (operation, payload): (&str, &[u8])) -> Result<Vec<u8>, String> {
         match self {
             Self::Unreachable => Err("kube::Client was not initialized properly".to_owned()),
             Self::Failing(error) => Err(error.clone()),
@@ -242,7 +246,15 @@ impl World {
                 let _ = lock(end).recv();
                 Err("no answer".to_owned())
             }
-            Self::Holding(inventory) => inventory.answer(request).map(|value| value.to_string().into_bytes()),
+            Self::Holding(inventory, answers) => {
+                let asked = (operation.to_owned(), payload.to_vec());
+                if let Some(answer) = lock(answers).get(&asked) {
+                    return Ok(answer.clone());
+                }
+                let answer = inventory.answer(request)?.to_string().into_bytes();
+                lock(answers).insert(asked, answer.clone());
+                Ok(answer)
+            }
             Self::Replaying(session) => lock(session).answer(request),
         }
     }
