@@ -12,7 +12,8 @@ use objects::object::Object;
 use values::timestamp::Timestamp;
 
 use crate::behaviour::Behaviour;
-use crate::cluster::{ClusterPod, DO_NOT_DISRUPT, namespace_of};
+use crate::cluster::{ClusterPod, namespace_of};
+use karpenter::labels::DO_NOT_DISRUPT;
 
 /// Reason for which a node is no candidate of any method.
 #[derive(Clone, Debug)]

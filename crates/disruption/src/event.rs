@@ -3,7 +3,8 @@
 //! Source: pkg/controllers/disruption/events/events.go and pkg/utils/pod/scheduling.go of kubernetes-sigs/karpenter at v1.14.1.
 
 use crate::candidate::Candidate;
-use crate::cluster::{ClusterPod, DO_NOT_DISRUPT, Protection, StateNode};
+use crate::cluster::{ClusterPod, Protection, StateNode};
+use karpenter::labels::DO_NOT_DISRUPT;
 
 /// Event of the disruption controllers. What is published for a Node and its NodeClaim counts once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -21,6 +21,9 @@ pub const HOSTNAME: &str = "kubernetes.io/hostname";
 /// The name of [`NODEPOOL`] until 0.32.
 pub const PROVISIONER_NAME: &str = "karpenter.sh/provisioner-name";
 
+/// The annotation that protects pods and nodes from disruption.
+pub const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
+
 /// A label of old releases that no 1.x release supports, although the documentation lists it
 /// (aws/karpenter-provider-aws#5055).
 pub const INSTANCE_PODS: &str = "karpenter.k8s.aws/instance-pods";

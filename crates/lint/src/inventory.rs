@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use karpenter::kind::Kind;
 use karpenter::labels;
 use manifest::tree::Node;
-use objects::controller::Controller;
+use objects::chart_values::{self, ChartValues};
+use objects::controller::{Controller, PREFERENCE_POLICY};
 use objects::conversion::Neighbours;
 use objects::feature_gates::FeatureGates;
 use objects::iam_policy::{IamAccess, PassedRoles};
@@ -17,6 +18,7 @@ use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::{Pod, metadata_service};
+use objects::priority_class::PriorityClass;
 use objects::storage::ClaimIndex;
 use objects::zones::ServedZones;
 use scheduling::pool_index::PoolIndex;
@@ -62,6 +64,8 @@ pub struct Inventory<'d> {
     node_agents: OnceCell<NodeAgents<'d>>,
     class_with_one_hop: OnceCell<Option<Ec2NodeClass<'d>>>,
     has_metadata_consumer: OnceCell<bool>,
+    has_default_priority: OnceCell<bool>,
+    ignores_preferences: OnceCell<bool>,
 }
 
 impl<'d> Inventory<'d> {
@@ -235,6 +239,26 @@ impl<'d> Inventory<'d> {
     pub fn has_metadata_consumer(&self) -> bool {
         let any = || self.pods().iter().any(|pod| metadata_service::consumer(*pod).is_some());
         *self.has_metadata_consumer.get_or_init(any)
+    }
+
+    /// Whether a PriorityClass is the default of all pods.
+    pub fn has_default_priority(&self) -> bool {
+        let is_default = |class| PriorityClass::of(class).is_some_and(PriorityClass::is_global_default);
+        *self.has_default_priority.get_or_init(|| self.of(Kind::PRIORITY_CLASS).any(is_default))
+    }
+
+    /// Whether a controller, or values of its chart, ignore the preferences of pods.
+    pub fn ignores_preferences(&self) -> bool {
+        const IGNORE: &str = "Ignore";
+        let is_set = |one: &Controller<'d>| {
+            one.setting(PREFERENCE_POLICY).text().is_some_and(|(text, _)| text == IGNORE)
+        };
+        let in_values = |object: &Object<'d>| {
+            let settings = chart_values::of(*object).and_then(ChartValues::settings);
+            settings.is_some_and(|settings| settings.node().str_at(&["preferencePolicy"]) == Some(IGNORE))
+        };
+        let any = || self.controllers().iter().any(is_set) || self.objects.iter().any(in_values);
+        *self.ignores_preferences.get_or_init(any)
     }
 
     /// Known identity of the cluster.

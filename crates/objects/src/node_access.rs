@@ -139,8 +139,12 @@ pub struct NodeAccess<'d> {
     pub roles: BTreeMap<&'d str, Ec2NodeClass<'d>>,
     /// The first `aws-auth`.
     pub aws_auth: Option<AwsAuth<'d>>,
-    /// The names of the roles that `aws-auth` maps, or that an access entry names.
+    /// The names of the roles that `aws-auth` maps, that an access entry names, or that belong to a node group of eksctl.
     pub granted: BTreeSet<String>,
+    /// The names of the roles that an access entry names. An access entry takes the place of what `aws-auth` has for the role.
+    pub with_entry: BTreeSet<String>,
+    /// The names of the roles that an access entry admits as nodes, or whose entry has a type that is not known.
+    pub admitted: BTreeSet<String>,
 }
 
 impl<'d> NodeAccess<'d> {
@@ -157,12 +161,36 @@ impl<'d> NodeAccess<'d> {
                 access.aws_auth = access.aws_auth.or(Some(aws_auth));
                 access.granted.extend(aws_auth.roles().filter_map(RoleMapping::role).map(str::to_owned));
             } else {
-                let entries = AccessEntry::all(*object).into_iter();
-                let names =
-                    entries.filter_map(|entry| Some(entry.principal_text().rsplit('/').next()?.to_owned()));
-                access.granted.extend(names);
+                for entry in AccessEntry::all(*object) {
+                    access.add(entry);
+                }
+                access.granted.extend(roles_of_node_groups(*object).map(str::to_owned));
             }
         }
         access
     }
+
+    fn add(&mut self, entry: AccessEntry<'_>) {
+        let principal = entry.principal_text();
+        let Some(role) = principal.rsplit('/').next() else { return };
+        if entry.kind_text().is_none_or(|kind| !NOT_FOR_NODES.contains(&kind)) {
+            self.admitted.insert(role.to_owned());
+        }
+        self.with_entry.insert(role.to_owned());
+        self.granted.insert(role.to_owned());
+    }
+}
+
+/// The types of access entries with which EC2 instances that Karpenter launches do not join.
+pub const NOT_FOR_NODES: [&str; 5] = ["STANDARD", "EC2", "FARGATE_LINUX", "HYBRID_LINUX", "HYPERPOD_LINUX"];
+
+/// The names of the roles of eksctl's node groups. EKS creates the access entry for the role of a managed node group, and eksctl
+/// for the role of its own (`CreateAccessEntry` in the Amazon EKS API Reference).
+fn roles_of_node_groups(object: Object<'_>) -> impl Iterator<Item = &str> {
+    let lists = [&["managedNodeGroups"], &["nodeGroups"]];
+    let groups = lists.into_iter().filter(move |_| object.is(CLUSTER_CONFIG));
+    let groups = groups.flat_map(move |path| items_of(object.at(path)));
+    let fields = groups
+        .flat_map(|group| ["instanceRoleARN", "instanceRoleName"].map(|field| group.str_at(&["iam", field])));
+    fields.flatten().filter_map(|role| role.rsplit('/').next())
 }

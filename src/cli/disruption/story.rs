@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use disruption::cluster::{ClusterPod, DO_NOT_DISRUPT, Protection};
+use disruption::cluster::{ClusterPod, Protection};
 use disruption::drain::expires_at;
 use disruption::judgement::JudgedNode;
 use disruption::methods::Alone;
+use karpenter::labels::DO_NOT_DISRUPT;
 use karpwarden::disrupt::{Answer, story, words};
 use manifest::tree::Node;
 use objects::location::Place;

@@ -7,7 +7,7 @@ use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::inventory::Inventory;
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
-use objects::node_access::{AccessEntry, CLUSTER_CONFIG};
+use objects::node_access::{AccessEntry, CLUSTER_CONFIG, NOT_FOR_NODES};
 use objects::node_class::Ec2NodeClass;
 use objects::object::{Form, Object};
 use userdata::image_family::ImageFamily;
@@ -28,6 +28,8 @@ rule! {
     ///
     /// In the configuration file of eksctl, the rule also reports roles of EC2NodeClasses without an access entry if the
     /// authentication mode is `API`, in which the cluster ignores `aws-auth`.
+    ///
+    /// The rule reads files. The policy matches none of these kinds unless you add them.
     ///
     /// ## Why it is bad
     ///
@@ -130,6 +132,10 @@ fn check_entry<'d>(
     if class.is_none() && !is_role_of_nodes(object, &principal) {
         return None;
     }
+    // A role has one entry in each cluster, so this entry is for another cluster or another account.
+    if NOT_FOR_NODES.contains(&kind) && inventory.node_access().admitted.contains(role) {
+        return None;
+    }
     let is_windows = class.and_then(ami_family::of) == Some(ImageFamily::Windows);
     let (consequence, severity) = match kind {
         "EC2_LINUX" if is_windows => {
@@ -137,7 +143,7 @@ fn check_entry<'d>(
         }
         // CloudFormation may create the role for EKS Auto Mode.
         "EC2" if class.is_none() => return None,
-        "STANDARD" | "EC2" | "FARGATE_LINUX" | "HYBRID_LINUX" | "HYPERPOD_LINUX" => {
+        kind if NOT_FOR_NODES.contains(&kind) => {
             ("the API server refuses the nodes of this role", Severity::Error)
         }
         _ => return None,
@@ -242,6 +248,16 @@ mod tests {
     }
 
     #[test]
+    fn accepts_an_entry_of_the_role_in_another_cluster() {
+        let two = |other: &str| {
+            entry(ARN, ", type: STANDARD") + "---\n" + &entry(ARN, other) + &class("nodes", "al2023@latest")
+        };
+        silent(&RULE, &two(", type: EC2_LINUX"));
+        silent(&RULE, &two(", type: '${TYPE}'"));
+        assert!(findings(&RULE, &two(", type: STANDARD")).contains("error AccessEntry/a"));
+    }
+
+    #[test]
     fn windows_nodes_need_their_type() {
         let text = |kind: &str| entry(ARN, kind) + &class("nodes", "windows2022@latest");
         assert!(findings(&RULE, &text(", type: EC2_LINUX")).contains("write the type `EC2_WINDOWS`"));
@@ -287,6 +303,13 @@ mod tests {
         silent(&RULE, &config("API_AND_CONFIG_MAP", ""));
         silent(&RULE, &(config("API", "") + "---\n" + &config("API", "")));
         silent(&RULE, &config("API", "karpenter: {version: 1.1.0}\n"));
+        let group = |role: &str| {
+            format!(
+                "managedNodeGroups: [{{name: a, iam: {{instanceRoleARN: 'arn:aws:iam::1:role/{role}'}}}}]\n"
+            )
+        };
+        silent(&RULE, &config("API", &group("nodes")));
+        assert!(findings(&RULE, &config("API", &group("other"))).contains("warning ClusterConfig/prod"));
         silent(
             &RULE,
             &config("API", &format!("  accessEntries: [{{principalARN: '{ARN}', type: EC2_LINUX}}]\n")),

@@ -5,7 +5,7 @@ use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_access::{AwsAuth, CONFIG_MAP, RoleMapping};
 use objects::node_class::Ec2NodeClass;
-use objects::object::Object;
+use objects::object::{Object, Operation};
 use userdata::image_family::ImageFamily;
 use values::arn::IamReference;
 use values::placeholder::has_placeholder;
@@ -26,6 +26,9 @@ rule! {
     /// | `mapRoles` is a list instead of a string | error |
     /// | the role of Windows nodes lacks the group `eks:kube-proxy-windows` | warning |
     /// | neither `aws-auth` nor an access entry in the input has the role of an EC2NodeClass | warning if `aws-auth` maps other node roles, otherwise info |
+    ///
+    /// A role that nothing maps is reported in files only, because the policy looks up no other objects for it. The policy
+    /// matches no ConfigMaps unless you add them.
     ///
     /// ## Why it is bad
     ///
@@ -85,7 +88,9 @@ rule! {
 }
 
 const USER_NAME: &str = "system:node:{{EC2PrivateDNSName}}";
-const GROUPS: [&str; 2] = ["system:bootstrappers", "system:nodes"];
+/// The group that the node authorizer admits.
+const NODES: &str = "system:nodes";
+const GROUPS: [&str; 2] = ["system:bootstrappers", NODES];
 const WINDOWS: &str = "eks:kube-proxy-windows";
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
@@ -100,12 +105,17 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let mut maps_nodes = false;
     for mapping in aws_auth.roles() {
         let class = mapping.role().and_then(|role| access.roles.get(role).copied());
-        if class.is_some() || is_of_nodes(mapping) {
+        if mapping.role().is_some_and(|role| access.with_entry.contains(role)) {
+            maps_nodes |= class.is_some() || is_of_nodes(mapping);
+        } else if class.is_some() || is_of_nodes(mapping) {
             maps_nodes = true;
             check_mapping(mapping, class, findings);
         }
     }
     let is_first = access.aws_auth.is_some_and(|first| first.map_roles() == aws_auth.map_roles());
+    if object.operation() != Operation::Apply {
+        return;
+    }
     // A text that is no list, such as a template, may hold any role.
     let Some(roles) = aws_auth.map_roles().filter(|node| is_first && node.embedded().is_some()) else {
         return;
@@ -167,14 +177,18 @@ fn check_mapping<'d>(
     let place = || mapping.group_list().map_or(Place::missing(mapping.node(), "groups"), Place::key);
     let missing: Vec<_> = GROUPS.into_iter().filter(|group| !groups.contains(group)).collect();
     if !missing.is_empty() {
-        let message = format!(
-            "the API server refuses the nodes of this role, because it is not in the group `{}`",
-            missing.join("` and `")
-        );
-        report(
+        let missing = missing.join("` and `");
+        let finding = if groups.contains(&NODES) {
+            let message =
+                format!("this role of nodes is not in the group `{missing}`, in which EKS expects it");
+            Finding::new(&RULE, place(), message).severity(Severity::Warning)
+        } else {
+            let message = format!(
+                "the API server refuses the nodes of this role, because it is not in the group `{missing}`"
+            );
             Finding::new(&RULE, place(), message)
-                .help(format!("add `{}` to `groups`", missing.join("` and `"))),
-        );
+        };
+        report(finding.help(format!("add `{missing}` to `groups`")));
     }
     let is_windows = class.and_then(ami_family::of) == Some(ImageFamily::Windows);
     if is_windows && !groups.contains(&WINDOWS) {
@@ -256,13 +270,13 @@ mod tests {
 
     #[test]
     fn reports_missing_groups() {
-        let text = aws_auth(ARN, NODE, "'system:nodes'") + &class("nodes", "al2023@latest");
+        let text = aws_auth(ARN, NODE, "'system:bootstrappers'") + &class("nodes", "al2023@latest");
         insta::assert_snapshot!(findings(&RULE, &text), @"
-          8 |       groups: ['system:nodes']
+          8 |       groups: ['system:bootstrappers']
             |       ^^^^^^
         error ConfigMap/aws-auth data.mapRoles[0].groups [all]
-          the API server refuses the nodes of this role, because it is not in the group `system:bootstrappers`
-          help: add `system:bootstrappers` to `groups`
+          the API server refuses the nodes of this role, because it is not in the group `system:nodes`
+          help: add `system:nodes` to `groups`
           see line 14 spec.role: the role of these nodes
         ");
         assert!(
@@ -270,6 +284,20 @@ mod tests {
         );
         silent(&RULE, &(aws_auth(ARN, NODE, BOTH) + &class("nodes", "al2023@latest")));
         silent(&RULE, &aws_auth(ARN, NODE, "'${GROUP}'"));
+        let nodes_only = findings(&RULE, &aws_auth(ARN, NODE, "'system:nodes'"));
+        assert!(nodes_only.contains("warning ConfigMap/aws-auth"), "{nodes_only}");
+    }
+
+    #[test]
+    fn access_entry_takes_the_place_of_a_mapping() {
+        let entry = |role: &str| {
+            format!(
+                "---\napiVersion: eks.services.k8s.aws/v1alpha1\nkind: AccessEntry\nmetadata: {{name: a}}\nspec: {{principalARN: 'arn:aws:iam::111122223333:role/{role}', type: EC2_LINUX}}\n"
+            )
+        };
+        let wrong = aws_auth(ARN, "node", BOTH) + &class("nodes", "al2023@latest");
+        silent(&RULE, &(wrong.clone() + &entry("nodes")));
+        assert!(findings(&RULE, &(wrong + &entry("other"))).contains("error ConfigMap/aws-auth"));
     }
 
     #[test]

@@ -2,13 +2,13 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::inventory::Inventory;
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::chart_values;
 use objects::controller::Controller;
 use objects::object::Object;
 use objects::pod::{Pod, PodSpec};
-use objects::priority_class::PriorityClass;
 use objects::workload::Workload;
 
 rule! {
@@ -20,6 +20,8 @@ rule! {
     /// The message also names a single replica. A single replica alone is not reported, because many small clusters have one
     /// on purpose. A PriorityClass in the input that is the default for all pods counts as a class, and a controller that
     /// selects Fargate needs none.
+    ///
+    /// The rule reads files. The policy matches no Deployments unless you add them.
     ///
     /// ## Why it is bad
     ///
@@ -61,13 +63,9 @@ rule! {
     }
 }
 
-/// Maximum number of priority classes to search for the default. A cluster has few.
-const MAX_CLASSES: usize = 100;
-
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some((place, replicas)) = in_deployment(object).or_else(|| in_values(object)) else { return };
-    let mut classes = context.inventory.of(Kind::PRIORITY_CLASS).take(MAX_CLASSES);
-    if classes.any(|class| PriorityClass::of(class).is_some_and(PriorityClass::is_global_default)) {
+    if context.anywhere(Inventory::has_default_priority) {
         return;
     }
     let single = replicas.filter(|node| node.as_int() == Some(1));
@@ -89,9 +87,7 @@ fn in_deployment(object: Object<'_>) -> Option<(Place<'_>, Option<Node<'_>>)> {
     let workload = Workload::of(controller.object);
     workload.selector()?;
     let spec = Pod::of(object)?.spec();
-    let is_empty = spec.priority_class_name().is_none_or(str::is_empty);
-    let number = spec.node().get("priority");
-    if !is_empty || number.is_some() || is_on_fargate(spec) {
+    if spec.has_priority() || is_on_fargate(spec) {
         return None;
     }
     let place = match spec.node().get("priorityClassName") {

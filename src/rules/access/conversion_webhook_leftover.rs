@@ -19,6 +19,8 @@ rule! {
     /// For 1.0 the rule compares the namespace of the conversion webhook with the namespace of the controller, if the input
     /// has one.
     ///
+    /// The rule reads files. The policy matches none of these kinds unless you add them.
+    ///
     /// ## Why it is bad
     ///
     /// The API server asks the webhook for each object that is stored in another version than the requested one. Nothing
@@ -159,16 +161,28 @@ fn leftover_configuration(configuration: Object<'_>) -> Option<Finding<'_>> {
     if !CONFIGURATIONS.contains(&configuration.name()) {
         return None;
     }
-    let mut webhooks = items_of(configuration.at(&["webhooks"]));
-    let is_ignored = webhooks.all(|webhook| webhook.str_at(&["failurePolicy"]) == Some("Ignore"));
-    let (consequence, severity) = if is_ignored {
-        ("the API server waits for it at each change of a NodePool or an EC2NodeClass", Severity::Warning)
-    } else {
-        ("the API server refuses each change of a NodePool or an EC2NodeClass", Severity::Error)
+    let is_asked = |webhook: &Node<'_>| webhook.items_at(&["rules"]).any(is_about_v1);
+    let webhooks: Vec<_> = items_of(configuration.at(&["webhooks"])).filter(is_asked).collect();
+    let is_ignored = webhooks.iter().all(|webhook| webhook.str_at(&["failurePolicy"]) == Some("Ignore"));
+    let (consequence, severity) = match (webhooks.is_empty(), is_ignored) {
+        (true, _) => ("the API server calls it for no object of version `v1`", Severity::Warning),
+        (_, true) => {
+            ("the API server waits for it at each change of a NodePool or an EC2NodeClass", Severity::Warning)
+        }
+        _ => ("the API server refuses each change of a NodePool or an EC2NodeClass", Severity::Error),
     };
     let message = format!("since 1.0 Karpenter does not serve this webhook: {consequence}");
     let finding = Finding::new(&RULE, Place::value(configuration.name_node()), message).severity(severity);
     Some(finding.help("delete the webhook configuration"))
+}
+
+/// Whether a rule of a webhook matches Karpenter's objects of version `v1`. With the definitions since 1.1, which have no other
+/// version, the API server matches no rule about `v1beta1`.
+fn is_about_v1(rule: Node<'_>) -> bool {
+    let has = |field: &str, accepted: &[&str]| {
+        rule.items_at(&[field]).any(|item| item.as_str().is_some_and(|text| accepted.contains(&text)))
+    };
+    has("apiGroups", &["karpenter.sh", "karpenter.k8s.aws", "*"]) && has("apiVersions", &["v1", "*"])
 }
 
 #[cfg(test)]
@@ -229,11 +243,12 @@ mod tests {
 
     #[test]
     fn reports_webhook_configurations_of_0_37() {
-        let text = |name: &str, policy: &str| {
+        let with_rules = |name: &str, policy: &str, version: &str| {
             format!(
-                "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {{name: {name}}}\nwebhooks: [{{name: a, failurePolicy: {policy}}}]\n"
+                "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {{name: {name}}}\nwebhooks: [{{name: a, failurePolicy: {policy}, rules: [{{apiGroups: [karpenter.sh], apiVersions: [{version}]}}]}}]\n"
             )
         };
+        let text = |name: &str, policy: &str| with_rules(name, policy, "v1");
         insta::assert_snapshot!(findings(&RULE, &text("validation.webhook.karpenter.sh", "Fail")), @"
           3 | metadata: {name: validation.webhook.karpenter.sh}
             |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -243,5 +258,8 @@ mod tests {
         ");
         assert!(findings(&RULE, &text("validation.webhook.karpenter.sh", "Ignore")).contains("warning"));
         silent(&RULE, &text("validation.webhook.example.com", "Fail"));
+        let old = findings(&RULE, &with_rules("validation.webhook.karpenter.sh", "Fail", "v1beta1"));
+        assert!(old.contains("warning ValidatingWebhookConfiguration"), "{old}");
+        assert!(old.contains("calls it for no object of version `v1`"), "{old}");
     }
 }

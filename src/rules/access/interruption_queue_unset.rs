@@ -114,10 +114,10 @@ fn in_deployment<'d>(controller: &Controller<'d>) -> Option<Place<'d>> {
 
 /// The empty queue in the values, or the settings without a queue. Values without a cluster's name are completed by others.
 fn in_values(values: ChartValues<'_>) -> Option<Place<'_>> {
+    let name = values.cluster_name().filter(|name| name.as_str() != Some(""))?;
     if let Some(node) = values.interruption_queue() {
         return (node.is_null() || node.as_str() == Some("")).then(|| Place::value(node));
     }
-    let name = values.cluster_name()?;
     let settings = values.settings().map(ChartSettings::node);
     Some(settings.map_or(Place::value(name), |settings| Place::missing(settings, "interruptionQueue")))
 }

@@ -61,7 +61,7 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
-        summary: "a NodeClaim belongs to no NodePool, so Karpenter never disrupts its node",
+        summary: "a NodeClaim belongs to no NodePool, so Karpenter neither consolidates nor replaces its node",
         on: &[On::Kind(Kind::NODE_CLAIM)],
         inventory: &[],
         check: check,

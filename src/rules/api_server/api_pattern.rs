@@ -81,13 +81,13 @@ fn explain<'d>(place: Place<'d>, pattern: &'static Pattern) -> Finding<'d> {
     let node = place.node();
     let help = node
         .as_str()
-        .and_then(|text| help(text, pattern))
+        .and_then(|text| help(super::name_of(node), text, pattern))
         .unwrap_or_else(|| format!("write {}", pattern.description));
     super::invalid_value(&RULE, place, "not in the required format").help(help)
 }
 
 /// Help for the most common mistakes.
-fn help(text: &str, pattern: &'static Pattern) -> Option<String> {
+fn help(field: &str, text: &str, pattern: &'static Pattern) -> Option<String> {
     if text.eq_ignore_ascii_case("never") && (pattern.matches)("Never") {
         return Some("write `Never`".to_owned());
     }
@@ -104,8 +104,10 @@ fn help(text: &str, pattern: &'static Pattern) -> Option<String> {
     if !(pattern.matches)("24h") {
         return None;
     }
-    if let Some(bare) = text.parse::<u32>().ok().filter(|bare| (pattern.matches)(&format!("{bare}h"))) {
-        return Some(format!("write the unit, such as `{bare}h` for hours or `{bare}m` for minutes"));
+    if (pattern.matches)(&format!("{text}h"))
+        && let Some(help) = super::time_with_unit(field, text)
+    {
+        return Some(help);
     }
     let (unit, hours_of_unit) = if text.ends_with('w') { ("weeks", 168) } else { ("days", 24) };
     let number: u32 = text.strip_suffix(['d', 'w'])?.parse().ok()?;

@@ -144,11 +144,8 @@ fn explain(place: Place<'_>, wanted: SchemaType) -> Finding<'_> {
 fn with_unit(name: &str, number: &str) -> Option<String> {
     match name {
         "volumeSize" => super::volume_size(number).map(|size| format!("write `{size}`")),
-        "expireAfter" | "terminationGracePeriod" | "duration" if number.parse::<u32>().is_ok() => {
-            Some(format!("write the unit, such as `{number}h` for hours or `{number}m` for minutes"))
-        }
-        "consolidateAfter" if number.parse::<u32>().is_ok() => {
-            Some(format!("write the unit, such as `{number}s` for seconds or `{number}m` for minutes"))
+        "expireAfter" | "terminationGracePeriod" | "duration" | "consolidateAfter" => {
+            super::time_with_unit(name, number)
         }
         _ => None,
     }

@@ -129,6 +129,17 @@ pub(super) fn shown(node: Node<'_>) -> String {
 
 /// The size of a volume that a text probably means, in the form of the API: `100Gi` for `100`, `100GB` and `100gi`. A fraction
 /// of TiB becomes GiB.
+/// Help for a bare number in a field with a time. `expireAfter: 0` would end each node at once; its author probably means that
+/// nodes do not expire.
+fn time_with_unit(field: &str, number: &str) -> Option<String> {
+    let number: u32 = number.parse().ok()?;
+    let (unit, name) = if field == "consolidateAfter" { ("s", "seconds") } else { ("h", "hours") };
+    Some(match (field, number) {
+        ("expireAfter", 0) => "write `Never` for nodes that do not expire".to_owned(),
+        _ => format!("write the unit, such as `{number}{unit}` for {name} or `{number}m` for minutes"),
+    })
+}
+
 fn volume_size(text: &str) -> Option<String> {
     const GIB_PER_TIB: f64 = 1024.0;
     let digits = text.find(|char: char| !char.is_ascii_digit() && char != '.').unwrap_or(text.len());

@@ -1,3 +1,4 @@
+use karpenter::labels::DO_NOT_DISRUPT;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
@@ -67,7 +68,7 @@ rule! {
 const YES: [&str; 6] = ["True", "TRUE", "yes", "Yes", "on", "1"];
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let annotation = Pod::of(object).and_then(|pod| pod.metadata().annotation("karpenter.sh/do-not-disrupt"));
+    let annotation = Pod::of(object).and_then(|pod| pod.metadata().annotation(DO_NOT_DISRUPT));
     let Some((node, text)) = annotation.and_then(|node| Some((node, node.as_str()?))) else { return };
     let means_no = ["false", "False", "FALSE", "no", "0"].contains(&text);
     if text == "true" || means_no || has_placeholder(text) {

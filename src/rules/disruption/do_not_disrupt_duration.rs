@@ -1,3 +1,4 @@
+use karpenter::labels::DO_NOT_DISRUPT;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
@@ -60,7 +61,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let annotation = Pod::of(object).and_then(|pod| pod.metadata().annotation("karpenter.sh/do-not-disrupt"));
+    let annotation = Pod::of(object).and_then(|pod| pod.metadata().annotation(DO_NOT_DISRUPT));
     let Some((annotation, value)) = annotation.and_then(|node| Some((node, node.as_str()?))) else { return };
     if !Duration::parse(value).is_ok_and(|duration| duration.nanoseconds() > 0) {
         return;

@@ -1,3 +1,4 @@
+use karpenter::labels::DO_NOT_DISRUPT;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
@@ -103,8 +104,6 @@ rule! {
     }
 }
 
-const KEY: &str = "karpenter.sh/do-not-disrupt";
-
 /// The default of `terminationGracePeriodSeconds`: `SetDefaults_PodSpec` in pkg/apis/core/v1/defaults.go of
 /// kubernetes/kubernetes.
 const DEFAULT_SECONDS: i64 = 30;
@@ -114,7 +113,7 @@ const SECOND: i64 = 1_000_000_000;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object) else { return };
-    let protection = pod.metadata().annotation(KEY).filter(|node| node.as_str() == Some("true"));
+    let protection = pod.metadata().annotation(DO_NOT_DISRUPT).filter(|node| node.as_str() == Some("true"));
     let Some(protection) = protection else { return };
     let mut pools = pools_of_pod::of_pod(pod, context).into_iter();
     let Some((pool, node, time)) = pools.find_map(deadline) else { return };

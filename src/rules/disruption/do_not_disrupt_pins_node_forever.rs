@@ -1,3 +1,4 @@
+use karpenter::labels::DO_NOT_DISRUPT;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
@@ -102,15 +103,13 @@ rule! {
     }
 }
 
-const KEY: &str = "karpenter.sh/do-not-disrupt";
-
 /// Maximum number of NodePools that a finding shows.
 const MAX_RELATED: usize = 3;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let runs_on = matches!(object.kind(), "Deployment" | "StatefulSet" | "ReplicaSet");
     let Some(pod) = Pod::of(object).filter(|_| runs_on) else { return };
-    let protection = pod.metadata().annotation(KEY).filter(|node| node.as_str() == Some("true"));
+    let protection = pod.metadata().annotation(DO_NOT_DISRUPT).filter(|node| node.as_str() == Some("true"));
     let Some(protection) = protection else { return };
     let pools = pools_of_pod::of_pod(pod, context);
     let expiries: Option<Vec<_>> = pools.iter().map(|pool| endless_drain(*pool)).collect();
@@ -138,7 +137,7 @@ fn endless_drain(pool: NodePool<'_>) -> Option<(Place<'_>, String)> {
         return Some((Place::value(pool.object().name_node()), message));
     };
     match NillableDuration::parse(node.as_str()?) {
-        Ok(NillableDuration::After(time)) if time.nanoseconds() > 0 => {
+        Ok(NillableDuration::After(time)) if time.nanoseconds() >= 0 => {
             let message = format!("nodes of the NodePool `{name}` expire at this age");
             Some((Place::value(node), message))
         }

@@ -1,3 +1,4 @@
+use karpenter::labels::DO_NOT_DISRUPT;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
@@ -64,16 +65,14 @@ rule! {
     }
 }
 
-const KEY: &str = "karpenter.sh/do-not-disrupt";
-
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object) else { return };
-    if let Some(label) = pod.metadata().label(KEY).filter(|node| protects(*node)) {
+    if let Some(label) = pod.metadata().label(DO_NOT_DISRUPT).filter(|node| protects(*node)) {
         findings.push(report(label, "this is a label, but Karpenter reads the annotation with this key"));
     }
     let is_template = object.kind() != "Pod";
-    let own = object.metadata().annotation(KEY).filter(|node| is_template && protects(*node));
-    if let Some(node) = own.filter(|_| pod.metadata().annotation(KEY).is_none()) {
+    let own = object.metadata().annotation(DO_NOT_DISRUPT).filter(|node| is_template && protects(*node));
+    if let Some(node) = own.filter(|_| pod.metadata().annotation(DO_NOT_DISRUPT).is_none()) {
         let kind = object.kind();
         let place =
             format!("Karpenter reads the annotation of pods, and the pods of a {kind} do not inherit it");
@@ -89,7 +88,7 @@ fn protects(node: Node<'_>) -> bool {
 fn report<'d>(node: Node<'d>, why: &str) -> Finding<'d> {
     let message = format!("{why}: nothing protects the pods, and Karpenter may evict them at any time");
     Finding::new(&RULE, Place::key(node), message)
-        .help(format!("write `{KEY}: \"true\"` to the annotations of the pod, `spec.template.metadata.annotations` of a workload"))
+        .help(format!("write `{DO_NOT_DISRUPT}: \"true\"` to the annotations of the pod, `spec.template.metadata.annotations` of a workload"))
 }
 
 #[cfg(test)]

@@ -99,10 +99,10 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     }
 }
 
-/// A time above zero with its node, in nanoseconds. Placeholders and `Never` are no times.
+/// A time with its node, in nanoseconds. Placeholders and `Never` are no times.
 fn time(node: Node<'_>) -> Option<(Node<'_>, i64)> {
     match NillableDuration::parse(node.as_str()?) {
-        Ok(NillableDuration::After(time)) if time.nanoseconds() > 0 => Some((node, time.nanoseconds())),
+        Ok(NillableDuration::After(time)) if time.nanoseconds() >= 0 => Some((node, time.nanoseconds())),
         _ => None,
     }
 }
@@ -127,6 +127,16 @@ mod tests {
           Karpenter replaces each node of this NodePool at this age, and all its pods restart: `expireAfter` is the longest life of a node, not the shortest
           help: write how long a node may live at most, such as `336h`, or `Never`
         ");
+    }
+
+    #[test]
+    fn reports_nodes_that_expire_at_once() {
+        for none in ["0s", "0h", "0m"] {
+            assert!(
+                findings(&RULE, &pool("5m", none))
+                    .contains("replaces each node of this NodePool at this age")
+            );
+        }
     }
 
     #[test]

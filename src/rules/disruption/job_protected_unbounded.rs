@@ -1,3 +1,4 @@
+use karpenter::labels::DO_NOT_DISRUPT;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
@@ -69,11 +70,9 @@ rule! {
     }
 }
 
-const KEY: &str = "karpenter.sh/do-not-disrupt";
-
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let (Some(job), Some(pod)) = (JobSpec::of(object), Pod::of(object)) else { return };
-    let protection = pod.metadata().annotation(KEY).filter(|node| node.as_str() == Some("true"));
+    let protection = pod.metadata().annotation(DO_NOT_DISRUPT).filter(|node| node.as_str() == Some("true"));
     let Some(protection) = protection else { return };
     let deadline = job.active_deadline_seconds().or_else(|| pod.spec().active_deadline_seconds());
     if deadline.is_some_and(|node| !node.is_null()) {

@@ -1,3 +1,4 @@
+use karpenter::labels::DO_NOT_DISRUPT;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
@@ -67,12 +68,10 @@ rule! {
     }
 }
 
-const KEY: &str = "karpenter.sh/do-not-disrupt";
-
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let (Some(job), Some(pod)) = (JobSpec::of(object), Pod::of(object)) else { return };
     let limit = job.backoff_limit().filter(|node| node.as_int() == Some(0));
-    let Some(limit) = limit.filter(|_| pod.metadata().annotation(KEY).is_none()) else { return };
+    let Some(limit) = limit.filter(|_| pod.metadata().annotation(DO_NOT_DISRUPT).is_none()) else { return };
     // A policy can ignore pods that were disrupted.
     if job.pod_failure_policy().is_some() {
         return;

@@ -1,3 +1,4 @@
+use karpenter::labels::DO_NOT_DISRUPT;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
@@ -87,7 +88,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let is_replicated = object.group() == "apps" && matches!(object.kind(), "Deployment" | "StatefulSet");
     let is_shown = object.operation() == Operation::Apply;
     let Some(pod) = Pod::of(object).filter(|_| is_shown && is_replicated) else { return };
-    if !is_provisionable(pod) || pod.metadata().annotation("karpenter.sh/do-not-disrupt").is_some() {
+    if !is_provisionable(pod) || pod.metadata().annotation(DO_NOT_DISRUPT).is_some() {
         return;
     }
     let budgets = context.inventory.budgets();

@@ -1,4 +1,5 @@
 use karpenter::kind::Kind;
+use karpenter::labels::DO_NOT_DISRUPT;
 use karpenter::labels::{self, INSTANCE_PODS, NODEPOOL, PROVISIONER_NAME};
 use karpenter::release::Releases;
 use lint::context::Context;
@@ -97,8 +98,6 @@ rule! {
         check: check,
     }
 }
-
-const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(pool) = NodePool::of(object) {

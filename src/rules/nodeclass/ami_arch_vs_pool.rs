@@ -7,6 +7,7 @@ use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField, TermField};
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use objects::placeholders::has_placeholder_below;
 use scheduling::requirements::Requirement;
 use values::placeholder::has_placeholder;
 
@@ -112,7 +113,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             "the images of the EC2NodeClass `{class}` are for `{available}`, which this NodePool excludes, so that it launches no nodes"
         );
         Finding::new(&RULE, Place::value(stated.unwrap_or(name)), message)
-    } else if allowed.len() > 1 {
+    } else if allowed.len() > 1 && !may_imply_architecture(pool) {
         let message = format!(
             "this NodePool allows `{}`, but the images of the EC2NodeClass `{class}` are for `{available}`: launches fail when Karpenter settles on other types",
             allowed.join("` and `")
@@ -160,7 +161,7 @@ fn architecture_in(name: &str) -> Option<&'static str> {
 fn allowed_architectures(pool: NodePool<'_>) -> Option<(Option<Node<'_>>, Vec<&'static str>)> {
     let labels = pool.node_labels().map(|(key, _)| key);
     let mut keys = pool.requirements().parsed().map(|requirement| requirement.key).chain(labels);
-    if keys.any(has_placeholder) {
+    if keys.any(has_placeholder) || pool.requirements().node().is_some_and(has_placeholder_below) {
         return None;
     }
     let mut stated = None;
@@ -182,6 +183,33 @@ fn allowed_architectures(pool: NodePool<'_>) -> Option<(Option<Node<'_>>, Vec<&'
     }
     // Requirements that exclude both contradict each other, or misspell a value.
     (!allowed.is_empty()).then_some((stated, allowed))
+}
+
+/// Labels of instance types, besides the architecture, whose values all types of one architecture may have.
+const TYPE_LABELS: [&str; 5] = [
+    "node.kubernetes.io/instance-type",
+    "karpenter.k8s.aws/instance-family",
+    "karpenter.k8s.aws/instance-cpu-manufacturer",
+    "karpenter.k8s.aws/instance-gpu-name",
+    "karpenter.k8s.aws/instance-accelerator-name",
+];
+const CATEGORY: &str = "karpenter.k8s.aws/instance-category";
+/// Categories with types of both architectures in several generations.
+const OF_BOTH: [&str; 5] = ["c", "m", "r", "t", "i"];
+
+/// Whether a NodePool may allow one architecture only, although it does not name it: it lists types, families or the like.
+fn may_imply_architecture(pool: NodePool<'_>) -> bool {
+    let has_label = pool.node_labels().any(|(key, _)| TYPE_LABELS.contains(&key) || key == CATEGORY);
+    let mut requirements = pool.requirements().parsed();
+    has_label
+        || requirements.any(|requirement| {
+            let label = requirement.label();
+            let is_common = |(value, _): &(&str, Node<'_>)| OF_BOTH.contains(value);
+            TYPE_LABELS.contains(&label)
+                || (label == CATEGORY
+                    && requirement.operator == "In"
+                    && !requirement.values().iter().any(is_common))
+        })
 }
 
 #[cfg(test)]
@@ -238,6 +266,15 @@ mod tests {
         silent(&RULE, &text("{name: 'my-image-${ARCH}-x86_64'}", ""));
         silent(&RULE, &text("{alias: al2023@latest}", ""));
         silent(&RULE, &text(X86, &arch("'${ARCH}'")));
+        silent(&RULE, &text(X86, "'${REQUIREMENT}'"));
+        let of = |label: &str, value: &str| format!("{{key: {label}, operator: In, values: [{value}]}}");
+        silent(&RULE, &text(X86, &of("karpenter.k8s.aws/instance-family", "m6i")));
+        silent(&RULE, &text(X86, &of("node.kubernetes.io/instance-type", "m5.large")));
+        silent(&RULE, &text(X86, &of("karpenter.k8s.aws/instance-category", "p")));
+        assert!(
+            findings(&RULE, &text(X86, &of("karpenter.k8s.aws/instance-category", "c, m")))
+                .contains("warning")
+        );
         silent(&RULE, &text(X86, &arch("amd64").replace("kubernetes.io/arch", "'${KEY}'")));
         silent(&RULE, &text(X86, "").replace("name: web}\n      req", "name: other}\n      req"));
     }

@@ -149,7 +149,12 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             (
                 message,
                 Severity::Warning,
-                "use an alias, or write the kind of the image into the name, such as `-standard-`",
+                match first.family {
+                    ImageFamily::Al2023 => {
+                        "use an alias, or write the kind of the image into the name, such as `-standard-`"
+                    }
+                    _ => "use an alias, or write more of the name, so that it matches one kind of image",
+                },
             )
         } else {
             continue;

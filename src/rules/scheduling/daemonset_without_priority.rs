@@ -1,6 +1,7 @@
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::inventory::Inventory;
 use lint::rule::{Fixes, On};
 use objects::object::Object;
 use objects::pod::Pod;
@@ -73,9 +74,9 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|_| object.kind() == "DaemonSet") else { return };
-    if pod.spec().priority_class_name().is_some() {
+    if pod.spec().has_priority() || context.anywhere(Inventory::has_default_priority) {
         return;
     }
     let place = Place::missing(pod.spec().node(), "priorityClassName");

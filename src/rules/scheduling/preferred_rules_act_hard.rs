@@ -2,12 +2,13 @@ use karpenter::labels::HOSTNAME;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::inventory::Inventory;
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
-use objects::controller::PREFERENCE_POLICY;
 use objects::object::Object;
 use objects::pod::{Pod, PodAffinityTerm, TopologySpreadConstraint};
 use scheduling::provisionable::is_provisionable;
+use scheduling::simulation::{LabelSelector, labels_of};
 
 rule! {
     /// ## What it does
@@ -99,10 +100,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     else {
         return;
     };
-    let mut controllers = context.inventory.controllers().iter();
-    let ignores = controllers
-        .any(|one| one.setting(PREFERENCE_POLICY).text().is_some_and(|(text, _)| text == "Ignore"));
-    if ignores {
+    if context.anywhere(Inventory::ignores_preferences) {
         return;
     }
     let message = format!(
@@ -118,13 +116,20 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     });
 }
 
-/// The topology key of the first preference for a node without a further pod.
+/// The topology key of the first preference for a node without a further pod of the same workload.
 fn preferred_hostname(pod: Pod<'_>) -> Option<Node<'_>> {
-    let is_soft =
-        |constraint: &TopologySpreadConstraint<'_>| constraint.when_unsatisfiable() == Some("ScheduleAnyway");
-    let spreads = pod.spec().topology_spread_constraints().filter(is_soft);
-    let terms = pod.spec().preferred_pod_anti_affinity_terms().filter_map(PodAffinityTerm::topology_key);
-    let mut keys = terms.chain(spreads.filter_map(TopologySpreadConstraint::topology_key));
+    let labels = labels_of(pod.metadata().label_map());
+    let selects_own =
+        |selector| LabelSelector::parse(selector).is_some_and(|selector| selector.matches(&labels));
+    let terms = pod.spec().preferred_pod_anti_affinity_terms();
+    let terms = terms.filter(|term| selects_own(term.label_selector()));
+    let spreads = pod.spec().topology_spread_constraints();
+    let spreads = spreads.filter(|spread| {
+        spread.when_unsatisfiable() == Some("ScheduleAnyway") && selects_own(spread.label_selector())
+    });
+    let mut keys = terms
+        .filter_map(PodAffinityTerm::topology_key)
+        .chain(spreads.filter_map(TopologySpreadConstraint::topology_key));
     keys.find(|key| key.as_str() == Some(HOSTNAME))
 }
 
@@ -135,22 +140,22 @@ mod tests {
 
     fn workload(replicas: &str, rule: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  replicas: {replicas}\n  template:\n    spec:\n      containers: []\n      {rule}\n"
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  replicas: {replicas}\n  template:\n    metadata: {{labels: {{app: web}}}}\n    spec:\n      containers: []\n      {rule}\n"
         )
     }
 
     fn spread(key: &str, condition: &str) -> String {
         format!(
-            "topologySpreadConstraints: [{{topologyKey: {key}, whenUnsatisfiable: {condition}, maxSkew: 1}}]"
+            "topologySpreadConstraints: [{{topologyKey: {key}, whenUnsatisfiable: {condition}, maxSkew: 1, labelSelector: {{matchLabels: {{app: web}}}}}}]"
         )
     }
 
-    const ANTI: &str = "affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: kubernetes.io/hostname}}]}}";
+    const ANTI: &str = "affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: web}}}}]}}";
 
     #[test]
     fn reports_preferences_for_a_node_for_each_pod() {
         insta::assert_snapshot!(findings(&RULE, &workload("3", ANTI)), @"
-          9 |       affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: kubernetes.io/hostname}}]}}
+         10 |       affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: web}}}}]}}
             |                                                                                                                                 ^^^^^^^^^^^^^^^^^^^^^^
         info Deployment/web spec.template.spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.topologyKey [all]
           Karpenter launches a node for each of the 3 pods, and does not consolidate these nodes: it treats this preference as a requirement while it can
@@ -165,6 +170,7 @@ mod tests {
     fn accepts_few_pods_zones_and_requirements() {
         silent(&RULE, &workload("2", ANTI));
         silent(&RULE, &workload("'${REPLICAS}'", ANTI));
+        silent(&RULE, &workload("3", &ANTI.replace("app: web", "app: noisy")));
         silent(&RULE, &workload("3", &ANTI.replace("podAntiAffinity", "podAffinity")));
         silent(&RULE, &workload("3", &spread("topology.kubernetes.io/zone", "ScheduleAnyway")));
         silent(&RULE, &workload("3", &spread("kubernetes.io/hostname", "DoNotSchedule")));
@@ -178,6 +184,8 @@ mod tests {
             )
         };
         silent(&RULE, &(workload("3", ANTI) + &controller("Ignore")));
+        let values = "---\nsettings: {clusterName: prod, preferencePolicy: Ignore}\n";
+        silent(&RULE, &(workload("3", ANTI) + values));
         assert!(!findings(&RULE, &(workload("3", ANTI) + &controller("Respect"))).is_empty());
     }
 }

@@ -18,7 +18,7 @@ use values::duration::{Duration, NillableDuration};
 
 pub use node::{ClaimCondition, StateNode};
 pub(crate) use node::{INSTANCE_TYPE, ZONE};
-pub use pod::{ClusterPod, DO_NOT_DISRUPT, Protection};
+pub use pod::{ClusterPod, Protection};
 pub(crate) use pod::{DISRUPTED, namespace_of};
 pub use pod_budgets::PodBudgets;
 

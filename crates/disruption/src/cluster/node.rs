@@ -9,7 +9,8 @@ use objects::object::Object;
 use values::duration::{Duration, NillableDuration};
 use values::timestamp::Timestamp;
 
-use super::pod::{ClusterPod, DO_NOT_DISRUPT};
+use super::pod::ClusterPod;
+use karpenter::labels::DO_NOT_DISRUPT;
 
 /// The label of the zone.
 pub(crate) const ZONE: &str = "topology.kubernetes.io/zone";

@@ -2,6 +2,7 @@
 //!
 //! Source: pkg/utils/pod/scheduling.go and pkg/utils/disruption/disruption.go of kubernetes-sigs/karpenter at v1.14.1.
 
+use karpenter::labels::DO_NOT_DISRUPT;
 use karpenter::release::Release;
 use manifest::tree::{Node, items_of};
 use objects::object::Object;
@@ -12,8 +13,6 @@ use values::timestamp::Timestamp;
 
 use crate::behaviour::Behaviour;
 
-/// The annotation that protects pods and nodes.
-pub const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// The taint of nodes that are disrupted.

@@ -30,8 +30,9 @@ pub struct IamAccess<'d> {
     role_of: BTreeMap<NodeKey, usize>,
     /// Indices of the policies with Deny statements of Karpenter's controller, by scope.
     denials: BTreeMap<Scope, Vec<usize>>,
-    /// Index of the first policy of the controller that covers an action of the table of needed permissions.
-    first_with: BTreeMap<&'static str, usize>,
+    /// The needed permissions that no policy allows, each with the index of the first policy of the controller that has its
+    /// companion. The key is the action and the resource.
+    missing: BTreeMap<(&'static str, &'static str), usize>,
 }
 
 /// A policy with its owner.
@@ -91,40 +92,44 @@ impl<'d> IamAccess<'d> {
                 access.denials.entry(scope_of(owned.policy.object)).or_default().push(index);
             }
         }
-        access.find_companions();
+        access.find_missing();
         access
     }
 
-    fn find_companions(&mut self) {
+    fn find_missing(&mut self) {
         let of_controller = |owned: &&OwnedPolicy<'_>| owned.owner == PolicyOwner::Controller;
         for needed in NEEDED.iter().chain(ALWAYS) {
             let has = |owned: &&OwnedPolicy<'_>| owned.policy.action(needed.companion).is_some();
             let first = self.policies.iter().position(|owned| of_controller(&owned) && has(&owned));
-            if let Some(first) = first {
-                self.first_with.insert(needed.companion, first);
+            if let Some(first) = first.filter(|_| !self.may_allow(needed)) {
+                self.missing.insert((needed.action, needed.resource), first);
             }
         }
     }
 
-    /// Whether a needed permission is missing. Returns the place where the policies of the controller have its companion.
-    pub fn place_without(&self, needed: &NeededPermission) -> Option<(&OwnedPolicy<'d>, &PolicyText<'d>)> {
-        let owned = self.policies.get(*self.first_with.get(needed.companion)?)?;
-        let allows = |other: &OwnedPolicy<'_>| {
-            let request = IamRequest {
-                action: needed.action,
-                resource: needed.resource,
-                context: &|_| ContextValue::Unknown,
-            };
-            other.policy.allowing().any(|statement| {
-                if needed.resource.is_empty() {
-                    statement.covers_action(needed.action) != Truth::No
-                } else {
-                    statement.covers(&request) != Truth::No
-                }
-            })
+    /// Whether a policy that is not for nodes allows a needed permission, or may allow it.
+    fn may_allow(&self, needed: &NeededPermission) -> bool {
+        let request = IamRequest {
+            action: needed.action,
+            resource: needed.resource,
+            context: &|_| ContextValue::Unknown,
         };
-        let is_allowed = self.policies.iter().any(|other| other.owner != PolicyOwner::Nodes && allows(other));
-        (!is_allowed).then(|| Some((owned, owned.policy.action(needed.companion)?))).flatten()
+        let covers = |statement: &IamStatement<'_>| {
+            if needed.resource.is_empty() {
+                statement.covers_action(needed.action) != Truth::No
+            } else {
+                statement.covers(&request) != Truth::No
+            }
+        };
+        let mut others = self.policies.iter().filter(|owned| owned.owner != PolicyOwner::Nodes);
+        others.any(|owned| owned.policy.allowing().any(covers))
+    }
+
+    /// Whether a needed permission of the tables is missing. Returns the place where the policies of the controller have its
+    /// companion.
+    pub fn place_without(&self, needed: &NeededPermission) -> Option<(&OwnedPolicy<'d>, &PolicyText<'d>)> {
+        let owned = self.policies.get(*self.missing.get(&(needed.action, needed.resource))?)?;
+        Some((owned, owned.policy.action(needed.companion)?))
     }
 
     fn collect_roles(

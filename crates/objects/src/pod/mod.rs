@@ -147,6 +147,12 @@ impl<'d> PodSpec<'d> {
         self.scheduling("priorityClassName")?.as_str()
     }
 
+    /// Whether the pod has a priority: `priorityClassName`, or the `priority` that the API server fills in.
+    pub fn has_priority(self) -> bool {
+        self.priority_class_name().is_some_and(|name| !name.is_empty())
+            || self.scheduling("priority").is_some()
+    }
+
     /// `nodeSelector`.
     pub fn node_selector_map(self) -> Option<Node<'d>> {
         self.scheduling("nodeSelector")

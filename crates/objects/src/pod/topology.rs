@@ -11,6 +11,11 @@ impl<'d> TopologySpreadConstraint<'d> {
         Self(item)
     }
 
+    /// `labelSelector`.
+    pub fn label_selector(self) -> Option<Node<'d>> {
+        self.0.get("labelSelector")
+    }
+
     /// The item.
     pub fn node(self) -> Node<'d> {
         self.0
@@ -44,5 +49,10 @@ impl<'d> PodAffinityTerm<'d> {
     /// `topologyKey`.
     pub fn topology_key(self) -> Option<Node<'d>> {
         self.0.get("topologyKey")
+    }
+
+    /// `labelSelector`.
+    pub fn label_selector(self) -> Option<Node<'d>> {
+        self.0.get("labelSelector")
     }
 }
