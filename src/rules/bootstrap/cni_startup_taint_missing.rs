@@ -17,7 +17,7 @@ rule! {
     /// `cilium-config` says so. The rule is silent if `set-cilium-node-taints` is off there.
     ///
     /// Of the agents with a taint, only Cilium puts it on nodes by itself. The CSI drivers of AWS only remove their taint, so
-    /// that a NodePool without it is not wrong. Calico has no such taint.
+    /// that a NodePool without it is not wrong. Calico neither sets nor removes a taint: projectcalico/calico#11331 asks for one.
     ///
     /// The policy does not look up workloads, so the finding is only in the report of files.
     ///
@@ -77,7 +77,8 @@ rule! {
     ///
     /// - install/kubernetes/cilium/templates/cilium-configmap.yaml of cilium/cilium at 002c6ff: the chart sets
     ///   `set-cilium-node-taints` unless `operator.setNodeTaints` or `operator.removeNodeTaints` is false
-    /// - docs/install.md of kubernetes-sigs/aws-ebs-csi-driver, "Configure node startup taint"
+    /// - docs/install.md of kubernetes-sigs/aws-ebs-csi-driver at 429e202e, "Configure node startup taint"
+    /// - projectcalico/calico#11331
     /// - chanzuckerberg/cztack#895, cisco-open/forge#688
     RULE {
         name: "cni-startup-taint-missing",

@@ -53,8 +53,10 @@ rule! {
     ///
     /// ## References
     ///
-    /// - `CreateVolume`, parameter `KmsKeyId`, in the Amazon EC2 API Reference: with a key, the encrypted state must be true
-    /// - website/content/en/docs/troubleshooting.md of aws/karpenter-provider-aws on encrypted volumes
+    /// - keithvassallomt/parsec-aws-automation#12 and kubernetes/kubernetes#31334: EC2 refuses `RunInstances` and `CreateVolume` with
+    ///   `The parameter KmsKeyId requires the parameter Encrypted to be set`
+    /// - website/content/en/docs/troubleshooting.md of aws/karpenter-provider-aws at v1.14.1, "Node terminates before ready on failed
+    ///   encrypted EBS volume"
     /// - aws/karpenter-provider-aws#1407, #3767, #3328
     RULE {
         name: "kms-volume-permissions",
