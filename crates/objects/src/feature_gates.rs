@@ -11,15 +11,18 @@ use manifest::tree::Node;
 #[derive(Debug, Default)]
 pub struct FeatureGates<'d> {
     gates: Vec<(&'d str, bool)>,
+    /// Number of objects that can set gates.
+    holders: usize,
     is_node_repair_legacy: bool,
 }
 
 impl<'d> FeatureGates<'d> {
     /// Collects the gates from chart values in the objects and from the controllers. The last of several counts.
     pub fn of(objects: &[Object<'d>], controllers: &[Controller<'d>]) -> Self {
-        let mut gates = Self::default();
+        let mut gates = Self { holders: controllers.len(), ..Self::default() };
         let is_true = |node: Node<'_>| node.as_bool() == Some(true) || node.as_str() == Some("true");
         for values in objects.iter().filter_map(|object| chart_values::of(*object)) {
+            gates.holders += 1;
             // Parameters are text, which Helm parses.
             let set = |gate: &FeatureGate, node: Node<'_>| {
                 Some((gate.name, node.as_bool().or_else(|| node.as_str()?.parse().ok())?))
@@ -46,6 +49,13 @@ impl<'d> FeatureGates<'d> {
     /// Whether a gate is on; `None` if it is not set.
     pub fn get(&self, name: &str) -> Option<bool> {
         self.gates.iter().rev().find(|(known, _)| *known == name).map(|(_, on)| *on)
+    }
+
+    /// Whether every controller and all values of the chart turn a gate off. If some turn it on or do not set it, the input may show
+    /// several clusters.
+    pub fn is_off(&self, name: &str) -> bool {
+        let settings = || self.gates.iter().filter(|(known, _)| *known == name);
+        self.holders > 0 && settings().count() >= self.holders && settings().all(|(_, on)| !on)
     }
 
     /// Whether `legacyNodeRepair` keeps the node repair of 1.14, which ignores budgets.

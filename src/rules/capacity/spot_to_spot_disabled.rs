@@ -74,7 +74,8 @@ rule! {
     ///
     /// ## What it needs
     ///
-    /// The values of the chart, or the Deployment of the controller, must be in the input and set the gate.
+    /// The values of the chart, or the Deployment of the controller, must be in the input and set the gate. If the input
+    /// has several of them, each must turn the gate off.
     ///
     /// ## References
     ///
@@ -98,7 +99,7 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
     let policy = pool.disruption().and_then(Disruption::consolidation_policy).and_then(Node::as_str);
-    let is_off = context.inventory.feature_gates().get("SpotToSpotConsolidation") == Some(false);
+    let is_off = context.inventory.feature_gates().is_off("SpotToSpotConsolidation");
     if policy == Some("WhenEmpty") || !is_off {
         return;
     }
@@ -146,6 +147,7 @@ mod tests {
     #[test]
     fn accepts_the_gate_on_or_unknown_and_other_capacity() {
         silent(&RULE, &(pool(SPOT) + &values(true)));
+        silent(&RULE, &(pool(SPOT) + &values(true) + &values(false)));
         silent(&RULE, &pool(SPOT));
         silent(
             &RULE,

@@ -71,11 +71,13 @@ rule! {
     ///
     /// ## What it needs
     ///
-    /// The values of the chart, or the Deployment of the controller, must be in the input and set the gate.
+    /// The values of the chart, or the Deployment of the controller, must be in the input and set the gate. If the input
+    /// has several of them, each must turn the gate off.
     ///
     /// ## References
     ///
-    /// - `pkg/operator/options/options.go` of kubernetes-sigs/karpenter at v1.14.1: `FeatureGates`
+    /// - `FeatureGates.StaticCapacity` in `pkg/controllers/controllers.go` of kubernetes-sigs/karpenter at v1.8.0 and v1.14.1: the
+    ///   controllers of static NodePools run only with the gate
     RULE {
         name: "static-pool-misuse",
         family: Family::Capacity,
@@ -94,7 +96,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     // EKS Auto Mode has no gates.
     let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
     let Some(replicas) = pool.replicas().filter(|replicas| !replicas.is_null()) else { return };
-    if context.inventory.feature_gates().get("StaticCapacity") == Some(false) {
+    if context.inventory.feature_gates().is_off("StaticCapacity") {
         let message = "the feature gate StaticCapacity is off, so Karpenter keeps no nodes for this NodePool";
         findings.push(
             Finding::new(&RULE, Place::key(replicas), message)
@@ -130,5 +132,7 @@ mod tests {
         silent(&RULE, &with("replicas: 3", "staticCapacity: true"));
         silent(&RULE, &with("replicas: 3", ""));
         silent(&RULE, &with("weight: 3", "staticCapacity: false"));
+        let other = with("weight: 3", "staticCapacity: true").replace("name: a}", "name: b}");
+        silent(&RULE, &format!("{}---\n{other}", with("replicas: 3", "staticCapacity: false")));
     }
 }
