@@ -1,9 +1,18 @@
-//! The IDs of availability zones.
+//! The names and IDs of availability zones.
 
 /// The parts before and after the `-az` of a zone ID.
 pub(crate) fn id_parts(text: &str) -> Option<(&str, &str)> {
     let (region, number) = text.rsplit_once('z')?;
     Some((region.strip_suffix("-a")?, number))
+}
+
+/// Returns the region of an availability zone such as `us-gov-west-1a`; `None` for local zones and other text.
+pub fn region_of_zone(zone: &str) -> Option<&str> {
+    let region = zone.strip_suffix(|last: char| last.is_ascii_lowercase())?;
+    let (area, number) = region.rsplit_once('-')?;
+    let is_area = area.contains('-') && area.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    let is_number = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
+    (is_area && is_number).then_some(region)
 }
 
 /// Whether a text is the ID of a zone, such as `use1-az1`. The label `topology.kubernetes.io/zone` of a node has the name

@@ -1,10 +1,11 @@
 //! The objects of a cluster: from the documents of an input, or looked up in the cluster.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::kind::Kind;
 use karpenter::labels;
+use karpenter::zones::region_of_zone;
 use manifest::tree::Node;
 use objects::chart_values::{self, ChartValues};
 use objects::controller::{Controller, PREFERENCE_POLICY};
@@ -17,13 +18,14 @@ use objects::node_agents::NodeAgents;
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::node_pool::NodePool;
 use objects::object::Object;
-use objects::pod::{Pod, metadata_service};
+use objects::pod::{Pod, PodAffinityTerm, TopologySpreadConstraint, metadata_service};
 use objects::priority_class::PriorityClass;
 use objects::storage::ClaimIndex;
-use objects::zones::ServedZones;
+use objects::zones::{ServedZones, listed_zones};
 use scheduling::pool_index::PoolIndex;
 
 use crate::pod_budgets::PodBudgets;
+use crate::pool_order::{FirstPool, PoolOrder};
 
 /// Values by API group and kind.
 type ByGroupAndKind<'d, T> = BTreeMap<&'d str, BTreeMap<&'d str, T>>;
@@ -45,6 +47,9 @@ pub struct Inventory<'d> {
     // The fields below are computed when a rule first needs them, so that each rule stays linear and a request computes
     // only the fields that it uses.
     pools: OnceCell<PoolIndex<'d>>,
+    pool_order: OnceCell<PoolOrder<'d>>,
+    /// The EC2NodeClasses by name; `None` for a name that the input repeats.
+    node_classes: OnceCell<BTreeMap<&'d str, Option<Ec2NodeClass<'d>>>>,
     pods: OnceCell<Vec<Pod<'d>>>,
     budgets: OnceCell<PodBudgets<'d>>,
     claims: OnceCell<ClaimIndex<'d>>,
@@ -66,6 +71,10 @@ pub struct Inventory<'d> {
     has_metadata_consumer: OnceCell<bool>,
     has_default_priority: OnceCell<bool>,
     ignores_preferences: OnceCell<bool>,
+    /// By EC2NodeClass: the first zone of a known region that a NodePool lists.
+    zones_of_classes: OnceCell<BTreeMap<&'d str, (NodePool<'d>, &'d str, Node<'d>)>>,
+    /// The labels of nodes that pods select or spread over.
+    selected_labels: OnceCell<BTreeSet<&'d str>>,
 }
 
 impl<'d> Inventory<'d> {
@@ -126,6 +135,44 @@ impl<'d> Inventory<'d> {
         const BETA: Kind = Kind::of("karpenter.sh", "v1beta1", "NodePool");
         let index = || PoolIndex::of(self.of(Kind::NODE_POOL).chain(self.of(BETA)));
         self.pools.get_or_init(|| index().with_omitted(self.omitted_pools))
+    }
+
+    /// The NodePool without taints that Karpenter tries first for a pending pod, of a weight or of all.
+    pub fn first_pool(&self, weight: Option<i64>) -> Option<FirstPool<'_, 'd>> {
+        let order = self.pool_order.get_or_init(|| PoolOrder::of(self.pools()));
+        order.first(self.pools(), weight)
+    }
+
+    /// The EC2NodeClass of a NodePool, and the name in the reference. `None` if the input has several of this name, such as those
+    /// of several clusters.
+    pub fn node_class_of(&self, pool: NodePool<'d>) -> Option<(Ec2NodeClass<'d>, Node<'d>)> {
+        let classes = self.node_classes.get_or_init(|| {
+            let mut classes = BTreeMap::new();
+            for class in self.of(Kind::NODE_CLASS).filter_map(Ec2NodeClass::of) {
+                let name = class.object().name();
+                classes.entry(name).and_modify(|first| *first = None).or_insert(Some(class));
+            }
+            classes
+        });
+        let reference = pool.node_class_ref().filter(|reference| !reference.is_of_auto_mode())?;
+        let name = reference.name()?;
+        Some(((*classes.get(name.as_str()?)?)?, name))
+    }
+
+    /// The first zone of a known region that a NodePool of an EC2NodeClass lists, with the NodePool.
+    pub fn zone_of_class(&self, class: &str) -> Option<(NodePool<'d>, &'d str, Node<'d>)> {
+        let zones = self.zones_of_classes.get_or_init(|| {
+            let mut zones = BTreeMap::new();
+            for pool in self.of(Kind::NODE_POOL).filter_map(NodePool::of) {
+                let first = listed_zones(pool).find(|(zone, _)| region_of_zone(zone).is_some());
+                let class = pool.node_class_ref().and_then(|class| class.name()?.as_str());
+                if let (Some(class), Some((zone, node))) = (class, first) {
+                    zones.entry(class).or_insert((pool, zone, node));
+                }
+            }
+            zones
+        });
+        zones.get(class).copied()
     }
 
     /// The pods, and the pod templates of workloads.
@@ -259,6 +306,24 @@ impl<'d> Inventory<'d> {
         };
         let any = || self.controllers().iter().any(is_set) || self.objects.iter().any(in_values);
         *self.ignores_preferences.get_or_init(any)
+    }
+
+    /// Whether any pod selects nodes by a label, or has it as a topology.
+    pub fn selects_label(&self, key: &str) -> bool {
+        let labels = self.selected_labels.get_or_init(|| {
+            let mut labels = BTreeSet::new();
+            for pod in self.pods() {
+                labels.extend(pod.expressions().map(|expression| expression.key));
+                let spreads = pod
+                    .spec()
+                    .topology_spread_constraints()
+                    .filter_map(TopologySpreadConstraint::topology_key);
+                let affinity = pod.spec().pod_affinity_terms().filter_map(PodAffinityTerm::topology_key);
+                labels.extend(spreads.chain(affinity).filter_map(Node::as_str));
+            }
+            labels
+        });
+        labels.contains(key)
     }
 
     /// Known identity of the cluster.

@@ -57,6 +57,11 @@ impl<'d> ChartValues<'d> {
         self.value(&["settings", "awsFeatureGates", key])
     }
 
+    /// `settings.reservedENIs`.
+    pub fn reserved_enis(self) -> Option<Node<'d>> {
+        self.setting("reservedENIs")
+    }
+
     /// A member of `settings` that turns an option on or off.
     pub fn switch(self, key: &str) -> Option<Node<'d>> {
         self.setting(key)
@@ -205,7 +210,7 @@ fn of_chart<'d>(
 }
 
 /// Whether an object takes values from elsewhere: `valuesFrom` of a HelmRelease, or files that an Application names.
-fn names_value_files(object: Object<'_>) -> bool {
+pub fn names_value_files(object: Object<'_>) -> bool {
     let is_list = |list: Option<Node<'_>>| list.is_some_and(|list| !list.is_empty());
     let sources = object.at(&["spec", "source"]).into_iter().chain(items_of(object.at(&["spec", "sources"])));
     let mut files = sources.map(|source| source.at_path(&["helm", "valueFiles"]));

@@ -55,6 +55,9 @@ pub const CLUSTER_ENDPOINT: ControllerOption =
 /// The queue with interruption messages.
 pub const INTERRUPTION_QUEUE: ControllerOption =
     ControllerOption { flag: "interruption-queue", variable: "INTERRUPTION_QUEUE" };
+/// The network interfaces that carry no addresses of pods.
+pub const RESERVED_ENIS: ControllerOption =
+    ControllerOption { flag: "reserved-enis", variable: "RESERVED_ENIS" };
 /// Whether the replicas run without electing a leader.
 pub const LEADER_ELECTION_OFF: ControllerOption =
     ControllerOption { flag: "disable-leader-election", variable: "DISABLE_LEADER_ELECTION" };

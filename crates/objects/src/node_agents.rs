@@ -118,6 +118,12 @@ impl<'d> NodeAgents<'d> {
         Some((*pod, *image))
     }
 
+    /// The value of an environment variable of the VPC CNI plugin.
+    pub fn vpc_cni_variable(&self, name: &'static str) -> Option<Node<'d>> {
+        let (pod, _) = self.find(NodeAgent::VpcCni)?;
+        pod.spec().containers().flat_map(|container| container.variables(name)).last()?.value()
+    }
+
     /// A value of the ConfigMap `cilium-config`.
     pub fn cilium_setting(&self, key: &str) -> Option<&'d str> {
         self.cilium_config?.at(&["data"])?.get(key)?.as_str()

@@ -69,6 +69,11 @@ impl<'d> NodePool<'d> {
         self.limits()?.get("nodes")
     }
 
+    /// `spec.weight`, unless it is null.
+    pub fn weight(self) -> Option<Node<'d>> {
+        self.0.spec()?.get("weight").filter(|node| !node.is_null())
+    }
+
     /// `spec.replicas`, which makes the NodePool static.
     pub fn replicas(self) -> Option<Node<'d>> {
         self.0.spec()?.get("replicas")

@@ -6,6 +6,7 @@ use manifest::tree::Node;
 
 use crate::node_pool::NodePool;
 use crate::object::Object;
+use crate::requirement::LabelRequirement;
 use crate::storage::ZONE_KEYS;
 
 /// Zones that at least one NodePool can launch nodes in.
@@ -49,11 +50,25 @@ impl<'d> ServedZones<'d> {
         self.named.contains(zone) || self.open_but.as_ref().is_some_and(|excluded| !excluded.contains(zone))
     }
 
+    /// The zone of every NodePool, if they all name the same single zone.
+    pub fn only(&self) -> Option<&'d str> {
+        let mut named = self.named.iter().copied();
+        let first = named.next().filter(|_| self.open_but.is_none())?;
+        named.next().is_none().then_some(first)
+    }
+
     /// The named zones, for a message.
     pub fn named(&self) -> String {
         let names: Vec<_> = self.named.iter().map(|zone| format!("`{zone}`")).collect();
         names.join(", ")
     }
+}
+
+/// The zones that the requirements of a NodePool list.
+pub fn listed_zones(pool: NodePool<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
+    let items = pool.requirements().parsed();
+    let zones = items.filter(|item| ZONE_KEYS.contains(&item.key) && item.operator == "In");
+    zones.flat_map(LabelRequirement::values)
 }
 
 /// Returns the zones that a NodePool names, if it names any, and the zones that it excludes.

@@ -221,8 +221,7 @@ impl<'d> PoolGroup<'d> {
     }
 
     fn of(object: Object<'d>) -> Self {
-        let template =
-            NodePool::of(object).map(|pool| NodeTemplate::read(pool, |_| true)).unwrap_or_default();
+        let template = NodePool::of(object).map(NodeTemplate::of).unwrap_or_default();
         Self { pools: Vec::new(), by_name: BTreeMap::new(), template }
     }
 

@@ -5,6 +5,7 @@
 //! Source: pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go and nodeclaim.go (`CanAdd`) of
 //! kubernetes-sigs/karpenter at v1.14.1.
 
+use karpenter::labels;
 use karpenter::operator::Operator;
 use manifest::tree::Node;
 use objects::node_claim::TaintField;
@@ -47,6 +48,11 @@ pub fn check_labels<'d>(node: &Requirements<'d>, asked: &Requirements<'d>) -> Re
 }
 
 impl<'d> NodeTemplate<'d> {
+    /// Reads a NodePool.
+    pub fn of(pool: NodePool<'d>) -> Self {
+        Self::read(pool, |_| true)
+    }
+
     /// Reads a NodePool. An operator that `knows` rejects restricts nothing: the release does not have it.
     pub(crate) fn read(pool: NodePool<'d>, knows: impl Fn(Operator) -> bool) -> Self {
         let mut template = Self::default();
@@ -61,6 +67,13 @@ impl<'d> NodeTemplate<'d> {
         }
         template.taints.extend(pool.taints(TaintField::Taints).map(PoolTaint::from_item));
         template
+    }
+
+    /// Whether the nodes have a label that pods can select and nodes of another template lack: neither a well-known label nor one of
+    /// the other template.
+    pub fn has_label_beyond(&self, other: &Self) -> bool {
+        let mut keys = self.requirements.iter().map(|(key, _)| key);
+        keys.any(|key| labels::well_known(key).is_empty() && other.requirements.get(key).is_none())
     }
 
     /// Adds a requirement. A requirement that does not parse restricts nothing.

@@ -1,13 +1,13 @@
 use karpenter::kind::Kind;
-use karpenter::operator::Operator;
 use karpenter::release::Releases;
+use karpenter::zones::region_of_zone;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
-use objects::requirement::LabelRequirement;
+use objects::zones::listed_zones;
 
 rule! {
     /// ## What it does
@@ -51,7 +51,10 @@ rule! {
     ///
     /// ## References
     ///
-    /// - `pkg/providers/instancetype/types.go` of aws/karpenter-provider-aws at v1.14.1: `computeRequirements`
+    /// - `computeRequirements` in `pkg/providers/instancetype/types.go` of aws/karpenter-provider-aws at v1.14.1: the instance types
+    ///   have the region of the controller, and the zones of their offerings and of the subnets, intersected
+    /// - `NewOperator` in `pkg/operator/operator.go`: the controller works in one region
+    /// - aws/karpenter-provider-aws#8637
     RULE {
         name: "zones-of-several-regions",
         family: Family::Capacity,
@@ -66,13 +69,9 @@ rule! {
     }
 }
 
-const ZONE: &str = "topology.kubernetes.io/zone";
-
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
-    let zones = pool.requirements().parsed();
-    let zones = zones.filter(|item| item.label() == ZONE && item.item.operator() == Some(Operator::In));
-    let mut zones = zones.flat_map(LabelRequirement::values).filter_map(with_region);
+    let mut zones = listed_zones(pool).filter_map(with_region);
     let Some((first, region, first_node)) = zones.next() else { return };
     if let Some((zone, other, node)) = zones.find(|(_, other, _)| *other != region) {
         let message = format!(
@@ -87,16 +86,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 }
 
 fn with_region<'d>((zone, node): (&'d str, Node<'d>)) -> Option<(&'d str, &'d str, Node<'d>)> {
-    Some((zone, region(zone)?, node))
-}
-
-/// Returns the region of an availability zone such as `us-gov-west-1a`; `None` for local zones and other text.
-fn region(zone: &str) -> Option<&str> {
-    let region = zone.strip_suffix(|last: char| last.is_ascii_lowercase())?;
-    let (area, number) = region.rsplit_once('-')?;
-    let is_area = area.contains('-') && area.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-    let is_number = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
-    (is_area && is_number).then_some(region)
+    Some((zone, region_of_zone(zone)?, node))
 }
 
 #[cfg(test)]

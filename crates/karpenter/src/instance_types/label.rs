@@ -98,9 +98,36 @@ pub fn category_and_generation_of_family(family: &str) -> Option<(&str, &str)> {
     Some((category, generation))
 }
 
+/// Whether the types of a family have no local disks: the name of a general family shows them with a `d` after the generation.
+/// `false` if the name does not show it.
+///
+/// Source: `InstanceClass` of aws-cdk-lib describes the letter; the table of instance types confirms it for every family since the
+/// fourth generation.
+pub fn lacks_local_disks(family: &str) -> bool {
+    let Some((category, generation)) = category_and_generation_of_family(family) else { return false };
+    let options = family.strip_prefix(category).and_then(|rest| rest.strip_prefix(generation));
+    let is_general = match category {
+        "c" | "m" | "r" => generation.parse().is_ok_and(|generation: u32| generation >= 4),
+        "a" | "t" => true,
+        _ => false,
+    };
+    is_general && options.is_some_and(|options| !options.contains('d'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn knows_the_families_without_local_disks_by_name() {
+        for kind in super::super::all() {
+            let (family, _) = kind.name().split_once('.').unwrap();
+            assert!(!lacks_local_disks(family) || kind.local_nvme().is_none(), "{family}");
+        }
+        let families = ["m5", "c7gn", "r8ib", "t4g", "c7i-flex", "m5d", "c6gd", "m3", "i4i", "g5", "u-12tb1"];
+        let lacking: Vec<_> = families.into_iter().filter(|family| lacks_local_disks(family)).collect();
+        assert_eq!(lacking, ["m5", "c7gn", "r8ib", "t4g", "c7i-flex"]);
+    }
 
     #[test]
     fn derives_category_and_generation_from_the_name() {

@@ -5,7 +5,7 @@
 
 mod label;
 
-pub use label::{MULTIPLE_TENANCIES, TypeLabel, category_and_generation_of_family};
+pub use label::{MULTIPLE_TENANCIES, TypeLabel, category_and_generation_of_family, lacks_local_disks};
 
 /// The labels, accelerators and network interfaces of every type.
 const TYPES: &str = include_str!("types.txt");
