@@ -166,11 +166,18 @@ fn includes_karpenter(on: &On) -> bool {
     }
 }
 
+/// Rules about objects of Karpenter that compare them with objects that no admission request includes and the policy does not
+/// look up whole: IAM policies, settings of the controller, pods, node classes, the order of the NodePools.
+const COMPARED_WITH_FILES: [&str; 3] = [
+    "catch-all-outweighs-specific",
+    "equal-weight-overlap",
+    "iam-passrole-mismatch",
+];
+
 #[test]
 fn the_feature_that_includes_a_rule_follows_from_the_objects_it_reads() {
     for (rule, source) in REGISTRY.rules().zip(SOURCES.into_iter().flatten()) {
-        // It compares node classes with the IAM policies of the input.
-        let compares_with_files = rule.name == "iam-passrole-mismatch";
+        let compares_with_files = COMPARED_WITH_FILES.contains(&rule.name);
         let feature = match rule.on {
             on if rule.upgrade_only || compares_with_files || on.iter().all(is_in_files) => "files",
             on if on.iter().any(includes_karpenter) => "",

@@ -3,6 +3,8 @@
 family! {
     accelerator_pool_untainted,
     capacity_type_omitted_means_spot,
+    catch_all_outweighs_specific in "files",
+    equal_weight_overlap in "files",
     gt_lt_off_by_one_or_unit,
     instance_scope_unbounded,
     limit_unit_or_too_small,
