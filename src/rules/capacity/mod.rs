@@ -10,6 +10,8 @@ family! {
     limit_unit_or_too_small,
     pool_without_limits,
     requirement_contradiction,
+    single_type_or_zone_pool,
+    spot_only_no_fallback,
     spot_to_spot_disabled,
     static_pool_misuse,
     zones_of_several_regions,
