@@ -168,8 +168,13 @@ fn includes_karpenter(on: &On) -> bool {
 
 /// Rules about objects of Karpenter that compare them with objects that no admission request includes and the policy does not
 /// look up whole: IAM policies, settings of the controller, pods, node classes, the order of the NodePools.
-const COMPARED_WITH_FILES: [&str; 3] =
-    ["catch-all-outweighs-specific", "equal-weight-overlap", "iam-passrole-mismatch"];
+const COMPARED_WITH_FILES: [&str; 5] = [
+    "catch-all-outweighs-specific",
+    "equal-weight-overlap",
+    "iam-passrole-mismatch",
+    "odcr-mismatch",
+    "raid0-without-nvme",
+];
 
 #[test]
 fn the_feature_that_includes_a_rule_follows_from_the_objects_it_reads() {
