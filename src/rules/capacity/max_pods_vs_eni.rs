@@ -1,0 +1,219 @@
+use karpenter::instance_types::{self, InstanceType, TypeLabel};
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
+use lint::context::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::{Fixes, On};
+use objects::node_class::KubeletConfiguration;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use scheduling::requirements::Requirements;
+use scheduling::template::NodeTemplate;
+use userdata::image_family::ImageFamily;
+
+use crate::rules::ami_family;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Compares `kubelet.maxPods` of the EC2NodeClass with the addresses that the network interfaces of each instance type of the
+    /// NodePool can have, if the VPC CNI plugin in the input assigns single addresses: `ENABLE_PREFIX_DELEGATION` is `false`.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter and the scheduler believe `maxPods`. The pods beyond the addresses of the instance stay in `ContainerCreating` with
+    /// `failed to assign an IP address to container`.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements:
+    ///         - {key: node.kubernetes.io/instance-type, operator: In, values: [m7i.large, m7i.4xlarge]}
+    /// ---
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   amiSelectorTerms: [{alias: al2023@v20260401}]
+    ///   kubelet: {maxPods: 110}
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: DaemonSet
+    /// metadata:
+    ///   name: aws-node
+    ///   namespace: kube-system
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       containers:
+    ///         - name: aws-node
+    ///           image: 602401143452.dkr.ecr.eu-west-1.amazonaws.com/amazon-k8s-cni:v1.19.2
+    ///           env:
+    ///             - {name: ENABLE_PREFIX_DELEGATION, value: "false"}
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements:
+    ///         - {key: node.kubernetes.io/instance-type, operator: In, values: [m7i.large, m7i.4xlarge]}
+    /// ---
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   amiSelectorTerms: [{alias: al2023@v20260401}]
+    ///   kubelet: {maxPods: 110}
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: DaemonSet
+    /// metadata:
+    ///   name: aws-node
+    ///   namespace: kube-system
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       containers:
+    ///         - name: aws-node
+    ///           image: 602401143452.dkr.ecr.eu-west-1.amazonaws.com/amazon-k8s-cni:v1.19.2
+    ///           env:
+    ///             - {name: ENABLE_PREFIX_DELEGATION, value: "true"}
+    ///             - {name: WARM_PREFIX_TARGET, value: "1"}
+    /// ```
+    ///
+    /// ## What it needs
+    ///
+    /// The input must have the NodePool, its EC2NodeClass and the DaemonSet of the VPC CNI plugin. The policy looks up neither whole, so the
+    /// finding is only in the report of files.
+    ///
+    /// ## References
+    ///
+    /// - website/content/en/docs/troubleshooting.md of aws/karpenter-provider-aws at v1.14.1, "`maxPods` is greater than the node's supported
+    ///   pod density"; `ENILimitedPods` in `pkg/providers/instancetype/types.go`
+    /// - aws/amazon-vpc-cni-k8s#2749, aws/karpenter-provider-aws#7318, #5317
+    RULE {
+        name: "max-pods-vs-eni",
+        family: Family::Capacity,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "`maxPods` is above the addresses that an instance type of the NodePool can have",
+        on: &[On::Kind(Kind::NODE_POOL)],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let Some(pool) = NodePool::of(object) else { return };
+    let prefixes = context.inventory.node_agents().vpc_cni_variable("ENABLE_PREFIX_DELEGATION");
+    let Some(prefixes) = prefixes.filter(|value| value.as_str() == Some("false")) else { return };
+    let Some((class, name)) = context.inventory.node_class_of(pool) else { return };
+    // The plugin for Windows is another one, and `podsPerCore` lowers the number.
+    let kubelet = class.kubelet().filter(|kubelet| kubelet.node().get("podsPerCore").is_none());
+    let is_linux = ami_family::of(class).is_some_and(|family| family != ImageFamily::Windows);
+    let max_pods = kubelet.filter(|_| is_linux).and_then(KubeletConfiguration::max_pods);
+    let Some((node, max_pods)) = max_pods.and_then(|node| Some((node, node.as_int()?))) else { return };
+    let requirements = NodeTemplate::of(pool).requirements;
+    let too_small = |kind: &InstanceType| addresses(kind) < max_pods && is_allowed(kind, &requirements);
+    let Some(least) = instance_types::all().filter(too_small).min_by_key(addresses) else { return };
+    let message = format!(
+        "`maxPods` is {max_pods}, but `{}`, which this NodePool allows, has addresses for {} pods: further pods of a node stay in `ContainerCreating`",
+        least.name(),
+        addresses(&least)
+    );
+    findings.push(
+        Finding::new(&RULE, Place::value(name), message)
+            .help("remove `maxPods`, lower it, require larger instance types, or turn on `ENABLE_PREFIX_DELEGATION`")
+            .related(Place::value(node), "the limit of the EC2NodeClass")
+            .related(Place::value(prefixes), "prefix delegation is off"),
+    );
+}
+
+/// Number of pods whose addresses fit the network interfaces of a type: `ENILimitedPods`.
+fn addresses(kind: &InstanceType) -> i64 {
+    let (interfaces, each) = kind.interfaces();
+    interfaces * (each - 1) + 2
+}
+
+/// Whether requirements allow an instance type.
+fn is_allowed(kind: &InstanceType, requirements: &Requirements<'_>) -> bool {
+    TypeLabel::all().all(|label| {
+        requirements.get(label.key).is_none_or(|requirement| match label.value(kind) {
+            Some(value) => requirement.has(value),
+            None => requirement.is_negative(),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, silent};
+
+    fn text(types: &str, class: &str, prefixes: &str) -> String {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}\n      requirements: [{{key: node.kubernetes.io/instance-type, operator: In, values: [{types}]}}]\n---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{amiSelectorTerms: [{{alias: al2023@v20250501}}], {class}}}\n---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: aws-node}}\nspec: {{template: {{spec: {{containers: [{{name: aws-node, image: 'example.com/amazon-k8s-cni:v1.19.2', env: [{{name: ENABLE_PREFIX_DELEGATION, value: {prefixes}}}]}}]}}}}}}\n"
+        )
+    }
+
+    #[test]
+    fn reports_more_pods_than_addresses() {
+        let text = text("m7i.2xlarge, m7i.large", "kubelet: {maxPods: 110}", "'false'");
+        insta::assert_snapshot!(findings(&RULE, &text), @"
+          7 |       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}
+            |                                                                          ^
+        warning NodePool/a spec.template.spec.nodeClassRef.name [all]
+          `maxPods` is 110, but `m7i.large`, which this NodePool allows, has addresses for 29 pods: further pods of a node stay in `ContainerCreating`
+          help: remove `maxPods`, lower it, require larger instance types, or turn on `ENABLE_PREFIX_DELEGATION`
+          see line 13 spec.kubelet.maxPods: the limit of the EC2NodeClass
+          see line 18 spec.template.spec.containers[0].env[0].value: prefix delegation is off
+        ");
+    }
+
+    #[test]
+    fn accepts_as_many_pods_as_addresses() {
+        for (max_pods, expected) in [(29, false), (30, true)] {
+            let found =
+                findings(&RULE, &text("m7i.large", &format!("kubelet: {{maxPods: {max_pods}}}"), "'false'"));
+            assert_eq!(found.contains("29 pods"), expected, "{max_pods}: {found}");
+        }
+    }
+
+    #[test]
+    fn accepts_prefixes_large_types_and_what_is_not_known() {
+        const PODS: &str = "kubelet: {maxPods: 110}";
+        for prefixes in ["'true'", "'${PREFIXES}'", "null"] {
+            silent(&RULE, &text("m7i.large", PODS, prefixes));
+        }
+        silent(&RULE, &text("m7i.4xlarge", PODS, "'false'"));
+        silent(&RULE, &text("'${TYPE}'", PODS, "'false'"));
+        for class in [
+            "kubelet: {}",
+            "kubelet: {maxPods: 110, podsPerCore: 4}",
+            "kubelet: {maxPods: 'cpu * 10'}",
+            "kubelet: {maxPods: 110}, amiFamily: Windows2022",
+        ] {
+            silent(&RULE, &text("m7i.large", class, "'false'"));
+        }
+    }
+}
