@@ -168,13 +168,16 @@ fn includes_karpenter(on: &On) -> bool {
 
 /// Rules about objects of Karpenter that compare them with objects that no admission request includes and the policy does not
 /// look up whole: IAM policies, settings of the controller, pods, node classes, the order of the NodePools.
-const COMPARED_WITH_FILES: [&str; 6] = [
+const COMPARED_WITH_FILES: [&str; 9] = [
     "catch-all-outweighs-specific",
     "equal-weight-overlap",
     "iam-passrole-mismatch",
     "max-pods-vs-eni",
     "odcr-mismatch",
+    "overlay-gate-off",
     "raid0-without-nvme",
+    "spot-to-spot-disabled",
+    "static-pool-misuse",
 ];
 
 #[test]
