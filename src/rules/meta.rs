@@ -168,7 +168,7 @@ fn includes_karpenter(on: &On) -> bool {
 
 /// Rules about objects of Karpenter that compare them with objects that no admission request includes and the policy does not
 /// look up whole: IAM policies, settings of the controller, pods, node classes, the order of the NodePools.
-const COMPARED_WITH_FILES: [&str; 9] = [
+const COMPARED_WITH_FILES: [&str; 10] = [
     "catch-all-outweighs-specific",
     "equal-weight-overlap",
     "iam-passrole-mismatch",
@@ -178,6 +178,7 @@ const COMPARED_WITH_FILES: [&str; 9] = [
     "raid0-without-nvme",
     "spot-to-spot-disabled",
     "static-pool-misuse",
+    "zone-outside-nodeclass",
 ];
 
 #[test]

@@ -19,5 +19,6 @@ family! {
     spot_only_no_fallback,
     spot_to_spot_disabled in "files",
     static_pool_misuse in "files",
+    zone_outside_nodeclass in "files",
     zones_of_several_regions,
 }
