@@ -168,9 +168,10 @@ fn includes_karpenter(on: &On) -> bool {
 
 /// Rules about objects of Karpenter that compare them with objects that no admission request includes and the policy does not
 /// look up whole: IAM policies, settings of the controller, pods, node classes, the order of the NodePools.
-const COMPARED_WITH_FILES: [&str; 10] = [
+const COMPARED_WITH_FILES: [&str; 11] = [
     "catch-all-outweighs-specific",
     "equal-weight-overlap",
+    "exists-label-without-consumers",
     "iam-passrole-mismatch",
     "max-pods-vs-eni",
     "odcr-mismatch",

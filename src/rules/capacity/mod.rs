@@ -5,6 +5,7 @@ family! {
     capacity_type_omitted_means_spot,
     catch_all_outweighs_specific in "files",
     equal_weight_overlap in "files",
+    exists_label_without_consumers in "files",
     gt_lt_off_by_one_or_unit,
     instance_scope_unbounded,
     limit_unit_or_too_small,
