@@ -72,7 +72,7 @@ rule! {
     /// ## What it needs
     ///
     /// The values of the chart, or the Deployment of the controller, must be in the input and set the gate. If the input
-    /// has several of them, each must turn the gate off.
+    /// has several of them, each must turn the gate off. The policy looks up none of them, so the finding is only in the report of files.
     ///
     /// ## References
     ///
