@@ -166,9 +166,9 @@ fn includes_karpenter(on: &On) -> bool {
     }
 }
 
-/// Rules about objects of Karpenter that compare them with objects that no admission request includes and the policy does not
+/// Rules that compare an object with objects that no admission request includes and the policy does not
 /// look up whole: IAM policies, settings of the controller, pods, node classes, the order of the NodePools.
-const COMPARED_WITH_FILES: [&str; 11] = [
+const COMPARED_WITH_FILES: [&str; 13] = [
     "catch-all-outweighs-specific",
     "equal-weight-overlap",
     "exists-label-without-consumers",
@@ -176,7 +176,9 @@ const COMPARED_WITH_FILES: [&str; 11] = [
     "max-pods-vs-eni",
     "odcr-mismatch",
     "overlay-gate-off",
+    "pod-eni-trunk",
     "raid0-without-nvme",
+    "reserved-enis-unset",
     "spot-to-spot-disabled",
     "static-pool-misuse",
     "zone-outside-nodeclass",

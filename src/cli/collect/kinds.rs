@@ -91,6 +91,7 @@ pub(super) const KINDS: &[CollectedKind] = &[
     in_cluster("storage.k8s.io", "VolumeAttachment", "volumeattachments"),
     in_cluster("scheduling.k8s.io", "PriorityClass", "priorityclasses"),
     in_namespace("", "ServiceAccount", "serviceaccounts").and(Elsewhere::Controller),
+    in_namespace("vpcresources.k8s.aws", "SecurityGroupPolicy", "securitygrouppolicies"),
     in_namespace("monitoring.coreos.com", "PrometheusRule", "prometheusrules"),
     in_namespace("operator.victoriametrics.com", "VMRule", "vmrules"),
     in_namespace("", "Event", "events").and(Elsewhere::ClusterEvents),

@@ -132,6 +132,9 @@ mod tests {
           - apiGroups: ["storage.k8s.io"]
             resources: [storageclasses, csinodes, volumeattachments]
             verbs: [list]
+          - apiGroups: ["vpcresources.k8s.aws"]
+            resources: [securitygrouppolicies]
+            verbs: [list]
         ---
         apiVersion: rbac.authorization.k8s.io/v1
         kind: ClusterRoleBinding
@@ -208,6 +211,7 @@ mod tests {
         resources: [prometheusrules]
         resources: [vmrules]
         resources: [poddisruptionbudgets]
+        resources: [securitygrouppolicies]
         ");
     }
 }

@@ -84,7 +84,8 @@ rule! {
     /// ## What it needs
     ///
     /// The input must have the DaemonSet, and the values of Karpenter's chart or the Deployment of its controller. The rule is silent with
-    /// prefix delegation, and if every EC2NodeClass of the input sets `kubelet.maxPods`.
+    /// prefix delegation, and if every EC2NodeClass of the input sets `kubelet.maxPods`. The policy looks up no settings of Karpenter,
+    /// so the finding is only in the report of files.
     ///
     /// ## References
     ///

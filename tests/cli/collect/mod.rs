@@ -164,7 +164,7 @@ fn writes_a_snapshot_and_says_what_it_redacted() {
       Node                            1
       Deployment                      1
       Pod                             2
-    no objects of: NodeClass, NodeClaim, NodeOverlay, CapacityBuffer, Namespace, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob, PodDisruptionBudget, HorizontalPodAutoscaler, LimitRange, PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode, VolumeAttachment, PriorityClass, ServiceAccount, PrometheusRule, VMRule, Event
+    no objects of: NodeClass, NodeClaim, NodeOverlay, CapacityBuffer, Namespace, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob, PodDisruptionBudget, HorizontalPodAutoscaler, LimitRange, PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode, VolumeAttachment, PriorityClass, ServiceAccount, SecurityGroupPolicy, PrometheusRule, VMRule, Event
     redacted: 3 environment values, 1 command, 1 annotation, 1 secret in user data, 0 volume attributes
     next: karpwarden diagnose snap, karpwarden check --complete snap, karpwarden disruption snap
     ");
