@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use karpenter::api::{FieldSchema, KIND_SCHEMAS, KindSchema, Schema, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
 use lint::context::Context;
@@ -80,9 +82,16 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let target = context.settings.karpenter;
+    let mut holder: Option<Holder> = None;
     super::report(object, context, findings, |refusal| match refusal.what {
         What::Unknown(fields, root) => {
-            let finding = explain(refusal.place.clone(), fields, root, target);
+            let parent = refusal.place.node().parent();
+            let is_same = |last: &Holder| Some(last.order) == parent.map(Node::order);
+            if !holder.as_ref().is_some_and(is_same) {
+                holder = parent.map(|parent| Holder::of(parent, fields, target));
+            }
+            let absent = holder.as_ref().map_or(&[][..], |holder| &holder.absent);
+            let finding = explain(refusal.place.clone(), fields, absent, root);
             // An item whose only choice is a field of a later release is also refused for having no choice. Selected on
             // its own, the family reports both.
             let item =
@@ -94,12 +103,28 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     });
 }
 
-/// Reports a field that its object does not have.
+/// The object around an unknown field.
+struct Holder {
+    order: usize,
+    /// The names of the fields that the object can have and has not.
+    absent: Vec<&'static str>,
+}
+
+impl Holder {
+    fn of(node: Node<'_>, fields: &'static [FieldSchema], target: Target) -> Self {
+        let present: BTreeSet<&str> = node.members().map(|(key, _)| key).collect();
+        let is_absent = |field: &&FieldSchema| target.meets(field.releases) && !present.contains(field.name);
+        let absent = fields.iter().filter(is_absent).map(|field| field.name).collect();
+        Self { order: node.order(), absent }
+    }
+}
+
+/// Reports a field that its object does not have. `absent` are the names of the fields that the object could have.
 fn explain<'d>(
     place: Place<'d>,
     fields: &'static [FieldSchema],
+    absent: &[&'static str],
     root: Option<&'static KindSchema>,
-    target: Target,
 ) -> Finding<'d> {
     let node = place.node();
     let name = node.key();
@@ -118,10 +143,7 @@ fn explain<'d>(
         None => format!("there is no field `{name}`"),
     };
     let finding = Finding::new(&RULE, place, message);
-    let absent = |field: &&FieldSchema| {
-        target.meets(field.releases) && node.parent().is_some_and(|parent| parent.get(field.name).is_none())
-    };
-    if let Some(near) = nearest(name, fields.iter().filter(absent).map(|field| field.name)) {
+    if let Some(near) = nearest(name, absent.iter().copied()) {
         return finding.rename(node, near);
     }
     let help = moved(name, holder).map(str::to_owned).or_else(|| elsewhere(name, node, root));

@@ -39,7 +39,7 @@ fn report<'d>(
     object: Object<'d>,
     context: &Context<'_, 'd>,
     findings: &mut Vec<Finding<'d>>,
-    explain: impl Fn(&Refusal<'d>) -> Option<Finding<'d>>,
+    mut explain: impl FnMut(&Refusal<'d>) -> Option<Finding<'d>>,
 ) {
     let target = context.settings.karpenter;
     let is_text = object.operation() == Operation::Apply;
