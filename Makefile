@@ -214,6 +214,10 @@ playground-test: playground-dist playground-package chromium ## Drive the page i
 	@cd $(page) && BUILT=$(BUILT) $(NPM) test --silent
 	@cd $(page)/package && $(NODE) --test
 
+.PHONY: growth
+growth: ## Make the example of every rule longer, and find those whose check takes more than n log n
+	@$(CARGO) bench --locked -p karpwarden-bench --profile host --bench growth
+
 .PHONY: playground-bench
 playground-bench: playground-dist chromium ## Measure the page's size and the time from a keystroke to its squiggle
 	@cd $(page) && $(NODE) bench.mjs

@@ -32,6 +32,9 @@ pub struct FakeCluster {
     record: Arc<Mutex<Record>>,
 }
 
+/// Answers by operation and payload.
+type Answers = BTreeMap<(String, Vec<u8>), Vec<u8>>;
+
 enum World {
     /// policy-server runs without a connection to Kubernetes.
     Unreachable,
@@ -46,7 +49,7 @@ enum World {
     },
     /// The objects, and the answers so far by operation and payload. A cluster does not change, and policy-server's reflectors
     /// keep their lists too.
-    Holding(Inventory, Mutex<BTreeMap<(String, Vec<u8>), Vec<u8>>>),
+    Holding(Inventory, Mutex<Answers>),
     Replaying(Mutex<Session>),
 }
 

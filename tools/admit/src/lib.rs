@@ -10,6 +10,7 @@
 //! * [`module`] is the waPC host: one compiled module, a new instance for every request, a deadline for each.
 //! * [`cluster`] answers and records the policy's host calls.
 //! * [`admission`] turns a manifest into the request that the API server sends.
+//! * [`meter`] counts the instructions and the memory of a request.
 //! * [`server`] turns the policy's answer into the response that the API server gets.
 //!
 //! The module runs on the same two crates as in Kubewarden's policy-evaluator. Behaviour that these crates leave to the host
@@ -20,10 +21,12 @@ pub mod built;
 pub mod cluster;
 pub mod kinds;
 pub mod metadata;
+pub mod meter;
 pub mod module;
 pub mod server;
 
 pub use admission::Request;
 pub use cluster::FakeCluster;
+pub use meter::{Cost, Meter};
 pub use module::{Failure, Module};
 pub use server::{AdmissionResponse, Policy};
