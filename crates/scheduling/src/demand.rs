@@ -44,11 +44,13 @@ impl<'d> Demand<'d> {
     fn required(pod: Pod<'d>) -> Self {
         let spec = pod.spec();
         let selector = spec.node_selector_expressions();
+        let mut tolerations: Vec<_> = spec.tolerations().map(Toleration::from_item).collect();
+        tolerations.extend(added_tolerations(pod));
         Self {
             node_selector: selector.map(|one| (one.key, Requirement::is(text(one.node)))).collect(),
             required_terms: spec.required_terms().map(|term| read_term(term.match_expressions())).collect(),
             preferred_terms: Vec::new(),
-            tolerations: spec.tolerations().map(Toleration::from_item).collect(),
+            tolerations,
         }
     }
 
@@ -92,6 +94,27 @@ impl<'d> Demand<'d> {
         all.extend(self.node_selector.iter().cloned());
         all
     }
+}
+
+/// The tolerations that the admission plugin `ExtendedResourceToleration` adds to a pod: the key is an extended resource that the
+/// pod requests. EKS enables the plugin in every version.
+///
+/// Sources: plugin/pkg/admission/extendedresourcetoleration/admission.go of kubernetes/kubernetes at v1.33.0;
+/// latest/ug/clusters/platform-versions.adoc of awsdocs/amazon-eks-user-guide.
+fn added_tolerations(pod: Pod<'_>) -> Vec<Toleration<'_>> {
+    let spec = pod.spec().node();
+    let mut added = Vec::new();
+    for container in ["containers", "initContainers"].into_iter().flat_map(|list| items_of(spec.get(list))) {
+        for resource in
+            container.get("resources").into_iter().flat_map(Node::children).flat_map(Node::children)
+        {
+            let key = resource.key();
+            if key.contains('/') && !key.contains("kubernetes.io/") {
+                added.push(Toleration { key, operator: "Exists", value: "", effect: "NoSchedule" });
+            }
+        }
+    }
+    added
 }
 
 /// Reads the expressions of a term. An expression that the API server refuses is left out.

@@ -21,7 +21,9 @@ rule! {
     /// tolerate.
     ///
     /// Start-up taints (`spec.template.spec.startupTaints`) and taints with the effect `PreferNoSchedule` do not count,
-    /// because they do not keep pods away permanently.
+    /// because they do not keep pods away permanently. Neither does a taint `NoSchedule` whose key is an extended resource
+    /// that the pod requests, such as `nvidia.com/gpu`: EKS enables the admission plugin `ExtendedResourceToleration`, which
+    /// adds the toleration.
     ///
     /// ## Why it is bad
     ///
@@ -239,6 +241,18 @@ mod tests {
     fn accepts_another_selected_pool_without_taints() {
         let pools = pool("gpu", "team: ml", GPU) + &pool("open", "team: ml", "requirements: []");
         silent(&super::RULE, &(pools + &pod("nodeSelector: {team: ml}")));
+    }
+
+    #[test]
+    fn accepts_taints_that_eks_adds_tolerations_for() {
+        let text = |key: &str, effect: &str| {
+            let pod = pod("nodeSelector: {karpenter.sh/nodepool: gpu}")
+                .replace("containers: []", "containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]");
+            pool("gpu", "", &format!("taints: [{{key: {key}, value: a, effect: {effect}}}]")) + &pod
+        };
+        silent(&super::RULE, &text("nvidia.com/gpu", "NoSchedule"));
+        assert!(!findings(&super::RULE, &text("nvidia.com/gpu", "NoExecute")).is_empty());
+        assert!(!findings(&super::RULE, &text("dedicated", "NoSchedule")).is_empty());
     }
 
     #[test]
