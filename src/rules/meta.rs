@@ -167,20 +167,28 @@ fn includes_karpenter(on: &On) -> bool {
 }
 
 /// Rules that compare an object with objects that no admission request includes and the policy does not
-/// look up whole: IAM policies, settings of the controller, pods, node classes, the order of the NodePools.
-const COMPARED_WITH_FILES: [&str; 13] = [
+/// look up whole: IAM policies, settings of the controller, pods, node classes, the order of the
+/// NodePools, the instance types.
+const COMPARED_WITH_FILES: [&str; 20] = [
     "catch-all-outweighs-specific",
+    "daemonset-too-big-for-smallest-type",
+    "device-plugin-missing",
+    "ephemeral-request-too-big",
     "equal-weight-overlap",
     "exists-label-without-consumers",
+    "gpu-request-without-toleration",
     "iam-passrole-mismatch",
     "max-pods-vs-eni",
     "odcr-mismatch",
     "overlay-gate-off",
+    "pod-affinity-without-anchor",
     "pod-eni-trunk",
     "raid0-without-nvme",
+    "requests-exceed-any-type",
     "reserved-enis-unset",
     "spot-to-spot-disabled",
     "static-pool-misuse",
+    "unknown-extended-resource",
     "zone-outside-nodeclass",
 ];
 

@@ -22,6 +22,7 @@ mod labels;
 #[cfg(test)]
 mod meta;
 mod metric_use;
+mod node_room;
 mod nodeclass;
 mod pools_of_pod;
 mod scheduling;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use karpenter::instance_types::PRICED_REGION;
+use karpenter::instance_types::{self, PRICED_REGION};
 use karpenter::kind::Kind;
 use karpenter::release::{PinnedRelease, Release, Releases};
 use lint::settings::Settings;
@@ -96,6 +96,21 @@ impl Options {
         options.apply_prices(flags)?;
         options.assume_the_rest(objects);
         Ok(options)
+    }
+
+    /// Settings for rules: what the objects of a cluster show. Every instance type can be bought, and existing nodes do not count.
+    /// A NodeOverlay counts unless the gate is off.
+    pub(crate) fn for_rules(release: Release, objects: &[Object<'_>]) -> SimulationSettings {
+        let mut settings = SimulationSettings::new(release);
+        settings.reserved_capacity = RESERVED_CAPACITY_BY_DEFAULT.contains(release);
+        settings.node_overlays = true;
+        settings.without_nodes = true;
+        settings.prices = instance_types::all().map(|kind| (kind.name().to_owned(), 1.0)).collect();
+        let mut options = Self { settings, assumptions: Vec::new() };
+        options.apply_controller(objects);
+        // Without flags there is no flag that it could refuse.
+        let _ = options.apply_zones(&Choices::default(), objects);
+        options.settings
     }
 
     /// Tells that overlays are left out, because each is a variant of another one.

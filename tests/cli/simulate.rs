@@ -65,7 +65,7 @@ fn shows_the_nodes_and_the_reasons() {
     let run = folder().run(&["simulate", "--karpenter-version", "1.14", "pool.yaml", "pods.yaml"]);
     assert_eq!(run.status, 1, "{run:?}");
     assert_eq!(run.stderr, "");
-    assert_snapshot!(run.stdout, @r#"
+    assert_snapshot!(run.stdout, @"
     3 of 5 pods placed on 1 new node, about $0.19 per hour on demand; 2 pods fit nowhere
 
     node 1 of NodePool team
@@ -106,8 +106,8 @@ fn shows_the_nodes_and_the_reasons() {
       every instance type has capacity in every zone
       webhooks change no pod
 
-    1 finding: run `karpwarden check` to see them
-    "#);
+    2 findings: run `karpwarden check` to see them
+    ");
 }
 
 #[test]

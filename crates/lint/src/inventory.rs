@@ -6,16 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::zones::region_of_zone;
-use manifest::tree::Node;
+use manifest::tree::{Node, members_of};
 use objects::chart_values::{self, ChartValues};
 use objects::controller::{Controller, PREFERENCE_POLICY};
 use objects::conversion::Neighbours;
+use objects::device_plugins::DevicePlugins;
 use objects::feature_gates::FeatureGates;
 use objects::iam_policy::{IamAccess, PassedRoles};
 use objects::identity::Identity;
 use objects::node_access::NodeAccess;
 use objects::node_agents::NodeAgents;
 use objects::node_class::{Ec2NodeClass, SelectorField};
+use objects::node_overlay::NodeOverlay;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::{Pod, PodAffinityTerm, TopologySpreadConstraint, metadata_service};
@@ -23,8 +25,10 @@ use objects::priority_class::PriorityClass;
 use objects::storage::ClaimIndex;
 use objects::zones::{ServedZones, listed_zones};
 use scheduling::pool_index::PoolIndex;
+use scheduling::simulation::{NodeRoom, SimulationSettings};
 
 use crate::pod_budgets::PodBudgets;
+use crate::pod_labels::PodLabels;
 use crate::pool_order::{FirstPool, PoolOrder};
 
 /// Values by API group and kind.
@@ -75,6 +79,10 @@ pub struct Inventory<'d> {
     zones_of_classes: OnceCell<BTreeMap<&'d str, (NodePool<'d>, &'d str, Node<'d>)>>,
     /// The labels of nodes that pods select or spread over.
     selected_labels: OnceCell<BTreeSet<&'d str>>,
+    node_room: OnceCell<NodeRoom>,
+    pod_labels: OnceCell<PodLabels<'d>>,
+    overlay_resources: OnceCell<BTreeSet<&'d str>>,
+    device_plugins: OnceCell<DevicePlugins>,
 }
 
 impl<'d> Inventory<'d> {
@@ -324,6 +332,29 @@ impl<'d> Inventory<'d> {
             labels
         });
         labels.contains(key)
+    }
+
+    /// The pods and DaemonSets that are too large for the instance types of the NodePools. `settings` describes the controller.
+    pub fn node_room(&self, settings: impl FnOnce() -> SimulationSettings) -> &NodeRoom {
+        self.node_room.get_or_init(|| NodeRoom::of(&self.objects, self.pods(), &settings()))
+    }
+
+    /// The labels of the pods.
+    pub fn pod_labels(&self) -> &PodLabels<'d> {
+        self.pod_labels.get_or_init(|| PodLabels::of(self.pods()))
+    }
+
+    /// The resources that NodeOverlays add to instance types.
+    pub fn overlay_resources(&self) -> &BTreeSet<&'d str> {
+        self.overlay_resources.get_or_init(|| {
+            let overlays = self.objects.iter().filter_map(|object| NodeOverlay::of(*object));
+            overlays.flat_map(|overlay| members_of(overlay.capacity())).map(|(name, _)| name).collect()
+        })
+    }
+
+    /// The device plugins.
+    pub fn device_plugins(&self) -> &DevicePlugins {
+        self.device_plugins.get_or_init(|| DevicePlugins::of(self.pods()))
     }
 
     /// Known identity of the cluster.

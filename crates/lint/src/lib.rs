@@ -16,6 +16,7 @@ mod folders;
 pub mod inventory;
 mod pins;
 pub mod pod_budgets;
+pub mod pod_labels;
 pub mod pool_order;
 mod ratchet;
 pub mod registry;

@@ -32,6 +32,7 @@ pub mod autoscaler;
 pub mod chart_values;
 pub mod controller;
 pub mod conversion;
+pub mod device_plugins;
 pub mod feature_gates;
 pub mod iam_policy;
 pub mod identity;

@@ -126,7 +126,7 @@ rule! {
 }
 
 /// Calls `then` with the reasons why no NodePool can launch a node for the pod, if the input allows a verdict.
-pub(super) fn stuck<'d>(pod: Pod<'d>, context: &Context<'_, 'd>, then: impl FnOnce(&Unschedulable<'d>)) {
+pub(crate) fn stuck<'d>(pod: Pod<'d>, context: &Context<'_, 'd>, then: impl FnOnce(&Unschedulable<'d>)) {
     let pools = context.inventory.pools();
     let is_decidable = !pools.is_empty() && pools.is_known() && is_provisionable(pod);
     if !is_decidable || is_meant_for_other_nodes(pod) || releases(pod).is_empty() {
@@ -213,13 +213,13 @@ fn finding<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd
 }
 
 /// Whether a pod that matches no NodePool in the input cannot run on any other node either.
-pub(super) fn is_certain(pod: Pod<'_>, context: &Context<'_, '_>) -> bool {
+pub(crate) fn is_certain(pod: Pod<'_>, context: &Context<'_, '_>) -> bool {
     context.inventory.is_complete() && is_for_karpenter(pod)
 }
 
 /// Whether the pod probably belongs on nodes of the NodePools that the check knows. A manifest does not show the node groups
 /// of its cluster, which may have any label that is not Karpenter's.
-pub(super) fn is_probable(pod: Pod<'_>, context: &Context<'_, '_>) -> bool {
+pub(crate) fn is_probable(pod: Pod<'_>, context: &Context<'_, '_>) -> bool {
     let is_request = pod.object().operation() != Operation::Apply;
     is_request || context.inventory.is_complete() || is_for_karpenter(pod)
 }

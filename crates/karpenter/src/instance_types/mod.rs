@@ -16,6 +16,21 @@ const PRICES: &str = include_str!("prices.txt");
 /// The region of [`prices`].
 pub const PRICED_REGION: &str = "us-east-1";
 
+/// The extended resources that Karpenter expects of instance types. The addresses are of Windows nodes.
+///
+/// Source: `computeCapacity` in pkg/providers/instancetype/types.go and the names in pkg/apis/v1/labels.go of
+/// aws/karpenter-provider-aws at v1.14.1.
+pub const EXTENDED_RESOURCES: [&str; 8] = [
+    "nvidia.com/gpu",
+    "amd.com/gpu",
+    "habana.ai/gaudi",
+    "aws.amazon.com/neuron",
+    "aws.amazon.com/neuroncore",
+    "vpc.amazonaws.com/efa",
+    "vpc.amazonaws.com/pod-eni",
+    "vpc.amazonaws.com/PrivateIPv4Address",
+];
+
 /// Number of columns of the table.
 const COLUMNS: usize = 22;
 
@@ -168,6 +183,12 @@ mod tests {
         assert_eq!(kind.extended_resources().collect::<Vec<_>>(), [("vpc.amazonaws.com/pod-eni", 9)]);
         assert_eq!(named("c5d.large").local_nvme(), Some(50));
         assert!(prices().any(|(name, price)| name == "m5.large" && (price - 0.096).abs() < 1e-9));
+    }
+
+    #[test]
+    fn lists_every_extended_resource() {
+        let names = |kind: InstanceType| kind.extended_resources().collect::<Vec<_>>();
+        assert!(all().flat_map(names).all(|(name, _)| EXTENDED_RESOURCES.contains(&name)));
     }
 
     #[test]

@@ -46,6 +46,11 @@ impl<'d> PodAffinityTerm<'d> {
         Self(term)
     }
 
+    /// The term.
+    pub fn node(self) -> Node<'d> {
+        self.0
+    }
+
     /// `topologyKey`.
     pub fn topology_key(self) -> Option<Node<'d>> {
         self.0.get("topologyKey")

@@ -118,6 +118,13 @@ impl<'d> Catalog<'d> {
         }
     }
 
+    /// Whether any type agrees with requirements. Types that the table lacks may have other values.
+    pub(crate) fn has_compatible(&self, requirements: &Requirements<'d>) -> bool {
+        let mut types = self.all();
+        self.retain_compatible(&mut types, requirements);
+        !types.is_clear()
+    }
+
     /// Removes the types that have less allocatable resources than requested.
     pub(crate) fn retain_fitting(&self, types: &mut TypeSet, requests: &Resources) {
         self.amounts.retain_fitting(types, requests, &self.resources);

@@ -25,7 +25,8 @@ pub(crate) struct DaemonGroup<'d> {
     pub(crate) overhead: Resources,
     /// The host ports of the daemons.
     pub(crate) ports: HostPortUsage<'d>,
-    members: Vec<usize>,
+    /// The numbers of the daemons.
+    pub(crate) members: Vec<usize>,
 }
 
 /// The pods of the `DaemonSets`. Karpenter drops the alternatives of a node affinity that did not match a NodePool, and tries

@@ -10,6 +10,7 @@
 //! | `node`, `claim`, `reservations`, `host_ports` | existing and new nodes |
 //! | `outcome`, `reason` | the result |
 //! | `round`, `new_node`, `known_pool` | rounds in a cluster that changes, for decisions about disruption |
+//! | `room` | pods and DaemonSets that are too large for the instance types |
 //! | `types_left` | the instance types that each requirement leaves |
 
 mod amounts;
@@ -39,6 +40,7 @@ mod report;
 mod requests;
 mod reservations;
 mod resources;
+mod room;
 mod round;
 mod selector;
 mod settings;
@@ -61,6 +63,7 @@ pub use known_pool::KnownPool;
 pub use new_node::NewNode;
 pub use outcome::{Outcome, Placement, SimulatedClaim, SimulatedPod, Unplaced};
 pub use reason::{Disagreement, NearestMiss, PoolReason, ReasonKind};
+pub use room::{DaemonLoad, Misfit, MissingResource, NodeRoom, Shortage};
 pub use round::{Change, Cluster, Round, RoundPod};
 pub use selector::{LabelSelector, Labels, labels_of};
 pub use settings::{DefaultSpread, ReplicaCount, SimulationSettings, Zone};

@@ -5,6 +5,7 @@
 use karpenter::instance_types::InstanceType;
 use manifest::tree::{Node, members_of};
 use objects::node_class::{BlockDeviceMapping, EbsBlockDevice, Ec2NodeClass};
+use objects::placeholders::has_placeholder_below;
 use values::quantity::{Notation, Quantity};
 
 use super::behaviour::Behaviour;
@@ -218,6 +219,21 @@ impl<'d> NodeClassModel<'d> {
         thresholds.replace(&configured);
         thresholds
     }
+}
+
+/// Whether no field that decides about resources has a placeholder.
+pub(crate) fn is_decided(class: Ec2NodeClass<'_>) -> bool {
+    const FIELDS: [&str; 5] =
+        ["amiFamily", "kubelet", "blockDeviceMappings", "instanceStorePolicy", "networkInterfaces"];
+    let spec = class.object().at(&["spec"]);
+    let fields = FIELDS.into_iter().filter_map(|field| spec?.get(field));
+    !fields.chain(class.ami_aliases()).any(has_placeholder_below)
+}
+
+/// Whether the size of the volume for pods is known: the root volume of a custom image is known only if it is marked.
+pub(crate) fn has_known_volume(class: Ec2NodeClass<'_>) -> bool {
+    let is_marked = class.block_device_mappings().any(BlockDeviceMapping::is_root_volume);
+    is_marked || AmiFamily::of(class) != AmiFamily::Custom
 }
 
 /// Numbers of interfaces for EFA only: on all cards, where the node class lists interfaces, and on the first card.

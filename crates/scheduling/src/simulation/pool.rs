@@ -123,6 +123,22 @@ impl<'d> Pool<'d> {
         self.remaining.borrow_mut().subtract(&largest);
     }
 
+    /// The largest amount of each resource that one of some types has beside the daemons.
+    pub(crate) fn largest_room(&self, types: &TypeSet) -> Resources {
+        let mut largest = Resources::default();
+        for group in &self.groups {
+            let mut of_group = Resources::default();
+            for index in group.types.intersection(types) {
+                if let Some(resources) = self.catalog.resources.get(index) {
+                    of_group.raise(&resources.allocatable);
+                }
+            }
+            of_group.subtract(&group.overhead);
+            largest.raise(&of_group);
+        }
+        largest
+    }
+
     /// Whether a taint of the pool is only a preference.
     pub(crate) fn has_soft_taint(&self) -> bool {
         self.taints.iter().any(|taint| taint.effect == "PreferNoSchedule")

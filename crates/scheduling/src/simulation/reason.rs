@@ -288,17 +288,7 @@ impl<'d> Explainer<'_, 'd> {
 
     /// The first resource of which no type of a NodePool has enough.
     fn nearest(self, pool: &Pool<'d>, pod: &Variant<'d>) -> Option<NearestMiss<'d>> {
-        let mut largest = Resources::default();
-        for group in &pool.groups {
-            let mut of_group = Resources::default();
-            for index in group.types.intersection(&pool.types) {
-                if let Some(resources) = pool.catalog.resources.get(index) {
-                    of_group.raise(&resources.allocatable);
-                }
-            }
-            of_group.subtract(&group.overhead);
-            largest.raise(&of_group);
-        }
+        let largest = pool.largest_room(&pool.types);
         let id = pod.shape.requests.exceeding(&largest)?;
         Some(NearestMiss {
             resource: self.names.name(id),

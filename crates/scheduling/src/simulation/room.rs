@@ -1,0 +1,488 @@
+//! Room for pods on new nodes: the pods and DaemonSets that are too large for the instance types of their NodePools.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use karpenter::instance_types::EXTENDED_RESOURCES;
+use karpenter::kind::Kind;
+use karpenter::labels;
+use objects::node_class::Ec2NodeClass;
+use objects::object::Object;
+use objects::pod::Pod;
+use values::quantity::Quantity;
+
+use super::catalog::TypeSet;
+use super::daemons::Daemons;
+use super::filter::fitting;
+use super::node_class;
+use super::pool::Pool;
+use super::requests;
+use super::resources::{CPU, MEMORY, PODS, ResourceId, Resources, STORAGE, mebibytes};
+use super::settings::SimulationSettings;
+use super::shape::PodShape;
+use super::volumes::namespace_of;
+use super::workloads::InputPod;
+use super::world::Input;
+use crate::demand::Demand;
+use crate::other_nodes::is_meant_for_other_nodes;
+use crate::provisionable::is_provisionable;
+use crate::requirements::Requirements;
+use crate::template::{check_labels, check_taints};
+
+/// Maximum number of NodePools to compare a pod with, so that many pods and NodePools take linear time.
+const COMPARISONS: usize = 250;
+
+/// Maximum number of NodePools to name.
+const NAMED: usize = 3;
+
+/// The pods and DaemonSets of a cluster that are too large for instance types.
+#[derive(Debug, Default)]
+pub struct NodeRoom {
+    /// Whether the NodePools were compared with the pods.
+    is_judged: bool,
+    misfits: ByPlace<Misfit>,
+    loads: ByPlace<DaemonLoad>,
+    /// Whether the objects include nodes that Karpenter did not launch.
+    has_other_nodes: bool,
+    /// The extended resources of the instance types of each NodePool.
+    offered: Vec<(String, Vec<&'static str>)>,
+}
+
+/// Values by the file and the position of a pod, in this order.
+#[derive(Debug)]
+struct ByPlace<T>(Vec<(String, usize, T)>);
+
+/// Pod for which no NodePool that takes it has an instance type with enough resources.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Misfit {
+    /// The NodePools that take the pod: at most three. Empty if there is none.
+    pub shortages: Vec<Shortage>,
+    /// The names of NodePools with enough resources and a taint that the pod does not tolerate: at most three.
+    pub tainted: Vec<String>,
+}
+
+/// NodePool that takes a pod, but has no instance type with enough resources for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// The name of the NodePool.
+    pub pool: String,
+    /// The name of its node class.
+    pub node_class: String,
+    /// The resources of which no instance type has enough. Empty if each resource fits some type, but no type has enough of
+    /// all.
+    pub missing: Vec<MissingResource>,
+    /// Whether an instance type has enough without the DaemonSets.
+    pub is_due_to_daemons: bool,
+}
+
+/// Resource of which no instance type has enough for a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingResource {
+    /// The name.
+    pub name: String,
+    /// The request of the pod.
+    pub requested: Quantity,
+    /// The most that an instance type leaves after its reservations and the DaemonSets.
+    pub largest: Quantity,
+}
+
+/// Requests of the DaemonSets of a NodePool, compared with an instance type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DaemonLoad {
+    /// The name of the NodePool.
+    pub pool: String,
+    /// The instance type of which the DaemonSets take the largest part. `None` if they fit no instance type at all.
+    pub instance_type: Option<&'static str>,
+    /// The resource.
+    pub resource: String,
+    /// The request of all DaemonSets.
+    pub requested: Quantity,
+    /// The amount that the instance type leaves after its reservations; of all types the largest amount, without a type.
+    pub allocatable: Quantity,
+}
+
+/// A NodePool and a pod.
+enum Answer {
+    /// The NodePool is not for the pod.
+    Elsewhere,
+    /// An instance type has room, but the pod does not tolerate a taint.
+    Tainted,
+    /// An instance type has room, or the instance types are not known.
+    MayFit,
+    /// No instance type has room.
+    TooSmall(Shortage),
+}
+
+/// NodePool with what its node class does not tell.
+struct JudgedPool<'d> {
+    pool: Pool<'d>,
+    /// Whether the resources of its instance types are known.
+    is_known: bool,
+    /// Whether the size of the volume for pods is known.
+    knows_volume: bool,
+}
+
+impl NodeRoom {
+    /// Compares the pods and DaemonSets among objects with the instance types of the NodePools. It judges only NodePools whose
+    /// node class is among the objects.
+    pub fn of<'d>(objects: &[Object<'d>], pods: &[Pod<'d>], settings: &'d SimulationSettings) -> Self {
+        let is_other = |object: &Object<'d>| {
+            object.kind() == "Node" && object.metadata().label(labels::NODEPOOL).is_none()
+        };
+        let mut room = Self { has_other_nodes: objects.iter().any(is_other), ..Self::default() };
+        if !is_decidable(objects) {
+            return room;
+        }
+        let input = Input::new(objects, settings);
+        let large: Vec<(Pod<'d>, Resources)> =
+            pods.iter().filter_map(|pod| Some((*pod, large_requests(*pod, &input)?))).collect();
+        let daemons: Vec<Pod<'d>> =
+            pods.iter().copied().filter(|pod| pod.object().kind() == "DaemonSet").collect();
+        room.is_judged = true;
+        if large.is_empty() && daemons.is_empty() {
+            return room;
+        }
+        let shapes: Vec<PodShape<'d>> = daemons.iter().map(|pod| input.shape(&input_pod(*pod))).collect();
+        let mut pools = input.pools();
+        input.prepare(&mut pools, &mut Daemons::new(shapes.clone(), settings.release));
+        let pools = judged(pools, objects);
+        let mut known: BTreeMap<(Demand<'d>, Resources), Option<Misfit>> = BTreeMap::new();
+        let misfits = large.into_iter().filter_map(|(pod, requests)| {
+            let key = (Demand::relaxed(pod), requests);
+            let judge =
+                |(demand, requests): &(Demand<'d>, Resources)| misfit(&pools, demand, requests, &input);
+            Some((pod, known.entry(key).or_insert_with_key(judge).clone()?))
+        });
+        room.misfits = ByPlace::new(misfits);
+        let known_pools = || pools.iter().filter(|pool| pool.is_known).map(|pool| &pool.pool);
+        let offered = known_pools().map(|pool| (pool.object.name().to_owned(), offered(pool, &input)));
+        room.offered = offered.collect();
+        room.offered.sort();
+        let loads = known_pools().filter_map(|pool| daemon_load(pool, &shapes, &input));
+        room.loads = ByPlace::new(loads.filter_map(|(daemon, load)| Some((*daemons.get(daemon)?, load))));
+        room
+    }
+
+    /// Whether the NodePools were compared with the pods, and one of them may have room for this pod, or none takes it.
+    pub fn may_take(&self, pod: Pod<'_>) -> bool {
+        self.is_judged && self.misfit(pod).is_none()
+    }
+
+    /// The result for a pod that is too large for every NodePool that takes it.
+    pub fn misfit(&self, pod: Pod<'_>) -> Option<&Misfit> {
+        self.misfits.of(pod).next()
+    }
+
+    /// The NodePools among whose DaemonSets a DaemonSet asks most of the resource that is scarcest.
+    pub fn loads(&self, daemon: Pod<'_>) -> impl Iterator<Item = &DaemonLoad> {
+        self.loads.of(daemon)
+    }
+
+    /// Whether the objects include nodes that Karpenter did not launch.
+    pub fn has_other_nodes(&self) -> bool {
+        self.has_other_nodes
+    }
+
+    /// Whether an instance type of a NodePool has an extended resource. False if the instance types are not known.
+    pub fn offers(&self, pool: &str, resource: &str) -> bool {
+        let found = self.offered.binary_search_by(|(name, _)| name.as_str().cmp(pool));
+        let offered = found.ok().and_then(|index| self.offered.get(index));
+        offered.is_some_and(|(_, offered)| offered.contains(&resource))
+    }
+}
+
+impl<T> Default for ByPlace<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> ByPlace<T> {
+    fn new<'d>(values: impl Iterator<Item = (Pod<'d>, T)>) -> Self {
+        let placed = |(pod, value)| {
+            let (file, start) = place(pod);
+            (file.to_owned(), start, value)
+        };
+        let mut all: Vec<_> = values.map(placed).collect();
+        all.sort_by(|(file, start, _), (other, other_start, _)| (file, start).cmp(&(other, other_start)));
+        Self(all)
+    }
+
+    /// The values of a pod.
+    fn of(&self, pod: Pod<'_>) -> impl Iterator<Item = &T> {
+        let place = place(pod);
+        let first = self.0.partition_point(|(file, start, _)| (file.as_str(), *start) < place);
+        let rest = self.0.get(first..).unwrap_or_default().iter();
+        rest.take_while(move |(file, start, _)| (file.as_str(), *start) == place).map(|(.., value)| value)
+    }
+}
+
+/// The file and the position of a pod.
+fn place(pod: Pod<'_>) -> (&str, usize) {
+    let node = pod.spec().node();
+    (node.source().name(), node.span().start)
+}
+
+/// Whether there are NodePools to judge, all of one cluster and of the current version.
+fn is_decidable(objects: &[Object<'_>]) -> bool {
+    let mut names = BTreeSet::new();
+    let mut pools =
+        objects.iter().filter(|object| object.group() == "karpenter.sh" && object.kind() == "NodePool");
+    let is_decidable = pools.all(|pool| pool.is(Kind::NODE_POOL) && names.insert(pool.name()));
+    is_decidable && !names.is_empty() && objects.iter().any(|object| object.is(Kind::NODE_CLASS))
+}
+
+fn input_pod(pod: Pod<'_>) -> InputPod<'_> {
+    let object = pod.object();
+    InputPod { pod, namespace: namespace_of(object), name: object.name().to_owned() }
+}
+
+/// The requests of a pod that Karpenter may launch a node for, without the resources that it does not know. `None` for a pod
+/// that fits all but the smallest instance types, which most pods do.
+fn large_requests<'d>(pod: Pod<'d>, input: &Input<'_, 'd>) -> Option<Resources> {
+    if !is_provisionable(pod) || is_meant_for_other_nodes(pod) {
+        return None;
+    }
+    let all = requests::of_pod(pod.spec().node(), &input.names, input.settings.release);
+    let is_large = |(id, amount): (ResourceId, Quantity)| match id {
+        CPU => amount > Quantity::from_units(1),
+        MEMORY => amount > mebibytes(1024),
+        STORAGE => amount > mebibytes(8 * 1024),
+        PODS => false,
+        _ => EXTENDED_RESOURCES.contains(&input.names.name(id)),
+    };
+    if !all.iter().any(is_large) {
+        return None;
+    }
+    let is_plain = |id| matches!(id, CPU | MEMORY | STORAGE | PODS);
+    Some(all.iter().filter(|(id, amount)| is_plain(*id) || is_large((*id, *amount))).collect())
+}
+
+/// Adds to the NodePools what their node classes tell.
+fn judged<'d>(pools: Vec<Pool<'d>>, objects: &[Object<'d>]) -> Vec<JudgedPool<'d>> {
+    let mut classes: BTreeMap<&str, Vec<Ec2NodeClass<'d>>> = BTreeMap::new();
+    for class in objects.iter().filter_map(|object| Ec2NodeClass::of(*object)) {
+        classes.entry(class.object().name()).or_default().push(class);
+    }
+    let judge = |pool: Pool<'d>| {
+        // Two node classes of one name are of different clusters.
+        let class = match classes.get(pool.node_class).map(Vec::as_slice) {
+            Some([class]) => Some(*class),
+            _ => None,
+        };
+        let is_known = !pool.types.is_clear() && class.is_some_and(node_class::is_decided);
+        JudgedPool { pool, is_known, knows_volume: class.is_some_and(node_class::has_known_volume) }
+    };
+    pools.into_iter().map(judge).collect()
+}
+
+/// The result for a pod that is too large for every NodePool that takes it.
+fn misfit<'d>(
+    pools: &[JudgedPool<'d>],
+    demand: &Demand<'d>,
+    requests: &Resources,
+    input: &Input<'_, 'd>,
+) -> Option<Misfit> {
+    let alternatives = demand.alternatives();
+    if pools.len().saturating_mul(alternatives.len()) > COMPARISONS {
+        return None;
+    }
+    let mut found = Misfit::default();
+    for pool in pools {
+        for asked in &alternatives {
+            match pool.answer(demand, asked, requests, input) {
+                Answer::Elsewhere => {}
+                Answer::MayFit => return None,
+                Answer::Tainted => found.tainted.push(pool.pool.object.name().to_owned()),
+                Answer::TooSmall(shortage) => found.shortages.push(shortage),
+            }
+        }
+    }
+    found.tainted.dedup();
+    found.tainted.truncate(NAMED);
+    found.shortages.dedup_by(|one, other| one.pool == other.pool);
+    found.shortages.truncate(NAMED);
+    Some(found).filter(|found| *found != Misfit::default())
+}
+
+impl<'d> JudgedPool<'d> {
+    fn answer(
+        &self,
+        demand: &Demand<'d>,
+        asked: &Requirements<'d>,
+        requests: &Resources,
+        input: &Input<'_, 'd>,
+    ) -> Answer {
+        let pool = &self.pool;
+        if check_labels(&pool.requirements, asked).is_err() {
+            return Answer::Elsewhere;
+        }
+        let tolerates = check_taints(&pool.taints, &demand.tolerations).is_ok();
+        let mut requirements = pool.requirements.clone();
+        requirements.extend(asked.iter().map(|(key, one)| (key, one.clone())));
+        let mut types = pool.types.clone();
+        pool.catalog.retain_compatible(&mut types, &requirements);
+        types.intersect_with(&pool.catalog.offered(&requirements));
+        if types.is_clear() && self.is_known && pool.catalog.has_compatible(asked) {
+            return Answer::Elsewhere;
+        }
+        // A NodePool that has no room for its DaemonSets is another problem.
+        let is_usable = !self.fitting(&Resources::default(), &types).is_clear();
+        let judged: Resources =
+            requests.iter().filter(|(id, _)| self.knows_volume || *id != STORAGE).collect();
+        let fits = !self.fitting(&judged, &types).is_clear();
+        match (tolerates, fits, self.is_known && is_usable) {
+            (false, true, true) => Answer::Tainted,
+            (false, ..) => Answer::Elsewhere,
+            (true, false, true) => Answer::TooSmall(self.shortage(&judged, types, input)),
+            (true, ..) => Answer::MayFit,
+        }
+    }
+
+    fn shortage(&self, requests: &Resources, mut types: TypeSet, input: &Input<'_, 'd>) -> Shortage {
+        let pool = &self.pool;
+        let largest = pool.largest_room(&types);
+        let missing = requests.iter().filter(|(id, amount)| *amount > largest.get(*id));
+        let missing = missing.map(|(id, requested)| MissingResource {
+            name: input.names.name(id).to_owned(),
+            requested,
+            largest: largest.get(id),
+        });
+        let missing = missing.collect();
+        pool.catalog.retain_fitting(&mut types, requests);
+        Shortage {
+            pool: pool.object.name().to_owned(),
+            node_class: pool.node_class.to_owned(),
+            missing,
+            is_due_to_daemons: !types.is_clear(),
+        }
+    }
+
+    /// The types with room for requests and for the DaemonSets.
+    fn fitting(&self, requests: &Resources, types: &TypeSet) -> TypeSet {
+        fitting(&self.pool.catalog, self.pool.groups.iter(), requests, types)
+    }
+}
+
+/// The extended resources of the instance types of a NodePool.
+fn offered<'d>(pool: &Pool<'d>, input: &Input<'_, 'd>) -> Vec<&'static str> {
+    let has = |resource: &&'static str| {
+        let id = input.names.id(resource);
+        pool.catalog.resources_of(&pool.types).any(|resources| !resources.capacity.get(id).is_zero())
+    };
+    EXTENDED_RESOURCES.into_iter().filter(has).collect()
+}
+
+/// The instance type of which the DaemonSets of a NodePool take the largest part, with the DaemonSet that asks most.
+fn daemon_load<'d>(
+    pool: &Pool<'d>,
+    shapes: &[PodShape<'d>],
+    input: &Input<'_, 'd>,
+) -> Option<(usize, DaemonLoad)> {
+    let groups = || pool.groups.iter().filter(|group| !group.members.is_empty());
+    let one_pod: Resources = [(PODS, Quantity::from_units(1))].into_iter().collect();
+    let load = |instance_type, id, requested, allocatable| DaemonLoad {
+        pool: pool.object.name().to_owned(),
+        instance_type,
+        resource: input.names.name(id).to_owned(),
+        requested,
+        allocatable,
+    };
+    if fitting(&pool.catalog, pool.groups.iter(), &one_pod, &pool.types).is_clear() {
+        let group = groups().next()?;
+        let mut requested = one_pod;
+        requested.add(&group.overhead);
+        let mut largest = Resources::default();
+        pool.catalog.resources_of(&group.types).for_each(|resources| largest.raise(&resources.allocatable));
+        let id = requested.exceeding(&largest)?;
+        let daemon = largest_member(&group.members, shapes, id)?;
+        return Some((daemon, load(None, id, group.overhead.get(id), largest.get(id))));
+    }
+    let mut worst: Option<(f64, usize, DaemonLoad)> = None;
+    for group in groups() {
+        for index in group.types.intersection(&pool.types) {
+            let Some(resources) = pool.catalog.resources.get(index) else { continue };
+            for id in [CPU, MEMORY] {
+                let (requested, allocatable) = (group.overhead.get(id), resources.allocatable.get(id));
+                let part = part(requested, allocatable);
+                if part > 0.0 && worst.as_ref().is_none_or(|(most, ..)| part > *most) {
+                    let instance_type = pool.catalog.names.get(index).copied();
+                    let daemon = largest_member(&group.members, shapes, id)?;
+                    worst = Some((part, daemon, load(instance_type, id, requested, allocatable)));
+                }
+            }
+        }
+    }
+    worst.map(|(_, daemon, load)| (daemon, load))
+}
+
+/// The first of the pods that ask most of a resource.
+fn largest_member(members: &[usize], shapes: &[PodShape<'_>], id: ResourceId) -> Option<usize> {
+    let request = |index: &usize| shapes.get(*index).map(|shape| shape.requests.get(id));
+    members.iter().rev().copied().max_by_key(request)
+}
+
+/// The part of an amount that is requested.
+#[expect(clippy::cast_precision_loss, reason = "only compared with other parts")]
+fn part(requested: Quantity, allocatable: Quantity) -> f64 {
+    requested.nano() as f64 / allocatable.nano().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use karpenter::release::Release;
+    use manifest::limits::Limits;
+    use manifest::{Document, File};
+
+    use super::*;
+
+    const CLASS: &str = "{apiVersion: karpenter.k8s.aws/v1, kind: EC2NodeClass, metadata: {name: c}, spec: {amiFamily: AL2023}}";
+
+    fn pool(name: &str, types: &str, taints: &str) -> String {
+        format!(
+            "{{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {{name: {name}}}, spec: {{template: {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: c}}, taints: [{taints}], requirements: [{{key: node.kubernetes.io/instance-type, operator: In, values: [{types}]}}]}}}}}}}}"
+        )
+    }
+
+    /// The result for the last object, a pod with these requests.
+    fn misfit(objects: &[String], requests: &str) -> Option<Misfit> {
+        let pod = format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: a}}, spec: {{containers: [{{resources: {{requests: {{{requests}}}}}}}]}}}}"
+        );
+        let items = objects.iter().map(String::as_str).chain([CLASS, &pod]).collect::<Vec<_>>().join(", ");
+        let file =
+            File::read("-", format!("{{apiVersion: v1, kind: List, items: [{items}]}}"), &Limits::DEFAULT);
+        let Document::Read(tree) = &file.documents[0] else { panic!("{items}") };
+        let objects = Object::all(tree);
+        let pods: Vec<Pod<'_>> = objects.iter().flat_map(|object| Pod::all(*object)).collect();
+        let room = NodeRoom::of(&objects, &pods, &SimulationSettings::new(Release::NEWEST));
+        room.misfit(*pods.last().unwrap()).cloned()
+    }
+
+    #[test]
+    fn compares_pods_with_the_largest_type() {
+        let pools = [pool("a", "m6i.large, m6i.xlarge", "")];
+        let shortage = misfit(&pools, "cpu: 4").unwrap().shortages.remove(0);
+        let missing = &shortage.missing[0];
+        assert_eq!((shortage.pool.as_str(), missing.name.as_str()), ("a", "cpu"));
+        assert_eq!((missing.requested.milli(), missing.largest.milli()), (4000, 3920));
+        assert!(!shortage.is_due_to_daemons);
+        assert_eq!(misfit(&pools, "cpu: 3920m"), None);
+    }
+
+    #[test]
+    fn lists_tainted_nodepools_with_room() {
+        let pools = [pool("a", "m6i.large", ""), pool("b", "m6i.4xlarge", "{key: b, effect: NoSchedule}")];
+        let found = misfit(&pools, "cpu: 8").unwrap();
+        assert_eq!((found.shortages.len(), found.tainted.as_slice()), (1, ["b".to_owned()].as_slice()));
+        assert_eq!(misfit(&pools, "cpu: 32").unwrap().tainted, [] as [String; 0]);
+    }
+
+    #[test]
+    fn judges_neither_repeated_nodepools_nor_too_many() {
+        assert_eq!(misfit(&[pool("a", "m6i.large", ""), pool("a", "m6i.xlarge", "")], "cpu: 8"), None);
+        let many =
+            |count: usize| (0..count).map(|i| pool(&format!("p{i}"), "m6i.large", "")).collect::<Vec<_>>();
+        assert_eq!(misfit(&many(COMPARISONS + 1), "cpu: 8"), None);
+        assert_eq!(misfit(&many(4), "cpu: 8").unwrap().shortages.len(), NAMED);
+    }
+}

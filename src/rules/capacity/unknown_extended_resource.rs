@@ -1,0 +1,229 @@
+use karpenter::instance_types::EXTENDED_RESOURCES;
+use karpenter::release::Releases;
+use lint::context::Context;
+use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::rule::{Fixes, On};
+use manifest::tree::{Node, items_of, members_of};
+use objects::object::{Object, Operation};
+use objects::pod::Pod;
+use scheduling::other_nodes::{is_for_karpenter, is_meant_for_other_nodes};
+use scheduling::provisionable::is_provisionable;
+use values::placeholder::has_placeholder;
+use values::spelling::did_you_mean;
+
+use crate::rules::node_room;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Finds pods that request a resource which no instance type has for Karpenter, and which no NodeOverlay in the input
+    /// adds: resources of other device plugins, parts of GPUs, huge pages, and misspelt names.
+    ///
+    /// ## Why it is bad
+    ///
+    /// Karpenter launches no node for a pod that requests a resource which it does not know, even if a device plugin would
+    /// register the resource on the new node. The pod stays Pending until another node has the resource. Since 1.7 a
+    /// NodeOverlay can add the resource to instance types.
+    ///
+    /// The finding is a warning if the input holds every NodePool (`--complete`). Otherwise only pods that select a label
+    /// of Karpenter's nodes are reported, as an info, because other pods may run on a node group. If the input has such
+    /// nodes, only pods that select a label of Karpenter's nodes are reported.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml,complete
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: []
+    /// ---
+    /// apiVersion: v1
+    /// kind: Pod
+    /// metadata:
+    ///   name: build
+    /// spec:
+    ///   containers:
+    ///   - name: build
+    ///     image: "example.com/build:1"
+    ///     resources: {limits: {smarter-devices/fuse: 1}}
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml,complete
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: []
+    /// ---
+    /// apiVersion: karpenter.sh/v1alpha1
+    /// kind: NodeOverlay
+    /// metadata:
+    ///   name: fuse
+    /// spec:
+    ///   requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]
+    ///   capacity: {smarter-devices/fuse: "20"}
+    /// ---
+    /// apiVersion: v1
+    /// kind: Pod
+    /// metadata:
+    ///   name: build
+    /// spec:
+    ///   containers:
+    ///   - name: build
+    ///     image: "example.com/build:1"
+    ///     resources: {limits: {smarter-devices/fuse: 1}}
+    /// ```
+    ///
+    /// ## What it needs
+    ///
+    /// The input must contain the pod, a NodePool and the NodeOverlays. The policy in the cluster does not look up
+    /// NodeOverlays, so the finding is only in the report of files.
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/karpenter#308, #751, #1305; aws/karpenter-provider-aws#1900, #5403
+    /// - `computeCapacity` in pkg/providers/instancetype/types.go of aws/karpenter-provider-aws at v1.14.1
+    RULE {
+        name: "unknown-extended-resource",
+        family: Family::Capacity,
+        severity: Severity::Warning,
+        caught_by: CaughtBy::Controller,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "a pod requests a resource for which Karpenter launches no node",
+        on: &[On::Workload],
+        inventory: &[],
+        check: check,
+    }
+}
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod)) else { return };
+    let Some(resource) = unknown_resource(pod) else { return };
+    let pools = context.inventory.pools();
+    let is_judged = object.operation() == Operation::Apply && !pools.is_empty() && pools.is_known();
+    let has_overlay = || context.anywhere(|inventory| inventory.overlay_resources().contains(resource.key()));
+    let is_elsewhere = || is_meant_for_other_nodes(pod) || node_room::runs_elsewhere(pod, context);
+    if !is_judged || is_elsewhere() || has_overlay() {
+        return;
+    }
+    let severity = match (context.inventory.is_complete(), is_for_karpenter(pod)) {
+        (true, _) => Severity::Warning,
+        (false, true) => Severity::Info,
+        (false, false) => return,
+    };
+    let name = resource.key();
+    let hint = did_you_mean(name, EXTENDED_RESOURCES);
+    let message =
+        format!("Karpenter launches no node for this pod: it knows no instance type with `{name}`{hint}");
+    findings.push(
+        Finding::new(&RULE, Place::key(resource), message)
+            .severity(severity)
+            .help("add the resource to instance types with `capacity` of a NodeOverlay, or run the pod on nodes of a node group"),
+    );
+}
+
+/// The first resource of a pod that Karpenter does not know.
+fn unknown_resource(pod: Pod<'_>) -> Option<Node<'_>> {
+    let spec = pod.spec().node();
+    let containers = ["containers", "initContainers"].into_iter().flat_map(|list| items_of(spec.get(list)));
+    let lists = containers
+        .filter_map(|container| container.get("resources"))
+        .flat_map(|resources| ["requests", "limits"].into_iter().filter_map(move |list| resources.get(list)));
+    let mut requested = lists.flat_map(|list| members_of(Some(list)));
+    requested.find(|(name, node)| is_unknown(name) && asks(*node)).map(|(_, node)| node)
+}
+
+/// Whether a name is one of an extended resource that no instance type has.
+fn is_unknown(name: &str) -> bool {
+    let is_extended = name.starts_with("hugepages-")
+        || name.split_once('/').is_some_and(|(domain, _)| !domain.ends_with("kubernetes.io"));
+    is_extended && !EXTENDED_RESOURCES.contains(&name) && !has_placeholder(name)
+}
+
+/// Whether an amount is not zero.
+fn asks(node: Node<'_>) -> bool {
+    node.as_int() != Some(0) && node.as_str() != Some("0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, findings_with, silent};
+    use lint::settings::Settings;
+
+    const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  template:\n    spec:\n      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}\n---\n";
+    const OF_KARPENTER: &str = "nodeSelector: {karpenter.sh/nodepool: a}";
+
+    fn pod(resources: &str, fields: &str) -> String {
+        format!(
+            "{POOL}apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  {fields}\n  containers:\n  - name: a\n    resources: {{limits: {{{resources}}}}}\n---\n"
+        )
+    }
+
+    fn in_complete(text: &str) -> String {
+        findings_with(&RULE, text, &Settings { complete_inventory: true, ..Settings::default() })
+    }
+
+    #[test]
+    fn warns_of_unknown_resources_if_the_input_is_complete() {
+        insta::assert_snapshot!(in_complete(&pod("smarter-devices/fuse: 1", "")), @"
+         16 |     resources: {limits: {smarter-devices/fuse: 1}}
+            |                          ^^^^^^^^^^^^^^^^^^^^
+        warning Pod/a spec.containers[0].resources.limits.smarter-devices/fuse [all]
+          Karpenter launches no node for this pod: it knows no instance type with `smarter-devices/fuse`
+          help: add the resource to instance types with `capacity` of a NodeOverlay, or run the pod on nodes of a node group
+        ");
+        assert!(in_complete(&pod("hugepages-2Mi: 64Mi", "")).contains("hugepages-2Mi"));
+        assert!(in_complete(&pod("nvidia.com/gpus: 1", "")).contains("(did you mean `nvidia.com/gpu`?)"));
+    }
+
+    #[test]
+    fn informs_of_pods_for_karpenter_otherwise() {
+        assert!(findings(&RULE, &pod("example.com/fpga: 1", OF_KARPENTER)).contains("\ninfo Pod/a"));
+        silent(&RULE, &pod("example.com/fpga: 1", ""));
+    }
+
+    #[test]
+    fn accepts_resources_of_instance_types_and_of_kubernetes() {
+        for resource in [
+            "nvidia.com/gpu",
+            "aws.amazon.com/neuron",
+            "vpc.amazonaws.com/pod-eni",
+            "cpu",
+            "ephemeral-storage",
+            "${NAME}/gpu",
+        ] {
+            assert_eq!(in_complete(&pod(&format!("{resource}: 1"), OF_KARPENTER)), "");
+        }
+        assert_eq!(in_complete(&pod("example.com/fpga: 0", "")), "");
+    }
+
+    #[test]
+    fn accepts_resources_that_a_node_overlay_adds() {
+        let overlay = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\nspec:\n  capacity: {example.com/fpga: 1}\n";
+        assert_eq!(in_complete(&(pod("example.com/fpga: 1", "") + overlay)), "");
+        assert_ne!(in_complete(&(pod("example.com/other: 1", "") + overlay)), "");
+    }
+
+    #[test]
+    fn ignores_pods_on_other_nodes_and_inputs_without_nodepools() {
+        assert_eq!(
+            in_complete(&pod("example.com/fpga: 1", "nodeSelector: {eks.amazonaws.com/nodegroup: a}")),
+            ""
+        );
+        assert_eq!(in_complete(&pod("example.com/fpga: 1", "nodeName: a")), "");
+        assert_eq!(in_complete(&pod("example.com/fpga: 1", "").replace(POOL, "")), "");
+    }
+}
