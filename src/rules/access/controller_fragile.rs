@@ -8,7 +8,7 @@ use manifest::tree::Node;
 use objects::chart_values;
 use objects::controller::Controller;
 use objects::object::Object;
-use objects::pod::{Pod, PodSpec};
+use objects::pod::Pod;
 use objects::workload::Workload;
 
 rule! {
@@ -87,7 +87,7 @@ fn in_deployment(object: Object<'_>) -> Option<(Place<'_>, Option<Node<'_>>)> {
     let workload = Workload::of(controller.object);
     workload.selector()?;
     let spec = Pod::of(object)?.spec();
-    if spec.has_priority() || is_on_fargate(spec) {
+    if spec.has_priority() || spec.is_for_fargate() {
         return None;
     }
     let place = match spec.node().get("priorityClassName") {
@@ -101,14 +101,7 @@ fn in_deployment(object: Object<'_>) -> Option<(Place<'_>, Option<Node<'_>>)> {
 fn in_values(object: Object<'_>) -> Option<(Place<'_>, Option<Node<'_>>)> {
     let spec = chart_values::of(object)?.pod_spec()?;
     let node = spec.node().get("priorityClassName").filter(|node| node.as_str() == Some(""))?;
-    (!is_on_fargate(spec)).then(|| (Place::value(node), spec.node().get("replicas")))
-}
-
-/// Whether the pod is for Fargate, where each pod has its own node.
-fn is_on_fargate(spec: PodSpec<'_>) -> bool {
-    const COMPUTE_TYPE: &str = "eks.amazonaws.com/compute-type";
-    spec.tolerations().any(|item| item.key() == Some(COMPUTE_TYPE))
-        || spec.node_selector().any(|(key, node)| key == COMPUTE_TYPE && node.as_str() == Some("fargate"))
+    (!spec.is_for_fargate()).then(|| (Place::value(node), spec.node().get("replicas")))
 }
 
 #[cfg(test)]

@@ -133,9 +133,8 @@ fn is_bound(spec: PodSpec<'_>) -> bool {
     let required = spec
         .required_terms()
         .any(|term| term.match_expressions().items().any(|expression| expression.key().is_some_and(own)));
-    let fargate = spec.tolerations().any(|one| one.key() == Some("eks.amazonaws.com/compute-type"));
     let named = spec.node_name().is_some() || spec.scheduler_name() == Some("fargate-scheduler");
-    selected || required || fargate || named
+    selected || required || spec.is_for_fargate() || named
 }
 
 #[cfg(test)]

@@ -101,11 +101,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 
 /// The image of the EBS CSI driver in a pod. A sidecar has another image.
 fn driver_image(pod: Pod<'_>) -> Option<Node<'_>> {
-    let is_driver = |image: &Node<'_>| {
-        let name = image.as_str().and_then(|text| text.rsplit('/').next());
-        name.is_some_and(|name| name.split([':', '@']).next() == Some("aws-ebs-csi-driver"))
-    };
-    pod.spec().containers().filter_map(Container::image).find(is_driver)
+    let is_driver = |container: &Container<'_>| container.image_name() == Some("aws-ebs-csi-driver");
+    pod.spec().containers().find(is_driver)?.image()
 }
 
 #[cfg(test)]

@@ -26,6 +26,12 @@ impl<'d> Container<'d> {
         self.0.get("image")
     }
 
+    /// The last part of the image's name, without tag and digest.
+    pub fn image_name(self) -> Option<&'d str> {
+        let name = self.image()?.as_str()?.rsplit('/').next()?;
+        name.split([':', '@']).next()
+    }
+
     /// The items of `env`.
     pub fn env(self) -> impl Iterator<Item = EnvVar<'d>> {
         items_of(self.0.get("env")).map(EnvVar)

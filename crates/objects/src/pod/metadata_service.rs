@@ -14,17 +14,15 @@ const VPC_FLAGS: [&str; 2] = ["--aws-vpc-id", "--aws-vpc-tags"];
 /// of pods. A pod for Fargate does not start without the flag, wherever it runs.
 pub fn consumer(pod: Pod<'_>) -> Option<Container<'_>> {
     let spec = pod.spec();
-    let is_controller = |container: &Container<'_>| {
-        let image = container.image().and_then(Node::as_str).and_then(|image| image.rsplit('/').next());
-        image.is_some_and(|image| image.split([':', '@']).next() == Some("aws-load-balancer-controller"))
-    };
+    let is_controller =
+        |container: &Container<'_>| container.image_name() == Some("aws-load-balancer-controller");
     let container = spec.containers().find(is_controller)?;
     let is_answered =
         |word: &str| VPC_FLAGS.iter().any(|flag| word.starts_with(flag)) || has_placeholder(word);
     let mut words = container.arguments().filter_map(Node::as_str);
     // With the name of the node, which may be the ID of the instance, the controller asks EC2.
     let has_node_name = container.variables("NODENAME").next().is_some();
-    let on_fargate = spec.tolerations().any(|item| item.key() == Some("eks.amazonaws.com/compute-type"));
-    let is_silent = words.any(is_answered) || has_node_name || on_fargate || spec.is_in_host_network();
+    let is_silent =
+        words.any(is_answered) || has_node_name || spec.is_for_fargate() || spec.is_in_host_network();
     (!is_silent).then_some(container)
 }

@@ -226,6 +226,13 @@ impl<'d> PodSpec<'d> {
         items_of(self.toleration_list()).map(TolerationItem)
     }
 
+    /// Whether the pod is for Fargate, where each pod has its own node: it tolerates or selects the compute type.
+    pub fn is_for_fargate(self) -> bool {
+        const COMPUTE_TYPE: &str = "eks.amazonaws.com/compute-type";
+        self.tolerations().any(|item| item.key() == Some(COMPUTE_TYPE))
+            || self.node_selector().any(|(key, node)| key == COMPUTE_TYPE && node.as_str() == Some("fargate"))
+    }
+
     /// The items of `topologySpreadConstraints`.
     pub fn topology_spread_constraints(self) -> impl Iterator<Item = TopologySpreadConstraint<'d>> {
         items_of(self.node.get("topologySpreadConstraints")).map(TopologySpreadConstraint::new)
