@@ -5,7 +5,7 @@ use lint::context::Context;
 use objects::node_pool::NodePool;
 use objects::object::Operation;
 use objects::placeholders::has_placeholder_below;
-use objects::pod::Pod;
+use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
 use scheduling::matching::selected_pools;
 use scheduling::other_nodes::{is_critical, is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::provisionable::is_provisionable;
@@ -29,6 +29,22 @@ pub(crate) fn selected<'d>(
     // A NodePool of another version has other fields.
     let view = |(pool, taint)| Some((NodePool::of(pool)?, taint));
     selected.into_iter().map(view).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// The NodePools whose every node a DaemonSet selects, each with the first taint that the DaemonSet does not tolerate. Empty
+/// if the DaemonSet requires a label other than the operating system and the architecture, such as an instance type: a
+/// NodePool can have nodes with and without such a label.
+pub(crate) fn of_daemon_set<'d>(
+    pod: Pod<'d>,
+    context: &Context<'_, 'd>,
+) -> Vec<(NodePool<'d>, Option<PoolTaint<'d>>)> {
+    const COMMON: [&str; 4] =
+        ["kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch"];
+    let is_common = |one: LabelExpression<'d>| {
+        let is_preferred = matches!(one.origin, ExpressionOrigin::Preferred { .. });
+        is_preferred || one.operator.is_negative() || COMMON.contains(&one.key)
+    };
+    if pod.expressions().all(is_common) { selected(pod, context) } else { Vec::new() }
 }
 
 /// The NodePools whose nodes can take a pod. Empty for pods that likely run on other nodes.

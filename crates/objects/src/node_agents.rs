@@ -4,7 +4,7 @@ use karpenter::kind::Kind;
 use manifest::tree::Node;
 
 use crate::object::Object;
-use crate::pod::{Container, Pod};
+use crate::pod::Pod;
 
 /// An agent that runs on every node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,13 +68,27 @@ impl NodeAgent {
         }
     }
 
+    /// Whether the agent connects pods to the network. A node has one network plugin, or Cilium chained to another plugin.
+    pub const fn is_network_plugin(self) -> bool {
+        matches!(self, Self::Cilium | Self::VpcCni)
+    }
+
+    /// Whether only some pods need the agent, so that a cluster may run it on some nodes: the drivers of shared file systems
+    /// and buckets.
+    ///
+    /// Mountpoint for S3 tolerates every taint by default only since v2: `node.tolerateAllTaints` in
+    /// charts/aws-mountpoint-s3-csi-driver/values.yaml of awslabs/mountpoint-s3-csi-driver.
+    pub const fn is_optional(self) -> bool {
+        matches!(self, Self::EfsCsi | Self::FsxCsi | Self::S3Csi)
+    }
+
     /// The agent of a DaemonSet, and the image that shows it.
     pub fn of(pod: Pod<'_>) -> Option<(Self, Node<'_>)> {
-        let images = || pod.spec().containers().filter_map(Container::image);
         let is_daemon_set = pod.object().kind() == "DaemonSet";
         Self::ALL.into_iter().filter(|_| is_daemon_set).find_map(|agent| {
-            let image = images().find(|image| image.as_str().map(last_part) == Some(agent.image()))?;
-            Some((agent, image))
+            let mut containers = pod.spec().containers();
+            let container = containers.find(|container| container.image_name() == Some(agent.image()))?;
+            Some((agent, container.image()?))
         })
     }
 }
@@ -82,17 +96,21 @@ impl NodeAgent {
 /// The key of the taint of Cilium, unless its configuration has another.
 pub const CILIUM_TAINT: &str = "node.cilium.io/agent-not-ready";
 
-/// The last part of an image's name, without tag and digest.
-fn last_part(image: &str) -> &str {
-    let name = image.rsplit('/').next().unwrap_or_default();
-    name.split([':', '@']).next().unwrap_or_default()
-}
-
 /// The agents of a cluster: of each the first DaemonSet.
 #[derive(Debug, Default)]
 pub struct NodeAgents<'d> {
-    found: Vec<(NodeAgent, Pod<'d>, Node<'d>)>,
+    found: Vec<FoundAgent<'d>>,
     cilium_config: Option<Object<'d>>,
+}
+
+/// An agent of a cluster.
+#[derive(Debug)]
+struct FoundAgent<'d> {
+    agent: NodeAgent,
+    pod: Pod<'d>,
+    image: Node<'d>,
+    /// Whether no other DaemonSet runs the same agent.
+    is_only: bool,
 }
 
 impl<'d> NodeAgents<'d> {
@@ -100,10 +118,10 @@ impl<'d> NodeAgents<'d> {
     pub fn of(objects: &[Object<'d>], pods: &[Pod<'d>]) -> Self {
         let mut agents = Self::default();
         for pod in pods {
-            if let Some((agent, image)) = NodeAgent::of(*pod)
-                && agents.find(agent).is_none()
-            {
-                agents.found.push((agent, *pod, image));
+            let Some((agent, image)) = NodeAgent::of(*pod) else { continue };
+            match agents.found.iter_mut().find(|found| found.agent == agent) {
+                Some(found) => found.is_only = false,
+                None => agents.found.push(FoundAgent { agent, pod: *pod, image, is_only: true }),
             }
         }
         let config_map = Kind::of("", "v1", "ConfigMap");
@@ -114,8 +132,18 @@ impl<'d> NodeAgents<'d> {
 
     /// The pod template of an agent, and the image that shows it.
     pub fn find(&self, agent: NodeAgent) -> Option<(Pod<'d>, Node<'d>)> {
-        let (_, pod, image) = self.found.iter().find(|(found, ..)| *found == agent)?;
-        Some((*pod, *image))
+        let found = self.found.iter().find(|found| found.agent == agent)?;
+        Some((found.pod, found.image))
+    }
+
+    /// Whether an object is the only DaemonSet of an agent. A second one, as for Windows, runs on other nodes.
+    pub fn is_only(&self, agent: NodeAgent, object: Object<'d>) -> bool {
+        self.found.iter().any(|found| found.agent == agent && found.is_only && found.pod.object() == object)
+    }
+
+    /// Whether the cluster has a network plugin other than an agent.
+    pub fn has_other_network_plugin(&self, agent: NodeAgent) -> bool {
+        self.found.iter().any(|found| found.agent != agent && found.agent.is_network_plugin())
     }
 
     /// The value of an environment variable of the VPC CNI plugin.

@@ -7,14 +7,18 @@ use objects::node_agents::{CILIUM_TAINT, NodeAgent};
 use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use objects::placeholders::has_placeholder_below;
 use values::placeholder::has_placeholder;
+
+use crate::rules::pools_of_pod::of_daemon_set;
 
 rule! {
     /// ## What it does
     ///
-    /// If the input has the DaemonSet of Cilium's agent, checks that each NodePool has the startup taint
-    /// `node.cilium.io/agent-not-ready`. The key is another one if `agent-not-ready-taint-key` in the ConfigMap
-    /// `cilium-config` says so. The rule is silent if `set-cilium-node-taints` is off there.
+    /// If the input has the DaemonSet of Cilium's agent, and `set-cilium-node-taints` is true in the ConfigMap
+    /// `cilium-config`, checks that each NodePool has the startup taint `node.cilium.io/agent-not-ready`. The key is another
+    /// one if `agent-not-ready-taint-key` in the ConfigMap says so. NodePools on whose nodes Cilium does not run need no
+    /// taint, because nothing would remove it.
     ///
     /// Of the agents with a taint, only Cilium puts it on nodes by itself. The CSI drivers of AWS only remove their taint, so
     /// that a NodePool without it is not wrong. Calico neither sets nor removes a taint: projectcalico/calico#11331 asks for one.
@@ -47,6 +51,11 @@ rule! {
     ///     spec:
     ///       tolerations: [{operator: Exists}]
     ///       containers: [{name: cilium-agent, image: "quay.io/cilium/cilium:v1.17.4"}]
+    /// ---
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata: {name: cilium-config, namespace: kube-system}
+    /// data: {set-cilium-node-taints: "true"}
     /// ```
     ///
     /// ## Use instead
@@ -71,12 +80,18 @@ rule! {
     ///     spec:
     ///       tolerations: [{operator: Exists}]
     ///       containers: [{name: cilium-agent, image: "quay.io/cilium/cilium:v1.17.4"}]
+    /// ---
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata: {name: cilium-config, namespace: kube-system}
+    /// data: {set-cilium-node-taints: "true"}
     /// ```
     ///
     /// ## References
     ///
     /// - install/kubernetes/cilium/templates/cilium-configmap.yaml of cilium/cilium at 002c6ff: the chart sets
     ///   `set-cilium-node-taints` unless `operator.setNodeTaints` or `operator.removeNodeTaints` is false
+    /// - operator/watchers/node_taint_cell.go of cilium/cilium at fae4c2f: without the ConfigMap `set-cilium-node-taints` is false
     /// - docs/install.md of kubernetes-sigs/aws-ebs-csi-driver at 429e202e, "Configure node startup taint"
     /// - projectcalico/calico#11331
     /// - chanzuckerberg/cztack#895, cisco-open/forge#688
@@ -98,15 +113,20 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
     let Some(spec) = pool.claim_spec() else { return };
     let agents = context.inventory.node_agents();
-    let Some((_, image)) = agents.find(NodeAgent::Cilium) else { return };
-    if agents.cilium_setting("set-cilium-node-taints").is_some_and(|text| text != "true") {
+    let Some((cilium, image)) = agents.find(NodeAgent::Cilium) else { return };
+    if agents.cilium_setting("set-cilium-node-taints") != Some("true") {
         return;
     }
     let key = agents.cilium_setting("agent-not-ready-taint-key").unwrap_or(CILIUM_TAINT);
-    // Under `taints` the taint is another mistake, and a placeholder may become the key.
-    let is_expected = |text: &str| text == key || has_placeholder(text);
+    // Under `taints` the taint is another mistake, and a placeholder may become the taint.
     let mut taints = TaintField::ALL.into_iter().flat_map(|field| pool.taints(field));
-    if taints.any(|taint| taint.key().is_some_and(is_expected)) || has_placeholder(key) {
+    let mut lists = TaintField::ALL.into_iter().filter_map(|field| spec.taint_list(field));
+    let is_announced = taints.any(|taint| taint.key() == Some(key)) || lists.any(has_placeholder_below);
+    if is_announced || has_placeholder(key) {
+        return;
+    }
+    let mut covered = of_daemon_set(cilium, context).into_iter();
+    if !covered.any(|(other, untolerated)| other.object() == object && untolerated.is_none()) {
         return;
     }
     let message = format!(
@@ -130,16 +150,12 @@ mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, silent};
 
-    const CILIUM: &str = "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: cilium}\nspec: {template: {spec: {containers: [{name: cilium-agent, image: 'quay.io/cilium/cilium:v1.17.4@sha256:ab'}]}}}\n";
+    const CILIUM: &str = "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: cilium}\nspec: {template: {spec: {containers: [{name: cilium-agent, image: 'quay.io/cilium/cilium:v1.17.4@sha256:ab'}]}}}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: cilium-config}\ndata: {set-cilium-node-taints: 'true'}\n";
 
     fn pool(taints: &str) -> String {
         format!(
             "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      {taints}\n      requirements: []\n"
         )
-    }
-
-    fn config(data: &str) -> String {
-        format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: cilium-config}}\ndata: {{{data}}}\n")
     }
 
     #[test]
@@ -164,6 +180,7 @@ mod tests {
             "startupTaints: [{key: node.cilium.io/agent-not-ready, effect: NoExecute}]",
             "taints: [{key: node.cilium.io/agent-not-ready, effect: NoExecute}]",
             "startupTaints: [{key: '${KEY}', effect: NoExecute}]",
+            "startupTaints: '${STARTUP_TAINTS}'",
             "nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: a}",
         ] {
             silent(&RULE, &(pool(taints) + CILIUM));
@@ -171,9 +188,29 @@ mod tests {
     }
 
     #[test]
+    fn accepts_pools_on_which_cilium_does_not_run() {
+        let text = |os: &str, spec: &str| {
+            let requirement =
+                format!("requirements: [{{key: kubernetes.io/os, operator: In, values: [{os}]}}]");
+            pool("expireAfter: Never").replace("requirements: []", &requirement)
+                + &CILIUM.replace("{containers", &format!("{{{spec}, containers"))
+        };
+        let linux = "nodeSelector: {kubernetes.io/os: linux}";
+        silent(&RULE, &text("windows", linux));
+        assert!(findings(&RULE, &text("linux", linux)).contains("warning NodePool/a"));
+        silent(&RULE, &text("linux", "nodeSelector: {eks.amazonaws.com/nodegroup: system}"));
+        silent(&RULE, &text("linux", "nodeSelector: {node.kubernetes.io/instance-type: m5.large}"));
+        silent(&RULE, &text("linux", "nodeSelector: '${SELECTOR}'"));
+    }
+
+    #[test]
     fn follows_the_configuration_of_cilium() {
-        let text = |data: &str| pool("expireAfter: Never") + CILIUM + &config(data);
+        let text =
+            |data: &str| pool("expireAfter: Never") + &CILIUM.replace("set-cilium-node-taints: 'true'", data);
         silent(&RULE, &text("set-cilium-node-taints: 'false'"));
+        // The operator's default is false.
+        silent(&RULE, &text(""));
+        silent(&RULE, &text("").replace("cilium-config", "other"));
         let found = findings(
             &RULE,
             &text("set-cilium-node-taints: 'true', agent-not-ready-taint-key: example.com/wait"),

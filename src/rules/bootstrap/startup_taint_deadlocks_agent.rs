@@ -12,6 +12,7 @@ use objects::pod::{Pod, TolerationItem};
 use objects::taint::TaintItem;
 use scheduling::taints::{PoolTaint, Toleration};
 
+use crate::rules::pools_of_pod::of_daemon_set;
 use crate::rules::taint;
 
 rule! {
@@ -21,8 +22,9 @@ rule! {
     /// Cilium, and the CSI drivers for EBS, EFS, FSx and S3. The VPC CNI plugin removes no taint, but has to tolerate every
     /// startup taint, because agents without the network of the host need it.
     ///
-    /// A DaemonSet that selects particular nodes is not reported. The policy does not look up NodePools for it, so the finding
-    /// is only in the report of files.
+    /// Only NodePools whose nodes the DaemonSet selects count. The rule is silent if the DaemonSet selects labels other than
+    /// the operating system and the architecture, or if another DaemonSet runs the same agent. The policy does not look up
+    /// NodePools for a DaemonSet, so the finding is only in the report of files.
     ///
     /// ## Why it is bad
     ///
@@ -99,13 +101,11 @@ const MAX_RELATED: usize = 3;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object) else { return };
-    let Some((agent, _)) = NodeAgent::of(pod).filter(|_| runs_on_every_node(pod)) else { return };
-    // The first DaemonSet of an agent is compared with the NodePools. A second one, as for Windows, is on other nodes.
-    let first = context.inventory.node_agents().find(agent);
-    if first.is_none_or(|(first, _)| first.object() != object) {
+    let Some((agent, _)) = NodeAgent::of(pod) else { return };
+    if !context.inventory.node_agents().is_only(agent, object) {
         return;
     }
-    let pools = context.inventory.of(Kind::NODE_POOL).filter_map(NodePool::of);
+    let pools = of_daemon_set(pod, context).into_iter().map(|(pool, _)| pool);
     let stuck = pools
         .filter(|pool| !pool.is_of_auto_mode())
         .filter_map(|pool| Some((pool, untolerated(agent, pod, pool)?)));
@@ -131,7 +131,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         None => Place::missing(pod.spec().node(), "tolerations"),
     };
     let mut finding = Finding::new(&RULE, place, message).severity(severity).help(format!(
-        "add the toleration `{{operator: Exists}}`, as the agent's own manifest has it, or `{{key: {}, operator: Exists}}`",
+        "add the toleration `{{operator: Exists}}`, so that the agent runs on every node, or `{{key: {}, operator: Exists}}`",
         taint.key
     ));
     for (pool, item) in stuck.iter().take(MAX_RELATED) {
@@ -166,23 +166,6 @@ fn is_of_kubernetes(key: &str) -> bool {
     key.starts_with("node.kubernetes.io/")
 }
 
-/// Whether the pod selects nodes by nothing but labels that say what every agent says: the system, the architecture, and
-/// that the node is an instance.
-fn runs_on_every_node(pod: Pod<'_>) -> bool {
-    const COMMON: [&str; 6] = [
-        "kubernetes.io/os",
-        "kubernetes.io/arch",
-        "beta.kubernetes.io/os",
-        "beta.kubernetes.io/arch",
-        "eks.amazonaws.com/compute-type",
-        "node.kubernetes.io/instance-type",
-    ];
-    let is_common = |key: &str| COMMON.contains(&key);
-    let mut terms = pod.spec().required_terms();
-    terms.all(|term| term.match_expressions().items().all(|item| item.key().is_none_or(is_common)))
-        && pod.spec().node_selector().all(|(key, _)| is_common(key))
-}
-
 #[cfg(test)]
 mod tests {
     use super::RULE;
@@ -212,7 +195,7 @@ mod tests {
             |       ^^^^^^^^^^^
         error DaemonSet/agent spec.template.spec.tolerations [all]
           the EBS CSI driver does not tolerate `ebs.csi.aws.com/agent-not-ready:NoExecute` of the NodePool `web`, and nothing else removes this taint: its nodes never become initialized
-          help: add the toleration `{operator: Exists}`, as the agent's own manifest has it, or `{key: ebs.csi.aws.com/agent-not-ready, operator: Exists}`
+          help: add the toleration `{operator: Exists}`, so that the agent runs on every node, or `{key: ebs.csi.aws.com/agent-not-ready, operator: Exists}`
           see line 13 spec.template.spec.startupTaints[0]: startup taint of the NodePool `web`
         ");
         let without = agent(EBS, "nodeSelector: {kubernetes.io/os: linux}") + &pool(EBS_TAINT);
@@ -240,6 +223,47 @@ mod tests {
     }
 
     #[test]
+    fn accepts_pools_that_the_daemon_set_does_not_select() {
+        let windows = pool(EBS_TAINT).replace(
+            "{startupTaints",
+            "{requirements: [{key: kubernetes.io/os, operator: In, values: [windows]}], startupTaints",
+        );
+        let on = |os: &str| agent(EBS, &format!("nodeSelector: {{kubernetes.io/os: {os}}}"));
+        silent(&RULE, &(on("linux") + &windows));
+        assert!(findings(&RULE, &(on("windows") + &windows)).contains("error DaemonSet/agent"));
+        let linux = windows.replace("[windows]", "[linux]");
+        let excluding = |values: &str| {
+            agent(
+                EBS,
+                &format!(
+                    "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{values}]}}]}}}}}}"
+                ),
+            )
+        };
+        let types = "{key: node.kubernetes.io/instance-type, operator: NotIn, values: [a1.large]}, {key: eks.amazonaws.com/compute-type, operator: NotIn, values: [fargate]}";
+        assert!(findings(&RULE, &(excluding(types) + &linux)).contains("error DaemonSet/agent"));
+        silent(&RULE, &(excluding(&types.replace("NotIn, values: [a1", "In, values: [a1")) + &linux));
+        silent(
+            &RULE,
+            &(agent(EBS, "nodeSelector: {node.kubernetes.io/instance-type: m5.large}") + &pool(EBS_TAINT)),
+        );
+    }
+
+    #[test]
+    fn accepts_a_second_daemon_set_of_the_agent_and_placeholders() {
+        let second = agent(EBS, "tolerations: [{operator: Exists}]").replace("name: agent", "name: other");
+        silent(&RULE, &(agent(EBS, "dnsPolicy: Default") + "---\n" + &second + &pool(EBS_TAINT)));
+        silent(&RULE, &(agent(EBS, "tolerations: '${TOLERATIONS}'") + &pool(EBS_TAINT)));
+        silent(&RULE, &(agent(EBS, "nodeSelector: '${SELECTOR}'") + &pool(EBS_TAINT)));
+        silent(
+            &RULE,
+            &(agent(EBS, "dnsPolicy: Default")
+                + &pool(EBS_TAINT)
+                    .replace("[{key: ebs.csi.aws.com/agent-not-ready, effect: NoExecute}]", "'${TAINTS}'")),
+        );
+    }
+
+    #[test]
     fn the_vpc_cni_plugin_has_to_tolerate_every_startup_taint() {
         let text = agent(CNI, "dnsPolicy: Default") + &pool(EBS_TAINT);
         insta::assert_snapshot!(findings(&RULE, &text), @"
@@ -247,7 +271,7 @@ mod tests {
             |     ^^^^
         warning DaemonSet/agent spec.template.spec.tolerations [all]
           the VPC CNI plugin does not tolerate `ebs.csi.aws.com/agent-not-ready:NoExecute` of the NodePool `web`: if what removes the taint needs the network of pods, its nodes never become initialized
-          help: add the toleration `{operator: Exists}`, as the agent's own manifest has it, or `{key: ebs.csi.aws.com/agent-not-ready, operator: Exists}`
+          help: add the toleration `{operator: Exists}`, so that the agent runs on every node, or `{key: ebs.csi.aws.com/agent-not-ready, operator: Exists}`
           see line 13 spec.template.spec.startupTaints[0]: startup taint of the NodePool `web`
         ");
         silent(&RULE, &(agent(CNI, "tolerations: [{operator: Exists}]") + &pool(EBS_TAINT)));

@@ -1,8 +1,14 @@
+use std::collections::BTreeSet;
+
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
+use lint::inventory::Inventory;
 use lint::rule::{Fixes, On};
+use manifest::tree::Node;
+use objects::node_agents::NodeAgent;
 use objects::object::Object;
+use objects::placeholders::has_placeholder_below;
 use objects::pod::{ExpressionOrigin, LabelExpression, NodeSelectorTerm};
 use scheduling::other_nodes::node_group_label;
 
@@ -11,14 +17,14 @@ use super::daemonset_misses_tainted_pool::only_agent;
 rule! {
     /// ## What it does
     ///
-    /// Finds DaemonSets of network plugins, of kube-proxy and of AWS's CSI drivers that run only on nodes with a label of
+    /// Finds DaemonSets of network plugins, of kube-proxy and of the EBS CSI driver that run only on nodes with a label of
     /// node groups, such as `eks.amazonaws.com/nodegroup`, or only on listed instance types.
     ///
     /// ## Why it is bad
     ///
     /// Karpenter's nodes do not have labels of node groups, and Karpenter chooses instance types that the list does not
     /// have. Without the network plugin a node never becomes ready; without kube-proxy its pods reach no Services; without
-    /// the CSI driver pods with volumes do not start.
+    /// the EBS CSI driver pods with EBS volumes do not start.
     ///
     /// ## Example
     ///
@@ -80,7 +86,9 @@ rule! {
     ///
     /// ## What is not reported
     ///
-    /// - labels that a NodePool in the input sets;
+    /// - labels that a NodePool in the input sets, and instance types if the list has every type that NodePools list;
+    /// - the drivers for EFS, FSx and S3, which a cluster may run on some nodes;
+    /// - a network plugin beside another one, which may run on the other nodes;
     /// - `NotIn` and `DoesNotExist`, preferences, and alternative terms of which at least one requires no such label;
     /// - a DaemonSet beside another one of the same agent, which may run on the other nodes.
     ///
@@ -107,11 +115,21 @@ const INSTANCE_TYPE: [&str; 2] = ["node.kubernetes.io/instance-type", "beta.kube
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some((pod, agent, image)) = only_agent(object, context) else { return };
+    // A cluster that moves to another network plugin keeps the old plugin on the old nodes.
+    let plugin = NodeAgent::of(pod).map(|(agent, _)| agent).filter(|agent| agent.is_network_plugin());
+    let has_other = |inventory: &Inventory<'d>| {
+        plugin.is_some_and(|plugin| inventory.node_agents().has_other_network_plugin(plugin))
+    };
+    if context.anywhere(has_other) {
+        return;
+    }
     let excludes = |expression: &LabelExpression<'d>| {
-        let lists_types = INSTANCE_TYPE.contains(&expression.key);
+        let lists_types =
+            INSTANCE_TYPE.contains(&expression.key) && !has_all_types_of_pools(expression, context);
         let is_of_group = node_group_label(expression).is_some()
             && !context.anywhere(|inventory| inventory.pools().sets_label(expression.key));
-        !expression.operator.is_negative() && (lists_types || is_of_group)
+        let is_known = !has_placeholder_below(expression.node);
+        is_known && !expression.operator.is_negative() && (lists_types || is_of_group)
     };
     let selector = pod.spec().node_selector_expressions().find(excludes);
     // Required terms are alternatives: one term without such a label is enough.
@@ -129,6 +147,15 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             .help("remove the requirement; to stay off Fargate, use `eks.amazonaws.com/compute-type` with `NotIn`")
             .related(Place::value(image), "the agent"),
     );
+}
+
+/// Whether an expression on instance types has every instance type that the NodePools list, and they list some.
+fn has_all_types_of_pools<'d>(expression: &LabelExpression<'d>, context: &Context<'_, 'd>) -> bool {
+    let values: BTreeSet<_> = expression.values().filter_map(Node::as_str).collect();
+    context.anywhere(|inventory| {
+        let mut listed = inventory.pools().values(expression.key).peekable();
+        listed.peek().is_some() && listed.all(|value| values.contains(value))
+    })
 }
 
 #[cfg(test)]
@@ -181,6 +208,38 @@ mod tests {
             1,
         );
         silent(&RULE, &labelled);
+    }
+
+    #[test]
+    fn accepts_instance_types_that_the_nodepools_require() {
+        let text = |types: &str, node_type: &str| {
+            let requirements = format!(
+                "requirements: [{{key: node.kubernetes.io/instance-type, operator: In, values: [{types}]}}], nodeClassRef"
+            );
+            let selector = format!("nodeSelector: {{node.kubernetes.io/instance-type: '{node_type}'}}");
+            agent("aws-ebs-csi-driver", &selector).replacen("nodeClassRef", &requirements, 1)
+        };
+        silent(&RULE, &text("p5.48xlarge", "p5.48xlarge"));
+        silent(&RULE, &text("m5.large", "${TYPE}"));
+        assert!(
+            findings(&RULE, &text("p5.48xlarge, m5.large", "p5.48xlarge")).contains("warning DaemonSet/")
+        );
+    }
+
+    #[test]
+    fn accepts_optional_drivers_and_a_second_network_plugin() {
+        let group = "nodeSelector: {eks.amazonaws.com/nodegroup: a}";
+        for driver in ["aws-efs-csi-driver", "aws-fsx-csi-driver", "aws-mountpoint-s3-csi-driver"] {
+            silent(&RULE, &agent(driver, group));
+        }
+        assert!(findings(&RULE, &agent("aws-ebs-csi-driver", group)).contains("the EBS CSI driver"));
+        let second = |image: &str| {
+            agent("amazon-k8s-cni", group)
+                + "---\n"
+                + agent(image, "hostNetwork: true").strip_prefix(POOL).unwrap_or_default()
+        };
+        silent(&RULE, &second("cilium"));
+        assert!(findings(&RULE, &second("fluent-bit")).contains("the VPC CNI plugin"));
     }
 
     #[test]

@@ -10,19 +10,19 @@ use objects::pod::{Container, Pod};
 use scheduling::taints::PoolTaint;
 use scheduling::template::Obstacle;
 
-use crate::rules::pools_of_pod::selected;
+use crate::rules::pools_of_pod::of_daemon_set;
 
 rule! {
     /// ## What it does
     ///
-    /// Checks that the DaemonSets of network plugins, of kube-proxy and of AWS's CSI drivers tolerate the taints of every
-    /// NodePool in the input.
+    /// Checks that the DaemonSets of network plugins, of kube-proxy and of the EBS CSI driver tolerate the taints of every
+    /// NodePool in the input. The drivers for EFS, FSx and S3 are not checked, because a cluster may run them on some nodes.
     ///
     /// ## Why it is bad
     ///
     /// Other pods cannot work without these agents. Without the network plugin a node never becomes ready; without
-    /// kube-proxy its pods reach no Services; without the CSI driver pods with volumes do not start. The agents' own
-    /// manifests tolerate every taint.
+    /// kube-proxy its pods reach no Services; without the EBS CSI driver pods with EBS volumes do not start. The manifests of
+    /// these agents tolerate every taint.
     ///
     /// ## Example
     ///
@@ -85,6 +85,7 @@ rule! {
     ///
     /// - aws/karpenter-provider-aws#2150
     /// - config/master/aws-k8s-cni.yaml of aws/amazon-vpc-cni-k8s: the toleration `operator: Exists`
+    /// - charts/aws-ebs-csi-driver/values.yaml of kubernetes-sigs/aws-ebs-csi-driver: `node.tolerateAllTaints` is true
     RULE {
         name: "daemonset-misses-tainted-pool",
         family: Family::Scheduling,
@@ -107,8 +108,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let missed = |(pool, taint): (NodePool<'d>, Option<PoolTaint<'d>>)| Some((pool, taint?));
     // The DaemonSet controller adds tolerations of Kubernetes' own taints.
     let is_own = |taint: &PoolTaint<'d>| !taint.key.starts_with("node.kubernetes.io/");
-    let missed: Vec<_> =
-        selected(pod, context).into_iter().filter_map(missed).filter(|(_, taint)| is_own(taint)).collect();
+    let missed: Vec<_> = of_daemon_set(pod, context)
+        .into_iter()
+        .filter_map(missed)
+        .filter(|(_, taint)| is_own(taint))
+        .collect();
     let Some((pool, taint)) = missed.first() else { return };
     let place = match pod.spec().toleration_list() {
         Some(list) => Place::key(list),
@@ -128,7 +132,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     findings.push(finding);
 }
 
-/// An agent without which other pods of its node do not work: its pod, its name in messages, and its image. `None` if another
+/// An agent without which most pods of its node do not work: its pod, its name in messages, and its image. `None` if another
 /// DaemonSet of the input runs the same agent, perhaps on the other nodes.
 pub(super) fn only_agent<'d>(
     object: Object<'d>,
@@ -139,21 +143,16 @@ pub(super) fn only_agent<'d>(
         let image = kube_proxy(pod)?;
         return Some((pod, "kube-proxy", image));
     };
-    let (first, _) = context.inventory.node_agents().find(agent)?;
-    let runs_same = |other: &&Pod<'d>| NodeAgent::of(**other).is_some_and(|(other, _)| other == agent);
-    let is_only = first.object() == object && context.inventory.pods().iter().filter(runs_same).count() == 1;
-    is_only.then_some((pod, agent.name(), image))
+    let is_only = context.inventory.node_agents().is_only(agent, object);
+    (is_only && !agent.is_optional()).then_some((pod, agent.name(), image))
 }
 
 /// The image of kube-proxy in its DaemonSet.
 fn kube_proxy(pod: Pod<'_>) -> Option<Node<'_>> {
-    let is_proxy = |image: &Node<'_>| {
-        let name = image.as_str().and_then(|text| text.rsplit('/').next());
-        name.is_some_and(|name| name.split([':', '@']).next() == Some("kube-proxy"))
-    };
+    let is_proxy = |container: &Container<'_>| container.image_name() == Some("kube-proxy");
     let object = pod.object();
     let is_daemon_set = object.kind() == "DaemonSet" && object.name() == "kube-proxy";
-    pod.spec().containers().filter_map(Container::image).filter(|_| is_daemon_set).find(is_proxy)
+    pod.spec().containers().filter(|_| is_daemon_set).find(is_proxy)?.image()
 }
 
 #[cfg(test)]
@@ -200,6 +199,18 @@ mod tests {
         silent(&RULE, &(soft + &agent("aws-node", CNI, "hostNetwork: true")));
         let of_kubernetes = pool("gpu", "{key: node.kubernetes.io/unschedulable, effect: NoSchedule}");
         silent(&RULE, &(of_kubernetes + &agent("aws-node", CNI, "hostNetwork: true")));
+    }
+
+    #[test]
+    fn accepts_drivers_that_only_some_pods_need_and_chosen_instance_types() {
+        let own = "tolerations: [{key: CriticalAddonsOnly, operator: Exists}]";
+        for driver in ["aws-efs-csi-driver", "aws-fsx-csi-driver", "aws-mountpoint-s3-csi-driver"] {
+            silent(&RULE, &(pool("gpu", GPU) + &agent("driver", driver, own)));
+        }
+        let ebs = pool("gpu", GPU) + &agent("driver", "aws-ebs-csi-driver", own);
+        assert!(findings(&RULE, &ebs).contains("the EBS CSI driver does not run on"));
+        let types = "nodeSelector: {node.kubernetes.io/instance-type: m5.large}";
+        silent(&RULE, &(pool("gpu", GPU) + &agent("driver", "aws-ebs-csi-driver", types)));
     }
 
     #[test]
