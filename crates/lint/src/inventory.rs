@@ -71,7 +71,6 @@ pub struct Inventory<'d> {
     spot_pool: OnceCell<Option<Object<'d>>>,
     node_access: OnceCell<NodeAccess<'d>>,
     node_agents: OnceCell<NodeAgents<'d>>,
-    class_with_one_hop: OnceCell<Option<Ec2NodeClass<'d>>>,
     has_metadata_consumer: OnceCell<bool>,
     has_default_priority: OnceCell<bool>,
     ignores_preferences: OnceCell<bool>,
@@ -281,13 +280,6 @@ impl<'d> Inventory<'d> {
     /// The network plugins and CSI drivers that run on every node.
     pub fn node_agents(&self) -> &NodeAgents<'d> {
         self.node_agents.get_or_init(|| NodeAgents::of(&self.objects, self.pods()))
-    }
-
-    /// The first EC2NodeClass whose nodes answer only their own network about metadata: a hop limit of 1, or none.
-    pub fn class_with_one_hop(&self) -> Option<Ec2NodeClass<'d>> {
-        let one = |class: &Ec2NodeClass<'d>| class.hop_limit().is_none_or(|node| node.as_int() == Some(1));
-        let first = || self.of(Kind::NODE_CLASS).filter_map(Ec2NodeClass::of).find(one);
-        *self.class_with_one_hop.get_or_init(first)
     }
 
     /// Whether any pod needs the metadata service of its instance.

@@ -3,17 +3,21 @@ use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
+use objects::node_class::Ec2NodeClass;
+use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::Pod;
 use objects::pod::metadata_service;
 use scheduling::other_nodes::node_group_label;
 
+use crate::rules::pools_of_pod::selected;
+
 rule! {
     /// ## What it does
     ///
-    /// Finds the AWS Load Balancer Controller without `--aws-vpc-id` and `--aws-vpc-tags`, next to EC2NodeClasses whose nodes
-    /// answer pods no requests to the metadata service: `metadataOptions.httpPutResponseHopLimit` is 1, which is the default
-    /// since Karpenter 1.0.
+    /// Finds the AWS Load Balancer Controller without `--aws-vpc-id` and `--aws-vpc-tags`, if a NodePool that can launch its
+    /// nodes has an EC2NodeClass whose nodes answer pods no requests to the metadata service:
+    /// `metadataOptions.httpPutResponseHopLimit` is 1, which is the default since Karpenter 1.0.
     ///
     /// Pods in the network of the host reach the metadata service anyway, and pods for node groups or Fargate do not run on
     /// nodes of Karpenter. The policy does not look up Deployments, so the finding is only in the report of files.
@@ -43,6 +47,15 @@ rule! {
     ///   name: default
     /// spec:
     ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    /// ---
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
     /// ```
     ///
     /// ## Use instead
@@ -64,6 +77,15 @@ rule! {
     ///   name: default
     /// spec:
     ///   amiSelectorTerms: [{alias: al2023@v20250807}]
+    /// ---
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
     /// ```
     ///
     /// A hop limit of 2 works as well, but then every pod can ask for the credentials of its node.
@@ -88,13 +110,14 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(container) = Pod::of(object).and_then(metadata_service::consumer) else { return };
-    let is_elsewhere =
-        Pod::of(object).is_some_and(|pod| pod.expressions().any(|one| node_group_label(&one).is_some()));
-    if is_elsewhere {
+    let Some(pod) = Pod::of(object) else { return };
+    let Some(container) = metadata_service::consumer(pod) else { return };
+    if pod.expressions().any(|one| node_group_label(&one).is_some()) {
         return;
     }
-    let Some(class) = context.inventory.class_with_one_hop() else { return };
+    let fitting = selected(pod, context).into_iter().filter(|(_, untolerated)| untolerated.is_none());
+    let mut classes = fitting.filter_map(|(pool, _)| class_of(pool, context));
+    let Some(class) = classes.find(|class| class.has_one_hop()) else { return };
     let message = format!(
         "the AWS Load Balancer Controller asks the metadata service for its VPC and stops without an answer on nodes of the EC2NodeClass `{}`, whose hop limit is 1",
         class.object().name()
@@ -111,6 +134,14 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     );
 }
 
+/// The EC2NodeClass of a NodePool. Before v1 the default hop limit was another.
+fn class_of<'d>(pool: NodePool<'d>, context: &Context<'_, 'd>) -> Option<Ec2NodeClass<'d>> {
+    let reference = pool.node_class_ref()?;
+    let name = reference.name()?.as_str()?;
+    let class = context.inventory.find(reference.group_text(), Kind::NODE_CLASS.name, name)?;
+    Ec2NodeClass::of(class).filter(|_| class.is(Kind::NODE_CLASS))
+}
+
 #[cfg(test)]
 mod tests {
     use super::RULE;
@@ -125,6 +156,12 @@ mod tests {
     fn class(options: &str) -> String {
         format!(
             "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: web}}\nspec: {{role: a{options}}}\n"
+        ) + &pool("web")
+    }
+
+    fn pool(name: &str) -> String {
+        format!(
+            "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec: {{template: {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: {name}}}}}}}}}\n"
         )
     }
 
@@ -145,6 +182,20 @@ mod tests {
             findings(&RULE, &(controller("", PLAIN) + &one))
                 .contains("spec.metadataOptions.httpPutResponseHopLimit: the nodes")
         );
+    }
+
+    #[test]
+    fn judges_the_classes_of_nodepools_that_can_launch_the_node() {
+        let system = class(", metadataOptions: {httpPutResponseHopLimit: 2}").replace("web", "system");
+        let both = |spec: &str| controller("", spec) + &class("") + &system;
+        silent(&RULE, &both("nodeSelector: {karpenter.sh/nodepool: system}"));
+        assert!(findings(&RULE, &both("nodeSelector: {karpenter.sh/nodepool: web}")).contains("`web`"));
+        silent(&RULE, &both("nodeSelector: {role: infra}"));
+        let tainted =
+            pool("web").replace("{nodeClassRef", "{taints: [{key: gpu, effect: NoSchedule}], nodeClassRef");
+        silent(&RULE, &(controller("", PLAIN) + &class("").replace(&pool("web"), &tainted)));
+        silent(&RULE, &(controller("", PLAIN) + &class("").replace(&pool("web"), "")));
+        silent(&RULE, &(controller("", PLAIN) + &class(", metadataOptions: '${METADATA}'")));
     }
 
     #[test]

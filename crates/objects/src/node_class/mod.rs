@@ -84,6 +84,14 @@ impl<'d> Ec2NodeClass<'d> {
         self.metadata_option("httpPutResponseHopLimit")
     }
 
+    /// Whether the nodes answer only their own network about metadata: a hop limit of 1, or none. Options that are a text,
+    /// such as a placeholder, can have another limit.
+    pub fn has_one_hop(self) -> bool {
+        let options = self.0.spec().and_then(|spec| spec.get("metadataOptions"));
+        let is_unknown = options.is_some_and(|node| node.as_str().is_some());
+        !is_unknown && self.hop_limit().is_none_or(|node| node.as_int() == Some(1))
+    }
+
     fn metadata_option(self, key: &str) -> Option<Node<'d>> {
         self.0.spec()?.get("metadataOptions")?.get(key).filter(|node| !node.is_null())
     }
