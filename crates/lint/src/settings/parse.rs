@@ -29,15 +29,15 @@ impl Settings {
         let problem = |span, message: &str| {
             Err(SettingsProblem { path: String::new(), message: message.to_owned(), span })
         };
+        let character_at = |at| Span::new(at, file.source.text().ceil_char_boundary(at + 1).max(at));
         match file.documents.as_slice() {
             [] => Ok(None),
             [Document::Read(tree)] => Ok(Some(tree)),
-            [Document::Unreadable { at, message }] => problem(Span::new(*at, at + 1), message),
+            [Document::Unreadable { at, message }] => problem(character_at(*at), message),
             [Document::Template(span)] => problem(*span, "the settings are a template; render it first"),
             [Document::Script(span)] => problem(*span, "the settings are a script; write YAML"),
             [_, second, ..] => {
-                let span = Span::new(second.start(), second.start() + 1);
-                problem(span, "the settings must be a single YAML document")
+                problem(character_at(second.start()), "the settings must be a single YAML document")
             }
         }
     }

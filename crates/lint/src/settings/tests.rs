@@ -50,6 +50,16 @@ fn reports_all_problems_together() {
 }
 
 #[test]
+fn a_mistake_at_the_end_of_the_text_has_a_place_in_the_text() {
+    for bytes in [&b"rules: \xff"[..], b"a: [", "é: [\n".as_bytes(), b"a: 1\n---\n\xff"] {
+        let file = File::from_bytes("karpwarden.yaml", bytes.to_vec(), &Limits::DEFAULT);
+        let problems = Settings::parse_file(&file, &crate::testing::REGISTRY).unwrap_err();
+        let text = file.source.text();
+        assert!(problems.iter().all(|one| text.get(one.span.start..one.span.end).is_some()), "{problems:?}");
+    }
+}
+
+#[test]
 fn errors_are_announced_unless_the_settings_say_false() {
     for (value, is_announced) in [
         ("auto", true),
