@@ -3,7 +3,7 @@
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Patch, Snippet};
 use manifest::source::{Source, Span};
 
-use super::fit::{CUT, Fitted};
+use super::fit::{CUT, Fitted, visible};
 use super::words::printable;
 
 /// Bytes on either side of a location within which a line has to end to be shown whole. A file may be one line of many
@@ -179,7 +179,9 @@ pub(super) fn patched(
         let window = Window::around(source, group);
         let inside = edits.iter().filter(|(span, _)| group.start <= span.start && span.end <= group.end);
         let fitted = window.fitted(&spans, room);
-        let patches = inside.map(|(span, text)| Patch::new(fitted.range(*span), text.clone()));
+        let patches = inside.map(|(span, text)| {
+            Patch::new(fitted.range(*span), text.chars().map(visible).collect::<String>())
+        });
         let patches: Vec<_> = patches.collect();
         Snippet::source(fitted.text).line_start(window.line()).patches(patches)
     };

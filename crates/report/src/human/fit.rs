@@ -5,6 +5,12 @@ use manifest::source::Span;
 /// Replaces a part of a line that is cut off.
 pub(super) const CUT: &str = "…";
 
+/// The character to show in an excerpt. `annotate_snippets` replaces the other controls, but not the C1 controls, which begin
+/// escape sequences in some terminals. The replacement has two bytes, like every C1 control, so that spans stay.
+pub(super) fn visible(char: char) -> char {
+    if matches!(char, '\u{80}'..='\u{9f}') { '·' } else { char }
+}
+
 /// Text of an excerpt whose lines can lack their starts and ends.
 #[derive(Debug, Default)]
 pub(super) struct Fitted {
@@ -31,7 +37,7 @@ impl Fitted {
         self.text.push_str(if kept.start > 0 { CUT } else { "" });
         let shown = Span::new(start + kept.start, start + kept.end);
         self.lines.push(Line { start, shown, at: self.text.len() });
-        self.text.push_str(kept.text(body));
+        self.text.extend(kept.text(body).chars().map(visible));
         self.text.push_str(if kept.end < body.len() { CUT } else { "" });
         self.text.push_str(line.get(body.len()..).unwrap_or_default());
     }
@@ -92,6 +98,12 @@ mod tests {
         let marked = mark.map_or(0..0, |mark| fitted.range(mark));
         let marked = fitted.text.get(marked).unwrap_or_default().to_owned();
         (fitted.text, marked)
+    }
+
+    #[test]
+    fn shows_no_control_that_begins_an_escape_sequence() {
+        let (text, marked) = fitted("a: \u{9b}31m\u{85}é\n", Some((3, 5)), 80);
+        assert_eq!((text.as_str(), marked.as_str()), ("a: ·31m·é\n", "·"));
     }
 
     #[test]
