@@ -49,12 +49,14 @@ fmt: ## Format every crate
 	$(CARGO) fmt --all
 	$(fmt_rules) {} +
 	cd $(floor_dir) && $(CARGO) fmt
+	cd fuzz && $(CARGO) fmt
 
 .PHONY: fmt-check
 fmt-check: ## Check the formatting of every crate
 	$(CARGO) fmt --all --check
 	$(fmt_rules) --check {} +
 	cd $(floor_dir) && $(CARGO) fmt --check
+	cd fuzz && $(CARGO) fmt --check
 
 .PHONY: lint
 lint: ## Lint every crate; a warning is an error
@@ -136,6 +138,21 @@ rule: ## Write the skeleton of a rule: make rule FAMILY=nodeclass NAME=my-rule
 generate: ## Write the derived files: rule reference, metadata, settings form, schemas, install manifests
 	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --test docs
 	$(CARGO) run --quiet --locked --package karpwarden-generate
+
+# Seconds for each fuzz target in `make fuzz`.
+FUZZ_SECONDS ?= 60
+
+# The code is safe Rust, so that a sanitizer would only slow it down. The pages of the rules are seeds too.
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for a minute, or longer: make fuzz FUZZ_SECONDS=600; needs nightly Rust and cargo-fuzz
+	@mkdir -p fuzz/corpus/rules && awk '/^```yaml/ {file = "fuzz/corpus/rules/" ++count ".yaml"; next} \
+		/^```/ {close(file); file = ""} file {print > file}' docs/rules/*.md
+	@for folder in fuzz crates/manifest/fuzz; do for target in $$($(CARGO) +nightly fuzz list --fuzz-dir $$folder); do \
+		mkdir -p $$folder/corpus/$$target; printf '%s\n' "==> $$target"; \
+		$(CARGO) +nightly fuzz run --fuzz-dir $$folder --sanitizer none $$target $$folder/corpus/$$target \
+			$$folder/seeds/$$target fuzz/corpus/rules -- -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+			-print_final_stats=1 -verbosity=0 || exit 1; \
+	done; done
 
 .PHONY: bench
 bench: modules playground-dist chromium ## Measure everything that has a budget; fails if a budget is exceeded

@@ -1,0 +1,64 @@
+//! Manifests: reading, checking and reporting.
+
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use karpwarden::lint::check::check_karpenter_objects;
+use karpwarden::lint::classification::Family;
+use karpwarden::lint::report::Report;
+use karpwarden::manifest::tree::Tree;
+use karpwarden::manifest::{Document, File};
+
+use crate::formats;
+use crate::input::{Input, LIMITS};
+use crate::locations::assert_locations;
+
+/// Checks files. The part of the engine that the page loads first gives the same report.
+pub fn assert_check(text: &str) {
+    let input = Input::parse(text);
+    let report = input.check();
+    assert_locations(&report, &input.clusters);
+    if let Some(first) = check_karpenter_objects(&REGISTRY, &input.clusters, &input.settings) {
+        assert_eq!(first.to_json(), report.to_json());
+    }
+}
+
+/// Checks an IAM policy in a file without other content.
+pub fn assert_policy(text: &str) {
+    assert_check(&format!("#== policy.json\n{text}"));
+}
+
+/// Checks files and renders the report in every format.
+pub fn assert_reports(text: &str) {
+    let input = Input::parse(text);
+    formats::assert_formats(&input.check(), &input.clusters);
+}
+
+/// Checks that an object has the same findings in YAML and in JSON.
+pub fn assert_same_in_json(text: &str) {
+    let yaml = Input::parse(text);
+    let [file] = yaml.files() else { return };
+    let [Document::Read(tree)] = file.documents.as_slice() else { return };
+    let Some(json) = as_json(tree) else { return };
+    let in_json = yaml.with_texts(|_| json.clone());
+    assert_eq!(findings(&yaml.check()), findings(&in_json.check()), "{json}");
+}
+
+/// The object as JSON. `None` if JSON cannot say the same: comments, duplicate keys, and numbers with other digits.
+fn as_json(tree: &Tree) -> Option<String> {
+    if !tree.comments().is_empty() || !tree.duplicate_ids().is_empty() {
+        return None;
+    }
+    let value = tree.root().to_json();
+    let json = value.to_string();
+    let read = File::read("a.yaml", json.as_str(), &LIMITS);
+    matches!(read.documents.as_slice(), [Document::Read(tree)] if tree.root().to_json() == value)
+        .then_some(json)
+}
+
+/// Rules and paths of the findings, in order, without the findings about the text itself.
+fn findings(report: &Report) -> Vec<(&'static str, String)> {
+    let findings = report.findings.iter().filter(|finding| finding.family != Family::Document);
+    let mut all: Vec<_> = findings.map(|finding| (finding.rule, finding.path.clone())).collect();
+    // JSON has the keys of an object in alphabetical order.
+    all.sort();
+    all
+}

@@ -1,0 +1,83 @@
+//! Objects of a cluster, as `karpwarden simulate` and `karpwarden disruption` read them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use karpwarden::disrupt::{Question, answer, json as disruption, story, words};
+use karpwarden::lint::built_objects::BuiltObjects;
+use karpwarden::manifest::tree::Node;
+use karpwarden::objects::object::Object;
+use karpwarden::scheduling::simulation::Simulation;
+use karpwarden::simulate::{Choices, Options, Shown, json as simulation, skipped};
+use karpwarden::values::timestamp::Timestamp;
+
+use crate::input::Input;
+
+/// A Wednesday.
+const NOW: i64 = 1_773_225_000;
+
+/// The most replicas of a simulated workload. More only repeat the same work.
+const REPLICAS: i64 = 20;
+
+/// Simulates the pods of files.
+pub fn assert_simulation(text: &str) {
+    let input = Input::parse(text);
+    with_objects(&input, |objects, options| {
+        let simulation = Simulation::new(options.settings, objects);
+        let outcome = simulation.run(objects);
+        let report = simulation::report(&Shown {
+            outcome: &outcome,
+            simulation: &simulation,
+            assumptions: &options.assumptions,
+            skipped: skipped(input.files()),
+            findings: &[],
+        });
+        assert!(report.is_object(), "{report}");
+    });
+}
+
+/// Judges the disruption of the nodes in files.
+pub fn assert_disruption(text: &str) {
+    let input = Input::parse(text);
+    with_objects(&input, |objects, options| {
+        let question = Question {
+            at: Timestamp::from_seconds(NOW),
+            node_counts: BTreeMap::new(),
+            nominated: BTreeSet::new(),
+            marked_for_deletion: BTreeSet::new(),
+            feature_gates: Vec::new(),
+            alone: None,
+        };
+        let answer = answer(&question, options.settings, objects);
+        assert!(disruption::report(&answer, input.files(), &[]).is_object());
+        assert!(!story::verdict(&answer).is_empty());
+        for pool in &answer.pools {
+            let _ = answer.weeks(pool);
+            if let Ok(budgets) = &pool.budgets {
+                (0..budgets.len()).for_each(|index| assert!(!words::budget(budgets, index).is_empty()));
+            }
+        }
+        for node in &answer.judgement.nodes {
+            assert!(!story::state(&answer, node).is_empty());
+            let _ = story::decisions(&answer, node);
+        }
+    });
+}
+
+/// Calls a function with the objects of files and the options that they imply.
+fn with_objects(input: &Input, run: impl FnOnce(&[Object<'_>], Options)) {
+    let built = BuiltObjects::of(input.files());
+    let objects = built.objects(input.files());
+    if objects.iter().any(|object| has_many_replicas(object.root())) {
+        return;
+    }
+    let options = Options::new(&Choices::default(), &input.settings, input.files(), &objects);
+    if let Ok(options) = options {
+        run(&objects, options.with_overlays(&built.left_out()));
+    }
+}
+
+fn has_many_replicas(node: Node<'_>) -> bool {
+    let is_count = matches!(node.key(), "replicas" | "parallelism" | "completions");
+    let is_many = is_count && node.as_int().is_some_and(|count| count > REPLICAS);
+    is_many || node.children().any(has_many_replicas)
+}
