@@ -147,12 +147,15 @@ FUZZ_SECONDS ?= 60
 fuzz: ## Run each fuzz target for a minute, or longer: make fuzz FUZZ_SECONDS=600; needs nightly Rust and cargo-fuzz
 	@mkdir -p fuzz/corpus/rules && awk '/^```yaml/ {file = "fuzz/corpus/rules/" ++count ".yaml"; next} \
 		/^```/ {close(file); file = ""} file {print > file}' docs/rules/*.md
-	@for folder in fuzz crates/manifest/fuzz; do for target in $$($(CARGO) +nightly fuzz list --fuzz-dir $$folder); do \
-		mkdir -p $$folder/corpus/$$target; printf '%s\n' "==> $$target"; \
-		$(CARGO) +nightly fuzz run --fuzz-dir $$folder --sanitizer none $$target $$folder/corpus/$$target \
-			$$folder/seeds/$$target fuzz/corpus/rules -- -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
-			-print_final_stats=1 -verbosity=0 || exit 1; \
-	done; done
+	@for folder in fuzz crates/manifest/fuzz; do \
+		targets=$$($(CARGO) +nightly fuzz list --fuzz-dir $$folder) || exit 1; \
+		for target in $$targets; do \
+			printf '%s\n' "==> $$target"; mkdir -p $$folder/corpus/$$target; \
+			$(CARGO) +nightly fuzz run --fuzz-dir $$folder --sanitizer none $$target $$folder/corpus/$$target \
+				$$folder/seeds/$$target fuzz/corpus/rules -- -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+				-print_final_stats=1 -verbosity=0 || exit 1; \
+		done; \
+	done
 
 .PHONY: bench
 bench: modules playground-dist chromium ## Measure everything that has a budget; fails if a budget is exceeded

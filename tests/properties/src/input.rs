@@ -16,33 +16,48 @@ pub(crate) const LIMITS: Limits = Limits { file_bytes: 1 << 16, documents: 200, 
 const FILE: &str = "#== ";
 
 /// Name of the file with the settings.
-const CONFIG: &str = "karpwarden.yaml";
+pub(crate) const CONFIG: &str = "karpwarden.yaml";
 
-/// The files of one cluster, and the settings among them.
+/// Names and texts of files, and the text of the settings.
+pub(crate) struct Texts<'t> {
+    pub(crate) files: Vec<(&'t str, String)>,
+    pub(crate) settings: String,
+}
+
+impl<'t> Texts<'t> {
+    /// Cuts a text at the lines that begin with `#== `. The text before the first of these lines is the file `a.yaml`, and
+    /// the text of `karpwarden.yaml` is the settings.
+    pub(crate) fn cut(text: &'t str) -> Self {
+        let mut names = BTreeSet::from(["a.yaml"]);
+        let mut files = Vec::new();
+        let mut last = ("a.yaml", String::new());
+        for line in text.split_inclusive('\n') {
+            match line.strip_prefix(FILE).map(str::trim_end).filter(|name| names.insert(name)) {
+                Some(name) => files.push(core::mem::replace(&mut last, (name, String::new()))),
+                None => last.1.push_str(line),
+            }
+        }
+        files.push(last);
+        let at = files.iter().position(|(name, _)| *name == CONFIG);
+        let settings = at.map(|at| files.remove(at).1).unwrap_or_default();
+        Self { files, settings }
+    }
+}
+
+/// The files of one cluster, and valid settings.
 pub(crate) struct Input {
     pub(crate) clusters: [Cluster; 1],
     pub(crate) settings: Settings,
 }
 
 impl Input {
-    /// Cuts a text at the lines that begin with `#== `. The text before the first of these lines is the file `a.yaml`. The
-    /// text of `karpwarden.yaml` is the settings, if they are valid.
+    /// Reads the files and the settings in a text. Settings with a mistake are the defaults.
     pub(crate) fn parse(text: &str) -> Self {
-        let mut names = BTreeSet::from(["a.yaml"]);
-        let mut texts = vec![("a.yaml", String::new())];
-        for line in text.split_inclusive('\n') {
-            match line.strip_prefix(FILE).map(str::trim_end).filter(|name| names.insert(name)) {
-                Some(name) => texts.push((name, String::new())),
-                None => texts.iter_mut().next_back().into_iter().for_each(|(_, text)| text.push_str(line)),
-            }
-        }
-        let (config, files): (Vec<File>, Vec<File>) = texts
-            .into_iter()
-            .map(|(name, text)| File::read(name, text, &LIMITS))
-            .partition(|file| file.source.name() == CONFIG);
-        let settings = config.first().and_then(|file| Settings::parse_file(file, &REGISTRY).ok());
-        let clusters = [Cluster { name: String::new(), files }];
-        Self { clusters, settings: settings.unwrap_or_default() }
+        let texts = Texts::cut(text);
+        let config = File::read(CONFIG, texts.settings, &LIMITS);
+        let settings = Settings::parse_file(&config, &REGISTRY).unwrap_or_default();
+        let files = texts.files.into_iter().map(|(name, text)| File::read(name, text, &LIMITS));
+        Self { clusters: [Cluster { name: String::new(), files: files.collect() }], settings }
     }
 
     pub(crate) fn files(&self) -> &[File] {

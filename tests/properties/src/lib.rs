@@ -13,6 +13,7 @@ mod formats;
 mod input;
 mod locations;
 pub mod manifests;
+pub mod page;
 pub mod placement;
 pub mod user_data;
 pub mod values;

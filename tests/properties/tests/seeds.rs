@@ -6,10 +6,12 @@
 use std::fs;
 use std::path::Path;
 
-use karpwarden_test_properties::{admission, diagnosis, fixes, manifests, placement, user_data, values};
+use karpwarden_test_properties::{
+    admission, diagnosis, fixes, manifests, page, placement, user_data, values,
+};
 
 /// Number of beginnings of each seed.
-const BEGINNINGS: usize = 24;
+const BEGINNINGS: usize = 16;
 
 fn contents(folder: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
@@ -103,6 +105,13 @@ fn simulates_any_objects() {
 #[test]
 fn judges_disruption_of_any_objects() {
     replay_text("disruption", placement::assert_disruption);
+}
+
+#[test]
+fn the_page_gives_the_report_of_the_command_line() {
+    for target in ["page", "manifests"] {
+        replay_text(target, page::assert_page);
+    }
 }
 
 /// Calls the checks of a manifest.
