@@ -56,7 +56,18 @@ fn scalar(value: &Json) -> String {
     if bare && !word.contains(&text.to_ascii_lowercase().as_str()) {
         return text.to_owned();
     }
-    value.to_string()
+    value.to_string().chars().map(escaped).collect()
+}
+
+/// Escapes the characters that JSON allows in a string, but that YAML forbids (`c-printable` of YAML 1.2), or that kubectl
+/// reads as line breaks (go-yaml v2.4 `is_break` in `yamlprivateh.go`).
+fn escaped(char: char) -> String {
+    match char {
+        '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
+            format!("\\u{:04x}", u32::from(char))
+        }
+        _ => char.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -70,5 +81,13 @@ mod tests {
         let text = crate::settings_as_yaml(given).unwrap();
         assert_eq!(settings(&text), settings(given), "{text}");
         assert_eq!(crate::settings_as_yaml("").unwrap(), "");
+    }
+
+    #[test]
+    fn escapes_characters_that_yaml_forbids_or_folds() {
+        let given = r#"{"exceptions": [{"rule": "storage", "reason": "a\u0080\u0085\u007f\u2028\ufeff\uffffé😀\u0007"}]}"#;
+        let text = crate::settings_as_yaml(given).unwrap();
+        assert!(text.contains(r"a\u0080\u0085\u007f\u2028\ufeff\uffffé😀\u0007"), "{text}");
+        assert_eq!(settings(&text), settings(given), "{text}");
     }
 }

@@ -32,11 +32,10 @@ fn check(text: &str, span: Span) {
 fn check_word(text: &str, word: &SourceWord) {
     check(text, word.span);
     word.expansions().for_each(|span| check(text, span));
-    let mut ends: Vec<usize> = word.value.char_indices().map(|(at, _)| at).collect();
-    ends.push(word.value.len());
-    for from in &ends {
-        for to in ends.iter().filter(|to| *to >= from) {
-            check(text, word.span_of(&(*from..*to)));
+    let whole = word.value.len();
+    for (at, char) in word.value.char_indices() {
+        for range in [0..at, at..at + char.len_utf8(), at..whole] {
+            check(text, word.span_of(&range));
         }
     }
 }
