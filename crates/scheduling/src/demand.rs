@@ -34,29 +34,33 @@ pub struct Demand<'d> {
 }
 
 impl<'d> Demand<'d> {
-    /// Reads a pod or a template.
+    /// Reads a pod, which has the tolerations that an admission plugin added, or a template, which lacks them.
     pub(crate) fn read(pod: Pod<'d>) -> Self {
         let preferred = pod.spec().node_affinity().and_then(|affinity| affinity.get(PREFERRED));
-        Self { preferred_terms: items_of(preferred).map(read_preferred).collect(), ..Self::required(pod) }
+        let mut demand = Self::required(pod);
+        demand.preferred_terms = items_of(preferred).map(read_preferred).collect();
+        if pod.object().kind() != "Pod" {
+            demand.tolerations.extend(added_tolerations(pod));
+        }
+        demand
     }
 
     /// Reads the demands of a pod without its preferences.
     fn required(pod: Pod<'d>) -> Self {
         let spec = pod.spec();
         let selector = spec.node_selector_expressions();
-        let mut tolerations: Vec<_> = spec.tolerations().map(Toleration::from_item).collect();
-        tolerations.extend(added_tolerations(pod));
         Self {
             node_selector: selector.map(|one| (one.key, Requirement::is(text(one.node)))).collect(),
             required_terms: spec.required_terms().map(|term| read_term(term.match_expressions())).collect(),
             preferred_terms: Vec::new(),
-            tolerations,
+            tolerations: spec.tolerations().map(Toleration::from_item).collect(),
         }
     }
 
     /// Reads the demands that remain after Karpenter has relaxed every preference.
     pub fn relaxed(pod: Pod<'d>) -> Self {
         let mut demand = Self::required(pod);
+        demand.tolerations.extend(added_tolerations(pod));
         demand.tolerations.push(PREFER_NO_SCHEDULE);
         demand
     }
@@ -131,4 +135,28 @@ fn read_preferred(item: Node<'_>) -> (i64, Term<'_>) {
     let weight = item.get("weight").and_then(Node::as_int).unwrap_or_default();
     let expressions = item.at_path(&["preference", "matchExpressions"]);
     (weight, read_term(RequirementList::new(expressions)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Demand;
+    use manifest::limits::Limits;
+    use manifest::{Document, File};
+    use objects::object::{Object, Operation};
+    use objects::pod::Pod;
+
+    #[test]
+    fn templates_get_the_tolerations_for_extended_resources() {
+        let spec = "spec: {containers: [{name: a, resources: {limits: {nvidia.com/gpu: 1, cpu: 1}}}]}";
+        let pod = format!("apiVersion: v1\nkind: Pod\n{spec}\n");
+        let template = format!("apiVersion: apps/v1\nkind: Deployment\nspec:\n  template: {{{spec}}}\n");
+        for (text, of_simulation, of_rules) in [(pod, 0, 2), (template, 1, 2)] {
+            let file = File::read("a.yaml", text, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("not read") };
+            let pod = Pod::of(Object::in_request(tree.root(), None, Operation::Create)).unwrap();
+            assert_eq!(Demand::read(pod).tolerations.len(), of_simulation);
+            // The rules also relax `PreferNoSchedule`.
+            assert_eq!(Demand::relaxed(pod).tolerations.len(), of_rules);
+        }
+    }
 }
