@@ -6,6 +6,7 @@
 use lint::registry::{LeftOut, Registry, RuleSource, SuppressionRules};
 use lint::rule::Rule;
 
+mod absent_fields;
 mod access;
 mod ami_family;
 mod api_server;

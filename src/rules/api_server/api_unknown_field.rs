@@ -1,11 +1,9 @@
-use std::collections::BTreeSet;
-
+use crate::rules::absent_fields::AbsentFields;
 use karpenter::api::{FieldSchema, KIND_SCHEMAS, KindSchema, Schema, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::Fixes;
-use lint::settings::Target;
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::validation::What;
@@ -82,15 +80,11 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let target = context.settings.karpenter;
-    let mut holder: Option<Holder> = None;
+    let mut absent = AbsentFields::default();
     super::report(object, context, findings, |refusal| match refusal.what {
         What::Unknown(fields, root) => {
-            let parent = refusal.place.node().parent();
-            let is_same = |last: &Holder| Some(last.order) == parent.map(Node::order);
-            if !holder.as_ref().is_some_and(is_same) {
-                holder = parent.map(|parent| Holder::of(parent, fields, target));
-            }
-            let absent = holder.as_ref().map_or(&[][..], |holder| &holder.absent);
+            let known = fields.iter().filter(|field| target.meets(field.releases)).map(|field| field.name);
+            let absent = absent.around(refusal.place.node(), known);
             let finding = explain(refusal.place.clone(), fields, absent, root);
             // An item whose only choice is a field of a later release is also refused for having no choice. Selected on
             // its own, the family reports both.
@@ -101,22 +95,6 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         }
         _ => None,
     });
-}
-
-/// The object around an unknown field.
-struct Holder {
-    order: usize,
-    /// The names of the fields that the object can have and has not.
-    absent: Vec<&'static str>,
-}
-
-impl Holder {
-    fn of(node: Node<'_>, fields: &'static [FieldSchema], target: Target) -> Self {
-        let present: BTreeSet<&str> = node.members().map(|(key, _)| key).collect();
-        let is_absent = |field: &&FieldSchema| target.meets(field.releases) && !present.contains(field.name);
-        let absent = fields.iter().filter(is_absent).map(|field| field.name).collect();
-        Self { order: node.order(), absent }
-    }
 }
 
 /// Reports a field that its object does not have. `absent` are the names of the fields that the object could have.

@@ -1,3 +1,4 @@
+use crate::rules::absent_fields::AbsentFields;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
@@ -77,11 +78,12 @@ const EFFECT: &str = "the EC2NodeClass is not Ready, and no nodes launch from it
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(kubelet) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::kubelet) else { return };
+    let mut absent = AbsentFields::default();
     for refusal in refusals_of_kubelet(kubelet) {
         let What::Unknown(fields, _) = refusal.what else { continue };
         let node = refusal.place.node();
         if !has_placeholder(node.key()) {
-            findings.push(unknown(node, fields.iter().map(|field| field.name)));
+            findings.push(unknown(node, absent.around(node, fields.iter().map(|field| field.name))));
         }
     }
     if let Some(taints) = kubelet.node().get("registerWithTaints") {
@@ -92,12 +94,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     }
 }
 
-fn unknown(node: Node<'_>, fields: impl Iterator<Item = &'static str>) -> Finding<'_> {
+fn unknown<'d>(node: Node<'d>, absent: &[&'static str]) -> Finding<'d> {
     let name = node.key();
     let message = format!("the kubelet's configuration has no field `{name}`; {EFFECT}");
     let finding = Finding::new(&RULE, Place::key(node), message).releases(Releases::since(15));
-    let is_absent = |field: &&str| node.parent().is_some_and(|parent| parent.get(field).is_none());
-    match nearest(name, fields.filter(is_absent)) {
+    match nearest(name, absent.iter().copied()) {
         Some(near) => finding.rename(node, near),
         None => finding
             .severity(Severity::Warning)

@@ -47,14 +47,11 @@ impl<'s> Walk<'s> {
     fn new(source: &'s Source, span: Span, style: Style) -> Self {
         let quoted = matches!(style, Style::SingleQuoted | Style::DoubleQuoted);
         let at = span.start + usize::from(quoted);
-        let line = source
-            .text()
-            .get(..span.start)
-            .and_then(|before| before.rfind(['\n', '\r']))
-            .map_or(0, |at| at + 1);
-        let before = source.slice(Span::new(line, span.start));
-        // A block scalar starts at its first content character.
-        let indent = if before.bytes().all(|byte| byte == b' ') { before.len() } else { 0 };
+        // A block scalar starts at its first content character, behind nothing but the indentation.
+        let before = source.text().get(..span.start).unwrap_or_default();
+        let line_end = before.trim_end_matches(' ');
+        let starts_line = line_end.is_empty() || line_end.ends_with(['\n', '\r']);
+        let indent = if starts_line { before.len() - line_end.len() } else { 0 };
         let end = span.end.saturating_sub(usize::from(quoted));
         Self { source, style, at, end, indent, last: at, broken: false }
     }

@@ -1,0 +1,32 @@
+//! The fields that an object lacks, to suggest one for an unknown field.
+
+use std::collections::BTreeSet;
+
+use manifest::tree::Node;
+
+/// The names that an object can have and has not. The names of the last object are kept, because unknown fields come object by
+/// object, and to search the object for each of them would take quadratic time.
+#[derive(Debug, Default)]
+pub(crate) struct AbsentFields {
+    /// Position of the object in its document.
+    holder: Option<usize>,
+    names: Vec<&'static str>,
+}
+
+impl AbsentFields {
+    /// The names among `known` that the object around a field lacks.
+    pub(crate) fn around(
+        &mut self,
+        field: Node<'_>,
+        known: impl Iterator<Item = &'static str>,
+    ) -> &[&'static str] {
+        let holder = field.parent();
+        if holder.map(Node::order) != self.holder || self.holder.is_none() {
+            let members = holder.into_iter().flat_map(Node::members);
+            let present: BTreeSet<&str> = members.map(|(key, _)| key).collect();
+            self.holder = holder.map(Node::order);
+            self.names = known.filter(|name| !present.contains(name)).collect();
+        }
+        &self.names
+    }
+}
