@@ -27,6 +27,14 @@ rule! {
     /// ## Example
     ///
     /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   amiSelectorTerms: [{alias: al2023@v20260401}]
+    ///   kubelet: {maxPods: 110}
+    /// ---
     /// apiVersion: karpenter.sh/v1
     /// kind: NodePool
     /// metadata:
@@ -37,14 +45,6 @@ rule! {
     ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
     ///       requirements:
     ///         - {key: node.kubernetes.io/instance-type, operator: In, values: [m7i.large, m7i.4xlarge]}
-    /// ---
-    /// apiVersion: karpenter.k8s.aws/v1
-    /// kind: EC2NodeClass
-    /// metadata:
-    ///   name: default
-    /// spec:
-    ///   amiSelectorTerms: [{alias: al2023@v20260401}]
-    ///   kubelet: {maxPods: 110}
     /// ---
     /// apiVersion: apps/v1
     /// kind: DaemonSet
@@ -64,6 +64,14 @@ rule! {
     /// ## Use instead
     ///
     /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   amiSelectorTerms: [{alias: al2023@v20260401}]
+    ///   kubelet: {maxPods: 110}
+    /// ---
     /// apiVersion: karpenter.sh/v1
     /// kind: NodePool
     /// metadata:
@@ -74,14 +82,6 @@ rule! {
     ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
     ///       requirements:
     ///         - {key: node.kubernetes.io/instance-type, operator: In, values: [m7i.large, m7i.4xlarge]}
-    /// ---
-    /// apiVersion: karpenter.k8s.aws/v1
-    /// kind: EC2NodeClass
-    /// metadata:
-    ///   name: default
-    /// spec:
-    ///   amiSelectorTerms: [{alias: al2023@v20260401}]
-    ///   kubelet: {maxPods: 110}
     /// ---
     /// apiVersion: apps/v1
     /// kind: DaemonSet

@@ -25,28 +25,13 @@ rule! {
     /// ## Example
     ///
     /// ```yaml
-    /// apiVersion: karpenter.sh/v1
-    /// kind: NodePool
-    /// metadata:
-    ///   name: default
-    /// spec:
-    ///   template:
-    ///     spec:
-    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
-    ///       requirements:
-    ///         - {key: karpenter.sh/capacity-type, operator: In, values: [reserved]}
-    /// ---
     /// apiVersion: karpenter.k8s.aws/v1
     /// kind: EC2NodeClass
     /// metadata:
     ///   name: default
     /// spec:
     ///   role: KarpenterNodeRole-prod
-    /// ```
-    ///
-    /// ## Use instead
-    ///
-    /// ```yaml
+    /// ---
     /// apiVersion: karpenter.sh/v1
     /// kind: NodePool
     /// metadata:
@@ -57,7 +42,11 @@ rule! {
     ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
     ///       requirements:
     ///         - {key: karpenter.sh/capacity-type, operator: In, values: [reserved]}
-    /// ---
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
     /// apiVersion: karpenter.k8s.aws/v1
     /// kind: EC2NodeClass
     /// metadata:
@@ -65,6 +54,17 @@ rule! {
     /// spec:
     ///   role: KarpenterNodeRole-prod
     ///   capacityReservationSelectorTerms: [{tags: {purpose: training}}]
+    /// ---
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements:
+    ///         - {key: karpenter.sh/capacity-type, operator: In, values: [reserved]}
     /// ```
     ///
     /// ## What it needs

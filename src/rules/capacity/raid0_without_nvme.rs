@@ -24,6 +24,13 @@ rule! {
     /// ## Example
     ///
     /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   instanceStorePolicy: RAID0
+    /// ---
     /// apiVersion: karpenter.sh/v1
     /// kind: NodePool
     /// metadata:
@@ -34,18 +41,18 @@ rule! {
     ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
     ///       requirements:
     ///         - {key: karpenter.k8s.aws/instance-family, operator: In, values: [m7i, c7i]}
-    /// ---
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
     /// apiVersion: karpenter.k8s.aws/v1
     /// kind: EC2NodeClass
     /// metadata:
     ///   name: default
     /// spec:
     ///   instanceStorePolicy: RAID0
-    /// ```
-    ///
-    /// ## Use instead
-    ///
-    /// ```yaml
+    /// ---
     /// apiVersion: karpenter.sh/v1
     /// kind: NodePool
     /// metadata:
@@ -56,13 +63,6 @@ rule! {
     ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
     ///       requirements:
     ///         - {key: karpenter.k8s.aws/instance-family, operator: In, values: [m6id, c6id]}
-    /// ---
-    /// apiVersion: karpenter.k8s.aws/v1
-    /// kind: EC2NodeClass
-    /// metadata:
-    ///   name: default
-    /// spec:
-    ///   instanceStorePolicy: RAID0
     /// ```
     ///
     /// ## What it needs

@@ -29,6 +29,16 @@ rule! {
     /// ## Example
     ///
     /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec: {}
+    /// status:
+    ///   subnets:
+    ///     - {id: subnet-0a1b2c3d, zone: eu-west-1a}
+    ///     - {id: subnet-1a2b3c4d, zone: eu-west-1b}
+    /// ---
     /// apiVersion: karpenter.sh/v1
     /// kind: NodePool
     /// metadata:
@@ -39,19 +49,15 @@ rule! {
     ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
     ///       requirements:
     ///         - {key: topology.kubernetes.io/zone, operator: In, values: [eu-west-1a, eu-west-1c]}
-    /// ---
+    /// ```
+    ///
+    /// ```yaml
     /// apiVersion: karpenter.k8s.aws/v1
     /// kind: EC2NodeClass
     /// metadata:
     ///   name: default
     /// spec: {}
-    /// status:
-    ///   subnets:
-    ///     - {id: subnet-0a1b2c3d, zone: eu-west-1a}
-    ///     - {id: subnet-1a2b3c4d, zone: eu-west-1b}
-    /// ```
-    ///
-    /// ```yaml
+    /// ---
     /// apiVersion: karpenter.sh/v1
     /// kind: NodePool
     /// metadata:
@@ -73,17 +79,21 @@ rule! {
     ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
     ///       requirements:
     ///         - {key: topology.kubernetes.io/zone, operator: In, values: [eu-central-1b]}
-    /// ---
-    /// apiVersion: karpenter.k8s.aws/v1
-    /// kind: EC2NodeClass
-    /// metadata:
-    ///   name: default
-    /// spec: {}
     /// ```
     ///
     /// ## Use instead
     ///
     /// ```yaml
+    /// apiVersion: karpenter.k8s.aws/v1
+    /// kind: EC2NodeClass
+    /// metadata:
+    ///   name: default
+    /// spec: {}
+    /// status:
+    ///   subnets:
+    ///     - {id: subnet-0a1b2c3d, zone: eu-west-1a}
+    ///     - {id: subnet-1a2b3c4d, zone: eu-west-1b}
+    /// ---
     /// apiVersion: karpenter.sh/v1
     /// kind: NodePool
     /// metadata:
@@ -94,16 +104,6 @@ rule! {
     ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
     ///       requirements:
     ///         - {key: topology.kubernetes.io/zone, operator: In, values: [eu-west-1a, eu-west-1b]}
-    /// ---
-    /// apiVersion: karpenter.k8s.aws/v1
-    /// kind: EC2NodeClass
-    /// metadata:
-    ///   name: default
-    /// spec: {}
-    /// status:
-    ///   subnets:
-    ///     - {id: subnet-0a1b2c3d, zone: eu-west-1a}
-    ///     - {id: subnet-1a2b3c4d, zone: eu-west-1b}
     /// ```
     ///
     /// ## What it needs
