@@ -104,10 +104,11 @@ test('the example of every rule has its finding in the playground', async () => 
       },
       [`${server.address}assets/${worker}`, cases],
     );
-    cases.forEach(({ name }, index) => {
+    const silent = cases.flatMap(({ name }, index) => {
       const reported = JSON.parse(found[index]).findings.map(({ rule }) => rule);
-      assert.ok(reported.includes(name), `${name}: ${reported}`);
+      return reported.includes(name) ? [] : [`${name}: ${reported}`];
     });
+    assert.deepEqual(silent, []);
   });
 });
 

@@ -167,28 +167,32 @@ fn includes_karpenter(on: &On) -> bool {
 }
 
 /// Rules that compare an object with objects that no admission request includes and the policy does not
-/// look up whole: IAM policies, settings of the controller, pods, node classes, the order of the
-/// NodePools, the instance types.
-const COMPARED_WITH_FILES: [&str; 20] = [
-    "catch-all-outweighs-specific",
+/// look up: IAM policies, settings of the controller, pods, the instance types.
+const COMPARED_WITH_FILES: [&str; 15] = [
     "daemonset-too-big-for-smallest-type",
     "device-plugin-missing",
     "ephemeral-request-too-big",
-    "equal-weight-overlap",
     "exists-label-without-consumers",
     "gpu-request-without-toleration",
     "iam-passrole-mismatch",
     "max-pods-vs-eni",
-    "odcr-mismatch",
     "overlay-gate-off",
     "pod-affinity-without-anchor",
     "pod-eni-trunk",
-    "raid0-without-nvme",
     "requests-exceed-any-type",
     "reserved-enis-unset",
     "spot-to-spot-disabled",
     "static-pool-misuse",
     "unknown-extended-resource",
+];
+
+/// Rules that compare a NodePool with other NodePools or with its EC2NodeClass, which the policy does not
+/// look up whole.
+const COMPARED_WITH_NODE_POOLS: [&str; 5] = [
+    "catch-all-outweighs-specific",
+    "equal-weight-overlap",
+    "odcr-mismatch",
+    "raid0-without-nvme",
     "zone-outside-nodeclass",
 ];
 
@@ -197,6 +201,7 @@ fn the_feature_that_includes_a_rule_follows_from_the_objects_it_reads() {
     for (rule, source) in REGISTRY.rules().zip(SOURCES.into_iter().flatten()) {
         let compares_with_files = COMPARED_WITH_FILES.contains(&rule.name);
         let feature = match rule.on {
+            _ if COMPARED_WITH_NODE_POOLS.contains(&rule.name) => "node-pools",
             on if rule.upgrade_only || compares_with_files || on.iter().all(is_in_files) => "files",
             on if on.iter().any(includes_karpenter) => "",
             _ => "kubernetes",
