@@ -203,6 +203,24 @@ fn range_shows_which_releases_accept_a_document() {
 }
 
 #[test]
+fn placeholder_does_not_count_as_refused() {
+    let class = |id: &str| {
+        format!(
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: a\n  amiFamily: AL2023\n  amiSelectorTerms: [{{id: '{id}'}}]\n  subnetSelectorTerms: [{{tags: {{a: b}}}}]\n  securityGroupSelectorTerms: [{{tags: {{a: b}}}}]\n"
+        )
+    };
+    let folder = Folder::with(&[("template.yaml", &class("${AMI}")), ("wrong.yaml", &class("image-1"))]);
+    let run = folder.run(&["check", "--karpenter-version", "1.0..1.14", "--format", "json", "."]);
+    assert_eq!(
+        run.json()["accepted"],
+        serde_json::json!([
+            {"file": "template.yaml", "document": 0, "releases": "1.0 to 1.14"},
+            {"file": "wrong.yaml", "document": 0, "releases": ""}
+        ])
+    );
+}
+
+#[test]
 fn names_the_cluster_of_a_finding() {
     let folder = Folder::with(&[("prod/class.yaml", BAD), ("dev/class.yaml", BAD), ("class.yaml", BAD)]);
     let run = folder.check(&["--format", "json", "--cluster", "prod/", "--cluster", "dev", "class.yaml"]);

@@ -14,7 +14,7 @@ use crate::built::{BuiltCluster, FileIndex, Repetitions};
 use crate::candidate::Slot;
 use crate::classification::{Family, Severity};
 use crate::context::Context;
-use crate::coverage;
+use crate::coverage::{self, NOT_SERVED};
 use crate::finding::Finding;
 use crate::inventory::Inventory;
 use crate::pins::Pins;
@@ -477,9 +477,14 @@ fn in_order(one: &Finding<'_>, other: &Finding<'_>) -> Ordering {
     one.place.order().cmp(&other.place.order()).then(one.rule.name.cmp(other.rule.name))
 }
 
-/// The releases whose API server refuses the object.
+/// The releases whose API server refuses the object. A refused placeholder, which is an info, does not count: another value
+/// replaces it before the object is applied.
 fn refused(findings: &[Finding<'_>]) -> ReleaseSet {
-    let refusals = findings.iter().filter(|finding| finding.rule.family == Family::ApiServer);
+    let is_refusal = |finding: &&Finding<'_>| {
+        let is_placeholder = finding.severity == Severity::Info && finding.rule.name != NOT_SERVED;
+        finding.rule.family == Family::ApiServer && !is_placeholder
+    };
+    let refusals = findings.iter().filter(is_refusal);
     refusals.fold(ReleaseSet::none(), |all, finding| all.or(&finding.releases))
 }
 

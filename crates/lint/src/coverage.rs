@@ -19,7 +19,7 @@ use crate::settings::{CONFIG_FILE, is_near_config_file};
 const KINDS_NAMED: usize = 3;
 
 /// The rule that reports a kind or version that a release does not serve. It says what an upgrade to 1.0 needs.
-const NOT_SERVED: &str = "removed-api-version";
+pub(crate) const NOT_SERVED: &str = "removed-api-version";
 
 /// Counts a document as skipped if all of its objects lack checks.
 pub(crate) fn count_unchecked(

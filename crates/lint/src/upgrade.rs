@@ -6,10 +6,8 @@ use karpenter::upgrade_path::UpgradePath;
 use manifest::tree::Node;
 
 use crate::classification::{CaughtBy, Severity};
+use crate::coverage::NOT_SERVED;
 use crate::finding::Finding;
-
-/// The rule that reports a kind or version that a release does not serve.
-const NOT_SERVED: &str = "removed-api-version";
 
 /// Keeps the findings that begin on an upgrade path, and counts the findings that hold at both of its ends.
 ///
