@@ -185,6 +185,27 @@ fn says_what_it_looked_at_if_there_is_nothing_to_do() {
     ");
 }
 
+/// Karpenter 1.1 to 1.5 does not start with the annotation, and later releases ignore it. The two findings have one
+/// remedy.
+#[test]
+fn plan_has_an_action_once() {
+    let kubelet = "compatibility.karpenter.sh/v1beta1-kubelet-conversion";
+    let metadata = format!("metadata: {{name: default, annotations: {{{kubelet}: '{{}}'}}}}");
+    let folder = Folder::with(&[("pool.yaml", &POOL.replace("metadata: {name: default}", &metadata))]);
+    let run = folder.run(&["upgrade", "--from", "1.0", "--to", "1.8", "pool.yaml"]);
+    assert_snapshot!(run.stdout.split("\n\n").next().unwrap(), @"
+    upgrade from Karpenter 1.0 to 1.8
+      1.1
+        before: move its settings to `spec.kubelet` of the EC2NodeClass, then remove the annotation [compat-annotation-leftover: pool.yaml:3]
+      each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
+      looked at 1 NodePool; the input has no EC2NodeClasses, no sets of Helm values, no IAM policies, no files of alerts or dashboards, no workloads
+    ");
+    let json =
+        folder.run(&["upgrade", "--from", "1.0", "--to", "1.8", "--format", "json", "pool.yaml"]).json();
+    let rules = json["findings"].as_array().unwrap().iter().map(|finding| finding["rule"].as_str().unwrap());
+    assert_eq!(rules.filter(|rule| *rule == "compat-annotation-leftover").count(), 2);
+}
+
 #[test]
 fn reports_a_downgrade() {
     let run = folder().run(&["upgrade", "--from", "1.14", "--to", "1.8.3", "pool.yaml"]);

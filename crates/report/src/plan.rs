@@ -1,6 +1,6 @@
 //! Plan of an upgrade: what to do before, with and after each release, in order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::upgrade_path::{Boundary, UpgradePath};
 use lint::check::Cluster;
@@ -121,5 +121,14 @@ fn steps(report: &Report) -> Vec<UpgradeStep<'_>> {
         }
     }
     steps.sort_by(|one, other| one.boundary.cmp(&other.boundary).then(one.phase.cmp(&other.phase)));
+    // An earlier release needs the same action at the same place: it is done by then.
+    let mut done = BTreeSet::new();
+    for step in &mut steps {
+        step.findings.retain(|finding| {
+            let place = (&finding.file, finding.position.offset, &finding.name, &finding.path);
+            done.insert((finding.rule, &finding.help, place))
+        });
+    }
+    steps.retain(|step| !step.findings.is_empty());
     steps
 }
