@@ -1,7 +1,7 @@
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{On, Phase};
+use lint::rule::On;
 use objects::object::Object;
 use objects::pod::Pod;
 
@@ -43,7 +43,7 @@ rule! {
     ///
     /// ## References
     ///
-    /// - website/content/en/v1.15/reference/annotations.md of aws/karpenter-provider-aws
+    /// - Upgrade guide, 1.15.0; website/content/en/v1.15/reference/annotations.md of aws/karpenter-provider-aws
     UPGRADE {
         name: "pod-deletion-cost-replaced",
         family: Family::Disruption,
@@ -51,7 +51,6 @@ rule! {
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(15),
         summary: "Karpenter reads `karpenter.sh/disruption-cost` instead of the deletion cost of pods",
-        phase: Phase::After,
         on: &[On::Workload],
         inventory: &[],
     }
@@ -60,15 +59,18 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(metadata) = Pod::of(object).map(Pod::metadata) else { return };
     let Some(cost) = metadata.annotation("controller.kubernetes.io/pod-deletion-cost") else { return };
+    let has_new = metadata.annotation("karpenter.sh/disruption-cost").is_some();
     let is_managed = context.inventory.feature_gates().get("PodDeletionCostManagement") == Some(true);
     if is_managed {
         let message = "the feature gate `PodDeletionCostManagement` is on: Karpenter overwrites this annotation, and does not read it";
-        findings.push(
-            Finding::new(&RULE, Place::value(cost), message)
-                .severity(Severity::Warning)
-                .help("write `karpenter.sh/disruption-cost` for Karpenter; the deletion cost is Karpenter's from this release on"),
-        );
-    } else if metadata.annotation("karpenter.sh/disruption-cost").is_none() {
+        let help = if has_new {
+            "remove this annotation; `karpenter.sh/disruption-cost` has the cost for Karpenter"
+        } else {
+            "move the value to `karpenter.sh/disruption-cost` before the gate is on; earlier releases do not read that annotation"
+        };
+        let finding = Finding::new(&RULE, Place::value(cost), message);
+        findings.push(finding.severity(Severity::Warning).help(help));
+    } else if !has_new {
         let message =
             "Karpenter reads `karpenter.sh/disruption-cost` first; support for this annotation is deprecated";
         findings.push(
@@ -104,6 +106,9 @@ mod tests {
             pod("controller.kubernetes.io/pod-deletion-cost: '10', karpenter.sh/disruption-cost: '10'");
         begins_nothing(&super::RULE, "1.14", "1.15", &both);
         let gate = "---\nsettings: {clusterName: a, featureGates: {podDeletionCostManagement: true}}\n";
-        assert!(begins(&super::RULE, "1.14", "1.15", &format!("{both}{gate}")).contains("warning Pod/a"));
+        let found = begins(&super::RULE, "1.14", "1.15", &format!("{both}{gate}"));
+        assert!(found.contains("warning Pod/a") && found.contains("help: remove this annotation"), "{found}");
+        let found = begins(&super::RULE, "1.14", "1.15", &format!("{old}{gate}"));
+        assert!(found.contains("warning Pod/a") && found.contains("help: move the value"), "{found}");
     }
 }
