@@ -16,6 +16,7 @@ mod disruption;
 mod fixing;
 mod folder;
 mod formats;
+mod getting_started;
 mod kustomize;
 mod pipes;
 mod reading;
