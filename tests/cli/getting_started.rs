@@ -348,12 +348,7 @@ macro_rules! alert {
         &[(
             "alerts.yaml",
             "",
-            concat!(
-                "apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata: {name: a}\nspec:\n",
-                "  groups: [{name: a, rules: [{alert: A, expr: '",
-                $query,
-                "'}]}]\n"
-            ),
+            concat!("groups: [{name: karpenter, rules: [{alert: A, expr: '", $query, "'}]}]\n"),
         )]
     };
 }

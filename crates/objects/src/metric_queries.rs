@@ -15,6 +15,9 @@ const OPERATORS: [Kind; 2] = [
 /// The prefix of Karpenter's metrics.
 const PREFIX: &str = "karpenter_";
 
+/// Name in the labels of queries for metrics that other controllers have, too, such as `job="karpenter"`.
+const NAME: &str = "karpenter";
+
 /// Fields of a dashboard with queries.
 const QUERY_FIELDS: [&str; 3] = ["expr", "query", "definition"];
 
@@ -24,13 +27,13 @@ pub fn holds(object: Object<'_>) -> bool {
     object.form() == Form::MetricQueries || is_rule() || dashboards(object).next().is_some()
 }
 
-/// Whether a document without a kind is an alert file or a dashboard that has a metric of Karpenter.
+/// Whether a document without a kind is an alert file or a dashboard that names Karpenter.
 pub(crate) fn is_document(root: Node<'_>) -> bool {
     let rules = items_of(root.get("groups")).any(|group| group.get("rules").is_some());
     let panels = || [root.get("panels"), root.at_path(&["dashboard", "panels"])];
     let has_panels = || panels().into_iter().flatten().any(Node::is_sequence);
     let text = || root.source().text().get(root.span().start..root.span().end).unwrap_or_default();
-    (rules || has_panels()) && text().contains(PREFIX)
+    (rules || has_panels()) && text().contains(NAME)
 }
 
 /// The strings of an object with queries. A string may hold a whole dashboard.

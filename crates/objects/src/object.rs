@@ -429,6 +429,8 @@ mod tests {
             ("settings: {name: a}", ""),
             ("groups: [{rules: [{expr: karpenter_nodepools_usage > 1}]}]", "MetricQueries `` ``"),
             ("{panels: [{targets: [{expr: karpenter_nodepools_usage}]}]}", "MetricQueries `` ``"),
+            ("groups: [{rules: [{expr: 'workqueue_depth{job=\"karpenter\"}'}]}]", "MetricQueries `` ``"),
+            ("groups: [{rules: [{expr: up}]}]", ""),
             ("{dashboard: {panels: [{targets: [{expr: up}]}]}}", ""),
             ("{settings: {clusterName: a}, replicas: 1, logLevel: debug}", "ChartValues `` ``"),
             ("{settings: {clusterName: a}, region: b}", ""),
