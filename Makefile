@@ -107,6 +107,10 @@ annotated-policy.wasm: policy.wasm ## Build the policy module and write its meta
 floor.wasm: targets ## Build the accept-all module that the policy is measured against
 	@$(xtask) module floor
 
+.PHONY: counted.wasm
+counted.wasm: targets ## Build the engine as a module whose instructions `make growth` counts
+	@$(xtask) module counted
+
 .PHONY: verify
 verify: annotated-policy.wasm ## Print what is in the annotated module, with kwctl too if it is installed
 	@$(xtask) inspect $(annotated)
@@ -235,7 +239,7 @@ playground-test: playground-dist playground-package chromium ## Drive the page i
 	@cd $(page)/package && $(NODE) --test
 
 .PHONY: growth
-growth: ## Make the example of every rule longer, and find those whose check takes more than n log n
+growth: counted.wasm ## Make the example of every rule longer, and find those whose check takes more than n log n
 	@$(CARGO) bench --locked -p karpwarden-bench --profile host --bench growth
 
 .PHONY: playground-bench

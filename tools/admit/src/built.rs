@@ -22,6 +22,12 @@ pub fn policy() -> Result<Vec<u8>, String> {
     module("policies/karpenter/annotated-policy.wasm", "annotated-policy.wasm", &SOURCES)
 }
 
+/// The engine with every rule, of `tools/counted`.
+pub fn counted() -> Result<Vec<u8>, String> {
+    const SOURCES: [&str; 5] = ["crates", "src", "tools/counted/src", "Cargo.toml", "Cargo.lock"];
+    module("tools/counted/counted.wasm", "counted.wasm", &SOURCES)
+}
+
 /// Reads a module. A module that is older than its sources is an error: the tests would pass on code that is gone.
 fn module(path: &str, target: &str, sources: &[&str]) -> Result<Vec<u8>, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -1,53 +1,71 @@
 //! Growth: the example of every rule, with each of its lists and maps, and the example itself, made longer.
 //!
-//! All rules check each input at two sizes, one four times the other. A time that grows much faster than the input shows a rule
-//! or a report that is worse than n log n. The program prints every such input and fails; `--rule NAME` checks one example.
+//! All rules check each input at three sizes, each twice the one before, as a WebAssembly module (`tools/counted`) whose
+//! instructions are counted. The report in each format is counted for copies of the whole example. The program prints every
+//! input that grows faster than n log n, and fails; `--rule NAME` checks one example.
 
 use std::env;
-use std::hint::black_box;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
-use karpwarden::lint::check::Cluster;
-use karpwarden::lint::settings::{Selector, Settings};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
 use karpwarden::{REGISTRY, reference};
+use karpwarden_admit::{FakeCluster, Meter, built};
 use serde_json::Value;
 
-/// The smaller size of a list or map, and the number of copies of an example.
-const SMALL: usize = 500;
-/// The larger size, as a multiple of the smaller one.
-const FACTOR: usize = 4;
-/// The time for the larger size, as a multiple of the time for the smaller one. Linear growth is 4; n log n, cold caches and a
-/// growing heap make it up to 6, and n² makes it 16.
-const MOST: f64 = 8.0;
-/// Shorter times say nothing about growth.
-const LEAST: Duration = Duration::from_millis(10);
-/// Rounds in which an input has to grow too fast each time.
-const ROUNDS: usize = 3;
+/// The smallest size of a list or map, and the smallest number of copies of an example.
+const SIZE: usize = 250;
+/// What the second doubling may cost, in percent of what the first doubling costs. It is 200 in linear growth, 220 for n log n,
+/// and 400 for n².
+const MOST: u64 = 250;
+/// Fewer instructions for the second doubling say nothing about growth.
+const LEAST: u64 = 2_000_000;
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let wanted = words.iter().position(|word| word == "--rule").and_then(|at| words.get(at + 1));
-    let settings = Settings { select: vec![Selector::All], ..Settings::default() };
+    let meter = match built::counted().and_then(|module| Meter::load(&module)) {
+        Ok(meter) => meter,
+        Err(message) => {
+            eprintln!("{message}");
+            return ExitCode::FAILURE;
+        }
+    };
     let (mut inputs, mut faults) = (0, 0);
     for rule in REGISTRY.rules().filter(|rule| wanted.is_none_or(|name| name == rule.name)) {
         for example in examples(&reference::page(rule)) {
             for growth in growths(&example) {
-                inputs += 1;
-                if let Some(ratio) = excess(&example, &growth, &settings) {
-                    faults += 1;
-                    println!(
-                        "{}: {growth:?}: {FACTOR} times the input takes {ratio:.1} times as long",
-                        rule.name
-                    );
+                let operations: &[&str] =
+                    if matches!(growth, Growth::Documents) { &["check", "report"] } else { &["check"] };
+                for operation in operations {
+                    inputs += 1;
+                    if let Some(fault) = fault(&meter, operation, &example, &growth) {
+                        faults += 1;
+                        println!("{}: {operation}: {growth:?}: {fault}", rule.name);
+                    }
                 }
             }
         }
     }
     println!("{inputs} inputs, {faults} of them grow faster than n log n");
     ExitCode::from(u8::from(faults > 0))
+}
+
+/// What is wrong with the growth of an input.
+fn fault(meter: &Meter, operation: &str, example: &[Value], growth: &Growth) -> Option<String> {
+    let mut counts = [0; 3];
+    for (count, factor) in counts.iter_mut().zip([1, 2, 4]) {
+        let lines = text(example, growth, SIZE * factor);
+        match meter.call(operation, lines.as_bytes(), &FakeCluster::offline()) {
+            Ok(cost) => *count = cost.instructions,
+            Err(message) => return Some(message),
+        }
+    }
+    let [one, two, four] = counts;
+    let (first, second) = (two.saturating_sub(one), four.saturating_sub(two));
+    (second > LEAST && second > first.saturating_mul(MOST) / 100).then(|| {
+        format!("{SIZE}, {} and {} items take {one}, {two} and {four} instructions", SIZE * 2, SIZE * 4)
+    })
 }
 
 /// A way to make an example longer.
@@ -95,10 +113,11 @@ fn growths(example: &[Value]) -> Vec<Growth> {
 /// The paths of all lists and maps that are not empty.
 fn containers(value: &Value, at: &str, pointers: &mut Vec<String>) {
     match value {
-        Value::Array(items) if !items.is_empty() => {
-            pointers.push(at.to_owned());
+        Value::Array(items) => {
             // The items of a list have the same form.
-            containers(&items[0], &format!("{at}/0"), pointers);
+            let Some(first) = items.first() else { return };
+            pointers.push(at.to_owned());
+            containers(first, &format!("{at}/0"), pointers);
         }
         Value::Object(entries) if !entries.is_empty() => {
             pointers.push(at.to_owned());
@@ -109,28 +128,6 @@ fn containers(value: &Value, at: &str, pointers: &mut Vec<String>) {
         }
         _ => {}
     }
-}
-
-/// How many times as long the larger input takes, if it takes too long in every round.
-fn excess(example: &[Value], growth: &Growth, settings: &Settings) -> Option<f64> {
-    let [small, large] = [SMALL, SMALL * FACTOR].map(|size| text(example, growth, size));
-    let mut least = f64::MAX;
-    for _ in 0..ROUNDS {
-        let [of_small, of_large] = [&small, &large].map(|text| time(text, settings));
-        least = least.min(of_large.as_secs_f64() / of_small.as_secs_f64());
-        if of_large < LEAST || least < MOST {
-            return None;
-        }
-    }
-    Some(least)
-}
-
-fn time(text: &str, settings: &Settings) -> Duration {
-    let start = Instant::now();
-    let file = File::read("all.jsonl", text.to_owned(), &Limits::DEFAULT);
-    let cluster = Cluster { files: vec![file], ..Cluster::default() };
-    black_box(karpwarden::check(&[cluster], settings));
-    start.elapsed()
 }
 
 /// The longer example, one document in each line.
@@ -149,8 +146,7 @@ fn text(example: &[Value], growth: &Growth, size: usize) -> String {
                 .collect();
         }
         Growth::Document(index) => {
-            let one = example[*index].clone();
-            documents.extend((0..size).map(|copy| {
+            documents.extend((0..size).zip(example.get(*index).into_iter().cycle()).map(|(copy, one)| {
                 let mut document = one.clone();
                 if let Some(name) = document.pointer_mut("/metadata/name") {
                     rename(name, copy, &|_| true);
@@ -159,12 +155,13 @@ fn text(example: &[Value], growth: &Growth, size: usize) -> String {
             }));
         }
         Growth::Items { document, pointer, differ } => {
-            if let Some(container) = documents[*document].pointer_mut(pointer) {
+            let document = documents.get_mut(*document);
+            if let Some(container) = document.and_then(|document| document.pointer_mut(pointer)) {
                 lengthen(container, size, *differ);
             }
         }
     }
-    documents.iter().map(|document| format!("{document}\n")).collect()
+    documents.iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
 }
 
 fn name_of(document: &Value) -> Option<&str> {
@@ -182,14 +179,13 @@ fn lengthen(container: &mut Value, size: usize, differ: bool) {
     match container {
         Value::Array(items) => {
             let first = items.clone();
-            items.extend((0..size).map(|copy| copy_of(&first[copy % first.len()], copy)));
+            items.extend((0..size).zip(first.iter().cycle()).map(|(copy, value)| copy_of(value, copy)));
         }
         Value::Object(entries) => {
-            let first: Vec<_> = entries.clone().into_iter().collect();
-            entries.extend((0..size).map(|copy| {
-                let (key, value) = &first[copy % first.len()];
-                (format!("{key}-{copy}"), copy_of(value, copy))
-            }));
+            let first = entries.clone();
+            let copies = (0..size).zip(first.iter().cycle());
+            entries
+                .extend(copies.map(|(copy, (key, value))| (format!("{key}-{copy}"), copy_of(value, copy))));
         }
         _ => {}
     }

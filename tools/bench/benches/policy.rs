@@ -1,4 +1,5 @@
-//! The policy module: its size, and the latency of one request in a new instance, beside the accept-all policy.
+//! The policy module: its size, the memory of an instance, and the latency of one request in a new instance, beside the
+//! accept-all policy.
 //!
 //! policy-server makes an instance for every request, so each time includes making it. Takes the paths of the two modules,
 //! or measures the modules that `make modules` builds.
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use flate2::{Compression, write::GzEncoder};
-use karpwarden_admit::{FakeCluster, Module, Request, metadata};
+use karpwarden_admit::{FakeCluster, Meter, Module, Request, metadata};
 use karpwarden_bench::{Quantity, Row, Table};
 use serde_json::{Value, json};
 
@@ -17,6 +18,9 @@ use serde_json::{Value, json};
 const RAW: usize = 2 * 1024 * 1024;
 /// Budget of the policy module after `gzip -9`, in bytes.
 const GZIP: usize = 700 * 1024;
+
+/// Budget of the memory of an instance, in bytes. Kubewarden 1.38 stops an evaluation at twice as much (docs/growing.md).
+const MEMORY: usize = 128 * 1024 * 1024;
 
 /// Requests to each module, unless [`ENOUGH`] time passes before.
 const PAIRS: usize = 1_000;
@@ -64,6 +68,9 @@ fn run() -> Result<ExitCode, String> {
     for case in cases() {
         case.measure(&mut table, &policy, &floor)?;
     }
+    for case in cases() {
+        case.measure_memory(&mut table, &policy)?;
+    }
     Ok(table.finish())
 }
 
@@ -87,6 +94,7 @@ fn cases() -> Vec<Case> {
 /// A module under measurement.
 struct Subject {
     module: Module,
+    meter: Meter,
     metadata: Value,
     raw: usize,
     gzip: usize,
@@ -96,11 +104,12 @@ impl Subject {
     fn load(path: &str) -> Result<Self, String> {
         let bytes = fs::read(path).map_err(|error| format!("{path}: {error}; `make modules` builds it"))?;
         let module = Module::load(&bytes).map_err(|error| format!("{path}: {error}"))?;
+        let meter = Meter::load(&bytes)?;
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let gzip = encoder.write_all(&bytes).and_then(|()| encoder.finish());
         let gzip = gzip.map_err(|error| format!("{path}: {error}"))?.len();
         let metadata = metadata::embedded(&bytes).unwrap_or_default();
-        Ok(Self { module, metadata, raw: bytes.len(), gzip })
+        Ok(Self { module, meter, metadata, raw: bytes.len(), gzip })
     }
 
     fn cluster(&self, inventory: &[Value]) -> FakeCluster {
@@ -117,8 +126,7 @@ impl Subject {
 
 impl Case {
     fn measure(&self, table: &mut Table, policy: &Subject, floor: &Subject) -> Result<(), String> {
-        let request = Request::create(self.object.clone()).to_json().map_err(|error| error.to_string())?;
-        let payload = json!({"request": request, "settings": {}}).to_string().into_bytes();
+        let payload = self.payload()?;
         let (policy_cluster, floor_cluster) =
             (policy.cluster(&self.inventory), floor.cluster(&self.inventory));
         let (mut policy_times, mut floor_times) = (Vec::new(), Vec::new());
@@ -142,6 +150,24 @@ impl Case {
             budget: self.budget,
         });
         Ok(())
+    }
+
+    /// The memory of an instance after a request: the most that it had, because memory never shrinks.
+    fn measure_memory(&self, table: &mut Table, policy: &Subject) -> Result<(), String> {
+        let cost = policy.meter.call("validate", &self.payload()?, &policy.cluster(&self.inventory))?;
+        table.row(Row {
+            title: &format!("memory: {}", self.title),
+            value: Quantity::Bytes(cost.memory),
+            reference: "budget",
+            of_reference: Quantity::Bytes(MEMORY),
+            budget: Some(1.0),
+        });
+        Ok(())
+    }
+
+    fn payload(&self) -> Result<Vec<u8>, String> {
+        let request = Request::create(self.object.clone()).to_json().map_err(|error| error.to_string())?;
+        Ok(json!({"request": request, "settings": {}}).to_string().into_bytes())
     }
 }
 

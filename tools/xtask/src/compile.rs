@@ -22,7 +22,7 @@ struct Module {
     output: &'static str,
 }
 
-const MODULES: [Module; 6] = [
+const MODULES: [Module; 7] = [
     Module {
         name: "policy",
         workspace: ".",
@@ -38,6 +38,14 @@ const MODULES: [Module; 6] = [
         target: "wasm32-wasip1",
         profile: "release",
         output: "tools/floor/floor.wasm",
+    },
+    Module {
+        name: "counted",
+        workspace: ".",
+        package: "karpwarden-counted",
+        target: "wasm32-wasip1",
+        profile: "policy",
+        output: "tools/counted/counted.wasm",
     },
     Module {
         name: "playground",

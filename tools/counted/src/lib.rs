@@ -1,0 +1,50 @@
+//! The engine with every rule as a WebAssembly module. A host can count the instructions of a check, which are the same in
+//! every run; a time is not.
+
+use karpwarden::REGISTRY;
+use karpwarden::lint::check::Cluster;
+use karpwarden::lint::report::Report;
+use karpwarden::lint::settings::{Selector, Settings};
+use karpwarden::manifest::File;
+use karpwarden::manifest::limits::Limits;
+use report::{github, human, junit, markdown, sarif};
+use wapc_guest::{CallResult, register_function};
+
+/// Registers the functions that the host calls.
+#[unsafe(no_mangle)]
+#[expect(unsafe_code, reason = "the host finds the entry point by its name")]
+pub extern "C" fn wapc_init() {
+    register_function("check", check);
+    register_function("report", report);
+}
+
+/// Checks lines of JSON, each with one document, by every rule, and returns the number of findings.
+#[expect(clippy::unnecessary_wraps, reason = "the signature that the host calls")]
+fn check(lines: &[u8]) -> CallResult {
+    let (_, report) = checked(lines);
+    Ok(report.findings.len().to_string().into_bytes())
+}
+
+/// Checks like [`check`], and returns the report in each format.
+fn report(lines: &[u8]) -> CallResult {
+    let (cluster, report) = checked(lines);
+    let clusters = [cluster];
+    let files = clusters.iter().flat_map(|cluster| &cluster.files).map(|file| file.source.name());
+    let mut all = Vec::new();
+    all.extend(report.to_json().into_bytes());
+    all.extend(sarif::sarif(&REGISTRY, &report, &clusters, |_| String::new()).to_string().into_bytes());
+    all.extend(github::github(&report).into_bytes());
+    all.extend(junit::junit(&report, files).into_bytes());
+    all.extend(markdown::markdown(&report, &clusters).into_bytes());
+    let options = human::Options { color: true, quiet: false, width: None };
+    human::write(&mut all, &report, &clusters, options)?;
+    Ok(all)
+}
+
+fn checked(lines: &[u8]) -> (Cluster, Report) {
+    let settings = Settings { select: vec![Selector::All], ..Settings::default() };
+    let file = File::from_bytes("all.jsonl".to_owned(), lines.to_vec(), &Limits::DEFAULT);
+    let cluster = Cluster { files: vec![file], ..Cluster::default() };
+    let report = karpwarden::check(std::slice::from_ref(&cluster), &settings);
+    (cluster, report)
+}
