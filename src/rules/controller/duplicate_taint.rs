@@ -1,3 +1,6 @@
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
@@ -86,14 +89,15 @@ struct Taint<'d> {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let mut seen: Vec<Taint<'d>> = Vec::new();
+    let mut seen = BTreeMap::<(&str, &str), Taint<'d>>::new();
     let Some(pool) = NodePool::of(object) else { return };
     for list in TaintField::ALL {
         for taint in pool.taints(list).filter_map(|item| parse(item, list)) {
-            let same = |other: &&Taint<'_>| other.key == taint.key && other.effect == taint.effect;
-            match seen.iter().find(same) {
-                Some(first) => findings.push(duplicate(*first, taint)),
-                None => seen.push(taint),
+            match seen.entry((taint.key, taint.effect)) {
+                Entry::Occupied(first) => findings.push(duplicate(*first.get(), taint)),
+                Entry::Vacant(place) => {
+                    place.insert(taint);
+                }
             }
         }
     }
