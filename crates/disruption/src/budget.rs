@@ -10,6 +10,10 @@ use values::placeholder::has_placeholder;
 /// Reasons for disruption that budgets limit (kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go`, 1.0-1.14).
 pub const REASONS: [&str; 3] = ["Drifted", "Underutilized", "Empty"];
 
+/// Largest number of budgets that the API server accepts (`MaxItems` of `Budgets` in kubernetes-sigs/karpenter
+/// `pkg/apis/v1/nodepool.go`, 1.0-1.14).
+const MAX_BUDGETS: usize = 50;
+
 /// A budget whose fields all parse.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget<'d> {
@@ -42,9 +46,13 @@ impl<'d> Budget<'d> {
 }
 
 /// Returns the budgets of a NodePool. `None` if there is no list, or if a budget does not parse: another rule reports
-/// that budget, and the combined effect of all budgets is unknown.
+/// that budget, and the combined effect of all budgets is unknown. `None` also if the API server refuses the number of
+/// budgets: a schedule takes long to evaluate.
 pub fn of(pool: NodePool<'_>) -> Option<Vec<Budget<'_>>> {
-    pool.disruption()?.budget_list()?;
+    let list = pool.disruption()?.budget_list()?;
+    if list.len() > MAX_BUDGETS {
+        return None;
+    }
     pool.budgets().map(parse).collect()
 }
 

@@ -208,6 +208,14 @@ mod tests {
             silent(&RULE, &pool(budgets));
         }
     }
+
+    #[test]
+    fn evaluates_as_many_budgets_as_the_api_server_accepts() {
+        let budget = "nodes: '0', schedule: '0 0 * * *', duration: 24h";
+        assert!(findings(&RULE, &pool(&[budget; 50])).contains("Karpenter never disrupts"));
+        silent(&RULE, &pool(&[budget; 51]));
+    }
+
     #[test]
     fn says_how_long_nodes_stay_as_they_are() {
         let text = |expiry: &str| {
