@@ -4,6 +4,10 @@ use std::collections::BTreeSet;
 
 use manifest::tree::Node;
 
+/// Number of unknown fields in a document that get a suggestion. More unknown fields are not misspelt, and each search for a
+/// similar name compares all names.
+const SUGGESTIONS: usize = 100;
+
 /// The names that an object can have and has not. The names of the last object are kept, because unknown fields come object by
 /// object, and to search the object for each of them would take quadratic time.
 #[derive(Debug, Default)]
@@ -11,15 +15,21 @@ pub(crate) struct AbsentFields {
     /// Position of the object in its document.
     holder: Option<usize>,
     names: Vec<&'static str>,
+    /// Number of fields so far.
+    asked: usize,
 }
 
 impl AbsentFields {
-    /// The names among `known` that the object around a field lacks.
+    /// The names among `known` that the object around a field lacks. `None` after the fields that get a suggestion.
     pub(crate) fn around(
         &mut self,
         field: Node<'_>,
         known: impl Iterator<Item = &'static str>,
-    ) -> &[&'static str] {
+    ) -> Option<&[&'static str]> {
+        self.asked += 1;
+        if self.asked > SUGGESTIONS {
+            return None;
+        }
         let holder = field.parent();
         if holder.map(Node::order) != self.holder || self.holder.is_none() {
             let members = holder.into_iter().flat_map(Node::members);
@@ -27,6 +37,6 @@ impl AbsentFields {
             self.holder = holder.map(Node::order);
             self.names = known.filter(|name| !present.contains(name)).collect();
         }
-        &self.names
+        Some(&self.names)
     }
 }

@@ -97,11 +97,12 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     });
 }
 
-/// Reports a field that its object does not have. `absent` are the names of the fields that the object could have.
+/// Reports a field that its object does not have. `absent` are the names of the fields that the object could have; without
+/// them the finding names no other field.
 fn explain<'d>(
     place: Place<'d>,
     fields: &'static [FieldSchema],
-    absent: &[&'static str],
+    absent: Option<&[&'static str]>,
     root: Option<&'static KindSchema>,
 ) -> Finding<'d> {
     let node = place.node();
@@ -121,6 +122,7 @@ fn explain<'d>(
         None => format!("there is no field `{name}`"),
     };
     let finding = Finding::new(&RULE, place, message);
+    let Some(absent) = absent else { return finding.help(format!("remove `{name}`")) };
     if let Some(near) = nearest(name, absent.iter().copied()) {
         return finding.rename(node, near);
     }

@@ -74,12 +74,17 @@ rule! {
     }
 }
 
+/// Maximum number of fields that the rule reports. The kubelet's configuration has fewer than 200.
+const REPORTED: usize = 1_000;
+
 const EFFECT: &str = "the EC2NodeClass is not Ready, and no nodes launch from it";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(kubelet) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::kubelet) else { return };
     let mut absent = AbsentFields::default();
-    for refusal in refusals_of_kubelet(kubelet) {
+    let refusals = refusals_of_kubelet(kubelet).into_iter();
+    let unknown_fields = refusals.filter(|refusal| matches!(refusal.what, What::Unknown(..)));
+    for refusal in unknown_fields.take(REPORTED) {
         let What::Unknown(fields, _) = refusal.what else { continue };
         let node = refusal.place.node();
         if !has_placeholder(node.key()) {
@@ -94,11 +99,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     }
 }
 
-fn unknown<'d>(node: Node<'d>, absent: &[&'static str]) -> Finding<'d> {
+fn unknown<'d>(node: Node<'d>, absent: Option<&[&'static str]>) -> Finding<'d> {
     let name = node.key();
     let message = format!("the kubelet's configuration has no field `{name}`; {EFFECT}");
     let finding = Finding::new(&RULE, Place::key(node), message).releases(Releases::since(15));
-    match nearest(name, absent.iter().copied()) {
+    match absent.and_then(|absent| nearest(name, absent.iter().copied())) {
         Some(near) => finding.rename(node, near),
         None => finding
             .severity(Severity::Warning)
@@ -151,6 +156,25 @@ mod tests {
           Karpenter sets `registerWithTaints` itself; the EC2NodeClass is not Ready, and no nodes launch from it
           help: write `spec.template.spec.taints` of the NodePool
         ");
+    }
+
+    #[test]
+    fn suggests_names_for_a_hundred_fields() {
+        let kubelet = |bogus: usize| {
+            let others: Vec<_> = (0..bogus).map(|index| format!("bogus{index}: 1")).collect();
+            class("AL2023", &format!("{{{}, maxPod: 110}}", others.join(", ")))
+        };
+        let suggests = |text: &str| findings_with(&RULE, text, &at("1.15")).contains("write `maxPods`");
+        assert!(suggests(&kubelet(99)));
+        assert!(!suggests(&kubelet(100)));
+    }
+
+    #[test]
+    fn reports_a_thousand_fields() {
+        let others: Vec<_> = (0..1_001).map(|index| format!("bogus{index}: 1")).collect();
+        let found =
+            findings_with(&RULE, &class("AL2023", &format!("{{{}}}", others.join(", "))), &at("1.15"));
+        assert_eq!(found.matches("has no field").count(), 1_000);
     }
 
     #[test]

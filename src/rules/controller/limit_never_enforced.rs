@@ -102,9 +102,12 @@ const ALIASES: [(&str, &str); 12] = [
     ("requests.memory", "memory"),
 ];
 
+/// Number of limits that are compared with similar names. More limits are not misspelt.
+const COMPARED: usize = 100;
+
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(limits) = NodePool::of(object).and_then(NodePool::limits) else { return };
-    for (key, node) in limits.members() {
+    for (index, (key, node)) in limits.members().enumerate() {
         // The API server refuses collections and empty keys.
         if COUNTED.contains(&key)
             || key.is_empty()
@@ -116,7 +119,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         }
         let lower = key.to_ascii_lowercase();
         let alias = ALIASES.iter().find(|(word, _)| *word == lower).map(|(_, counted)| *counted);
-        let meant = alias.or_else(|| spelling::nearest(key, COUNTED));
+        let similar = || if index < COMPARED { spelling::nearest(key, COUNTED) } else { None };
+        let meant = alias.or_else(similar);
         // A name with a domain may be the extended resource of a device plugin; the kubelet itself reports the two
         // prefixes.
         let may_exist =
