@@ -1,5 +1,7 @@
 //! View of the user data of an EC2NodeClass that the rules of this family share.
 
+use std::collections::BTreeMap;
+
 use karpenter::release::{Interval, Releases};
 use lint::context::Context;
 use lint::finding::{Finding, Place};
@@ -36,6 +38,15 @@ pub(super) const TAINT_EFFECT: &str = "NoExecute";
 pub(super) const TAINT_REQUIRED: Releases =
     Releases::union(&[Interval::patches(0, 0, 8), Interval::patches(1, 0, 3), Interval::patches(2, 0, 1)]);
 
+/// Maximum number of bytes that EC2 accepts before encoding (aws/karpenter-provider-aws
+/// pkg/providers/amifamily/resolver.go at v1.14.1; EC2 `RunInstances`: "limited to 16 KB, in raw form, before it is
+/// base64-encoded").
+pub(super) const LIMIT: usize = 16_384;
+
+/// Maximum number of bytes that the rules read. Karpenter removes some text, such as comments in Bottlerocket's settings, so that
+/// EC2 may accept somewhat more than its limit. No node ever runs a text of this size, and to parse one takes long.
+const READ: usize = 4 * LIMIT;
+
 /// User data of an EC2NodeClass and the AMI family it is for.
 #[derive(Clone, Copy)]
 pub(super) struct UserData<'d> {
@@ -54,9 +65,14 @@ fn is_inserted(text: &str) -> bool {
 }
 
 impl<'d> UserData<'d> {
-    /// Returns the user data of an EC2NodeClass, unless it is blank, a template engine inserts all of it, or the AMI family is
-    /// unknown.
+    /// Returns the user data of an EC2NodeClass, unless it is blank, a template engine inserts all of it, the AMI family is
+    /// unknown, or it is much larger than EC2 accepts.
     pub(super) fn of(object: Object<'d>) -> Option<Self> {
+        Self::of_any_size(object).filter(|data| data.text.len() <= READ)
+    }
+
+    /// Returns the user data like [`Self::of`], but also if it is too large to read.
+    pub(super) fn of_any_size(object: Object<'d>) -> Option<Self> {
         let class = Ec2NodeClass::of(object)?;
         let node = class.user_data()?;
         let text = node.as_str().filter(|text| !text.trim().is_empty())?;
@@ -234,12 +250,13 @@ fn verbatim(node: Node<'_>, base: usize) -> Option<Span> {
 
 /// Calls of bootstrap.sh in a script, by name or through a variable that contains the path, as in `$B meadow`.
 pub(super) fn calls(script: &Script) -> Vec<(&ShellCommand, Bootstrap)> {
+    let variables = variables(script);
     let mut calls = Vec::new();
     for command in &script.commands {
         let Some(invocation) = command.invocation() else { continue };
         let variable = invocation.program.value.strip_prefix('$').map(|name| name.trim_matches(['{', '}']));
         let call = match variable {
-            Some(name) if !name.is_empty() && holds_bootstrap(script, name) => {
+            Some(name) if !name.is_empty() && variables.get(name) == Some(&true) => {
                 Some(Bootstrap::of(&invocation))
             }
             _ => Bootstrap::parse(&invocation),
@@ -249,20 +266,17 @@ pub(super) fn calls(script: &Script) -> Vec<(&ShellCommand, Bootstrap)> {
     calls
 }
 
-/// Whether a variable is set, and only ever to the path of bootstrap.sh.
-fn holds_bootstrap(script: &Script, name: &str) -> bool {
-    let mut is_set = false;
+/// Variables that a script sets, each with whether it is only ever set to the path of bootstrap.sh.
+fn variables(script: &Script) -> BTreeMap<&str, bool> {
+    let mut variables = BTreeMap::new();
     for command in &script.commands {
         for word in command.assignments.iter().chain(&command.words) {
-            if let Some(value) = word.value.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) {
-                if value != BOOTSTRAP {
-                    return false;
-                }
-                is_set = true;
+            if let Some((name, value)) = word.value.split_once('=') {
+                *variables.entry(name).or_insert(true) &= value == BOOTSTRAP;
             }
         }
     }
-    is_set
+    variables
 }
 
 /// AMI family of an EC2NodeClass: `spec.amiFamily`, or the family of the alias if `amiFamily` is omitted

@@ -1,4 +1,4 @@
-use super::user_data::UserData;
+use super::user_data::{LIMIT, UserData};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
@@ -6,11 +6,6 @@ use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use objects::object::Object;
 use userdata::image_family::ImageFamily as Image;
-
-/// Maximum number of bytes that EC2 accepts before encoding (aws/karpenter-provider-aws
-/// pkg/providers/amifamily/resolver.go at v1.14.1; EC2 `RunInstances`: "limited to 16 KB, in raw form, before it is
-/// base64-encoded").
-const LIMIT: usize = 16_384;
 
 /// Size above which Karpenter's own part may not fit. It adds 1.5 to 3 KiB, most of it the cluster's certificate.
 const NEAR: usize = 13_312;
@@ -27,6 +22,8 @@ rule! {
     /// node. The limit applies to the text before it is encoded. Karpenter does not compress the text. Since 1.14.1
     /// the EC2NodeClass reports `UserDataSizeLimitExceeded`; in earlier releases only the NodeClaims report the
     /// error.
+    ///
+    /// No other rule reads user data of more than 64 KiB.
     ///
     /// Karpenter's own part (bootstrap arguments, labels, the certificate) takes 1.5 to 3 KiB, so more than 13 KiB is
     /// a warning. Karpenter adds nothing for `Custom`. It rewrites Bottlerocket's settings without comments, so their
@@ -79,7 +76,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(data) = UserData::of(object) else { return };
+    let Some(data) = UserData::of_any_size(object) else { return };
     let dropped = if data.family.strips_carriage_returns() {
         data.text.bytes().filter(|byte| *byte == b'\r').count()
     } else {
@@ -155,5 +152,17 @@ mod tests {
     fn does_not_count_carriage_returns_that_karpenter_removes() {
         let text = class("AL2", 13_400).replace("xx", "x\\r");
         assert!(report(&super::RULE, &text, &Settings::default()).findings.is_empty());
+    }
+
+    #[test]
+    fn other_rules_read_user_data_of_64_kib() {
+        let secret = &super::super::userdata_secret::RULE;
+        let with_secret =
+            |length| class("AL2", length).replace("xxxx\"", "\\nTOKEN=ghp_0123456789abcdefghijklmnop\"");
+        let read = |rule, length| report(rule, &with_secret(length), &Settings::default()).findings.len();
+        let added = "\nTOKEN=ghp_0123456789abcdefghijklmnop".len() - "xxxx".len();
+        assert_eq!(read(secret, 65_536 - added), 1);
+        assert_eq!(read(secret, 65_537 - added), 0);
+        assert_eq!(read(&super::RULE, 65_537), 1);
     }
 }
