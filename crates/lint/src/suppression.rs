@@ -88,10 +88,12 @@ impl<'d> Suppressions<'d> {
         accepted
     }
 
-    /// The lines that a finding marks in the document of the object, and `None` for the whole object.
+    /// The lines that a finding marks in the document of the object, and `None` for the whole object. Without a suppression of a
+    /// line there are no lines: to find the line of a finding within a string takes time in proportion to the string.
     fn lines(&self, finding: &Finding<'d>) -> BTreeSet<Option<Line>> {
         let mut lines = BTreeSet::from([None]);
-        let Some(tree) = self.all.first().map(|one| one.place.node().tree()) else { return lines };
+        let Some(of_line) = self.all.iter().find(|one| one.line.is_some()) else { return lines };
+        let tree = of_line.place.node().tree();
         let places = core::iter::once(&finding.place).chain(finding.related.iter().map(|(place, _)| place));
         let places = places.filter(|place| core::ptr::eq(place.node().tree(), tree));
         lines.extend(places.map(|place| Some(line_of(place))));
