@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use manifest::tree::Node;
 use objects::object::Object;
 
 use crate::classification::{Family, Severity};
@@ -11,18 +12,20 @@ use crate::finding::Finding;
 ///
 /// The API server does the same for custom resources (KEP-4008), and its refusals already follow that: see
 /// [`objects::validation::keeps_unchanged_faults`]. So the family `api-server` stays as it is.
-pub(crate) fn lower_old_errors(
-    findings: &mut [Finding<'_>],
-    object: Object<'_>,
-    before: &[Finding<'_>],
-    stored: Object<'_>,
+pub(crate) fn lower_old_errors<'d>(
+    findings: &mut [Finding<'d>],
+    object: Object<'d>,
+    before: &[Finding<'d>],
+    stored: Object<'d>,
 ) {
-    let mut known = BTreeMap::<String, usize>::new();
+    let mut values = Values::default();
+    let mut known = BTreeMap::<Fault, usize>::new();
     for finding in before {
-        *known.entry(fault(finding, stored)).or_default() += 1;
+        *known.entry(Fault::of(finding, stored, &mut values)).or_default() += 1;
     }
     for finding in findings.iter_mut().filter(|finding| may_be_lowered(finding)) {
-        if let Some(left) = known.get_mut(&fault(finding, object)).filter(|left| **left > 0) {
+        let fault = Fault::of(finding, object, &mut values);
+        if let Some(left) = known.get_mut(&fault).filter(|left| **left > 0) {
             *left -= 1;
             finding.severity = Severity::Warning;
             finding.message.push_str(" (the object had this error before the update)");
@@ -35,16 +38,48 @@ pub(crate) fn may_be_lowered(finding: &Finding<'_>) -> bool {
     finding.severity == Severity::Error && finding.rule.family != Family::ApiServer
 }
 
-/// The properties of a finding that stay the same if an update does not touch the fault: rule, path without indices, value and
-/// message.
+/// The properties of a finding that stay the same if an update does not touch the fault.
 ///
 /// An item of a list may move, so the path has no indices. A list or an object has no value here: the fault of an object
 /// around a changed field is still the same.
-fn fault(finding: &Finding<'_>, object: Object<'_>) -> String {
-    let path = finding.place.path(object.root());
-    let without_indices: String =
-        path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
-    let node = finding.place.node();
-    let value = if node.is_mapping() || node.is_sequence() { "" } else { node.spelling() };
-    [finding.rule.name, &without_indices, value, &finding.message].join("\n")
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Fault {
+    rule: &'static str,
+    path: String,
+    /// Number of the value in [`Values`].
+    value: usize,
+    message: String,
+}
+
+impl Fault {
+    fn of<'d>(finding: &Finding<'d>, object: Object<'d>, values: &mut Values<'d>) -> Self {
+        let path = finding.place.path(object.root());
+        Self {
+            rule: finding.rule.name,
+            path: path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect(),
+            value: values.number(finding.place.node()),
+            message: finding.message.clone(),
+        }
+    }
+}
+
+/// The values at fault. Equal values have equal numbers, because a value such as a script may be long and have many faults.
+#[derive(Default)]
+struct Values<'d> {
+    numbers: BTreeMap<&'d str, usize>,
+    /// The last node and the number of its value. The findings of a node follow each other.
+    last: Option<(Node<'d>, usize)>,
+}
+
+impl<'d> Values<'d> {
+    fn number(&mut self, node: Node<'d>) -> usize {
+        if let Some((_, number)) = self.last.filter(|(last, _)| *last == node) {
+            return number;
+        }
+        let value = if node.is_mapping() || node.is_sequence() { "" } else { node.spelling() };
+        let next = self.numbers.len();
+        let number = *self.numbers.entry(value).or_insert(next);
+        self.last = Some((node, number));
+        number
+    }
 }
