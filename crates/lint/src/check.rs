@@ -26,6 +26,7 @@ use crate::settings::{Exception, Settings};
 use crate::supersession::remove_superseded;
 use crate::suppression::Suppressions;
 use crate::surroundings::Surroundings;
+use crate::tally;
 use crate::upgrade;
 use crate::verify::{self, Offer, Offers};
 
@@ -233,7 +234,7 @@ pub struct RequestCluster<'d> {
 }
 
 /// Checks the object of an admission request. An error that the stored object already has is a warning, unless the settings make
-/// updates strict.
+/// updates strict. Of each rule and severity the result has the first 1,000 findings.
 pub fn check_request<'d>(
     registry: &Registry,
     object: Object<'d>,
@@ -247,6 +248,7 @@ pub fn check_request<'d>(
         let before = findings_among(registry, stored, RequestCluster { objects, ..*cluster }, settings);
         ratchet::lower_old_errors(&mut findings, object, &before, stored);
     }
+    tally::keep_first(&mut findings);
     findings
 }
 

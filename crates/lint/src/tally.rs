@@ -1,9 +1,23 @@
-//! Counts of findings before and after a fix.
+//! Counts of findings by rule, to limit their number and to compare them before and after a fix.
 
 use std::collections::BTreeMap;
 
 use crate::classification::Severity;
 use crate::finding::Finding;
+
+/// Maximum number of findings of one rule and one severity in the answer to an admission request. Nobody reads more, and an object
+/// of 2 MB could have tens of thousands.
+const MAX_OF_RULE: usize = 1_000;
+
+/// Keeps the first findings of each rule and severity.
+pub(crate) fn keep_first(findings: &mut Vec<Finding<'_>>) {
+    let mut numbers = BTreeMap::<(&str, Severity), usize>::new();
+    findings.retain(|finding| {
+        let number = numbers.entry((finding.rule.name, finding.severity)).or_default();
+        *number += 1;
+        *number <= MAX_OF_RULE
+    });
+}
 
 /// The reason why a fix does not remove its finding.
 pub const NOT_RESOLVED: &str = "it would not resolve the finding";
