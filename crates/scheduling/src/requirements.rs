@@ -155,14 +155,10 @@ impl<'t> Requirement<'t> {
         if matches!((lower, upper), (Some(lower), Some(upper)) if lower > upper) {
             return Self::one_of([]).with_min_values(min_values);
         }
-        let listed = if self.complement { other } else { self };
-        let mut values = BTreeSet::new();
-        for value in listed.values.iter().chain(self.values.iter().filter(|_| complement)) {
-            let accepted = complement || (self.takes(value) && other.takes(value));
-            if accepted && within(value, lower, upper) {
-                values.insert(*value);
-            }
-        }
+        let (listed, other) = if self.complement { (other, self) } else { (self, other) };
+        let further = other.values.iter().filter(|_| complement);
+        let is_accepted = |value: &&&str| (complement || other.takes(value)) && within(value, lower, upper);
+        let values = listed.values.iter().chain(further).filter(is_accepted).copied().collect();
         let (lower, upper) = if complement { (lower, upper) } else { (None, None) };
         Self { complement, values, lower, upper, min_values }
     }
