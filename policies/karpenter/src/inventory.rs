@@ -6,6 +6,7 @@ use karpwarden::lint::check::RequestCluster;
 use karpwarden::lint::rule::Rule;
 use karpwarden::lint::settings::Settings;
 use karpwarden::objects::object::Object;
+use karpwarden::objects::pod::Pod;
 
 use crate::host::{Host, api_version, list};
 use crate::list::List;
@@ -26,6 +27,10 @@ pub const LOOKED_UP: [(Kind, &[&str]); 3] = [
     (Kind::STORAGE_CLASS, &["provisioner", "volumeBindingMode", "allowedTopologies"]),
 ];
 
+/// Maximum number of labels and terms by which an object selects nodes, if it is compared with other objects. To compare a
+/// NodePool with tens of thousands of labels takes longer than a request may take.
+const NODE_SELECTORS: usize = 1_000;
+
 /// The host's answers about other objects.
 #[derive(Debug, Default)]
 pub struct Answers {
@@ -45,6 +50,7 @@ impl Answers {
                 && (rule.looks_up)(object)
         };
         let wanting: Vec<&Rule> = REGISTRY.rules().filter(wants).collect();
+        let is_comparable = node_selectors(object) <= NODE_SELECTORS;
         for (kind, fields) in LOOKED_UP {
             if !wanting.iter().any(|rule| rule.inventory.contains(&kind)) {
                 continue;
@@ -53,12 +59,27 @@ impl Answers {
                 answers.is_restricted = true;
                 continue;
             }
-            let text = list(host, kind, fields)
+            let bytes = if is_comparable {
+                list(host, kind, fields)
+            } else {
+                Err(format!("the object selects nodes by more than {NODE_SELECTORS} labels"))
+            };
+            let text = bytes
                 .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "the answer is not UTF-8".to_owned()));
             answers.by_kind.push((kind, text));
         }
         answers
     }
+}
+
+/// The number of labels and terms by which the pods of an object select nodes.
+fn node_selectors(object: Object<'_>) -> usize {
+    let of_pod = |pod: Pod<'_>| {
+        let spec = pod.spec();
+        let required = spec.required_terms().map(|term| 1 + term.match_expressions().items().count());
+        spec.node_selector().count() + required.sum::<usize>() + spec.preferred_terms().count()
+    };
+    Pod::all(object).into_iter().map(of_pod).sum()
 }
 
 /// The lists that the host returned, as far as an object needs them.

@@ -33,6 +33,20 @@ fn asks_for_pools_if_a_pod_selects_nodes() {
 }
 
 #[test]
+fn compares_a_pod_with_pools_up_to_a_thousand_labels() {
+    let selecting = |labels: usize| {
+        let selector = (0..labels).map(|index| (format!("example.com/{index}"), json!("a")));
+        deployment(&Value::Object(selector.collect()))
+    };
+    assert_eq!(asked(&selecting(1_000), &json!({})), ["NodePool"]);
+    assert_eq!(asked(&selecting(1_001), &json!({})), NOTHING);
+    let cluster = Cluster::holding([node_pool("general", &json!({}))]);
+    let answer = cluster.create(&selecting(1_001), &json!({"completeInventory": true}));
+    assert_eq!(answer["accepted"], true, "{answer}");
+    assert!(has_warning(&answer, "the object selects nodes by more than 1000 labels"), "{answer}");
+}
+
+#[test]
 fn asks_for_storage_classes_if_a_workload_claims_volumes() {
     let mut set = deployment(&Value::Null);
     set["kind"] = "StatefulSet".into();
