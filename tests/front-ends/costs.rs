@@ -1,0 +1,116 @@
+//! The cost of a request in instructions and memory of the module, for objects as large and as awkward as a review can hold.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+use std::sync::LazyLock;
+
+use karpwarden_admit::{FakeCluster, Meter, Request, built};
+use serde_json::{Value, json};
+
+#[expect(dead_code, reason = "the other tests use the rest")]
+mod host;
+mod large;
+
+use host::granting;
+use large::{objects, user_data};
+
+/// policy-server refuses a larger review (HTTP status 413). An update has the object twice.
+const REVIEW: usize = 2_000_000;
+
+/// Size of user data up to which the rules read it: four times what EC2 accepts.
+const USER_DATA: usize = 65_536;
+
+/// Half of the memory at which Kubewarden 1.38 stops an evaluation.
+const MEMORY: usize = 128 * 1024 * 1024;
+
+/// policy-server interrupts a request after 2 s. A core executes more than a billion instructions of WebAssembly in a second.
+const INSTRUCTIONS: u64 = 3_000_000_000;
+
+/// Parts of which a review holds up to 80,000, each with a key to compare and, except in a node selector, a fault to report.
+const SMALL_PARTS: [&str; 3] = ["limits", "kubelet fields", "node selector"];
+
+/// Instructions for small parts.
+const SMALL_PARTS_INSTRUCTIONS: u64 = 5_000_000_000;
+
+/// Instructions for user data. EC2 accepts a quarter of the largest text that the rules read.
+const USER_DATA_INSTRUCTIONS: u64 = 1_200_000_000;
+
+static METER: LazyLock<Meter> = LazyLock::new(|| Meter::load(&built::policy().unwrap()).unwrap());
+
+/// A cluster with ten NodePools.
+fn cluster() -> FakeCluster {
+    let pool = |index: usize| {
+        json!({
+            "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": format!("pool-{index}")},
+            "spec": {"template": {
+                "metadata": {"labels": {"example.com/1": "a"}},
+                "spec": {
+                    "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "a"},
+                    "requirements": [{"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot"]}],
+                    "taints": [{"key": "a/1", "effect": "NoSchedule"}],
+                },
+            }},
+        })
+    };
+    granting(FakeCluster::holding((0..10).map(pool)))
+}
+
+fn update(object: Value) -> Request {
+    let mut old = object.clone();
+    old["metadata"]["generation"] = json!(1);
+    Request::update(old, object)
+}
+
+/// Reviews an object and returns its cost as one line, if the cost exceeds a limit.
+fn excess(what: &str, request: &Request, settings: &Value, instructions: u64) -> Option<String> {
+    let payload = json!({"request": request.to_json().unwrap(), "settings": settings}).to_string();
+    assert!(payload.len() < REVIEW, "{what}: {} bytes", payload.len());
+    let cost = match METER.call("validate", payload.as_bytes(), &cluster()) {
+        Ok(cost) => cost,
+        Err(error) => return Some(format!("{what}: {error}")),
+    };
+    let answer: Value = serde_json::from_slice(&cost.answer).unwrap();
+    assert!(answer["accepted"].is_boolean(), "{what}: {answer}");
+    let line = format!("{what}: {} instructions, {} KiB", cost.instructions, cost.memory / 1024);
+    println!("{line}");
+    (cost.memory > MEMORY || cost.instructions > instructions).then_some(line)
+}
+
+/// The costs that exceed the limits, of requests about objects of about a number of bytes.
+fn excesses(bytes: usize, request: impl Fn(Value) -> Request) -> Vec<String> {
+    let objects = objects(bytes).into_iter();
+    let reviewed = objects.filter_map(|(what, object)| {
+        let is_small = SMALL_PARTS.contains(&what);
+        let limit = if is_small { SMALL_PARTS_INSTRUCTIONS } else { INSTRUCTIONS };
+        excess(what, &request(object), &json!({}), limit)
+    });
+    reviewed.collect()
+}
+
+#[test]
+fn largest_updates_stay_within_memory_and_instructions() {
+    let over = excesses(REVIEW * 9 / 20, update);
+    assert!(over.is_empty(), "{over:#?}");
+}
+
+#[test]
+fn largest_new_objects_stay_within_memory_and_instructions() {
+    let over = excesses(REVIEW * 19 / 20, Request::create);
+    assert!(over.is_empty(), "{over:#?}");
+}
+
+#[test]
+fn awkward_user_data_stays_within_memory_and_instructions() {
+    let settings = json!({"allowIgnoreAnnotation": true});
+    let annotated = |mut class: Value| {
+        class["metadata"]["annotations"] = json!({"karpwarden/ignore": "userdata-too-large -- generated"});
+        class
+    };
+    let classes = user_data(USER_DATA).into_iter();
+    let over: Vec<_> = classes
+        .filter_map(|(what, class)| {
+            excess(what, &update(annotated(class)), &settings, USER_DATA_INSTRUCTIONS)
+        })
+        .collect();
+    assert!(over.is_empty(), "{over:#?}");
+}
