@@ -94,6 +94,11 @@ rule! {
     }
 }
 
+/// Prefix of the handle of a volume that every node has attached already, so it belongs to no zone. Source:
+/// `NodeLocalVolumeHandlePrefix` in pkg/driver/constants.go and docs/node-local-volumes.md of
+/// kubernetes-sigs/aws-ebs-csi-driver at 429e202.
+const LOCAL_HANDLE: &str = "local-ebs://";
+
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(volume) = PersistentVolume::of(object) {
         check_volume(volume, context, findings);
@@ -218,7 +223,8 @@ fn check_zone_ids<'d>(zones: &[Node<'d>], findings: &mut Vec<Finding<'d>>) {
 fn without_zone(volume: PersistentVolume<'_>) -> Option<Finding<'_>> {
     let node = volume.csi("ebs.csi.aws.com")?;
     let metadata = volume.object().metadata();
-    if ZONE_KEYS.iter().any(|key| metadata.label(key).is_some()) {
+    let is_local = node.str_at(&["volumeHandle"]).is_some_and(|handle| handle.starts_with(LOCAL_HANDLE));
+    if is_local || ZONE_KEYS.iter().any(|key| metadata.label(key).is_some()) {
         return None;
     }
     let message =
@@ -312,6 +318,7 @@ mod tests {
             &text.replace("{name: v}", "{name: v, labels: {topology.kubernetes.io/zone: a}}"),
         );
         silent(&super::RULE, &text.replace("ebs.csi", "efs.csi"));
+        silent(&super::RULE, &text.replace("vol-1", "local-ebs://dev/xvdbz"));
         let in_tree = "awsElasticBlockStore: {volumeID: vol-1}";
         silent(&super::RULE, &text.replace("csi: {driver: ebs.csi.aws.com, volumeHandle: vol-1}", in_tree));
     }
