@@ -64,13 +64,12 @@ pub fn looks_like_patch(root: Node<'_>) -> bool {
         || (is_known && !version.is_empty() && root.spelling().contains("$patch") && has_directive(root))
 }
 
-/// Whether a file is called a patch and its document is only a part of an object: a NodePool or an EC2NodeClass without fields
-/// that every complete one has. Without the kustomization that lists the file, nothing else shows that it is a patch.
+/// Whether a file is called a patch and its document is only a part of an object: a NodePool, an EC2NodeClass or a
+/// PodDisruptionBudget without fields that every complete one has. Without the kustomization that lists the file, nothing else shows that it is a patch.
 pub fn is_named_patch(file: &str, root: Node<'_>) -> bool {
     let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
     let folder = folder.rsplit('/').next().unwrap_or_default();
-    let stem = name.split('.').next().unwrap_or_default();
-    let is_called_patch = stem.split(['-', '_']).any(|word| word == "patch") || folder == "patches";
+    let is_called_patch = name.split(['-', '_', '.']).any(|word| word == "patch") || folder == "patches";
     let lacks = |path: &[&str]| root.at_path(path).is_none();
     let is_partial = match root.str_at(&["kind"]) {
         Some("NodePool") => {
@@ -81,6 +80,7 @@ pub fn is_named_patch(file: &str, root: Node<'_>) -> bool {
             let terms = ["amiSelectorTerms", "subnetSelectorTerms", "securityGroupSelectorTerms"];
             terms.iter().any(|field| lacks(&["spec", *field]))
         }
+        Some("PodDisruptionBudget") => lacks(&["spec", "selector"]),
         _ => false,
     };
     is_called_patch && is_partial
@@ -104,7 +104,13 @@ mod tests {
         };
         let part =
             "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {role: a}\n";
-        for name in ["patch-class.yaml", "prod/class_patch.yaml", "prod/patches/class.yaml", "patch.yaml"] {
+        for name in [
+            "patch-class.yaml",
+            "prod/class_patch.yaml",
+            "prod/patches/class.yaml",
+            "patch.yaml",
+            "class.patch.yaml",
+        ] {
             assert!(is_patch(name, part), "{name}");
         }
         for name in ["class.yaml", "dispatch.yaml", "patches/prod/class.yaml"] {
@@ -113,6 +119,9 @@ mod tests {
         let whole = "kind: EC2NodeClass\nspec: {amiSelectorTerms: [], subnetSelectorTerms: [], securityGroupSelectorTerms: []}\n";
         assert!(!is_patch("patch.yaml", whole));
         assert!(is_patch("patch.yaml", "kind: NodePool\nspec: {weight: 1}\n"));
+        let budget = "kind: PodDisruptionBudget\nspec: {minAvailable: 1}\n";
+        assert!(is_patch("pdb.patch.yaml", budget) && !is_patch("pdb.yaml", budget));
+        assert!(!is_patch("pdb.patch.yaml", &budget.replace("}", ", selector: {}}")));
         assert!(!is_patch("patch.yaml", "kind: Deployment\nspec: {replicas: 1}\n"));
     }
 
