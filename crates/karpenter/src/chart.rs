@@ -15,18 +15,10 @@ pub fn values_handed_on(root: Node<'_>) -> Option<Node<'_>> {
     (is_chart_values(values) || values.at_path(&["settings", "clusterName"]).is_some()).then_some(values)
 }
 
-/// Whether a mapping has keys that only Karpenter's chart has. Source: charts/karpenter/values.yaml at v1.0.0 to v1.14.1,
-/// and at v0.32.0 for earlier keys.
+/// Whether a mapping has keys that only the chart of the provider for AWS has. Source: charts/karpenter/values.yaml at v1.0.0
+/// to v1.14.1, and at v0.32.0 for earlier keys.
 fn is_chart_values(node: Node<'_>) -> bool {
-    const SETTINGS: [&str; 7] = [
-        "interruptionQueue",
-        "interruptionQueueName",
-        "batchMaxDuration",
-        "batchIdleDuration",
-        "isolatedVPC",
-        "vmMemoryOverheadPercent",
-        "reservedENIs",
-    ];
+    const OF_AWS: [&str; 4] = ["interruptionQueue", "interruptionQueueName", "isolatedVPC", "reservedENIs"];
     const GLOBAL: [&str; 4] =
         ["clusterName", "clusterEndpoint", "interruptionQueueName", "defaultInstanceProfile"];
     let has = |path: &[&str], keys: &[&str]| {
@@ -34,13 +26,35 @@ fn is_chart_values(node: Node<'_>) -> bool {
         settings.is_some_and(|settings| keys.iter().any(|key| settings.get(key).is_some()))
     };
     let image = node.str_at(&["controller", "image", "repository"]);
-    has(&["settings"], &SETTINGS)
+    has(&["settings"], &OF_AWS)
         || has(&["settings", "aws"], &GLOBAL)
-        || (has(&["settings"], &["clusterName"]) && node.members().all(|(key, _)| is_key_of_chart(key)))
-        || image.is_some_and(|image| image.ends_with("karpenter/controller"))
+        || has_only_keys_of_chart(node)
+        || image
+            .is_some_and(|image| image.ends_with("karpenter/controller") && !image.ends_with(IMAGE_OF_AZURE))
 }
 
-/// Whether a key is a top-level key of Karpenter's chart, in any release. Other charts have `settings.clusterName`, too.
+/// Image of the provider for Azure: charts/karpenter/values.yaml of Azure/karpenter-provider-azure.
+const IMAGE_OF_AZURE: &str = "aks/karpenter/controller";
+
+/// Whether a mapping has settings that the charts of several providers have, but no key of another provider's chart. Beside
+/// the name of a cluster, unknown settings and keys of `controller` at the top level are mistakes in values for AWS.
+///
+/// Source: charts/karpenter/values.yaml of Azure/karpenter-provider-azure, linode/karpenter-provider-linode and
+/// zoom/karpenter-oci; charts/karpenter-provider-proxmox/values.yaml of sergelogvinov/karpenter-provider-proxmox.
+fn has_only_keys_of_chart(node: Node<'_>) -> bool {
+    const SHARED: [&str; 3] = ["batchMaxDuration", "batchIdleDuration", "vmMemoryOverheadPercent"];
+    // Azure, Linode and Oracle.
+    const OF_OTHERS: [&str; 3] = ["tags", "mode", "compartmentId"];
+    let Some(settings) = node.get("settings") else { return false };
+    let has_setting = |keys: &[&str]| keys.iter().any(|key| settings.get(key).is_some());
+    let names_cluster = has_setting(&["clusterName"]);
+    let is_of_chart = |key: &str| is_key_of_chart(key) || (names_cluster && CONTROLLER_KEYS.contains(&key));
+    (names_cluster || has_setting(&SHARED))
+        && !has_setting(&OF_OTHERS)
+        && node.members().all(|(key, _)| is_of_chart(key))
+}
+
+/// Whether a key is a top-level key of Karpenter's chart, in any release.
 fn is_key_of_chart(key: &str) -> bool {
     KEYS.iter().any(|(known, _)| *known == key)
         || REMOVED_KEYS.iter().any(|removed| removed.path.first() == Some(&key))
