@@ -98,12 +98,17 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     };
     let written =
         pool.claim_spec().and_then(NodeClaimSpec::expire_after).filter(|expiry| !is_default(expiry));
-    let help = "write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool";
+    let always = budgets::blocking_always(&all, "Drifted");
+    // `budget-blocks-always` reports such budgets, and says when the nodes expire. It warns if they have a schedule.
+    if always.iter().any(|budget| budget.window.is_some()) || (written.is_none() && !always.is_empty()) {
+        return;
+    }
+    let help = if always.is_empty() {
+        "write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool"
+    } else {
+        "write `expireAfter: Never` if the nodes must stay, or a budget that allows drift to replace them"
+    };
     let Some(node) = written else {
-        // `budget-blocks-always` reports such a budget, and says when the nodes expire.
-        if !budgets::blocking_always(&all, "Drifted").is_empty() {
-            return;
-        }
         let message = format!(
             "`expireAfter` has its default, so nodes expire after {DEFAULT_EXPIRY}, even while this budget of 0 forbids \
              disruption: expiry ignores budgets"
@@ -151,6 +156,16 @@ mod tests {
           `expireAfter` has its default, so nodes expire after 720h, even while this budget of 0 forbids disruption: expiry ignores budgets
           help: write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool
         ");
+    }
+
+    /// `budget-blocks-always` warns of a schedule that never pauses, and names the expiry.
+    #[test]
+    fn budgets_that_block_always_are_reported_once() {
+        silent(&RULE, &pool("nodes: '0', schedule: '0 0 * * *', duration: 24h", "expireAfter: 720h"));
+        let frozen = findings(&RULE, &pool("nodes: '0'", "expireAfter: 720h"));
+        assert!(frozen.contains("warning NodePool/a spec.template.spec.expireAfter"), "{frozen}");
+        assert!(frozen.contains("help: write `expireAfter: Never` if the nodes must stay"), "{frozen}");
+        silent(&RULE, &pool("nodes: '0'", ""));
     }
 
     #[test]
