@@ -5,6 +5,7 @@ use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
 use manifest::source::Span;
 use manifest::tree::Node;
+use objects::node_class::{Ec2NodeClass, KubeletConfiguration};
 use objects::node_config::NodeConfig;
 use objects::object::Object;
 use userdata::image_family::ImageFamily as Image;
@@ -85,8 +86,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     match data.family {
         Image::Bottlerocket => bottlerocket(data, findings),
         Image::Al2023 => {
+            let kubelet = Ec2NodeClass::of(object).and_then(Ec2NodeClass::kubelet);
             for body in data.node_configs() {
-                node_config(data, body, findings);
+                node_config(data, body, kubelet, findings);
             }
         }
         _ => {}
@@ -226,7 +228,13 @@ fn bottlerocket<'d>(data: UserData<'d>, findings: &mut Vec<Finding<'d>>) {
     }
 }
 
-fn node_config<'d>(data: UserData<'d>, body: Span, findings: &mut Vec<Finding<'d>>) {
+/// Checks a NodeConfig. `kubelet` is `spec.kubelet` of the EC2NodeClass, which Karpenter writes into its own NodeConfig.
+fn node_config<'d>(
+    data: UserData<'d>,
+    body: Span,
+    kubelet: Option<KubeletConfiguration<'_>>,
+    findings: &mut Vec<Finding<'d>>,
+) {
     let yaml = Yaml::parse(body.text(data.text));
     let place = |span: Span| data.place(span.shifted(body.start));
     let mut add = |node: Node<'_>, what: &str, help: &str, severity: Severity| {
@@ -243,17 +251,16 @@ fn node_config<'d>(data: UserData<'d>, body: Span, findings: &mut Vec<Finding<'d
             let help = "write the taints in `spec.template.spec.taints` of the NodePool";
             add(node, "the taints", help, Severity::Warning);
         }
-        let of_kubelet = match (config.max_pods(), config.cluster_dns()) {
+        let max_pods = other_than(config.max_pods(), kubelet.and_then(KubeletConfiguration::max_pods));
+        let dns = other_than(config.cluster_dns(), kubelet.and_then(KubeletConfiguration::cluster_dns));
+        let of_kubelet = match (max_pods, dns) {
             (Some(node), Some(_)) => Some((node, "`maxPods` and `clusterDNS`")),
             (Some(node), None) => Some((node, "`maxPods`")),
             (None, dns) => dns.map(|node| (node, "`clusterDNS`")),
         };
         if let Some((node, what)) = of_kubelet {
-            let seen = if config.max_pods().is_some() {
-                ", where Karpenter's scheduler sees `maxPods` too"
-            } else {
-                ""
-            };
+            let seen =
+                if max_pods.is_some() { ", where Karpenter's scheduler sees `maxPods` too" } else { "" };
             let help = format!("set {what} in `spec.kubelet` of the EC2NodeClass{seen}");
             add(node, what, &help, Severity::Warning);
         }
@@ -275,6 +282,17 @@ fn node_config<'d>(data: UserData<'d>, body: Span, findings: &mut Vec<Finding<'d
     }
 }
 
+/// Returns a setting of a NodeConfig, unless the EC2NodeClass has the same value.
+fn other_than<'n>(setting: Option<Node<'n>>, of_class: Option<Node<'_>>) -> Option<Node<'n>> {
+    let is_same = |node: &Node<'n>| {
+        of_class.is_some_and(|other| {
+            (node.as_int().is_some() && node.as_int() == other.as_int())
+                || (node.is_sequence() && node.items().map(Node::as_str).eq(other.items().map(Node::as_str)))
+        })
+    };
+    setting.filter(|node| !is_same(node))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::examples::{class, custom};
@@ -292,6 +310,18 @@ mod tests {
         assert_eq!(both.matches("warning ").count(), 1, "{both}");
         let one = findings(&super::RULE, &text.replace("maxPods: 58, ", ""));
         assert!(one.contains("help: set `clusterDNS` in `spec.kubelet` of the EC2NodeClass\n"), "{one}");
+    }
+
+    #[test]
+    fn accepts_kubelet_settings_that_the_node_class_repeats() {
+        let config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config: {maxPods: 58, clusterDNS: [10.100.0.10]}\n";
+        let with = |kubelet: &str| format!("{}  kubelet: {{{kubelet}}}\n", class("AL2023", config));
+        silent(&super::RULE, &with("maxPods: 58, clusterDNS: [10.100.0.10]"));
+        let dns = findings(&super::RULE, &with("maxPods: 58"));
+        assert!(dns.contains("Karpenter sets `clusterDNS` in its own NodeConfig"), "{dns}");
+        let pods = findings(&super::RULE, &with("maxPods: 59, clusterDNS: [10.100.0.10]"));
+        assert!(pods.contains("Karpenter sets `maxPods` in its own NodeConfig"), "{pods}");
+        assert!(!pods.contains("`clusterDNS`"), "{pods}");
     }
 
     #[test]
