@@ -12,7 +12,7 @@ pub fn values_in(root: Node<'_>) -> Option<Node<'_>> {
 /// The values that a parent chart passes to Karpenter's chart, under the key `karpenter`.
 pub fn values_handed_on(root: Node<'_>) -> Option<Node<'_>> {
     let values = root.get("karpenter")?;
-    (is_chart_values(values) || values.at_path(&["settings", "clusterName"]).is_some()).then_some(values)
+    (is_chart_values(values) || has_shared_settings(values)).then_some(values)
 }
 
 /// Whether a mapping has keys that only the chart of the provider for AWS has. Source: charts/karpenter/values.yaml at v1.0.0
@@ -28,7 +28,7 @@ fn is_chart_values(node: Node<'_>) -> bool {
     let image = node.str_at(&["controller", "image", "repository"]);
     has(&["settings"], &OF_AWS)
         || has(&["settings", "aws"], &GLOBAL)
-        || has_only_keys_of_chart(node)
+        || (has_shared_settings(node) && has_only_keys_of_chart(node))
         || image
             .is_some_and(|image| image.ends_with("karpenter/controller") && !image.ends_with(IMAGE_OF_AZURE))
 }
@@ -36,22 +36,26 @@ fn is_chart_values(node: Node<'_>) -> bool {
 /// Image of the provider for Azure: charts/karpenter/values.yaml of Azure/karpenter-provider-azure.
 const IMAGE_OF_AZURE: &str = "aks/karpenter/controller";
 
-/// Whether a mapping has settings that the charts of several providers have, but no key of another provider's chart. Beside
-/// the name of a cluster, unknown settings and keys of `controller` at the top level are mistakes in values for AWS.
+/// Whether a mapping has settings that the charts of several providers have, and none that only another provider has.
 ///
 /// Source: charts/karpenter/values.yaml of Azure/karpenter-provider-azure, linode/karpenter-provider-linode and
 /// zoom/karpenter-oci; charts/karpenter-provider-proxmox/values.yaml of sergelogvinov/karpenter-provider-proxmox.
-fn has_only_keys_of_chart(node: Node<'_>) -> bool {
-    const SHARED: [&str; 3] = ["batchMaxDuration", "batchIdleDuration", "vmMemoryOverheadPercent"];
+fn has_shared_settings(node: Node<'_>) -> bool {
+    const SHARED: [&str; 4] =
+        ["clusterName", "batchMaxDuration", "batchIdleDuration", "vmMemoryOverheadPercent"];
     // Azure, Linode and Oracle.
     const OF_OTHERS: [&str; 3] = ["tags", "mode", "compartmentId"];
-    let Some(settings) = node.get("settings") else { return false };
-    let has_setting = |keys: &[&str]| keys.iter().any(|key| settings.get(key).is_some());
-    let names_cluster = has_setting(&["clusterName"]);
+    let settings = node.get("settings");
+    let has = |keys: &[&str]| keys.iter().any(|key| settings.is_some_and(|node| node.get(key).is_some()));
+    has(&SHARED) && !has(&OF_OTHERS)
+}
+
+/// Whether every top-level key is a key of the chart for AWS. Beside the name of a cluster, a key of `controller` is a mistake in
+/// values for AWS; the chart for Proxmox, which has such keys, names no cluster.
+fn has_only_keys_of_chart(node: Node<'_>) -> bool {
+    let names_cluster = node.at_path(&["settings", "clusterName"]).is_some();
     let is_of_chart = |key: &str| is_key_of_chart(key) || (names_cluster && CONTROLLER_KEYS.contains(&key));
-    (names_cluster || has_setting(&SHARED))
-        && !has_setting(&OF_OTHERS)
-        && node.members().all(|(key, _)| is_of_chart(key))
+    node.members().all(|(key, _)| is_of_chart(key))
 }
 
 /// Whether a key is a top-level key of Karpenter's chart, in any release.

@@ -315,6 +315,10 @@ mod tests {
             ("settings: {clusterName: a, batchMaxDurations: 10s}\n", "settings.batchMaxDurations"),
             ("settings: {batchMaxDuration: 10s}\nlogEncoding: console\n", "logEncoding"),
             ("controller: {image: {repository: a.example.com/karpenter/controller}, port: 1}\n", "port"),
+            (
+                "karpenter:\n  settings: {batchMaxDuration: 10s}\n  securityContext: {}\n",
+                "podSecurityContext",
+            ),
         ] {
             assert!(findings(&super::RULE, of_aws).contains(key), "{of_aws}");
         }
