@@ -10,6 +10,7 @@ use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On, Phase};
 use manifest::source::Span;
+use manifest::tree::Node;
 use objects::chart_values::{self, ChartKey, ChartValues};
 use objects::controller::{AWS_FEATURE_GATES, Controller, ControllerOption, FEATURE_GATES, OptionValue};
 use objects::object::Object;
@@ -25,7 +26,8 @@ rule! {
     /// from an Argo CD Application.
     ///
     /// An unknown key at the top level is reported if it resembles a key of the chart, or if the chart has the key under
-    /// `controller` or `settings`. Other keys may belong to a chart around Karpenter's chart.
+    /// `controller` or `settings`. Other keys may belong to a chart around Karpenter's chart. The severity is `info` for a
+    /// `webhook` that is turned off.
     ///
     /// ## Why it is bad
     ///
@@ -101,9 +103,18 @@ fn check_removed_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d
                 continue;
             }
             let message = format!("`{}` is a key of an older chart and is ignored", key.path.join("."));
-            findings.push(Finding::new(&RULE, place(at), message).releases(key.releases).help(key.instead));
+            let finding = Finding::new(&RULE, place(at), message).releases(key.releases).help(key.instead);
+            let finding = if is_webhook_off(at) { finding.severity(Severity::Info) } else { finding };
+            findings.push(finding);
         }
     }
+}
+
+/// Whether a key is `webhook` and turns the webhook off, which newer charts do not have anyway. The values in
+/// examples/karpenter/main.tf of terraform-aws-modules/terraform-aws-eks do so.
+fn is_webhook_off(at: ChartKey<'_>) -> bool {
+    let ChartKey::Member(node) = at else { return false };
+    node.key() == "webhook" && node.get("enabled").and_then(Node::as_bool) == Some(false)
 }
 
 fn place(at: ChartKey<'_>) -> Place<'_> {
@@ -296,6 +307,19 @@ mod tests {
             &text("controller: {sidecarVolumeMounts: [], resources: {}, healthProbe: {port: 8081}}"),
         );
         silent(&super::RULE, &text("podDisruptionBudget: {name: karpenter, maxUnavailable: 1}"));
+    }
+
+    #[test]
+    fn webhook_that_is_off_is_an_info() {
+        let with =
+            |webhook: &str| findings(&super::RULE, &format!("settings: {{clusterName: a}}\n{webhook}\n"));
+        for (webhook, severity) in [
+            ("webhook: {enabled: false}", "info / webhook"),
+            ("webhook: {enabled: true}", "warning / webhook"),
+            ("webhook: {port: 8443}", "warning / webhook"),
+        ] {
+            assert!(with(webhook).contains(severity), "{webhook}");
+        }
     }
 
     #[test]
