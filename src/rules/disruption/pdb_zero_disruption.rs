@@ -111,8 +111,14 @@ fn needs_all<'d>(budget: PodDisruptionBudget<'d>, context: &Context<'_, 'd>) -> 
         return None;
     }
     let pods = if replicas == 1 { "the only pod".to_owned() } else { format!("all {replicas} pods") };
+    let is_autoscaled = at.is_some_and(|at| at.key() != "replicas");
+    let (runs, when) = if is_autoscaled {
+        ("its autoscaler keeps", " while no more run")
+    } else {
+        ("the workload runs", "")
+    };
     let message = format!(
-        "`minAvailable` needs {pods} that the workload runs, so no pod can be evicted: Karpenter does not consolidate or replace \
+        "`minAvailable` needs {pods} that {runs}, so no pod can be evicted{when}: Karpenter does not consolidate or replace \
          their nodes, and the drain of an expired node waits for them"
     );
     let finding = Finding::at(&RULE, node, message).help(
@@ -271,7 +277,10 @@ mod tests {
     #[test]
     fn the_autoscaler_says_the_least_number_of_pods() {
         silent(&RULE, &with_autoscaler("minReplicas: 3,"));
-        assert!(findings(&RULE, &with_autoscaler("minReplicas: 2,")).contains("all 2 pods"));
+        let least = findings(&RULE, &with_autoscaler("minReplicas: 2,"));
+        let expected =
+            "needs all 2 pods that its autoscaler keeps, so no pod can be evicted while no more run";
+        assert!(least.contains(expected), "{least}");
         assert!(findings(&RULE, &with_autoscaler("")).contains("the only pod"));
     }
 
