@@ -189,6 +189,10 @@ fn help(object: Object<'_>, kind: &str) -> String {
     if let Some(served) = current().find(|served| served.kind == kind) {
         return format!("write `apiVersion: {}/{}`", served.group, served.version);
     }
+    // `NodeClaim` is nearer by letters, but Karpenter writes NodeClaims itself.
+    if kind.eq_ignore_ascii_case("NodeClass") {
+        return "write `apiVersion: karpenter.k8s.aws/v1` and `kind: EC2NodeClass`; for EKS Auto Mode, write `apiVersion: eks.amazonaws.com/v1`".to_owned();
+    }
     let near = nearest(kind, current().map(|served| served.kind));
     near.map_or_else(
         || "Karpenter has no such kind; remove the object".to_owned(),
@@ -207,6 +211,8 @@ mod tests {
             ("karpenter.sh/v1", "Provisioner", "write a NodePool of `karpenter.sh/v1`"),
             ("karpenter.k8s.aws/v1", "AWSNodeTemplate", "write an EC2NodeClass of `karpenter.k8s.aws/v1`"),
             ("karpenter.sh/v1", "Scaler", "Karpenter has no such kind"),
+            ("karpenter.sh/v1", "NodeClass", "and `kind: EC2NodeClass`"),
+            ("karpenter.sh/v1", "NodeClaims", "write `kind: NodeClaim`"),
         ] {
             let text = format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\n");
             assert!(findings(&super::RULE, &text).contains(help), "{kind}");
