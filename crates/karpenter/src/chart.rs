@@ -230,3 +230,43 @@ pub const REMOVED_KEYS: [RemovedKey; 12] = [
 const fn removed(path: &'static [&'static str], instead: &'static str) -> RemovedKey {
     RemovedKey { path, releases: Releases::ALL, instead }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::values_in;
+    use manifest::limits::Limits;
+    use manifest::{Document, File};
+
+    fn is_for_aws(text: &str) -> bool {
+        let file = File::read("values.yaml", text, &Limits::DEFAULT);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+        values_in(tree.root()).is_some()
+    }
+
+    #[test]
+    fn values_for_the_charts_of_other_providers_are_not_for_aws() {
+        for text in [
+            "settings: {clusterName: a, batchMaxDuration: 10s, tags: {}}\nwebhook: {enabled: true}\n",
+            "controller: {image: {repository: mcr.microsoft.com/aks/karpenter/controller}, port: 1}\n",
+            "settings: {batchMaxDuration: 10s}\nreplicaCount: 1\nimage: {tag: a}\nresources: {}\n",
+            "settings: {clusterName: a, batchMaxDuration: 5m, mode: lke}\nregion: us-east\n",
+        ] {
+            assert!(!is_for_aws(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn values_with_mistakes_are_still_for_aws() {
+        for text in [
+            "settings: {clusterName: a, batchMaxDuration: 10s}\nwebhook: {enabled: true}\n",
+            "settings: {clusterName: a}\nresources: {}\n",
+            "settings: {clusterName: a, batchMaxDurations: 10s}\n",
+            "settings: {batchMaxDuration: 10s}\nlogEncoding: console\n",
+            "settings: {interruptionQueue: a}\nreplicaCount: 1\n",
+            "controller: {image: {repository: a.example.com/karpenter/controller}, port: 1}\n",
+            "karpenter: {settings: {batchMaxDuration: 10s}, securityContext: {}}\n",
+        ] {
+            assert!(is_for_aws(text), "{text}");
+        }
+    }
+}

@@ -323,32 +323,6 @@ mod tests {
     }
 
     #[test]
-    fn accepts_values_for_the_charts_of_other_providers() {
-        for of_other in [
-            // charts/karpenter/values.yaml of Azure/karpenter-provider-azure, with and without an image.
-            "settings: {clusterName: a, batchMaxDuration: 10s, tags: {}}\nwebhook: {enabled: true}\n",
-            "controller: {image: {repository: mcr.microsoft.com/aks/karpenter/controller}, port: 1}\n",
-            "settings: {batchMaxDuration: 10s}\nreplicaCount: 1\nimage: {tag: a}\nresources: {}\n",
-            "settings: {clusterName: a, batchMaxDuration: 5m, mode: lke}\nregion: us-east\nwebhook: {enabled: true}\n",
-        ] {
-            silent(&super::RULE, of_other);
-        }
-        for (of_aws, key) in [
-            ("settings: {clusterName: a, batchMaxDuration: 10s}\nwebhook: {enabled: true}\n", "webhook"),
-            ("settings: {clusterName: a}\nresources: {}\n", "resources"),
-            ("settings: {clusterName: a, batchMaxDurations: 10s}\n", "settings.batchMaxDurations"),
-            ("settings: {batchMaxDuration: 10s}\nlogEncoding: console\n", "logEncoding"),
-            ("controller: {image: {repository: a.example.com/karpenter/controller}, port: 1}\n", "port"),
-            (
-                "karpenter:\n  settings: {batchMaxDuration: 10s}\n  securityContext: {}\n",
-                "podSecurityContext",
-            ),
-        ] {
-            assert!(findings(&super::RULE, of_aws).contains(key), "{of_aws}");
-        }
-    }
-
-    #[test]
     fn reports_keys_of_older_charts() {
         let text = "\
 karpenter:
