@@ -121,7 +121,7 @@ mod tests {
         assert!(is_patch("patch.yaml", "kind: NodePool\nspec: {weight: 1}\n"));
         let budget = "kind: PodDisruptionBudget\nspec: {minAvailable: 1}\n";
         assert!(is_patch("pdb.patch.yaml", budget) && !is_patch("pdb.yaml", budget));
-        assert!(!is_patch("pdb.patch.yaml", &budget.replace("}", ", selector: {}}")));
+        assert!(!is_patch("pdb.patch.yaml", &budget.replace('}', ", selector: {}}")));
         assert!(!is_patch("patch.yaml", "kind: Deployment\nspec: {replicas: 1}\n"));
     }
 
