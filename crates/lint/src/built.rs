@@ -12,8 +12,9 @@ use manifest::{Document, File, FileKind};
 use objects::location::Place;
 use objects::object::Object;
 
-use crate::check::{CheckedObject, Cluster};
+use crate::check::Cluster;
 use crate::classification::Severity;
+use crate::collect::CheckedObject;
 use crate::finding::Finding;
 use crate::inventory::Inventory;
 use crate::report::{DocumentLocation, Report};

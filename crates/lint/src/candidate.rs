@@ -8,7 +8,8 @@ use manifest::limits::Limits;
 use manifest::tree::{Node, Style, Tree};
 use objects::location::{Place, path_of};
 
-use crate::check::{CheckedObject, Locations};
+use crate::check::Locations;
+use crate::collect::CheckedObject;
 use crate::report::{RelatedLocation, ReportedEdit, ReportedFix, TextRange};
 use crate::verify::Offer;
 

@@ -3,16 +3,16 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use karpenter::api::served::is_own_group;
 use karpenter::release::ReleaseSet;
 use manifest::tree::{Node, Tree};
-use manifest::{Document, File, FileKind};
+use manifest::{Document, File};
 use objects::location::Place;
 use objects::object::Object;
 
 use crate::built::{BuiltCluster, FileIndex, Repetitions};
 use crate::candidate::Slot;
 use crate::classification::{Family, Severity};
+use crate::collect::{CheckedObject, Collector, has_own_objects_only};
 use crate::context::Context;
 use crate::coverage::{self, NOT_SERVED};
 use crate::finding::Finding;
@@ -20,7 +20,7 @@ use crate::inventory::Inventory;
 use crate::pins::Pins;
 use crate::ratchet;
 use crate::registry::Registry;
-use crate::report::{DocumentLocation, Report, Skipped, Unreadable};
+use crate::report::{DocumentLocation, Names, Report};
 use crate::rule::{On, Rule};
 use crate::settings::{Exception, Settings};
 use crate::supersession::remove_superseded;
@@ -40,33 +40,6 @@ pub struct Cluster {
     pub name: String,
     /// The files in report order.
     pub files: Vec<File>,
-}
-
-/// An object with the indices of its cluster, file and document.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CheckedObject<'d> {
-    pub(crate) object: Object<'d>,
-    pub(crate) cluster: usize,
-    pub(crate) file: usize,
-    pub(crate) document: usize,
-    /// The overlay that builds the object, if a single one does.
-    pub(crate) overlay: Option<usize>,
-    /// The reason why the built object is not known for certain.
-    pub(crate) unresolved: Option<&'d str>,
-    /// Whether another version of the same object is checked too.
-    is_repeated: bool,
-}
-
-impl CheckedObject<'_> {
-    /// The indices of cluster, file and document.
-    pub(crate) fn slot(&self) -> Slot {
-        (self.cluster, self.file, self.document)
-    }
-
-    /// The object before the update that an AdmissionReview asks for.
-    pub(crate) fn stored(&self) -> Option<Self> {
-        Some(Self { object: self.object.stored()?, ..*self })
-    }
 }
 
 /// Checks the manifests of one or several clusters.
@@ -131,6 +104,7 @@ fn check_built(
         report.used_exceptions.extend(outcome.accepted.exceptions);
         report.unchanged += outcome.unchanged;
         offers.count(index, &outcome.findings);
+        let names = Names::of(checked.object);
         for mut finding in outcome.findings {
             let is_first = built
                 .get(checked.cluster)
@@ -144,7 +118,7 @@ fn check_built(
                 continue;
             }
             let place = locations.files.find(&finding.place).unwrap_or_else(|| locations.of(checked));
-            report.add(&finding, checked.object, &place, |place| locations.find(place));
+            report.add(&finding, checked.object, names, &place, |place| locations.find(place));
             if let Some(fix) = finding.fix {
                 let finding_index = report.findings.len() - 1;
                 offers.add(Offer { finding: finding_index, object: index, rule: finding.rule.name, fix });
@@ -265,172 +239,6 @@ fn findings_among<'d>(
     let suppressions = Suppressions::of(object, registry, &context);
     let findings = run(registry, object, &context, &suppressions);
     shown(registry, findings, object, &context, suppressions, &mut AcceptedFindings::default())
-}
-
-/// The objects to check, and the files that hold any, as indices of cluster and file.
-#[derive(Default)]
-struct Collected<'d> {
-    objects: Vec<CheckedObject<'d>>,
-    files: BTreeSet<(usize, usize)>,
-}
-
-/// Finds the objects to check, and counts every document in the report.
-struct Collector<'c> {
-    registry: &'c Registry,
-    settings: &'c Settings,
-    pins: &'c Pins<'c>,
-    report: &'c mut Report,
-}
-
-impl Collector<'_> {
-    /// Collects the objects of every document, as the kustomizations of the input build them.
-    fn collect<'d>(mut self, clusters: &'d [Cluster], built: &'d [BuiltCluster]) -> Collected<'d> {
-        let mut collected = Collected::default();
-        for (cluster, (Cluster { files, .. }, built)) in clusters.iter().zip(built).enumerate() {
-            for (file, read) in files.iter().enumerate() {
-                let checked_before = self.report.summary.checked;
-                for document in 0..read.documents.len() {
-                    let objects = self.objects(read, (cluster, file, document), built).into_iter();
-                    let versions = objects.flat_map(|object| built.versions(object, file, document));
-                    collected.objects.extend(versions.map(|version| CheckedObject {
-                        object: version.object,
-                        cluster,
-                        file,
-                        document,
-                        overlay: version.overlay,
-                        unresolved: version.unresolved,
-                        is_repeated: version.is_repeated,
-                    }));
-                }
-                if self.report.summary.checked > checked_before {
-                    collected.files.insert((cluster, file));
-                }
-            }
-        }
-        collected
-    }
-
-    /// The objects of a document, given the indices of its cluster, of its file and of the document itself.
-    fn objects<'d>(
-        &mut self,
-        read: &'d File,
-        (cluster, file, document): (usize, usize, usize),
-        built: &BuiltCluster,
-    ) -> Vec<Object<'d>> {
-        let Some(content) = read.documents.get(document) else { return Vec::new() };
-        let skip_reason = built.skip_reason(read, file, document);
-        let is_pin = skip_reason.is_none() && self.pins.is_pin(cluster, file, document);
-        let objects = objects_of_document(
-            self.report,
-            self.registry,
-            self.settings,
-            read,
-            document,
-            content,
-            skip_reason,
-        );
-        if is_pin {
-            coverage::note_pin(self.report, read, document);
-        }
-        let version = self.pins.version_of(cluster, file, read.source.name());
-        coverage::count_unchecked(self.report, &objects, version, read, document);
-        objects
-    }
-}
-
-/// Whether every object of a file belongs to Karpenter's API groups.
-fn has_own_objects_only(file: &File) -> bool {
-    file.documents.iter().all(|document| match document {
-        Document::Read(tree) => {
-            objects_in(file.kind, tree).into_iter().all(|object| is_own_group(object.group()))
-        }
-        _ => true,
-    })
-}
-
-/// The objects of a document in a file of some kind.
-pub(crate) fn objects_in(kind: FileKind, tree: &Tree) -> Vec<Object<'_>> {
-    if kind == FileKind::Values { Object::values(tree) } else { Object::all(tree) }
-}
-
-/// Returns the objects of a document, and counts the document as checked, skipped or unreadable.
-fn objects_of_document<'d>(
-    report: &mut Report,
-    registry: &Registry,
-    settings: &Settings,
-    file: &'d File,
-    document: usize,
-    read: &'d Document,
-    skip_reason: Option<String>,
-) -> Vec<Object<'d>> {
-    report.summary.documents += 1;
-    let name = || file.source.name().to_owned();
-    let mut skip = |reason: &str| {
-        report.summary.skipped += 1;
-        report.skipped.push(Skipped { file: name(), document, reason: reason.to_owned() });
-        Vec::new()
-    };
-    match read {
-        Document::Read(tree) => {
-            if let Some(reason) = skip_reason {
-                return skip(&reason);
-            }
-            let objects = objects_in(file.kind, tree);
-            if objects.is_empty() && file.kind == FileKind::Values {
-                return skip("no chart values: the document has no keys, not checked");
-            }
-            if objects.is_empty() {
-                return skip(&coverage::reason_without_object(tree, file.source.name()));
-            }
-            let on_upgrade = settings.karpenter.upgrade_path().is_some();
-            let reads = |rule: &Rule, object| {
-                let is_on = !rule.opt_in || settings.opts_in(rule);
-                (is_on && rule.counts_as_checked(object))
-                    || (on_upgrade && rule.upgrade_only && rule.applies(object))
-            };
-            if !objects.iter().any(|object| registry.rules().any(|rule| reads(rule, *object))) {
-                skip(&coverage::reason_without_rule(&objects));
-                return objects;
-            }
-            report.summary.checked += 1;
-            objects
-        }
-        Document::Template(_) => skip("template, not checked: render it first"),
-        Document::Script(_) => skip("script, not checked: no manifest in a here-document"),
-        Document::Unreadable { at, message } => {
-            let position = file.source.position(*at);
-            report.unreadable.push(Unreadable {
-                file: name(),
-                document,
-                line: position.line,
-                column: position.column,
-                message: message.clone(),
-                concerns_karpenter: concerns_karpenter(file),
-            });
-            Vec::new()
-        }
-    }
-}
-
-/// Whether an unreadable file may be about Karpenter: the caller says so, or the text does, or the text is not known.
-fn concerns_karpenter(file: &File) -> bool {
-    let text = file.source.text();
-    file.is_relevant.unwrap_or_else(|| text.is_empty() || mentions_karpenter(text.as_bytes()))
-}
-
-/// Whether a text contains the word `karpenter`, in upper or lower case. Null bytes do not count, so that UTF-16 is
-/// understood.
-pub fn mentions_karpenter(text: &[u8]) -> bool {
-    const WORD: &[u8] = b"karpenter";
-    let mut matched = 0;
-    for byte in text.iter().map(u8::to_ascii_lowercase).filter(|byte| *byte != 0) {
-        // The first letter of the word does not occur again in it, so a mismatch restarts the word.
-        matched = if WORD.get(matched) == Some(&byte) { matched + 1 } else { usize::from(byte == b'k') };
-        if matched == WORD.len() {
-            return true;
-        }
-    }
-    false
 }
 
 /// Runs the rules on an object.

@@ -4,7 +4,7 @@ use core::cell::OnceCell;
 
 use manifest::File;
 
-use crate::check::mentions_karpenter;
+use crate::collect::mentions_karpenter;
 
 /// The files of a cluster, and whether they show that Karpenter runs in it.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ pub mod built_objects;
 mod candidate;
 pub mod check;
 pub mod classification;
+pub mod collect;
 pub mod context;
 mod coverage;
 mod environments;

@@ -462,6 +462,7 @@ impl Report {
         &mut self,
         finding: &Finding<'d>,
         object: Object<'d>,
+        names: Names<'d>,
         place: &DocumentLocation<'d>,
         find: impl Fn(&Place<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)>,
     ) {
@@ -483,8 +484,8 @@ impl Report {
             document: place.document,
             api_version: object.api_version().to_owned(),
             kind: object.kind().to_owned(),
-            namespace: object.namespace().to_owned(),
-            name: object.name().to_owned(),
+            namespace: names.namespace.to_owned(),
+            name: names.name.to_owned(),
             path: finding.place.path(object.root()),
             position: TextRange::of(finding.place.source(), finding.place.span()),
             message: finding.message.clone(),
@@ -497,6 +498,21 @@ impl Report {
             evidence: None,
             seen: None,
         });
+    }
+}
+
+/// Name and namespace of an object, looked up once for all its findings: an object may have as many findings as fields, and to
+/// search its fields for each of them would take quadratic time.
+#[derive(Clone, Copy, Debug)]
+pub struct Names<'d> {
+    name: &'d str,
+    namespace: &'d str,
+}
+
+impl<'d> Names<'d> {
+    /// The names of an object.
+    pub fn of(object: Object<'d>) -> Self {
+        Self { name: object.name(), namespace: object.namespace() }
     }
 }
 

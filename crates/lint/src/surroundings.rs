@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::built::BuiltCluster;
-use crate::check::{CheckedObject, Cluster};
+use crate::check::Cluster;
+use crate::collect::CheckedObject;
 use crate::context::Context;
 use crate::environments::Environments;
 use crate::evidence::Evidence;

@@ -19,7 +19,8 @@ use objects::object::Object;
 
 use crate::built::BuiltCluster;
 use crate::candidate::{Candidate, Slot, changes_held_documents};
-use crate::check::{CheckedObject, Driver, Locations, objects_in};
+use crate::check::{Driver, Locations};
+use crate::collect::{CheckedObject, objects_in};
 use crate::finding::Finding;
 use crate::fix::Fix;
 use crate::report::Report;

@@ -173,8 +173,8 @@ not JSON
         let error = compile(Path::new("."), "polcy").unwrap_err();
         assert_eq!(
             error,
-            "unknown module `polcy`; the modules are policy, floor, playground, playground-checker, playground-symptoms, \
-             playground-placement"
+            "unknown module `polcy`; the modules are policy, floor, counted, playground, playground-checker, \
+             playground-symptoms, playground-placement"
         );
     }
 }
