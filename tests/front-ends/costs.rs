@@ -37,6 +37,10 @@ const USER_DATA_INSTRUCTIONS: u64 = 1_200_000_000;
 
 static METER: LazyLock<Meter> = LazyLock::new(|| Meter::load(&built::policy().unwrap()).unwrap());
 
+/// Instructions for each further NodePool of the cluster, about a pod that a NodePool takes, and about one that none takes. The
+/// policy parsed each NodePool whole before it had a shortlist, for 304,000 instructions.
+const FURTHER_POOL_INSTRUCTIONS: [u64; 2] = [3_000, 40_000];
+
 /// A cluster with ten NodePools.
 fn cluster() -> FakeCluster {
     let pool = |index: usize| {
@@ -113,4 +117,61 @@ fn awkward_user_data_stays_within_memory_and_instructions() {
         })
         .collect();
     assert!(over.is_empty(), "{over:#?}");
+}
+
+/// The instructions for a pod that selects a team, in a cluster with a number of NodePools.
+fn instructions_for_pod(team: &str, pools: usize) -> u64 {
+    let pool = |index: usize| {
+        json!({
+            "apiVersion": "karpenter.sh/v1",
+            "kind": "NodePool",
+            "metadata": {"name": format!("pool-{index}")},
+            "spec": {
+                "template": {
+                    "metadata": {"labels": {"example.com/team": "web"}},
+                    "spec": {
+                        "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
+                        "taints": [{"key": "example.com/special", "effect": "NoSchedule"}],
+                        "expireAfter": "720h",
+                        "requirements": [
+                            {"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]},
+                            {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot", "on-demand"]},
+                            {"key": "karpenter.k8s.aws/instance-category", "operator": "In", "values": ["c", "m", "r"]},
+                            {"key": "karpenter.k8s.aws/instance-generation", "operator": "Gt", "values": ["2"]},
+                        ],
+                    },
+                },
+                "limits": {"cpu": "1000", "memory": "1000Gi"},
+                "disruption": {
+                    "consolidationPolicy": "WhenEmptyOrUnderutilized",
+                    "consolidateAfter": "1m",
+                    "budgets": [{"nodes": "10%"}, {"nodes": "0", "schedule": "0 9 * * mon-fri", "duration": "8h"}],
+                },
+            },
+        })
+    };
+    let pod = json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {
+            "nodeSelector": {"example.com/team": team},
+            "tolerations": [{"key": "example.com/special", "operator": "Exists"}],
+            "containers": [{"name": "web", "image": "example.com/web:1"}],
+        },
+    });
+    let request = Request::create(pod).to_json().unwrap();
+    let payload = json!({"request": request, "settings": {}}).to_string();
+    let cluster = granting(FakeCluster::holding((0..pools).map(pool)));
+    METER.call("validate", payload.as_bytes(), &cluster).unwrap().instructions
+}
+
+#[test]
+fn further_node_pools_cost_few_instructions() {
+    let further = ["web", "data"].map(|team| {
+        let (some, more) = (instructions_for_pod(team, 100), instructions_for_pod(team, 300));
+        (more - some) / 200
+    });
+    println!("{further:?} instructions for each further NodePool");
+    assert!(further.iter().zip(FURTHER_POOL_INSTRUCTIONS).all(|(cost, limit)| *cost <= limit), "{further:?}");
 }

@@ -1,5 +1,7 @@
 //! Cursor over JSON that reads a few values and skips the others, without a tree.
 
+use memchr::memchr2;
+
 /// The text is not the JSON that the user of a [`Cursor`] expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unexpected;
@@ -47,11 +49,9 @@ impl<'t> Cursor<'t> {
     pub fn string(&mut self) -> Result<&'t str, Unexpected> {
         self.eat(b'"')?;
         let rest = self.text.get(self.at..).ok_or(Unexpected)?;
-        let mut after = rest.as_bytes().iter();
-        let end = after.find(|byte| matches!(byte, b'"' | b'\\'));
-        let len = rest.len() - after.len() - end.map_or(0, |_| 1);
+        let len = memchr2(b'"', b'\\', rest.as_bytes()).ok_or(Unexpected)?;
         self.at += len + 1;
-        if end == Some(&b'"') { rest.get(..len).ok_or(Unexpected) } else { Err(Unexpected) }
+        rest.get(..len).filter(|_| rest.as_bytes().get(len) == Some(&b'"')).ok_or(Unexpected)
     }
 
     /// Skips a value and returns its text.
@@ -130,11 +130,10 @@ fn quoted_or_bracketed(bytes: &[u8]) -> Result<usize, Unexpected> {
 
 /// Skips the rest of a string with its closing quote.
 fn skip_to_quote(rest: &mut core::slice::Iter<'_, u8>) -> Result<(), Unexpected> {
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'"' => return Ok(()),
-            b'\\' => drop(rest.next()),
-            _ => {}
+    while let Some(at) = memchr2(b'"', b'\\', rest.as_slice()) {
+        match rest.nth(at) {
+            Some(b'\\') => drop(rest.next()),
+            _ => return Ok(()),
         }
     }
     Err(Unexpected)
