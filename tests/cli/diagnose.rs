@@ -1,7 +1,5 @@
 //! `karpwarden diagnose`: inputs, locations and exit statuses.
 
-use std::io::Write as _;
-
 use serde_json::Value;
 
 use crate::folder::{Folder, Run};
@@ -10,7 +8,7 @@ use crate::folder::{Folder, Run};
 const NORMAL: &str = r#"{"level":"INFO","time":"2026-04-23T18:04:55.550Z","logger":"controller","message":"found provisionable pod(s)","commit":"1072d3b","controller":"provisioner","namespace":"","name":"","reconcileID":"8f1c7a0e-0000-4000-8000-000000000001","Pods":"shop/web-1","duration":"6.2ms"}"#;
 
 /// EC2NodeClass with an ARN as instance profile, and the status that follows from it.
-const CLASS: &str = "\
+pub(crate) const CLASS: &str = "\
 apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
 metadata:
@@ -27,7 +25,7 @@ status:
   - {type: Ready, status: Unknown, reason: ReconcilingDependents, message: ValidationSucceeded=Unknown}
 ";
 
-fn lines(count: usize) -> String {
+pub(crate) fn lines(count: usize) -> String {
     format!("{NORMAL}\n").repeat(count)
 }
 
@@ -367,169 +365,11 @@ fn says_that_a_log_is_not_of_karpenter() {
 }
 
 /// A log with a problem.
-fn problem() -> String {
+pub(crate) fn problem() -> String {
     format!(
         "{}panic: runtime error: integer divide by zero\n\ngoroutine 1 [running]:\nsigs.k8s.io/karpenter/pkg/operator.NewOperator(0x1)\n",
         lines(2)
     )
-}
-
-fn gzip(text: &str) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(text.as_bytes()).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn zstandard(text: &str) -> Vec<u8> {
-    ruzstd::encoding::compress_to_vec(text.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest)
-}
-
-fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (name, content) in files {
-        writer.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
-        writer.write_all(content).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
-}
-
-#[test]
-fn reads_compressed_logs() {
-    let text = problem();
-    let frames = [zstandard(text.get(..500).unwrap()), zstandard(text.get(500..).unwrap())].concat();
-    let members = [gzip(text.get(..500).unwrap()), gzip(text.get(500..).unwrap())].concat();
-    for (name, content, file) in [
-        ("k.log.gz", gzip(&text), "k.log.gz"),
-        ("rotated", members, "rotated"),
-        ("k.log.zst", zstandard(&text), "k.log.zst"),
-        ("frames.zst", frames, "frames.zst"),
-        (
-            "logs.zip",
-            archive(&[("a/", b""), ("a/k.log", text.as_bytes()), ("b.log", b"")]),
-            "logs.zip/a/k.log",
-        ),
-        ("export.zip", archive(&[("k.gz", &gzip(&text))]), "export.zip/k.gz"),
-    ] {
-        let folder = Folder::with(&[]);
-        folder.write(name, &content);
-        let run = folder.run(&["diagnose", name, "--format", "json"]);
-        let report = run.json();
-        let first = &report["findings"][0];
-        assert_eq!(run.status, 1, "{name}");
-        assert_eq!(
-            (&first["rule"], &first["file"], &first["line"]),
-            (&"controller-panicked".into(), &file.into(), &3.into()),
-            "{name}"
-        );
-    }
-}
-
-#[test]
-fn files_in_an_archive_count_as_files_in_a_folder() {
-    let folder = Folder::with(&[]);
-    folder.write(
-        "k.zip",
-        &archive(&[("k.log", lines(1).as_bytes()), ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x01")]),
-    );
-    let run = folder.run(&["diagnose", "k.zip", "--format", "json"]);
-    let report = run.json();
-    assert_eq!((run.status, &report["skipped"][0]["file"]), (0, &"k.zip/a.png".into()));
-    let run = folder.run_in("", &["diagnose", "-"], "PK\u{3}\u{4}");
-    assert_eq!(run.status, 4);
-    assert!(
-        run.stdout.contains("a zip archive on standard input is not read; write it to a file"),
-        "{run:?}"
-    );
-    assert!(!run.stderr.contains("standard input is empty"), "{run:?}");
-}
-
-#[test]
-fn manifests_may_be_compressed() {
-    let folder = Folder::with(&[]);
-    folder.write("class.yaml.gz", &gzip(CLASS));
-    let report = folder.run(&["diagnose", "class.yaml.gz", "--format", "json"]).json();
-    assert_eq!(report["findings"][0]["rule"], "status-contradiction");
-    assert_eq!(report["findings"][0]["file"], "class.yaml.gz");
-}
-
-#[test]
-fn bounds_what_a_file_decompresses_to() {
-    let text = problem();
-    let bound = text.len();
-    for (name, content) in [
-        ("k.gz", gzip(&text)),
-        ("k.zst", zstandard(&text)),
-        ("k.zip", archive(&[("k.log", text.as_bytes())])),
-        (
-            "two.zip",
-            archive(&[
-                ("1", text.get(..500).unwrap().as_bytes()),
-                ("2", text.get(500..).unwrap().as_bytes()),
-            ]),
-        ),
-    ] {
-        let folder = Folder::with(&[]);
-        folder.write(name, &content);
-        let run = |bound: usize| {
-            folder.run(&[
-                "diagnose",
-                name,
-                "--format",
-                "json",
-                "--max-decompressed-bytes",
-                &bound.to_string(),
-            ])
-        };
-        assert_eq!(run(bound).status, 1, "{name}");
-        let beyond = run(bound - 1);
-        assert_eq!(beyond.status, 4, "{name}");
-        let message = beyond.json()["unreadable"][0]["message"].as_str().unwrap().to_owned();
-        assert!(message.ends_with("raise the bound with --max-decompressed-bytes"), "{message}");
-    }
-}
-
-#[test]
-fn broken_archives_are_unreadable() {
-    let folder = Folder::with(&[("x.log", &lines(1))]);
-    let zipped = archive(&[("k.log", problem().as_bytes())]);
-    folder.write("cut.gz", gzip(&problem()).get(..40).unwrap());
-    folder.write("cut.zst", zstandard(&problem()).get(..20).unwrap());
-    folder.write("cut.zip", zipped.get(..60).unwrap());
-    for name in ["cut.gz", "cut.zst", "cut.zip"] {
-        let run = folder.run(&["diagnose", "x.log", name, "--format", "json"]);
-        let report = run.json();
-        assert_eq!(run.status, 4, "{name}");
-        assert_eq!(report["unreadable"][0]["file"], name);
-        assert_eq!(report["logs"][0]["files"], 2);
-        assert_eq!(report["logs"][0]["understood"], 1);
-    }
-}
-
-#[test]
-fn reads_the_rest_of_an_archive_after_an_unreadable_file() {
-    let (first, third) = (lines(1), problem());
-    let whole = archive(&[
-        ("a1.log", first.as_bytes()),
-        ("a2.log.zst", b"\x28\xb5\x2f\xfd\xff"),
-        ("a3.log", third.as_bytes()),
-    ]);
-    // Bit 0 of the general purpose flag marks an encrypted file (APPNOTE.TXT of PKWARE, section 4.4.4).
-    let mut encrypted =
-        archive(&[("a1.log", first.as_bytes()), ("a2.log.zst", b"x"), ("a3.log", third.as_bytes())]);
-    for (head, flag) in [(b"PK\x03\x04", 6), (b"PK\x01\x02", 8)] {
-        let starts = encrypted.windows(4).enumerate().filter(|(_, window)| window == head);
-        let second = starts.map(|(at, _)| at).nth(1).unwrap();
-        encrypted[second + flag] |= 1;
-    }
-    for content in [whole, encrypted] {
-        let folder = Folder::with(&[]);
-        folder.write("k.zip", &content);
-        let report = folder.run(&["diagnose", "k.zip", "--format", "json"]).json();
-        assert_eq!(report["unreadable"][0]["file"], "k.zip/a2.log.zst");
-        assert_eq!(report["unreadable"].as_array().unwrap().len(), 1);
-        assert_eq!(report["logs"][0]["files"], 3);
-        assert_eq!(report["findings"][0]["file"], "k.zip/a3.log");
-    }
 }
 
 #[test]
@@ -568,83 +408,4 @@ fn writes_the_formats_of_check() {
     );
     assert!(junit.stdout.contains("<testcase name=\"no findings\" classname=\"x.log\"/>"), "{junit:?}");
     assert_eq!([run("sarif").status, github.status, junit.status], [1, 1, 1]);
-}
-
-/// Log, events and objects of three NodeClaims.
-const STORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/symptoms/src/story/example");
-
-const NODE: &str = "ip-10-0-37-12.eu-west-1.compute.internal";
-
-#[test]
-fn tells_the_story_of_a_node() {
-    let run = Folder::with(&[]).run(&["diagnose", "--node", NODE, STORY]);
-    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
-    insta::assert_snapshot!(run.stdout, @"
-    Node ip-10-0-37-12.eu-west-1.compute.internal, NodeClaim default-7xk2p of NodePool default, c6i.large spot eu-west-1a, terminated
-    2025-10-21
-       12:00:01  created        for pending pods
-       12:00:01  nominated      shop/api-6d5f7c9b8-qk2vx
-       12:00:04  launched       c6i.large spot eu-west-1a
-       12:00:40  registered     ip-10-0-37-12.eu-west-1.compute.internal
-       12:00:55  initialized
-       12:00:56  pod bound      shop/api-6d5f7c9b8-qk2vx
-       12:00:56  pod bound      shop/web-0
-       12:10:00  left alone     x5 until 13:30:00  Pdb prevents pod evictions (PodDisruptionBudget=[shop/api])
-                                the PodDisruptionBudget allows no eviction now
-       13:45:00  left alone     x4 until 14:45:00  Can't replace with a cheaper node
-                                no instance type that takes the pods is cheaper
-       15:00:00  disrupted      underutilized  replace
-       15:01:10  draining
-       15:01:12  waiting        x2 until 15:01:40  Failed to drain node, 2 pods are waiting to be evicted
-                                the node is terminated after its pods are gone
-       15:01:15  pod evicted    Underutilized  shop/api-6d5f7c9b8-qk2vx
-       15:01:15  pod evicted    Underutilized  shop/web-0
-       15:02:30  node deleted
-       15:02:31  terminated
-    ");
-}
-
-#[test]
-fn prints_timelines_as_a_table_and_as_csv() {
-    let folder = Folder::with(&[]);
-    let run = folder.run(&["diagnose", "--nodepool", "default", "--timeline", STORY]);
-    assert_eq!(run.status, 0);
-    insta::assert_snapshot!(run.stdout, @"
-    2025-10-21
-    nodeClaim      node                                      nodePool  instance                    created   launched  registered  initialized  disrupted  reason         draining  terminated  pods
-    default-7xk2p  ip-10-0-37-12.eu-west-1.compute.internal  default   c6i.large spot eu-west-1a   12:00:01  12:00:04  12:00:40    12:00:55     15:00:00   underutilized  15:01:10  15:02:31    2
-    default-b4r7d  ip-10-0-37-99.eu-west-1.compute.internal  default   c6i.medium spot eu-west-1a  15:00:01  15:00:04  15:00:50    15:01:05                                                     1
-    ");
-    let run = folder.run(&["diagnose", "--timeline=csv", STORY]);
-    insta::assert_snapshot!(run.stdout, @"
-    cluster,nodeClaim,node,nodePool,instance,created,launched,registered,initialized,disrupted,reason,draining,drained,terminated,pods
-    ,default-7xk2p,ip-10-0-37-12.eu-west-1.compute.internal,default,c6i.large spot eu-west-1a,2025-10-21T12:00:01Z,2025-10-21T12:00:04Z,2025-10-21T12:00:40Z,2025-10-21T12:00:55Z,2025-10-21T15:00:00Z,underutilized,2025-10-21T15:01:10Z,,2025-10-21T15:02:31Z,shop/api-6d5f7c9b8-qk2vx shop/web-0
-    ,gpu-zz9zz,,gpu,,2025-10-21T12:30:00Z,,,,,,,,,
-    ,default-b4r7d,ip-10-0-37-99.eu-west-1.compute.internal,default,c6i.medium spot eu-west-1a,2025-10-21T15:00:01Z,2025-10-21T15:00:04Z,2025-10-21T15:00:50Z,2025-10-21T15:01:05Z,,,,,,shop/api-6d5f7c9b8-n3w00
-    ");
-}
-
-#[test]
-fn story_is_a_key_of_the_report_only_if_it_is_asked_for() {
-    let folder = Folder::with(&[]);
-    let report = folder.run(&["diagnose", "--format", "json", STORY]).json();
-    assert_eq!(report["findings"], Value::Array(vec![]), "normal reasons are no diagnoses");
-    assert_eq!(report.get("stories"), None);
-    let report =
-        folder.run(&["diagnose", "--format", "json", "--pod", "shop/api-6d5f7c9b8-qk2vx", STORY]).json();
-    let story = &report["stories"][0];
-    assert_eq!((&story["kind"], &story["steps"][0]["event"]), (&"Pod".into(), &"podFound".into()));
-    assert_eq!(story["lifelines"][0]["nodeClaim"], "default-7xk2p");
-}
-
-#[test]
-fn says_that_the_input_does_not_mention_an_object() {
-    let folder = Folder::with(&[]);
-    let run = folder.run(&["diagnose", "--node", "other", STORY]);
-    assert_eq!((run.status, run.stdout.as_str()), (0, ""));
-    assert_eq!(run.stderr, "note: no input mentions the node or NodeClaim `other`\n");
-    for arguments in [&["--pod", "web"][..], &["--node", "a", "--nodepool", "b"], &["--timeline=svg"]] {
-        let run = folder.run(&[&["diagnose", STORY], arguments].concat());
-        assert_eq!(run.status, 2, "{arguments:?}");
-    }
 }

@@ -11,6 +11,7 @@ mod adoption;
 mod charts;
 #[cfg(unix)]
 mod collect;
+mod compressed;
 mod diagnose;
 mod disruption;
 mod fixing;
@@ -24,5 +25,6 @@ mod reporting;
 mod rules;
 mod settings;
 mod simulate;
+mod story;
 mod upgrade;
 mod versions;

@@ -86,8 +86,10 @@ fn cases() -> Vec<Case> {
         case("Deployment", deployment(), vec![], None),
         case("Pod, 10 NodePools", pod("my-team"), with_pools(10), None),
         case("Pod, 200 NodePools", pod("my-team"), with_pools(200), Some(4.0)),
-        case("Pod that none of 200 NodePools takes", pod("other"), with_pools(200), None),
         case("Pod, 1,000 NodePools", pod("my-team"), with_pools(1_000), None),
+        case("Pod that none of 10 NodePools takes", pod("other"), with_pools(10), None),
+        case("Pod that none of 200 NodePools takes", pod("other"), with_pools(200), None),
+        case("Pod that none of 1,000 NodePools takes", pod("other"), with_pools(1_000), None),
     ]
 }
 
