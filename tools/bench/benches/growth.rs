@@ -58,7 +58,8 @@ fn fault(meter: &Meter, operation: &str, example: &[Value], growth: &Growth) -> 
         let lines = text(example, growth, SIZE * factor);
         match meter.call(operation, lines.as_bytes(), &FakeCluster::offline()) {
             Ok(cost) => *count = cost.instructions,
-            Err(message) => return Some(message),
+            // The lines before the last are a backtrace of WebAssembly.
+            Err(message) => return message.lines().last().map(str::to_owned),
         }
     }
     let [one, two, four] = counts;
