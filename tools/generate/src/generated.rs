@@ -1,6 +1,7 @@
 //! The derived files and their text.
 
 mod artifacthub;
+mod dependencies;
 mod install;
 mod metadata;
 mod questions;
@@ -27,6 +28,7 @@ pub fn files() -> Result<Vec<File>, String> {
     let package = artifacthub::text(&metadata, &questions)?;
     Ok(vec![
         ("artifacthub/artifacthub-pkg.yml".to_owned(), package),
+        (dependencies::PATH.to_owned(), dependencies::text()?),
         (screenshot::PATH.to_owned(), screenshot::text()?),
         ("policies/karpenter/metadata.yml".to_owned(), metadata),
         ("policies/karpenter/questions-ui.yml".to_owned(), questions),
