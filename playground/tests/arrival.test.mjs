@@ -42,7 +42,9 @@ const WAYS = {
 /** Waits until the editor shows the text, types a letter, and returns the text of the file. */
 async function typeInto(page, expected) {
   await page.waitForFunction((start) => document.getElementById('editor').shadowRoot.querySelector('.cm-content').textContent.startsWith(start), expected.slice(0, 40).split('\n')[0]);
-  const scroller = await page.evaluate(() => {
+  const scroller = await page.evaluate(async () => {
+    // The editor scrolls in the next frame.
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
     const { scrollLeft, scrollTop } = document.getElementById('editor').shadowRoot.querySelector('.cm-scroller');
     return { scrollLeft, scrollTop };
   });
