@@ -134,6 +134,17 @@ onPage('nodes come with what blocks them, what helps, and the line at fault', as
   assert.match((await selected(page))[0], /do-not-disrupt/);
 });
 
+onPage('the story of a node says what consolidation would do with it alone, whatever the budget allows', async (page) => {
+  const condition = "{type: Consolidatable, status: 'True', reason: Consolidatable, lastTransitionTime: '2026-03-01T10:03:00Z'}";
+  await open(page, POOL + NODES.replace(", annotations: {karpenter.sh/do-not-disrupt: 'true'}", '').replace('    - {type: Initialized', `    - ${condition}\n    - {type: Initialized`));
+  await at(page);
+  const row = page.locator('#blocked > li').nth(0);
+  assert.match(await row.textContent(), /^kept NodePool teambudget: /);
+  await row.locator('summary').click();
+  await row.getByText('This node alone').waitFor();
+  assert.match(await row.locator('.node-story').textContent(), /This node alonewould replace the node by one of \d+ types, such as [\w.-]+ for \$[\d.]+; saves \$[\d.]+ per hourDrain/);
+});
+
 onPage('judges again while typing, and keeps the focus and what is open', async (page) => {
   await open(page);
   await at(page);

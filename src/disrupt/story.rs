@@ -2,7 +2,7 @@
 
 use disruption::command::Command;
 use disruption::judgement::JudgedNode;
-use disruption::methods::Method;
+use disruption::methods::{Alone, Method};
 use manifest::tree::items_of;
 use objects::node_claim::NodeClaim;
 use values::timestamp::Timestamp;
@@ -89,6 +89,24 @@ pub fn decisions(answer: &Answer<'_>, node: &JudgedNode<'_>) -> Vec<(Method, Str
         (judged.method, text)
     });
     texts.collect()
+}
+
+/// The result of consolidation if Karpenter looked at this node first. `None` if the question did not ask for the node, or
+/// if something is in the way of its consolidation.
+pub fn alone(node: &JudgedNode<'_>) -> Option<String> {
+    let text = match node.alone.as_ref()? {
+        Alone::Possible(own) => command(own),
+        Alone::TooLittle(own, score) => {
+            format!("{}, but the policy Balanced rejects its score of {:.2}", command(own), score.value())
+        }
+        Alone::Impossible(Some(message)) => {
+            let remedy = words::remedy(message);
+            let separator = if remedy.is_empty() { "" } else { "; " };
+            format!("{message}{separator}{remedy}")
+        }
+        Alone::Impossible(None) => "nothing".to_owned(),
+    };
+    Some(text)
 }
 
 /// A command in one line.

@@ -219,6 +219,15 @@ fn names_the_first_obstacle_of_a_candidate() {
 }
 
 #[test]
+fn tells_what_consolidation_would_do_with_a_node_alone() {
+    let (cluster, _) = CLUSTER.split_once("---\napiVersion: policy/v1").unwrap();
+    let folder = Folder::with(&[("pool.yaml", POOL), ("cluster.yaml", cluster)]);
+    let run = folder.run(&arguments(&["--node", "n1", "pool.yaml", "cluster.yaml"]));
+    let line = run.stdout.lines().find(|line| line.contains("this node alone")).unwrap_or_default();
+    assert_snapshot!(line, @"  this node alone          would delete the node; saves $0.0960 per hour");
+}
+
+#[test]
 fn a_budget_with_an_error_allows_nothing() {
     let folder = folder();
     folder.write("pool.yaml", POOL.replace("mon-fri", "1-7").as_bytes());

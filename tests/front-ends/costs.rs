@@ -81,26 +81,36 @@ fn excess(what: &str, request: &Request, settings: &Value, instructions: u64) ->
 }
 
 /// The costs that exceed the limits, of requests about objects of about a number of bytes.
-fn excesses(bytes: usize, request: impl Fn(Value) -> Request) -> Vec<String> {
+fn excesses(bytes: usize, settings: &Value, request: impl Fn(Value) -> Request) -> Vec<String> {
     let objects = objects(bytes).into_iter();
     let reviewed = objects.filter_map(|(what, object)| {
         let is_small = SMALL_PARTS.contains(&what);
         let limit = if is_small { SMALL_PARTS_INSTRUCTIONS } else { INSTRUCTIONS };
-        excess(what, &request(object), &json!({}), limit)
+        excess(what, &request(object), settings, limit)
     });
     reviewed.collect()
 }
 
 #[test]
 fn largest_updates_stay_within_memory_and_instructions() {
-    let over = excesses(REVIEW * 9 / 20, update);
+    let over = excesses(REVIEW * 9 / 20, &json!({}), update);
     assert!(over.is_empty(), "{over:#?}");
 }
 
 #[test]
 fn largest_new_objects_stay_within_memory_and_instructions() {
-    let over = excesses(REVIEW * 19 / 20, Request::create);
+    let over = excesses(REVIEW * 19 / 20, &json!({}), Request::create);
     assert!(over.is_empty(), "{over:#?}");
+}
+
+#[test]
+fn fixing_the_largest_objects_stays_within_memory_and_instructions() {
+    let settings = json!({"fix": true});
+    let over = [
+        excesses(REVIEW * 9 / 20, &settings, update),
+        excesses(REVIEW * 19 / 20, &settings, Request::create),
+    ];
+    assert!(over.concat().is_empty(), "{over:#?}");
 }
 
 #[test]

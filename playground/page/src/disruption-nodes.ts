@@ -6,21 +6,23 @@ import { utcTime } from './times.ts';
 import type { DisruptedNode, Disruption, FieldPlace } from './types.ts';
 
 type Go = (place: FieldPlace) => void;
+/** Asks what consolidation would do with a node if Karpenter looked at it first; null if something is in the way. */
+type Alone = (node: string) => Promise<string | null>;
 
-export function nodeList({ nodes, moreNodes, unevaluated }: Disruption, go: Go): HTMLElement {
+export function nodeList({ nodes, moreNodes, unevaluated }: Disruption, go: Go, alone: Alone): HTMLElement {
   const more = moreNodes > 0 && h('p', { class: 'digest' }, `${count(moreNodes, 'more node')} in the input. `, h('code', {}, 'karpwarden disruption'), ' lists all.');
   const bound = unevaluated > 0 && h('p', { class: 'digest' }, `${count(unevaluated, 'node')} not looked at one by one, as Karpenter stops after three minutes.`);
   return h(
     'div',
     { class: 'part' },
     h('h3', { id: 'blocked-title' }, count(nodes.length + moreNodes, 'node')),
-    h('ul', { id: 'blocked', 'aria-labelledby': 'blocked-title' }, ...nodes.map((node) => item(node, go))),
+    h('ul', { id: 'blocked', 'aria-labelledby': 'blocked-title' }, ...nodes.map((node) => item(node, go, alone))),
     more,
     bound,
   );
 }
 
-function item(node: DisruptedNode, go: Go): HTMLElement {
+function item(node: DisruptedNode, go: Go, alone: Alone): HTMLElement {
   const { name, nodePool, blockedBy, disrupted, state, advice, until } = node;
   const places = node.places.map((place, index) => h('button', { type: 'button', class: 'link', 'data-keep': `node ${name} ${index}`, onclick: () => go(place) }, `${place.file}, line ${place.line}`));
   return h(
@@ -32,16 +34,23 @@ function item(node: DisruptedNode, go: Go): HTMLElement {
     advice && h('p', { class: 'digest' }, ...message(`${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`)),
     until && h('p', { class: 'digest' }, `Until ${utcTime(Date.parse(until))} UTC.`),
     places.length > 0 && h('p', { class: 'node-places' }, ...places),
-    story(node),
+    story(node, alone),
   );
 }
 
-/** The decisions of the methods, the drain and the conditions. */
-function story({ name, conditions, methods, drain, drainReasons }: DisruptedNode): HTMLElement {
+/** The decisions of the methods, the drain and the conditions. The node alone is judged when the visitor opens its story. */
+function story({ name, conditions, methods, drain, drainReasons }: DisruptedNode, alone: Alone): HTMLElement {
   const isSame = methods.every(({ text }) => text === methods[0]?.text);
   const decisions = isSame ? methods.slice(0, 1).map(({ text }) => entry('Every method', [text])) : methods.map(({ method, text }) => entry(method, [text]));
-  const rows = [...decisions, entry('Drain', drain ? [drain, ...drainReasons] : []), entry('Conditions', conditions)];
-  return h('details', {}, h('summary', { 'data-keep': `node ${name}` }, 'What each method decides, and the drain'), h('dl', { class: 'node-story' }, ...rows.flat()));
+  const own = h('div', {});
+  const rows = [...decisions.flat(), own, ...entry('Drain', drain ? [drain, ...drainReasons] : []), ...entry('Conditions', conditions)];
+  const details = h('details', {}, h('summary', { 'data-keep': `node ${name}` }, 'What each method decides, and the drain'), h('dl', { class: 'node-story' }, ...rows));
+  const show = async () => {
+    const text = await alone(name).catch((error: Error) => error.message);
+    if (text) own.append(...entry('This node alone', [text]));
+  };
+  details.addEventListener('toggle', () => void show(), { once: true });
+  return details;
 }
 
 function entry(name: string, texts: string[]): HTMLElement[] {

@@ -128,6 +128,13 @@ export class DisruptionView {
     if (input() !== now) await this.#judge();
   }
 
+  /** Asks about single nodes of an answer. */
+  #alone({ at }: Disruption): (node: string) => Promise<string | null> {
+    const { app } = this;
+    const [files, release] = [app.manifests, app.state.settings.karpenterVersion];
+    return (node) => placementWorker.call('alone', [files, release, at, node], LIMIT);
+  }
+
   #draw(): void {
     if (!this.#view || !(this.#result || this.#problem)) return;
     const result = this.#result;
@@ -152,7 +159,7 @@ export class DisruptionView {
     parts.push(legend());
     // Without nodes nothing depends on zones and prices.
     if (result.nodes.length > 0) {
-      parts.push(nodeList(result, go), h('div', { class: 'part' }, h('h3', {}, 'Assumed'), assumedList(result.assumptions)));
+      parts.push(nodeList(result, go, this.#alone(result)), h('div', { class: 'part' }, h('h3', {}, 'Assumed'), assumedList(result.assumptions)));
     }
     const time = `Judged for Karpenter ${result.karpenterVersion} at ${utcTime(Date.parse(result.at))} UTC in ${Math.max(1, Math.round(this.#ms))} ms.`;
     parts.push(h('p', { class: 'part digest', id: 'disruption-time', 'data-ms': this.#ms.toFixed(1) }, time));

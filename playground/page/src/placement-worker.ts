@@ -35,6 +35,7 @@ const methods: Handlers<PlacementMethods> = {
     const result = JSON.parse(worldOf(files, release).disruption(at)) as Disruption;
     return { result, ms: performance.now() - before };
   },
+  alone: (files, release, at, node) => JSON.parse(worldOf(files, release).alone(at, node)) as string | null,
   schedules: (files, release, at) => JSON.parse(worldOf(files, release).schedules(at)) as ScheduleWeek[],
 };
 

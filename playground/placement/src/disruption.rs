@@ -19,15 +19,7 @@ const MOST: usize = 100;
 
 /// Returns the weeks of the NodePools and the obstacles of the nodes.
 pub(crate) fn report(objects: &[Object<'_>], options: Options, at: Timestamp) -> Value {
-    let question = Question {
-        at,
-        node_counts: BTreeMap::new(),
-        nominated: BTreeSet::new(),
-        marked_for_deletion: BTreeSet::new(),
-        feature_gates: Vec::new(),
-        alone: None,
-    };
-    let answer = answer(&question, options.settings, objects);
+    let answer = answer(&question(at, None), options.settings, objects);
     let nodes = &answer.judgement.nodes;
     json!({
         "karpenterVersion": answer.release.to_string(),
@@ -40,6 +32,23 @@ pub(crate) fn report(objects: &[Object<'_>], options: Options, at: Timestamp) ->
         "unevaluated": answer.judgement.methods.iter().map(|method| method.unevaluated).max(),
         "assumptions": options.assumptions,
     })
+}
+
+/// Returns the result of consolidation if Karpenter looked at a node first; null if something is in the way.
+pub(crate) fn alone(objects: &[Object<'_>], options: Options, at: Timestamp, node: &str) -> Value {
+    let answer = answer(&question(at, Some(node.to_owned())), options.settings, objects);
+    answer.node(node).and_then(story::alone).into()
+}
+
+fn question(at: Timestamp, alone: Option<String>) -> Question {
+    Question {
+        at,
+        node_counts: BTreeMap::new(),
+        nominated: BTreeSet::new(),
+        marked_for_deletion: BTreeSet::new(),
+        feature_gates: Vec::new(),
+        alone,
+    }
 }
 
 fn pool(answer: &Answer<'_>, pool: &PoolAnswer<'_>) -> Value {

@@ -87,6 +87,16 @@ impl World {
         Ok(disruption::report(&objects, options, at).to_string())
     }
 
+    /// Returns what consolidation would do with a node if Karpenter looked at it first, as a string; null if something is in
+    /// the way.
+    pub fn alone(&self, at: &str, node: &str) -> Result<String, String> {
+        let at = time(at)?;
+        let built = BuiltObjects::of(&self.files);
+        let objects = built.objects(&self.files);
+        let options = self.options(&Choices::default(), &built, &objects)?;
+        Ok(disruption::alone(&objects, options, at, node).to_string())
+    }
+
     /// Returns the week of each budget with a schedule, from a time on.
     pub fn schedules(&self, at: &str) -> Result<String, String> {
         let at = time(at)?;

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use disruption::cluster::{ClusterPod, Protection};
 use disruption::drain::expires_at;
 use disruption::judgement::JudgedNode;
-use disruption::methods::Alone;
 use karpenter::labels::DO_NOT_DISRUPT;
 use karpwarden::disrupt::{Answer, story, words};
 use manifest::tree::Node;
@@ -96,26 +95,11 @@ fn write_methods(out: &mut dyn Write, answer: &Answer<'_>, node: &JudgedNode<'_>
     Ok(())
 }
 
-/// The result of consolidation if Karpenter looked at this node first.
 fn write_alone(out: &mut dyn Write, node: &JudgedNode<'_>) -> io::Result<()> {
-    let text = match &node.alone {
-        None => return Ok(()),
-        Some(Alone::Possible(command)) => story::command(command),
-        Some(Alone::TooLittle(command, score)) => {
-            format!(
-                "{}, but the policy Balanced rejects its score of {:.2}",
-                story::command(command),
-                score.value()
-            )
-        }
-        Some(Alone::Impossible(Some(message))) => {
-            let remedy = words::remedy(message);
-            let separator = if remedy.is_empty() { "" } else { "; " };
-            format!("{message}{separator}{remedy}")
-        }
-        Some(Alone::Impossible(None)) => "nothing".to_owned(),
-    };
-    writeln!(out, "  {:<24} {}", "this node alone", printable(&text))
+    match story::alone(node) {
+        Some(text) => writeln!(out, "  {:<24} {}", "this node alone", printable(&text)),
+        None => Ok(()),
+    }
 }
 
 fn write_drain(
