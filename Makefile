@@ -20,15 +20,11 @@ floor         := $(floor_dir)/floor.wasm
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# rustfmt does not see files declared through the macro `family!`, so `cargo fmt` skips the rules.
-fmt_rules := find src/rules -name '*.rs' -exec rustfmt --edition 2024
-
 # ---- Tests: check < test < ready ------------------------------------------------------------------------------------
 
 .PHONY: check
 check: ## Check the engine, the command line and the policy: formatting, lints, tests; to run after each change
 	$(CARGO) fmt --all --check
-	$(fmt_rules) --check {} +
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	$(CARGO) test --locked
 
@@ -47,14 +43,12 @@ setup: ## Install what the tests need and this machine lacks: WebAssembly target
 .PHONY: fmt
 fmt: ## Format every crate
 	$(CARGO) fmt --all
-	$(fmt_rules) {} +
 	cd $(floor_dir) && $(CARGO) fmt
 	cd fuzz && $(CARGO) fmt
 
 .PHONY: fmt-check
 fmt-check: ## Check the formatting of every crate
 	$(CARGO) fmt --all --check
-	$(fmt_rules) --check {} +
 	cd $(floor_dir) && $(CARGO) fmt --check
 	cd fuzz && $(CARGO) fmt --check
 
@@ -142,6 +136,13 @@ rule: ## Write the skeleton of a rule: make rule FAMILY=nodeclass NAME=my-rule
 generate: ## Write the derived files: rule reference, metadata, settings form, schemas, install manifests
 	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --test docs
 	$(CARGO) run --quiet --locked --package karpwarden-generate
+
+# Options of cargo-mutants in `make mutants`, such as MUTANTS='--file src/rules/taint.rs' or MUTANTS='--shard 3/32'.
+MUTANTS ?=
+
+.PHONY: mutants
+mutants: ## Change the code in small ways, and list the changes that no test notices; needs cargo-mutants
+	$(call if-installed,cargo-mutants,cargo install --locked cargo-mutants,$(CARGO) mutants $(MUTANTS))
 
 # Seconds for each fuzz target in `make fuzz`.
 FUZZ_SECONDS ?= 60

@@ -81,12 +81,10 @@ macro_rules! rule {
     };
 }
 
-/// Declares the rules of a family, one module each. `name in "feature"` is a rule that only programs with this feature include.
+/// Lists the rules of a family by their modules. `name in "feature"` is a rule that only programs with this feature include.
 #[macro_export]
 macro_rules! family {
     ($($rule:ident $(in $feature:tt)?),* $(,)?) => {
-        $(pub(crate) mod $rule;)*
-
         /// The rules of this family that the program includes.
         pub(super) const RULES: &[&$crate::rule::Rule] =
             &[$($(#[cfg(feature = $feature)])? &$rule::RULE),*];

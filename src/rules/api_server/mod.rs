@@ -3,6 +3,21 @@
 //! [`objects::validation`] finds every refusal of an object in every release; the context keeps the result for the rules
 //! of this family, each of which reports its own refusals.
 
+pub(crate) mod api_duplicate;
+pub(crate) mod api_enum;
+pub(crate) mod api_format;
+pub(crate) mod api_immutable;
+pub(crate) mod api_length;
+pub(crate) mod api_metadata;
+pub(crate) mod api_pattern;
+pub(crate) mod api_range;
+pub(crate) mod api_required;
+pub(crate) mod api_rule;
+pub(crate) mod api_type;
+pub(crate) mod api_type_meta;
+pub(crate) mod api_unknown_field;
+pub(crate) mod removed_api_version;
+
 family! {
     api_duplicate,
     api_enum,
@@ -127,8 +142,6 @@ pub(super) fn shown(node: Node<'_>) -> String {
     }
 }
 
-/// The size of a volume that a text probably means, in the form of the API: `100Gi` for `100`, `100GB` and `100gi`. A fraction
-/// of TiB becomes GiB.
 /// Help for a bare number in a field with a time. `expireAfter: 0` would end each node at once; its author probably means that
 /// nodes do not expire.
 fn time_with_unit(field: &str, number: &str) -> Option<String> {
@@ -140,6 +153,8 @@ fn time_with_unit(field: &str, number: &str) -> Option<String> {
     })
 }
 
+/// The size of a volume that a text probably means, in the form of the API: `100Gi` for `100`, `100GB` and `100gi`. A fraction
+/// of TiB becomes GiB.
 fn volume_size(text: &str) -> Option<String> {
     const GIB_PER_TIB: f64 = 1024.0;
     let digits = text.find(|char: char| !char.is_ascii_digit() && char != '.').unwrap_or(text.len());

@@ -1,5 +1,11 @@
 //! Rules about the text itself, and about suppressions and exceptions.
 
+pub(crate) mod exception_expired;
+pub(crate) mod suppression_of_unknown_rule;
+pub(crate) mod suppression_unused;
+pub(crate) mod suppression_without_reason;
+pub(crate) mod yaml_duplicate_key;
+
 family! {
     exception_expired,
     suppression_of_unknown_rule,

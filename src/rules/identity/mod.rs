@@ -1,5 +1,31 @@
 //! Conflicting cluster identity.
 
+pub(crate) mod cluster_endpoint_malformed;
+pub(crate) mod cluster_name_mismatch;
+pub(crate) mod cluster_name_shared;
+pub(crate) mod clustername_empty;
+pub(crate) mod controller_image_is_chart;
+pub(crate) mod controller_option_unknown;
+pub(crate) mod helm_options_exclusive;
+pub(crate) mod helm_values_removed_keys;
+pub(crate) mod iam_allows_everything;
+pub(crate) mod iam_delete_unscoped;
+pub(crate) mod iam_duplicate_sid;
+pub(crate) mod iam_passrole_mismatch;
+pub(crate) mod iam_permission_needed;
+pub(crate) mod iam_policies_split;
+pub(crate) mod iam_tag_condition_mismatch;
+pub(crate) mod interruptible_reservations_unseen;
+pub(crate) mod interruption_queue_malformed;
+pub(crate) mod interruption_queue_shared;
+pub(crate) mod karpenter_on_own_nodes;
+pub(crate) mod launch_template_tag_renamed;
+pub(crate) mod restricted_tags;
+pub(crate) mod selector_cluster_mismatch;
+pub(crate) mod selector_not_cluster_specific;
+pub(crate) mod sg_cluster_tag_selector;
+pub(crate) mod two_controllers;
+
 family! {
     cluster_endpoint_malformed in "kubernetes",
     cluster_name_mismatch,

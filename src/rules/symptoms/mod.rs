@@ -1,5 +1,8 @@
 //! Rules for what observes Karpenter: metrics in alerts and dashboards.
 
+pub(crate) mod metric_removed;
+pub(crate) mod metric_renamed;
+
 family! {
     metric_removed in "files",
     metric_renamed in "files",

@@ -1,4 +1,4 @@
-//! `cargo xtask new-rule`: writes the skeleton of a rule, and its line in the family's list.
+//! `cargo xtask new-rule`: writes the skeleton of a rule, and its lines in the family.
 
 use std::fs;
 use std::path::Path;
@@ -36,15 +36,20 @@ pub(crate) fn write(root: &Path, family: &str, name: &str) -> Result<String, Str
     Ok(file.strip_prefix(root).unwrap_or(&file).display().to_string())
 }
 
-/// The list with the rule added, in alphabetical order.
-fn with_rule(list: &str, module: &str) -> Option<String> {
-    let (before, rest) = list.split_once("family! {\n").or_else(|| list.split_once("family! {"))?;
+/// The text of a family with the rule added to the modules and to the list, in alphabetical order.
+fn with_rule(text: &str, module: &str) -> Option<String> {
+    let (before, rest) = text.split_once("\nfamily! {\n")?;
     let (rules, after) = rest.split_once('}')?;
+    let declaration = format!("pub(crate) mod {module};");
+    let (mut modules, head): (Vec<&str>, Vec<&str>) =
+        before.lines().partition(|line| line.starts_with("pub(crate) mod "));
+    modules.push(&declaration);
+    modules.sort_unstable();
     let mut rules: Vec<&str> = rules.split(',').map(str::trim).filter(|rule| !rule.is_empty()).collect();
     rules.push(module);
     rules.sort_unstable();
-    let lines = rules.join(",\n    ");
-    Some(format!("{before}family! {{\n    {lines},\n}}{after}"))
+    let (head, modules, rules) = (head.join("\n"), modules.join("\n"), rules.join(",\n    "));
+    Some(format!("{head}\n{modules}\n\nfamily! {{\n    {rules},\n}}{after}"))
 }
 
 fn skeleton(family: &str, name: &str) -> String {
@@ -162,12 +167,10 @@ mod tests {
 
     #[test]
     fn adds_a_rule_in_alphabetical_order() {
-        let list = "//! Words.\n\nfamily! {\n    b_rule,\n}\n";
-        assert_eq!(
-            with_rule(list, "a_rule").unwrap(),
-            "//! Words.\n\nfamily! {\n    a_rule,\n    b_rule,\n}\n"
-        );
-        assert_eq!(with_rule("family! {}\n", "a").unwrap(), "family! {\n    a,\n}\n");
+        let text = "//! Words.\n\npub(crate) mod b_rule;\n\nfamily! {\n    b_rule in \"files\",\n}\n";
+        let added = "//! Words.\n\npub(crate) mod a_rule;\npub(crate) mod b_rule;\n\nfamily! {\n    a_rule,\n    \
+             b_rule in \"files\",\n}\n";
+        assert_eq!(with_rule(text, "a_rule").unwrap(), added);
         assert_eq!(with_rule("no list", "a"), None);
     }
 
