@@ -2,7 +2,8 @@
 //!
 //! All rules check each input at three sizes, each twice the one before, as a WebAssembly module (`tools/counted`) whose
 //! instructions are counted. The report in each format is counted for copies of the whole example. The program prints every
-//! input that grows faster than n log n, and fails; `--rule NAME` checks one example.
+//! input that grows faster than n log n, or than pods × NodePools if an example has both, and fails; `--rule NAME` checks one
+//! example.
 
 use std::env;
 use std::process::ExitCode;
@@ -18,6 +19,10 @@ const SIZE: usize = 250;
 /// What the second doubling may cost, in percent of what the first doubling costs. It is 200 in linear growth, 220 for n log n,
 /// and 400 for n².
 const MOST: u64 = 250;
+/// The same, if an example has pods and NodePools: each pod is compared with each NodePool, so copies of both grow like n².
+const MOST_OF_PAIRS: u64 = 440;
+/// The smallest number of copies of pods and NodePools.
+const PAIRED: usize = 25;
 /// Fewer instructions for the second doubling say nothing about growth.
 const LEAST: u64 = 2_000_000;
 
@@ -47,15 +52,19 @@ fn main() -> ExitCode {
             }
         }
     }
-    println!("{inputs} inputs, {faults} of them grow faster than n log n");
+    println!("{inputs} inputs, {faults} of them grow too fast");
     ExitCode::from(u8::from(faults > 0))
 }
 
 /// What is wrong with the growth of an input.
 fn fault(meter: &Meter, operation: &str, example: &[Value], growth: &Growth) -> Option<String> {
+    let (size, most) = match growth {
+        Growth::Documents if compares_pods(example) => (PAIRED, MOST_OF_PAIRS),
+        _ => (SIZE, MOST),
+    };
     let mut counts = [0; 3];
     for (count, factor) in counts.iter_mut().zip([1, 2, 4]) {
-        let lines = text(example, growth, SIZE * factor);
+        let lines = text(example, growth, size * factor);
         match meter.call(operation, lines.as_bytes(), &FakeCluster::offline()) {
             Ok(cost) => *count = cost.instructions,
             // The lines before the last are a backtrace of WebAssembly.
@@ -64,9 +73,17 @@ fn fault(meter: &Meter, operation: &str, example: &[Value], growth: &Growth) -> 
     }
     let [one, two, four] = counts;
     let (first, second) = (two.saturating_sub(one), four.saturating_sub(two));
-    (second > LEAST && second > first.saturating_mul(MOST) / 100).then(|| {
-        format!("{SIZE}, {} and {} items take {one}, {two} and {four} instructions", SIZE * 2, SIZE * 4)
+    (second > LEAST && second > first.saturating_mul(most) / 100).then(|| {
+        format!("{size}, {} and {} items take {one}, {two} and {four} instructions", size * 2, size * 4)
     })
+}
+
+/// Whether an example has NodePools, and pods to compare with them.
+fn compares_pods(example: &[Value]) -> bool {
+    let has = |kinds: &[&str]| {
+        example.iter().any(|document| document["kind"].as_str().is_some_and(|kind| kinds.contains(&kind)))
+    };
+    has(&["NodePool"]) && has(&["Pod", "Deployment", "DaemonSet", "StatefulSet", "Job", "CronJob"])
 }
 
 /// A way to make an example longer.
