@@ -17,11 +17,6 @@ use values::quantity::Quantity;
 use crate::rules::labels::pod_no_matching_pool::{is_certain, is_probable};
 use crate::simulate::Options;
 
-/// The default of `vmMemoryOverheadPercent`: Karpenter expects a node to report this much less memory than its instance type has,
-/// until it has seen a node of the type (pkg/operator/options/options.go and pkg/providers/instancetype/instancetype.go of
-/// aws/karpenter-provider-aws at v1.14.1).
-const MEMORY_OVERHEAD: f64 = 0.075;
-
 /// The room on the nodes of a cluster, as it is with the controller's settings in the input.
 pub(crate) fn of<'c>(inventory: &'c Inventory<'_>, context: &Context<'_, '_>) -> &'c NodeRoom {
     let (_, release) = context.settings.karpenter.ends();
@@ -70,8 +65,9 @@ pub(crate) fn severity(pod: Pod<'_>, shortages: &[Shortage], context: &Context<'
         _ => Severity::Info,
     };
     // A sum of DaemonSets is right only if all of them run in the same cluster.
-    let is_doubtful =
-        shortages.iter().any(|one| is_within_overhead(one) || (one.is_due_to_daemons && !is_complete));
+    let is_doubtful = shortages
+        .iter()
+        .any(|one| is_within_overhead(one, context) || (one.is_due_to_daemons && !is_complete));
     match (severity, is_critical(pod) && !is_for_karpenter(pod)) {
         (Severity::Info, true) => None,
         (_, true) => Some(Severity::Info),
@@ -94,12 +90,14 @@ pub(crate) fn needs_toleration(misfit: &Misfit) -> bool {
     !misfit.tainted.is_empty() && misfit.shortages.iter().all(|one| one.missing.iter().any(is_accelerator))
 }
 
-/// Whether only memory is missing, and not more than the overhead that Karpenter expects before it has seen a node.
-pub(crate) fn is_within_overhead(shortage: &Shortage) -> bool {
+/// Whether only memory is missing, and not more than `vmMemoryOverheadPercent`: Karpenter expects a node to report this much less
+/// memory than its instance type has, until it has seen a node of the type (pkg/providers/instancetype/instancetype.go of
+/// aws/karpenter-provider-aws at v1.14.1).
+pub(crate) fn is_within_overhead(shortage: &Shortage, context: &Context<'_, '_>) -> bool {
     let [missing] = shortage.missing.as_slice() else { return false };
     #[expect(clippy::cast_precision_loss, reason = "only compared")]
     let part = missing.requested.nano() as f64 / missing.largest.nano().max(1) as f64;
-    missing.name == "memory" && part * (1.0 - MEMORY_OVERHEAD) <= 1.0
+    missing.name == "memory" && part * (1.0 - of(context.inventory, context).memory_overhead()) <= 1.0
 }
 
 /// The comparison of a pod with the instance types of a NodePool.

@@ -66,9 +66,12 @@ impl<'d> ServedZones<'d> {
 
 /// The zones that the requirements of a NodePool list.
 pub fn listed_zones(pool: NodePool<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
+    let (named, excluded) = zones_of(pool);
+    let named = named.unwrap_or_default();
     let items = pool.requirements().parsed();
     let zones = items.filter(|item| ZONE_KEYS.contains(&item.key) && item.operator == "In");
-    zones.flat_map(LabelRequirement::values)
+    let zones = zones.flat_map(LabelRequirement::values);
+    zones.filter(move |(zone, _)| named.contains(zone) && !excluded.contains(zone))
 }
 
 /// Returns the zones that a NodePool names, if it names any, and the zones that it excludes.

@@ -157,32 +157,57 @@ fn other_namespace<'d>(definition: Object<'d>, context: &Context<'_, 'd>) -> Opt
     Some(finding.related(Place::value(controller.name_node()), "the controller"))
 }
 
-fn leftover_configuration(configuration: Object<'_>) -> Option<Finding<'_>> {
+fn leftover_configuration(configuration: Object<'_>) -> Vec<Finding<'_>> {
     if !CONFIGURATIONS.contains(&configuration.name()) {
-        return None;
+        return Vec::new();
     }
-    let is_asked = |webhook: &Node<'_>| webhook.items_at(&["rules"]).any(is_about_v1);
-    let webhooks: Vec<_> = items_of(configuration.at(&["webhooks"])).filter(is_asked).collect();
-    let is_ignored = webhooks.iter().all(|webhook| webhook.str_at(&["failurePolicy"]) == Some("Ignore"));
-    let (consequence, severity) = match (webhooks.is_empty(), is_ignored) {
-        (true, _) => ("the API server calls it for no object of version `v1`", Severity::Warning),
-        (_, true) => {
-            ("the API server waits for it at each change of a NodePool or an EC2NodeClass", Severity::Warning)
-        }
-        _ => ("the API server refuses each change of a NodePool or an EC2NodeClass", Severity::Error),
+    let webhooks = |is_asked: fn(Node<'_>) -> bool| {
+        items_of(configuration.at(&["webhooks"]))
+            .filter(move |webhook| is_asked(*webhook))
+            .collect::<Vec<_>>()
     };
-    let message = format!("since 1.0 Karpenter does not serve this webhook: {consequence}");
-    let finding = Finding::new(&RULE, Place::value(configuration.name_node()), message).severity(severity);
-    Some(finding.help("delete the webhook configuration"))
+    let finding = |webhooks: &[Node<'_>], releases: Releases| {
+        let is_ignored = webhooks.iter().all(|webhook| webhook.str_at(&["failurePolicy"]) == Some("Ignore"));
+        let (consequence, severity) = match (webhooks.is_empty(), is_ignored) {
+            (true, _) => ("the API server calls it for no object of version `v1`", Severity::Warning),
+            (_, true) => (
+                "the API server waits for it at each change of a NodePool or an EC2NodeClass",
+                Severity::Warning,
+            ),
+            _ => ("the API server refuses each change of a NodePool or an EC2NodeClass", Severity::Error),
+        };
+        let message = format!("since 1.0 Karpenter does not serve this webhook: {consequence}");
+        let finding = Finding::new(&RULE, Place::value(configuration.name_node()), message);
+        finding.severity(severity).releases(releases).help("delete the webhook configuration")
+    };
+    let (asked, asked_in_1_0) = (webhooks(is_about_v1), webhooks(is_about_v1_in_1_0));
+    if asked.len() == asked_in_1_0.len() {
+        return vec![finding(&asked, Releases::ALL)];
+    }
+    vec![finding(&asked_in_1_0, Releases::until(0)), finding(&asked, Releases::since(1))]
 }
 
-/// Whether a rule of a webhook matches Karpenter's objects of version `v1`. With the definitions since 1.1, which have no other
-/// version, the API server matches no rule about `v1beta1`.
-fn is_about_v1(rule: Node<'_>) -> bool {
+/// Whether a webhook is for Karpenter's objects of version `v1`. With the definitions since 1.1, which have no other version, the
+/// API server matches no rule about `v1beta1`.
+fn is_about_v1(webhook: Node<'_>) -> bool {
+    webhook.items_at(&["rules"]).any(|rule| is_about(rule, &["v1", "*"]))
+}
+
+/// The same with the definitions of 1.0, which have both versions: unless `matchPolicy` is `Exact`, the API server converts an
+/// object for a rule about the other version (the reference of `ValidatingWebhook` in Kubernetes).
+fn is_about_v1_in_1_0(webhook: Node<'_>) -> bool {
+    let versions: &[&str] = match webhook.str_at(&["matchPolicy"]) {
+        Some("Exact") => &["v1", "*"],
+        _ => &["v1", "v1beta1", "*"],
+    };
+    webhook.items_at(&["rules"]).any(|rule| is_about(rule, versions))
+}
+
+fn is_about(rule: Node<'_>, versions: &[&str]) -> bool {
     let has = |field: &str, accepted: &[&str]| {
         rule.items_at(&[field]).any(|item| item.as_str().is_some_and(|text| accepted.contains(&text)))
     };
-    has("apiGroups", &["karpenter.sh", "karpenter.k8s.aws", "*"]) && has("apiVersions", &["v1", "*"])
+    has("apiGroups", &["karpenter.sh", "karpenter.k8s.aws", "*"]) && has("apiVersions", versions)
 }
 
 #[cfg(test)]
@@ -261,5 +286,12 @@ mod tests {
         let old = findings(&RULE, &with_rules("validation.webhook.karpenter.sh", "Fail", "v1beta1"));
         assert!(old.contains("warning ValidatingWebhookConfiguration"), "{old}");
         assert!(old.contains("calls it for no object of version `v1`"), "{old}");
+        let in_1_0 = |version: &str| {
+            findings_with(&RULE, &with_rules("validation.webhook.karpenter.sh", "Fail", version), &at("1.0"))
+        };
+        assert!(in_1_0("v1beta1").contains("error ValidatingWebhookConfiguration"));
+        let exact = with_rules("validation.webhook.karpenter.sh", "Fail", "v1beta1")
+            .replace("failurePolicy", "matchPolicy: Exact, failurePolicy");
+        assert!(findings_with(&RULE, &exact, &at("1.0")).contains("warning"));
     }
 }

@@ -122,11 +122,11 @@ fn explain<'d>(
         None => format!("there is no field `{name}`"),
     };
     let finding = Finding::new(&RULE, place, message);
-    let Some(absent) = absent else { return finding.help(format!("remove `{name}`")) };
-    if let Some(near) = nearest(name, absent.iter().copied()) {
+    if let Some(near) = absent.and_then(|absent| nearest(name, absent.iter().copied())) {
         return finding.rename(node, near);
     }
-    let help = moved(name, holder).map(str::to_owned).or_else(|| elsewhere(name, node, root));
+    let moved = moved(name, holder).map(str::to_owned);
+    let help = moved.or_else(|| absent.and_then(|_| elsewhere(name, node, root)));
     finding.help(help.unwrap_or_else(|| format!("remove `{name}`")))
 }
 
@@ -240,6 +240,16 @@ mod tests {
           help: write `values`
           unsafe fix: write `values`: "values"
         "#);
+    }
+
+    #[test]
+    fn fields_of_v1beta1_have_their_help_among_many_unknown_fields() {
+        let many: Vec<_> = (0..200).map(|number| format!("  zz{number}: 1")).collect();
+        let text = format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n{}\n  ttlSecondsUntilExpired: 1\n",
+            many.join("\n")
+        );
+        assert!(findings(&super::RULE, &text).contains("write `spec.template.spec.expireAfter`"));
     }
 
     #[test]

@@ -21,7 +21,7 @@ rule! {
     /// ## Why it is bad
     ///
     /// Karpenter tries the NodePools in the order of their weights, and takes the first that a pod fits. Every pod that fits the
-    /// specific NodePool fits the broad one as well, so the specific NodePool launches nodes only for pods that require
+    /// specific NodePool fits the broad one as well, so the specific NodePool launches nodes only for pods that ask for
     /// `karpenter.sh/nodepool` with its name.
     ///
     /// ## Example
@@ -123,7 +123,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     }
     let name = first.pool.object().name();
     let message = format!(
-        "`{name}` has the greater weight ({}), no taints and no limits, and allows all instances of this NodePool: Karpenter launches nodes from this NodePool only for pods that require its name",
+        "`{name}` has the greater weight ({}), no taints and no limits, and allows all instances of this NodePool: Karpenter launches nodes from this NodePool only for pods that ask for it by name",
         first.weight
     );
     findings.push(
@@ -177,7 +177,7 @@ mod tests {
          12 |   weight: 3
             |           ^
         info NodePool/narrow spec.weight [all]
-          `broad` has the greater weight (9), no taints and no limits, and allows all instances of this NodePool: Karpenter launches nodes from this NodePool only for pods that require its name
+          `broad` has the greater weight (9), no taints and no limits, and allows all instances of this NodePool: Karpenter launches nodes from this NodePool only for pods that ask for it by name
           help: give this NodePool the greater `weight`, or a label that its pods select
           see line 5 spec.weight: the greater weight
         ");

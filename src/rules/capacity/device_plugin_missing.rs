@@ -1,27 +1,25 @@
-use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::inventory::Inventory;
 use lint::rule::{Fixes, On};
-use manifest::tree::Node;
 use objects::device_plugins::{device, resources};
-use objects::node_claim::NodeClassRef;
-use objects::node_class::Ec2NodeClass;
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use objects::pod::Pod;
 use scheduling::taints::PoolTaint;
 use scheduling::template::Obstacle;
+use userdata::image_family::ImageFamily;
 
-use crate::rules::{node_room, pools_of_pod};
+use crate::rules::{ami_family, node_room, pools_of_pod};
 
 rule! {
     /// ## What it does
     ///
-    /// Checks that the DaemonSet of a device plugin tolerates the taints of every NodePool in the input whose instance types
-    /// have the device: the device plugins of NVIDIA and AMD GPUs, of AWS Neuron and of EFA. If the input is complete
-    /// (`--complete`) and has DaemonSets, but no device plugin, the rule reports the pods that request the device.
+    /// Checks that the DaemonSet of a device plugin tolerates the taints of every NodePool in the input all of whose instance
+    /// types have the device: the device plugins of NVIDIA and AMD GPUs, of AWS Neuron and of EFA. If the input has every
+    /// NodePool (`--complete`) and DaemonSets, but no device plugin, an info names the pods that request the device: an add-on
+    /// of EKS may install the plugin.
     ///
     /// ## Why it is bad
     ///
@@ -32,6 +30,8 @@ rule! {
     /// ## What is not reported
     ///
     /// - NodePools with Bottlerocket, whose NVIDIA variants contain the device plugin;
+    /// - NodePools that allow instance types without the device, too: Karpenter launches one with the device only for a pod
+    ///   that requests it;
     /// - device plugins of which the input has several DaemonSets, which may run on different nodes.
     ///
     /// ## Example
@@ -147,8 +147,13 @@ fn missed_pool<'d>(pod: Pod<'d>, resource: &str, context: &Context<'_, 'd>) -> O
     }
     let tainted = |(pool, taint)| Some((pool, taint?));
     let selected = pools_of_pod::selected(pod, context).into_iter().filter_map(tainted);
+    // Other NodePools get instance types with the device only if a pod asks for it.
+    let room = node_room::of(context.inventory, context);
+    let is_for_device = |pool: NodePool<'d>| {
+        room.offers_only(pool.object().name(), resource) && !is_on_bottlerocket(pool, context)
+    };
     let missed: Vec<(NodePool<'d>, PoolTaint<'d>)> =
-        selected.filter(|(pool, _)| needs_plugin(*pool, resource, context)).take(MAX_RELATED).collect();
+        selected.filter(|(pool, _)| is_for_device(*pool)).take(MAX_RELATED).collect();
     let (pool, taint) = missed.first()?;
     let message = format!(
         "the device plugin does not run on the nodes of the NodePool `{}`, because it does not tolerate the taint `{taint}`: these nodes never register `{resource}`",
@@ -177,35 +182,30 @@ fn without_plugin<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> Option<Finding
     if !context.inventory.is_complete() || context.anywhere(plugins) {
         return None;
     }
-    let pool =
-        pools_of_pod::of_pod(pod, context).into_iter().find(|pool| needs_plugin(*pool, resource, context))?;
+    let room = node_room::of(context.inventory, context);
+    let offers = |pool: &NodePool<'d>| {
+        room.offers(pool.object().name(), resource) && !is_on_bottlerocket(*pool, context)
+    };
+    let pool = pools_of_pod::of_pod(pod, context).into_iter().find(offers)?;
     let name = pool.object().name();
     let message = format!(
-        "no DaemonSet of {} is the device plugin for `{resource}`: nodes of the NodePool `{name}` never register it, and the pod does not start",
+        "no DaemonSet of {} is the device plugin for `{resource}`: without the plugin, nodes of the NodePool `{name}` never register the resource, and the pod does not start",
         context.scope()
     );
+    // An add-on of EKS or another repository may install the plugin.
     let finding = Finding::new(&RULE, Place::value(request), message)
-        .help("install the device plugin, with a toleration for the taints of the NodePool");
+        .severity(Severity::Info)
+        .help("install the device plugin, with a toleration for the taints of the NodePool, unless an add-on or another repository does");
     Some(finding.related(
         node_room::place_of_types(pool),
         format!("instance types of the NodePool `{name}` have `{resource}`"),
     ))
 }
 
-/// Whether instance types of a NodePool have a device, and need a device plugin for it.
-fn needs_plugin(pool: NodePool<'_>, resource: &str, context: &Context<'_, '_>) -> bool {
-    let room = node_room::of(context.inventory, context);
-    room.offers(pool.object().name(), resource) && !is_on_bottlerocket(pool, context)
-}
-
 /// Whether the nodes of a NodePool run Bottlerocket.
-fn is_on_bottlerocket(pool: NodePool<'_>, context: &Context<'_, '_>) -> bool {
-    let name = pool.node_class_ref().and_then(NodeClassRef::name).and_then(Node::as_str);
-    let class =
-        name.and_then(|name| context.inventory.find(Kind::NODE_CLASS.group, Kind::NODE_CLASS.name, name));
-    let class = class.and_then(Ec2NodeClass::of);
-    let names = class.into_iter().flat_map(|class| class.ami_family().into_iter().chain(class.ami_aliases()));
-    names.filter_map(Node::as_str).any(|name| name.to_ascii_lowercase().starts_with("bottlerocket"))
+fn is_on_bottlerocket<'d>(pool: NodePool<'d>, context: &Context<'_, 'd>) -> bool {
+    let class = context.inventory.node_class_of(pool);
+    class.is_some_and(|(class, _)| ami_family::of(class) == Some(ImageFamily::Bottlerocket))
 }
 
 #[cfg(test)]
@@ -249,6 +249,12 @@ mod tests {
     }
 
     #[test]
+    fn accepts_tainted_nodepools_that_have_the_device_only_if_a_pod_asks_for_it() {
+        let infra = pool("infra", "m6i.large, g5.xlarge", TAINT);
+        silent(&RULE, &(al2023() + &infra + &plugin("nvidia", "tolerations: [{key: nvidia.com/gpu}]")));
+    }
+
+    #[test]
     fn accepts_nodepools_without_the_device_or_with_bottlerocket() {
         silent(&RULE, &(al2023() + &pool("other", "m6i.large", TAINT) + &plugin("nvidia", "")));
         silent(&RULE, &(al2023() + &pool("neuron", "inf2.xlarge", TAINT) + &plugin("nvidia", "")));
@@ -264,9 +270,9 @@ mod tests {
         insta::assert_snapshot!(in_complete(&with_daemon), @"
          25 |     resources: {requests: {nvidia.com/gpu: 1}}
             |                                            ^
-        warning Pod/a spec.containers[0].resources.requests.nvidia.com/gpu [all]
-          no DaemonSet of this input is the device plugin for `nvidia.com/gpu`: nodes of the NodePool `gpu` never register it, and the pod does not start
-          help: install the device plugin, with a toleration for the taints of the NodePool
+        info Pod/a spec.containers[0].resources.requests.nvidia.com/gpu [all]
+          no DaemonSet of this input is the device plugin for `nvidia.com/gpu`: without the plugin, nodes of the NodePool `gpu` never register the resource, and the pod does not start
+          help: install the device plugin, with a toleration for the taints of the NodePool, unless an add-on or another repository does
           see line 15 spec.template.spec.requirements: instance types of the NodePool `gpu` have `nvidia.com/gpu`
         ");
         silent(&RULE, &with_daemon);

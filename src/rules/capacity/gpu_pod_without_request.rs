@@ -16,9 +16,12 @@ rule! {
     ///
     /// ## Why it is bad
     ///
-    /// Karpenter launches an instance with GPUs for the pod, but the device plugin makes a GPU available only to containers
-    /// that request one. The pod does not see the GPU, and Karpenter counts the GPU as free. The API server knows only
-    /// `limits`, `requests` and `claims` below `resources`, and drops or refuses everything else.
+    /// Karpenter launches an instance with GPUs for the pod, but counts its GPUs as free, and places other pods there that
+    /// request them. A container that requests no GPU sees none or, with an image made for CUDA, shares all GPUs of the node
+    /// with those pods. The API server knows only `limits`, `requests` and `claims` below `resources`, and drops or refuses
+    /// everything else.
+    ///
+    /// A selector without a request is an info, because such a pod may work; a misplaced request is a warning.
     ///
     /// ## What is not reported
     ///
@@ -60,6 +63,7 @@ rule! {
     /// ## References
     ///
     /// - aws/karpenter-provider-aws#3862, #1459
+    /// - NVIDIA/k8s-device-plugin#61, #87: a container made for CUDA that requests no GPU sees all of them
     /// - website/content/en/v1.14/concepts/scheduling.md of aws/karpenter-provider-aws, "Accelerators/GPU Resources"
     RULE {
         name: "gpu-pod-without-request",
@@ -96,12 +100,12 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     }
     if let Some(selector) = selects_gpu(pod).filter(|_| !requests_device && !sees_gpu(pod)) {
         let message = format!(
-            "the pod selects nodes with GPUs by `{}`, but no container requests a GPU: it gets a node with a GPU, and no access to the GPU",
+            "the pod selects nodes with GPUs by `{}`, but no container requests a GPU: Karpenter counts the GPUs as free, and the pod sees none or, with a CUDA image, shares all of them",
             selector.key
         );
         let help =
             "add the limit `nvidia.com/gpu: 1` to the container that needs the GPU, or remove the selector";
-        findings.push(Finding::new(&RULE, selector.place(), message).help(help));
+        findings.push(Finding::new(&RULE, selector.place(), message).severity(Severity::Info).help(help));
     }
 }
 
@@ -171,8 +175,8 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &pod(SELECTOR, "resources: {limits: {cpu: 2}}")), @"
           5 |   nodeSelector: {karpenter.k8s.aws/instance-gpu-name: a10g}
             |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-        warning Pod/a spec.nodeSelector [all]
-          the pod selects nodes with GPUs by `karpenter.k8s.aws/instance-gpu-name`, but no container requests a GPU: it gets a node with a GPU, and no access to the GPU
+        info Pod/a spec.nodeSelector [all]
+          the pod selects nodes with GPUs by `karpenter.k8s.aws/instance-gpu-name`, but no container requests a GPU: Karpenter counts the GPUs as free, and the pod sees none or, with a CUDA image, shares all of them
           help: add the limit `nvidia.com/gpu: 1` to the container that needs the GPU, or remove the selector
         ");
         let every = affinity(&[term("gpu-count", "Exists"), term("gpu-memory", "Exists")].join(", "));

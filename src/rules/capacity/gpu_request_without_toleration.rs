@@ -28,6 +28,9 @@ rule! {
     /// enables the admission plugin `ExtendedResourceToleration`, which adds it. A pod that selects the NodePool by its name
     /// or by a label is reported by `pod-missing-toleration`.
     ///
+    /// The finding is a warning if the input holds every NodePool (`--complete`) or the pod selects a label of Karpenter's
+    /// nodes, and an info otherwise: the pod may run on another node group, or a webhook may add the toleration.
+    ///
     /// ## Example
     ///
     /// ```yaml
@@ -134,7 +137,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         .filter(|(pool, _)| misfit.tainted.iter().any(|name| name == pool.object().name()))
         .filter_map(|(pool, taint)| Some((pool, taint?)))
         .collect();
-    findings.extend(finding(pod, request, &tainted));
+    let severity =
+        node_room::severity(pod, &misfit.shortages, context).map(|found| found.max(Severity::Warning));
+    findings.extend(severity.and_then(|severity| finding(pod, request, &tainted, severity)));
 }
 
 /// Whether `pod-missing-toleration` or `pod-no-matching-pool` reports the pod.
@@ -148,6 +153,7 @@ fn finding<'d>(
     pod: Pod<'d>,
     request: Node<'d>,
     tainted: &[(NodePool<'d>, PoolTaint<'d>)],
+    severity: Severity,
 ) -> Option<Finding<'d>> {
     let (pool, taint) = tainted.first()?;
     let resource = request.key();
@@ -159,11 +165,13 @@ fn finding<'d>(
         "" => ("Exists", String::new()),
         value => ("Equal", format!(" value: {value},")),
     };
+    let others = if tainted.len() > 1 { "; it is enough to tolerate one of the NodePools" } else { "" };
     let help = format!(
-        "use the toleration `{{key: {}, operator: {operator},{value} effect: {}}}`",
+        "use the toleration `{{key: {}, operator: {operator},{value} effect: {}}}`{others}",
         taint.key, taint.effect
     );
     let mut finding = Finding::new(&RULE, Place::value(request), message)
+        .severity(severity)
         .help(help)
         .related(Obstacle::Taint(*taint).place_in_pod(pod)?, "the tolerations of the pod");
     for (pool, taint) in tainted {
@@ -201,12 +209,14 @@ mod tests {
         insta::assert_snapshot!(findings(&RULE, &(pools(TAINT) + &pod(GPU, ""))), @"
          35 |     resources: {requests: {nvidia.com/gpu: 1}}
             |                                            ^
-        warning Pod/a spec.containers[0].resources.requests.nvidia.com/gpu [all]
+        info Pod/a spec.containers[0].resources.requests.nvidia.com/gpu [all]
           Karpenter launches no node for this pod: it requests `nvidia.com/gpu`, but does not tolerate the taint `dedicated=gpu:NoSchedule` of the NodePool `gpu`, which offers it
           help: use the toleration `{key: dedicated, operator: Equal, value: gpu, effect: NoSchedule}`
           see line 31 spec.tolerations: the tolerations of the pod
           see line 26 spec.template.spec.taints[0]: taint of the NodePool `gpu`
         ");
+        let complete = Settings { complete_inventory: true, ..Settings::default() };
+        assert!(findings_with(&RULE, &(pools(TAINT) + &pod(GPU, "")), &complete).contains("warning Pod/a"));
         let only = al2023() + &pool("gpu", "g5.xlarge", TAINT) + &pod(GPU, "");
         assert!(findings(&RULE, &only).contains("does not tolerate the taint `dedicated=gpu:NoSchedule`"));
     }

@@ -18,6 +18,8 @@ rule! {
     ///
     /// Compares `kubelet.maxPods` of the EC2NodeClass with the addresses that the network interfaces of each instance type of the
     /// NodePool can have, if the VPC CNI plugin in the input assigns single addresses: `ENABLE_PREFIX_DELEGATION` is `false`.
+    /// The finding is an info if the NodePool names no types, families or sizes: its smallest types are too small for so many
+    /// pods anyway.
     ///
     /// ## Why it is bad
     ///
@@ -128,14 +130,18 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let prefixes = context.inventory.node_agents().vpc_cni_variable("ENABLE_PREFIX_DELEGATION");
     let Some(prefixes) = prefixes.filter(|value| value.as_str() == Some("false")) else { return };
     let Some((class, name)) = context.inventory.node_class_of(pool) else { return };
-    // The plugin for Windows is another one, and `podsPerCore` lowers the number.
+    // The plugin for Windows is another one, a custom image gets no kubelet settings, and `podsPerCore` lowers the number.
     let kubelet = class.kubelet().filter(|kubelet| kubelet.node().get("podsPerCore").is_none());
-    let is_linux = ami_family::of(class).is_some_and(|family| family != ImageFamily::Windows);
-    let max_pods = kubelet.filter(|_| is_linux).and_then(KubeletConfiguration::max_pods);
+    let is_judged = ami_family::of(class)
+        .is_some_and(|family| !matches!(family, ImageFamily::Windows | ImageFamily::Custom));
+    let max_pods = kubelet.filter(|_| is_judged).and_then(KubeletConfiguration::max_pods);
     let Some((node, max_pods)) = max_pods.and_then(|node| Some((node, node.as_int()?))) else { return };
     let requirements = NodeTemplate::of(pool).requirements;
     let too_small = |kind: &InstanceType| addresses(kind) < max_pods && is_allowed(kind, &requirements);
     let Some(least) = instance_types::all().filter(too_small).min_by_key(addresses) else { return };
+    let lists_types =
+        pool.requirements().parsed().any(|item| item.operator == "In" && NAMING.contains(&item.label()));
+    let severity = if lists_types { Severity::Warning } else { Severity::Info };
     let message = format!(
         "`maxPods` is {max_pods}, but `{}`, which this NodePool allows, has addresses for {} pods: further pods of a node stay in `ContainerCreating`",
         least.name(),
@@ -143,11 +149,19 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     );
     findings.push(
         Finding::new(&RULE, Place::value(name), message)
+            .severity(severity)
             .help("remove `maxPods`, lower it, require larger instance types, or turn on `ENABLE_PREFIX_DELEGATION`")
             .related(Place::value(node), "the limit of the EC2NodeClass")
             .related(Place::value(prefixes), "prefix delegation is off"),
     );
 }
+
+/// Labels whose values name instance types. Without them a NodePool also allows types that are too small for so many pods anyway.
+const NAMING: [&str; 3] = [
+    "node.kubernetes.io/instance-type",
+    "karpenter.k8s.aws/instance-family",
+    "karpenter.k8s.aws/instance-size",
+];
 
 /// Number of pods whose addresses fit the network interfaces of a type: `ENILimitedPods`.
 fn addresses(kind: &InstanceType) -> i64 {
@@ -200,6 +214,14 @@ mod tests {
     }
 
     #[test]
+    fn informs_of_nodepools_that_name_no_types() {
+        let named = "key: node.kubernetes.io/instance-type, operator: In, values: [m7i.large]";
+        let open = "key: karpenter.k8s.aws/instance-category, operator: In, values: [m]";
+        let text = text("m7i.large", "kubelet: {maxPods: 29}", "'false'").replace(named, open);
+        assert!(findings(&RULE, &text).contains("info NodePool/a"));
+    }
+
+    #[test]
     fn accepts_prefixes_large_types_and_what_is_not_known() {
         const PODS: &str = "kubelet: {maxPods: 110}";
         for prefixes in ["'true'", "'${PREFIXES}'", "null"] {
@@ -212,6 +234,7 @@ mod tests {
             "kubelet: {maxPods: 110, podsPerCore: 4}",
             "kubelet: {maxPods: 'cpu * 10'}",
             "kubelet: {maxPods: 110}, amiFamily: Windows2022",
+            "kubelet: {maxPods: 110}, amiFamily: Custom",
         ] {
             silent(&RULE, &text("m7i.large", class, "'false'"));
         }

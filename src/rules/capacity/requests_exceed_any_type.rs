@@ -29,10 +29,11 @@ rule! {
     /// ## What is not reported
     ///
     /// - pods that request at most 1 CPU and 1Gi of memory, which all but the smallest instance types have;
-    /// - pods for which a NodePool matches whose node class is not in the input, or has placeholders in the fields about
-    ///   resources;
+    /// - pods for which a NodePool matches that lists an instance type newer than Karpwarden's table, or whose node class is
+    ///   not in the input, or has placeholders or expressions in the fields about resources;
     /// - pods that do not select a label of Karpenter's nodes, if the input has nodes that Karpenter did not launch;
-    /// - pods in an input with more than 250 NodePools, or with two NodePools of the same name;
+    /// - pods that would be compared more than 250 times, with each NodePool for each term of their node affinity; and pods
+    ///   in an input with two NodePools of the same name;
     /// - pods whose labels or tolerations match no NodePool: `pod-no-matching-pool` and `pod-missing-toleration` report
     ///   them;
     /// - resources that no instance type has: `unknown-extended-resource` reports them. Ephemeral storage has its own
@@ -152,7 +153,7 @@ fn finding<'d>(pod: Pod<'d>, misfit: &Misfit, context: &Context<'_, 'd>) -> Opti
         0 | 1 => "",
         _ => "; the other NodePools that take the pod are too small as well",
     };
-    let overhead = if node_room::is_within_overhead(first) {
+    let overhead = if node_room::is_within_overhead(first, context) {
         ". This includes the memory that Karpenter keeps for the hypervisor (`vmMemoryOverheadPercent`)"
     } else {
         ""

@@ -108,8 +108,14 @@ rule! {
 
 /// Variables of the plugin that take a network interface from the pods.
 const CAUSES: [(&str, &str); 2] = [
-    ("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", "custom networking takes no addresses for pods from"),
-    ("ENABLE_POD_ENI", "security groups for pods reserve"),
+    (
+        "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG",
+        "custom networking takes no addresses for pods from one network interface of each node",
+    ),
+    (
+        "ENABLE_POD_ENI",
+        "security groups for pods reserve one network interface of each node that supports them",
+    ),
 ];
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
@@ -124,7 +130,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let is_fixed = classes.peek().is_some() && classes.all(|class| pods(class).is_some());
     let Some(controller) = without_reserved(context).filter(|_| !is_fixed) else { return };
     let message = format!(
-        "{what} one network interface of each node, but Karpenter counts the addresses of all network interfaces: some pods of a full node stay in `ContainerCreating`"
+        "{what}, but Karpenter counts the addresses of all network interfaces: some pods of a full node stay in `ContainerCreating`"
     );
     findings.push(
         Finding::new(&RULE, Place::value(node), message)

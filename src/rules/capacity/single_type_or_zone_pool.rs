@@ -89,7 +89,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     let mut report = |keys: &[&str], message: String, help: &str| {
-        let item = pool.requirements().parsed().find(|item| keys.contains(&item.key));
+        let item = pool.requirements().parsed().find(|item| keys.contains(&item.label()));
         let place = Place::value(item.map_or(object.name_node(), |item| item.item.node()));
         findings.push(Finding::new(&RULE, place, message).help(help));
     };

@@ -9,6 +9,7 @@ use objects::pod::Pod;
 use scheduling::other_nodes::{is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::provisionable::is_provisionable;
 use values::placeholder::has_placeholder;
+use values::quantity::Quantity;
 use values::spelling::did_you_mean;
 
 use crate::rules::node_room;
@@ -25,9 +26,9 @@ rule! {
     /// register the resource on the new node. The pod stays Pending until another node has the resource. Since 1.7 a
     /// NodeOverlay can add the resource to instance types.
     ///
-    /// The finding is a warning if the input holds every NodePool (`--complete`). Otherwise only pods that select a label
-    /// of Karpenter's nodes are reported, as an info, because other pods may run on a node group. If the input has such
-    /// nodes, only pods that select a label of Karpenter's nodes are reported.
+    /// The finding is an info, because a NodeOverlay outside the input may add the resource. It is a warning if the input
+    /// holds every NodePool (`--complete`) and the name is similar to one that Karpenter knows. Without `--complete`, or if
+    /// the input has nodes of a node group, only pods that select a label of Karpenter's nodes are reported.
     ///
     /// ## Example
     ///
@@ -118,13 +119,13 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if !is_judged || is_elsewhere() || has_overlay() {
         return;
     }
-    let severity = match (context.inventory.is_complete(), is_for_karpenter(pod)) {
-        (true, _) => Severity::Warning,
-        (false, true) => Severity::Info,
-        (false, false) => return,
-    };
+    let is_complete = context.inventory.is_complete();
+    if !is_complete && !is_for_karpenter(pod) {
+        return;
+    }
     let name = resource.key();
     let hint = did_you_mean(name, EXTENDED_RESOURCES);
+    let severity = if is_complete && !hint.is_empty() { Severity::Warning } else { Severity::Info };
     let message =
         format!("Karpenter launches no node for this pod: it knows no instance type with `{name}`{hint}");
     findings.push(
@@ -154,7 +155,8 @@ fn is_unknown(name: &str) -> bool {
 
 /// Whether an amount is not zero.
 fn asks(node: Node<'_>) -> bool {
-    node.as_int() != Some(0) && node.as_str() != Some("0")
+    let is_zero = |text: &str| Quantity::parse(text).is_ok_and(Quantity::is_zero);
+    node.as_int() != Some(0) && !node.as_str().is_some_and(is_zero)
 }
 
 #[cfg(test)]
@@ -177,16 +179,17 @@ mod tests {
     }
 
     #[test]
-    fn warns_of_unknown_resources_if_the_input_is_complete() {
+    fn informs_of_unknown_resources_and_warns_of_misspelt_ones_if_the_input_is_complete() {
         insta::assert_snapshot!(in_complete(&pod("smarter-devices/fuse: 1", "")), @"
          16 |     resources: {limits: {smarter-devices/fuse: 1}}
             |                          ^^^^^^^^^^^^^^^^^^^^
-        warning Pod/a spec.containers[0].resources.limits.smarter-devices/fuse [all]
+        info Pod/a spec.containers[0].resources.limits.smarter-devices/fuse [all]
           Karpenter launches no node for this pod: it knows no instance type with `smarter-devices/fuse`
           help: add the resource to instance types with `capacity` of a NodeOverlay, or run the pod on nodes of a node group
         ");
         assert!(in_complete(&pod("hugepages-2Mi: 64Mi", "")).contains("hugepages-2Mi"));
-        assert!(in_complete(&pod("nvidia.com/gpus: 1", "")).contains("(did you mean `nvidia.com/gpu`?)"));
+        let misspelt = in_complete(&pod("nvidia.com/gpus: 1", ""));
+        assert!(misspelt.contains("warning Pod/a") && misspelt.contains("(did you mean `nvidia.com/gpu`?)"));
     }
 
     #[test]
@@ -207,7 +210,9 @@ mod tests {
         ] {
             assert_eq!(in_complete(&pod(&format!("{resource}: 1"), OF_KARPENTER)), "");
         }
-        assert_eq!(in_complete(&pod("example.com/fpga: 0", "")), "");
+        for none in ["0", "0Mi"] {
+            assert_eq!(in_complete(&pod(&format!("example.com/fpga: {none}"), "")), "");
+        }
     }
 
     #[test]

@@ -113,12 +113,12 @@ fn needs_all<'d>(budget: PodDisruptionBudget<'d>, context: &Context<'_, 'd>) -> 
     let pods = if replicas == 1 { "the only pod".to_owned() } else { format!("all {replicas} pods") };
     let is_autoscaled = at.is_some_and(|at| at.key() != "replicas");
     let (runs, when) = if is_autoscaled {
-        ("its autoscaler keeps", " while no more run")
+        (", the minimum of the workload's autoscaler", " while no more run")
     } else {
-        ("the workload runs", "")
+        (" that the workload runs", "")
     };
     let message = format!(
-        "`minAvailable` needs {pods} that {runs}, so no pod can be evicted{when}: Karpenter does not consolidate or replace \
+        "`minAvailable` needs {pods}{runs}, so no pod can be evicted{when}: Karpenter does not consolidate or replace \
          their nodes, and the drain of an expired node waits for them"
     );
     let finding = Finding::at(&RULE, node, message).help(
@@ -278,8 +278,7 @@ mod tests {
     fn the_autoscaler_says_the_least_number_of_pods() {
         silent(&RULE, &with_autoscaler("minReplicas: 3,"));
         let least = findings(&RULE, &with_autoscaler("minReplicas: 2,"));
-        let expected =
-            "needs all 2 pods that its autoscaler keeps, so no pod can be evicted while no more run";
+        let expected = "needs all 2 pods, the minimum of the workload's autoscaler, so no pod can be evicted while no more run";
         assert!(least.contains(expected), "{least}");
         assert!(findings(&RULE, &with_autoscaler("")).contains("the only pod"));
     }

@@ -1,6 +1,5 @@
 use karpenter::kind::Kind;
-use karpenter::labels::DO_NOT_DISRUPT;
-use karpenter::labels::{self, INSTANCE_PODS, NODEPOOL, PROVISIONER_NAME};
+use karpenter::labels::{self, DO_NOT_DISRUPT, INSTANCE_PODS, NODEPOOL, PROVISIONER_NAME};
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};

@@ -3,8 +3,6 @@ use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::rule::{Fixes, On};
-use objects::node_class::Ec2NodeClass;
-use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::Pod;
 use objects::pod::metadata_service;
@@ -116,7 +114,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     let fitting = selected(pod, context).into_iter().filter(|(_, untolerated)| untolerated.is_none());
-    let mut classes = fitting.filter_map(|(pool, _)| class_of(pool, context));
+    let mut classes = fitting.filter_map(|(pool, _)| Some(context.inventory.node_class_of(pool)?.0));
     let Some(class) = classes.find(|class| class.has_one_hop()) else { return };
     let message = format!(
         "the AWS Load Balancer Controller asks the metadata service for its VPC and stops without an answer on nodes of the EC2NodeClass `{}`, whose hop limit is 1",
@@ -132,14 +130,6 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             .help("add `--aws-vpc-id` and `--aws-region`, or `vpcId` and `region` in the values of its chart")
             .related(Place::value(node), "the nodes of this class have a hop limit of 1"),
     );
-}
-
-/// The EC2NodeClass of a NodePool. Before v1 the default hop limit was another.
-fn class_of<'d>(pool: NodePool<'d>, context: &Context<'_, 'd>) -> Option<Ec2NodeClass<'d>> {
-    let reference = pool.node_class_ref()?;
-    let name = reference.name()?.as_str()?;
-    let class = context.inventory.find(reference.group_text(), Kind::NODE_CLASS.name, name)?;
-    Ec2NodeClass::of(class).filter(|_| class.is(Kind::NODE_CLASS))
 }
 
 #[cfg(test)]
@@ -182,6 +172,12 @@ mod tests {
             findings(&RULE, &(controller("", PLAIN) + &one))
                 .contains("spec.metadataOptions.httpPutResponseHopLimit: the nodes")
         );
+    }
+
+    #[test]
+    fn judges_no_class_that_the_input_has_twice() {
+        let other = class(", metadataOptions: {httpPutResponseHopLimit: 2}").replace(&pool("web"), "");
+        silent(&RULE, &(controller("", PLAIN) + &other + &class("")));
     }
 
     #[test]

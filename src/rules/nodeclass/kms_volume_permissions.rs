@@ -53,7 +53,7 @@ rule! {
     ///
     /// ## References
     ///
-    /// - keithvassallomt/parsec-aws-automation#12 and kubernetes/kubernetes#31334: EC2 refuses `RunInstances` and `CreateVolume` with
+    /// - kubernetes/kubernetes#31334 and keithvassallomt/parsec-aws-automation#12: EC2 refuses `RunInstances` and `CreateVolume` with
     ///   `The parameter KmsKeyId requires the parameter Encrypted to be set`
     /// - website/content/en/docs/troubleshooting.md of aws/karpenter-provider-aws at v1.14.1, "Node terminates before ready on failed
     ///   encrypted EBS volume"

@@ -17,7 +17,8 @@ rule! {
     ///
     /// Adds the requests of the DaemonSets that run on the nodes of a NodePool, and compares the sum with the instance types
     /// that the NodePool lists by type or by size. The finding is at the DaemonSet that requests most. It is a warning if
-    /// the DaemonSets do not fit an instance type of the list, and an info if they take at least half of one.
+    /// the DaemonSets do not fit an instance type of the list, and an info if they take at least half of one. A sum of
+    /// several DaemonSets is a warning only with `--complete`: otherwise they may be for different clusters.
     ///
     /// If the DaemonSets fit no instance type of a NodePool at all, the rule reports it whether or not the NodePool lists
     /// instance types.
@@ -130,19 +131,22 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let loads = node_room::of(context.inventory, context).loads(daemon);
     let found = loads.filter_map(|load| {
         let pool = node_room::pool(&load.pool, context)?;
-        Some((severity(load, pool)?, load, pool))
+        Some((severity(load, pool, context)?, load, pool))
     });
     // Errors come first in the order of severities.
     let Some((severity, load, pool)) = found.min_by_key(|(severity, ..)| *severity) else { return };
     findings.push(finding(daemon, load, pool, severity));
 }
 
-fn severity(load: &DaemonLoad, pool: NodePool<'_>) -> Option<Severity> {
+fn severity(load: &DaemonLoad, pool: NodePool<'_>, context: &Context<'_, '_>) -> Option<Severity> {
     let DaemonLoad { requested, allocatable, .. } = load;
+    // A sum is right only if all DaemonSets run in the same cluster.
+    let is_certain = load.daemons == 1 || context.inventory.is_complete();
+    let too_big = if is_certain { Severity::Warning } else { Severity::Info };
     match load.instance_type {
-        None => Some(Severity::Warning),
+        None => Some(too_big),
         Some(_) if !pool.requirements().items().any(lists_types) => None,
-        Some(_) if requested > allocatable => Some(Severity::Warning),
+        Some(_) if requested > allocatable => Some(too_big),
         Some(_) if requested.plus(*requested) >= *allocatable => Some(Severity::Info),
         Some(_) => None,
     }
@@ -172,7 +176,7 @@ fn finding<'d>(daemon: Pod<'d>, load: &DaemonLoad, pool: NodePool<'d>, severity:
         ),
         Some(kind) => {
             let left = amount(resource, *allocatable);
-            let message = if severity == Severity::Warning {
+            let message = if requested > allocatable {
                 format!(
                     "{sum}, but its instance type `{kind}` leaves {left} after its reservations, so Karpenter never launches it"
                 )
@@ -199,7 +203,8 @@ fn finding<'d>(daemon: Pod<'d>, load: &DaemonLoad, pool: NodePool<'d>, severity:
 mod tests {
     use super::RULE;
     use crate::rules::node_room::fixtures::{al2023, class, daemon, pool};
-    use crate::rules::testing::{findings, silent};
+    use crate::rules::testing::{findings, findings_with, silent};
+    use lint::settings::Settings;
 
     fn with(types: &str, daemons: &str) -> String {
         al2023() + &pool("default", types, "") + daemons
@@ -208,7 +213,8 @@ mod tests {
     #[test]
     fn warns_of_a_listed_type_on_which_the_daemon_sets_do_not_fit() {
         let daemons = daemon("logs", "memory: 1Gi", "") + &daemon("metrics", "memory: 512Mi", "");
-        insta::assert_snapshot!(findings(&RULE, &with("t3.small, t3.large", &daemons)), @"
+        let complete = Settings { complete_inventory: true, ..Settings::default() };
+        insta::assert_snapshot!(findings_with(&RULE, &with("t3.small, t3.large", &daemons), &complete), @"
          28 |         resources: {requests: {memory: 1Gi}}
             |                                        ^^^
         warning DaemonSet/logs spec.template.spec.containers[0].resources.requests.memory [all]
@@ -217,7 +223,13 @@ mod tests {
           see line 15 spec.template.spec.requirements: the instance types of the NodePool `default`
         ");
         let small = daemon("logs", "memory: 512Mi", "") + &daemon("metrics", "memory: 1Gi", "");
-        assert!(findings(&RULE, &with("t3.small", &small)).contains("warning DaemonSet/metrics"));
+        // Without `--complete` they may run in different clusters.
+        assert!(findings(&RULE, &with("t3.small", &small)).contains("info DaemonSet/metrics"));
+        let alone = with("t3.small", &daemon("logs", "memory: 1500Mi", ""));
+        assert!(findings(&RULE, &alone).contains("warning DaemonSet/logs"));
+        // Two files with the same DaemonSet: 1200Mi fit, twice as much does not.
+        let logs = daemon("logs", "memory: 600Mi", "");
+        silent(&RULE, &with("t3.small", &(logs.clone() + &logs)));
     }
 
     #[test]

@@ -15,7 +15,8 @@ rule! {
     /// ## What it does
     ///
     /// Checks that a required `podAffinity` of a pod selects the pod itself or another pod of the input. It reports nothing
-    /// without `--complete`, because pods outside the input may have the labels.
+    /// without `--complete`, because pods outside the input may have the labels. With it the finding is an info, because an
+    /// operator may create such pods, and a warning if a value looks like a misspelt label of the input.
     ///
     /// ## Why it is bad
     ///
@@ -150,6 +151,7 @@ fn finding<'d>(
     );
     Some(
         Finding::new(&RULE, place, message)
+            .severity(if hint.is_empty() { Severity::Info } else { Severity::Warning })
             .help("select labels that pods of the namespace have, or make the affinity a preference"),
     )
 }
@@ -195,7 +197,7 @@ mod tests {
         insta::assert_snapshot!(in_complete(&selecting("cache", "app: web")), @"
           8 |       affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: web}}}]}}
             |                                                                                                                       ^^^^^^^^^^^^^
-        warning Deployment/cache spec.template.spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector [all]
+        info Deployment/cache spec.template.spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector [all]
           the required pod affinity selects no pod of this input, and not the pod itself, so the pod stays Pending
           help: select labels that pods of the namespace have, or make the affinity a preference
         ");

@@ -114,8 +114,7 @@ rule! {
         fix: Fixes::None,
         summary: "a spread constraint needs more zones than the NodePools serve",
         on: &[On::Workload],
-        inventory: &[Kind::NODE_POOL],
-        looks_up: |_| false,
+        inventory: &[],
         check: check,
     }
 }

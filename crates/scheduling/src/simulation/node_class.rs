@@ -221,13 +221,23 @@ impl<'d> NodeClassModel<'d> {
     }
 }
 
-/// Whether no field that decides about resources has a placeholder.
+/// Whether no field that decides about resources has a placeholder, or an expression that Karpenter evaluates for each instance
+/// type (since 1.15).
 pub(crate) fn is_decided(class: Ec2NodeClass<'_>) -> bool {
     const FIELDS: [&str; 5] =
         ["amiFamily", "kubelet", "blockDeviceMappings", "instanceStorePolicy", "networkInterfaces"];
     let spec = class.object().at(&["spec"]);
     let fields = FIELDS.into_iter().filter_map(|field| spec?.get(field));
-    !fields.chain(class.ami_aliases()).any(has_placeholder_below)
+    !fields.chain(class.ami_aliases()).any(has_placeholder_below) && !has_expression(class)
+}
+
+fn has_expression(class: Ec2NodeClass<'_>) -> bool {
+    let Some(kubelet) = class.object().at(&["spec", "kubelet"]) else { return false };
+    let amounts =
+        ["kubeReserved", "systemReserved"].into_iter().flat_map(|field| members_of(kubelet.get(field)));
+    let mut numbers = ["maxPods", "podsPerCore"].into_iter().filter_map(|field| kubelet.get(field));
+    numbers.any(|number| number.as_int().is_none())
+        || amounts.filter(|(_, amount)| !amount.is_null()).any(|(_, amount)| quantity(amount).is_none())
 }
 
 /// Whether the size of the volume for pods is known: the root volume of a custom image is known only if it is marked.

@@ -6,12 +6,13 @@ use karpenter::instance_types::EXTENDED_RESOURCES;
 use karpenter::kind::Kind;
 use karpenter::labels;
 use objects::node_class::Ec2NodeClass;
+use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::Pod;
 use values::quantity::Quantity;
 
 use super::catalog::TypeSet;
-use super::daemons::Daemons;
+use super::daemons::{DaemonGroup, Daemons};
 use super::filter::fitting;
 use super::node_class;
 use super::pool::Pool;
@@ -43,8 +44,10 @@ pub struct NodeRoom {
     loads: ByPlace<DaemonLoad>,
     /// Whether the objects include nodes that Karpenter did not launch.
     has_other_nodes: bool,
-    /// The extended resources of the instance types of each NodePool.
-    offered: Vec<(String, Vec<&'static str>)>,
+    /// The extended resources of each NodePool whose instance types are known, by name.
+    offered: BTreeMap<String, Offered>,
+    /// The part of the memory of an instance type that Karpenter keeps for the hypervisor.
+    memory_overhead: f64,
 }
 
 /// Values by the file and the position of a pod, in this order.
@@ -85,6 +88,15 @@ pub struct MissingResource {
     pub largest: Quantity,
 }
 
+/// The extended resources of the instance types of a NodePool.
+#[derive(Clone, Debug, Default)]
+struct Offered {
+    /// Those that some types have.
+    by_some: Vec<&'static str>,
+    /// Those that every type has.
+    by_all: Vec<&'static str>,
+}
+
 /// Requests of the DaemonSets of a NodePool, compared with an instance type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DaemonLoad {
@@ -96,6 +108,8 @@ pub struct DaemonLoad {
     pub resource: String,
     /// The request of all DaemonSets.
     pub requested: Quantity,
+    /// The number of DaemonSets.
+    pub daemons: usize,
     /// The amount that the instance type leaves after its reservations; of all types the largest amount, without a type.
     pub allocatable: Quantity,
 }
@@ -115,7 +129,7 @@ enum Answer {
 /// NodePool with what its node class does not tell.
 struct JudgedPool<'d> {
     pool: Pool<'d>,
-    /// Whether the resources of its instance types are known.
+    /// Whether its instance types and their resources are known.
     is_known: bool,
     /// Whether the size of the volume for pods is known.
     knows_volume: bool,
@@ -128,15 +142,24 @@ impl NodeRoom {
         let is_other = |object: &Object<'d>| {
             object.kind() == "Node" && object.metadata().label(labels::NODEPOOL).is_none()
         };
-        let mut room = Self { has_other_nodes: objects.iter().any(is_other), ..Self::default() };
+        let mut room = Self {
+            has_other_nodes: objects.iter().any(is_other),
+            memory_overhead: settings.vm_memory_overhead,
+            ..Self::default()
+        };
         if !is_decidable(objects) {
             return room;
         }
         let input = Input::new(objects, settings);
         let large: Vec<(Pod<'d>, Resources)> =
             pods.iter().filter_map(|pod| Some((*pod, large_requests(*pod, &input)?))).collect();
-        let daemons: Vec<Pod<'d>> =
-            pods.iter().copied().filter(|pod| pod.object().kind() == "DaemonSet").collect();
+        // A DaemonSet may be in several files, such as its source and what a tool renders from it.
+        let mut names = BTreeSet::new();
+        let is_daemon = |pod: &Pod<'d>| {
+            let object = pod.object();
+            object.kind() == "DaemonSet" && names.insert((object.namespace(), object.name()))
+        };
+        let daemons: Vec<Pod<'d>> = pods.iter().copied().filter(is_daemon).collect();
         room.is_judged = true;
         if large.is_empty() && daemons.is_empty() {
             return room;
@@ -156,7 +179,6 @@ impl NodeRoom {
         let known_pools = || pools.iter().filter(|pool| pool.is_known).map(|pool| &pool.pool);
         let offered = known_pools().map(|pool| (pool.object.name().to_owned(), offered(pool, &input)));
         room.offered = offered.collect();
-        room.offered.sort();
         let loads = known_pools().filter_map(|pool| daemon_load(pool, &shapes, &input));
         room.loads = ByPlace::new(loads.filter_map(|(daemon, load)| Some((*daemons.get(daemon)?, load))));
         room
@@ -184,9 +206,17 @@ impl NodeRoom {
 
     /// Whether an instance type of a NodePool has an extended resource. False if the instance types are not known.
     pub fn offers(&self, pool: &str, resource: &str) -> bool {
-        let found = self.offered.binary_search_by(|(name, _)| name.as_str().cmp(pool));
-        let offered = found.ok().and_then(|index| self.offered.get(index));
-        offered.is_some_and(|(_, offered)| offered.contains(&resource))
+        self.offered.get(pool).is_some_and(|offered| offered.by_some.contains(&resource))
+    }
+
+    /// Whether every instance type of a NodePool has an extended resource. False if the instance types are not known.
+    pub fn offers_only(&self, pool: &str, resource: &str) -> bool {
+        self.offered.get(pool).is_some_and(|offered| offered.by_all.contains(&resource))
+    }
+
+    /// The part of the memory of an instance type that Karpenter keeps for the hypervisor: `vmMemoryOverheadPercent`.
+    pub fn memory_overhead(&self) -> f64 {
+        self.memory_overhead
     }
 }
 
@@ -269,10 +299,23 @@ fn judged<'d>(pools: Vec<Pool<'d>>, objects: &[Object<'d>]) -> Vec<JudgedPool<'d
             Some([class]) => Some(*class),
             _ => None,
         };
-        let is_known = !pool.types.is_clear() && class.is_some_and(node_class::is_decided);
+        let is_known = !pool.types.is_clear()
+            && names_only_known_types(&pool)
+            && class.is_some_and(node_class::is_decided);
         JudgedPool { pool, is_known, knows_volume: class.is_some_and(node_class::has_known_volume) }
     };
     pools.into_iter().map(judge).collect()
+}
+
+/// Whether the table has every instance type, family and other property that a NodePool lists. A type that is newer than the
+/// table may have more room.
+fn names_only_known_types(pool: &Pool<'_>) -> bool {
+    let listed = NodePool::of(pool.object).into_iter().flat_map(|pool| pool.requirements().parsed());
+    let mut listed = listed.filter(|item| item.operator == "In");
+    listed.all(|item| {
+        let label = pool.catalog.labels.get(item.label());
+        label.is_none_or(|label| item.values().iter().all(|(value, _)| label.by_value.contains_key(value)))
+    })
 }
 
 /// The result for a pod that is too large for every NodePool that takes it.
@@ -363,13 +406,20 @@ impl<'d> JudgedPool<'d> {
     }
 }
 
-/// The extended resources of the instance types of a NodePool.
-fn offered<'d>(pool: &Pool<'d>, input: &Input<'_, 'd>) -> Vec<&'static str> {
-    let has = |resource: &&'static str| {
+fn offered<'d>(pool: &Pool<'d>, input: &Input<'_, 'd>) -> Offered {
+    let mut offered = Offered::default();
+    for resource in EXTENDED_RESOURCES {
         let id = input.names.id(resource);
-        pool.catalog.resources_of(&pool.types).any(|resources| !resources.capacity.get(id).is_zero())
-    };
-    EXTENDED_RESOURCES.into_iter().filter(has).collect()
+        let types = || pool.catalog.resources_of(&pool.types);
+        let with = types().filter(|resources| !resources.capacity.get(id).is_zero()).count();
+        if with > 0 {
+            offered.by_some.push(resource);
+        }
+        if with == types().count() {
+            offered.by_all.push(resource);
+        }
+    }
+    offered
 }
 
 /// The instance type of which the DaemonSets of a NodePool take the largest part, with the DaemonSet that asks most.
@@ -380,11 +430,12 @@ fn daemon_load<'d>(
 ) -> Option<(usize, DaemonLoad)> {
     let groups = || pool.groups.iter().filter(|group| !group.members.is_empty());
     let one_pod: Resources = [(PODS, Quantity::from_units(1))].into_iter().collect();
-    let load = |instance_type, id, requested, allocatable| DaemonLoad {
+    let load = |instance_type, id, group: &DaemonGroup<'_>, allocatable| DaemonLoad {
         pool: pool.object.name().to_owned(),
         instance_type,
         resource: input.names.name(id).to_owned(),
-        requested,
+        requested: group.overhead.get(id),
+        daemons: group.members.len(),
         allocatable,
     };
     if fitting(&pool.catalog, pool.groups.iter(), &one_pod, &pool.types).is_clear() {
@@ -395,7 +446,7 @@ fn daemon_load<'d>(
         pool.catalog.resources_of(&group.types).for_each(|resources| largest.raise(&resources.allocatable));
         let id = requested.exceeding(&largest)?;
         let daemon = largest_member(&group.members, shapes, id)?;
-        return Some((daemon, load(None, id, group.overhead.get(id), largest.get(id))));
+        return Some((daemon, load(None, id, group, largest.get(id))));
     }
     let mut worst: Option<(f64, usize, DaemonLoad)> = None;
     for group in groups() {
@@ -407,7 +458,7 @@ fn daemon_load<'d>(
                 if part > 0.0 && worst.as_ref().is_none_or(|(most, ..)| part > *most) {
                     let instance_type = pool.catalog.names.get(index).copied();
                     let daemon = largest_member(&group.members, shapes, id)?;
-                    worst = Some((part, daemon, load(instance_type, id, requested, allocatable)));
+                    worst = Some((part, daemon, load(instance_type, id, group, allocatable)));
                 }
             }
         }
@@ -445,10 +496,14 @@ mod tests {
 
     /// The result for the last object, a pod with these requests.
     fn misfit(objects: &[String], requests: &str) -> Option<Misfit> {
+        misfit_with(CLASS, objects, requests)
+    }
+
+    fn misfit_with(class: &str, objects: &[String], requests: &str) -> Option<Misfit> {
         let pod = format!(
             "{{apiVersion: v1, kind: Pod, metadata: {{name: a}}, spec: {{containers: [{{resources: {{requests: {{{requests}}}}}}}]}}}}"
         );
-        let items = objects.iter().map(String::as_str).chain([CLASS, &pod]).collect::<Vec<_>>().join(", ");
+        let items = objects.iter().map(String::as_str).chain([class, &pod]).collect::<Vec<_>>().join(", ");
         let file =
             File::read("-", format!("{{apiVersion: v1, kind: List, items: [{items}]}}"), &Limits::DEFAULT);
         let Document::Read(tree) = &file.documents[0] else { panic!("{items}") };
@@ -467,6 +522,24 @@ mod tests {
         assert_eq!((missing.requested.milli(), missing.largest.milli()), (4000, 3920));
         assert!(!shortage.is_due_to_daemons);
         assert_eq!(misfit(&pools, "cpu: 3920m"), None);
+    }
+
+    #[test]
+    fn judges_no_nodepool_that_lists_a_type_newer_than_the_table() {
+        assert_eq!(misfit(&[pool("a", "m6i.large, m99x.48xlarge", "")], "cpu: 8"), None);
+    }
+
+    #[test]
+    fn judges_no_node_class_with_expressions() {
+        let pools = [pool("a", "m6i.large", "")];
+        let with = |kubelet: &str| {
+            let class =
+                CLASS.replace("amiFamily: AL2023", &format!("amiFamily: AL2023, kubelet: {{{kubelet}}}"));
+            misfit_with(&class, &pools, "cpu: 8")
+        };
+        assert!(with("maxPods: 20, kubeReserved: {cpu: 100m, memory: null}").is_some());
+        assert_eq!(with("maxPods: 'vcpus * 10'"), None);
+        assert_eq!(with("kubeReserved: {cpu: 'vcpus * 20'}"), None);
     }
 
     #[test]
