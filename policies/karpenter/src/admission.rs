@@ -19,6 +19,9 @@ use crate::inventory::{Answers, Lists};
 use crate::mutation;
 use crate::response::Response;
 
+/// Maximum number of safe fixes to apply to an object: all rules check the result again.
+const MOST_FIXES: usize = 100;
+
 /// Answers `validate`. The payload holds a `request` and the `settings`.
 ///
 /// Every payload gets an answer. A payload that cannot be parsed is accepted with a warning, because a failing policy would block
@@ -107,6 +110,15 @@ impl Review<'_> {
 
     /// The response with the safe fixes applied, as far as they survive the next apply of the same manifest.
     fn fixed(&self, findings: &[Finding<'_>], object: Object<'_>) -> Response {
+        match mutation::count(findings) {
+            0 => return self.respond(findings, object, Vec::new()),
+            1..=MOST_FIXES => {}
+            count => {
+                let note =
+                    format!("not fixed: {count} safe fixes, and the policy applies at most {MOST_FIXES}");
+                return self.respond(findings, object, vec![note]);
+            }
+        }
         let on_update = Object::in_request(object.root(), None, Operation::Update);
         let mutation = mutation::of(findings, &self.findings(on_update), object);
         if mutation.fixed.is_empty() {

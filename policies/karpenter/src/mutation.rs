@@ -46,6 +46,11 @@ pub(crate) fn of<'f, 'd>(
     mutation
 }
 
+/// The number of findings with a safe fix.
+pub(crate) fn count(findings: &[Finding<'_>]) -> usize {
+    findings.iter().filter(|finding| safe(finding).is_some()).count()
+}
+
 fn safe<'f, 'd>(finding: &'f Finding<'d>) -> Option<&'f Fix<'d>> {
     finding.fix.as_ref().filter(|fix| fix.safe)
 }

@@ -42,6 +42,21 @@ fn leaves_fields_that_are_immutable_afterwards() {
 }
 
 #[test]
+fn leaves_an_object_that_needs_too_many_fixes() {
+    let with = |count: usize| {
+        let taints = vec![json!({"key": "a", "effect": "NoSchedule"}); count + 1];
+        let pool = json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "a"},
+            "spec": {"template": {"spec": {"requirements": [], "taints": taints,
+                "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "a"}}}}});
+        Cluster::default().create(&pool, &json!({"fix": true, "announceErrors": false}))
+    };
+    assert!(with(100)["mutated_object"].is_object());
+    let answer = with(101);
+    assert_eq!(answer["mutated_object"], Value::Null);
+    assert!(has_warning(&answer, "not fixed: 101 safe fixes, and the policy applies at most 100"));
+}
+
+#[test]
 fn leaves_fields_that_server_side_apply_manages() {
     let owned = managed(
         node_class(ARN),
