@@ -4,6 +4,7 @@
 
 #![cfg(test)]
 
+mod durations;
 mod quantities;
 
 use std::fmt::Debug;
