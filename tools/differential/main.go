@@ -31,7 +31,7 @@ type topic struct {
 	record func(text string) []any
 }
 
-var topics = []topic{quantities, durations}
+var topics = []topic{durations, quantities, schedules}
 
 func main() {
 	log.SetFlags(0)

@@ -6,6 +6,7 @@
 
 mod durations;
 mod quantities;
+mod schedules;
 
 use std::fmt::Debug;
 use std::io::Read as _;
