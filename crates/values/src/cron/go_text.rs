@@ -2,10 +2,11 @@
 //!
 //! Reference: robfig/cron v3.0.1 parser.go.
 
+use core::fmt::Write as _;
+
 use super::error::{CronError, CronProblem};
 use super::field::CronField;
 use super::parse::{Part, Selected};
-use crate::duration::go_quoted;
 
 impl CronError {
     /// The error text of robfig/cron for the schedule that has the error.
@@ -65,7 +66,37 @@ pub fn atoi_error(text: &str) -> String {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let reason = if is_number { "value out of range" } else { "invalid syntax" };
-    format!("strconv.Atoi: parsing {}: {reason}", go_quoted(text))
+    format!("strconv.Atoi: parsing {}: {reason}", quoted(text))
+}
+
+/// A text in quotes, as Go's `strconv.Quote` quotes it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => quoted.extend(['\\', char]),
+            '\x07' => quoted.push_str("\\a"),
+            '\x08' => quoted.push_str("\\b"),
+            '\t' => quoted.push_str("\\t"),
+            '\n' => quoted.push_str("\\n"),
+            '\x0b' => quoted.push_str("\\v"),
+            '\x0c' => quoted.push_str("\\f"),
+            '\r' => quoted.push_str("\\r"),
+            // Rust's escapes tell which characters are printable.
+            _ if char == '\'' || char.escape_debug().count() == 1 => quoted.push(char),
+            '\0'..='\x7f' => {
+                let _ = write!(quoted, "\\x{:02x}", u32::from(char));
+            }
+            '\u{80}'..='\u{ffff}' => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(char));
+            }
+            _ => {
+                let _ = write!(quoted, "\\U{:08x}", u32::from(char));
+            }
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 #[cfg(test)]
 mod tests;
 
-use core::fmt;
+use core::fmt::{self, Write as _};
 
 /// A length of time in nanoseconds, at most some 292 years in either direction.
 ///
@@ -318,9 +318,20 @@ impl DurationError {
     }
 }
 
-/// A text in the quotes of Go's error messages.
-pub(crate) fn go_quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+/// A text in quotes, as Go's package `time` quotes it: control characters and all bytes outside ASCII as `\x` escapes.
+fn go_quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' => quoted.extend(['\\', char::from(byte)]),
+            b' '..=b'\x7f' => quoted.push(char::from(byte)),
+            _ => {
+                let _ = write!(quoted, "\\x{byte:02x}");
+            }
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 impl fmt::Display for DurationError {
