@@ -53,7 +53,7 @@ impl<'d> PoolOrder<'d> {
         Self { first }
     }
 
-    /// The first NodePool among those of a weight, or among all.
+    /// The first NodePool with a weight, or of all.
     pub(crate) fn first<'i>(
         &self,
         index: &'i PoolIndex<'d>,

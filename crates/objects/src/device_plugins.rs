@@ -27,7 +27,7 @@ impl DevicePlugins {
         let mut plugins = Self::default();
         for pod in pods {
             plugins.has_daemon_sets |= pod.object().kind() == "DaemonSet";
-            // Operators run device plugins that the manifests do not show, under names of their own.
+            // Operators run device plugins that the manifests do not show, under other names.
             plugins.has_operator |= images(*pod).any(|image| {
                 ["gpu-operator", "device-plugin", "device-config-manager"]
                     .iter()

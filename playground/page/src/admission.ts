@@ -79,7 +79,7 @@ export class AdmissionView {
           object: object.object ?? null,
           oldObject: old,
           others: objects.filter((other) => this.#operation !== 'CREATE' || other !== object).map((other) => other.object ?? null),
-          // What the manifests set: in mode `monitor` Kubewarden drops the message of a rejection.
+          // The manifests set this: in mode `monitor` Kubewarden drops the message of a rejection.
           settings: { announceErrors: this.#mode === 'monitor', ...state.settings } as never,
           mode: this.#mode,
           mutating,

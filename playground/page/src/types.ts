@@ -244,7 +244,7 @@ export interface PlacementMethods {
   requirements: { args: [files: SourceFile[], release: string | undefined]; result: PoolTypes[] };
   /** Judges disruption at a time. */
   disruption: { args: [files: SourceFile[], release: string | undefined, at: string]; result: { result: Disruption; ms: number } };
-  /** What consolidation would do with a node if Karpenter looked at it first; null if something is in the way. */
+  /** The result of consolidation if Karpenter looked at a node first; null if something is in the way. */
   alone: { args: [files: SourceFile[], release: string | undefined, at: string, node: string]; result: string | null };
   /** The week of each budget with a schedule. */
   schedules: { args: [files: SourceFile[], release: string | undefined, at: string]; result: ScheduleWeek[] };

@@ -15,7 +15,7 @@ rule! {
     /// Finds NodePools that a NodePool of greater weight leaves without pods: the other NodePool has no taints and no limits, uses
     /// the same EC2NodeClass, and allows all instances that this NodePool allows.
     ///
-    /// The rule does not report a NodePool with a label of its own, which pods can select. It compares a NodePool only with the
+    /// The rule does not report a NodePool with a custom label, which pods can select. It compares a NodePool only with the
     /// NodePool that Karpenter tries first.
     ///
     /// ## Why it is bad

@@ -14,8 +14,8 @@ rule! {
     /// Finds NodePools without taints that share instances with another NodePool of the same weight, if their names decide
     /// between them.
     ///
-    /// The rule does not report a NodePool with a label of its own, which pods can select. It compares a NodePool only with the
-    /// NodePool that Karpenter tries first among those of the same weight.
+    /// The rule does not report a NodePool with a custom label, which pods can select. It compares a NodePool only with the
+    /// NodePool that Karpenter tries first at the same weight.
     ///
     /// ## Why it is bad
     ///

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 /// The smallest size of a list or map, and the smallest number of copies of an example.
 const SIZE: usize = 250;
-/// What the second doubling may cost, in percent of what the first doubling costs. It is 200 in linear growth, 220 for n log n,
+/// Maximum cost of the second doubling, in percent of the cost of the first. It is 200 in linear growth, 220 for n log n,
 /// and 400 for n².
 const MOST: u64 = 250;
 /// The same, if an example has pods and NodePools: each pod is compared with each NodePool, so copies of both grow like n².
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(faults > 0))
 }
 
-/// What is wrong with the growth of an input.
+/// The growth of an input, if it is too fast.
 fn fault(meter: &Meter, operation: &str, example: &[Value], growth: &Growth) -> Option<String> {
     let (size, most) = match growth {
         Growth::Documents if compares_pods(example) => (PAIRED, MOST_OF_PAIRS),

@@ -91,9 +91,9 @@ pub struct MissingResource {
 /// The extended resources of the instance types of a NodePool.
 #[derive(Clone, Debug, Default)]
 struct Offered {
-    /// Those that some types have.
+    /// Resources of some types.
     by_some: Vec<&'static str>,
-    /// Those that every type has.
+    /// Resources of every type.
     by_all: Vec<&'static str>,
 }
 

@@ -27,7 +27,7 @@ pub(super) fn text() -> Result<String, String> {
     Ok(format!(
         "{before}{HEADING}\n\
          `make generate` writes these trees from `Cargo.lock`, and a test compares them. They leave out this repository's own crates, and\n\
-         crates that only run while compiling; `(*)` stands for what is listed above. The linker drops what is never called. `Cargo.lock` has\n\
+         crates that only run while compiling; `(*)` marks a crate whose dependencies are listed above. The linker drops what is never called. `Cargo.lock` has\n\
          the versions, and every release an SBOM.\n\n\
          The policy:\n\n```text\n{policy}```\n\n\
          The modules of the page:\n\n```text\n{modules}```\n"

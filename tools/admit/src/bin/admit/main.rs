@@ -91,7 +91,7 @@ fn run(style: &Style) -> Result<Tally, String> {
     let named = |path: &PathBuf, error: &dyn core::fmt::Display| format!("{}: {error}", path.display());
     let bytes = fs::read(&options.module).map_err(|error| named(&options.module, &error))?;
     let metadata = metadata::embedded(&bytes).unwrap_or_default();
-    // What the manifests set: in mode `monitor` Kubewarden drops the message of a rejection.
+    // The manifests set this: in mode `monitor` Kubewarden drops the message of a rejection.
     let installed = json!({"announceErrors": options.mode == Mode::Monitor});
     let settings = options.settings.as_ref().map_or(Ok(installed), |path| {
         let text = fs::read_to_string(path).map_err(|error| named(path, &error))?;
