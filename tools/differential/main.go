@@ -31,11 +31,12 @@ type topic struct {
 	record func(text string) []any
 }
 
-var topics = []topic{durations, quantities, schedules}
+var topics = []topic{durations, quantities, schedules, yamlTexts}
+
+var root = flag.String("root", "../..", "root of the repository")
 
 func main() {
 	log.SetFlags(0)
-	root := flag.String("root", "../..", "root of the repository")
 	flag.Parse()
 	for _, topic := range topics {
 		if flag.NArg() > 0 && !contains(flag.Args(), topic.name) {

@@ -21,6 +21,14 @@ pub(crate) enum Scalar {
 
 /// Resolves an unquoted scalar without a tag.
 pub(crate) fn resolve(text: &str) -> Scalar {
+    match resolve_exactly(text) {
+        Scalar::Float(value) => from_float(value),
+        other => other,
+    }
+}
+
+/// Resolves an unquoted scalar without a tag; a double stays a double even if it has no fraction.
+fn resolve_exactly(text: &str) -> Scalar {
     match text.bytes().next() {
         None => Scalar::Null,
         Some(b'+' | b'-' | b'0'..=b'9' | b'.') => number(text).unwrap_or(Scalar::String),
@@ -50,32 +58,34 @@ fn number(text: &str) -> Option<Scalar> {
         _ => {}
     }
     if text.starts_with('.') {
-        return decimal(text).map(from_float);
+        // Go's `strconv.ParseFloat` allows an underscore between two digits.
+        let digits: Vec<&str> = text.split('_').collect();
+        let between = |pair: &[&str]| matches!(pair, [left, right] if left.ends_with(|c: char| c.is_ascii_digit()) && right.starts_with(|c: char| c.is_ascii_digit()));
+        return decimal(&digits.concat()).filter(|_| digits.windows(2).all(between)).map(Scalar::Float);
     }
     let plain = text.replace('_', "");
     let (negative, digits) = match plain.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, plain.strip_prefix('+').unwrap_or(&plain)),
     };
-    match whole(digits) {
-        Some(Whole::Fits(value)) => {
-            let value = if negative { -i128::from(value) } else { i128::from(value) };
-            #[expect(clippy::cast_precision_loss, reason = "a number beyond 64 bits is a double")]
-            return Some(i64::try_from(value).map_or(Scalar::Float(value as f64), Scalar::Int));
+    if let Some(value) = whole(digits) {
+        let signed = if negative { -i128::from(value) } else { i128::from(value) };
+        if let Ok(value) = i64::try_from(signed) {
+            return Some(Scalar::Int(value));
         }
-        Some(Whole::Beyond(value)) => return Some(Scalar::Float(if negative { -value } else { value })),
-        None => {}
+        // Go's `strconv.ParseUint`, which reads the numbers beyond, allows no sign.
+        #[expect(clippy::cast_precision_loss, reason = "a number beyond 63 bits is a double")]
+        if plain.starts_with(|c: char| c.is_ascii_digit()) {
+            return Some(Scalar::Float(value as f64));
+        }
     }
-    decimal(&plain).map(from_float)
+    // The reference reads a sign after `0b`, too.
+    let binary = || i64::from_str_radix(plain.strip_prefix("0b")?, 2).ok();
+    decimal(&plain).map(Scalar::Float).or_else(|| binary().map(Scalar::Int))
 }
 
-enum Whole {
-    Fits(u64),
-    Beyond(f64),
-}
-
-/// Digits in the base of a prefix of Go: `0x`, `0o` or a bare `0`, `0b`; otherwise ten.
-fn whole(digits: &str) -> Option<Whole> {
+/// Digits in the base of a prefix of Go: `0x`, `0o` or a bare `0`, `0b`; otherwise ten. `None` for a number beyond 64 bits.
+fn whole(digits: &str) -> Option<u64> {
     let lower = digits.get(..2).map(str::to_ascii_lowercase);
     let (base, rest) = match lower.as_deref() {
         Some("0x") => (16, digits.get(2..)?),
@@ -84,19 +94,8 @@ fn whole(digits: &str) -> Option<Whole> {
         Some(_) if digits.starts_with('0') => (8, digits.get(1..)?),
         _ => (10, digits),
     };
-    if rest.is_empty() || !rest.chars().all(|char| char.is_digit(base)) {
-        return None;
-    }
-    Some(u64::from_str_radix(rest, base).map_or_else(
-        |_| {
-            if base == 10 {
-                return Whole::Beyond(rest.parse().unwrap_or(f64::INFINITY));
-            }
-            let value = rest.chars().filter_map(|char| char.to_digit(base));
-            Whole::Beyond(value.fold(0.0, |sum, digit| sum * f64::from(base) + f64::from(digit)))
-        },
-        Whole::Fits,
-    ))
+    let is_number = rest.chars().all(|char| char.is_digit(base));
+    u64::from_str_radix(rest, base).ok().filter(|_| is_number)
 }
 
 /// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
@@ -117,15 +116,11 @@ fn decimal(text: &str) -> Option<f64> {
     value.filter(|value: &f64| value.is_finite())
 }
 
-/// Converts a double as its JSON spelling reads: Go writes a double without a fraction and below 10^21 as an integer.
+/// Converts a double as its JSON spelling reads: Go writes a double without a fraction and below 10^21 as an integer, with
+/// the fewest digits that tell it from other doubles.
 fn from_float(value: f64) -> Scalar {
-    const EXACT: f64 = 9_223_372_036_854_775_808.0;
-    if value.fract() == 0.0 && (-EXACT..EXACT).contains(&value) {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "within the range of i64 and without a fraction"
-        )]
-        return Scalar::Int(value as i64);
+    if value.fract() == 0.0 && value.abs() < 1e21 {
+        return value.to_string().parse().map_or(Scalar::Float(value), Scalar::Int);
     }
     Scalar::Float(value)
 }
@@ -133,7 +128,7 @@ fn from_float(value: f64) -> Scalar {
 /// Spelling of an unquoted scalar as a key: numbers and booleans get their canonical spelling. `None` for null, which the
 /// Kubernetes tools refuse as a key.
 pub(crate) fn as_key(text: &str) -> Option<String> {
-    canonical(resolve(text), text)
+    canonical(resolve_exactly(text), text)
 }
 
 /// Canonical spelling of a scalar, for use as a key; `text` is the value of a string.
@@ -142,15 +137,30 @@ pub(crate) fn canonical(scalar: Scalar, text: &str) -> Option<String> {
         Scalar::Null => return None,
         Scalar::Bool(value) => value.to_string(),
         Scalar::Int(value) => value.to_string(),
-        Scalar::Float(value) if value.is_nan() => ".nan".to_owned(),
-        Scalar::Float(value) if value.is_infinite() => if value > 0.0 { ".inf" } else { "-.inf" }.to_owned(),
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "sigs.k8s.io/yaml writes float keys with 32 bits of precision"
-        )]
-        Scalar::Float(value) => (value as f32).to_string(),
+        Scalar::Float(value) => float_key(value),
         Scalar::String => text.to_owned(),
     })
+}
+
+/// Spelling of a double as a key: that of Go's `strconv.FormatFloat(value, 'g', -1, 32)`, which sigs.k8s.io/yaml uses.
+fn float_key(value: f64) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the reference writes keys with 32 bits of precision"
+    )]
+    let value = value as f32;
+    if value.is_nan() {
+        return ".nan".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { ".inf" } else { "-.inf" }.to_owned();
+    }
+    let scientific = format!("{value:e}");
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    match exponent.parse::<i32>().unwrap_or_default() {
+        -4..6 => value.to_string(),
+        exponent => format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs()),
+    }
 }
 
 #[cfg(test)]
@@ -182,11 +192,14 @@ mod tests {
             ("1_000", 1000),
             ("0b11", 3),
             ("-0b11", -3),
+            ("0b-11", -3),
             ("0x1F", 31),
             ("+5", 5),
             ("1.0", 1),
             ("1e3", 1000),
             ("5.", 5),
+            ("1234567890123456768.0", 1_234_567_890_123_456_800),
+            (".1_5e2", 15),
             ("9223372036854775807", i64::MAX),
             ("-9223372036854775808", i64::MIN),
         ] {
@@ -199,6 +212,9 @@ mod tests {
             ("1e-3", 0.001),
             ("9223372036854775808", 9_223_372_036_854_775_808.0),
             ("999999999999999999999", 999_999_999_999_999_999_999.0),
+            ("0xffffffffffffffff", 18_446_744_073_709_551_615.0),
+            // Too long for an octal number.
+            ("01000000000000000000000001", 1e24),
         ] {
             assert_eq!(resolve(text), Scalar::Float(value), "{text}");
         }
@@ -216,6 +232,10 @@ mod tests {
             "0o8",
             "--1",
             "._5",
+            ".5_",
+            "0x10000000000000000",
+            "-0x8000000000000001",
+            ".5__0",
         ] {
             assert_eq!(resolve(text), Scalar::String, "{text}");
         }
@@ -233,6 +253,10 @@ mod tests {
         assert_eq!(as_key("on").as_deref(), Some("true"));
         assert_eq!(as_key("0644").as_deref(), Some("420"));
         assert_eq!(as_key("1.5").as_deref(), Some("1.5"));
+        // A hash that consists of digits around an `e` is a number.
+        assert_eq!(as_key("7e10").as_deref(), Some("7e+10"));
+        assert_eq!(as_key("1000000.0").as_deref(), Some("1e+06"));
+        assert_eq!(as_key("-1e-5").as_deref(), Some("-1e-05"));
         assert_eq!(as_key("~"), None);
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn sections(text: &str) -> Vec<Span> {
             content = false;
             directives = false;
         }
-        let body = if separator { line.get(3..).unwrap_or_default() } else { line }.trim();
+        let body = if separator { line.get(3..).unwrap_or_default() } else { line }.trim_ascii();
         let directive = directives && line.starts_with('%');
         let ends = body == "..." || line.starts_with("... ");
         content |= !(body.is_empty() || body.starts_with('#') || directive || ends);

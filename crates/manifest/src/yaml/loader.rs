@@ -270,9 +270,11 @@ impl Loader {
             if anchor != 0 {
                 // An alias may copy the key: it becomes a node without a parent.
                 self.room(span)?;
-                let value = self.scalar_value(text, plain, style, span)?;
-                let id = self.tree.add(None, None, NewNode { value, span, style });
-                self.remember(anchor, id);
+                // A number that JSON does not have is valid as a key only, so no alias can be its value.
+                if let Ok(value) = self.scalar_value(text, plain, style, span) {
+                    let id = self.tree.add(None, None, NewNode { value, span, style });
+                    self.remember(anchor, id);
+                }
             }
             return Ok(());
         }

@@ -52,7 +52,7 @@ pub(super) enum Tag {
     None,
     /// `!!str`.
     String,
-    /// Another type of the core schema, such as `!!int`.
+    /// Another scalar type of the core schema, such as `!!int`.
     Core,
     /// Any other tag.
     Other,

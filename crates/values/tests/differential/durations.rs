@@ -3,9 +3,11 @@
 use karpwarden_values::duration::Duration;
 use serde_json::Value as Json;
 
+use crate::compare::compare;
+
 #[test]
 fn parses_durations_as_go_does() {
-    super::compare(include_bytes!("durations.jsonl.gz"), &[], go, |text, _| {
+    compare(include_bytes!("durations.jsonl.gz"), &[], go, |text, _| {
         Duration::parse(text).map(Duration::nanoseconds).map_err(|error| error.go_text())
     });
 }

@@ -3,21 +3,29 @@
 use karpwarden_values::quantity::Quantity;
 use serde_json::Value as Json;
 
-use super::Difference;
+use crate::compare::{Difference, compare};
 
 /// The canonical form, the units and the thousandths, or `None` for a refused text.
 type Parsed = Option<(String, i64, i64)>;
 
 const DIFFERENCES: &[Difference<Parsed>] = &[
-    ("amounts end at 10^29 units here, and have no limit in Go", |text, go, ours| {
-        let (Some(go), Some(ours)) = (go, ours) else { return false };
-        amount(text).abs() > 1.7e29 && (go.1, go.2) == (ours.1, ours.2)
-    }),
-    ("Go prints a multiple of 1000E without the suffix, which is another amount", |_, go, ours| {
-        let (Some(go), Some(ours)) = (go, ours) else { return false };
-        let bare = ours.0.strip_suffix("000E").map(|number| number.trim_end_matches("000"));
-        bare == Some(&go.0) && (go.1, go.2) == (ours.1, ours.2)
-    }),
+    Difference {
+        reason: "amounts end at 10^29 units here, and have no limit in Go",
+        texts: 2_905,
+        explains: |text, go, ours| {
+            let (Some(go), Some(ours)) = (go, ours) else { return false };
+            amount(text).abs() > 1.7e29 && (go.1, go.2) == (ours.1, ours.2)
+        },
+    },
+    Difference {
+        reason: "Go prints a multiple of 1000E without the suffix, which is another amount",
+        texts: 68,
+        explains: |_, go, ours| {
+            let (Some(go), Some(ours)) = (go, ours) else { return false };
+            let bare = ours.0.strip_suffix("000E").map(|number| number.trim_end_matches("000"));
+            bare == Some(&go.0) && (go.1, go.2) == (ours.1, ours.2)
+        },
+    },
 ];
 
 /// The approximate amount of a quantity in the decimal notations.
@@ -40,7 +48,7 @@ fn amount(text: &str) -> f64 {
 
 #[test]
 fn parses_prints_and_rounds_quantities_as_go_does() {
-    super::compare(include_bytes!("quantities.jsonl.gz"), DIFFERENCES, go, |text, _| {
+    compare(include_bytes!("quantities.jsonl.gz"), DIFFERENCES, go, |text, _| {
         let quantity = Quantity::parse(text).ok()?;
         Some((quantity.to_string(), quantity.units(), quantity.milli()))
     });

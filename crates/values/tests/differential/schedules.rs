@@ -3,12 +3,14 @@
 use karpwarden_values::cron::{Minute, Schedule};
 use serde_json::Value as Json;
 
+use crate::compare::compare;
+
 /// The minutes of the next runs, at most three.
 type Runs = Result<Vec<i64>, String>;
 
 #[test]
 fn schedules_run_when_go_says() {
-    super::compare(include_bytes!("schedules.jsonl.gz"), &[], go, |text, results| {
+    compare(include_bytes!("schedules.jsonl.gz"), &[], go, |text, results| {
         let schedule = Schedule::parse(text).map_err(|error| error.go_text(text))?;
         let start = Minute::since_epoch(results[0].as_i64().unwrap_or_default());
         Ok(schedule.runs_after(start).take(3).map(Minute::minutes).collect())

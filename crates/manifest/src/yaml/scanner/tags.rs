@@ -114,7 +114,7 @@ const CORE: &[u8] = b"tag:yaml.org,2002:";
 fn core(name: &[u8]) -> Tag {
     match name.strip_prefix(CORE) {
         Some(b"str") => Tag::String,
-        Some(b"bool" | b"float" | b"int" | b"map" | b"null" | b"seq") => Tag::Core,
+        Some(b"bool" | b"float" | b"int" | b"null") => Tag::Core,
         _ => Tag::Other,
     }
 }

@@ -129,7 +129,7 @@ fn expected_events(tree: &str) -> Vec<String> {
                         if kind == "=VAL" {
                             event += match tag.trim_start_matches("<tag:yaml.org,2002:") {
                                 "str>" => " <str>",
-                                "bool>" | "float>" | "int>" | "map>" | "null>" | "seq>" => " <core>",
+                                "bool>" | "float>" | "int>" | "null>" => " <core>",
                                 _ => " <other>",
                             };
                         }
