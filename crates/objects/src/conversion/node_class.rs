@@ -53,7 +53,7 @@ pub(super) fn convert_family<'d>(spec: Node<'d>, family: Node<'d>, conversion: &
 
 /// The terms that select the newest AMI of a family.
 pub(super) fn alias<'d>(family: &str) -> Composed<'d> {
-    let alias = text("alias", format!("{}@latest", family.to_lowercase()));
+    let alias = text("alias", format!("{}@latest", family.to_ascii_lowercase()));
     Composed::List(vec![Composed::Object(vec![alias])])
 }
 
