@@ -254,6 +254,7 @@ impl Loader {
         let plain = match tag {
             Tag::None => style == Style::Plain,
             Tag::Core => true,
+            Tag::Merge => text == "<<",
             Tag::String | Tag::Other | Tag::Undeclared => false,
         };
         if self.key_is_due() {

@@ -81,7 +81,7 @@ fn our_events(text: &str) -> (Vec<String>, Option<String>) {
                     Tag::None => "",
                     Tag::String => " <str>",
                     Tag::Core => " <core>",
-                    Tag::Other | Tag::Undeclared => " <other>",
+                    Tag::Merge | Tag::Other | Tag::Undeclared => " <other>",
                 };
                 format!("=VAL{}{tag} {style}{}", anchor_text(anchor), parser.text(text))
             }
