@@ -25,12 +25,12 @@ struct Documents {
 const DIFFERENCES: &[Difference<Documents>] = &[
     Difference {
         reason: "neither reads a mapping, and kubectl refuses everything else",
-        texts: 6_111,
+        texts: 5_306,
         explains: |_, go, ours| !go.values.iter().chain(&ours.values).any(Json::is_object),
     },
     Difference {
         reason: "kubectl ignores what follows the first value of a document, and here it is read or refused",
-        texts: 450,
+        texts: 451,
         explains: |text, go, ours| {
             go.refusal.is_none()
                 && (ours.values.starts_with(&go.values) || go.values.starts_with(&ours.values))
@@ -39,17 +39,17 @@ const DIFFERENCES: &[Difference<Documents>] = &[
     },
     Difference {
         reason: "both refuse the text, one of them in an earlier document",
-        texts: 61,
+        texts: 47,
         explains: |_, go, ours| go.refusal.is_some() && ours.refusal.is_some(),
     },
     Difference {
         reason: "YAML 1.1 has three more line breaks",
-        texts: 51,
+        texts: 50,
         explains: |text, _, _| text.contains(['\u{85}', '\u{2028}', '\u{2029}']),
     },
     Difference {
         reason: "go-yaml and kubectl refuse what YAML 1.2 allows",
-        texts: 1_789,
+        texts: 1_198,
         explains: |_, go, _| go.refused_for(REFUSED_BY_GO),
     },
     Difference {
@@ -89,15 +89,14 @@ const DIFFERENCES: &[Difference<Documents>] = &[
 ];
 
 /// The errors for the text after the first value.
-const AFTER_THE_VALUE: &[&str] =
-    &["a line `---` is missing before this; add it", "a line `...` is missing before this directive; add it"];
+const AFTER_THE_VALUE: &[&str] = &[
+    "a line `---` is missing before this; add it",
+    "a line `...` is missing before this directive; add it",
+    "the Kubernetes tools refuse a tab here; use spaces",
+];
 
 /// The reasons of go-yaml and kubectl for texts that YAML 1.2 allows.
 const REFUSED_BY_GO: &[&str] = &[
-    // Tabs between tokens, and at the start of lines in block scalars.
-    "found character that cannot start any token",
-    "found a tab character where an indentation space is expected",
-    "found a tab character that violates indentation",
     // A value on the line of `---`.
     "invalid Yaml document separator",
     // The escape `\\/`.
@@ -113,7 +112,8 @@ const REFUSED_BY_GO: &[&str] = &[
     "did not find expected ',' or ']'",
     "did not find expected node content",
     "unknown anchor 'y' referenced",
-    // Most characters in the names of anchors and tags.
+    // Most characters in the names of anchors and tags, and a tab before a text that kubectl reads as JSON first.
+    "found character that cannot start any token",
     "did not find expected alphabetic or numeric character",
     "did not find expected whitespace or line break",
     "did not find expected tag URI",
