@@ -94,6 +94,10 @@ func yamlText(r random) string {
 		text, block = r.blockScalar(""), true
 	case r.chance(20):
 		text = r.flow(2)
+	case r.chance(10):
+		text, block = r.merges(), true
+	case r.chance(8):
+		return r.damage(r.pick(manifests...), yamlAlphabet)
 	case r.chance(70):
 		text, block = r.block(2, ""), true
 	default:
@@ -218,6 +222,26 @@ func (r random) flow(depth int) string {
 		return r.pick("", "", "", "&x ", "&y ", "!!map ") + "{" + text + "}"
 	}
 	return r.pick("", "", "", "&x ", "!!seq ") + "[" + text + "]"
+}
+
+// merges returns mappings with anchors, and a mapping that merges them.
+func (r random) merges() string {
+	member := func() string { return r.word("a b c d") + ": " + r.word("1 2 3 4") }
+	var text strings.Builder
+	text.WriteString("x: &x {" + member() + ", " + member() + "}\n")
+	text.WriteString("y: &y {" + r.pick(member(), "<<: *x, "+member(), member()+", <<: *x") + ", " + member() + "}\nz:\n")
+	for i := 1 + r.Intn(3); i >= 0; i-- {
+		merge := r.pick("*x", "*y", "[*x, *y]", "[*y, *x]", "["+r.pick("*x, ", "")+"{"+member()+"}]", "{"+member()+"}", "[]", "~", "1", "[*x, 1]", "*z", "{<<: *y}")
+		text.WriteString(r.pick("  "+member(), "  "+member(), "  <<: "+merge, "  <<: "+merge, "  \"<<\": "+merge, "  !!merge <<: "+merge, "  *x : 1", "  k: *y") + "\n")
+	}
+	return text.String()
+}
+
+var manifests = []string{
+	"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec:\n  limits: {cpu: 10}\n  disruption:\n    budgets:\n    - nodes: 10%\n      schedule: \"0 9 * * 1-5\"\n",
+	"kind: EC2NodeClass\nspec:\n  role: 'a'\n  userData: |\n    #!/bin/sh\n    echo a: b\n\n    exit\n  tags:\n    on: yes # c\n",
+	"- key: a/b\n  operator: In\n  values: [\"a\", b]\n- {key: c, operator: Exists}\n",
+	"kind: List\nitems:\n  - metadata:\n      name: a\n      labels: &l\n        app: a\n  - metadata:\n      labels:\n        <<: *l\n---\nkind: NodePool\n",
 }
 
 // block returns a mapping or a list in block style, with a line for each entry.

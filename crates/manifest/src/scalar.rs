@@ -142,7 +142,7 @@ pub(crate) fn canonical(scalar: Scalar, text: &str) -> Option<String> {
     })
 }
 
-/// Spelling of a double as a key: that of Go's `strconv.FormatFloat(value, 'g', -1, 32)`, which sigs.k8s.io/yaml uses.
+/// Spelling of a double as a key, from Go's `strconv.FormatFloat(value, 'g', -1, 32)`, which sigs.k8s.io/yaml calls.
 fn float_key(value: f64) -> String {
     #[expect(
         clippy::cast_possible_truncation,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::messages::DIRECTIVE;
-use super::scanner::{Fault, Scanner, Step, Stopped};
+use super::scanner::{Dialect, Fault, Scanner, Step, Stopped};
 use super::token::{ScalarText, Tag, Token, TokenKind};
 use crate::source::Span;
 use crate::tree::Style;
@@ -76,6 +76,12 @@ impl<'t> EventParser<'t> {
             state: State::Open,
             anchors: 0,
         }
+    }
+
+    /// Makes errors of the tabs that go-yaml v2 refuses.
+    pub(super) fn refusing_tabs(mut self) -> Self {
+        self.scanner.dialect = Dialect::GoYaml;
+        self
     }
 
     /// Takes the comments before a byte, each from its `#` to the end of its line.

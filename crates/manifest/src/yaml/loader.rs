@@ -91,7 +91,7 @@ fn sections_of_block(source: &Source, span: Span) -> Vec<Span> {
 
 /// Allows one more level of brackets than the limit, so that the loader reports the value that is too deep.
 fn event_parser<'t>(text: &'t str, limits: &Limits) -> EventParser<'t> {
-    EventParser::new(text, limits.depth + 1)
+    EventParser::new(text, limits.depth + 1).refusing_tabs()
 }
 
 /// A string that holds the document being parsed.
@@ -254,6 +254,7 @@ impl Loader {
         let plain = match tag {
             Tag::None => style == Style::Plain,
             Tag::Core => true,
+            Tag::Merge => text == "<<",
             Tag::String | Tag::Other | Tag::Undeclared => false,
         };
         if self.key_is_due() {

@@ -2,6 +2,9 @@
 
 pub(super) const TAB: &str = "a tab cannot indent; use spaces";
 
+/// For a tab that YAML 1.2 allows, and go-yaml v2 does not.
+pub(super) const GO_TAB: &str = "the Kubernetes tools refuse a tab here; use spaces";
+
 pub(super) const DIRECTIVE: &str =
     "not a valid directive; write `%YAML 1.2` or `%TAG !handle! prefix`, each at most once";
 

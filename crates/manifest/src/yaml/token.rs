@@ -54,6 +54,8 @@ pub(super) enum Tag {
     String,
     /// Another scalar type of the core schema, such as `!!int`.
     Core,
+    /// `!!merge`, which some tools write before `<<`.
+    Merge,
     /// Any other tag.
     Other,
     /// A tag whose handle no `%TAG` directive declares; on a directive token: an invalid or repeated directive.

@@ -1,8 +1,9 @@
 //! Block scalars: `|` and `>`.
 
-use super::{Scanner, Step};
+use super::{Dialect, Scanner, Step};
 use crate::tree::Style;
 use crate::yaml::cursor::{is_blank, is_line_end};
+use crate::yaml::messages::GO_TAB;
 
 impl Scanner<'_> {
     pub(super) fn fetch_block_scalar(&mut self, literal: bool) -> Step {
@@ -35,10 +36,10 @@ impl Scanner<'_> {
         let mut breaks = 0;
         let indent = if deeper > 0 {
             let indent = self.indent.saturating_sub(1) + deeper;
-            self.skip_indent(indent, &mut breaks);
+            self.skip_indent(indent, &mut breaks)?;
             indent
         } else {
-            self.skip_indent(usize::MAX, &mut breaks).max(self.indent)
+            self.skip_indent(usize::MAX, &mut breaks)?.max(self.indent)
         };
         let composed = self.composed.len();
         let col = self.cursor.col();
@@ -60,7 +61,7 @@ impl Scanner<'_> {
             }
         }
         let mark = self.cursor.mark();
-        let ends_in_break = self.compose_lines(literal, indent, &mut breaks);
+        let ends_in_break = self.compose_lines(literal, indent, &mut breaks)?;
         if chomping != b'-' {
             let ends = self.cursor.is_at_end() && self.cursor.col() >= indent.max(1);
             self.compose_breaks(usize::from(ends_in_break || ends));
@@ -74,7 +75,7 @@ impl Scanner<'_> {
 
     /// Composes the lines of a block scalar. Returns whether a line break ends the last one. `breaks` is the number of
     /// empty lines before the next line, and finally after the last line.
-    fn compose_lines(&mut self, literal: bool, indent: usize, breaks: &mut usize) -> bool {
+    fn compose_lines(&mut self, literal: bool, indent: usize, breaks: &mut usize) -> Step<bool> {
         let mut broken = false;
         let mut was_blank = false;
         while self.cursor.col() == indent
@@ -96,21 +97,24 @@ impl Scanner<'_> {
             if !broken {
                 break;
             }
-            self.skip_indent(indent, breaks);
+            self.skip_indent(indent, breaks)?;
         }
-        broken
+        Ok(broken)
     }
 
     /// Passes spaces up to a column, and counts empty lines. Returns the furthest column.
-    fn skip_indent(&mut self, indent: usize, breaks: &mut usize) -> usize {
+    fn skip_indent(&mut self, indent: usize, breaks: &mut usize) -> Step<usize> {
         let mut furthest = 0;
         loop {
             while self.cursor.col() < indent && self.cursor.peek(0) == b' ' {
                 self.cursor.at += 1;
             }
             furthest = furthest.max(self.cursor.col());
+            if self.dialect == Dialect::GoYaml && self.cursor.col() < indent && self.cursor.peek(0) == b'\t' {
+                return self.fail(self.cursor.at, GO_TAB);
+            }
             if !self.cursor.skip_break() {
-                return furthest;
+                return Ok(furthest);
             }
             *breaks += 1;
         }

@@ -1,8 +1,8 @@
 //! Tokens of collections, in brackets and by indentation.
 
-use super::{Fault, Level, Scanner, Step, Stopped};
+use super::{Dialect, Fault, Level, Scanner, Step, Stopped};
 use crate::yaml::cursor::{Mark, is_break, is_flow, is_space};
-use crate::yaml::messages::TAB;
+use crate::yaml::messages::{GO_TAB, TAB};
 use crate::yaml::token::TokenKind;
 
 impl Scanner<'_> {
@@ -84,6 +84,9 @@ impl Scanner<'_> {
         if tabs && self.cursor.peek(0) == b'-' && is_space(self.cursor.peek(1)) {
             return self.fail(self.cursor.at, TAB);
         }
+        if tabs && self.dialect == Dialect::GoYaml {
+            return self.fail(mark.at + 1, GO_TAB);
+        }
         let next = self.cursor.peek(0);
         if is_break(next) || is_flow(next) {
             self.indent_by_one();
@@ -113,6 +116,7 @@ impl Scanner<'_> {
         while !in_flow && !self.tabs_matter {
             match self.cursor.peek(0) {
                 b' ' => self.cursor.at += 1,
+                b'\t' if self.dialect == Dialect::GoYaml => return self.fail(self.cursor.at, GO_TAB),
                 b'\t' => self.skip_key_tabs()?,
                 b'\n' | b'\r' => self.skip_line_break(),
                 b'#' => {
@@ -160,6 +164,9 @@ impl Scanner<'_> {
             if !in_flow {
                 if !self.key_allowed {
                     return self.fail(mark.at, "a second `: ` in one value; quote the value");
+                }
+                if tabs && self.dialect == Dialect::GoYaml {
+                    return self.fail(mark.at + 1, GO_TAB);
                 }
                 self.roll(mark, None, TokenKind::BlockMapping);
             }

@@ -63,6 +63,16 @@ struct Indent {
     block: bool,
 }
 
+/// Rules for tabs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// The rules of YAML 1.2.
+    Yaml12,
+    /// The rules of go-yaml v2, which also refuses a tab before a token that may be a key, and a tab before the
+    /// indentation of a scalar of several lines ends.
+    GoYaml,
+}
+
 pub(super) struct Scanner<'t> {
     pub(super) cursor: Cursor<'t>,
     pub(super) declarations: Declarations<'t>,
@@ -80,6 +90,7 @@ pub(super) struct Scanner<'t> {
     returned: usize,
     outer: Vec<Level>,
     level: Level,
+    pub(super) dialect: Dialect,
     /// A key may start at this position.
     key_allowed: bool,
     /// Column from which text is inside the innermost block: the column of the block plus one; 0 outside all blocks.
@@ -109,6 +120,7 @@ impl<'t> Scanner<'t> {
             returned: 0,
             outer: Vec::new(),
             level: Level::default(),
+            dialect: Dialect::Yaml12,
             key_allowed: true,
             indent: 0,
             indents: Vec::new(),

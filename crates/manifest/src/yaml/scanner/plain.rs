@@ -1,9 +1,10 @@
 //! Unquoted scalars.
 
-use super::{Scanner, Step};
+use super::{Dialect, Scanner, Step};
 use crate::source::Span;
 use crate::tree::Style;
 use crate::yaml::cursor::{is_blank, is_break, is_flow, is_line_end, is_space};
+use crate::yaml::messages::GO_TAB;
 use crate::yaml::token::ScalarText;
 
 impl Scanner<'_> {
@@ -92,9 +93,13 @@ impl Scanner<'_> {
             if self.cursor.skip_break() {
                 breaks += 1;
             } else if next == b'\t' && self.cursor.fresh && self.cursor.col() < self.indent {
+                let at = self.cursor.at;
                 self.skip_rest()?;
                 if !is_line_end(self.cursor.peek(0)) {
                     return self.fail(scalar, "a tab indents a line of this text; use spaces");
+                }
+                if self.dialect == Dialect::GoYaml {
+                    return self.fail(at, GO_TAB);
                 }
             } else if is_blank(next) {
                 self.cursor.at += 1;

@@ -1,19 +1,25 @@
 //! White space, line breaks and comments between tokens.
 
-use super::{Scanner, Step};
+use super::{Dialect, Scanner, Step};
 use crate::source::Span;
 use crate::yaml::cursor::{is_line_end, is_space};
-use crate::yaml::messages::TAB;
+use crate::yaml::messages::{GO_TAB, TAB};
 
 impl Scanner<'_> {
     /// Passes white space up to the next token or the end of a comment. Returns whether there was a comment.
     pub(super) fn skip_to_token(&mut self) -> Step<bool> {
         loop {
             let char = self.cursor.peek(0);
+            let refused =
+                char == b'\t' && self.dialect == Dialect::GoYaml && self.key_allowed && !self.is_in_flow();
+            let at = self.cursor.at;
             if self.tabs_matter {
                 match char {
                     b'\t' => {
                         self.skip_key_tabs()?;
+                        if refused {
+                            return self.fail(at, GO_TAB);
+                        }
                         continue;
                     }
                     b' ' | b'\n' | b'\r' | b'#' => {}
@@ -30,7 +36,11 @@ impl Scanner<'_> {
                     if self.cursor.peek(0) != b'#' && !is_line_end(self.cursor.peek(0)) {
                         return self.fail(self.cursor.at, TAB);
                     }
+                    if refused {
+                        return self.fail(at, GO_TAB);
+                    }
                 }
+                b'\t' if refused => return self.fail(at, GO_TAB),
                 b' ' | b'\t' => self.cursor.at += 1,
                 b'\n' | b'\r' => self.skip_line_break(),
                 b'#' => {

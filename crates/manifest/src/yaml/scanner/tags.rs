@@ -115,6 +115,7 @@ fn core(name: &[u8]) -> Tag {
     match name.strip_prefix(CORE) {
         Some(b"str") => Tag::String,
         Some(b"bool" | b"float" | b"int" | b"null") => Tag::Core,
+        Some(b"merge") => Tag::Merge,
         _ => Tag::Other,
     }
 }

@@ -89,6 +89,7 @@ fn theirs(text: &str, depth: usize) -> Outcome {
                 let text = if absent { String::new() } else { text.into_owned() };
                 let tag = tag.as_ref().map_or(Tag::None, |tag| match tag.core_suffix() {
                     Some("str") => Tag::String,
+                    Some("merge") => Tag::Merge,
                     Some("map" | "seq") | None => Tag::Other,
                     Some(_) => Tag::Core,
                 });
