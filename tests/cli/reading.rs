@@ -150,6 +150,7 @@ fn follows_symbolic_links_and_reports_loops() {
     std::os::unix::fs::symlink(folder.path("real"), folder.path("walk/linked")).unwrap();
     std::os::unix::fs::symlink(folder.path("walk"), folder.path("walk/loop")).unwrap();
     std::os::unix::fs::symlink(folder.path("nowhere"), folder.path("walk/dangling.yaml")).unwrap();
+    std::os::unix::fs::symlink(folder.path("nowhere"), folder.path("walk/.tls")).unwrap();
     let run = folder.check(&["--format", "json", "walk"]);
     assert_eq!(run.status, 4);
     assert_eq!(files(&run, "findings"), ["walk/linked/a.yaml"]);

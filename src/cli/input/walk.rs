@@ -84,11 +84,20 @@ fn walk(folder: &Path, search: &Search<'_>) -> Vec<Input> {
             }
             Err(error) => {
                 let (path, reason) = walk_error(&error, base);
-                inputs.push(Input::unreadable(path.as_deref().unwrap_or(folder), reason, base));
+                let path = path.as_deref().unwrap_or(folder);
+                // A link to nothing is no manifest, unless its name says so.
+                let is_other = wanted == Wanted::Manifests && !has_extension(path) && is_broken_link(path);
+                if !is_other {
+                    inputs.push(Input::unreadable(path, reason, base));
+                }
             }
         }
     }
     inputs
+}
+
+fn is_broken_link(path: &Path) -> bool {
+    path.is_symlink() && !path.exists()
 }
 
 fn has_extension(path: &Path) -> bool {
