@@ -137,12 +137,13 @@ generate: ## Write the derived files: rule reference, metadata, settings form, s
 	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --test docs
 	$(CARGO) run --quiet --locked --package karpwarden-generate
 
-# Options of cargo-mutants in `make mutants`, such as MUTANTS='--file src/rules/taint.rs' or MUTANTS='--shard 3/32'.
-MUTANTS ?=
+# Files that `make mutants` changes: by default the code that decides what users read. SHARD='--shard 3/32' takes a part of the changes.
+MUTANTS ?= --file 'src/rules/**/*.rs' --file 'crates/karpenter/src/**/*.rs' --file 'crates/lint/src/**/*.rs'
+SHARD ?=
 
 .PHONY: mutants
 mutants: ## Change the code in small ways, and list the changes that no test notices; needs cargo-mutants
-	$(call if-installed,cargo-mutants,cargo install --locked cargo-mutants,$(CARGO) mutants $(MUTANTS))
+	$(call if-installed,cargo-mutants,cargo install --locked cargo-mutants,$(CARGO) mutants --workspace $(MUTANTS) $(SHARD))
 
 # Seconds for each fuzz target in `make fuzz`.
 FUZZ_SECONDS ?= 60
