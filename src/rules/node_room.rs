@@ -7,7 +7,6 @@ use lint::finding::{Place, Severity};
 use lint::inventory::Inventory;
 use manifest::tree::{Node, items_of};
 use objects::node_pool::NodePool;
-use objects::object::Operation;
 use objects::placeholders::has_placeholder_below;
 use objects::pod::Pod;
 use scheduling::other_nodes::{is_critical, is_for_karpenter};
@@ -29,9 +28,7 @@ pub(crate) fn misfit<'c, 'd>(pod: Pod<'d>, context: &Context<'c, 'd>) -> Option<
     let may_fit_elsewhere = || context.anywhere(|inventory| of(inventory, context).may_take(pod));
     let spec = pod.spec();
     let fields = [spec.node_selector_map(), spec.node_affinity(), spec.toleration_list()];
-    let is_decided = pod.object().operation() == Operation::Apply
-        && is_known(context)
-        && !fields.into_iter().flatten().any(has_placeholder_below);
+    let is_decided = is_known(context) && !fields.into_iter().flatten().any(has_placeholder_below);
     (is_decided && !may_fit_elsewhere()).then_some(found)
 }
 

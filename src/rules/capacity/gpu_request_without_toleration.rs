@@ -229,6 +229,13 @@ mod tests {
         silent(&RULE, &(pools(TAINT) + &pod("nvidia.com/gpu: 8", "")));
     }
 
+    /// `requests-exceed-any-type` reports the pod and mentions the taint.
+    #[test]
+    fn leaves_pods_that_need_more_accelerators_than_an_open_nodepool_has() {
+        let one = al2023() + &pool("small", "g5.xlarge", "") + &pool("gpu", "g5.48xlarge", TAINT);
+        silent(&RULE, &(one + &pod("nvidia.com/gpu: 8", "")));
+    }
+
     #[test]
     fn accepts_taints_that_eks_adds_tolerations_for() {
         silent(

@@ -336,6 +336,17 @@ mod tests {
     }
 
     #[test]
+    fn ignores_inputs_that_do_not_show_which_pods_a_nodepool_takes() {
+        let small = types("m6i.large");
+        silent(&RULE, &(small.clone() + &pod("cpu: 64", "tolerations: [{key: '${KEY}', operator: Exists}]")));
+        let large = pod("cpu: 64", NAMED);
+        let open = pool("open", "m6i.large", "taints: [{key: '${KEY}', effect: NoSchedule}]");
+        silent(&RULE, &(small.clone() + &open + &large));
+        let of_azure = pool("azure", "Standard_D2", "").replace("karpenter.k8s.aws", "karpenter.azure.com");
+        silent(&RULE, &(small + &of_azure + &large));
+    }
+
+    #[test]
     fn ignores_pods_that_other_rules_judge() {
         silent(&RULE, &(types("m6i.large") + &pod("ephemeral-storage: 60Gi", NAMED)));
         silent(&RULE, &(types("m6i.large") + &pod("smarter-devices/fuse: 1", NAMED)));
