@@ -6,9 +6,9 @@ use super::text_edit::TextEdit;
 use crate::source::{Source, Span};
 use crate::tree::{Node, Style};
 
-/// Adds a member after the last one, with the same indentation.
+/// Adds a member after the last one, with the same indentation. `None` if `<<` merges every member from elsewhere.
 pub(super) fn edit(node: Node<'_>, source: &Source, key: &str, value: &str) -> Option<TextEdit> {
-    let last = node.children().last()?;
+    let last = node.children().filter(|member| !member.is_merged()).last()?;
     let end = written_end(last, source);
     let (key, value) = (spell(key, Style::Plain), spell(value, Style::Plain));
     if node.style() == Style::Flow {
@@ -48,6 +48,7 @@ mod tests {
             ),
             ("a:\n  b:\n    c: |\n      d\n\ne: f\n", "a:\n  b:\n    c: |\n      d\n\n  k: v\ne: f\n"),
             ("a:\n  b: |\n    é", "a:\n  b: |\n    é\n  k: v"),
+            ("a:\n  b: c\n  <<: {d: e}\n", "a:\n  b: c\n  k: v\n  <<: {d: e}\n"),
         ] {
             let file = File::read("-", before, &Limits::DEFAULT);
             let Some(Document::Read(tree)) = file.documents.first() else { panic!("{before}") };
@@ -58,5 +59,12 @@ mod tests {
             );
             assert_eq!(apply(before, &[change.edit().unwrap()]), after);
         }
+    }
+
+    #[test]
+    fn adds_no_member_beside_merged_members_alone() {
+        let file = File::read("-", "<<: {d: e}", &Limits::DEFAULT);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!() };
+        assert!(Change::Add(tree.root(), "k".to_owned(), "v".to_owned()).edit().is_none());
     }
 }

@@ -200,6 +200,11 @@ impl<'d> Node<'d> {
         self.data().derived
     }
 
+    /// Whether `<<` merges this member into its object.
+    pub fn is_merged(self) -> bool {
+        self.data().merged
+    }
+
     /// The value as the text spells it.
     pub fn spelling(self) -> &'d str {
         if !self.is_derived() {
