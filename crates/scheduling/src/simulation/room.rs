@@ -57,7 +57,7 @@ struct ByPlace<T>(Vec<(String, usize, T)>);
 /// Pod for which no NodePool that takes it has an instance type with enough resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Misfit {
-    /// The NodePools that take the pod: at most three. Empty if there is none.
+    /// The NodePools that take the pod: at most three, or an empty list.
     pub shortages: Vec<Shortage>,
     /// The names of NodePools with enough resources and a taint that the pod does not tolerate: at most three.
     pub tainted: Vec<String>,
