@@ -43,7 +43,28 @@ pub(super) fn edit(node: Node<'_>, source: &Source) -> Option<TextEdit> {
     }
     let rest = source.text().get(end..)?;
     let tail = rest.find('\n').map_or(rest.len(), |at| at + 1);
-    Some(TextEdit { span: Span::new(line, end + tail), text: String::new() })
+    let end = end_of_lines(node, source, end + tail, lead.len())?;
+    Some(TextEdit { span: Span::new(line, end), text: String::new() })
+}
+
+/// The end of the lines to remove, of which the member or item takes those up to `end` and starts at `column`.
+///
+/// A blank line or an indented comment after them would continue a block scalar before them. So the blank lines are removed
+/// too, and before such a comment there is no edit.
+fn end_of_lines(node: Node<'_>, source: &Source, end: usize, column: usize) -> Option<usize> {
+    // In parsing order, the last value of the member or item before comes next to this one.
+    let before = node.order().checked_sub(1).and_then(|order| u32::try_from(order).ok());
+    let value = before.map(|id| node.tree().node(id));
+    if !value.is_some_and(|value| matches!(value.style(), Style::Literal | Style::Folded)) {
+        return Some(end);
+    }
+    let rest = source.text().get(end..)?;
+    let blank: usize =
+        rest.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
+    let next = rest.get(blank..)?;
+    let text = next.trim_start_matches(' ');
+    let is_deeper = next.len() - text.len() > column;
+    (!(is_deeper && text.starts_with('#'))).then_some(end + blank)
 }
 
 /// The start of a member or an item in block style, with its `-`.
@@ -83,6 +104,9 @@ mod tests {
         for (before, after) in [
             ("a: b # why\nk: v\nd: e\n", "a: b # why\nd: e\n"),
             ("k: |\n  l\n\nd: e\n", "d: e\n"),
+            ("a: |\n  b\nk: v\n   \n\nd: e\n", "a: |\n  b\nd: e\n"),
+            ("a:\n- >+\n  b\nk: v\n\n# why\n", "a:\n- >+\n  b\n# why\n"),
+            ("a: b\nk: v\n\nd: e\n", "a: b\n\nd: e\n"),
             ("x:\n  k:\n    l: |\n      m\n  d: e\n", "x:\n  d: e\n"),
             ("k:\nd: e\n", "d: e\n"),
             ("x:\n  k: |\n    l\nd: e\n", "x:\n  {}\nd: e\n"),
@@ -98,6 +122,20 @@ mod tests {
             let node = tree.root().get("k").or(tree.root().at_path(&["x", "k"])).unwrap();
             let node = node.items().next().unwrap_or(node);
             assert_eq!(apply(before, &[Change::Remove(node).edit().unwrap()]), after);
+        }
+    }
+
+    #[test]
+    fn keeps_member_before_comment_that_would_join_block_scalar() {
+        for (text, edits) in [
+            ("a: |\nk: v\n  # why\n", false),
+            ("a: |\n  b\nk: v\n\n  # why\n", false),
+            ("a: |\n  b\nk: v\n# why\n", true),
+            ("a: b\nk: v\n  # why\n", true),
+        ] {
+            let file = File::read("-", text, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+            assert_eq!(Change::Remove(tree.root().get("k").unwrap()).edit().is_some(), edits, "{text}");
         }
     }
 }

@@ -150,9 +150,9 @@ fn assert_change(file: &File, root: Node<'_>, change: &Change<'_>) {
     let edited = apply(text, core::slice::from_ref(&edit));
     let edited_file = File::read("-", edited.as_str(), &LIMITS);
     assert_file(&edited_file);
-    // Edits do not support lines that end with a lone carriage return, nor keys after `?`. Lines of tabs or spaces may join a block scalar, an edit at an
-    // anchor changes its aliases too, an edit of one duplicate makes the other count, a replaced word may make other words
-    // of its string a comment or a key, and `rewrite` does not reach into strings.
+    // Edits do not support lines that end with a lone carriage return, nor keys after `?`. Lines of tabs may join a block
+    // scalar, an edit at an anchor changes its aliases too, an edit of one duplicate makes the other count, a replaced word
+    // may make other words of its string a comment or a key, and `rewrite` does not reach into strings.
     let mut above = core::iter::successors(change.node().parent(), |node| node.parent());
     let simple = !matches!(change, Change::Replace(..))
         && !above.any(|node| node.as_str().is_some())
