@@ -250,11 +250,10 @@ impl Parser<'_> {
         }
         let end = self.at;
         self.at += 1;
-        let rest = self.source.slice(Span::new(plain, end));
         Ok(match unescaped {
-            None => tree.keep(rest, Span::new(start, end)),
+            None => Tree::slice(Span::new(start, end)),
             Some(mut text) => {
-                text.push_str(rest);
+                text.push_str(self.source.slice(Span::new(plain, end)));
                 tree.keep(&text, Span::new(start, end))
             }
         })

@@ -28,9 +28,14 @@ impl Tree {
     /// Stores a string: as a slice of the source if the source has the same bytes at `at`, otherwise as a copy.
     pub(crate) fn keep(&mut self, text: &str, at: Span) -> Text {
         if self.source.slice(Span::new(at.start, at.start + text.len())) == text {
-            return Text { start: small(at.start), len: small(text.len()), unescaped: false };
+            return Self::slice(Span::new(at.start, at.start + text.len()));
         }
         self.keep_copy(text)
+    }
+
+    /// A string that is a slice of the source.
+    pub(crate) fn slice(at: Span) -> Text {
+        Text { start: small(at.start), len: small(at.end - at.start), unescaped: false }
     }
 
     /// Stores a copy of a string.
