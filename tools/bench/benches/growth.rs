@@ -5,8 +5,11 @@
 //! input that grows faster than n log n, or than pods × NodePools if an example has both, and fails; `--rule NAME` checks one
 //! example.
 
-use std::env;
+use std::num::NonZero;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{env, thread};
 
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
@@ -16,6 +19,8 @@ use serde_json::Value;
 
 /// The smallest size of a list or map, and the smallest number of copies of an example.
 const SIZE: usize = 250;
+/// The same for copies of an example that are reported: excerpts with marks take most instructions.
+const REPORTED: usize = 50;
 /// Maximum cost of the second doubling, in percent of the cost of the first. It is 200 in linear growth, 220 for n log n,
 /// and 400 for n².
 const MOST: u64 = 250;
@@ -36,46 +41,73 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let (mut inputs, mut faults) = (0, 0);
-    for rule in REGISTRY.rules().filter(|rule| wanted.is_none_or(|name| name == rule.name)) {
-        for example in examples(&reference::page(rule)) {
-            for growth in growths(&example) {
-                let operations: &[&str] =
-                    if matches!(growth, Growth::Documents) { &["check", "report"] } else { &["check"] };
-                for operation in operations {
-                    inputs += 1;
-                    if let Some(fault) = fault(&meter, operation, &example, &growth) {
-                        faults += 1;
-                        println!("{}: {operation}: {growth:?}: {fault}", rule.name);
-                    }
-                }
+    let rules = REGISTRY.rules().filter(|rule| wanted.is_none_or(|name| name == rule.name));
+    let inputs: Vec<Input> = rules.flat_map(|rule| Input::of(rule.name, &reference::page(rule))).collect();
+    let (next, faults) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = || {
+        while let Some(input) = inputs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Some(fault) = input.fault(&meter) {
+                faults.fetch_add(1, Ordering::Relaxed);
+                println!("{}: {}: {:?}: {fault}", input.rule, input.operation, input.growth);
             }
         }
-    }
-    println!("{inputs} inputs, {faults} of them grow too fast");
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    let faults = faults.into_inner();
+    println!("{} inputs, {faults} of them grow too fast", inputs.len());
     ExitCode::from(u8::from(faults > 0))
 }
 
-/// The growth of an input, if it is too fast.
-fn fault(meter: &Meter, operation: &str, example: &[Value], growth: &Growth) -> Option<String> {
-    let (size, most) = match growth {
-        Growth::Documents if compares_pods(example) => (PAIRED, MOST_OF_PAIRS),
-        _ => (SIZE, MOST),
-    };
-    let mut counts = [0; 3];
-    for (count, factor) in counts.iter_mut().zip([1, 2, 4]) {
-        let lines = text(example, growth, size * factor);
-        match meter.call(operation, lines.as_bytes(), &FakeCluster::offline()) {
-            Ok(cost) => *count = cost.instructions,
-            // The lines before the last are a backtrace of WebAssembly.
-            Err(message) => return message.lines().last().map(str::to_owned),
+/// An example and the way in which it becomes longer.
+struct Input {
+    /// The rule whose example it is.
+    rule: &'static str,
+    example: Arc<Vec<Value>>,
+    growth: Growth,
+    /// The operation of the module: `check` or `report`.
+    operation: &'static str,
+}
+
+impl Input {
+    /// The inputs that are made of the examples on a rule's page.
+    fn of(rule: &'static str, page: &str) -> Vec<Self> {
+        let mut inputs = Vec::new();
+        for example in examples(page).into_iter().map(Arc::new) {
+            for growth in growths(&example) {
+                let input =
+                    |operation, growth| Self { rule, example: Arc::clone(&example), growth, operation };
+                if matches!(growth, Growth::Documents) {
+                    inputs.push(input("report", Growth::Documents));
+                }
+                inputs.push(input("check", growth));
+            }
         }
+        inputs
     }
-    let [one, two, four] = counts;
-    let (first, second) = (two.saturating_sub(one), four.saturating_sub(two));
-    (second > LEAST && second > first.saturating_mul(most) / 100).then(|| {
-        format!("{size}, {} and {} items take {one}, {two} and {four} instructions", size * 2, size * 4)
-    })
+
+    /// The growth of the cost, if it is too fast.
+    fn fault(&self, meter: &Meter) -> Option<String> {
+        let (size, most) = match self.growth {
+            Growth::Documents if compares_pods(&self.example) => (PAIRED, MOST_OF_PAIRS),
+            _ if self.operation == "report" => (REPORTED, MOST),
+            _ => (SIZE, MOST),
+        };
+        let mut counts = [0; 3];
+        for (count, factor) in counts.iter_mut().zip([1, 2, 4]) {
+            let lines = text(&self.example, &self.growth, size * factor);
+            match meter.call(self.operation, lines.as_bytes(), &FakeCluster::offline()) {
+                Ok(cost) => *count = cost.instructions,
+                // The lines before the last are a backtrace of WebAssembly.
+                Err(message) => return message.lines().last().map(str::to_owned),
+            }
+        }
+        let [one, two, four] = counts;
+        let (first, second) = (two.saturating_sub(one), four.saturating_sub(two));
+        (second > LEAST && second > first.saturating_mul(most) / 100).then(|| {
+            format!("{size}, {} and {} items take {one}, {two} and {four} instructions", size * 2, size * 4)
+        })
+    }
 }
 
 /// Whether an example has NodePools, and pods to compare with them.
