@@ -7,7 +7,7 @@ use lint::rule::{Fixes, On};
 use objects::node_class::KubeletConfiguration;
 use objects::node_pool::NodePool;
 use objects::object::Object;
-use scheduling::requirements::Requirements;
+use scheduling::requirements::Requirement;
 use scheduling::template::NodeTemplate;
 use userdata::image_family::ImageFamily;
 
@@ -137,7 +137,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let max_pods = kubelet.filter(|_| is_judged).and_then(KubeletConfiguration::max_pods);
     let Some((node, max_pods)) = max_pods.and_then(|node| Some((node, node.as_int()?))) else { return };
     let requirements = NodeTemplate::of(pool).requirements;
-    let too_small = |kind: &InstanceType| addresses(kind) < max_pods && is_allowed(kind, &requirements);
+    let restricted: Vec<_> =
+        TypeLabel::all().filter_map(|label| Some((label, requirements.get(label.key)?))).collect();
+    let too_small = |kind: &InstanceType| addresses(kind) < max_pods && is_allowed(kind, &restricted);
     let Some(least) = instance_types::all().filter(too_small).min_by_key(addresses) else { return };
     let lists_types =
         pool.requirements().parsed().any(|item| item.operator == "In" && NAMING.contains(&item.label()));
@@ -169,13 +171,11 @@ fn addresses(kind: &InstanceType) -> i64 {
     interfaces * (each - 1) + 2
 }
 
-/// Whether requirements allow an instance type.
-fn is_allowed(kind: &InstanceType, requirements: &Requirements<'_>) -> bool {
-    TypeLabel::all().all(|label| {
-        requirements.get(label.key).is_none_or(|requirement| match label.value(kind) {
-            Some(value) => requirement.has(value),
-            None => requirement.is_negative(),
-        })
+/// Whether the requirements on some labels allow an instance type.
+fn is_allowed(kind: &InstanceType, restricted: &[(TypeLabel, &Requirement<'_>)]) -> bool {
+    restricted.iter().all(|(label, requirement)| match label.value(kind) {
+        Some(value) => requirement.has(value),
+        None => requirement.is_negative(),
     })
 }
 

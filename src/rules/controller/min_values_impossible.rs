@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::kind::Kind;
 use karpenter::labels;
@@ -87,12 +87,13 @@ const MAX_VALUES: [(&str, usize); 7] = [
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
+    let mut counts = BTreeMap::new();
     for requirement in pool.requirements().parsed() {
         let Some((least, node)) = requirement.min_values() else { continue };
         if least < 1 || has_placeholder(requirement.key) {
             continue;
         }
-        let Some((most, why)) = bound(pool, requirement) else { continue };
+        let Some((most, why)) = bound(pool, requirement, &mut counts) else { continue };
         if usize::try_from(least).is_ok_and(|least| least <= most) {
             continue;
         }
@@ -109,8 +110,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     }
 }
 
-/// Returns the highest number of distinct values that can occur, and the reason for the limit.
-fn bound<'d>(pool: NodePool<'d>, requirement: LabelRequirement<'d>) -> Option<(usize, String)> {
+/// Returns the highest number of distinct values that can occur, and the reason for the limit. `counts` keeps the result of
+/// [`allowed`] for each label, because a label may have many requirements.
+fn bound<'d>(
+    pool: NodePool<'d>,
+    requirement: LabelRequirement<'d>,
+    counts: &mut BTreeMap<&'d str, Option<usize>>,
+) -> Option<(usize, String)> {
     let label = requirement.label();
     let of_instance_types = !labels::well_known(label).is_empty() && label != labels::NODEPOOL;
     // An unknown label of this domain may exist in a later release.
@@ -124,7 +130,7 @@ fn bound<'d>(pool: NodePool<'d>, requirement: LabelRequirement<'d>) -> Option<(u
         return Some((0, format!("this requirement allows only instance types without `{label}`")));
     }
     let existing = MAX_VALUES.iter().find(|(name, _)| *name == label).map(|(_, most)| *most);
-    match (allowed(pool, label), existing) {
+    match (*counts.entry(label).or_insert_with(|| allowed(pool, label)), existing) {
         (Some(count), most) if most.is_none_or(|most| count <= most) => {
             let why =
                 format!("the requirements of this NodePool allow only {count} of the values of `{label}`");

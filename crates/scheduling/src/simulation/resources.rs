@@ -1,6 +1,7 @@
 //! Lists of resources.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use manifest::tree::{Members, Node};
 use values::quantity::{Notation, Quantity};
@@ -24,28 +25,38 @@ pub(crate) const NODES: ResourceId = ResourceId(4);
 
 /// The names of the resources of a simulation.
 #[derive(Debug)]
-pub(crate) struct ResourceNames<'d>(RefCell<Vec<&'d str>>);
+pub(crate) struct ResourceNames<'d>(RefCell<Known<'d>>);
+
+/// The names in the order of their numbers, and the number of each name.
+#[derive(Debug, Default)]
+struct Known<'d> {
+    names: Vec<&'d str>,
+    ids: BTreeMap<&'d str, ResourceId>,
+}
 
 impl<'d> ResourceNames<'d> {
     /// The resources that every node has.
     pub(crate) fn new() -> Self {
-        Self(RefCell::new(vec!["cpu", "memory", "pods", "ephemeral-storage", "nodes"]))
+        let names = Self(RefCell::default());
+        for name in ["cpu", "memory", "pods", "ephemeral-storage", "nodes"] {
+            names.id(name);
+        }
+        names
     }
 
     /// The number of a name.
     pub(crate) fn id(&self, name: &'d str) -> ResourceId {
-        let mut names = self.0.borrow_mut();
-        let position = names.iter().position(|present| *present == name);
-        let index = position.unwrap_or_else(|| {
+        let Known { names, ids } = &mut *self.0.borrow_mut();
+        *ids.entry(name).or_insert_with(|| {
+            let number = u16::try_from(names.len()).unwrap_or(u16::MAX);
             names.push(name);
-            names.len() - 1
-        });
-        ResourceId(u16::try_from(index).unwrap_or(u16::MAX))
+            ResourceId(number)
+        })
     }
 
     /// The name of a number.
     pub(crate) fn name(&self, id: ResourceId) -> &'d str {
-        self.0.borrow().get(usize::from(id.0)).copied().unwrap_or_default()
+        self.0.borrow().names.get(usize::from(id.0)).copied().unwrap_or_default()
     }
 
     /// Parses the members of a mapping. A quantity that the API server refuses is left out.
@@ -82,7 +93,8 @@ impl Resources {
 
     /// The amount of a resource, where the list has it.
     pub(crate) fn find(&self, id: ResourceId) -> Option<Quantity> {
-        self.0.iter().find(|(present, _)| *present == id).map(|(_, amount)| *amount)
+        let index = self.0.binary_search_by_key(&id, |(present, _)| *present).ok()?;
+        self.0.get(index).map(|(_, amount)| *amount)
     }
 
     /// The amount of a resource, or zero.
