@@ -87,7 +87,6 @@ pub fn blocking_always<'b, 'd>(all: &'b [Budget<'d>], reason: &str) -> Vec<&'b B
             }
         }
     }
-    let together =
-        unscheduled.is_empty() && !windows.is_empty() && BudgetWindows::of(&windows).always.is_full();
+    let together = unscheduled.is_empty() && BudgetWindows::cover_every_minute(&windows);
     if together { scheduled } else { unscheduled }
 }

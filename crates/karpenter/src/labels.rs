@@ -193,7 +193,11 @@ pub fn refused_at_run_time(field: LabelField, key: &str) -> ReleaseSet {
         LabelField::PoolRequirement | LabelField::OverlayRequirement => restricted(normalised(key)),
         LabelField::ClaimRequirement => ReleaseSet::none(),
     };
-    refused.and(field.releases()).without(refused_at_apply(field, key))
+    if refused.is_empty() {
+        refused
+    } else {
+        refused.and(field.releases()).without(refused_at_apply(field, key))
+    }
 }
 
 /// The releases that ignore a pod with a key in its node selector or in a required term of its node affinity. Until 1.4 they
@@ -454,6 +458,18 @@ mod tests {
             ("kubernetes.io/oss", "kubernetes.io/os"),
         ] {
             assert_eq!(meant(key), Some(expected), "{key}");
+        }
+    }
+
+    #[test]
+    fn overlay_requires_labels_of_instance_types() {
+        let field = LabelField::OverlayRequirement;
+        let always = field.releases().to_string();
+        for key in ["karpenter.k8s.aws/instance-family", NITRO_SANDBOX] {
+            assert_ne!(at_apply(field, key), always, "{key}");
+        }
+        for key in [TENANCY, "karpenter.k8s.aws/capacity-reservation-id"] {
+            assert_eq!(at_apply(field, key), always, "{key}");
         }
     }
 }

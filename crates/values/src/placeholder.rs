@@ -88,7 +88,8 @@ fn default_of(placeholder: &str) -> Option<&str> {
 /// The first placeholder of a template engine that starts at or after an offset.
 fn marked_range(text: &str, from: usize) -> Option<Range<usize>> {
     let rest = text.get(from..)?;
-    let starts = rest.bytes().enumerate().filter(|(_, byte)| b"$({<%#@_|".contains(byte));
+    let is_start = |byte| matches!(byte, b'$' | b'(' | b'{' | b'<' | b'%' | b'#' | b'@' | b'_' | b'|');
+    let starts = rest.bytes().enumerate().filter(|(_, byte)| is_start(*byte));
     starts.map(|(at, _)| from + at).find_map(|at| Some(at..at + marked_length(text, at)?))
 }
 
@@ -177,6 +178,10 @@ fn requested_range(text: &str) -> Option<Range<usize>> {
         ("change", "me"),
         ("change", "this"),
     ];
+    // A number, for example, asks for nothing.
+    if !text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+        return None;
+    }
     let is = |word: &str, other: &str| word.eq_ignore_ascii_case(other);
     let whole = 0..text.len();
     if VALUES.iter().any(|value| is(text, value)) {
@@ -191,7 +196,8 @@ fn requested_range(text: &str) -> Option<Range<usize>> {
         if (3..=20).contains(&word.len()) && word.bytes().all(|byte| byte.eq_ignore_ascii_case(&b'x')) {
             return Some(at..at + word.len());
         }
-        let is_phrase = PHRASES.iter().any(|(one, other)| is(before, one) && is(word, other));
+        let is_phrase =
+            !before.is_empty() && PHRASES.iter().any(|(one, other)| is(before, one) && is(word, other));
         if is_phrase || WORDS.iter().any(|known| is(word, known)) || asks_for_yours(text, at, piece) {
             return Some(whole);
         }

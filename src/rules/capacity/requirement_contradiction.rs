@@ -147,7 +147,7 @@ impl fmt::Display for Written<'_> {
 type OnLabel<'d> = Option<Vec<Stated<'d>>>;
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(pool) = NodePool::of(object) else { return };
+    let Some(pool) = NodePool::of(object).filter(|pool| may_contradict(*pool)) else { return };
     let stated = stated_by_label(pool);
     let before = findings.len();
     for (label, on_label) in &stated {
@@ -158,6 +158,16 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     if findings.len() == before {
         findings.extend([TYPE, FAMILY].into_iter().find_map(|label| excluded_names(label, &stated)));
     }
+}
+
+/// Whether requirements may contradict one another: a label has several, or one names instance types or families.
+fn may_contradict(pool: NodePool<'_>) -> bool {
+    let required = pool.requirements().parsed().map(LabelRequirement::label);
+    let mut all: Vec<_> =
+        required.chain(pool.node_labels().map(|(key, _)| labels::normalised(key))).collect();
+    all.sort_unstable();
+    all.iter().any(|label| [TYPE, FAMILY].contains(label))
+        || all.windows(2).any(|pair| pair.first() == pair.last())
 }
 
 /// Collects the requirements and the labels of the template by label.

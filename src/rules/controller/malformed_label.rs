@@ -80,8 +80,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         "the NodeOverlay fails Karpenter's validation, and Karpenter ignores it"
     };
     if let RequirementHolder::Pool(pool) = holder {
-        for (key, node) in pool.node_labels().filter(|(key, _)| !has_placeholder(key)) {
-            if let Some(problem) = naming::qualified_name_problem(key) {
+        for (key, node) in pool.node_labels() {
+            let problem = naming::qualified_name_problem(key).filter(|_| !has_placeholder(key));
+            if let Some(problem) = problem {
                 let message = format!("`{key}` is not a valid label name: {problem}; {effect}");
                 findings.push(Finding::new(&RULE, Place::key_of_map(node), message).help(HELP));
             }

@@ -88,12 +88,18 @@ rule! {
 /// Maximum number of requirements in the CRD of NodeClaim.
 const MAX_REQUIREMENTS: usize = 100;
 
+/// Requirements that Karpenter adds: the NodePool, the instance type and the node class.
+const ADDED: usize = 3;
+
 /// Label that Karpenter adds for every launch that chooses among instance types.
 const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
     let Some(template) = pool.template() else { return };
+    if pool.requirements().items().count() + pool.node_labels().count() + ADDED <= MAX_REQUIREMENTS {
+        return;
+    }
     let mut keys = BTreeSet::new();
     for requirement in pool.requirements().parsed() {
         keys.insert(requirement.label());

@@ -77,14 +77,14 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let pool = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode());
-    let Some(all) = pool.and_then(budgets::of) else { return };
-    let blocking = budgets::blocking_always(&all, "Unhealthy");
-    let Some(first) = blocking.first() else { return };
     let gates = context.inventory.feature_gates();
     if gates.get("NodeRepair") != Some(true) || gates.is_node_repair_legacy() {
         return;
     }
+    let pool = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode());
+    let Some(all) = pool.and_then(budgets::of) else { return };
+    let blocking = budgets::blocking_always(&all, "Unhealthy");
+    let Some(first) = blocking.first() else { return };
     let message =
         "this budget of 0 also forbids node repair: Karpenter leaves unhealthy nodes in the cluster";
     findings.push(

@@ -111,11 +111,11 @@ fn check_requirement<'d>(
     let node = requirement.key_node()?;
     let key = node.as_str()?;
     let (domain, name) = key.split_once('/')?;
+    if !is_of_kubernetes_or_eks(domain) || !labels::well_known(labels::normalised(key)).is_empty() {
+        return None;
+    }
     let releases = field.releases().without(labels::refused_at_apply(field, key));
-    if !is_of_kubernetes_or_eks(domain)
-        || releases.is_empty()
-        || !labels::well_known(labels::normalised(key)).is_empty()
-    {
+    if releases.is_empty() {
         return None;
     }
     let operator = requirement.operator()?;
@@ -238,5 +238,27 @@ mod tests {
             "    spec:\n      nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}\n";
         silent(&super::RULE, &auto.replace("    spec:\n", class));
         silent(&super::RULE, &auto.replace("{name: a}", "{name: a, ownerReferences: [{kind: NodePool}]}"));
+    }
+
+    #[test]
+    fn says_what_an_unknown_key_does() {
+        let found = |requirement: &str| {
+            findings(&super::RULE, &pool(&format!("node-role.kubernetes.io/{requirement}")))
+        };
+        for (requirement, effect) in [
+            ("web, operator: In, values: [a]", "every node just gets the label with this value"),
+            ("web, operator: In, values: [a, b]", "every node just gets the label with one of the values"),
+            ("web, operator: Exists", "every node just gets the label with a random number"),
+        ] {
+            assert!(found(requirement).contains(effect), "{requirement}");
+        }
+        let absent = found("web, operator: DoesNotExist");
+        assert!(!absent.is_empty() && !absent.contains("every node just gets"), "{absent}");
+    }
+
+    #[test]
+    fn claim_in_a_file_gets_the_fix() {
+        let claim = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  requirements: [{key: node.kubernetes.io/instance-family, operator: In, values: [m7i]}]\n";
+        assert_ne!(fixed(&super::RULE, claim), claim);
     }
 }

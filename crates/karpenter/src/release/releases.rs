@@ -74,7 +74,10 @@ impl Releases {
 
     /// The releases as a set that can be combined with others.
     pub fn set(self) -> ReleaseSet {
-        ReleaseSet::of(self.as_ref().iter().copied())
+        match self.0 {
+            Intervals::One(interval) => ReleaseSet::one(interval),
+            Intervals::Several(intervals) => ReleaseSet::of(intervals.iter().copied()),
+        }
     }
 
     /// The releases in both.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::interval::Interval;
 use super::published::{Release, Version};
@@ -34,6 +34,11 @@ impl ReleaseSet {
         Self::of([Interval::ALL])
     }
 
+    /// The releases of one interval.
+    pub(super) fn one(interval: Interval) -> Self {
+        if interval.is_empty() { Self::none() } else { Self(smallvec![interval]) }
+    }
+
     /// The union of some intervals, which may overlap.
     pub(super) fn of(intervals: impl IntoIterator<Item = Interval>) -> Self {
         let mut sorted: SmallVec<[Interval; 4]> =
@@ -52,7 +57,7 @@ impl ReleaseSet {
     /// The releases in both sets.
     pub fn and(&self, other: impl AsRef<[Interval]>) -> Self {
         if let ([one], [other]) = (self.0.as_slice(), other.as_ref()) {
-            return Self::of([one.and(*other)]);
+            return Self::one(one.and(*other));
         }
         let pairs = self.0.iter().flat_map(|one| other.as_ref().iter().map(|other| one.and(*other)));
         Self::of(pairs)
@@ -78,7 +83,8 @@ impl ReleaseSet {
 
     /// Whether the set has a release in common with another.
     pub fn meets(&self, other: impl AsRef<[Interval]>) -> bool {
-        !self.and(other).is_empty()
+        let mut others = other.as_ref().iter();
+        others.any(|other| self.0.iter().any(|one| !one.and(*other).is_empty()))
     }
 
     /// Whether the release is in the set.

@@ -79,6 +79,10 @@ impl Scope {
         self.live.without(&self.kept)
     }
 
+    fn is_checked(&self) -> bool {
+        if self.kept.is_empty() { !self.live.is_empty() } else { !self.checked().is_empty() }
+    }
+
     fn keeping(&self, same: ReleaseSet) -> Self {
         Self { live: self.live.clone(), kept: self.kept.or(same) }
     }
@@ -99,19 +103,21 @@ impl<'d> Walk<'d> {
         old: Option<StoredValue<'d>>,
         scope: &Scope,
     ) {
+        let node = present(holder, field.name);
+        // Most fields are absent and need not be there.
+        if node.is_none() && (!field.required || field.default.is_some()) {
+            return;
+        }
         let scope = Scope { live: scope.live.and(field.releases), kept: scope.kept.clone() };
         if scope.live.is_empty() {
             return;
         }
-        let Some(node) = present(holder, field.name) else {
-            if field.required && field.default.is_none() {
-                let place = match holder.get(field.name) {
-                    Some(null) => Place::key(null),
-                    None => Place::missing(holder, field.name),
-                };
-                self.refuse(place, scope.checked(), What::Required(field));
-            }
-            return;
+        let Some(node) = node else {
+            let place = match holder.get(field.name) {
+                Some(null) => Place::key(null),
+                None => Place::missing(holder, field.name),
+            };
+            return self.refuse(place, scope.checked(), What::Required(field));
         };
         let Some(old) = old else { return self.value(node, None, &field.schema, &scope) };
         let kept = self.kept(|| same_field(field, Some(StoredValue::Given(node)), old.get(field.name)));
@@ -130,7 +136,7 @@ impl<'d> Walk<'d> {
         schema: &'static Schema,
         scope: &Scope,
     ) {
-        if scope.checked().is_empty() {
+        if !scope.is_checked() {
             return;
         }
         if !is_of_type(node, schema) {

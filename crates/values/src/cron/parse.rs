@@ -83,6 +83,14 @@ impl<'t> Part<'t> {
         self.text.split(separator).map(move |text| self.part(text))
     }
 
+    /// The parts before and after the first separator.
+    fn split_once(self, separator: char) -> (Self, Option<Self>) {
+        match self.text.split_once(separator) {
+            Some((before, after)) => (self.part(before), Some(self.part(after))),
+            None => (self, None),
+        }
+    }
+
     /// A slice of the text as a part.
     fn part(self, text: &'t str) -> Self {
         Self { text, start: self.start + (text.as_ptr().addr() - self.text.as_ptr().addr()) }
@@ -103,29 +111,30 @@ pub(super) fn range_of(text: &str, trimmed: &str) -> Range<usize> {
 /// Parses `*`, `?`, `number` or `number-number`, each with or without `/step`.
 fn parse_range(field: CronField, part: Part<'_>) -> Result<Selected, CronError> {
     let fail = |problem| error(field, part, problem);
-    let by_slash: Vec<Part<'_>> = part.split('/').collect();
-    let range = by_slash.first().copied().unwrap_or(part);
-    let ends: Vec<Part<'_>> = range.split('-').collect();
+    let (range, step) = part.split_once('/');
+    let (low, high) = range.split_once('-');
     let (first, last) = field.bounds();
-    let (start, mut end, mut star) = match ends.as_slice() {
+    let (start, mut end, mut star) = match high {
         // The reference ignores whatever follows a star and a hyphen: `*-x` is `*`.
-        [low, ..] if matches!(low.text, "*" | "?") => (first, last, STAR),
-        [number] => {
-            let number = parse_number(field, *number)?;
+        _ if matches!(low.text, "*" | "?") => (first, last, STAR),
+        None => {
+            let number = parse_number(field, low)?;
             (number, number, 0)
         }
-        [low, high] => (parse_number(field, *low)?, parse_number(field, *high)?, 0),
-        [low, ..] => {
-            parse_number(field, *low)?;
-            return Err(fail(CronProblem::Hyphens));
+        Some(high) => {
+            let low = parse_number(field, low)?;
+            if high.text.contains('-') {
+                return Err(fail(CronProblem::Hyphens));
+            }
+            (low, parse_number(field, high)?, 0)
         }
-        [] => return Err(fail(CronProblem::Unreadable)),
     };
-    let step = match by_slash.as_slice() {
-        [_] => 1,
-        [_, step] => {
-            let step = parse_step(field, *step)?;
-            if ends.len() == 1 {
+    let step = match step {
+        None => 1,
+        Some(step) if step.text.contains('/') => return Err(fail(CronProblem::Slashes)),
+        Some(step) => {
+            let step = parse_step(field, step)?;
+            if high.is_none() {
                 end = last;
             }
             if step > 1 {
@@ -133,7 +142,6 @@ fn parse_range(field: CronField, part: Part<'_>) -> Result<Selected, CronError> 
             }
             step
         }
-        _ => return Err(fail(CronProblem::Slashes)),
     };
     if start < first {
         return Err(fail(CronProblem::Below(start)));
@@ -158,13 +166,13 @@ fn parse_step(field: CronField, part: Part<'_>) -> Result<u64, CronError> {
 
 /// Parses a number, which may have a sign and leading zeros (Go's `strconv.Atoi`), or a name of the field.
 fn parse_number(field: CronField, part: Part<'_>) -> Result<u64, CronError> {
+    if let Ok(number) = part.text.parse::<i64>() {
+        return u64::try_from(number).map_err(|_| error(field, part, CronProblem::Unreadable));
+    }
     let lower = lower(part.text);
     let index = field.names().iter().position(|name| name.get(..3) == Some(lower.as_str()));
-    if let Some(index) = index.and_then(|index| u64::try_from(index).ok()) {
-        return Ok(field.bounds().0 + index);
-    }
-    let number = part.text.parse::<i64>().ok().and_then(|number| u64::try_from(number).ok());
-    number.ok_or_else(|| error(field, part, CronProblem::Unreadable))
+    let index = index.and_then(|index| u64::try_from(index).ok());
+    index.map(|index| field.bounds().0 + index).ok_or_else(|| error(field, part, CronProblem::Unreadable))
 }
 
 fn error(field: CronField, part: Part<'_>, problem: CronProblem) -> CronError {

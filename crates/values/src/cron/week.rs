@@ -11,7 +11,7 @@ pub(super) struct DayMinutes([u64; 23]);
 
 impl DayMinutes {
     pub(super) const EMPTY: Self = Self([0; 23]);
-    const FULL: Self = {
+    pub(super) const FULL: Self = {
         let mut words = [u64::MAX; 23];
         words[22] = u32::MAX as u64;
         Self(words)

@@ -1,5 +1,7 @@
 //! The minutes of a week in which budgets are active.
 
+use core::ops::Range;
+
 use super::schedule::{FieldSets, Runs, Schedule};
 use super::week::{DayMinutes, WeekMinutes};
 use crate::calendar::{Day, MINUTES_PER_DAY as DAY};
@@ -30,26 +32,15 @@ impl BudgetWindows {
     /// `always` is full exactly if one of the budgets is active at any time. Weekly schedules cost a pass over one week,
     /// other schedules a pass over some ten thousand days.
     pub fn of(budgets: &[(Schedule, Duration)]) -> Self {
-        let mut constant = false;
-        let mut sweeps: Vec<Sweep<'_>> = Vec::with_capacity(budgets.len());
-        for (schedule, duration) in budgets {
-            match Sweep::start(schedule, *duration) {
-                Ok(sweep) => sweeps.push(sweep),
-                Err(active) => constant |= active,
+        let days = match Days::of(budgets) {
+            Ok(days) => days,
+            Err(active) => {
+                let week = if active { WeekMinutes::FULL } else { WeekMinutes::EMPTY };
+                return Self { always: week, sometimes: week };
             }
-        }
-        if constant || sweeps.is_empty() {
-            let week = if constant { WeekMinutes::FULL } else { WeekMinutes::EMPTY };
-            return Self { always: week, sometimes: week };
-        }
-        let weekly = sweeps.iter().all(|sweep| sweep.fields.is_weekly());
+        };
         let mut windows = Self { always: WeekMinutes::FULL, sometimes: WeekMinutes::EMPTY };
-        for days in 0..if weekly { 7 } else { CYCLE } {
-            let mut minutes = DayMinutes::EMPTY;
-            for sweep in &mut sweeps {
-                sweep.add(FIRST.plus(days), &mut minutes);
-            }
-            let weekday = usize::try_from(days % 7).unwrap_or_default();
+        for (weekday, minutes) in (0..7).cycle().zip(days) {
             if let (Some(always), Some(sometimes)) =
                 (windows.always.0.get_mut(weekday), windows.sometimes.0.get_mut(weekday))
             {
@@ -58,6 +49,51 @@ impl BudgetWindows {
             }
         }
         windows
+    }
+
+    /// Whether one of some budgets is active at any time: whether [`always`](Self::always) is full, without a pass over the
+    /// days after the first gap.
+    pub fn cover_every_minute(budgets: &[(Schedule, Duration)]) -> bool {
+        Days::of(budgets)
+            .map_or_else(|active| active, |mut days| days.all(|minutes| minutes == DayMinutes::FULL))
+    }
+}
+
+/// The minutes that some budgets cover together, day by day: of one week, or of 28 years if weeks differ.
+struct Days<'s> {
+    sweeps: Vec<Sweep<'s>>,
+    days: Range<i64>,
+}
+
+impl<'s> Days<'s> {
+    /// An error tells that the budgets together are always active, or never.
+    fn of(budgets: &'s [(Schedule, Duration)]) -> Result<Self, bool> {
+        let mut sweeps = Vec::with_capacity(budgets.len());
+        for (schedule, duration) in budgets {
+            match Sweep::start(schedule, *duration) {
+                Ok(sweep) => sweeps.push(sweep),
+                Err(true) => return Err(true),
+                Err(false) => {}
+            }
+        }
+        if sweeps.is_empty() {
+            return Err(false);
+        }
+        let is_weekly = sweeps.iter().all(|sweep| sweep.fields.is_weekly());
+        Ok(Self { sweeps, days: 0..if is_weekly { 7 } else { CYCLE } })
+    }
+}
+
+impl Iterator for Days<'_> {
+    type Item = DayMinutes;
+
+    fn next(&mut self) -> Option<DayMinutes> {
+        let day = FIRST.plus(self.days.next()?);
+        let mut minutes = DayMinutes::EMPTY;
+        for sweep in &mut self.sweeps {
+            sweep.add(day, &mut minutes);
+        }
+        Some(minutes)
     }
 }
 
