@@ -36,3 +36,25 @@ fn of_alias(alias: &str) -> Option<ImageFamily> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_every_family_and_its_alias() {
+        for (name, alias, family) in [
+            ("AL2", "al2@latest", ImageFamily::Al2),
+            ("AL2023", "al2023@v20240807", ImageFamily::Al2023),
+            ("Bottlerocket", "bottlerocket@latest", ImageFamily::Bottlerocket),
+            ("Windows2019", "windows2019@latest", ImageFamily::Windows),
+            ("Windows2022", "windows2022@latest", ImageFamily::Windows),
+            ("Windows2025", "windows2025@latest", ImageFamily::Windows),
+        ] {
+            assert_eq!(named(name), Some(family), "{name}");
+            assert_eq!(of_alias(alias), Some(family), "{alias}");
+        }
+        assert_eq!(named("Custom"), Some(ImageFamily::Custom));
+        assert!(named("Ubuntu").is_none() && of_alias("custom@latest").is_none());
+    }
+}

@@ -172,4 +172,11 @@ mod tests {
         assert!(related("prod", "prod-eu-1") && related("eks-prod", "prod") && related("PROD", "prod"));
         assert!(!related("prod", "production") && !related("prod-eu-1", "prod-eu-2") && !related("", "prod"));
     }
+
+    #[test]
+    fn empty_name_is_not_related() {
+        assert!(related("prod", "Prod_eu") && related("prod-eu", "eu"));
+        assert!(!related("prod-", "") && !related("", "prod-"));
+        assert!(!related("production", "prod"));
+    }
 }

@@ -153,4 +153,21 @@ mod tests {
             assert_eq!(zone_mistake(zone), None, "{zone}");
         }
     }
+
+    #[test]
+    fn ignores_text_that_resembles_a_region_or_a_zone_id() {
+        for other in [
+            "us-east-1a",
+            "us-west-2-lax-1a",
+            "us--1",
+            "us-1",
+            "usa-east-1",
+            "us-east-12",
+            "use-az1",
+            "1-az1",
+            "use1-az",
+        ] {
+            assert_eq!(zone_mistake(other), None, "{other}");
+        }
+    }
 }

@@ -90,4 +90,12 @@ mod tests {
         assert_eq!(releases_of_flag("leader-elect"), Releases::NONE);
         assert!(is_boolean("disable-dry-run") && !is_boolean("cluster-name"));
     }
+
+    #[test]
+    fn knows_the_flags_without_a_value() {
+        for flag in ["isolated-vpc", "disable-webhook", "enable-profiling"] {
+            assert!(is_boolean(flag), "{flag}");
+        }
+        assert!(!is_boolean("cluster-name"));
+    }
 }

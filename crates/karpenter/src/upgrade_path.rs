@@ -185,6 +185,10 @@ mod tests {
             Some(["1.9".into(), "from 1.9 to 1.11".into()])
         );
         assert_eq!(
+            begins("1.6", "1.14", Releases::between(9, 11)),
+            Some(["1.9".into(), "from 1.9 to 1.11".into()])
+        );
+        assert_eq!(
             begins("1.8", "1.14", Releases::between(9, 9)),
             Some(["1.9".into(), "only in 1.9".into()])
         );

@@ -23,3 +23,32 @@ pub fn is_zone_id(text: &str) -> bool {
         region.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     region && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_region_of_a_zone() {
+        for (zone, region) in [
+            ("us-east-1a", Some("us-east-1")),
+            ("us-gov-west-1b", Some("us-gov-west-1")),
+            ("us-west-2-lax-1a", None),
+            ("useast-1a", None),
+            ("us-east-a", None),
+            ("us-east-1", None),
+        ] {
+            assert_eq!(region_of_zone(zone), region, "{zone}");
+        }
+    }
+
+    #[test]
+    fn recognises_ids_of_zones() {
+        for id in ["use1-az1", "usw2-lax1-az1"] {
+            assert!(is_zone_id(id), "{id}");
+        }
+        for other in ["us-east-1a", "use1-az", "USE1-az1", "use1-azx"] {
+            assert!(!is_zone_id(other), "{other}");
+        }
+    }
+}

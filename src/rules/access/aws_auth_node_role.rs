@@ -372,4 +372,20 @@ mod tests {
         assert!(findings(&RULE, &list).contains("`mapRoles` is a list"));
         silent(&RULE, &list.replace("kube-system", "other"));
     }
+
+    #[test]
+    fn mapping_of_nodes_makes_a_missing_role_probable() {
+        let severity = |user: &str, groups: &str, entry: &str| {
+            let text = aws_auth(ARN, user, groups) + &class("other", "al2023@latest") + entry;
+            findings(&RULE, &text).contains("warning ConfigMap/aws-auth data.mapRoles [")
+        };
+        let entry = "---\napiVersion: eks.services.k8s.aws/v1alpha1\nkind: AccessEntry\nmetadata: {name: a}\nspec: {principalARN: 'arn:aws:iam::111122223333:role/nodes', type: EC2_LINUX}\n";
+        assert!(severity(NODE, BOTH, entry));
+        assert!(!severity("admin", "'system:masters'", entry));
+    }
+
+    #[test]
+    fn ignores_mappings_of_sessions() {
+        silent(&RULE, &aws_auth(ARN, "'team:{{SessionName}}'", BOTH));
+    }
 }

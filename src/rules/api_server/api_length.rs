@@ -106,4 +106,20 @@ mod tests {
           help: write at most 63 characters
         ");
     }
+
+    #[test]
+    fn names_the_unit_and_the_bound() {
+        let class = |fields: &str| {
+            format!(
+                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{{fields}}}\n"
+            )
+        };
+        let many = |item: &str, count: usize| vec![item; count].join(", ");
+        for (fields, help) in [
+            ("amiSelectorTerms: []".to_owned(), "write at least 1 items"),
+            (format!("amiSelectorTerms: [{}]", many("{id: ami-0123}", 31)), "write at most 30 items"),
+        ] {
+            assert!(findings(&super::RULE, &class(&fields)).contains(help), "{fields}");
+        }
+    }
 }

@@ -278,4 +278,38 @@ mod tests {
           help: remove `replicas`, or use a release that has it
         ");
     }
+
+    #[test]
+    fn names_what_replaces_a_field_of_an_older_version() {
+        let pool = |fields: &str| {
+            format!(
+                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec: {{{fields}}}\n"
+            )
+        };
+        let class = |fields: &str| {
+            format!(
+                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{{fields}}}\n"
+            )
+        };
+        for (text, help) in [
+            (pool("ttlSecondsAfterEmpty: 30"), "`consolidationPolicy` and `consolidateAfter`"),
+            (pool("consolidation: {enabled: true}"), "`consolidationPolicy` and `consolidateAfter`"),
+            (pool("providerRef: {name: a}"), "write `spec.template.spec.nodeClassRef`"),
+            (pool("kubeletConfiguration: {maxPods: 10}"), "write `spec.kubelet` of the EC2NodeClass"),
+            (pool("provider: {instanceProfile: a}"), "write an EC2NodeClass"),
+            (class("subnetSelector: {a: b}"), "write `subnetSelectorTerms`, a list"),
+            (class("securityGroupSelector: {a: b}"), "write `securityGroupSelectorTerms`, a list"),
+            (class("amiSelector: {a: b}"), "write `amiSelectorTerms`, a list"),
+            (
+                pool("template: {spec: {taints: [{key: a, operator: Exists, effect: NoSchedule}]}}"),
+                "a taint has a key, a value and an effect",
+            ),
+            (
+                pool("disruption: {budgets: [{crontab: '@daily'}]}"),
+                "write `schedule` together with `duration`",
+            ),
+        ] {
+            assert!(findings(&super::RULE, &text).contains(help), "{text}");
+        }
+    }
 }

@@ -591,4 +591,49 @@ mod tests {
         let al2 = class("AL2", "#!/bin/bash\n/etc/eks/bootstrap.sh demo --ip-family=ipv6\n");
         assert!(findings(&super::RULE, &al2).contains("--ip-family"));
     }
+
+    #[test]
+    fn reads_the_scripts_of_an_archive() {
+        let part = |header: &str, body: &str| {
+            let text = format!(
+                "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\n{header}\n\n{body}\n--B--\n"
+            );
+            class("Custom", &text)
+        };
+        let script = "#!/bin/bash\n/etc/eks/bootstrap.sh meadow --max-pods=20";
+        for header in [
+            "Content-Type: text/x-shellscript",
+            "Content-Type: text/cloud-boothook",
+            "Content-Type: text/plain",
+        ] {
+            assert!(findings(&super::RULE, &part(header, script)).contains("--max-pods=20"), "{header}");
+        }
+        let cloud = "#cloud-config\nruncmd:\n- /etc/eks/bootstrap.sh meadow --max-pods=20";
+        assert!(
+            findings(&super::RULE, &part("Content-Type: text/cloud-config", cloud)).contains("--max-pods=20")
+        );
+        for (header, body) in [
+            ("Content-Type: text/plain", "/etc/eks/bootstrap.sh meadow --max-pods=20"),
+            ("Content-Type: text/jinja2", script),
+            ("Content-Type: text/x-shellscript\nContent-Transfer-Encoding: base64", script),
+            ("Content-Type: text/cloud-config\nContent-Transfer-Encoding: base64", cloud),
+        ] {
+            silent(&super::RULE, &part(header, body));
+        }
+    }
+
+    #[test]
+    fn ignores_programs_of_the_same_name() {
+        for program in ["$DIR/bootstrap.sh", "bootstrap.sh", "/opt/bootstrap.sh"] {
+            silent(&super::RULE, &self::script(&format!("{program} meadow --max-pods=20")));
+        }
+    }
+
+    #[test]
+    fn ignores_commands_that_yaml_changes() {
+        let cloud = |command: &str| class("Custom", &format!("#cloud-config\nruncmd:\n- {command}\n"));
+        assert!(!findings(&super::RULE, &cloud("\"/etc/eks/bootstrap.sh meadow --max-pods=20\"")).is_empty());
+        silent(&super::RULE, &cloud("\"/etc/eks/bootstrap.sh meadow --max-pods=\\\"20\\\"\""));
+        silent(&super::RULE, &cloud("/etc/eks/bootstrap.sh meadow\n  --max-pods=20"));
+    }
 }

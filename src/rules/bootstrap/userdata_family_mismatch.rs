@@ -474,4 +474,84 @@ mod tests {
             .replace("amiFamily: AL2023", "amiSelectorTerms: [{alias: al2023@latest}]");
         assert_eq!(severities(&text), ["error"]);
     }
+
+    #[test]
+    fn names_the_format() {
+        let mime = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n--B--\n";
+        let config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n";
+        for (family, text, expected) in [
+            ("Windows2022", mime, "this is a MIME archive, but"),
+            ("Windows2022", "#!/bin/bash\necho hi\n", "this is a shell script, but"),
+            ("Windows2022", "#cloud-config\npackages: [jq]\n", "this is cloud-config, but"),
+            ("Windows2022", "#include\nhttps://example.net/a\n", "this is cloud-init data, but"),
+            ("Windows2022", config, "this is a NodeConfig, but"),
+            ("AL2023", "<powershell>\nGet-Date\n</powershell>\n", "this is a Windows script, but"),
+            ("AL2023", "[settings.kernel]\nlockdown = \"none\"\n", "this is TOML, but"),
+        ] {
+            assert!(findings(&super::RULE, &class(family, text)).contains(expected), "{family} {text}");
+        }
+    }
+
+    #[test]
+    fn powershell_may_start_with_its_interpreter() {
+        for shell in ["#!/usr/bin/env pwsh", "#!powershell"] {
+            silent(&super::RULE, &class("Windows2022", &format!("{shell}\nGet-Date\n")));
+        }
+    }
+
+    #[test]
+    fn removes_tags_only_around_the_whole_script() {
+        let fixable = class("Windows2022", "<powershell>\nGet-Date\n</powershell>\n");
+        assert_ne!(fixed(&super::RULE, &fixable), fixable);
+        for text in [
+            "<powershell>\nGet-Date\n</powershell>\n<persist>true</persist>\n",
+            "<powershell>\nGet-Date\n</powershell>\n<powershell>\nGet-Item a\n</powershell>\n",
+            "<script>\ndir\n</powershell>\n",
+            "<powershell>\nGet-Date\n",
+        ] {
+            let text = class("Windows2022", text);
+            assert!(!findings(&super::RULE, &text).is_empty(), "{text}");
+            assert_eq!(fixed(&super::RULE, &text), text);
+        }
+    }
+
+    #[test]
+    fn only_a_test_for_the_script_excuses_its_call() {
+        let call = |test: &str| {
+            let text = format!("#!/bin/bash\nif [ -f {test} ]; then /etc/eks/bootstrap.sh demo; fi\n");
+            severities(&class("AL2023", &text))
+        };
+        assert_eq!(call("/etc/eks/bootstrap.sh"), [""; 0]);
+        assert_eq!(call("/etc/flag"), ["error"]);
+    }
+
+    #[test]
+    fn reports_comments_in_place_of_a_script_on_al2023() {
+        for text in ["#!/bin/bash\n", "#!/bin/bash -e\n", "#!/bin/bash\n# Nothing to do here yet\n"] {
+            assert_eq!(severities(&class("AL2023", text)), ["warning"], "{text}");
+        }
+        for text in ["#!/bin/bash yum install\n", "echo hi\n"] {
+            silent(&super::RULE, &class("AL2023", text));
+        }
+    }
+
+    #[test]
+    fn reads_the_family_of_custom_images() {
+        let with = |terms: &str, text: &str| {
+            custom(text).replace("  userData", &format!("  amiSelectorTerms: [{terms}]\n  userData"))
+        };
+        let config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: a}}\n";
+        let al2 = "{ssmParameter: /aws/service/eks/optimized-ami/1.30/amazon-linux-2/recommended/image_id}";
+        assert!(findings(&super::RULE, &with(al2, config)).contains("the selected images are AL2, where"));
+        silent(&super::RULE, &with("{name: mine}", config));
+        for al2023 in
+            ["{name: amazon-linux-2023-a}", "{name: my-al2023}", "{name: my-al2023}, {name: other-al2023}"]
+        {
+            assert!(
+                findings(&super::RULE, &with(al2023, CALL)).contains("the selected images are AL2023"),
+                "{al2023}"
+            );
+        }
+        silent(&super::RULE, &with("{name: my-al2023}, {name: mine}", CALL));
+    }
 }

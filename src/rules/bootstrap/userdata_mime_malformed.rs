@@ -423,4 +423,39 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn effect_of_an_unclosed_archive_depends_on_its_readers() {
+        let config = "--B\nContent-Type: application/node.eks.aws\n\nkind: NodeConfig\n";
+        let bare = |parts: &str| format!("{HEAD}\n{parts}--B\n");
+        for (text, severity, effect) in [
+            (custom(&bare(PART)), "info", "; cloud-init accepts it"),
+            (custom(&bare(config)), "warning", "; nodeadm refuses the archive because of it"),
+            (class("AL2023", &bare(config)), "info", "; Karpenter accepts it"),
+            (custom(&format!("{HEAD}\n{PART}")), "info", "; cloud-init accepts it"),
+        ] {
+            assert_eq!(severities(&text), [severity], "{text}");
+            assert!(findings(&super::RULE, &text).contains(effect), "{text}");
+        }
+        for text in [custom(&format!("{HEAD}\n{config}")), class("AL2023", &format!("{HEAD}\n{PART}"))] {
+            let found = findings(&super::RULE, &text);
+            assert!(!found.is_empty() && !found.contains("cloud-init accepts it"), "{found}");
+            assert_ne!(severities(&text), ["info"], "{text}");
+        }
+    }
+
+    #[test]
+    fn part_handler_excuses_only_unknown_types() {
+        let handler = "--B\nContent-Type: text/part-handler\n\n#part-handler\n";
+        let text = |end: &str| class("AL2", &format!("{HEAD}\n{handler}{PART}{end}\n"));
+        silent(&super::RULE, &text("--B--"));
+        assert!(findings(&super::RULE, &text("--B-")).contains("looks like the closing delimiter"));
+    }
+
+    #[test]
+    fn offers_no_fix_for_a_delimiter_before_other_text() {
+        let text = class("AL2", &format!("{HEAD}\n{PART}\n--B-\necho more\n"));
+        let found = findings(&super::RULE, &text);
+        assert!(found.contains("looks like") && !found.contains("fix:"), "{found}");
+    }
 }

@@ -326,4 +326,10 @@ mod tests {
         silent(&super::RULE, &class("Windows2022", "Write-Host x\n"));
         silent(&super::RULE, &class("Bottlerocket", "settings.motd = 'x'\n"));
     }
+
+    #[test]
+    fn ignores_text_that_a_template_engine_inserts() {
+        silent(&super::RULE, &super::super::examples::custom("${user_data}\n"));
+        silent(&super::RULE, &super::super::examples::class("AL2", "{{ .Values.userData }}\n"));
+    }
 }

@@ -257,4 +257,18 @@ mod tests {
             silent(&super::RULE, &script(line));
         }
     }
+
+    #[test]
+    fn marks_the_value_inside_its_quotes() {
+        let found =
+            findings(&super::RULE, &super::super::examples::script("export DB_PASSWORD=\"hunter2secret\""));
+        let mut lines = found.lines();
+        let (text, mark) = (lines.next().unwrap(), lines.next().unwrap());
+        assert_eq!(text.find("hunter2secret"), mark.find('^'), "{found}");
+    }
+
+    #[test]
+    fn short_text_with_the_prefix_of_a_token_is_no_token() {
+        silent(&super::RULE, &super::super::examples::script("echo ghp_short"));
+    }
 }

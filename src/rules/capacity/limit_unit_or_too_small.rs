@@ -171,4 +171,23 @@ mod tests {
         assert!(findings(&RULE, &pool("memory: 255Mi")).contains("error"));
         assert!(findings(&RULE, &pool("cpu: 999m")).contains("error"));
     }
+
+    #[test]
+    fn ignores_limits_that_are_no_quantities() {
+        for limits in [
+            "cpu: {a: 100m}",
+            "cpu: [100m]",
+            "cpu: null",
+            "cpu: ~",
+            "cpu: ",
+            "memory: [1000]",
+            "memory: '${MEMORY}'",
+        ] {
+            silent(&RULE, &pool(limits));
+        }
+        silent(
+            &RULE,
+            &pool("").replace("limits: {}", "limits:\n    cpu:\n    - 100m\n    memory:\n      a: 1000"),
+        );
+    }
 }

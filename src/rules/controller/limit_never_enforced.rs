@@ -175,4 +175,16 @@ mod tests {
             silent(&RULE, &pool(limits));
         }
     }
+
+    #[test]
+    fn renames_no_limit_to_a_name_that_is_taken() {
+        let pool = |limits: &str| {
+            format!(
+                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  limits: {{{limits}}}\n"
+            )
+        };
+        assert!(findings(&super::RULE, &pool("cpus: 2")).contains("fix:"));
+        let taken = findings(&super::RULE, &pool("cpu: 1, cpus: 2"));
+        assert!(taken.contains("help: Karpenter counts `cpu`") && !taken.contains("fix:"), "{taken}");
+    }
 }

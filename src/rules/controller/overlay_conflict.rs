@@ -140,12 +140,12 @@ impl<'d> Overlay<'d> {
         let mut requirements = BTreeMap::new();
         for requirement in view.requirements().parsed() {
             let unresolved = requirement.values().iter().any(|(value, _)| has_placeholder(value));
-            let twice = requirements.contains_key(requirement.label());
-            requirements.insert(requirement.label(), requirement);
-            if unresolved || twice || has_placeholder(requirement.key) {
+            if unresolved || has_placeholder(requirement.key) {
                 return None;
             }
+            requirements.insert(requirement.label(), requirement);
         }
+        // A list that repeats a label has more items than labels.
         (requirements.len() == list.len()).then_some(Self { view, weight, requirements })
     }
 
@@ -235,6 +235,35 @@ mod tests {
             "price: '2'".to_owned(),
         ] {
             silent(&RULE, &(a.clone() + &overlay("b", &other)));
+        }
+    }
+
+    #[test]
+    fn compares_exclusions_and_bounds() {
+        let cpu = |operator: &str, values: &str| {
+            format!(
+                "requirements: [{{key: karpenter.k8s.aws/instance-cpu, operator: {operator}, values: [{values}]}}], price: '1'"
+            )
+        };
+        let both = |one: &str, other: &str| overlay("a", one) + &overlay("b", other);
+        for (one, other, is_reported) in [
+            (cpu("In", "'4'"), cpu("NotIn", "'8'"), true),
+            (cpu("In", "'4'"), cpu("NotIn", "'4'"), false),
+            (cpu("Gt", "'4'"), cpu("Gt", "'4'"), true),
+            (cpu("Gt", "'4'"), cpu("Gt", "'8'"), false),
+            (cpu("Gt", "'4'"), cpu("Lt", "'4'"), false),
+        ] {
+            assert_eq!(!findings(&RULE, &both(&one, &other)).is_empty(), is_reported, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn ignores_overlays_with_placeholders() {
+        let key = M5.replace("karpenter.k8s.aws/instance-family", "'${KEY}'");
+        let value = M.replace("m6i", "'${FAMILY}'");
+        for unresolved in [key, value] {
+            let spec = format!("{unresolved}, price: '1'");
+            silent(&RULE, &(overlay("a", &spec) + &overlay("b", &spec)));
         }
     }
 }

@@ -462,4 +462,56 @@ mod tests {
             + "      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: a}\n";
         silent(&RULE, &text);
     }
+
+    #[test]
+    fn names_the_other_unknown_values_of_a_pod() {
+        let pod = |values: &str| {
+            format!(
+                "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{{key: karpenter.sh/capacity-type, operator: In, values: [{values}]}}]}}]}}}}}}\n"
+            )
+        };
+        let several = findings(&RULE, &pod("SPOT, cheap"));
+        assert!(several.contains("`SPOT` or another value listed here"), "{several}");
+        assert!(!several.contains("fix:"), "{several}");
+        let one = findings(&RULE, &pod("SPOT"));
+        assert!(one.contains("`SPOT`, so") && one.contains("fix:"), "{one}");
+    }
+
+    #[test]
+    fn counts_the_known_values_for_min_values() {
+        for (values, least, is_reported) in [
+            ("spot, cheap", 2, true),
+            ("spot, cheap", 3, false),
+            ("spot, on-demand", 2, false),
+            ("spot, on-demand, cheap", 1, false),
+            ("cheap, dear", 2, false),
+        ] {
+            let text = pool(&format!(
+                "key: karpenter.sh/capacity-type, operator: In, values: [{values}], minValues: {least}"
+            ));
+            assert_eq!(findings(&RULE, &text).contains("].minValues ["), is_reported, "{values} {least}");
+        }
+        let systems = pool("key: kubernetes.io/os, operator: In, values: [linux, unix], minValues: 2");
+        assert!(!findings(&RULE, &systems).contains("].minValues ["));
+    }
+
+    #[test]
+    fn says_what_a_region_among_zones_does() {
+        let found = |operator: &str, values: &str| {
+            findings(
+                &RULE,
+                &pool(&format!("key: topology.kubernetes.io/zone, operator: {operator}, values: [{values}]")),
+            )
+        };
+        assert!(found("NotIn", "us-east-1").contains("not a zone; it excludes nothing"));
+        assert!(found("In", "us-east-1, us-east-1a").contains("not a zone; Karpenter ignores it"));
+    }
+
+    #[test]
+    fn controller_validates_tenancies_since_1_9() {
+        let text = pool(
+            "key: karpenter.k8s.aws/instance-tenancy, operator: In, values: [default, cheap], minValues: 2",
+        );
+        assert!(findings(&RULE, &text).contains("requirements[0].minValues [since 1.9]"));
+    }
 }

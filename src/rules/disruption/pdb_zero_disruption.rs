@@ -290,4 +290,10 @@ mod tests {
         silent(&RULE, &other);
         silent(&RULE, &with_workload("minAvailable: 1", "").replace("kind: Deployment", "kind: DaemonSet"));
     }
+
+    #[test]
+    fn rounds_a_share_up_only_if_it_is_no_whole_number() {
+        silent(&RULE, &with_workload("minAvailable: 50%", "replicas: 2"));
+        assert!(!findings(&RULE, &with_workload("minAvailable: 51%", "replicas: 2")).is_empty());
+    }
 }

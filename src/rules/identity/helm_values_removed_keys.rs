@@ -591,4 +591,22 @@ spec:
         silent(&super::RULE, "settings: {interruptionQueueName: prod}\n");
         silent(&super::RULE, "settings: {aws: {region: eu-west-1}}\nname: shop\n");
     }
+
+    #[test]
+    fn ignores_gates_that_a_newer_chart_turns_off() {
+        let found = |gates: &str| {
+            let text = format!(
+                "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  template:\n    spec:\n      containers:\n      - image: public.ecr.aws/karpenter/controller:1.4.0\n        env:\n        - {{name: FEATURE_GATES, value: \"{gates}\"}}\n"
+            );
+            findings_with(&super::RULE, &text, &at("1.4"))
+        };
+        for accepted in
+            ["NodeOverlay=false", "NodeOverlay=false,", "${GATE}=true", "SpotToSpotConsolidation=true"]
+        {
+            assert_eq!(found(accepted), "", "{accepted}");
+        }
+        assert!(found("NodeOverlay=true").contains("feature gate `NodeOverlay`"));
+        assert!(found("NodeOverlai=false").contains("did you mean `NodeOverlay`?"));
+        assert!(found("Unheard=false").contains("help: remove the gate"));
+    }
 }

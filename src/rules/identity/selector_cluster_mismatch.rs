@@ -541,4 +541,24 @@ mod tests {
           see line 6 spec.subnetSelectorTerms[0].tags.karpenter.sh/discovery: this names cluster `prod`
         ");
     }
+
+    #[test]
+    fn alternatives_and_tags_of_different_kinds_are_a_warning() {
+        let severities = |subnets: &str, groups: &str| {
+            let text = class(&format!(
+                "  subnetSelectorTerms: [{subnets}]\n  securityGroupSelectorTerms: [{groups}]"
+            ));
+            let report = findings(&super::RULE, &text);
+            let lines = report.lines().filter(|line| line.contains(" EC2NodeClass/a "));
+            lines.filter_map(|line| line.split(' ').next()).collect::<Vec<_>>().join(" ")
+        };
+        let owner = |name: &str| format!("{{tags: {{kubernetes.io/cluster/{name}: owned}}}}");
+        let discovery = "{tags: {karpenter.sh/discovery: prod}}";
+        assert_eq!(severities(&owner("prod"), &owner("staging")), "error");
+        assert_eq!(
+            severities(&format!("{}, {}", owner("prod"), owner("staging")), &owner("prod")),
+            "warning"
+        );
+        assert_eq!(severities(discovery, &owner("staging")), "warning");
+    }
 }

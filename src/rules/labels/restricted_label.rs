@@ -336,4 +336,34 @@ mod tests {
           help: remove it: Karpenter matches a NodeOverlay against instance types, and decides this only at launch
         ");
     }
+
+    #[test]
+    fn gives_the_reason_for_each_key() {
+        for (key, reason) in [
+            ("kubernetes.io/hostname", "a node gets its name only when it is created"),
+            ("karpenter.sh/nodepool", "Karpenter sets it itself"),
+            ("karpenter.sh/team", "the domain `karpenter.sh` is restricted"),
+        ] {
+            assert!(findings(&super::RULE, &pool("a", key)).contains(reason), "{key}");
+        }
+    }
+
+    #[test]
+    fn overlay_cannot_depend_on_a_label_that_is_decided_at_launch() {
+        let overlay = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\nspec:\n  requirements: [{key: karpenter.k8s.aws/instance-tenancy, operator: In, values: [default]}]\n  price: '1'\n";
+        let found = at("1.14", overlay);
+        assert!(found.contains("a NodeOverlay cannot depend on it"), "{found}");
+        assert!(found.contains("decides this only at launch"), "{found}");
+        let early = at("1.8", &pool("a", "karpenter.k8s.aws/instance-tenancy"));
+        assert!(early.contains("these releases do not know the key yet"), "{early}");
+        assert!(early.contains("use a release that supports it (since 1.9)"), "{early}");
+    }
+
+    #[test]
+    fn renames_keys_of_requirements_but_no_labels() {
+        let misspelt = "karpenter.k8s.aws/instance-famly";
+        assert!(findings(&super::RULE, &pool("a", misspelt)).contains("fix:"));
+        let label = findings(&super::RULE, &pool(misspelt, "a"));
+        assert!(!label.is_empty() && !label.contains("fix:"), "{label}");
+    }
 }

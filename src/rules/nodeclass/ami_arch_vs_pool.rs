@@ -278,4 +278,24 @@ mod tests {
         silent(&RULE, &text(X86, &arch("amd64").replace("kubernetes.io/arch", "'${KEY}'")));
         silent(&RULE, &text(X86, "").replace("name: web}\n      req", "name: other}\n      req"));
     }
+
+    #[test]
+    fn compares_several_images_for_one_architecture() {
+        let images = format!("{X86}, {{name: other-amd64}}");
+        assert!(findings(&RULE, &text(&images, &arch("arm64"))).contains("error NodePool/a"));
+    }
+
+    #[test]
+    fn reads_the_labels_of_a_pool() {
+        let labelled = |label: &str| {
+            text(X86, "")
+                .replace("  template:\n", &format!("  template:\n    metadata: {{labels: {{{label}}}}}\n"))
+        };
+        assert!(findings(&RULE, &labelled("kubernetes.io/arch: arm64")).contains("error NodePool/a"));
+        assert!(findings(&RULE, &labelled("team: arm64")).contains("warning NodePool/a"));
+        silent(&RULE, &labelled("kubernetes.io/arch: amd64"));
+        silent(&RULE, &labelled("kubernetes.io/arch: '${ARCH}'"));
+        silent(&RULE, &labelled("karpenter.k8s.aws/instance-category: c"));
+        silent(&RULE, &labelled("karpenter.k8s.aws/instance-family: m5"));
+    }
 }

@@ -357,4 +357,25 @@ mod tests {
         ");
         silent(&RULE, &class("volumeType: io2, volumeSize: 100Gi, iops: 3000"));
     }
+
+    #[test]
+    fn rounds_sizes_up_to_whole_gibibytes() {
+        silent(&RULE, &class("volumeType: st1, volumeSize: 124.5Gi"));
+        silent(&RULE, &class("volumeType: gp3, volumeSize: 0Gi"));
+        let text = class("volumeType: gp3, volumeSize: 20Gi, iops: 10001");
+        assert!(findings(&RULE, &text).contains("at most 10000, or a size of 21Gi or more"));
+    }
+
+    #[test]
+    fn knows_the_largest_volume_of_each_type() {
+        for (volume, largest) in
+            [("gp3", 64), ("io1", 16), ("io2", 64), ("gp2", 16), ("st1", 16), ("sc1", 16), ("standard", 1)]
+        {
+            let found = |size: i64| {
+                findings(&RULE, &class(&format!("volumeType: {volume}, volumeSize: {size}Ti")))
+                    .contains("`volumeSize` is")
+            };
+            assert!(!found(largest) && found(largest + 1), "{volume}");
+        }
+    }
 }

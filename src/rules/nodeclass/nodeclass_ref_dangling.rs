@@ -184,7 +184,11 @@ fn wrong_group_or_kind<'d>(
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::{Settings, Target};
+    use lint::check::Cluster;
+    use lint::finding::Severity;
+    use lint::settings::{Selector, Settings, Target};
+    use manifest::File;
+    use manifest::limits::Limits;
 
     fn pool(reference: &str) -> String {
         format!(
@@ -254,5 +258,45 @@ mod tests {
         // A node class of an older API version counts too.
         silent(&super::RULE, &(pool(DEFAULT) + &class("default").replace("aws/v1", "aws/v1beta1")));
         silent(&super::RULE, &(pool("name: default") + &class("a")));
+    }
+
+    #[test]
+    fn is_only_an_info_without_a_class_nearby() {
+        let severity = |texts: &[&str]| {
+            let select = vec![Selector::One(super::RULE.name, super::RULE.family)];
+            let settings = Settings { select, ..Settings::default() };
+            let file =
+                |(index, text): (usize, &&str)| File::read(format!("{index}.yaml"), *text, &Limits::DEFAULT);
+            let files = texts.iter().enumerate().map(file).collect();
+            let report = crate::check(&[Cluster { name: String::new(), files }], &settings);
+            report.findings.iter().map(|finding| finding.severity).collect::<Vec<_>>()
+        };
+        let pool = pool(DEFAULT);
+        assert_eq!(severity(&[&pool, &class("storage")]), [Severity::Info]);
+        assert_eq!(severity(&[&pool, &class("defaults")]), [Severity::Warning]);
+        assert_eq!(severity(&[&(pool.clone() + &class("storage"))]), [Severity::Warning]);
+    }
+
+    #[test]
+    fn proposes_no_name_among_many_classes() {
+        let classes = |count: usize| {
+            (1..count).map(|index| class(&format!("class-{index}"))).collect::<String>() + &class("defaults")
+        };
+        let found = |count: usize| findings(&super::RULE, &(pool(DEFAULT) + &classes(count)));
+        assert!(found(super::MAX_CANDIDATES).contains("did you mean `defaults`?"));
+        assert!(found(super::MAX_CANDIDATES + 1).contains("create this one"));
+    }
+
+    #[test]
+    fn accepts_groups_and_kinds_that_other_rules_report() {
+        let settings = Settings { karpenter: Target::parse("1.0").unwrap(), ..Settings::default() };
+        for reference in [
+            "group: '${GROUP}', kind: EC2NodeClass, name: a",
+            "group: karpenter.k8s.aws, kind: '${KIND}', name: a",
+            "group: karpenter.sh/v1, kind: EC2NodeClass, name: a",
+            "group: eks.amazonaws.com, kind: EC2NodeClass, name: a",
+        ] {
+            assert_eq!(findings_with(&super::RULE, &pool(reference), &settings), "", "{reference}");
+        }
     }
 }

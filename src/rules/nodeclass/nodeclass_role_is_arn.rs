@@ -279,4 +279,16 @@ mod tests {
         }
         silent(&super::RULE, &format!("{CLASS}{{a: b}}\n"));
     }
+
+    #[test]
+    fn names_the_resource_of_another_arn() {
+        let found = |value: &str| findings(&super::RULE, &format!("{CLASS}{value}\n"));
+        let profile = found("arn:aws:iam::111122223333:instance-profile/nodes");
+        assert!(profile.contains("is the ARN of an instance profile"), "{profile}");
+        assert!(profile.contains("the profile name into `spec.instanceProfile`"), "{profile}");
+        let user = found("arn:aws:iam::111122223333:user/nodes");
+        assert!(user.contains("is the ARN of another resource"), "{user}");
+        assert!(user.contains("help: write the name of an IAM role"), "{user}");
+        silent(&super::RULE, &format!("{CLASS}'team/${{ROLE}}'\n"));
+    }
 }

@@ -428,4 +428,36 @@ mod tests {
             ),
         );
     }
+
+    #[test]
+    fn compares_the_profile_of_the_status_with_the_spec() {
+        let used = |spec: &str, profile: &str| {
+            findings(
+                &super::RULE,
+                &class(
+                    spec,
+                    &format!("  instanceProfile: {profile}\n  conditions: [{{type: Ready, status: 'True'}}]"),
+                ),
+            )
+        };
+        let arn = "arn:aws:iam::111122223333:instance-profile/nodes";
+        assert!(used("instanceProfile: other", "nodes").contains("but the spec names `other`"));
+        assert!(used("role: a", arn).contains("`status.instanceProfile` is an ARN"));
+        for (spec, profile) in [
+            ("instanceProfile: nodes", "nodes"),
+            ("instanceProfile: '${PROFILE}'", "nodes"),
+            ("instanceProfile: other", "'${PROFILE}'"),
+            ("role: a", "nodes"),
+        ] {
+            assert_eq!(used(spec, profile), "", "{spec} {profile}");
+        }
+    }
+
+    #[test]
+    fn validation_that_was_decided_is_not_reported() {
+        let text = class("instanceProfile: nodes", WAITING);
+        silent(&super::RULE, &text.replace("AwaitingReconciliation", "DependenciesNotReady"));
+        let decided = text.replace("status: Unknown, reason: Awaiting", "status: 'True', reason: Awaiting");
+        silent(&super::RULE, &decided);
+    }
 }

@@ -267,4 +267,17 @@ mod tests {
         let autoscaler = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {minReplicas: 2, scaleTargetRef: {kind: Deployment, name: web}}\n";
         silent(&RULE, &(two_zones() + &deployment(3, HARD, "") + autoscaler));
     }
+
+    #[test]
+    fn ignores_pods_that_karpenter_does_not_place() {
+        for more in ["nodeSelector: {eks.amazonaws.com/nodegroup: a}", "schedulerName: other"] {
+            silent(&RULE, &(two_zones() + &deployment(3, HARD, more)));
+        }
+    }
+
+    #[test]
+    fn ignores_pools_with_placeholders() {
+        let unresolved = pool("'${NAME}'", "", "{key: a, value: '${VALUE}', effect: NoSchedule}");
+        silent(&RULE, &(two_zones() + &unresolved + &deployment(3, HARD, "")));
+    }
 }

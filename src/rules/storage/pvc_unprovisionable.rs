@@ -402,4 +402,25 @@ mod tests {
         silent(&super::RULE, &(class("io1", EBS) + &claim("storageClassName: io2")));
         silent(&super::RULE, &claim("storageClassName: standart"));
     }
+
+    #[test]
+    fn searches_a_bounded_number_of_classes() {
+        let classes = |count: usize| {
+            (1..count).map(|index| class(&format!("class-{index}"), EBS)).collect::<String>()
+                + &class("standard", EBS)
+        };
+        let found =
+            |count: usize| findings(&super::RULE, &(classes(count) + &claim("storageClassName: standart")));
+        assert!(found(super::MOST_CLASSES).contains("did you mean `standard`?"));
+        assert_eq!(found(super::MOST_CLASSES + 1), "");
+    }
+
+    #[test]
+    fn ignores_old_classes_of_eks_and_placeholders() {
+        silent(&super::RULE, &(class("gp2-csi", EBS) + &claim("storageClassName: gp2-cs")));
+        silent(
+            &super::RULE,
+            &(class("standard-storage", EBS) + &claim("storageClassName: '$(A)standard-storage'")),
+        );
+    }
 }

@@ -345,4 +345,20 @@ mod tests {
         assert!(!findings(&super::RULE, &(one + &except("eu-west-1c"))).is_empty());
         silent(&super::RULE, &(volume("eu-west-1c") + &zones("eu-west-1c")));
     }
+
+    #[test]
+    fn reads_only_the_zones_that_a_volume_requires() {
+        let expression = |key: &str, operator: &str| {
+            volume("eu-west-1c")
+                .replace("topology.kubernetes.io/zone", key)
+                .replace("operator: In", &format!("operator: {operator}"))
+        };
+        let pool = zones("eu-west-1a");
+        assert!(!findings(&super::RULE, &(volume("eu-west-1c") + &pool)).is_empty());
+        assert!(
+            !findings(&super::RULE, &(expression("topology.kubernetes.io/zone", "In") + &pool)).is_empty()
+        );
+        silent(&super::RULE, &(expression("example.com/rack", "In") + &pool));
+        silent(&super::RULE, &(expression("topology.kubernetes.io/zone", "NotIn") + &pool));
+    }
 }

@@ -421,4 +421,31 @@ spec: {storageClassName: ''}
         silent(&super::RULE, &format!("{EBS}volumeBindingMode: waitForFirstConsumer\n"));
         silent(&super::RULE, "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\n");
     }
+
+    #[test]
+    fn a_repeated_zone_is_one_zone() {
+        let zones = |zones: &str| {
+            format!(
+                "{EBS}allowedTopologies:\n- matchLabelExpressions:\n  - {{key: topology.ebs.csi.aws.com/zone, values: [{zones}]}}\n"
+            )
+        };
+        assert!(findings(&super::RULE, &zones("a, a")).contains("info StorageClass/gp3"));
+        assert!(findings(&super::RULE, &zones("a, b")).contains("warning StorageClass/gp3"));
+    }
+
+    #[test]
+    fn counts_the_claims_that_it_does_not_name() {
+        let claim = |index: usize| {
+            format!(
+                "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: c{index}}}\nspec: {{storageClassName: gp3}}\n"
+            )
+        };
+        let found = |claims: usize| {
+            findings(&super::RULE, &(EBS.to_owned() + &(0..claims).map(claim).collect::<String>()))
+        };
+        assert!(!found(super::MAX_CLAIMS).contains(" more"));
+        let many = found(super::MAX_CLAIMS + 2);
+        assert!(many.contains("claims its volume from this class, and 2 more"), "{many}");
+        assert_eq!(many.matches(", and 2 more").count(), 1, "{many}");
+    }
 }

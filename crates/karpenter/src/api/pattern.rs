@@ -481,4 +481,46 @@ mod tests {
             assert!(!is_date_time(text), "{text}");
         }
     }
+
+    #[test]
+    fn accepts_dates_with_a_time_as_the_api_server() {
+        let at = |time: &str| is_date_time(&format!("2024-01-31T{time}"));
+        for time in
+            ["23:59:59Z", "00:00:00z", "00:00:00.5Z", "00:00:00,25Z", "00:00:00+01:00", "00:00:00.5-01:00"]
+        {
+            assert!(at(time), "{time}");
+        }
+        for time in [
+            "",
+            "00:00:00",
+            "00:00Z",
+            "24:00:00Z",
+            "1a:00:00Z",
+            "001:00:0Z",
+            "00:60:00Z",
+            "00:0a:00Z",
+            "00:00:60Z",
+            "00:00:00.Z",
+            "00:00:00.aZ",
+            "00:00:00\n5Z",
+            "00:00:00x01:00",
+            "00:00:00+aa:00",
+            "00:00:00+01:aa",
+            "00:00:00+1:000",
+            "00:00:00+01:00:00",
+            "00:00:00a+01:00",
+            "00:00:00+00000",
+        ] {
+            assert!(!at(time), "{time}");
+        }
+        assert!(!is_date_time("2024-02-30T00:00:00Z") && !is_date_time("00:00:00Z"));
+    }
+
+    #[test]
+    fn bounds_the_digits_of_shares() {
+        assert!(price_adjustment("-99.5%") && price_adjustment("-100%"));
+        assert!(!price_adjustment("-123%") && !price_adjustment("-ab%"));
+        assert!(eviction("100%") && eviction("100.00%") && eviction("99.99%"));
+        assert!(!eviction("100.01%") && !eviction("100.000%") && !eviction("101%") && !eviction("5.555%"));
+    }
 }

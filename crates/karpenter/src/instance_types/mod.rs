@@ -202,4 +202,10 @@ mod tests {
         assert_eq!(resource("inf1.xlarge", "aws.amazon.com/neuron"), Some(1));
         assert_eq!(resource("inf1.xlarge", "aws.amazon.com/neuroncore"), Some(4));
     }
+
+    #[test]
+    fn reads_processor_and_hypervisor() {
+        assert!(named("m7g.large").is_arm() && !named("m5.large").is_arm());
+        assert!(named("m5.large").is_nitro() && !named("t2.micro").is_nitro());
+    }
 }

@@ -88,3 +88,87 @@ pub(super) fn glob(pattern: &str, text: &str) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use manifest::File;
+    use manifest::limits::Limits;
+
+    use super::*;
+    use crate::check::{Cluster, check};
+    use crate::settings::Settings;
+    use crate::testing::REGISTRY;
+
+    const WEB: ObjectName<'_> = ObjectName { kind: "Pod", namespace: "shop", name: "web-1" };
+
+    fn exception(kind: Option<&str>, namespace: Option<&str>, name: Option<&str>) -> Exception {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let (kind, namespace, name) = (owned(kind), owned(namespace), owned(name));
+        Exception { rule: Selector::All, kind, namespace, name, reason: String::new(), until: None }
+    }
+
+    #[test]
+    fn names_kind_namespace_and_name_of_an_object() {
+        for (kind, namespace, name, expected) in [
+            (None, None, None, true),
+            (Some("Pod"), Some("shop"), Some("web-1"), true),
+            (None, Some("s*"), Some("*-1"), true),
+            (Some("Job"), Some("shop"), Some("web-1"), false),
+            (Some("Pod"), Some("other"), Some("web-1"), false),
+            (Some("Pod"), Some("shop"), Some("web-2"), false),
+        ] {
+            assert_eq!(
+                exception(kind, namespace, name).matches(WEB),
+                expected,
+                "{kind:?} {namespace:?} {name:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn accepts_findings_of_the_named_object_only() {
+        let text = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {instanceProfile: x/y}\n";
+        let findings = |name: &str| {
+            let files = vec![File::read("a.yaml", text, &Limits::DEFAULT)];
+            let exceptions = vec![exception(Some("EC2NodeClass"), None, Some(name))];
+            let settings = Settings { exceptions, ..Settings::default() };
+            check(&REGISTRY, &[Cluster { name: String::new(), files }], &settings).findings.len()
+        };
+        assert_eq!((findings("a"), findings("b")), (0, 1));
+    }
+
+    #[test]
+    fn covers_a_symptom_if_it_names_all_objects() {
+        let node = ObjectName { kind: "Node", namespace: "", name: "a" };
+        let pods = exception(Some("Pod"), None, None);
+        assert!(pods.covers_symptom("any", &[WEB], None));
+        assert!(!pods.covers_symptom("any", &[WEB, node], None));
+        for narrow in
+            [pods.clone(), exception(None, Some("shop"), None), exception(None, None, Some("web-1"))]
+        {
+            assert!(!narrow.covers_symptom("any", &[], None), "{narrow:?}");
+        }
+        let all = exception(None, None, None);
+        assert!(all.covers_symptom("any", &[], None));
+        let of_labels = Exception { rule: Selector::Family(Family::Labels), ..all.clone() };
+        assert!(!of_labels.covers_symptom("any", &[], None));
+        let expired = Exception { until: Date::parse("2024-01-31"), ..all };
+        assert!(expired.covers_symptom("any", &[], Date::parse("2024-01-31")));
+        assert!(!expired.covers_symptom("any", &[], Date::parse("2024-02-01")));
+    }
+
+    #[test]
+    fn star_matches_any_characters() {
+        for (pattern, text, expected) in [
+            ("web", "web", true),
+            ("web", "web-1", false),
+            ("a*b*c", "a-b-c", true),
+            ("a*b*c", "a-c", false),
+            ("x*ab*b", "xab", false),
+            ("x*ab*b", "xabb", true),
+            ("aa*aa", "aaa", false),
+        ] {
+            assert_eq!(glob(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+}
