@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::lines::{dash_before, last_line_end, line_start, written_end};
+use super::lines::{dash_before, last_line_end, line_start, move_lines, written_end};
 use super::spelling::spell;
 use super::text_edit::TextEdit;
 use crate::source::{Source, Span};
@@ -100,14 +100,7 @@ pub(super) fn in_block(item: Node<'_>, source: &Source, to: usize) -> Option<Str
     let from = column(source, start)?;
     let whole =
         source.slice(Span::new(start, end_of_line(source, written_end(item.children().last()?, source))?));
-    let mut lines = whole.lines();
-    let mut text = lines.next()?.to_owned();
-    for line in lines {
-        let own = line.len() - line.trim_start().len();
-        let moved = (own + to).saturating_sub(from);
-        let _ = write!(text, "\n{}{}", " ".repeat(moved), line.trim_start());
-    }
-    Some(text)
+    move_lines(whole, from, to)
 }
 
 fn all_in_flow(items: &[Node<'_>], source: &Source) -> Option<String> {

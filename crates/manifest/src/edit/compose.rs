@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::append::in_block;
-use super::lines::{dash_before, last_line_end, line_start, written_end};
+use super::lines::{dash_before, last_line_end, line_start, move_lines, written_end};
 use super::spelling::spell;
 use super::text_edit::TextEdit;
 use crate::source::{Source, Span};
@@ -209,19 +209,7 @@ fn copied(member: Node<'_>, column: usize, instead: Option<&String>) -> Option<S
         }
     };
     let from = key.start - line_start(source, key.start)?;
-    let mut lines = whole.lines();
-    let mut text = lines.next().unwrap_or_default().trim_end().to_owned();
-    for line in lines {
-        let bare = line.trim_start_matches(' ');
-        let own = line.len() - bare.len();
-        if bare.is_empty() {
-            text.push('\n');
-            continue;
-        }
-        let moved = (own + column).checked_sub(from)?;
-        let _ = write!(text, "\n{}{bare}", " ".repeat(moved));
-    }
-    Some(text)
+    move_lines(&whole, from, column)
 }
 
 /// The lines of comments directly above a member or an item in block style.
@@ -470,6 +458,18 @@ status: {}
           - key: new
             values: ["true"]
         "#);
+    }
+
+    #[test]
+    fn keeps_blank_lines_of_copied_block_scalars() {
+        fn changes(root: Node<'_>) -> Vec<Change<'_>> {
+            let member = Node::get(root, "a").unwrap();
+            vec![Change::Write(member, object([("copy", Composed::Copy(member))]))]
+        }
+        assert_eq!(
+            changed("a: |\n  b\n\n  c\n    \nd: e\n", changes),
+            "a:\n  copy: |\n    b\n\n    c\n      \nd: e\n"
+        );
     }
 
     #[test]

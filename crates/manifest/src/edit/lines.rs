@@ -1,5 +1,7 @@
 //! Ends of values and lines in a text.
 
+use std::fmt::Write as _;
+
 use crate::source::Source;
 use crate::tree::Node;
 
@@ -31,6 +33,25 @@ pub(super) fn with_newlines_of(text: String, source: &Source, byte: usize) -> St
     let (before, rest) = source.text().split_at_checked(byte).unwrap_or_default();
     let line = rest.split_once('\n').or(before.rsplit_once('\n')).map_or("", |(line, _)| line);
     if line.ends_with('\r') { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text }
+}
+
+/// Moves the lines after the first from one column to another. `None` if a line starts too far to the left.
+///
+/// The spaces of a blank line are moved too, because they may be text of a block scalar.
+pub(super) fn move_lines(text: &str, from: usize, to: usize) -> Option<String> {
+    let mut lines = text.lines();
+    let mut moved = lines.next().unwrap_or_default().trim_end().to_owned();
+    for line in lines {
+        let bare = line.trim_start_matches(' ');
+        let column = line.len() - bare.len() + to;
+        let spaces = match bare {
+            "" if line.is_empty() => 0,
+            "" => column.saturating_sub(from),
+            _ => column.checked_sub(from)?,
+        };
+        let _ = write!(moved, "\n{}{bare}", " ".repeat(spaces));
+    }
+    Some(moved)
 }
 
 /// The start of the line of a byte.
