@@ -99,16 +99,15 @@ export async function visit({ path = '', offline = false, ...options } = {}) {
   };
 }
 
-/** Waits until the text in the editor has been checked, or diagnosed in the Symptoms tab. */
+/** Waits until the files have been checked with their latest texts. */
 export async function settled(page) {
-  await page.waitForFunction(() => /^(checked|not checked|read )/.test(document.getElementById('timing').textContent));
+  await page.waitForFunction(() => document.getElementById('view').ariaBusy === 'false');
 }
 
 /** Pastes a text over the content of the editor and waits for the check. */
 export async function paste(page, text) {
   await page.locator('.cm-content').click();
   await page.keyboard.press('Control+A');
-  await page.evaluate(() => (document.getElementById('timing').textContent = 'waiting'));
   await page.evaluate(async (text) => {
     const content = document.getElementById('editor').shadowRoot.querySelector('.cm-content');
     const data = new DataTransfer();

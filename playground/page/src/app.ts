@@ -50,7 +50,7 @@ export class App {
   #checking = false;
   #again = false;
   #took = 0;
-  #timer = 0;
+  #timer: number | undefined;
   #saver = 0;
   #speaker = 0;
   #limit = LIMIT;
@@ -332,7 +332,11 @@ export class App {
   check(): void {
     clearTimeout(this.#timer);
     const delay = this.#took < 60 ? 5 : Math.min(500, this.#took);
-    this.#timer = window.setTimeout(() => void this.#check(), delay);
+    byId('view').ariaBusy = 'true';
+    this.#timer = window.setTimeout(() => {
+      this.#timer = undefined;
+      void this.#check();
+    }, delay);
   }
 
   /** Checks again and raises the time limit until the page is closed. */
@@ -370,6 +374,7 @@ export class App {
         this.#again = false;
         this.check();
       }
+      if (this.#timer === undefined) byId('view').ariaBusy = 'false';
     }
   }
 
