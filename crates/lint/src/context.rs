@@ -2,8 +2,10 @@
 
 use std::cell::OnceCell;
 
+use disruption::budget::{self, Budget};
 use karpenter::kind::Kind;
 use karpenter::release::PinnedVersion;
+use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::validation::{self, Refusal};
 use userdata::parts::ParsedParts;
@@ -35,6 +37,8 @@ pub struct Context<'c, 'd> {
     refusals: OnceCell<Vec<Refusal<'d>>>,
     /// The parsed parts of its user data.
     user_data: ParsedParts,
+    /// Its disruption budgets, parsed when a rule first asks for them.
+    budgets: OnceCell<Option<Vec<Budget<'d>>>>,
 }
 
 impl<'c, 'd> Context<'c, 'd> {
@@ -57,6 +61,7 @@ impl<'c, 'd> Context<'c, 'd> {
             object,
             refusals: OnceCell::new(),
             user_data: ParsedParts::default(),
+            budgets: OnceCell::new(),
         }
     }
 
@@ -105,6 +110,11 @@ impl<'c, 'd> Context<'c, 'd> {
     /// The parsed parts of the user data of the object, an EC2NodeClass.
     pub const fn user_data(&self) -> &ParsedParts {
         &self.user_data
+    }
+
+    /// The disruption budgets of the object, a NodePool, as [`budget::of`] returns them.
+    pub fn budgets(&self) -> Option<&[Budget<'d>]> {
+        self.budgets.get_or_init(|| NodePool::of(self.object).and_then(budget::of)).as_deref()
     }
 
     /// The refusals of the API server for the object that the rules check, in every release.

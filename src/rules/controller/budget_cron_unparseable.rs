@@ -84,8 +84,9 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(pool) = NodePool::of(object) else { return };
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let all_parse = context.budgets().is_some();
+    let Some(pool) = NodePool::of(object).filter(|_| !all_parse) else { return };
     for budget in pool.budgets() {
         let Some(node) = budget.schedule() else { continue };
         if let Some(text) = node.as_str().filter(|text| !has_placeholder(text)) {

@@ -80,12 +80,12 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
-    let Some(all) = budgets::of(pool) else { return };
+    let Some(all) = context.budgets() else { return };
     let (mut reasons, mut drifted, mut blockers) = (String::new(), false, Vec::new());
     for reason in budgets::REASONS {
-        let blocking = budgets::blocking_always(&all, reason);
+        let blocking = budgets::blocking_always(all, reason);
         if !blocking.is_empty() {
             add_quoted(&mut reasons, reason);
             drifted |= reason == "Drifted";
@@ -107,7 +107,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     for other in others {
         finding = finding.related(other.place(), "also forbids disruption");
     }
-    let warns = drifted && !is_on_purpose(&all, &blockers);
+    let warns = drifted && !is_on_purpose(all, &blockers);
     findings.push(if warns { finding } else { finding.severity(Severity::Info) });
 }
 

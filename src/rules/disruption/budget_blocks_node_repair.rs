@@ -81,9 +81,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if gates.get("NodeRepair") != Some(true) || gates.is_node_repair_legacy() {
         return;
     }
-    let pool = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode());
-    let Some(all) = pool.and_then(budgets::of) else { return };
-    let blocking = budgets::blocking_always(&all, "Unhealthy");
+    if NodePool::of(object).is_none_or(NodePool::is_of_auto_mode) {
+        return;
+    }
+    let Some(all) = context.budgets() else { return };
+    let blocking = budgets::blocking_always(all, "Unhealthy");
     let Some(first) = blocking.first() else { return };
     let message =
         "this budget of 0 also forbids node repair: Karpenter leaves unhealthy nodes in the cluster";

@@ -1,10 +1,8 @@
-use disruption::budget as budgets;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
-use objects::node_pool::NodePool;
 use objects::object::Object;
 
 rule! {
@@ -70,8 +68,8 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    for budget in NodePool::of(object).and_then(budgets::of).unwrap_or_default() {
+fn check<'d>(_: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    for budget in context.budgets().unwrap_or_default() {
         let never = budget.window.is_some_and(|(schedule, _)| schedule.never_runs());
         if let Some(node) = budget.item.schedule().filter(|_| never) {
             let message = format!(

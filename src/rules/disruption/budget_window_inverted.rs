@@ -4,7 +4,6 @@ use karpenter::release::Releases;
 use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Severity};
 use lint::rule::{Fixes, On};
-use objects::node_pool::NodePool;
 use objects::object::Object;
 use values::cron::{BudgetWindows, Schedule};
 use values::duration::Duration;
@@ -82,11 +81,11 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(all) = NodePool::of(object).and_then(budgets::of) else { return };
+fn check<'d>(_: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    let Some(all) = context.budgets() else { return };
     let mut inverted: Vec<(&Budget<'d>, String, BudgetWindows)> = Vec::new();
     for reason in budgets::REASONS {
-        let Some((first, windows)) = limiting(&all, reason) else { continue };
+        let Some((first, windows)) = limiting(all, reason) else { continue };
         let covered = BudgetWindows::of(&windows);
         if covered.always.is_full() {
             continue;

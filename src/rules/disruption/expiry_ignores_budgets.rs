@@ -84,12 +84,12 @@ rule! {
 /// The default of `expireAfter`: `pkg/apis/crds/karpenter.sh_nodepools.yaml` of kubernetes-sigs/karpenter at v1.14.0.
 const DEFAULT_EXPIRY: &str = "720h";
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     // In EKS Auto Mode, nodes expire whatever the NodePool says.
     let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
     // A budget that forbids only consolidation does not show that the nodes should stay.
     let freezes = |budget: &budgets::Budget<'_>| budget.blocks() && budget.covers("Drifted");
-    let Some(all) = budgets::of(pool) else { return };
+    let Some(all) = context.budgets() else { return };
     let Some(freeze) = all.iter().find(|budget| freezes(budget)) else { return };
     // The API server writes the default into the object of a request.
     let is_default = |expiry: &Node<'_>| {
@@ -98,7 +98,11 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     };
     let written =
         pool.claim_spec().and_then(NodeClaimSpec::expire_after).filter(|expiry| !is_default(expiry));
-    let always = budgets::blocking_always(&all, "Drifted");
+    let after = written.and_then(Node::as_str).filter(|text| expires(text));
+    if written.is_some() && after.is_none() {
+        return;
+    }
+    let always = budgets::blocking_always(all, "Drifted");
     // `budget-blocks-always` reports such budgets, and says when the nodes expire. It warns if they have a schedule.
     if always.iter().any(|budget| budget.window.is_some()) || (written.is_none() && !always.is_empty()) {
         return;
@@ -108,7 +112,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     } else {
         "write `expireAfter: Never` if the nodes must stay, or a budget that allows drift to replace them"
     };
-    let Some(node) = written else {
+    let Some((node, after)) = written.zip(after) else {
         let message = format!(
             "`expireAfter` has its default, so nodes expire after {DEFAULT_EXPIRY}, even while this budget of 0 forbids \
              disruption: expiry ignores budgets"
@@ -116,14 +120,16 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         findings.push(Finding::new(&RULE, freeze.place(), message).help(help).severity(Severity::Info));
         return;
     };
-    let Some(text) = node.as_str() else { return };
-    if matches!(NillableDuration::parse(text), Ok(NillableDuration::After(_))) {
-        let message = format!(
-            "nodes expire after {text}, even while the budget of 0 forbids disruption: expiry ignores budgets"
-        );
-        let finding = Finding::at(&RULE, node, message).help(help);
-        findings.push(finding.related(freeze.place(), "expiry ignores this budget"));
-    }
+    let message = format!(
+        "nodes expire after {after}, even while the budget of 0 forbids disruption: expiry ignores budgets"
+    );
+    let finding = Finding::at(&RULE, node, message).help(help);
+    findings.push(finding.related(freeze.place(), "expiry ignores this budget"));
+}
+
+/// Whether nodes with this `expireAfter` expire.
+fn expires(text: &str) -> bool {
+    matches!(NillableDuration::parse(text), Ok(NillableDuration::After(_)))
 }
 
 #[cfg(test)]

@@ -234,10 +234,12 @@ impl Parser<'_> {
         let mut unescaped: Option<String> = None;
         let mut plain = start;
         loop {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let length = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
+            self.at += length.unwrap_or(rest.len());
             match self.peek() {
                 None => return Err(JsonError { at: self.at, problem: JsonProblem::EndsInString }),
                 Some(b'"') => break,
-                Some(0..=0x1f) => return self.expected("no control character within a string"),
                 Some(b'\\') => {
                     let text = unescaped.get_or_insert_default();
                     text.push_str(self.source.slice(Span::new(plain, self.at)));
@@ -245,7 +247,7 @@ impl Parser<'_> {
                     unescaped.get_or_insert_default().push(char);
                     plain = self.at;
                 }
-                Some(_) => self.at += 1,
+                Some(_) => return self.expected("no control character within a string"),
             }
         }
         let end = self.at;
