@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use karpenter::instance_types::{self, InstanceType};
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::zones::region_of_zone;
@@ -79,6 +80,7 @@ pub struct Inventory<'d> {
     /// The labels of nodes that pods select or spread over.
     selected_labels: OnceCell<BTreeSet<&'d str>>,
     node_room: OnceCell<NodeRoom>,
+    instance_types: OnceCell<Vec<InstanceType>>,
     pod_labels: OnceCell<PodLabels<'d>>,
     overlay_resources: OnceCell<BTreeSet<&'d str>>,
     device_plugins: OnceCell<DevicePlugins>,
@@ -275,6 +277,11 @@ impl<'d> Inventory<'d> {
     /// The roles of the nodes, and what gives them access to the cluster.
     pub fn node_access(&self) -> &NodeAccess<'d> {
         self.node_access.get_or_init(|| NodeAccess::of(&self.objects))
+    }
+
+    /// Every instance type that Karpenter knows, by name.
+    pub fn instance_types(&self) -> &[InstanceType] {
+        self.instance_types.get_or_init(|| instance_types::all().collect())
     }
 
     /// The network plugins and CSI drivers that run on every node.

@@ -1,4 +1,4 @@
-use karpenter::instance_types::{self, InstanceType, TypeLabel};
+use karpenter::instance_types::{InstanceType, TypeLabel};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
@@ -139,15 +139,16 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let requirements = NodeTemplate::of(pool).requirements;
     let restricted: Vec<_> =
         TypeLabel::all().filter_map(|label| Some((label, requirements.get(label.key)?))).collect();
-    let too_small = |kind: &InstanceType| addresses(kind) < max_pods && is_allowed(kind, &restricted);
-    let Some(least) = instance_types::all().filter(too_small).min_by_key(addresses) else { return };
+    let too_small = |kind: &&InstanceType| addresses(kind) < max_pods && is_allowed(kind, &restricted);
+    let types = context.inventory.instance_types().iter();
+    let Some(least) = types.filter(too_small).min_by_key(|kind| addresses(kind)) else { return };
     let lists_types =
         pool.requirements().parsed().any(|item| item.operator == "In" && NAMING.contains(&item.label()));
     let severity = if lists_types { Severity::Warning } else { Severity::Info };
     let message = format!(
         "`maxPods` is {max_pods}, but `{}`, which this NodePool allows, has addresses for {} pods: further pods of a node stay in `ContainerCreating`",
         least.name(),
-        addresses(&least)
+        addresses(least)
     );
     findings.push(
         Finding::new(&RULE, Place::value(name), message)

@@ -156,7 +156,7 @@ fn absent<'d>(claim: &VolumeClaim<'d>, context: &Context<'_, 'd>) -> Option<Find
 }
 
 /// With more classes, misspelt names are not searched for, to bound the work. No real cluster has so many classes.
-const MOST_CLASSES: usize = 200;
+const MOST_CLASSES: usize = 50;
 
 /// The name without its digits.
 fn letters(name: &str) -> String {

@@ -230,9 +230,9 @@ fn text_of_function(node: Node<'_>) -> Option<String> {
 
 /// Whether a string is the argument of a short function other than `!Sub`, such as `!Ref ClusterName`.
 fn has_function_tag(node: Node<'_>) -> bool {
-    let before = node.source().text().get(..node.span().start).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default().trim_end();
-    let word = line.rsplit([' ', '[', '{', ',', '-']).next().unwrap_or_default();
+    let before =
+        node.source().text().get(..node.span().start).unwrap_or_default().trim_end_matches([' ', '\t']);
+    let word = before.rsplit(['\n', '\t', ' ', '[', '{', ',', '-']).next().unwrap_or_default();
     let own = node.spelling();
     let tag = if own.starts_with('!') { own } else { word };
     tag.starts_with('!') && !tag.starts_with("!Sub")
