@@ -2,8 +2,8 @@
 //!
 //! All rules check each input at three sizes, each twice the one before, as a WebAssembly module (`tools/counted`) whose
 //! instructions are counted. The report in each format is counted for copies of the whole example. The program prints every
-//! input that grows faster than n log n, or than pods × NodePools if an example has both, and fails; `--rule NAME` checks one
-//! example.
+//! input that grows faster than n log n, or than pairs if an example has pods and what is compared with each of them, and
+//! fails; `--rule NAME` checks one example.
 
 use std::num::NonZero;
 use std::process::ExitCode;
@@ -24,9 +24,10 @@ const REPORTED: usize = 50;
 /// Maximum cost of the second doubling, in percent of the cost of the first. It is 200 in linear growth, 220 for n log n,
 /// and 400 for n².
 const MOST: u64 = 250;
-/// The same, if an example has pods and NodePools: each pod is compared with each NodePool, so copies of both grow like n².
+/// The same, if an example has pods, and NodePools or PodDisruptionBudgets: each pod is compared with each NodePool, and with
+/// each budget that names one of its labels, so copies of both grow like n².
 const MOST_OF_PAIRS: u64 = 440;
-/// The smallest number of copies of pods and NodePools.
+/// The smallest number of copies of such an example.
 const PAIRED: usize = 25;
 /// Fewer instructions for the second doubling say nothing about growth.
 const LEAST: u64 = 2_000_000;
@@ -86,13 +87,19 @@ impl Input {
         inputs
     }
 
-    /// The growth of the cost, if it is too fast.
+    /// The growth of the cost, if it is too fast. It is measured again with more items, because the copies of a buffer that
+    /// doubles, or a product that a limit bounds, look like fast growth at one size only.
     fn fault(&self, meter: &Meter) -> Option<String> {
         let (size, most) = match self.growth {
             Growth::Documents if compares_pods(&self.example) => (PAIRED, MOST_OF_PAIRS),
             _ if self.operation == "report" => (REPORTED, MOST),
             _ => (SIZE, MOST),
         };
+        self.fault_at(meter, size, most).and_then(|_| self.fault_at(meter, size * 4, most))
+    }
+
+    /// The same from one size on.
+    fn fault_at(&self, meter: &Meter, size: usize, most: u64) -> Option<String> {
         let mut counts = [0; 3];
         for (count, factor) in counts.iter_mut().zip([1, 2, 4]) {
             let lines = text(&self.example, &self.growth, size * factor);
@@ -110,12 +117,13 @@ impl Input {
     }
 }
 
-/// Whether an example has NodePools, and pods to compare with them.
+/// Whether an example has pods, and objects that are compared with each of them.
 fn compares_pods(example: &[Value]) -> bool {
     let has = |kinds: &[&str]| {
         example.iter().any(|document| document["kind"].as_str().is_some_and(|kind| kinds.contains(&kind)))
     };
-    has(&["NodePool"]) && has(&["Pod", "Deployment", "DaemonSet", "StatefulSet", "Job", "CronJob"])
+    has(&["NodePool", "PodDisruptionBudget"])
+        && has(&["Pod", "Deployment", "DaemonSet", "StatefulSet", "Job", "CronJob"])
 }
 
 /// A way to make an example longer.
