@@ -250,8 +250,8 @@ fn run<'d>(
 ) -> Vec<Finding<'d>> {
     let mut findings = Vec::new();
     let further_pods = object.with_further_pods();
-    for rule in registry.rules() {
-        if rule.applies(object) && runs(rule, context.settings, suppressions) {
+    for rule in registry.rules_on(object) {
+        if runs(rule, context.settings, suppressions) {
             (rule.check)(object, context, &mut findings);
             for object in further_pods.iter().filter(|_| rule.on.contains(&On::Workload)) {
                 (rule.check)(*object, context, &mut findings);

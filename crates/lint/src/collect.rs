@@ -160,12 +160,11 @@ fn objects_of_document<'d>(
                 return skip(&coverage::reason_without_object(tree, file.source.name()));
             }
             let on_upgrade = settings.karpenter.upgrade_path().is_some();
-            let reads = |rule: &Rule, object| {
+            let counts = |rule: &Rule| {
                 let is_on = !rule.opt_in || settings.opts_in(rule);
-                (is_on && rule.counts_as_checked(object))
-                    || (on_upgrade && rule.upgrade_only && rule.applies(object))
+                (is_on && rule.counts_as_checked()) || (on_upgrade && rule.upgrade_only)
             };
-            if !objects.iter().any(|object| registry.rules().any(|rule| reads(rule, *object))) {
+            if !objects.iter().any(|object| registry.rules_on(*object).any(counts)) {
                 skip(&coverage::reason_without_rule(&objects));
                 return objects;
             }

@@ -1,7 +1,9 @@
 //! The registry of rules, and the macros that declare rules and families.
 
+use objects::object::Object;
+
 use crate::classification::Family;
-use crate::rule::Rule;
+use crate::rule::{Rule, Subject};
 
 /// The rules of a program. Settings, suppressions and the driver find rules only here.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +53,12 @@ impl Registry {
     /// All rules in the order in which they are listed.
     pub fn rules(&self) -> impl Iterator<Item = &'static Rule> + Clone + use<> {
         self.families.iter().copied().flatten().copied()
+    }
+
+    /// The rules that read an object, in the same order.
+    pub fn rules_on(&self, object: Object<'_>) -> impl Iterator<Item = &'static Rule> + Clone {
+        let subject = Subject::of(object);
+        self.rules().filter(move |rule| subject.concerns(rule))
     }
 
     /// The rule with a name.

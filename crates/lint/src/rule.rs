@@ -71,6 +71,48 @@ pub enum On {
     Any,
 }
 
+impl On {
+    /// Whether rules for these objects read an object.
+    fn includes(self, subject: &Subject<'_>) -> bool {
+        let object = subject.object;
+        match self {
+            Self::Kind(kind) => object.is(kind),
+            Self::Group(group) => object.group() == group,
+            Self::Workload => object.pod().is_some(),
+            Self::IamPolicy => subject.holds_policies,
+            Self::ChartValues => subject.holds_chart_values,
+            Self::Untyped => object.form() == Form::Untyped,
+            Self::MetricQueries => subject.holds_metric_queries,
+            Self::Any => true,
+        }
+    }
+}
+
+/// An object, and what it holds. That is read from its fields, so it is read once for all rules.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject<'d> {
+    object: Object<'d>,
+    holds_policies: bool,
+    holds_chart_values: bool,
+    holds_metric_queries: bool,
+}
+
+impl<'d> Subject<'d> {
+    pub(crate) fn of(object: Object<'d>) -> Self {
+        Self {
+            object,
+            holds_policies: iam_policy::holds(object),
+            holds_chart_values: chart_values::of(object).is_some(),
+            holds_metric_queries: metric_queries::holds(object),
+        }
+    }
+
+    /// Whether a rule reads the object.
+    pub(crate) fn concerns(&self, rule: &Rule) -> bool {
+        rule.on.iter().any(|on| on.includes(self))
+    }
+}
+
 impl Rule {
     /// Default values of the fields.
     pub const DEFAULTS: Self = Self {
@@ -92,24 +134,10 @@ impl Rule {
         check: |_, _, _| {},
     };
 
-    /// Whether the object is one that `on` names.
-    pub fn applies(&self, object: Object<'_>) -> bool {
-        self.on.iter().any(|on| match on {
-            On::Kind(kind) => object.is(*kind),
-            On::Group(group) => object.group() == *group,
-            On::Workload => object.pod().is_some(),
-            On::IamPolicy => iam_policy::holds(object),
-            On::ChartValues => chart_values::of(object).is_some(),
-            On::Untyped => object.form() == Form::Untyped,
-            On::MetricQueries => metric_queries::holds(object),
-            On::Any => true,
-        })
-    }
-
-    /// Whether the object counts as checked because of this rule: `check` runs it, and `on` names this kind of object
+    /// Whether an object that this rule reads counts as checked: `check` runs the rule, and `on` names this kind of object
     /// rather than every object.
-    pub fn counts_as_checked(&self, object: Object<'_>) -> bool {
-        !self.upgrade_only && !self.on.contains(&On::Any) && self.applies(object)
+    pub fn counts_as_checked(&self) -> bool {
+        !self.upgrade_only && !self.on.contains(&On::Any)
     }
 }
 

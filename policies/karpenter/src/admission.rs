@@ -5,6 +5,7 @@ use std::sync::Arc;
 use karpwarden::REGISTRY;
 use karpwarden::lint::check::check_request;
 use karpwarden::lint::finding::Finding;
+use karpwarden::lint::rule::Rule;
 use karpwarden::lint::settings::{Settings, SettingsProblem};
 use karpwarden::lint::tally::Tally;
 use karpwarden::manifest::edit::{differences, rewrite};
@@ -40,7 +41,7 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     let Some(object) = tree.root().get("request").and_then(reviewed) else {
         return Response::accepted(Vec::new());
     };
-    if !REGISTRY.rules().any(|rule| rule.counts_as_checked(object)) {
+    if !REGISTRY.rules_on(object).any(Rule::counts_as_checked) {
         return Response::accepted(vec![format!("no rule of karpwarden reads the kind {}", object.kind())]);
     }
     let answers = Answers::fetch(object, &settings, host);

@@ -43,13 +43,9 @@ impl Answers {
     /// Looks up the kinds that the enabled rules want for this object, if the settings allow it.
     pub fn fetch(object: Object<'_>, settings: &Settings, host: &dyn Host) -> Self {
         let mut answers = Self::default();
-        let wants = |rule: &&Rule| {
-            !rule.inventory.is_empty()
-                && settings.enables(rule)
-                && rule.applies(object)
-                && (rule.looks_up)(object)
-        };
-        let wanting: Vec<&Rule> = REGISTRY.rules().filter(wants).collect();
+        let wants =
+            |rule: &&Rule| !rule.inventory.is_empty() && settings.enables(rule) && (rule.looks_up)(object);
+        let wanting: Vec<&Rule> = REGISTRY.rules_on(object).filter(wants).collect();
         let is_comparable = node_selectors(object) <= NODE_SELECTORS;
         for (kind, fields) in LOOKED_UP {
             if !wanting.iter().any(|rule| rule.inventory.contains(&kind)) {
