@@ -23,15 +23,29 @@ use serde_json::{Value, json};
 
 use host::{Native, answer, granting, module};
 
-/// The YAML files below a folder of the repository.
-fn manifests(folder: &str) -> Vec<PathBuf> {
+/// The files with an extension in a folder of the repository.
+fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-    let Ok(entries) = fs::read_dir(&root) else { return Vec::new() };
+    let entries = fs::read_dir(&root).unwrap_or_else(|error| panic!("{}: {error}", root.display()));
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    // A seed of several files contains patches, which no API server gets.
+    paths.retain(|path| {
+        path.extension().is_some_and(|own| own == extension) && !path.ends_with("manifests/kustomize.yaml")
+    });
     paths.sort();
     paths
 }
+
+/// The folders with manifests: examples, and where fuzzing begins.
+const MANIFESTS: [&str; 7] = [
+    "examples",
+    "tests/problems",
+    "fuzz/seeds/manifests",
+    "fuzz/seeds/fixes",
+    "fuzz/seeds/reports",
+    "fuzz/seeds/disruption",
+    "fuzz/seeds/simulation",
+];
 
 fn objects(path: &Path) -> Vec<Value> {
     let file = File::from_bytes(path.display().to_string(), fs::read(path).unwrap(), &Limits::DEFAULT);
@@ -118,7 +132,7 @@ fn looked_up(objects: &[Value]) -> Vec<Value> {
 fn module_and_library_answer_every_example_alike() {
     let module = module();
     let mut answers = 0;
-    for path in ["examples", "tests/problems"].into_iter().flat_map(manifests) {
+    for path in MANIFESTS.into_iter().flat_map(|folder| files(folder, "yaml")) {
         let objects = objects(&path);
         let inventory = looked_up(&objects);
         for object in &objects {
@@ -156,11 +170,23 @@ fn module_and_library_answer_every_example_alike() {
     assert!(answers > 100, "{answers} answers only");
 }
 
+#[test]
+fn module_and_library_answer_every_request_alike_where_fuzzing_begins() {
+    let module = module();
+    for path in files("fuzz/seeds/admission", "json") {
+        // The answers of the host follow the request.
+        let text = fs::read_to_string(&path).unwrap();
+        let payload = serde_json::from_str(text.split("\n#==").next().unwrap()).unwrap();
+        let response = answer(module, &payload, &cluster(&[]));
+        assert!(response["accepted"].is_boolean(), "{}: {response}", path.display());
+    }
+}
+
 /// `kwctl bench` sends many requests to one instance; policy-server makes a new instance for each.
 #[test]
 fn reused_instance_answers_like_a_new_one_and_frees_its_memory() {
     let module = module();
-    let objects: Vec<_> = manifests("examples").iter().flat_map(|path| objects(path)).collect();
+    let objects: Vec<_> = files("examples", "yaml").iter().flat_map(|path| objects(path)).collect();
     let cluster = cluster(&looked_up(&objects));
     let instance = module.instance(&cluster).unwrap();
     let kept = |payload: &Value| {
