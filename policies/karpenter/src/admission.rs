@@ -41,10 +41,11 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     let Some(object) = tree.root().get("request").and_then(reviewed) else {
         return Response::accepted(Vec::new());
     };
-    if !REGISTRY.rules_on(object).any(Rule::counts_as_checked) {
+    let rules: Vec<&Rule> = REGISTRY.rules_on(object).collect();
+    if !rules.iter().any(|rule| rule.counts_as_checked()) {
         return Response::accepted(vec![format!("no rule of karpwarden reads the kind {}", object.kind())]);
     }
-    let answers = Answers::fetch(object, &settings, host);
+    let answers = Answers::fetch(object, &rules, &settings, host);
     let lists = Lists::parse(&answers, object);
     let review = Review { settings: &settings, answers: &answers, lists: &lists };
     let findings = review.findings(object);

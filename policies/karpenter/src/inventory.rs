@@ -1,6 +1,5 @@
 //! The other objects of the cluster, looked up through the host.
 
-use karpwarden::REGISTRY;
 use karpwarden::karpenter::kind::Kind;
 use karpwarden::lint::check::RequestCluster;
 use karpwarden::lint::rule::Rule;
@@ -40,12 +39,12 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Looks up the kinds that the enabled rules want for this object, if the settings allow it.
-    pub fn fetch(object: Object<'_>, settings: &Settings, host: &dyn Host) -> Self {
+    /// Looks up the kinds that the enabled ones of the object's rules want, if the settings allow it.
+    pub fn fetch(object: Object<'_>, rules: &[&Rule], settings: &Settings, host: &dyn Host) -> Self {
         let mut answers = Self::default();
         let wants =
-            |rule: &&Rule| !rule.inventory.is_empty() && settings.enables(rule) && (rule.looks_up)(object);
-        let wanting: Vec<&Rule> = REGISTRY.rules_on(object).filter(wants).collect();
+            |rule: &Rule| !rule.inventory.is_empty() && settings.enables(rule) && (rule.looks_up)(object);
+        let wanting: Vec<&Rule> = rules.iter().copied().filter(|rule| wants(rule)).collect();
         let is_comparable = node_selectors(object) <= NODE_SELECTORS;
         for (kind, fields) in LOOKED_UP {
             if !wanting.iter().any(|rule| rule.inventory.contains(&kind)) {
@@ -131,6 +130,8 @@ fn with_reviewed<'d>(reviewed: Object<'d>, listed: impl Iterator<Item = Object<'
 
 #[cfg(test)]
 mod tests {
+    use karpwarden::REGISTRY;
+
     use super::*;
 
     /// Kinds in the inventory of rules that the policy does not look up, with the reason.

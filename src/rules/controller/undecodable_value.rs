@@ -139,11 +139,11 @@ fn duration<'d>(
     may_be_never: bool,
     accepted_in: fn(&str) -> ReleaseSet,
 ) -> Option<Finding<'d>> {
-    let text = node.as_str().filter(|text| !has_placeholder(text))?;
+    let text = node.as_str()?;
     let error: DurationError =
         if may_be_never { NillableDuration::parse(text).err()? } else { Duration::parse(text).err()? };
     let releases = accepted_in(text);
-    if releases.is_empty() {
+    if releases.is_empty() || has_placeholder(text) {
         return None;
     }
     let message = format!("{error}; {}", effect(object));
@@ -156,8 +156,8 @@ fn duration<'d>(
 }
 
 fn quantity<'d>(node: Node<'d>, object: Object<'d>) -> Option<Finding<'d>> {
-    let text = node.as_str().filter(|text| (QUANTITY.matches)(text))?;
-    let error = Quantity::parse(text).err()?;
+    let text = node.as_str()?;
+    let error = Quantity::parse(text).err().filter(|_| (QUANTITY.matches)(text))?;
     let message = format!("{error}; {}", effect(object));
     Some(Finding::at(&RULE, node, message).help("write a quantity such as `100`, `1500m` or `64Gi`"))
 }

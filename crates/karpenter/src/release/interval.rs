@@ -84,6 +84,13 @@ impl Interval {
         Self { start: self.start.max(other.start), end: self.end.min(other.end) }
     }
 
+    /// The part before another interval, and the part behind it. Either may be empty.
+    pub(super) fn around(self, hole: Self) -> [Self; 2] {
+        let before = Self { end: self.end.min(hole.start), ..self };
+        let behind = Self { start: self.start.max(hole.end), ..self };
+        [before, behind]
+    }
+
     /// The first release of the interval: `1.8` if the interval starts with a minor release, otherwise `1.8.3`.
     pub(super) fn first(self) -> String {
         let Version { minor, patch } = self.start;

@@ -5,7 +5,7 @@ use core::fmt;
 use smallvec::{SmallVec, smallvec};
 
 use super::interval::Interval;
-use super::published::{Release, Version};
+use super::published::Release;
 
 /// Set of releases: the result of combining facts.
 ///
@@ -70,15 +70,12 @@ impl ReleaseSet {
 
     /// The releases in this set and not in the other.
     pub fn without(&self, other: impl AsRef<[Interval]>) -> Self {
-        if other.as_ref().is_empty() {
-            return self.clone();
+        let mut left = SmallVec::<[Interval; 4]>::from_slice(&self.0);
+        for hole in other.as_ref().iter().filter(|hole| !hole.is_empty()) {
+            let pieces = left.iter().flat_map(|interval| interval.around(*hole));
+            left = pieces.filter(|piece| !piece.is_empty()).collect();
         }
-        let other = Self::of(other.as_ref().iter().copied());
-        let starts = core::iter::once(Version::FIRST).chain(other.0.iter().map(|interval| interval.end));
-        let ends = other.0.iter().map(|interval| interval.start).chain([Version::NEVER]);
-        let gaps: SmallVec<[Interval; 4]> =
-            starts.zip(ends).map(|(start, end)| Interval { start, end }).collect();
-        self.and(gaps)
+        Self(left)
     }
 
     /// Whether the set has a release in common with another.
