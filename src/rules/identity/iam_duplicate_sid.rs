@@ -133,6 +133,15 @@ mod tests {
     }
 
     #[test]
+    fn reads_values_with_tags_of_yaml_but_not_of_cloudformation() {
+        let tagged = |tag: &str| policy(["A", "B", "A"]).replace("'A'", &format!("{tag} A"));
+        for tag in ["", "!", "!!str"] {
+            assert!(findings(&super::RULE, &tagged(tag)).contains("2 statements"), "{tag}");
+        }
+        silent(&super::RULE, &tagged("!Ref"));
+    }
+
+    #[test]
     fn ignores_policies_of_other_software() {
         silent(&super::RULE, &policy(["A", "A", "A"]).replace("ec2:CreateFleet", "ec2:StopInstances"));
     }

@@ -235,5 +235,7 @@ fn has_function_tag(node: Node<'_>) -> bool {
     let word = before.rsplit(['\n', '\t', ' ', '[', '{', ',', '-']).next().unwrap_or_default();
     let own = node.spelling();
     let tag = if own.starts_with('!') { own } else { word };
-    tag.starts_with('!') && !tag.starts_with("!Sub")
+    // `!` alone and tags such as `!!str` are YAML's own.
+    let name = tag.strip_prefix('!').filter(|name| name.starts_with(|char: char| char.is_ascii_alphabetic()));
+    name.is_some_and(|name| !name.starts_with("Sub"))
 }
