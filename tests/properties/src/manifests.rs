@@ -42,10 +42,15 @@ pub fn assert_same_in_json(text: &str) {
     assert_eq!(findings(&yaml.check()), findings(&in_json.check()), "{json}");
 }
 
-/// The object as JSON. `None` if JSON cannot say the same: comments, duplicate keys, numbers with other digits, and folded
-/// text, which `userdata-script-header` reports.
+/// The object as JSON. `None` if JSON cannot say the same: comments, duplicate keys, tags such as CloudFormation's `!Ref`,
+/// numbers with other digits, and folded text, which `userdata-script-header` reports.
 fn as_json(tree: &Tree) -> Option<String> {
-    if !tree.comments().is_empty() || !tree.duplicate_ids().is_empty() || has_folded_text(tree.root()) {
+    let has_tag = tree.source().text().contains('!');
+    if has_tag
+        || !tree.comments().is_empty()
+        || !tree.duplicate_ids().is_empty()
+        || has_folded_text(tree.root())
+    {
         return None;
     }
     let value = tree.root().to_json();

@@ -70,7 +70,9 @@ impl<'d> Change<'d> {
                 let at = absent_value(node, source);
                 let before = source.text().get(..at)?;
                 let text = format!(" {}", spell(value, Style::Plain));
-                before.ends_with([':', '-']).then(|| TextEdit { span: Span::new(at, at), text })
+                // A key without a `:` may itself end with a dash.
+                let is_marked = at > node.key_span().end && before.ends_with([':', '-']);
+                is_marked.then(|| TextEdit { span: Span::new(at, at), text })
             }
             Self::Set(_, value) if matches!(node.style(), Style::Literal | Style::Folded) => {
                 let span = Span::new(block_header(node, source)?, last_line_end(source, node.span().end));
