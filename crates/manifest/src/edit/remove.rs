@@ -17,10 +17,10 @@ pub(super) fn edit(node: Node<'_>, source: &Source) -> Option<TextEdit> {
         if after.trim_start().starts_with(',') {
             let comma = end + blank + 1;
             let next = source.text().get(comma..)?;
-            return Some(TextEdit {
-                span: Span::new(start, comma + next.len() - next.trim_start().len()),
-                text: String::new(),
-            });
+            // A comment needs a space before it.
+            let kept = next.trim_start();
+            let end = if kept.starts_with('#') { comma } else { comma + next.len() - kept.len() };
+            return Some(TextEdit { span: Span::new(start, end), text: String::new() });
         }
         let trimmed = before.trim_end();
         let start = if trimmed.ends_with(',') { trimmed.len() - 1 } else { start };
@@ -116,6 +116,7 @@ mod tests {
             ("k:\n  - l: m\nd: e\n", "k:\n  []\nd: e\n"),
             ("{k: , d: e}", "{d: e}"),
             ("{d: e, k: v}", "{d: e}"),
+            ("{k: v, # why\n  d: e}", "{ # why\n  d: e}"),
         ] {
             let file = File::read("-", before, &Limits::DEFAULT);
             let Some(Document::Read(tree)) = file.documents.first() else { panic!("{before}") };
