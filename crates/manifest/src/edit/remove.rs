@@ -27,6 +27,10 @@ pub(super) fn edit(node: Node<'_>, source: &Source) -> Option<TextEdit> {
         return Some(TextEdit { span: Span::new(start, end), text: String::new() });
     }
     let end = last_line_end(source, end);
+    if end < start {
+        // The key is an empty block scalar after `?`, which counts from the line below it.
+        return None;
+    }
     if parent.len() == 1 {
         return only_child(parent, source, start, end);
     }
