@@ -59,6 +59,8 @@ pub struct Object<'d> {
     group: &'d str,
     version: &'d str,
     kind: &'d str,
+    metadata: Metadata<'d>,
+    spec: Option<Node<'d>>,
     pod: Option<PodTemplate<'d>>,
     comments: &'d [Comment],
     duplicates: &'d [(u32, u32)],
@@ -121,6 +123,8 @@ impl<'d> Object<'d> {
             group,
             version,
             kind,
+            metadata: Metadata::of(root),
+            spec: root.get("spec"),
             pod: template::find(root, group, kind, 1).pop(),
             comments: &[],
             duplicates: &[],
@@ -238,7 +242,7 @@ impl<'d> Object<'d> {
 
     /// `metadata`.
     pub fn metadata(self) -> Metadata<'d> {
-        Metadata::of(self.root)
+        self.metadata
     }
 
     /// The node of `apiVersion`.
@@ -253,7 +257,7 @@ impl<'d> Object<'d> {
 
     /// `spec`, for the views.
     pub(crate) fn spec(self) -> Option<Node<'d>> {
-        self.root.get("spec")
+        self.spec
     }
 
     /// The API table of the object's kind and version.

@@ -72,7 +72,8 @@ impl Target {
 
     /// Whether one of the releases is in a set.
     pub fn meets(self, releases: impl AsRef<[Interval]>) -> bool {
-        self.releases().any(|release| releases.as_ref().iter().any(|interval| interval.contains(release)))
+        let contains = |release| releases.as_ref().iter().any(|interval| interval.contains(release));
+        contains(self.first) || (self.is_range() && self.releases().any(contains))
     }
 
     /// Names some releases of the target as ranges of it: `1.0 to 1.8, 1.10`.

@@ -130,16 +130,18 @@ impl<'d> Node<'d> {
 
     /// The member under a key. Of duplicates it is the last, as in the Kubernetes tools.
     pub fn get(self, key: &str) -> Option<Self> {
-        let data = self.data();
-        let mut child = if data.value == StoredValue::Mapping { data.first_child } else { NO_NODE };
-        while child != NO_NODE {
-            let member = self.tree.data(child);
+        if !self.is_mapping() {
+            return None;
+        }
+        let mut id = self.data().first_child;
+        // `NO_NODE` is no index.
+        while let Some(member) = self.tree.nodes.get(id as usize) {
             // Most keys differ in length, which is cheaper to compare than their text.
-            if member.key.len as usize == key.len() && !member.overridden && self.tree.text(member.key) == key
-            {
-                return self.linked(child);
+            let may_be_equal = member.key.len as usize == key.len() && !member.overridden;
+            if may_be_equal && self.tree.bytes(member.key) == key.as_bytes() {
+                return Some(Self { tree: self.tree, id });
             }
-            child = member.next_sibling;
+            id = member.next_sibling;
         }
         None
     }

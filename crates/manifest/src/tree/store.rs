@@ -1,5 +1,6 @@
 //! Arena of nodes behind every [`Tree`].
 
+use core::ops::Range;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -84,6 +85,12 @@ pub(crate) struct Text {
     pub(super) start: u32,
     pub(super) len: u32,
     pub(super) unescaped: bool,
+}
+
+impl Text {
+    fn range(self) -> Range<usize> {
+        self.start as usize..self.start as usize + self.len as usize
+    }
 }
 
 /// Spelling of a value in its text.
@@ -192,7 +199,15 @@ impl Tree {
     }
 
     pub(super) fn text(&self, text: Text) -> &str {
-        let all = if text.unescaped { &self.unescaped } else { self.source.text() };
-        all.get(text.start as usize..(text.start + text.len) as usize).unwrap_or_default()
+        self.text_around(text).get(text.range()).unwrap_or_default()
+    }
+
+    /// The bytes of a string. Unlike [`Self::text`] this does not look for the start of a character.
+    pub(super) fn bytes(&self, text: Text) -> &[u8] {
+        self.text_around(text).as_bytes().get(text.range()).unwrap_or_default()
+    }
+
+    fn text_around(&self, text: Text) -> &str {
+        if text.unescaped { &self.unescaped } else { self.source.text() }
     }
 }
