@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use karpenter::release::ReleaseSet;
 use manifest::tree::{Node, Tree};
-use manifest::{Document, File};
+use manifest::{Document, File, parallel};
 use objects::location::Place;
 use objects::object::Object;
 
@@ -32,6 +32,10 @@ use crate::verify::{self, Offer, Offers};
 
 /// Default maximum number of findings in a report.
 pub const MAX_FINDINGS: usize = 10_000;
+
+/// Number of objects whose findings are in memory before they are counted and reported. An object can have as many findings
+/// as fields.
+const OBJECTS_AT_ONCE: usize = 256;
 
 /// The files of one cluster.
 #[derive(Debug, Default)]
@@ -93,8 +97,12 @@ fn check_built(
     let driver = Driver { registry, clusters, settings, pins: &pins };
     let mut repetitions = Repetitions::default();
     let mut offers = Offers::default();
-    for (index, checked) in collected.objects.iter().enumerate() {
-        let Some(outcome) = driver.findings(checked, &surroundings) else { continue };
+    let outcomes = collected
+        .objects
+        .chunks(OBJECTS_AT_ONCE)
+        .flat_map(|objects| parallel::map(objects, |checked| driver.findings(checked, &surroundings)));
+    for (index, (checked, outcome)) in collected.objects.iter().zip(outcomes).enumerate() {
+        let Some(outcome) = outcome else { continue };
         if let Some(refused) = &outcome.refused {
             report.accept(locations.of(checked), refused, checked.object);
         }

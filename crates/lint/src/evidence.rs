@@ -1,6 +1,6 @@
 //! Evidence that Karpenter runs in a cluster. A folder can be about a cluster without Karpenter.
 
-use core::cell::OnceCell;
+use std::sync::OnceLock;
 
 use manifest::File;
 
@@ -11,12 +11,12 @@ use crate::collect::mentions_karpenter;
 pub(crate) struct Evidence<'d> {
     files: &'d [File],
     /// Computed when a rule first needs it.
-    found: OnceCell<bool>,
+    found: OnceLock<bool>,
 }
 
 impl<'d> Evidence<'d> {
     pub(crate) fn of(files: &'d [File]) -> Self {
-        Self { files, found: OnceCell::new() }
+        Self { files, found: OnceLock::new() }
     }
 
     /// Whether the text of any file mentions Karpenter, or the user chose a file: a file that a user hands to Karpwarden, also

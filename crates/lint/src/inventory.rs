@@ -1,7 +1,7 @@
 //! The objects of a cluster: from the documents of an input, or looked up in the cluster.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use karpenter::instance_types::{self, InstanceType};
 use karpenter::kind::Kind;
@@ -51,39 +51,39 @@ pub struct Inventory<'d> {
     has_environments: bool,
     // The fields below are computed when a rule first needs them, so that each rule stays linear and a request computes
     // only the fields that it uses.
-    pools: OnceCell<PoolIndex<'d>>,
-    pool_order: OnceCell<PoolOrder<'d>>,
+    pools: OnceLock<PoolIndex<'d>>,
+    pool_order: OnceLock<PoolOrder<'d>>,
     /// The EC2NodeClasses by name; `None` for a name that the input repeats.
-    node_classes: OnceCell<BTreeMap<&'d str, Option<Ec2NodeClass<'d>>>>,
-    pods: OnceCell<Vec<Pod<'d>>>,
-    budgets: OnceCell<PodBudgets<'d>>,
-    claims: OnceCell<ClaimIndex<'d>>,
-    controllers: OnceCell<Vec<Controller<'d>>>,
-    identity: OnceCell<Identity<'d>>,
-    feature_gates: OnceCell<FeatureGates<'d>>,
-    selects_reservations: OnceCell<bool>,
-    without_reservations: OnceCell<Option<Object<'d>>>,
+    node_classes: OnceLock<BTreeMap<&'d str, Option<Ec2NodeClass<'d>>>>,
+    pods: OnceLock<Vec<Pod<'d>>>,
+    budgets: OnceLock<PodBudgets<'d>>,
+    claims: OnceLock<ClaimIndex<'d>>,
+    controllers: OnceLock<Vec<Controller<'d>>>,
+    identity: OnceLock<Identity<'d>>,
+    feature_gates: OnceLock<FeatureGates<'d>>,
+    selects_reservations: OnceLock<bool>,
+    without_reservations: OnceLock<Option<Object<'d>>>,
     /// Objects by group, kind and name.
-    by_name: OnceCell<ByGroupAndKind<'d, BTreeMap<&'d str, Object<'d>>>>,
-    iam_access: OnceCell<IamAccess<'d>>,
-    served_zones: OnceCell<ServedZones<'d>>,
-    passed_roles: OnceCell<PassedRoles<'d>>,
-    neighbours: OnceCell<Neighbours<'d>>,
-    spot_pool: OnceCell<Option<Object<'d>>>,
-    node_access: OnceCell<NodeAccess<'d>>,
-    node_agents: OnceCell<NodeAgents<'d>>,
-    has_metadata_consumer: OnceCell<bool>,
-    has_default_priority: OnceCell<bool>,
-    ignores_preferences: OnceCell<bool>,
+    by_name: OnceLock<ByGroupAndKind<'d, BTreeMap<&'d str, Object<'d>>>>,
+    iam_access: OnceLock<IamAccess<'d>>,
+    served_zones: OnceLock<ServedZones<'d>>,
+    passed_roles: OnceLock<PassedRoles<'d>>,
+    neighbours: OnceLock<Neighbours<'d>>,
+    spot_pool: OnceLock<Option<Object<'d>>>,
+    node_access: OnceLock<NodeAccess<'d>>,
+    node_agents: OnceLock<NodeAgents<'d>>,
+    has_metadata_consumer: OnceLock<bool>,
+    has_default_priority: OnceLock<bool>,
+    ignores_preferences: OnceLock<bool>,
     /// By EC2NodeClass: the first zone of a known region that a NodePool lists.
-    zones_of_classes: OnceCell<BTreeMap<&'d str, (NodePool<'d>, &'d str, Node<'d>)>>,
+    zones_of_classes: OnceLock<BTreeMap<&'d str, (NodePool<'d>, &'d str, Node<'d>)>>,
     /// The labels of nodes that pods select or spread over.
-    selected_labels: OnceCell<BTreeSet<&'d str>>,
-    node_room: OnceCell<NodeRoom>,
-    instance_types: OnceCell<Vec<InstanceType>>,
-    pod_labels: OnceCell<PodLabels<'d>>,
-    overlay_resources: OnceCell<BTreeSet<&'d str>>,
-    device_plugins: OnceCell<DevicePlugins>,
+    selected_labels: OnceLock<BTreeSet<&'d str>>,
+    node_room: OnceLock<NodeRoom>,
+    instance_types: OnceLock<Vec<InstanceType>>,
+    pod_labels: OnceLock<PodLabels<'d>>,
+    overlay_resources: OnceLock<BTreeSet<&'d str>>,
+    device_plugins: OnceLock<DevicePlugins>,
 }
 
 impl<'d> Inventory<'d> {

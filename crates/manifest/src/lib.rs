@@ -5,6 +5,7 @@ mod encoding;
 mod file;
 pub mod json;
 pub mod limits;
+pub mod parallel;
 mod scalar;
 pub mod source;
 pub mod tree;

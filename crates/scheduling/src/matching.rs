@@ -1,6 +1,6 @@
 //! Matching of a pod against the NodePools of a cluster.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use karpenter::labels;
 use objects::object::Object;
@@ -45,14 +45,8 @@ pub struct Unschedulable<'d> {
 }
 
 /// Matches a pod against the NodePools. Pods with equal demands share the result.
-pub fn verdict<'d>(pod: Pod<'d>, pools: &PoolIndex<'d>) -> Rc<Verdict<'d>> {
-    let demand = Demand::relaxed(pod);
-    if let Some(known) = pools.verdicts.borrow().get(&demand) {
-        return Rc::clone(known);
-    }
-    let found = Rc::new(match_pools(&demand, pools));
-    pools.verdicts.borrow_mut().insert(demand, Rc::clone(&found));
-    found
+pub fn verdict<'d>(pod: Pod<'d>, pools: &PoolIndex<'d>) -> Arc<Verdict<'d>> {
+    pools.verdict(Demand::relaxed(pod), |demand| match_pools(demand, pools))
 }
 
 /// The NodePools whose labels meet a pod's requirements, each with the first taint that the pod does not tolerate. `None` if

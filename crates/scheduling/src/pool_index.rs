@@ -1,8 +1,7 @@
 //! The NodePools of a cluster, indexed by their labels, so that a pod is compared with few of them.
 
-use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use karpenter::labels;
 use objects::node_claim::TaintField;
@@ -26,9 +25,9 @@ pub struct PoolIndex<'d> {
     /// The number of NodePools, including NodePools that are left out.
     count: usize,
     is_known: bool,
-    has_placeholder: OnceCell<bool>,
+    has_placeholder: OnceLock<bool>,
     /// The results of this run, by the demands of the pods.
-    pub(super) verdicts: RefCell<BTreeMap<Demand<'d>, Rc<Verdict<'d>>>>,
+    verdicts: Mutex<BTreeMap<Demand<'d>, Arc<Verdict<'d>>>>,
 }
 
 /// NodePools that differ only in their names. A static NodePool counts like any other: it launches no node for a pending
@@ -127,6 +126,21 @@ impl<'d> PoolIndex<'d> {
         };
         let pools = self.groups.iter().flat_map(|group| &group.pools);
         *self.has_placeholder.get_or_init(|| pools.filter_map(|pool| NodePool::of(*pool)).any(is_open))
+    }
+
+    /// The verdict about a demand. `find` computes it for the first pod with this demand.
+    pub(super) fn verdict(
+        &self,
+        demand: Demand<'d>,
+        find: impl FnOnce(&Demand<'d>) -> Verdict<'d>,
+    ) -> Arc<Verdict<'d>> {
+        let known = || self.verdicts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(verdict) = known().get(&demand) {
+            return Arc::clone(verdict);
+        }
+        let found = Arc::new(find(&demand));
+        known().insert(demand, Arc::clone(&found));
+        found
     }
 
     /// Whether any NodePool sets a label.

@@ -17,9 +17,13 @@ use self::script::{Heredoc, ScriptLanguage};
 use crate::encoding::Encoding;
 use crate::json::{self, JsonError};
 use crate::limits::{Exceeded, Limits};
+use crate::parallel;
 use crate::source::{Source, Span};
 use crate::tree::{Node, Tree};
 use crate::yaml::{self, YamlError, YamlProblem};
+
+/// Number of sections that are parsed before the documents are counted again.
+const SECTIONS_AT_ONCE: usize = 256;
 
 /// A text and its documents, in order.
 #[derive(Debug)]
@@ -280,23 +284,30 @@ fn yaml_or_json(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Docu
         }
     }
     let mut documents = Vec::new();
-    for section in split::sections(source.slice(within)) {
-        let section = Span::new(within.start + section.start, within.start + section.end);
+    for sections in split::sections(source.slice(within)).chunks(SECTIONS_AT_ONCE) {
         if documents.len() > limits.documents {
             break;
         }
-        let mut rest = section;
-        for result in yaml::read(source, section, limits) {
-            documents.push(match result {
-                Ok(tree) => {
-                    rest.start = tree.root().span().end;
-                    Document::Read(tree)
-                }
-                Err(error) => unreadable_yaml(source, rest, &error),
-            });
-        }
+        let parse = |section: &Span| {
+            let section = Span::new(within.start + section.start, within.start + section.end);
+            yaml_section(source, section, limits)
+        };
+        documents.extend(parallel::map(sections, parse).into_iter().flatten());
     }
     documents
+}
+
+/// Parses a section between two `---` lines. After a `...` line it may hold further documents.
+fn yaml_section(source: &Arc<Source>, section: Span, limits: &Limits) -> Vec<Document> {
+    let mut rest = section;
+    let document = |result: Result<Tree, YamlError>| match result {
+        Ok(tree) => {
+            rest.start = tree.root().span().end;
+            Document::Read(tree)
+        }
+        Err(error) => unreadable_yaml(source, rest, &error),
+    };
+    yaml::read(source, section, limits).into_iter().map(document).collect()
 }
 
 /// Parses YAML, JSON, or the here-documents of a shell script.
