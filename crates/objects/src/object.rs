@@ -59,7 +59,6 @@ pub struct Object<'d> {
     group: &'d str,
     version: &'d str,
     kind: &'d str,
-    metadata: Metadata<'d>,
     spec: Option<Node<'d>>,
     pod: Option<PodTemplate<'d>>,
     comments: &'d [Comment],
@@ -123,7 +122,6 @@ impl<'d> Object<'d> {
             group,
             version,
             kind,
-            metadata: Metadata::of(root),
             spec: root.get("spec"),
             pod: template::find(root, group, kind, 1).pop(),
             comments: &[],
@@ -242,7 +240,7 @@ impl<'d> Object<'d> {
 
     /// `metadata`.
     pub fn metadata(self) -> Metadata<'d> {
-        self.metadata
+        Metadata::of(self.root)
     }
 
     /// The node of `apiVersion`.
