@@ -1,4 +1,7 @@
 //! Checking manifests, compared with a YAML parser that reads the same bytes and drops its events.
+//!
+//! A check uses all cores, as the command does. The parser has one document after the other, so it uses one core; the rows about
+//! one core compare both on one.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -8,8 +11,8 @@ use karpwarden::REGISTRY;
 use karpwarden::lint::check::Cluster;
 
 use karpwarden::lint::settings::{Selector, Settings};
-use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
+use karpwarden::manifest::{File, parallel};
 use karpwarden_bench::{Quantity, Row, Table, best};
 
 /// Time of a check, as a multiple of the parser's.
@@ -21,22 +24,29 @@ const GROWTH: f64 = 11.0;
 const ROUNDS: usize = 7;
 
 fn main() -> ExitCode {
+    let Ok(one_core) = rayon::ThreadPoolBuilder::new().num_threads(1).build() else {
+        eprintln!("no thread");
+        return ExitCode::FAILURE;
+    };
     let mut table = Table::default();
     let all = Settings::default();
     let within = Settings { ignore: across_documents(), ..Settings::default() };
     for count in [100, 1_000, 10_000] {
         let text = documents(count).concat();
-        let [checked, within_documents, parsed] = best(
+        let files = [("all.yaml".to_owned(), text.clone())];
+        let [checked, within_documents, on_one_core, parsed] = best(
             ROUNDS,
             [
-                &mut || check(&[("all.yaml".to_owned(), text.clone())], &all),
-                &mut || check(&[("all.yaml".to_owned(), text.clone())], &within),
+                &mut || check(&files, &all),
+                &mut || check(&files, &within),
+                &mut || one_core.install(|| check(&files, &all)),
                 &mut || parse(&text),
             ],
         );
         for (title, time, budget) in [
             (format!("check {count} documents"), checked, Some(BUDGET)),
             (format!("check {count} documents, each alone"), within_documents, None),
+            (format!("check {count} documents on one core"), on_one_core, None),
         ] {
             table.row(Row {
                 title: &title,
@@ -51,7 +61,7 @@ fn main() -> ExitCode {
     let [of_few, of_many] = best(
         ROUNDS,
         [&mut || check(&[("all.yaml".to_owned(), few.clone())], &all), &mut || {
-            check(&[("all.yaml".to_owned(), many.clone())], &all)
+            check(&[("all.yaml".to_owned(), many.clone())], &all);
         }],
     );
     table.row(Row {
@@ -67,14 +77,22 @@ fn main() -> ExitCode {
         .map(|(index, text)| (format!("{index}.yaml"), text))
         .collect();
     let text: String = files.iter().map(|(_, text)| text.as_str()).collect();
-    let [checked, parsed] = best(ROUNDS, [&mut || check(&files, &all), &mut || parse(&text)]);
-    table.row(Row {
-        title: "check 1,000 files of one document",
-        value: Quantity::Time(checked),
-        reference: "granit-parser",
-        of_reference: Quantity::Time(parsed),
-        budget: Some(BUDGET),
-    });
+    let [checked, on_one_core, parsed] = best(
+        ROUNDS,
+        [&mut || check(&files, &all), &mut || one_core.install(|| check(&files, &all)), &mut || parse(&text)],
+    );
+    for (title, time, budget) in [
+        ("check 1,000 files of one document", checked, Some(BUDGET)),
+        ("check 1,000 files of one document on one core", on_one_core, None),
+    ] {
+        table.row(Row {
+            title,
+            value: Quantity::Time(time),
+            reference: "granit-parser",
+            of_reference: Quantity::Time(parsed),
+            budget,
+        });
+    }
     table.finish()
 }
 
@@ -86,7 +104,7 @@ fn across_documents() -> Vec<Selector> {
 
 fn check(files: &[(String, String)], settings: &Settings) {
     let read = |(path, text): &(String, String)| File::read(path, text.clone(), &Limits::DEFAULT);
-    let cluster = Cluster { files: files.iter().map(read).collect(), ..Cluster::default() };
+    let cluster = Cluster { files: parallel::map(files, read), ..Cluster::default() };
     black_box(karpwarden::check(&[cluster], settings));
 }
 
