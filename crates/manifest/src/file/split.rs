@@ -13,11 +13,11 @@ pub(crate) fn sections(text: &str) -> Vec<Span> {
     let mut content = false;
     // A directive such as `%YAML 1.2` belongs to the document whose `---` follows.
     let mut directives = true;
-    for line in text.split_inclusive('\n') {
-        let separator = line
-            .strip_prefix("---")
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
-        if separator {
+    for line in text.as_bytes().split_inclusive(|byte| *byte == b'\n') {
+        let after = line
+            .strip_prefix(b"---")
+            .filter(|after| matches!(after.first(), None | Some(b' ' | b'\t' | b'\r' | b'\n')));
+        if after.is_some() {
             if content {
                 sections.push(Span::new(start, at));
                 start = at;
@@ -27,10 +27,10 @@ pub(crate) fn sections(text: &str) -> Vec<Span> {
             content = false;
             directives = false;
         }
-        let body = if separator { line.get(3..).unwrap_or_default() } else { line }.trim_ascii();
-        let directive = directives && line.starts_with('%');
-        let ends = body == "..." || line.starts_with("... ");
-        content |= !(body.is_empty() || body.starts_with('#') || directive || ends);
+        let body = after.unwrap_or(line).trim_ascii();
+        let directive = directives && line.starts_with(b"%");
+        let ends = body == b"..." || line.starts_with(b"... ");
+        content |= !(body.is_empty() || body.starts_with(b"#") || directive || ends);
         at += line.len();
     }
     if content {
