@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use karpenter::instance_types::{self, PRICED_REGION};
+use karpenter::instance_types::PRICED_REGION;
 use karpenter::kind::Kind;
 use karpenter::release::{PinnedRelease, Release, Releases};
 use lint::settings::Settings;
@@ -13,7 +13,7 @@ use objects::feature_gates::FeatureGates;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::version_pin::pins;
-use scheduling::simulation::{ReplicaCount, SimulationSettings, Zone};
+use scheduling::simulation::{Prices, ReplicaCount, SimulationSettings, Zone};
 
 use super::{prices, scheduler_config};
 
@@ -101,11 +101,10 @@ impl Options {
     /// Settings for rules: what the objects of a cluster show. Every instance type can be bought, and existing nodes do not count.
     /// A NodeOverlay counts unless the gate is off.
     pub(crate) fn for_rules(release: Release, objects: &[Object<'_>]) -> SimulationSettings {
-        let mut settings = SimulationSettings::new(release);
+        let mut settings = SimulationSettings::with_prices(release, Prices::Equal);
         settings.reserved_capacity = RESERVED_CAPACITY_BY_DEFAULT.contains(release);
         settings.node_overlays = true;
         settings.without_nodes = true;
-        settings.prices = instance_types::all().map(|kind| (kind.name().to_owned(), 1.0)).collect();
         let mut options = Self { settings, assumptions: Vec::new() };
         options.apply_controller(objects);
         // Without flags there is no flag that it could refuse.
@@ -248,7 +247,8 @@ impl Options {
     fn apply_prices(&mut self, flags: &Choices) -> Result<(), String> {
         if let Some(file) = &flags.prices {
             let parsed = prices::parse(&file.text, &self.settings.region);
-            self.settings.prices = parsed.map_err(|error| format!("`--prices {}`: {error}", file.name))?;
+            let prices = parsed.map_err(|error| format!("`--prices {}`: {error}", file.name))?;
+            self.settings.prices = Prices::Listed(prices);
         } else if self.settings.region == PRICED_REGION {
             self.assume(format!("on-demand prices are the list prices of {PRICED_REGION} (`--prices`)"));
         } else {

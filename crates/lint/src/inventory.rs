@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use karpenter::instance_types::{self, InstanceType};
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::zones::region_of_zone;
@@ -80,7 +79,6 @@ pub struct Inventory<'d> {
     /// The labels of nodes that pods select or spread over.
     selected_labels: OnceLock<BTreeSet<&'d str>>,
     node_room: OnceLock<NodeRoom>,
-    instance_types: OnceLock<Vec<InstanceType>>,
     pod_labels: OnceLock<PodLabels<'d>>,
     overlay_resources: OnceLock<BTreeSet<&'d str>>,
     device_plugins: OnceLock<DevicePlugins>,
@@ -277,11 +275,6 @@ impl<'d> Inventory<'d> {
     /// The roles of the nodes, and what gives them access to the cluster.
     pub fn node_access(&self) -> &NodeAccess<'d> {
         self.node_access.get_or_init(|| NodeAccess::of(&self.objects))
-    }
-
-    /// Every instance type that Karpenter knows, by name.
-    pub fn instance_types(&self) -> &[InstanceType] {
-        self.instance_types.get_or_init(|| instance_types::all().collect())
     }
 
     /// The network plugins and CSI drivers that run on every node.

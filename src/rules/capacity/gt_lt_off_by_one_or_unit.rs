@@ -145,7 +145,7 @@ mod tests {
         for measure in MEASURES {
             let label = TypeLabel::all().find(|label| label.key == measure.key).unwrap();
             let values =
-                instance_types::all().map(|kind| label.value(&kind).unwrap().parse::<i64>().unwrap());
+                instance_types::all().iter().map(|kind| label.value(kind).unwrap().parse::<i64>().unwrap());
             assert_eq!(values.min(), Some(measure.least), "{}", measure.key);
         }
     }

@@ -1,4 +1,4 @@
-use karpenter::instance_types::{InstanceType, TypeLabel};
+use karpenter::instance_types::{self, InstanceType, TypeLabel};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use lint::context::Context;
@@ -140,7 +140,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let restricted: Vec<_> =
         TypeLabel::all().filter_map(|label| Some((label, requirements.get(label.key)?))).collect();
     let too_small = |kind: &&InstanceType| addresses(kind) < max_pods && is_allowed(kind, &restricted);
-    let types = context.inventory.instance_types().iter();
+    let types = instance_types::all().iter();
     let Some(least) = types.filter(too_small).min_by_key(|kind| addresses(kind)) else { return };
     let lists_types =
         pool.requirements().parsed().any(|item| item.operator == "In" && NAMING.contains(&item.label()));

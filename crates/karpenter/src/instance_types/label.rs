@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn has_no_value_for_what_the_type_lacks() {
-        let kind = super::super::all().find(|kind| kind.name() == "c7i-flex.large").unwrap();
-        let value = |key: &str| TypeLabel::all().find(|label| label.key == key).unwrap().value(&kind);
+        let kind = super::super::all().iter().find(|kind| kind.name() == "c7i-flex.large").unwrap();
+        let value = |key: &str| TypeLabel::all().find(|label| label.key == key).unwrap().value(kind);
         assert_eq!(value("karpenter.k8s.aws/instance-capability-flex"), Some("true"));
         assert_eq!(value("karpenter.k8s.aws/instance-size"), Some("large"));
         assert_eq!(value("karpenter.k8s.aws/instance-gpu-count"), None);

@@ -1,9 +1,11 @@
 //! Instance types and the on-demand prices of one region.
 //!
 //! The tables are text that `tools/instance-types` writes from aws/karpenter-provider-aws; their first lines name the
-//! revision. A table is parsed where it is used, and a program that does not use it does not contain it.
+//! revision. A table is parsed when it is first used, and a program that does not use it does not contain it.
 
 mod label;
+
+use std::sync::LazyLock;
 
 pub use label::{MULTIPLE_TENANCIES, TypeLabel, category_and_generation_of_family, lacks_local_disks};
 
@@ -68,8 +70,10 @@ enum Column {
 }
 
 /// Every instance type, by name.
-pub fn all() -> impl Iterator<Item = InstanceType> {
-    rows(TYPES).filter_map(InstanceType::parse)
+pub fn all() -> &'static [InstanceType] {
+    static ALL: LazyLock<Vec<InstanceType>> =
+        LazyLock::new(|| rows(TYPES).filter_map(InstanceType::parse).collect());
+    &ALL
 }
 
 /// The on-demand price of each type in [`PRICED_REGION`], in USD per hour, by name.
@@ -164,15 +168,15 @@ impl InstanceType {
 mod tests {
     use super::*;
 
-    fn named(name: &str) -> InstanceType {
-        all().find(|kind| kind.name() == name).unwrap()
+    fn named(name: &str) -> &'static InstanceType {
+        all().iter().find(|kind| kind.name() == name).unwrap()
     }
 
     #[test]
     fn parses_every_line_of_the_table() {
-        assert_eq!(all().count(), rows(TYPES).count());
+        assert_eq!(all().len(), rows(TYPES).count());
         assert_eq!(prices().count(), rows(PRICES).count());
-        assert!(all().all(|kind| kind.cpu() > 0 && kind.memory() > 0 && kind.interfaces().0 > 0));
+        assert!(all().iter().all(|kind| kind.cpu() > 0 && kind.memory() > 0 && kind.interfaces().0 > 0));
     }
 
     #[test]
@@ -187,8 +191,8 @@ mod tests {
 
     #[test]
     fn lists_every_extended_resource() {
-        let names = |kind: InstanceType| kind.extended_resources().collect::<Vec<_>>();
-        assert!(all().flat_map(names).all(|(name, _)| EXTENDED_RESOURCES.contains(&name)));
+        let mut resources = all().iter().flat_map(InstanceType::extended_resources);
+        assert!(resources.all(|(name, _)| EXTENDED_RESOURCES.contains(&name)));
     }
 
     #[test]

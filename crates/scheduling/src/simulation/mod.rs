@@ -66,7 +66,7 @@ pub use reason::{Disagreement, NearestMiss, PoolReason, ReasonKind};
 pub use room::{DaemonLoad, Misfit, MissingResource, NodeRoom, Shortage};
 pub use round::{Change, Cluster, Round, RoundPod};
 pub use selector::{LabelSelector, Labels, labels_of};
-pub use settings::{DefaultSpread, ReplicaCount, SimulationSettings, Zone};
+pub use settings::{DefaultSpread, Prices, ReplicaCount, SimulationSettings, Zone};
 pub use types_left::{PoolTypes, RequirementTypes};
 
 /// Simulation of one round of the provisioner.

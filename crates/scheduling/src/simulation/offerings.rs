@@ -54,19 +54,16 @@ struct Reservation<'d> {
 
 /// The instance types that the catalogs of all node classes share.
 pub(crate) struct InstanceTypes<'d> {
-    kinds: Rc<[InstanceType]>,
+    kinds: &'static [InstanceType],
     labels: BTreeMap<&'d str, SharedLabel<'d>>,
 }
 
 impl<'d> InstanceTypes<'d> {
-    /// Reads the table of instance types.
+    /// The types of the table, with the labels that a release knows.
     pub(crate) fn new(settings: &SimulationSettings) -> Self {
-        let kinds: Rc<[InstanceType]> = instance_types::all().collect();
+        let kinds = instance_types::all();
         let known = |label: &TypeLabel| labels::well_known(label.key).contains(settings.release);
-        let index = |label: TypeLabel| {
-            let kinds = Rc::clone(&kinds);
-            (label.key, lazy(move || index(&kinds, |kind| label.value(kind))))
-        };
+        let index = |label: TypeLabel| (label.key, lazy(move || index(kinds, |kind| label.value(kind))));
         let labels = TypeLabel::all().filter(known).map(index).collect();
         Self { kinds, labels }
     }
@@ -179,7 +176,7 @@ impl<'d> OfferingMaker<'_, 'd> {
     /// The labels of the types, shared and of the node class.
     fn labels(&self) -> BTreeMap<&'d str, SharedLabel<'d>> {
         let mut all = self.types.labels.clone();
-        let kinds = &self.types.kinds;
+        let kinds = self.types.kinds;
         let windows = matches!(self.model.family, AmiFamily::Windows(_));
         let os = |kind: &InstanceType| match (windows, kind.is_arm()) {
             (false, _) => Some("linux"),
@@ -245,8 +242,7 @@ impl<'d> OfferingMaker<'_, 'd> {
 
     fn offerings(&self) -> Vec<Offering<'d>> {
         let kinds = self.types.kinds.iter();
-        let on_demand: Vec<Option<f64>> =
-            kinds.map(|kind| self.settings.prices.get(kind.name()).copied()).collect();
+        let on_demand: Vec<Option<f64>> = kinds.map(|kind| self.settings.prices.of(kind.name())).collect();
         let prices = |factor: f64| {
             let all = on_demand.iter().map(|price| price.map_or(f64::MAX, |price| price * factor));
             Rc::new(all.collect::<Vec<f64>>())

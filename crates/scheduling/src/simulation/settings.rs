@@ -36,6 +36,25 @@ pub struct DefaultSpread {
     pub is_preference: bool,
 }
 
+/// On-demand prices in USD per hour.
+#[derive(Clone, Debug)]
+pub enum Prices {
+    /// By instance type. A type without a price cannot be launched.
+    Listed(BTreeMap<String, f64>),
+    /// Every instance type can be launched, and costs the same.
+    Equal,
+}
+
+impl Prices {
+    /// The price of an instance type; `None` if it cannot be launched.
+    pub(crate) fn of(&self, instance_type: &str) -> Option<f64> {
+        match self {
+            Self::Listed(prices) => prices.get(instance_type).copied(),
+            Self::Equal => Some(1.0),
+        }
+    }
+}
+
 /// Settings of a simulation.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "the options of the controller are independent")]
@@ -46,8 +65,8 @@ pub struct SimulationSettings {
     pub region: String,
     /// The zones of the subnets, for EC2NodeClasses whose status names none.
     pub zones: Vec<Zone>,
-    /// On-demand prices in USD per hour by instance type. A type without a price cannot be launched.
-    pub prices: BTreeMap<String, f64>,
+    /// On-demand prices.
+    pub prices: Prices,
     /// The part of the on-demand price that spot capacity saves.
     pub spot_discount: f64,
     /// `VM_MEMORY_OVERHEAD_PERCENT`.
@@ -83,6 +102,12 @@ pub struct SimulationSettings {
 impl SimulationSettings {
     /// The defaults for a release: three zones of us-east-1, with its prices.
     pub fn new(release: Release) -> Self {
+        let prices = instance_types::prices().map(|(name, price)| (name.to_owned(), price));
+        Self::with_prices(release, Prices::Listed(prices.collect()))
+    }
+
+    /// The defaults for a release, with other prices.
+    pub fn with_prices(release: Release, prices: Prices) -> Self {
         let zone = |name: &str, id: &str| Zone { name: name.to_owned(), id: id.to_owned() };
         Self {
             release,
@@ -92,7 +117,7 @@ impl SimulationSettings {
                 zone("us-east-1b", "use1-az2"),
                 zone("us-east-1c", "use1-az4"),
             ],
-            prices: instance_types::prices().map(|(name, price)| (name.to_owned(), price)).collect(),
+            prices,
             spot_discount: 0.6,
             vm_memory_overhead: 0.075,
             reserved_enis: 0,
