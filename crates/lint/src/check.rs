@@ -22,6 +22,7 @@ use crate::ratchet;
 use crate::registry::Registry;
 use crate::report::{DocumentLocation, Names, Report};
 use crate::rule::{On, Rule};
+use crate::selection::Selection;
 use crate::settings::{Exception, Settings};
 use crate::supersession::remove_superseded;
 use crate::suppression::Suppressions;
@@ -90,17 +91,19 @@ fn check_built(
 ) -> Report {
     let mut report = Report::new(settings);
     let pins = Pins::of(clusters, settings);
-    let collector = Collector { registry, settings, pins: &pins, report: &mut report };
+    let selection = Selection::new(registry);
+    let collector = Collector { selection: &selection, settings, pins: &pins, report: &mut report };
     let collected = collector.collect(clusters, built);
     let surroundings = Surroundings::of(clusters, built, &collected.objects, settings);
     let locations = Locations::new(clusters, built, &collected.objects);
     let driver = Driver { registry, clusters, settings, pins: &pins };
     let mut repetitions = Repetitions::default();
     let mut offers = Offers::default();
-    let outcomes = collected
-        .objects
-        .chunks(OBJECTS_AT_ONCE)
-        .flat_map(|objects| parallel::map(objects, |checked| driver.findings(checked, &surroundings)));
+    let outcomes = collected.objects.chunks(OBJECTS_AT_ONCE).flat_map(|objects| {
+        parallel::map(objects, |checked| {
+            driver.findings(checked, &selection.rules_on(checked.object), &surroundings)
+        })
+    });
     for (index, (checked, outcome)) in collected.objects.iter().zip(outcomes).enumerate() {
         let Some(outcome) = outcome else { continue };
         if let Some(refused) = &outcome.refused {
@@ -142,7 +145,7 @@ fn check_built(
 
 /// Input of the check that is the same for every object.
 pub(crate) struct Driver<'c> {
-    registry: &'c Registry,
+    pub(crate) registry: &'c Registry,
     pub(crate) clusters: &'c [Cluster],
     pub(crate) settings: &'c Settings,
     pins: &'c Pins<'c>,
@@ -160,17 +163,18 @@ pub(crate) struct Outcome<'d> {
 }
 
 impl Driver<'_> {
-    /// Runs the rules on an object among others. `None` if no rule runs on it. As in the cluster, an error that the stored object
+    /// Runs rules on an object among others. `None` if none runs on it. As in the cluster, an error that the stored object
     /// of an AdmissionReview already has is a warning.
     pub(crate) fn findings<'d>(
         &self,
         checked: &CheckedObject<'d>,
+        rules: &[&'static Rule],
         surroundings: &Surroundings<'d>,
     ) -> Option<Outcome<'d>> {
-        let mut outcome = self.findings_at_once(checked, surroundings)?;
+        let mut outcome = self.findings_at_once(checked, rules, surroundings)?;
         if let Some((stored, surroundings)) = checked.stored().zip(surroundings.before())
             && outcome.findings.iter().any(ratchet::may_be_lowered)
-            && let Some(before) = self.findings_at_once(&stored, surroundings)
+            && let Some(before) = self.findings_at_once(&stored, rules, surroundings)
         {
             let findings = &mut outcome.findings;
             ratchet::lower_old_errors(findings, checked.object, &before.findings, stored.object);
@@ -181,6 +185,7 @@ impl Driver<'_> {
     fn findings_at_once<'d>(
         &self,
         checked: &CheckedObject<'d>,
+        rules: &[&'static Rule],
         surroundings: &Surroundings<'d>,
     ) -> Option<Outcome<'d>> {
         let file = self.clusters.get(checked.cluster).and_then(|cluster| cluster.files.get(checked.file));
@@ -192,7 +197,7 @@ impl Driver<'_> {
         }
         let context = surroundings.context(checked, &settings)?.before_v1(before_v1);
         let suppressions = Suppressions::of(checked.object, self.registry, &context);
-        let mut findings = run(self.registry, checked.object, &context, &suppressions);
+        let mut findings = run(rules, checked.object, &context, &suppressions);
         coverage::keep_covered(&mut findings, checked.object, before_v1);
         let refused = self.settings.karpenter.is_range().then(|| refused(&findings));
         let mut accepted = AcceptedFindings::default();
@@ -215,19 +220,21 @@ pub struct RequestCluster<'d> {
     pub is_complete: bool,
 }
 
-/// Checks the object of an admission request. An error that the stored object already has is a warning, unless the settings make
-/// updates strict. Of each rule and severity the result has the first 1,000 findings.
+/// Checks the object of an admission request with the rules that read it. An error that the stored object already has is a warning,
+/// unless the settings make updates strict. Of each rule and severity the result has the first 1,000 findings.
 pub fn check_request<'d>(
     registry: &Registry,
+    rules: &[&'static Rule],
     object: Object<'d>,
     cluster: &RequestCluster<'d>,
     settings: &Settings,
 ) -> Vec<Finding<'d>> {
-    let mut findings = findings_among(registry, object, cluster.clone(), settings);
+    let mut findings = findings_among(registry, rules, object, cluster.clone(), settings);
     let stored = object.stored().filter(|_| !settings.strict_updates);
     if let Some(stored) = stored.filter(|_| findings.iter().any(ratchet::may_be_lowered)) {
         let objects = cluster.objects.iter().map(|one| if *one == object { stored } else { *one }).collect();
-        let before = findings_among(registry, stored, RequestCluster { objects, ..*cluster }, settings);
+        let before =
+            findings_among(registry, rules, stored, RequestCluster { objects, ..*cluster }, settings);
         ratchet::lower_old_errors(&mut findings, object, &before, stored);
     }
     tally::keep_first(&mut findings);
@@ -236,6 +243,7 @@ pub fn check_request<'d>(
 
 fn findings_among<'d>(
     registry: &Registry,
+    rules: &[&'static Rule],
     object: Object<'d>,
     cluster: RequestCluster<'d>,
     settings: &Settings,
@@ -245,20 +253,20 @@ fn findings_among<'d>(
     let [inventory] = &clusters;
     let context = Context::new(settings, inventory, &clusters, object, false);
     let suppressions = Suppressions::of(object, registry, &context);
-    let findings = run(registry, object, &context, &suppressions);
+    let findings = run(rules, object, &context, &suppressions);
     shown(registry, findings, object, &context, suppressions, &mut AcceptedFindings::default())
 }
 
-/// Runs the rules on an object.
+/// Runs rules on an object.
 fn run<'d>(
-    registry: &Registry,
+    rules: &[&'static Rule],
     object: Object<'d>,
     context: &Context<'_, 'd>,
     suppressions: &Suppressions<'d>,
 ) -> Vec<Finding<'d>> {
     let mut findings = Vec::new();
     let further_pods = object.with_further_pods();
-    for rule in registry.rules_on(object) {
+    for rule in rules {
         if runs(rule, context.settings, suppressions) {
             (rule.check)(object, context, &mut findings);
             for object in further_pods.iter().filter(|_| rule.on.contains(&On::Workload)) {

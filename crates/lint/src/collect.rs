@@ -12,9 +12,9 @@ use crate::candidate::Slot;
 use crate::check::Cluster;
 use crate::coverage;
 use crate::pins::Pins;
-use crate::registry::Registry;
 use crate::report::{Report, Skipped, Unreadable};
 use crate::rule::Rule;
+use crate::selection::Selection;
 use crate::settings::Settings;
 
 /// An object with the indices of its cluster, file and document.
@@ -52,16 +52,16 @@ pub(crate) struct Collected<'d> {
 }
 
 /// Finds the objects to check, and counts every document in the report.
-pub(crate) struct Collector<'c> {
-    pub(crate) registry: &'c Registry,
+pub(crate) struct Collector<'c, 'd> {
+    pub(crate) selection: &'c Selection<'c, 'd>,
     pub(crate) settings: &'c Settings,
     pub(crate) pins: &'c Pins<'c>,
     pub(crate) report: &'c mut Report,
 }
 
-impl Collector<'_> {
+impl<'d> Collector<'_, 'd> {
     /// Collects the objects of every document, as the kustomizations of the input build them.
-    pub(crate) fn collect<'d>(mut self, clusters: &'d [Cluster], built: &'d [BuiltCluster]) -> Collected<'d> {
+    pub(crate) fn collect(mut self, clusters: &'d [Cluster], built: &'d [BuiltCluster]) -> Collected<'d> {
         let mut collected = Collected::default();
         for (cluster, (Cluster { files, .. }, built)) in clusters.iter().zip(built).enumerate() {
             for (file, read) in files.iter().enumerate() {
@@ -88,7 +88,7 @@ impl Collector<'_> {
     }
 
     /// The objects of a document, given the indices of its cluster, of its file and of the document itself.
-    fn objects<'d>(
+    fn objects(
         &mut self,
         read: &'d File,
         (cluster, file, document): (usize, usize, usize),
@@ -99,7 +99,7 @@ impl Collector<'_> {
         let is_pin = skip_reason.is_none() && self.pins.is_pin(cluster, file, document);
         let objects = objects_of_document(
             self.report,
-            self.registry,
+            self.selection,
             self.settings,
             read,
             document,
@@ -133,7 +133,7 @@ pub(crate) fn objects_in(kind: FileKind, tree: &Tree) -> Vec<Object<'_>> {
 /// Returns the objects of a document, and counts the document as checked, skipped or unreadable.
 fn objects_of_document<'d>(
     report: &mut Report,
-    registry: &Registry,
+    selection: &Selection<'_, 'd>,
     settings: &Settings,
     file: &'d File,
     document: usize,
@@ -164,7 +164,7 @@ fn objects_of_document<'d>(
                 let is_on = !rule.opt_in || settings.opts_in(rule);
                 (is_on && rule.counts_as_checked()) || (on_upgrade && rule.upgrade_only)
             };
-            if !objects.iter().any(|object| registry.rules_on(*object).any(counts)) {
+            if !objects.iter().any(|object| selection.rules_on(*object).iter().copied().any(counts)) {
                 skip(&coverage::reason_without_rule(&objects));
                 return objects;
             }

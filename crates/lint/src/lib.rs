@@ -23,6 +23,7 @@ mod ratchet;
 pub mod registry;
 pub mod report;
 pub mod rule;
+mod selection;
 pub mod settings;
 pub mod statistics;
 pub mod story;

@@ -56,9 +56,12 @@ impl Registry {
     }
 
     /// The rules that read an object, in the same order.
-    pub fn rules_on(&self, object: Object<'_>) -> impl Iterator<Item = &'static Rule> + Clone {
-        let subject = Subject::of(object);
-        self.rules().filter(move |rule| subject.concerns(rule))
+    pub fn rules_on(&self, object: Object<'_>) -> Vec<&'static Rule> {
+        self.rules_on_subject(Subject::of(object))
+    }
+
+    pub(crate) fn rules_on_subject(&self, subject: Subject<'_>) -> Vec<&'static Rule> {
+        self.rules().filter(|rule| subject.concerns(rule)).collect()
     }
 
     /// The rule with a name.

@@ -74,24 +74,29 @@ pub enum On {
 impl On {
     /// Whether rules for these objects read an object.
     fn includes(self, subject: &Subject<'_>) -> bool {
-        let object = subject.object;
         match self {
-            Self::Kind(kind) => object.is(kind),
-            Self::Group(group) => object.group() == group,
-            Self::Workload => object.pod().is_some(),
+            Self::Kind(kind) => {
+                subject.kind == kind.name && subject.group == kind.group && subject.version == kind.version
+            }
+            Self::Group(group) => subject.group == group,
+            Self::Workload => subject.is_workload,
             Self::IamPolicy => subject.holds_policies,
             Self::ChartValues => subject.holds_chart_values,
-            Self::Untyped => object.form() == Form::Untyped,
+            Self::Untyped => subject.is_untyped,
             Self::MetricQueries => subject.holds_metric_queries,
             Self::Any => true,
         }
     }
 }
 
-/// An object, and what it holds. That is read from its fields, so it is read once for all rules.
-#[derive(Clone, Copy, Debug)]
+/// What decides which rules read an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Subject<'d> {
-    object: Object<'d>,
+    kind: &'d str,
+    group: &'d str,
+    version: &'d str,
+    is_workload: bool,
+    is_untyped: bool,
     holds_policies: bool,
     holds_chart_values: bool,
     holds_metric_queries: bool,
@@ -100,7 +105,11 @@ pub(crate) struct Subject<'d> {
 impl<'d> Subject<'d> {
     pub(crate) fn of(object: Object<'d>) -> Self {
         Self {
-            object,
+            kind: object.kind(),
+            group: object.group(),
+            version: object.version(),
+            is_workload: object.pod().is_some(),
+            is_untyped: object.form() == Form::Untyped,
             holds_policies: iam_policy::holds(object),
             holds_chart_values: chart_values::of(object).is_some(),
             holds_metric_queries: metric_queries::holds(object),

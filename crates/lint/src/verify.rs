@@ -258,7 +258,10 @@ impl<'d> Verification<'_, 'd> {
             }
             by_object.retain(|index, fixed| {
                 let checked = objects.get(*index);
-                let outcome = checked.and_then(|checked| self.driver.findings(checked, &surroundings));
+                let outcome = checked.and_then(|checked| {
+                    let rules = self.driver.registry.rules_on(checked.object);
+                    self.driver.findings(checked, &rules, &surroundings)
+                });
                 let after =
                     Tally::by_rule(outcome.as_ref().map_or(&[], |outcome| outcome.findings.as_slice()));
                 let before = self.before.get(index);

@@ -41,13 +41,13 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     let Some(object) = tree.root().get("request").and_then(reviewed) else {
         return Response::accepted(Vec::new());
     };
-    let rules: Vec<&Rule> = REGISTRY.rules_on(object).collect();
+    let rules = REGISTRY.rules_on(object);
     if !rules.iter().any(|rule| rule.counts_as_checked()) {
         return Response::accepted(vec![format!("no rule of karpwarden reads the kind {}", object.kind())]);
     }
     let answers = Answers::fetch(object, &rules, &settings, host);
     let lists = Lists::parse(&answers, object);
-    let review = Review { settings: &settings, answers: &answers, lists: &lists };
+    let review = Review { rules: &rules, settings: &settings, answers: &answers, lists: &lists };
     let findings = review.findings(object);
     if settings.fix { review.fixed(&findings, object) } else { review.respond(&findings, object, Vec::new()) }
 }
@@ -95,6 +95,7 @@ fn reviewed(request: Node<'_>) -> Option<Object<'_>> {
 
 /// Settings and inventory of one request.
 struct Review<'r> {
+    rules: &'r [&'static Rule],
     settings: &'r Settings,
     answers: &'r Answers,
     lists: &'r Lists,
@@ -102,7 +103,8 @@ struct Review<'r> {
 
 impl Review<'_> {
     fn findings<'d>(&'d self, object: Object<'d>) -> Vec<Finding<'d>> {
-        check_request(&REGISTRY, object, &self.lists.cluster(object, self.settings), self.settings)
+        let cluster = self.lists.cluster(object, self.settings);
+        check_request(&REGISTRY, self.rules, object, &cluster, self.settings)
     }
 
     fn respond(&self, findings: &[Finding<'_>], object: Object<'_>, mut notes: Vec<String>) -> Response {
