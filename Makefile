@@ -6,7 +6,7 @@ SHELL := /bin/sh
 CARGO ?= cargo
 # Files or folders that `make run` shows.
 MANIFESTS ?= examples
-# Cargo profile of the host in `make bench`: `host` gives the figures to publish, `dev` compiles faster.
+# Cargo profile of the policy's host in `make bench`: `host` gives the figures to publish, `dev` compiles faster.
 BENCH_PROFILE ?= host
 
 xtask         := $(CARGO) xtask
@@ -242,7 +242,7 @@ playground-test: playground-dist playground-package chromium ## Drive the page i
 
 .PHONY: growth
 growth: counted.wasm ## Make the example of every rule longer, and find those whose check takes more than n log n
-	@$(CARGO) bench --locked -p karpwarden-bench --profile host --bench growth
+	@$(CARGO) bench --locked -p karpwarden-admit --profile host --bench growth
 
 .PHONY: playground-bench
 playground-bench: playground-dist chromium ## Measure the page's size and the time from a keystroke to its squiggle

@@ -1,6 +1,6 @@
 //! The command: the time from its start to its end, beside a program that does nothing.
 //!
-//! Takes the path of the command, or measures the one that was built with the same profile (`cargo build --profile host`).
+//! Takes the path of the command, or measures the one of `cargo build --release`.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const ROUNDS: usize = 200;
 fn main() -> ExitCode {
     let path = env::args().skip(1).find(|argument| !argument.starts_with('-')).map(PathBuf::from);
     let Some(path) = path.or_else(built).filter(|path| path.is_file()) else {
-        eprintln!("the command is not built; run `cargo build --profile host --bin karpwarden`");
+        eprintln!("the command is not built; run `cargo build --release --bin karpwarden`");
         return ExitCode::from(2);
     };
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/getting-started.yaml");

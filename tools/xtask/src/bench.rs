@@ -7,29 +7,37 @@ use std::process::{Command, Stdio};
 
 const HEAD: &str = "| what | measured | compared with | ratio | budget |\n|---|---|---|---|---|\n";
 
-/// The native benchmarks whose rows are in the table. `growth` has no rows.
-const BENCHMARKS: [&str; 5] = ["policy", "check", "diagnose", "simulate", "command"];
-
-/// Runs the native benchmarks with a profile of Cargo, then the page's, and writes `target/bench.md`. An error if a
-/// benchmark fails or a budget is exceeded.
-pub(crate) fn run(root: &Path, profile: &str) -> Result<String, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(&cargo);
-    build
-        .args(["build", "--quiet", "--locked", "--bin", "karpwarden", "--profile", profile])
-        .current_dir(root);
+/// Runs the benchmarks of the engine, which is built like the published command, of the policy, whose host is built with a
+/// profile of Cargo, and of the page. Writes `target/bench.md`. An error if a benchmark fails or a budget is exceeded.
+pub(crate) fn run(root: &Path, host_profile: &str) -> Result<String, String> {
+    let cargo = || {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.current_dir(root);
+        cargo
+    };
+    let mut build = cargo();
+    build.args(["build", "--quiet", "--locked", "--bin", "karpwarden", "--release"]);
     if !build.status().is_ok_and(|status| status.success()) {
         return Err("the command does not compile".to_owned());
     }
-    let mut native = Command::new(cargo);
-    native.args(["bench", "--quiet", "--locked", "--no-fail-fast", "--package", "karpwarden-bench"]);
-    native.args(BENCHMARKS.iter().flat_map(|name| ["--bench", name]));
-    native.args(["--profile", profile]).current_dir(root);
+    let mut engine = cargo();
+    engine.args([
+        "bench",
+        "--quiet",
+        "--locked",
+        "--no-fail-fast",
+        "--package",
+        "karpwarden-bench",
+        "--benches",
+    ]);
+    let mut policy = cargo();
+    policy.args(["bench", "--quiet", "--locked", "--package", "karpwarden-admit", "--bench", "policy"]);
+    policy.args(["--profile", host_profile]);
     let mut page = Command::new("node");
     page.arg("bench.mjs").current_dir(root.join("playground"));
     let mut table = HEAD.to_owned();
     let mut failed = Vec::new();
-    for (name, command) in [("engine", native), ("page", page)] {
+    for (name, command) in [("engine", engine), ("policy", policy), ("page", page)] {
         let (rows, succeeded) = rows(name, command)?;
         table.push_str(&rows);
         if !succeeded {
