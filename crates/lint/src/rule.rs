@@ -91,6 +91,7 @@ impl On {
 
 /// What decides which rules read an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties of an object")]
 pub(crate) struct Subject<'d> {
     kind: &'d str,
     group: &'d str,
