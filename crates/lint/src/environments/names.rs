@@ -143,6 +143,13 @@ mod tests {
             &["a", "b"],
             &["west-1", "east-1"],
             &["us-east", "us-west"],
+            &["us-east-a", "us-west-a"],
+            &["data-east-1", "data-west-1"],
+            &["data-gov-east-1", "data-gov-west-1"],
+            &["us-gov-api-1", "us-gov-web-1"],
+            &["us-api-1", "us-web-1"],
+            &["team-a-1", "team-b-2"],
+            &["team-gov-a-1", "team-gov-b-2"],
             &["20240807", "20250807"],
             &[],
         ] {

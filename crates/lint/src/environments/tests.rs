@@ -93,3 +93,42 @@ fn many_environments_do_not_copy_the_objects_outside() {
     assert_eq!(seen[0], "own");
     assert!(seen[50].starts_with("base-0 base-1 "));
 }
+
+#[test]
+fn few_large_environments_see_the_objects_outside() {
+    let pools = |folder: &str| {
+        let pools: Vec<String> = (0..40).map(|number| pool(&format!("{folder}-{number}"))).collect();
+        pools.join("---\n")
+    };
+    let (dev, prod, base) = (pools("dev"), pools("prod"), pools("base"));
+    let seen = seen(&[("dev/a.yaml", dev.as_str()), ("prod/a.yaml", &prod), ("base/a.yaml", &base)]);
+    assert!(seen[0].starts_with("dev-0 ") && seen[0].ends_with(" base-39"), "{seen:?}");
+    assert!(seen[1].starts_with("prod-0 ") && seen[1].ends_with(" base-39"), "{seen:?}");
+}
+
+#[test]
+fn any_object_of_a_cluster_makes_a_folder_look_like_one() {
+    let beside = |text: &str| seen(&[("dev/pod.yaml", POD), ("prod/a.yaml", text)]).swap_remove(0);
+    for text in [
+        &pool("a"),
+        "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n",
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nspec: {chart: {spec: {chart: karpenter}}, values: {}}\n",
+        "apiVersion: apps/v1\nkind: Deployment\nspec: {template: {spec: {containers: [{image: 'public.ecr.aws/karpenter/controller:1.8.0'}]}}}\n",
+        "Version: '2012-10-17'\nStatement: [{Effect: Allow, Action: 'ec2:RunInstances', Resource: '*'}]\n",
+    ] {
+        assert_eq!(beside(text), "", "{text}");
+    }
+    assert_eq!(beside(POD), "whole input");
+}
+
+#[test]
+fn objects_outside_know_that_environments_see_them() {
+    let pool = pool("a");
+    let files =
+        [("envs/dev/pool.yaml", pool.as_str()), ("envs/prod/pool.yaml", &pool), ("base/pool.yaml", &pool)];
+    let known: Vec<bool> = with(&files, |environments| {
+        let of_file = |file| environments.inventory(file).is_some_and(Inventory::has_environments);
+        (0..files.len()).map(of_file).collect()
+    });
+    assert_eq!(known, [false, false, true]);
+}
