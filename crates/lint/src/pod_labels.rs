@@ -81,3 +81,37 @@ impl<'d> PodLabels<'d> {
         by_label.chain(listed).min_by_key(Vec::len)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::tree;
+    use objects::object::Object;
+
+    /// Whether `app: web` may match a pod of namespace `a`, among pods of these namespaces with these values of `app`.
+    fn may_match(pods: &[(&str, &str)]) -> bool {
+        let pod = |(namespace, app): &(&str, &str)| {
+            format!(
+                "- {{apiVersion: v1, kind: Pod, metadata: {{namespace: {namespace}, labels: {{app: {app}}}}}, spec: {{containers: []}}}}\n"
+            )
+        };
+        let pods: String = pods.iter().map(pod).collect();
+        let pods = tree(&format!("apiVersion: v1\nkind: List\nitems:\n{pods}"));
+        let pods: Vec<Pod<'_>> = Object::all(&pods).into_iter().flat_map(Pod::all).collect();
+        let selector = tree("matchLabels: {app: web}\n");
+        PodLabels::of(&pods).may_match(selector.root(), |namespace| namespace == "a")
+    }
+
+    #[test]
+    fn finds_a_pod_at_any_position() {
+        assert!(may_match(&[("a", "web"), ("a", "db"), ("a", "db")]));
+        assert!(may_match(&[("a", "db"), ("a", "db"), ("a", "web")]));
+        assert!(!may_match(&[("a", "db"), ("b", "web"), ("a", "db")]));
+    }
+
+    #[test]
+    fn assumes_a_match_among_more_pods_than_it_compares() {
+        assert!(!may_match(&[("b", "web"); COMPARISONS]));
+        assert!(may_match(&[("b", "web"); COMPARISONS + 1]));
+    }
+}

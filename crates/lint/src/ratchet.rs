@@ -83,3 +83,37 @@ impl<'d> Values<'d> {
         number
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ARN, tree};
+    use manifest::tree::items_of;
+
+    fn errors(object: Object<'_>) -> Vec<Finding<'_>> {
+        items_of(object.at(&["spec"])).map(|item| Finding::at(&ARN, item, "an ARN")).collect()
+    }
+
+    /// The severities of an error at each item of `spec`, after an update of an object with the same errors.
+    fn severities(stored: &str, updated: &str) -> Vec<Severity> {
+        let read = |items: &str| tree(&format!("apiVersion: v1\nkind: A\nspec: {items}\n"));
+        let (stored, updated) = (read(stored), read(updated));
+        let (stored, updated) = (Object::all(&stored)[0], Object::all(&updated)[0]);
+        let mut findings = errors(updated);
+        lower_old_errors(&mut findings, updated, &errors(stored), stored);
+        findings.iter().map(|finding| finding.severity).collect()
+    }
+
+    #[test]
+    fn keeps_errors_beyond_the_number_of_equal_old_errors() {
+        assert_eq!(severities("[a]", "[b, a]"), [Severity::Error, Severity::Warning]);
+        assert_eq!(severities("[a]", "[a, a]"), [Severity::Warning, Severity::Error]);
+        assert_eq!(severities("[a, a]", "[a, a]"), [Severity::Warning, Severity::Warning]);
+    }
+
+    #[test]
+    fn lowers_an_old_error_of_an_object_or_list_whatever_changes_within() {
+        assert_eq!(severities("[{a: 1}]", "[{a: 2}]"), [Severity::Warning]);
+        assert_eq!(severities("[[1]]", "[[2]]"), [Severity::Warning]);
+    }
+}

@@ -52,3 +52,31 @@ impl Report {
         self.statistics = Some(counts);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::check::{Cluster, check};
+    use crate::settings::{RuleLevel, Selector, Settings};
+    use crate::testing::{ARN, REGISTRY};
+    use manifest::File;
+    use manifest::limits::Limits;
+
+    #[test]
+    fn counts_the_findings_of_a_rule_by_severity() {
+        let class =
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec: {instanceProfile: 'arn:a/b'}\n";
+        let file = File::read("a.yaml", [class; 2].join("---\n"), &Limits::DEFAULT);
+        let clusters = [Cluster { name: String::new(), files: vec![file] }];
+        for (level, expected) in
+            [(RuleLevel::Deny, (2, 0, 0)), (RuleLevel::Warn, (0, 2, 0)), (RuleLevel::Info, (0, 0, 2))]
+        {
+            let levels = vec![(Selector::One(ARN.name, ARN.family), level)];
+            let mut report = check(&REGISTRY, &clusters, &Settings { levels, ..Settings::default() });
+            report.count_rules();
+            let counts = report.statistics.unwrap();
+            let count = counts[0];
+            assert_eq!((counts.len(), count.rule, count.fixable), (1, ARN.name, 2), "{level:?}");
+            assert_eq!((count.errors, count.warnings, count.infos), expected, "{level:?}");
+        }
+    }
+}

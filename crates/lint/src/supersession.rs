@@ -46,3 +46,37 @@ pub(crate) fn remove_superseded<'d>(findings: &mut Vec<Finding<'d>>, object: Obj
 fn is_within(node: Node<'_>, object: Object<'_>) -> bool {
     core::ptr::eq(node.tree(), object.root().tree())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::Rule;
+    use crate::testing::tree;
+
+    static REFUSAL: Rule =
+        Rule { name: "refusal", family: Family::ApiServer, caught_by: CaughtBy::ApiServer, ..Rule::DEFAULTS };
+    static EXPLANATION: Rule = Rule {
+        name: "explanation",
+        family: Family::Nodeclass,
+        caught_by: CaughtBy::ApiServer,
+        supersedes: &["refusal"],
+        ..Rule::DEFAULTS
+    };
+
+    #[test]
+    fn keeps_a_refusal_beside_an_explanation_in_another_document() {
+        let text = "apiVersion: v1\nkind: A\n";
+        let (own, other) = (tree(text), tree(text));
+        let object = Object::all(&own)[0];
+        let shown = |explained: Node<'_>| {
+            let mut findings = vec![
+                Finding::at(&REFUSAL, object.root(), "refused"),
+                Finding::at(&EXPLANATION, explained, "explained"),
+            ];
+            remove_superseded(&mut findings, object, Target::parse("1.8").unwrap());
+            findings.iter().map(|finding| finding.rule.name).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(own.root()), ["explanation"]);
+        assert_eq!(shown(other.root()), ["refusal", "explanation"]);
+    }
+}

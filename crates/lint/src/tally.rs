@@ -77,6 +77,18 @@ impl<K: Ord> Tally<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{ARN, tree};
+
+    #[test]
+    fn keeps_as_many_findings_of_a_rule_and_severity_as_somebody_reads() {
+        let tree = tree("a: 1\n");
+        let finding = |severity| Finding::at(&ARN, tree.root(), "an ARN").severity(severity);
+        let mut findings: Vec<_> = (0..=MAX_OF_RULE).map(|_| finding(Severity::Error)).collect();
+        findings.push(finding(Severity::Warning));
+        keep_first(&mut findings);
+        let warnings = findings.iter().filter(|finding| finding.severity == Severity::Warning);
+        assert_eq!((findings.len(), warnings.count()), (MAX_OF_RULE + 1, 1));
+    }
 
     #[test]
     fn allows_fixes_whose_findings_are_gone_without_a_new_error() {

@@ -1,8 +1,11 @@
-//! A registry with one rule, for the tests of the driver.
+//! A registry with one rule, and a reader of texts, for the tests of the driver.
 
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::edit::Change;
+use manifest::limits::Limits;
+use manifest::tree::Tree;
+use manifest::{Document, File};
 use objects::object::Object;
 
 use crate::context::Context;
@@ -55,3 +58,11 @@ pub(crate) static REGISTRY: Registry = Registry {
     left_out: &[&[("left-out", Family::Labels)]],
     symptoms: Vec::new,
 };
+
+/// Reads the first document of a text.
+pub(crate) fn tree(text: &str) -> Tree {
+    match File::read("a.yaml", text, &Limits::DEFAULT).documents.into_iter().next() {
+        Some(Document::Read(tree)) => tree,
+        other => panic!("{other:?}\n{text}"),
+    }
+}

@@ -78,3 +78,36 @@ impl Start {
             || self.at(node).any(|before| before.severity < finding.severity || was_error(before))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::Rule;
+    use crate::testing::tree;
+    use karpenter::release::{Release, Releases};
+
+    static ONE: Rule = Rule { name: "one", ..Rule::DEFAULTS };
+    static OTHER: Rule = Rule { name: "other", ..Rule::DEFAULTS };
+
+    /// Whether a finding since 1.5 is a change on the path from 1.4 to 1.8, if the same node has a finding until 1.4.
+    fn is_change(before: (&'static Rule, Severity), after: (&'static Rule, Severity)) -> bool {
+        let tree = tree("a: 1\n");
+        let finding = |(rule, severity): (&'static Rule, Severity), releases: Releases| {
+            Finding::at(rule, tree.root(), "a problem").severity(severity).releases(releases)
+        };
+        let mut findings = vec![finding(before, Releases::until(4)), finding(after, Releases::since(5))];
+        let release = |text| Release::parse(text).unwrap();
+        keep_changes(&mut findings, UpgradePath::new(release("1.4"), release("1.8")));
+        !findings.is_empty()
+    }
+
+    #[test]
+    fn leaves_out_a_finding_whose_node_failed_before_for_another_reason() {
+        let (error, warning) = (Severity::Error, Severity::Warning);
+        assert!(!is_change((&ONE, error), (&ONE, error)));
+        assert!(!is_change((&OTHER, error), (&ONE, warning)));
+        assert!(is_change((&OTHER, error), (&ONE, error)));
+        assert!(is_change((&ONE, warning), (&ONE, error)));
+        assert!(is_change((&ONE, warning), (&ONE, warning)));
+    }
+}
