@@ -149,3 +149,108 @@ fn rule_that_is_off_by_default_runs_where_it_is_selected() {
     let select = vec![Selector::Family(Family::Storage)];
     assert_eq!(severity(&Settings { select, ..Settings::default() }), None);
 }
+
+#[test]
+fn reads_every_key() {
+    let text = "\
+karpenterVersion: '1.8'
+kubernetesVersion: '1.33'
+clusterName: prod
+completeInventory: true
+rules: {nodeclass: deny, storage: warn, labels: info, left-out: 'off'}
+allowIgnoreAnnotation: true
+fix: true
+announceErrors: false
+strictUpdates: true
+context: pools
+exceptions: [{rule: labels, kind: NodePool, namespace: a, name: b, reason: c, until: 2027-03-31}]
+exclude: [vendor/]
+overrides: [{paths: [a/], karpenterVersion: '1.7', kubernetesVersion: '1.32', clusterName: dev, rules: {labels: warn}}]
+";
+    let exception = Exception {
+        rule: Selector::Family(Family::Labels),
+        kind: Some("NodePool".to_owned()),
+        namespace: Some("a".to_owned()),
+        name: Some("b".to_owned()),
+        reason: "c".to_owned(),
+        until: Date::parse("2027-03-31"),
+    };
+    let overriding = Override {
+        paths: vec!["a/".to_owned()],
+        files: Vec::new(),
+        karpenter: Target::parse("1.7").ok(),
+        kubernetes_minor: Some(32),
+        cluster_name: Some("dev".to_owned()),
+        levels: vec![(Selector::Family(Family::Labels), RuleLevel::Warn)],
+    };
+    let settings = Settings {
+        karpenter: Target::parse("1.8").unwrap(),
+        is_karpenter_version_set: true,
+        kubernetes_minor: Some(33),
+        cluster_name: Some("prod".to_owned()),
+        complete_inventory: true,
+        levels: vec![
+            (Selector::Family(Family::Nodeclass), RuleLevel::Deny),
+            (Selector::Family(Family::Storage), RuleLevel::Warn),
+            (Selector::Family(Family::Labels), RuleLevel::Info),
+            (Selector::One("left-out", Family::Labels), RuleLevel::Off),
+        ],
+        allow_ignore_annotation: true,
+        fix: true,
+        announce_errors: false,
+        strict_updates: true,
+        look_ups: LookUps::Pools,
+        exceptions: vec![exception],
+        exclude: vec!["vendor/".to_owned()],
+        overrides: vec![overriding],
+        ..Settings::default()
+    };
+    assert_eq!(read(text), Ok(settings));
+}
+
+#[test]
+fn context_names_the_objects_to_look_up() {
+    for (name, look_ups) in [("all", LookUps::All), ("pools", LookUps::Pools), ("none", LookUps::None)] {
+        assert_eq!(read(&format!("context: {name}\n")).unwrap().look_ups, look_ups, "{name}");
+    }
+}
+
+#[test]
+fn settings_are_an_object_or_nothing() {
+    assert_eq!(read("null\n"), Ok(Settings::default()));
+    for text in ["- fix: true\n", "fix\n"] {
+        let problems = read(text).unwrap_err();
+        assert_eq!(problems, ["the settings must be an object of keys and values"], "{text}");
+    }
+}
+
+#[test]
+fn policy_refuses_keys_of_the_command_line() {
+    let problems = |text: &str| {
+        let tree = crate::testing::tree(text);
+        let problems =
+            Settings::parse_policy(tree.root(), &crate::testing::REGISTRY).err().unwrap_or_default();
+        problems.into_iter().map(|problem| problem.path).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(problems("fix: true\nexclude: [vendor/]\n"), "exclude");
+    assert_eq!(problems("fix: true\noverrides: [{paths: [a/]}]\n"), "overrides");
+    assert_eq!(problems("fix: true\nexclude: []\noverrides: []\n"), "");
+}
+
+#[test]
+fn problem_marks_a_value_or_the_key_of_an_object_or_a_character() {
+    for (text, expected) in [
+        ("fix: maybe\n", "maybe"),
+        ("fix: {a: 1}\n", "fix"),
+        ("fix: [a]\n", "fix"),
+        ("fix: true\n---\nrules: {}\n", "r"),
+        ("fix: true\n--- é\n", "é"),
+        ("fix: [\n", "["),
+        ("]", "]"),
+    ] {
+        let file = File::read("karpwarden.yaml", text, &Limits::DEFAULT);
+        let problems = Settings::parse_file(&file, &crate::testing::REGISTRY).unwrap_err();
+        let marked: Vec<_> = problems.iter().map(|problem| file.source.slice(problem.span)).collect();
+        assert_eq!(marked, [expected], "{text}");
+    }
+}
