@@ -167,8 +167,7 @@ fn comments<'d>(object: Object<'d>, registry: &Registry) -> Vec<Suppression<'d>>
         let below = following.filter(|(source, _)| *source == one.source).map(|(_, lines)| lines);
         let read = comment(object.root(), *one, registry, below);
         let line = tree.numbered_source(one.source).position(one.span.start).line;
-        let covered = read.line.map(|(_, covered)| covered).filter(|covered| *covered > 0);
-        following = covered.map(|covered| (one.source, (line, covered))).or(following);
+        following = read.line.map(|(source, covered)| (source, (line, covered)));
         read
     };
     let is_ours = |one: &&Comment| is_suppression(tree.numbered_source(one.source).slice(one.span));
@@ -192,23 +191,24 @@ fn comment<'d>(
     let text = source.slice(span);
     let whole = Place::comment(root, comment);
     let at = |range: Span| Place::comment(root, Comment { span: range.shifted(span.start), ..comment });
+    let line = source.position(span.start).line;
+    let before = source.text().get(..span.start).unwrap_or_default();
+    let is_alone = before.rsplit('\n').next().is_some_and(|lead| lead.trim().is_empty());
+    let rest = source.text().get(span.end..).unwrap_or_default();
+    let covered = if is_alone { next_code(rest, line, following) } else { line };
+    let line = Some((comment.source, covered));
     let list = text.find("ignore[").map(|at| at + "ignore[".len());
     let end = list.and_then(|start| text.get(start..)?.find(']').map(|len| start + len));
     let (Some(start), Some(end)) = (list, end) else {
         let message =
             "this comment is not a suppression; write `# karpwarden: ignore[rule] reason`".to_owned();
         let names = vec![SuppressedName { place: at(Span::new(0, text.len())), selector: Err(message) }];
-        return Suppression { names, line: Some((comment.source, 0)), place: whole, has_reason: true };
+        return Suppression { names, line, place: whole, has_reason: true };
     };
     let list = text.get(start..end).unwrap_or_default();
     let names = names(list, registry, |range| at(Span::new(start + range.start, start + range.end)));
     let has_reason = text.get(end + 1..).is_some_and(|reason| !reason.trim().is_empty());
-    let line = source.position(span.start).line;
-    let before = source.text().get(..span.start).unwrap_or_default();
-    let is_alone = before.rsplit('\n').next().is_some_and(|lead| lead.trim().is_empty());
-    let rest = source.text().get(span.end..).unwrap_or_default();
-    let line = if is_alone { next_code(rest, line, following) } else { line };
-    Suppression { names, line: Some((comment.source, line)), place: whole, has_reason }
+    Suppression { names, line, place: whole, has_reason }
 }
 
 /// The line of the code below a comment: the next line that is neither empty nor a comment. A stack of comments is read once,
@@ -238,4 +238,123 @@ fn names<'d>(list: &str, registry: &Registry, place: impl Fn(Span) -> Place<'d>)
         start += part.len() + 1;
     }
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::{Cluster, RequestCluster, check, check_request};
+    use crate::settings::{RuleLevel, Settings};
+    use crate::testing::{ARN, REGISTRY, tree};
+    use manifest::File;
+    use manifest::limits::Limits;
+
+    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n";
+    const PROFILE: &str = "  instanceProfile: arn:aws:iam::111122223333:instance-profile/b\n";
+
+    /// The marked text of each finding, and the number of suppressed findings.
+    fn checked(files: &[(&str, &str)], settings: &Settings) -> (Vec<String>, usize) {
+        let read = files.iter().map(|(name, text)| File::read(*name, *text, &Limits::DEFAULT));
+        let clusters = [Cluster { name: String::new(), files: read.collect() }];
+        let report = check(&REGISTRY, &clusters, settings);
+        let marked = report.findings.iter().map(|finding| {
+            let (_, text) = files.iter().find(|(name, _)| *name == finding.file).unwrap();
+            let range = finding.position.offset.unwrap()..finding.position.end_offset.unwrap();
+            text.get(range).unwrap().to_owned()
+        });
+        (marked.collect(), report.summary.suppressed)
+    }
+
+    /// The same for an EC2NodeClass with an ARN below some lines.
+    fn above(lines: &str, settings: &Settings) -> (Vec<String>, usize) {
+        checked(&[("a.yaml", &format!("{CLASS}{lines}{PROFILE}"))], settings)
+    }
+
+    #[test]
+    fn marks_each_unknown_name_of_a_list() {
+        for list in [
+            "# karpwarden: ignore[no-such,  other-one , nodeclass] known\nspec:\n",
+            "metadata: {annotations: {karpwarden/ignore: 'no-such,  other-one , nodeclass -- known'}}\nspec:\n",
+        ] {
+            let (marked, _) = above(list, &Settings::default());
+            assert_eq!(marked[..2], ["no-such", "other-one"], "{list}");
+        }
+    }
+
+    #[test]
+    fn comments_with_code_between_them_cover_their_own_lines() {
+        let text = format!(
+            "{CLASS}spec:\n  # karpwarden: ignore[nodeclass] known\n{PROFILE}  # karpwarden: ignore[labels] moved\n  role: a\n"
+        );
+        assert_eq!(checked(&[("a.yaml", &text)], &Settings::default()), (vec!["labels".to_owned()], 1));
+    }
+
+    #[test]
+    fn comment_above_another_comment_covers_the_code_below_both() {
+        let covering = "spec:\n  # karpwarden: ignore[nodeclass] known\n";
+        let (other, malformed) =
+            ("# karpwarden: ignore[instance-profile-is-arn] known", "# karpwarden: see above");
+        let checked = |below: &str| above(&format!("{covering}  {below}\n"), &Settings::default());
+        assert_eq!(checked(other), (Vec::new(), 1));
+        assert_eq!(checked(malformed), (vec![malformed.to_owned()], 1));
+    }
+
+    #[test]
+    fn comment_in_a_base_covers_its_own_text_whatever_the_comments_of_a_patch_cover() {
+        let base = format!(
+            "{CLASS}metadata: {{name: a}}\nspec:\n  # karpwarden: ignore[nodeclass] known\n{PROFILE}  role: a\n"
+        );
+        let patch = format!(
+            "{CLASS}metadata: {{name: a}}\nspec:\n  tags:\n    # karpwarden: ignore[nodeclass] known\n    a: b\n"
+        );
+        let files = [
+            ("base/kustomization.yaml", "resources: [class.yaml]\n"),
+            ("base/class.yaml", &base),
+            ("prod/kustomization.yaml", "resources: [../base]\npatches: [{path: patch.yaml}]\n"),
+            ("prod/patch.yaml", &patch),
+        ];
+        assert_eq!(checked(&files, &Settings::default()), (Vec::new(), 1));
+    }
+
+    #[test]
+    fn suppression_of_a_rule_that_is_off_still_counts_as_used() {
+        let levels = vec![(Selector::One(ARN.name, ARN.family), RuleLevel::Off)];
+        let settings = Settings { levels, ..Settings::default() };
+        for name in ["instance-profile-is-arn", "nodeclass"] {
+            let comment = format!("spec:\n  # karpwarden: ignore[{name}] known\n");
+            assert_eq!(above(&comment, &settings), (Vec::new(), 0), "{name}");
+        }
+    }
+
+    #[test]
+    fn rule_that_is_off_does_not_run_without_a_suppression_of_it() {
+        static NEVER: Rule =
+            Rule { name: "never", check: |_, _, _| panic!("the rule runs"), ..Rule::DEFAULTS };
+        let tree = tree(CLASS);
+        let object = Object::in_request(tree.root(), None, Operation::Create);
+        let cluster = RequestCluster { objects: vec![object], ..RequestCluster::default() };
+        let levels = vec![(Selector::One(NEVER.name, NEVER.family), RuleLevel::Off)];
+        let settings = Settings { levels, ..Settings::default() };
+        assert!(check_request(&REGISTRY, &[&NEVER], object, &cluster, &settings).is_empty());
+    }
+
+    #[test]
+    fn annotation_counts_in_a_request_only_if_the_settings_allow_it() {
+        let text = format!(
+            "{CLASS}metadata: {{annotations: {{karpwarden/ignore: nodeclass -- known}}}}\nspec:\n{PROFILE}"
+        );
+        let tree = tree(&text);
+        let object = Object::in_request(tree.root(), None, Operation::Create);
+        let cluster = RequestCluster { objects: vec![object], ..RequestCluster::default() };
+        for (is_allowed, findings) in [(false, 1), (true, 0)] {
+            let settings = Settings { allow_ignore_annotation: is_allowed, ..Settings::default() };
+            let found = check_request(&REGISTRY, &[&ARN], object, &cluster, &settings);
+            assert_eq!(found.len(), findings, "{is_allowed}");
+        }
+        let review = format!(
+            "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: CREATE\n  object:\n    {}",
+            text.trim_end().replace('\n', "\n    ")
+        );
+        assert_eq!(checked(&[("review.yaml", &review)], &Settings::default()), (Vec::new(), 1));
+    }
 }
