@@ -70,9 +70,7 @@ impl<'c> Pins<'c> {
             .filter_map(|version| version.pins.agreed())
             .map(|found| release_of(found.version))
             .collect();
-        let of_release = |release| {
-            (release, Settings { overrides: Vec::new(), ..with_release(settings.clone(), release) })
-        };
+        let of_release = |release| (release, with_release(settings.clone(), release));
         Self { settings, clusters, by_release: releases.into_iter().map(of_release).collect() }
     }
 
