@@ -181,5 +181,12 @@ mod tests {
         silent(&RULE, &first("replicas: 3", ""));
         silent(&RULE, &first("weight: 3", "taints: [{key: a, effect: NoSchedule}]"));
         silent(&RULE, &pool("a", "weight: 3", ""));
+        silent(&RULE, &(pool("a", "weight: 0", "") + &pool("b", "replicas: 3", "")));
+    }
+
+    #[test]
+    fn names_the_first_of_two_pools_with_one_name() {
+        let text = pool("a", "weight: 3", "") + &pool("b", "weight: 3", "").repeat(2);
+        assert!(findings(&RULE, &text).contains("see line 11 metadata.name"));
     }
 }

@@ -144,4 +144,21 @@ mod tests {
         let autoscaler = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {minReplicas: 2, scaleTargetRef: {kind: Deployment, name: web}}\n";
         silent(&RULE, &(workload("replicas: 1", "") + autoscaler));
     }
+
+    #[test]
+    fn reads_the_number_of_pods_from_a_scaled_object_of_keda() {
+        let scaled = |kind: &str, least: &str| {
+            let scaler = format!(
+                "---\napiVersion: {kind}\nmetadata: {{name: web}}\nspec: {{scaleTargetRef: {{name: web}}{least}}}\n"
+            );
+            findings(&RULE, &(workload("replicas: 1", "") + &scaler))
+        };
+        let scaled_object = "keda.sh/v1alpha1\nkind: ScaledObject";
+        assert_eq!(scaled(scaled_object, ", minReplicaCount: 2"), "");
+        assert_eq!(scaled(scaled_object, ""), "");
+        assert_ne!(scaled(scaled_object, ", minReplicaCount: 1"), "");
+        for other in ["keda.sh/v1alpha1\nkind: ScaledJob", "example.com/v1\nkind: ScaledObject"] {
+            assert_ne!(scaled(other, ", minReplicaCount: 2"), "", "{other}");
+        }
+    }
 }

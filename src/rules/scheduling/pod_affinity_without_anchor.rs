@@ -217,6 +217,14 @@ mod tests {
     }
 
     #[test]
+    fn suggests_nothing_for_a_label_that_pods_of_other_namespaces_have() {
+        let elsewhere = workload("storefront", "").replace("namespace: a", "namespace: b");
+        let text = selecting("cache", "app: storefront") + &elsewhere + &workload("storefronts", "");
+        let output = in_complete(&text);
+        assert!(output.contains("so the pod stays Pending\n"), "{output}");
+    }
+
+    #[test]
     fn accepts_selectors_of_the_pod_itself_and_of_other_pods() {
         assert_eq!(in_complete(&selecting("cache", "app: cache")), "");
         assert_eq!(in_complete(&(selecting("cache", "app: web") + &workload("web", ""))), "");
