@@ -4,6 +4,7 @@ use lint::context::Context;
 use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
 use lint::fix::Fix;
 use lint::rule::Fixes;
+use manifest::edit::Change;
 use objects::conversion::{Conversion, convert};
 use objects::object::{Object, Operation};
 use objects::validation::What;
@@ -53,7 +54,7 @@ rule! {
     ///
     /// - NodePool: `nodeClassRef` gets `group` and `kind`, `WhenUnderutilized` becomes `WhenEmptyOrUnderutilized` with
     ///   `consolidateAfter: 0s`, `expireAfter` moves to `spec.template.spec`, and `kubelet` moves to the EC2NodeClass, if that is
-    ///   in the same file and no other NodePool contradicts,
+    ///   in the same document and no other NodePool contradicts,
     /// - EC2NodeClass: an `amiFamily` without selector terms becomes the alias of its newest AMI, and `metadataOptions` get the hop
     ///   limit that they had by default,
     /// - Provisioner: it becomes a NodePool with the requirements that it had by default, and with the same limits, expiration
@@ -150,6 +151,10 @@ fn offer<'d>(finding: Finding<'d>, object: Object<'d>, conversion: Conversion<'d
     }
     if conversion.is_possible() && conversion.changes.iter().any(|change| change.edit().is_none()) {
         help.push_str("; the text has anchors or a spelling that a fix cannot edit");
+    }
+    let is_elsewhere = |change: &Change<'d>| !core::ptr::eq(change.node().tree(), object.root().tree());
+    if conversion.is_possible() && conversion.changes.iter().any(is_elsewhere) {
+        help.push_str("; the EC2NodeClass is in another document, which the fix of an object cannot edit: move the kubelet settings to its `spec.kubelet`");
     }
     let finding = finding.help(help);
     let title = format!("write the {kind} of v1");
@@ -324,6 +329,42 @@ spec:
           Karpenter does not serve `NodePool` of `karpenter.sh/v1beta1` (since 1.1)
           help: write the NodePool of `karpenter.sh/v1`, and decide first: move `spec.template.spec.kubelet` to `spec.kubelet` of the EC2NodeClass: the input does not have exactly one `default`
         ");
+    }
+
+    #[test]
+    fn moves_kubelet_settings_to_the_node_class_in_the_same_document() {
+        let pool = POOL.replace("      requirements", "      kubelet: {maxPods: 20}\n      requirements");
+        let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\nspec:\n  role: a\n";
+        let item = |text: &str| format!("- {}\n", text.trim_end().replace('\n', "\n  "));
+        let list = format!("apiVersion: v1\nkind: List\nitems:\n{}{}", item(&pool), item(class));
+        insta::assert_snapshot!(fixed(&super::RULE, &list), @"
+        apiVersion: v1
+        kind: List
+        items:
+        - apiVersion: karpenter.sh/v1
+          kind: NodePool
+          metadata: {name: a}
+          spec:
+            template:
+              spec:
+                nodeClassRef:
+                  group: karpenter.k8s.aws
+                  kind: EC2NodeClass
+                  name: default
+                expireAfter: 24h # a day
+                requirements: []
+            disruption:
+              consolidateAfter: 0s
+        - apiVersion: karpenter.k8s.aws/v1
+          kind: EC2NodeClass
+          metadata: {name: default}
+          spec:
+            role: a
+            kubelet: {maxPods: 20}
+        ");
+        let apart = findings(&super::RULE, &format!("{pool}---\n{class}"));
+        assert!(apart.contains("cannot edit: move the kubelet settings to its `spec.kubelet`\n"), "{apart}");
+        assert!(!apart.contains("fix: "), "{apart}");
     }
 
     #[test]
