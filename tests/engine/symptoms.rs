@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use karpwarden::REGISTRY;
+use karpwarden::lint::classification::Family;
+use karpwarden::lint::settings::Selector;
+use karpwarden::{REGISTRY, REGISTRY_WITH_SYMPTOMS};
 
 #[test]
 fn symptoms_and_rules_have_distinct_names() {
@@ -18,5 +20,14 @@ fn symptoms_refer_to_rules_that_exist() {
         for rule in symptom.rules {
             assert!(REGISTRY.find(rule).is_some(), "{}: there is no rule {rule}", symptom.name);
         }
+    }
+}
+
+#[test]
+fn settings_can_name_a_symptom_where_it_can_occur() {
+    for symptom in symptoms::all() {
+        let selector = Selector::parse(symptom.name, &REGISTRY_WITH_SYMPTOMS);
+        assert_eq!(selector, Ok(Selector::One(symptom.name, Family::Symptoms)));
+        assert!(Selector::parse(symptom.name, &REGISTRY).is_err(), "{}", symptom.name);
     }
 }
