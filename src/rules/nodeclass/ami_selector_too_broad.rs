@@ -206,9 +206,9 @@ fn matches(pattern: &str, name: &str) -> bool {
                 read += 1;
             }
             _ => {
+                // The last star takes one more byte.
                 let Some((start, end)) = star else { return false };
-                star = Some((start, end + 1));
-                at = start + 1;
+                at = start;
                 read = end + 1;
             }
         }
@@ -280,6 +280,8 @@ mod tests {
         assert!(findings(&RULE, &class("Bottlerocket", &two)).contains("warning"));
         silent(&RULE, &class("AL2", al2));
         silent(&RULE, &class("Custom", al2));
+        // The name of a single image is not too broad.
+        silent(&RULE, &class("AL2023", "{name: amazon-eks-node-1.33-v20251016}"));
     }
 
     #[test]
