@@ -85,6 +85,19 @@ pub(crate) fn findings_with(rule: &'static Rule, text: &str, settings: &Settings
     output
 }
 
+/// The findings of one rule on several files of one cluster, one line per finding.
+pub(crate) fn findings_in_files(rule: &'static Rule, files: &[(&str, &str)], settings: &Settings) -> String {
+    let settings = Settings { select: vec![Selector::One(rule.name, rule.family)], ..settings.clone() };
+    let read = |(name, text): &(&str, &str)| File::read(*name, *text, &Limits::DEFAULT);
+    let cluster = Cluster { name: String::new(), files: files.iter().map(read).collect() };
+    let mut output = String::new();
+    for finding in check(&[cluster], &settings).findings {
+        let (severity, path, message) = (finding.severity, &finding.path, &finding.message);
+        let _ = writeln!(output, "{severity} {}/{} {path}: {message}", finding.kind, finding.name);
+    }
+    output
+}
+
 /// Settings for an upgrade path.
 pub(crate) fn on_upgrade_path(from: &str, to: &str) -> Settings {
     let path = UpgradePath::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());

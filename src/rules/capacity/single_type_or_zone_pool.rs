@@ -132,7 +132,8 @@ fn only_type(requirements: &Requirements<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::rules::testing::{findings, silent};
+    use crate::rules::testing::{findings, findings_in_files, silent};
+    use lint::settings::Settings;
 
     fn pool(requirements: &[&str]) -> String {
         let items: Vec<_> = requirements.iter().map(|item| format!("      - {{key: {item}}}\n")).collect();
@@ -163,6 +164,8 @@ mod tests {
             findings(&RULE, &pool(&[FAMILY, SIZE]))
                 .contains("requirements[1] [all]\n  this NodePool allows only `c7i.large`")
         );
+        let spot = "karpenter.sh/capacity-type, operator: In, values: [spot]";
+        assert!(!findings(&RULE, &pool(&[FAMILY, SIZE, spot])).is_empty());
     }
 
     #[test]
@@ -192,5 +195,14 @@ mod tests {
         silent(&RULE, &(pool(&[ZONE]) + &pool(&[&ZONE.replace("1a", "1b")])));
         silent(&RULE, &(pool(&[ZONE]) + &pool(&[])));
         silent(&RULE, &pool(&[&ZONE.replace("eu-west-1a", "'${ZONE}'")]));
+    }
+
+    #[test]
+    fn ignores_the_zone_of_a_pool_beside_the_pools_of_environments() {
+        let (shared, other) = (pool(&[ZONE]), pool(&[&ZONE.replace("1a", "1b")]));
+        let files =
+            [("base/pool.yaml", &*shared), ("envs/dev/pool.yaml", &*other), ("envs/prod/pool.yaml", &*other)];
+        let found = findings_in_files(&RULE, &files, &Settings::default());
+        assert!(!found.contains("`eu-west-1a`"), "{found}");
     }
 }

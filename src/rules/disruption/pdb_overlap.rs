@@ -145,7 +145,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::rules::testing::{findings, silent};
+    use crate::rules::testing::{findings, findings_in_files, silent};
+    use lint::settings::Settings;
 
     fn manifest(first: &str, second: &str, labels: &str) -> String {
         format!(
@@ -171,6 +172,24 @@ mod tests {
           see line 5 spec.selector: the other PodDisruptionBudget
           see line 18 spec.template.metadata.labels: the labels of the pods
         ");
+    }
+
+    #[test]
+    fn files_in_other_branches_of_the_folders_may_be_for_other_clusters() {
+        let text = manifest("{}", "{}", "{app: web}");
+        let parts: Vec<&str> = text.split("---\n").collect();
+        let found = |names: [&str; 3]| {
+            let files: Vec<_> = names.into_iter().zip(parts.iter().copied()).collect();
+            findings_in_files(&RULE, &files, &Settings::default())
+        };
+        let same = found(["shop/first.yaml", "shop/second.yaml", "shop/web.yaml"]);
+        assert!(same.starts_with("error PodDisruptionBudget/"), "{same}");
+        for names in [
+            ["shop/first.yaml", "shop/second.yaml", "old/web.yaml"],
+            ["shop/first.yaml", "old/second.yaml", "shop/web.yaml"],
+        ] {
+            assert!(found(names).starts_with("info PodDisruptionBudget/"), "{names:?}");
+        }
     }
 
     #[test]

@@ -174,12 +174,8 @@ fn check_service<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Fi
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings, findings_with, silent};
-    use lint::check::Cluster;
-    use lint::finding::Severity;
-    use lint::settings::{Selector, Settings};
-    use manifest::File;
-    use manifest::limits::Limits;
+    use crate::rules::testing::{findings, findings_in_files, findings_with, silent};
+    use lint::settings::Settings;
 
     /// An EC2NodeClass, and a controller's policy that allows passing a role.
     fn with(resource: &str, role: &str) -> String {
@@ -208,16 +204,12 @@ mod tests {
     fn policy_in_another_branch_of_the_folders_may_be_for_another_cluster() {
         let text = with("arn:aws:iam::111122223333:role/KarpenterNodeRole-prod", "prod-node");
         let (class, policy) = text.split_once("---\n").unwrap();
-        let severities = |class_file: &str, policy_file: &str| {
-            let read = |(name, text)| File::read(name, text, &Limits::DEFAULT);
-            let files = [(class_file, class), (policy_file, policy)].map(read).into();
-            let select = vec![Selector::One(super::RULE.name, super::RULE.family)];
-            let settings = Settings { select, ..Settings::default() };
-            let report = crate::check(&[Cluster { name: String::new(), files }], &settings);
-            report.findings.iter().map(|finding| finding.severity).collect::<Vec<_>>()
+        let found = |class_file: &str, policy_file: &str| {
+            let files = [(class_file, class), (policy_file, policy)];
+            findings_in_files(&super::RULE, &files, &Settings::default())
         };
-        assert_eq!(severities("a/class.yaml", "a/iam/policy.yaml"), [Severity::Warning]);
-        assert_eq!(severities("a/class.yaml", "old/policy.yaml"), [Severity::Info]);
+        assert!(found("a/class.yaml", "a/iam/policy.yaml").starts_with("warning EC2NodeClass/a"));
+        assert!(found("a/class.yaml", "old/policy.yaml").starts_with("info EC2NodeClass/a"));
     }
 
     #[test]
@@ -334,5 +326,8 @@ mod tests {
         silent(&super::RULE, &policy("'*'").replace("StringEquals", "StringLike"));
         silent(&super::RULE, &policy("eks.amazonaws.com").replace("StringEquals", "StringNotEquals"));
         assert!(findings(&super::RULE, &policy("'*'")).contains("passes roles to no service"));
+        let with_region =
+            policy("eks.amazonaws.com").replace("{iam:", "{aws:RequestedRegion: eu-west-1, iam:");
+        assert!(findings(&super::RULE, &with_region).contains("passing roles only to `eks.amazonaws.com`"));
     }
 }

@@ -91,7 +91,7 @@ fn sets_controller(inventory: &Inventory<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{begins, begins_nothing};
+    use crate::rules::testing::{begins, begins_nothing, findings_in_files, on_upgrade_path};
 
     const CLASS: &str =
         "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\nspec:\n  role: a\n";
@@ -131,6 +131,21 @@ mod tests {
         begins_nothing(&super::RULE, "1.0", "1.6", &values(false));
         begins_nothing(&super::RULE, "1.5", "1.6", &values(true));
         assert!(begins(&super::RULE, "1.2", "1.6", &values(true)).starts_with("from 1.3 on"));
+    }
+
+    #[test]
+    fn ignores_a_node_class_beside_environments_that_set_the_gate() {
+        let found = |gates: &str| {
+            let values = format!("settings: {{clusterName: a, interruptionQueue: a{gates}}}\n");
+            let files = [
+                ("base/class.yaml", CLASS),
+                ("envs/dev/values.yaml", &values),
+                ("envs/prod/values.yaml", &values),
+            ];
+            findings_in_files(&super::RULE, &files, &on_upgrade_path("1.5", "1.6"))
+        };
+        assert_eq!(found(", featureGates: {reservedCapacity: true}"), "");
+        assert!(!found("").is_empty());
     }
 
     #[test]

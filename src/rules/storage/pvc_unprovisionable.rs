@@ -258,7 +258,7 @@ fn selects_karpenter<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings, findings_with, silent};
+    use crate::rules::testing::{findings, findings_in_files, findings_with, silent};
     use lint::settings::Settings;
 
     fn class(name: &str, provisioner: &str) -> String {
@@ -401,6 +401,25 @@ mod tests {
         silent(&super::RULE, &(class("gp3", EBS) + &claim("storageClassName: gp2")));
         silent(&super::RULE, &(class("io1", EBS) + &claim("storageClassName: io2")));
         silent(&super::RULE, &claim("storageClassName: standart"));
+    }
+
+    #[test]
+    fn ignores_classes_that_may_exist_in_an_environment() {
+        let (standard, claim) = (class("standard", EBS), claim("storageClassName: standart"));
+        let found = |in_dev: &str, in_prod: &str, claim_file: &str| {
+            let files = [
+                ("base/class.yaml", &*standard),
+                ("envs/dev/class.yaml", in_dev),
+                ("envs/prod/class.yaml", in_prod),
+                (claim_file, &*claim),
+            ];
+            findings_in_files(&super::RULE, &files, &Settings::default())
+        };
+        let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\n";
+        let (fast, misspelt) = (class("fast", EBS) + pool, class("standart", EBS) + pool);
+        assert_eq!(found(&fast, &fast, "base/claim.yaml"), "");
+        assert_eq!(found(&fast, &misspelt, "envs/dev/claim.yaml"), "");
+        assert!(found(&fast, &fast, "envs/dev/claim.yaml").contains("no storage class `standart`"));
     }
 
     #[test]

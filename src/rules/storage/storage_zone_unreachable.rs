@@ -235,7 +235,7 @@ fn without_zone(volume: PersistentVolume<'_>) -> Option<Finding<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings, findings_with, silent};
+    use crate::rules::testing::{findings, findings_in_files, findings_with, silent};
     use lint::settings::Settings;
 
     fn pool(requirement: &str) -> String {
@@ -344,6 +344,18 @@ mod tests {
         silent(&super::RULE, &(one.clone() + &except("eu-west-1a")));
         assert!(!findings(&super::RULE, &(one + &except("eu-west-1c"))).is_empty());
         silent(&super::RULE, &(volume("eu-west-1c") + &zones("eu-west-1c")));
+    }
+
+    #[test]
+    fn ignores_storage_beside_the_pools_of_environments() {
+        let (class, pool) = (class("eu-west-1c", WAIT), zones("eu-west-1a"));
+        let found = |environments: &[&str]| {
+            let mut files = vec![("base/class.yaml", &*class), ("base/pool.yaml", &*pool)];
+            files.extend(environments.iter().map(|name| (*name, &*pool)));
+            findings_in_files(&super::RULE, &files, &Settings::default())
+        };
+        assert!(!found(&[]).is_empty());
+        assert_eq!(found(&["envs/dev/pool.yaml", "envs/prod/pool.yaml"]), "");
     }
 
     #[test]
