@@ -98,6 +98,14 @@ pub(crate) fn findings_in_files(rule: &'static Rule, files: &[(&str, &str)], set
     output
 }
 
+/// An admission request for an object.
+pub(crate) fn request(operation: &str, object: &str) -> String {
+    let object = object.trim_end().replace('\n', "\n    ");
+    format!(
+        "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: {operation}\n  object:\n    {object}\n"
+    )
+}
+
 /// Settings for an upgrade path.
 pub(crate) fn on_upgrade_path(from: &str, to: &str) -> Settings {
     let path = UpgradePath::new(Release::parse(from).unwrap(), Release::parse(to).unwrap());

@@ -156,7 +156,7 @@ fn set_twice<'d>(controller: &Controller<'d>) -> Option<Finding<'d>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings, findings_with, silent};
+    use crate::rules::testing::{findings, findings_with, request, silent};
     use lint::settings::Settings;
 
     /// The controller's Deployment, with the given fields in its container.
@@ -223,18 +223,18 @@ mod tests {
             "CLUSTER_NAME",
         ];
         for name in placeholders.into_iter().chain(["my-cluster"]) {
-            let severity = if name == "my-cluster" { "warning" } else { "info" };
+            let (severity, kind) = match name {
+                "my-cluster" => ("warning", "an example name"),
+                _ => ("info", "a placeholder"),
+            };
             let text = controller(&format!("env: [{{name: CLUSTER_NAME, value: '{name}'}}]"));
             let said = findings(&super::RULE, &text);
             assert!(
-                said.contains(&format!("{severity} Deployment/karpenter")) && said.contains(name),
+                said.contains(&format!("{severity} Deployment/karpenter"))
+                    && said.contains(&format!("cluster name `{name}` is {kind}")),
                 "{said}"
             );
-            let review = format!(
-                "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: CREATE\n  object:\n    {}",
-                text.replace('\n', "\n    ").trim_end(),
-            );
-            let said = findings(&super::RULE, &review);
+            let said = findings(&super::RULE, &request("CREATE", &text));
             assert_eq!(said.contains("error Deployment"), name != "my-cluster", "{said}");
         }
     }

@@ -159,7 +159,7 @@ fn is_of_kubernetes_or_eks(domain: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings, findings_with, fixed, silent};
+    use crate::rules::testing::{findings, findings_with, fixed, request, silent};
     use lint::settings::{Settings, Target};
 
     fn pool(requirement: &str) -> String {
@@ -215,6 +215,8 @@ mod tests {
         let found =
             findings(&super::RULE, &pool("node-role.kubernetes.io/worker, operator: In, values: ['']"));
         assert!(found.contains("info NodePool/a"), "{found}");
+        let other = findings(&super::RULE, &pool("kubernetes.io/role, operator: In, values: [web]"));
+        assert!(other.contains("warning NodePool/a"), "{other}");
     }
 
     #[test]
@@ -260,5 +262,14 @@ mod tests {
     fn claim_in_a_file_gets_the_fix() {
         let claim = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  requirements: [{key: node.kubernetes.io/instance-family, operator: In, values: [m7i]}]\n";
         assert_ne!(fixed(&super::RULE, claim), claim);
+    }
+
+    #[test]
+    fn update_of_a_pool_gets_the_fix_and_update_of_a_claim_does_not() {
+        let pool = pool("node.kubernetes.io/instance-family, operator: In, values: [m7i]");
+        assert!(findings(&super::RULE, &request("UPDATE", &pool)).contains("fix: write the well-known key"));
+        let claim = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  requirements: [{key: node.kubernetes.io/instance-family, operator: In, values: [m7i]}]\n";
+        let found = findings(&super::RULE, &request("UPDATE", claim));
+        assert!(found.contains("error NodeClaim/a") && !found.contains("fix:"), "{found}");
     }
 }

@@ -228,7 +228,7 @@ fn change<'d>(object: Object<'d>, field: LabelField, key: &str, node: Node<'d>) 
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings, findings_with, fixed, silent};
+    use crate::rules::testing::{findings, findings_with, fixed, request, silent};
     use lint::settings::{Settings, Target};
 
     /// NodePool with a template label and a requirement key.
@@ -365,5 +365,16 @@ mod tests {
         assert!(findings(&super::RULE, &pool("a", misspelt)).contains("fix:"));
         let label = findings(&super::RULE, &pool(misspelt, "a"));
         assert!(!label.is_empty() && !label.contains("fix:"), "{label}");
+    }
+
+    #[test]
+    fn fixes_a_claim_in_a_file_but_not_its_update() {
+        let claim = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  requirements: [{key: karpenter.sh/instance-size, operator: In, values: [large]}]\n";
+        let fix = "fix: write the well-known key";
+        assert!(findings(&super::RULE, claim).contains(fix));
+        let update = findings(&super::RULE, &request("UPDATE", claim));
+        assert!(update.contains("error NodeClaim/a") && !update.contains("fix:"), "{update}");
+        let pool = pool("a/b", "karpenter.sh/instance-size");
+        assert!(findings(&super::RULE, &request("UPDATE", &pool)).contains(fix));
     }
 }

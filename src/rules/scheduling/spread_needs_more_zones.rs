@@ -200,7 +200,7 @@ fn is_tolerated(group: &PoolGroup<'_>, tolerations: &[Toleration<'_>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::rules::testing::{findings, findings_with, silent};
+    use crate::rules::testing::{findings, findings_with, request, silent};
     use lint::settings::Settings;
 
     fn pool(name: &str, zones: &str, taints: &str) -> String {
@@ -273,6 +273,33 @@ mod tests {
         for more in ["nodeSelector: {eks.amazonaws.com/nodegroup: a}", "schedulerName: other"] {
             silent(&RULE, &(two_zones() + &deployment(3, HARD, more)));
         }
+    }
+
+    #[test]
+    fn ignores_workloads_of_other_groups() {
+        let rollout = deployment(3, HARD, "")
+            .replace("apps/v1", "argoproj.io/v1alpha1")
+            .replace("kind: Deployment", "kind: Rollout");
+        silent(&RULE, &(two_zones() + &rollout));
+    }
+
+    #[test]
+    fn ignores_requests_that_do_not_show_all_pools() {
+        silent(&RULE, &(two_zones() + &request("CREATE", &deployment(3, HARD, ""))));
+    }
+
+    #[test]
+    fn compares_a_pod_with_a_bounded_number_of_pools() {
+        let found = |count: usize| {
+            let others: String = (1..count)
+                .map(|index| {
+                    pool(&format!("p{index}"), "", &format!("{{key: t{index}, effect: NoSchedule}}"))
+                })
+                .collect();
+            findings(&RULE, &(two_zones() + &others + &deployment(3, HARD, "")))
+        };
+        assert!(!found(super::COMPARISONS).is_empty());
+        assert_eq!(found(super::COMPARISONS + 1), "");
     }
 
     #[test]

@@ -136,7 +136,7 @@ fn keys(pod: Pod<'_>) -> impl Iterator<Item = Node<'_>> {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::rules::testing::{findings, silent};
+    use crate::rules::testing::{findings, request, silent};
 
     fn manifest(pool: &str, pod: &str) -> String {
         format!(
@@ -193,6 +193,9 @@ mod tests {
             + "\n  nodeSelector: {eks.amazonaws.com/nodegroup: a}";
         silent(&RULE, &manifest(POOL, &other));
         let text = manifest(POOL, &spread("example.com/rack", "DoNotSchedule"));
-        silent(&RULE, text.split("---\n").nth(1).unwrap());
+        let (pool, pod) = text.split_once("---\n").unwrap();
+        silent(&RULE, pod);
+        // A request does not show all NodePools.
+        silent(&RULE, &format!("{pool}---\n{}", request("CREATE", pod)));
     }
 }
