@@ -174,7 +174,6 @@ fn change(class: StorageClass<'_>) -> Option<Change<'_>> {
     }
     match class.volume_binding_mode() {
         None => Some(Change::Add(class.object().root(), "volumeBindingMode".to_owned(), MODE.to_owned())),
-        Some(mode) if mode.is_null() => None,
         Some(mode) => Some(Change::Set(mode, MODE.to_owned())),
     }
 }
@@ -217,7 +216,7 @@ fn name_claims<'d>(
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings, findings_with, fixed, silent};
+    use crate::rules::testing::{findings, findings_with, fixed, request, silent};
     use lint::check::Cluster;
     use lint::finding::Severity;
     use lint::settings::{Selector, Settings, Target};
@@ -286,6 +285,10 @@ mod tests {
           fix: write `WaitForFirstConsumer`: "\nvolumeBindingMode: WaitForFirstConsumer"
         "#);
         assert_eq!(fixed(&super::RULE, EBS), format!("{EBS}volumeBindingMode: WaitForFirstConsumer\n"));
+        for null in ["", " null", " ~"] {
+            let text = format!("{EBS}volumeBindingMode:{null}\n");
+            assert_eq!(fixed(&super::RULE, &text), format!("{EBS}volumeBindingMode: WaitForFirstConsumer\n"));
+        }
     }
 
     #[test]
@@ -396,18 +399,13 @@ spec: {storageClassName: ''}
 
     #[test]
     fn existing_class_gets_help_but_no_fix() {
-        let review = |operation: &str| {
-            format!(
-                "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: {operation}\n  object:\n    {}volumeBindingMode: Immediate\n",
-                EBS.replace('\n', "\n    "),
-            )
-        };
-        let updated = findings(&super::RULE, &review("UPDATE"));
+        let immediate = format!("{EBS}volumeBindingMode: Immediate\n");
+        let updated = findings(&super::RULE, &request("UPDATE", &immediate));
         assert!(
             updated.contains("create a class with another name") && !updated.contains("fix:"),
             "{updated}"
         );
-        assert!(findings(&super::RULE, &review("CREATE")).contains("fix: write"));
+        assert!(findings(&super::RULE, &request("CREATE", &immediate)).contains("fix: write"));
     }
 
     #[test]
