@@ -357,6 +357,8 @@ mod tests {
         silent(&RULE, &(text + entry));
         silent(&RULE, &(aws_auth(ARN, NODE, BOTH) + &class("'${ROLE}'", "al2023@latest")));
         silent(&RULE, &(aws_auth("'${ROLE_ARN}'", NODE, BOTH) + &class("other", "al2023@latest")));
+        let template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: aws-auth, namespace: kube-system}\ndata:\n  mapRoles: |\n    {{- range .Values.roles }}\n    - {{ . }}\n    {{- end }}\n";
+        silent(&RULE, &(template.to_owned() + &class("other", "al2023@latest")));
     }
 
     #[test]

@@ -123,4 +123,14 @@ mod tests {
             &pool("").replace("karpenter.k8s.aws, kind: EC2NodeClass", "eks.amazonaws.com, kind: NodeClass"),
         );
     }
+
+    #[test]
+    fn accepts_a_label_that_sets_the_capacity_type() {
+        let labelled = |label: &str| {
+            let metadata = format!("template:\n    metadata: {{labels: {{{label}}}}}\n");
+            pool("{key: kubernetes.io/arch, operator: Exists}").replace("template:\n", &metadata)
+        };
+        silent(&RULE, &labelled("karpenter.sh/capacity-type: on-demand"));
+        assert!(!findings(&RULE, &labelled("team: web")).is_empty());
+    }
 }

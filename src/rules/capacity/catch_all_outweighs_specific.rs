@@ -189,6 +189,17 @@ mod tests {
     }
 
     #[test]
+    fn reports_a_pool_that_repeats_a_requirement_of_the_first_pool() {
+        let newer =
+            "requirements: [{key: karpenter.k8s.aws/instance-generation, operator: Gt, values: ['5']}]";
+        let pools = |narrow: &str| {
+            pool("broad", "weight: 9", newer) + &pool("narrow", "weight: 3", &newer.replace("'5'", narrow))
+        };
+        assert!(findings(&RULE, &pools("'5'")).contains("NodePool/narrow spec.weight"));
+        silent(&RULE, &pools("'4'"));
+    }
+
+    #[test]
     fn accepts_pools_that_launch_other_nodes_or_can_be_selected() {
         let broad = pool("broad", "weight: 9", &requirement(CATEGORY, "c, m"));
         for template in [
@@ -204,8 +215,10 @@ mod tests {
         silent(&RULE, &(broad.clone() + &narrow));
         silent(
             &RULE,
-            &(broad + &narrow.replace("weight: 9", "weight: 3").replace("name: a}", "name: other}")),
+            &(broad.clone() + &narrow.replace("weight: 9", "weight: 3").replace("name: a}", "name: other}")),
         );
+        let unresolved = pool("other", "weight: 1", &requirement(CATEGORY, "'${CATEGORY}'"));
+        silent(&RULE, &(broad + &narrow.replace("weight: 9", "weight: 3") + &unresolved));
     }
 
     #[test]

@@ -283,4 +283,12 @@ mod tests {
             .replace("example.com/agent:1", "nvcr.io/nvidia/gpu-operator:v25.3.0");
         assert_eq!(in_complete(&(open + &operator)), "");
     }
+
+    #[test]
+    fn accepts_pods_on_bottlerocket_and_without_a_nodepool_that_has_the_device() {
+        let rest = pod("nvidia.com/gpu: 1", "") + &daemon("logs", "cpu: 10m", "");
+        let bottlerocket = class("default", "amiSelectorTerms: [{alias: bottlerocket@latest}]");
+        assert_eq!(in_complete(&(bottlerocket + &pool("gpu", "g5.xlarge", "") + &rest)), "");
+        assert_eq!(in_complete(&(al2023() + &pool("cpu", "m6i.large", "") + &rest)), "");
+    }
 }

@@ -173,6 +173,8 @@ mod tests {
         ] {
             silent(&RULE, &with(spec, template));
         }
+        let unresolved = pool("c", "weight: 1", &CATEGORY.replace("c, m", "'${CATEGORY}'"));
+        silent(&RULE, &(with("weight: 3", "") + &unresolved));
     }
 
     #[test]

@@ -180,7 +180,10 @@ mod tests {
           help: add the limit `nvidia.com/gpu: 1` to the container that needs the GPU, or remove the selector
         ");
         let every = affinity(&[term("gpu-count", "Exists"), term("gpu-memory", "Exists")].join(", "));
-        assert!(findings(&RULE, &pod(&every, "image: a")).contains("instance-gpu-count"));
+        assert!(
+            findings(&RULE, &pod(&every, "image: a"))
+                .contains("selects nodes with GPUs by `karpenter.k8s.aws/instance-gpu-count`")
+        );
     }
 
     #[test]

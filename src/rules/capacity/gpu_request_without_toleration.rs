@@ -222,6 +222,16 @@ mod tests {
     }
 
     #[test]
+    fn one_of_several_taints_is_enough() {
+        let several = pools(TAINT) + &pool("more", "g5.xlarge", TAINT) + &pod(GPU, "");
+        let found = findings(&RULE, &several);
+        assert!(
+            found.contains("effect: NoSchedule}`; it is enough to tolerate one of the NodePools"),
+            "{found}"
+        );
+    }
+
+    #[test]
     fn accepts_tolerations_open_nodepools_and_other_pods() {
         silent(&RULE, &(pools(TAINT) + &pod(GPU, "tolerations: [{key: dedicated, operator: Exists}]")));
         silent(&RULE, &(pools(TAINT) + &pool("open", "g5.xlarge", "") + &pod(GPU, "")));

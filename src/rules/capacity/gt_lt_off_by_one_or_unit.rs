@@ -187,7 +187,8 @@ mod tests {
             assert!(!findings(&RULE, &with(reported)).is_empty(), "{operator} {reported}");
             silent(&RULE, &with(accepted));
         }
-        assert!(findings(&RULE, &pool("cpu, operator: Lt, values: ['1']")).contains("error"));
+        let cpu = findings(&RULE, &pool("cpu, operator: Lt, values: ['1']"));
+        assert!(cpu.contains("error NodePool/a") && !cpu.contains("GiB"), "{cpu}");
     }
 
     #[test]

@@ -329,6 +329,18 @@ mod tests {
     }
 
     #[test]
+    fn names_only_the_requirements_that_contradict() {
+        let text = pool(&[
+            "kubernetes.io/arch, operator: In, values: [amd64, arm64]",
+            "kubernetes.io/arch, operator: In, values: [amd64]",
+            "kubernetes.io/arch, operator: In, values: [arm64]",
+        ]);
+        let found = findings(&RULE, &text);
+        assert!(found.contains("meets `In arm64` and `In amd64` together"), "{found}");
+        assert_eq!(found.matches("contradicts this requirement").count(), 1, "{found}");
+    }
+
+    #[test]
     fn reports_bounds_without_a_number_between_them() {
         let bounds = |upper: &str| {
             pool(&[

@@ -198,6 +198,8 @@ mod tests {
             controller("env: []"),
             controller("env: [{name: RESERVED_ENIS, value: '0'}]"),
             VALUES.replace("interruptionQueue: a", "interruptionQueue: a, reservedENIs: '0'"),
+            VALUES.replace("interruptionQueue: a", "interruptionQueue: a, reservedENIs: 0"),
+            VALUES.replace("interruptionQueue: a", "interruptionQueue: a, reservedENIs: null"),
         ] {
             assert!(!findings(&RULE, &(plugin(CUSTOM) + &settings)).is_empty(), "{settings}");
         }
