@@ -128,7 +128,8 @@ fn unparseable<'d>(node: Node<'d>, text: &'d str) -> Option<Finding<'d>> {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::rules::testing::{findings, fixed, silent};
+    use crate::rules::testing::{findings, fixed, report, silent};
+    use lint::settings::Settings;
 
     fn pool(schedule: &str) -> String {
         format!(
@@ -181,6 +182,15 @@ mod tests {
           the API server refuses this schedule: the schedule has 4 fields instead of 5: minute, hour, day of month, month, day of week
           help: write five fields in UTC (minute, hour, day of month, month, day of week), such as `0 9 * * mon-fri`
         ");
+    }
+
+    #[test]
+    fn names_the_component_that_refuses_the_schedule() {
+        for (schedule, component) in [("'0 9 * *'", "api-server"), ("'0 9 * * 7'", "controller")] {
+            let report = report(&RULE, &pool(schedule), &Settings::default());
+            let names: Vec<_> = report.findings.iter().map(|finding| finding.caught_by.name()).collect();
+            assert_eq!(names, [component], "{schedule}");
+        }
     }
 
     #[test]

@@ -303,6 +303,21 @@ mod tests {
     }
 
     #[test]
+    fn suggests_a_suffix_for_a_threshold_in_every_release() {
+        let amount = class("AL2023", "evictionHard: {memory.available: 1GB}");
+        for release in ["1.14", "1.15"] {
+            let output = findings_with(&RULE, &amount, &at(release));
+            assert!(output.contains("help: write `1G` or `1Gi`"), "{release}: {output}");
+        }
+    }
+
+    #[test]
+    fn leaves_a_suffix_without_a_number_to_the_rule_about_patterns() {
+        // The parser of quantities accepts the text, and the API server does not.
+        assert_eq!(findings(&RULE, &class("AL2023", "evictionHard: {memory.available: M}")), "");
+    }
+
+    #[test]
     fn reports_soft_threshold_panic_until_1_8_except_on_bottlerocket() {
         let soft = "evictionSoft: {memory.available: ''}";
         assert!(findings(&RULE, &class("AL2", soft)).is_empty(), "1.14 does not parse soft thresholds");

@@ -177,6 +177,16 @@ mod tests {
     }
 
     #[test]
+    fn compares_a_bounded_number_of_limits() {
+        let found = |others: usize| {
+            let others: Vec<_> = (0..others).map(|index| format!("example.com/r{index}: 1, ")).collect();
+            findings(&RULE, &pool(&format!("{{{}memry: 4Gi}}", others.concat())))
+        };
+        assert!(found(super::COMPARED - 1).contains("write `memory`"));
+        assert!(found(super::COMPARED).contains("Karpenter counts"));
+    }
+
+    #[test]
     fn renames_no_limit_to_a_name_that_is_taken() {
         let pool = |limits: &str| {
             format!(

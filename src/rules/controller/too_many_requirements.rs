@@ -156,6 +156,17 @@ mod tests {
     }
 
     #[test]
+    fn counts_requirements_without_labels() {
+        let found = |count: usize| {
+            let more: Vec<_> =
+                (1..count).map(|key| format!("      - {{key: k{key}, operator: Exists}}\n")).collect();
+            findings(&RULE, &pool(0, &more.concat()))
+        };
+        assert_eq!(found(97), "");
+        assert!(found(98).contains("at least 101 requirements"));
+    }
+
+    #[test]
     fn counts_repeated_and_renamed_labels_once() {
         let again = "      - {key: failure-domain.beta.kubernetes.io/zone, operator: Exists}\n      - {key: l1, operator: In, values: [a]}\n      - {key: node.kubernetes.io/instance-type, operator: Exists}\n";
         silent(&RULE, &pool(96, again));

@@ -204,6 +204,8 @@ mod tests {
         silent(&RULE, &pool("{template: {spec: {expireAfter: 2562047h, terminationGracePeriod: 8760h}}}"));
         let text = pool("{disruption: {budgets: [{nodes: '0', schedule: '@daily', duration: 2562048h}]}}");
         assert!(findings(&RULE, &text).contains("budgets[0].duration"));
+        let period = pool("{template: {spec: {terminationGracePeriod: 2562048h}}}");
+        assert!(findings(&RULE, &period).contains("spec.terminationGracePeriod [all]"));
     }
 
     #[test]

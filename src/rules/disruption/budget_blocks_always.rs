@@ -193,7 +193,9 @@ mod tests {
         assert!(!severity(&["nodes: 0%"]));
         // The second budget has no effect, because the lowest budget counts.
         assert!(severity(&["nodes: '0'", "nodes: 30%, schedule: '0 20 * * *', duration: 2h"]));
-        assert!(severity(&["nodes: '0', schedule: '0 0 * * *', duration: 24h"]));
+        let whole_day = "nodes: '0', schedule: '0 0 * * *', duration: 24h";
+        assert!(severity(&[whole_day]));
+        assert!(findings(&RULE, &pool(&[whole_day])).contains("this budget of 0 is active at all times, so"));
     }
 
     #[test]

@@ -174,6 +174,20 @@ mod tests {
     }
 
     #[test]
+    fn help_lists_no_budgets_for_many_gaps_or_for_windows_that_are_not_weekly() {
+        let many = [
+            "nodes: 35%, schedule: '0 1 * * mon', duration: 1h",
+            "nodes: 35%, schedule: '0 2 * * tue', duration: 2h",
+            "nodes: 35%, schedule: '0 3 * * wed', duration: 3h",
+            "nodes: 35%, schedule: '0 4 * * thu', duration: 4h",
+        ];
+        for budgets in [&many[..], &["nodes: 35%, schedule: '@monthly', duration: 4h"]] {
+            let output = findings(&RULE, &pool(budgets));
+            assert!(output.contains("add budgets of `\"0\"` for the other times"), "{output}");
+        }
+    }
+
+    #[test]
     fn budget_without_reasons_limits_every_reason() {
         let output = findings(&RULE, &pool(&["nodes: '5', schedule: '@daily', duration: 8h"]));
         assert!(output.contains("`Drifted`, `Underutilized`, `Empty`"), "{output}");

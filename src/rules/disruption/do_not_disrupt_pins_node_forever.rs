@@ -184,6 +184,8 @@ mod tests {
             "expireAfter: 336h, terminationGracePeriod: 24h",
             "terminationGracePeriod: 24h",
             "expireAfter: '${EXPIRY}'",
+            // The API server refuses a negative duration.
+            "expireAfter: -1h",
         ] {
             silent(&RULE, &(pool("a", spec) + &protected));
             silent(&RULE, &(pool("a", spec) + &pool("b", "") + &protected));
@@ -216,6 +218,22 @@ mod tests {
             &(pool("a", "")
                 + &workload("Deployment", "true", "nodeSelector: {eks.amazonaws.com/nodegroup: a}")),
         );
+    }
+
+    #[test]
+    fn ignores_pods_that_likely_run_on_other_nodes() {
+        let found = |spec: &str| findings(&RULE, &(pool("a", "") + &workload("Deployment", "true", spec)));
+        let terms = |first: &str| {
+            format!(
+                "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{first}]}}, {{matchExpressions: [{{key: karpenter.sh/nodepool, operator: Exists}}]}}]}}}}}}"
+            )
+        };
+        let critical = "priorityClassName: system-cluster-critical";
+        assert_eq!(found("schedulerName: volcano"), "");
+        assert_eq!(found(critical), "");
+        assert!(!found(&format!("{critical}, nodeSelector: {{karpenter.sh/nodepool: a}}")).is_empty());
+        assert_eq!(found(&terms("{key: eks.amazonaws.com/nodegroup, operator: Exists}")), "");
+        assert!(!found(&terms("{key: team, operator: Exists}")).is_empty());
     }
 
     #[test]

@@ -158,5 +158,7 @@ mod tests {
         {
             silent(&RULE, &pool(after, expiry));
         }
+        // The API server refuses a negative duration.
+        silent(&RULE, &pool("5m", "-1h"));
     }
 }

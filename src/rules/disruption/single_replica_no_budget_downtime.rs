@@ -140,7 +140,9 @@ mod tests {
         silent(&RULE, &workload("replicas: '${REPLICAS}'", ""));
         silent(&RULE, &(workload("replicas: 1", "") + &budget("web")));
         silent(&RULE, &workload("replicas: 1", ", annotations: {karpenter.sh/do-not-disrupt: 'true'}"));
-        silent(&RULE, &workload("replicas: 1", "").replace("Deployment", "DaemonSet"));
+        for kind in ["DaemonSet", "ReplicaSet"] {
+            silent(&RULE, &workload("replicas: 1", "").replace("Deployment", kind));
+        }
         let autoscaler = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {minReplicas: 2, scaleTargetRef: {kind: Deployment, name: web}}\n";
         silent(&RULE, &(workload("replicas: 1", "") + autoscaler));
     }
