@@ -163,6 +163,8 @@ mod tests {
             "'https://'",
             "'https://:443'",
             "'https:// a'",
+            "'1https://a'",
+            "'ht_tps://a'",
             "//a",
         ] {
             assert!(

@@ -259,6 +259,14 @@ mod tests {
           help: write the same name in both; if they belong to two clusters, check each cluster separately
           see line 9 spec.template.spec.containers[0].env[0].value: the controller uses `prod`
         ");
+        silent(&super::RULE, &text.replace("staging", "prod"));
+        silent(&super::RULE, &text.replace("value: prod", "value: '${NAME}'"));
+    }
+
+    #[test]
+    fn leaves_a_second_controller_to_another_rule() {
+        let second = controller("{name: CLUSTER_NAME, value: staging}").replace("name: karpenter", "name: b");
+        silent(&super::RULE, &format!("{}---\n{second}", controller(PROD)));
     }
 
     #[test]

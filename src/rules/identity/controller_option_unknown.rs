@@ -222,6 +222,8 @@ mod tests {
             "args: [--cluster-name, --x]",
             "args: [--log-level=$(LEVEL), serve, --x]",
             "args: [--help, --x]",
+            "args: [--, --x]",
+            "args: ['--${FLAG}=a', --x]",
             "args: ['${FLAGS}', --x]",
             "env: [{name: AWS_REGION, value: a}, {name: GOMEMLIMIT, value: a}, {name: HTTPS_PROXY, value: a}]",
             "env: [{name: CLUSTER_NAME, value: a}, {name: KUBERNETES_MIN_VERSION, value: a}, {name: SYSTEM_NAMESPACE, value: a}]",

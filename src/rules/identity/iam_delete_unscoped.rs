@@ -190,6 +190,8 @@ mod tests {
             r#""StringNotEquals": {"aws:ResourceTag/eks:eks-cluster-name": "prod"}"#,
             r#""Null": {"aws:ResourceTag/karpenter.sh/nodepool": "false"}"#,
             r#""ForAllValues:StringEquals": {"aws:ResourceTag/kubernetes.io/cluster/prod": "owned"}"#,
+            // A delete request has no tags.
+            r#""StringNotEquals": {"aws:RequestTag/team": "a"}"#,
         ] {
             assert!(!findings(&super::RULE, &policy(condition)).is_empty(), "{condition}");
         }
@@ -221,6 +223,8 @@ mod tests {
             r#""StringEquals": {"aws:ResourceTag/karpenter.sh/nodepool": "default"}"#,
             r#""StringLike": {"aws:ResourceTag/eks:eks-cluster-name": "prod-*"}"#,
             r#""Null": {"aws:ResourceTag/karpenter.sh/nodepool": "true"}"#,
+            // The instances may have any tags of the company.
+            r#""StringNotEquals": {"aws:ResourceTag/team": "a"}"#,
             r#""StringLike": {"aws:ResourceTag/karpenter.sh/nodepool": "*"}, "StringEquals": {"aws:ResourceTag/team": "a"}"#,
         ] {
             silent(&super::RULE, &policy(condition));

@@ -116,5 +116,8 @@ mod tests {
         );
         let config = "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: a}\niam: {serviceAccounts: [{attachPolicyARNs: ['arn:aws:iam::1:policy/KarpenterControllerPolicy-a']}]}\n";
         assert!(begins(&super::RULE, "1.8", "1.9", config).contains("iam.serviceAccounts[0]"));
+        // The guide has no objects of ACK.
+        let role = "apiVersion: iam.services.k8s.aws/v1alpha1\nkind: Role\nmetadata: {name: karpenter}\nspec: {policies: ['arn:aws:iam::1:policy/KarpenterControllerPolicy-a'], inlinePolicies: {a: '{\"Statement\": []}'}}\n";
+        begins_nothing(&super::RULE, "1.8", "1.9", role);
     }
 }

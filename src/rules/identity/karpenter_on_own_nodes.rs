@@ -188,6 +188,8 @@ mod tests {
         silent(&super::RULE, &affinity("{key: karpenter.sh/nodepool, operator: DoesNotExist}"));
         silent(&super::RULE, &affinity("{key: eks.amazonaws.com/nodegroup, operator: In, values: [system]}"));
         silent(&super::RULE, &controller("nodeSelector: {role: system}"));
+        silent(&super::RULE, &controller("nodeName: ip-10-0-0-1"));
+        silent(&super::RULE, &controller("schedulerName: fargate-scheduler"));
         silent(
             &super::RULE,
             &controller("tolerations: [{key: eks.amazonaws.com/compute-type, value: fargate}]"),

@@ -168,6 +168,14 @@ mod tests {
     }
 
     #[test]
+    fn second_controller_in_the_same_namespace_is_a_warning() {
+        let other = controller("kube-system", PROD).replace("name: karpenter", "name: other");
+        let found = findings(&super::RULE, &(controller("kube-system", PROD) + &other));
+        assert!(found.contains("warning Deployment/other"), "{found}");
+        assert!(found.contains("in one namespace only one of them leads at a time"), "{found}");
+    }
+
+    #[test]
     fn unknown_cluster_name_is_a_warning() {
         let unknown = "{name: CLUSTER_NAME, valueFrom: {configMapKeyRef: {}}}";
         let text = controller("kube-system", PROD) + &controller("karpenter", unknown);
