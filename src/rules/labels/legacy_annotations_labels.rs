@@ -295,6 +295,18 @@ mod tests {
     }
 
     #[test]
+    fn preference_and_another_scheduler_do_not_block_the_pod() {
+        let selector = "nodeSelector: {karpenter.sh/provisioner-name: default}";
+        for spec in [
+            &format!("schedulerName: volcano\n  {selector}"),
+            "affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: karpenter.sh/provisioner-name, operator: Exists}]}}]}}",
+        ] {
+            let found = findings(&super::RULE, &pod("", spec));
+            assert!(found.contains("warning Pod/a") && !found.contains("launches no node"), "{found}");
+        }
+    }
+
+    #[test]
     fn renames_provisioner_name_in_topology_keys() {
         let text = pod("", "topologySpreadConstraints: [{topologyKey: karpenter.sh/provisioner-name}]");
         assert_eq!(fixed(&super::RULE, &text), text.replace("provisioner-name", "nodepool"));

@@ -155,6 +155,13 @@ mod tests {
         begins_nothing(&super::RULE, "1.14", "1.0", &pod("inferentia"));
         begins_nothing(&super::RULE, "1.0", "1.14", &pool("[inferentia, inferentia2]"));
         begins_nothing(&super::RULE, "1.0", "1.14", &pool("[gaudi-hl-205]"));
+        let other_label = pod("inferentia").replace(super::KEY, "example.com/accelerator");
+        begins_nothing(&super::RULE, "1.0", "1.14", &other_label);
+        let preference = format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  affinity: {{nodeAffinity: {{preferredDuringSchedulingIgnoredDuringExecution: [{{weight: 1, preference: {{matchExpressions: [{{key: {}, operator: In, values: [inferentia]}}]}}}}]}}}}\n",
+            super::KEY
+        );
+        begins_nothing(&super::RULE, "1.0", "1.14", &preference);
     }
 
     #[test]

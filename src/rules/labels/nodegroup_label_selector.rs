@@ -195,6 +195,22 @@ mod tests {
     }
 
     #[test]
+    fn fixes_only_known_capacity_types() {
+        let fix = |value: &str| {
+            let found = findings(
+                &super::RULE,
+                &pod(&format!("nodeSelector: {{eks.amazonaws.com/capacityType: {value}}}")),
+            );
+            found.split("select the capacity type: ").nth(1).map(|edits| edits.trim_end().to_owned())
+        };
+        assert_eq!(fix("ON_DEMAND").as_deref(), Some("\"on-demand\", \"karpenter.sh/capacity-type\""));
+        assert_eq!(fix("CAPACITY_BLOCK"), None);
+        let any = terms("{matchExpressions: [{key: eks.amazonaws.com/capacityType, operator: Exists}]}");
+        let found = findings(&super::RULE, &any);
+        assert!(found.contains("info Pod/a") && !found.contains("fix:"), "{found}");
+    }
+
+    #[test]
     fn accepts_an_alternative_term_without_a_node_group_label() {
         silent(
             &super::RULE,

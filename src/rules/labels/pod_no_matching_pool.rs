@@ -450,7 +450,17 @@ mod tests {
           see line 10 spec.template.spec.taints[0]: this taint keeps the pod off the nodes
         ");
         let coredns = pod("priorityClassName: system-cluster-critical");
-        assert_eq!(complete(&(tainted + &coredns)), "");
+        assert_eq!(complete(&(tainted.clone() + &coredns)), "");
+        let on_spot = pod(
+            "priorityClassName: system-cluster-critical\n  nodeSelector: {karpenter.sh/capacity-type: spot}",
+        );
+        assert_eq!(complete(&(tainted + &on_spot)), "");
+    }
+
+    #[test]
+    fn informs_of_critical_pods_with_labels_that_no_pool_sets() {
+        let critical = "priorityClassName: system-cluster-critical\n  nodeSelector: {workload: batch}";
+        assert!(complete(&with_pool(critical)).contains("info Pod/a"));
     }
 
     #[test]

@@ -459,6 +459,14 @@ mod tests {
     }
 
     #[test]
+    fn preferred_kubernetes_keys_block_the_pod_until_1_4() {
+        for key in [CONTROL_PLANE, "node-role.kubernetes.io/spot-worker"] {
+            let found = at("1.4", &preferred(key, "Exists"));
+            assert!(found.contains("error Deployment/a"), "{key}: {found}");
+        }
+    }
+
+    #[test]
     fn labels_set_by_karpenter_block_the_pod_in_every_release() {
         insta::assert_snapshot!(findings(&super::RULE, &selector("karpenter.sh/registered")), @"
           8 |       nodeSelector: {karpenter.sh/registered: x}
@@ -596,6 +604,14 @@ mod tests {
             "nodeSelector: {karpenter.k8s.aws/capacity-type: spot, karpenter.sh/capacity-type: spot}",
         );
         assert_eq!(fixed(&super::RULE, &taken), taken);
+    }
+
+    #[test]
+    fn suggests_a_label_with_other_values_without_a_fix() {
+        let text = selector("karpenter.sh/lifecycle");
+        let help = "write `karpenter.sh/capacity-type`, with its own values; for a custom label, use your own domain";
+        assert!(findings(&super::RULE, &text).contains(help));
+        assert_eq!(fixed(&super::RULE, &text), text);
     }
 
     #[test]

@@ -219,5 +219,6 @@ mod tests {
     fn other_metrics_and_partial_words_are_not_reported() {
         begins_nothing(&super::RULE, "1.0", "1.14", &alert("other_total{reason=\"Drifted\"} > 0"));
         begins_nothing(&super::RULE, "1.0", "1.14", &alert("my_karpenter_ignored_pod_count > 0"));
+        begins_nothing(&super::RULE, "1.0", "1.14", &alert("karpenter_ignored_pod_count_sum > 0"));
     }
 }
