@@ -156,6 +156,18 @@ mod tests {
     }
 
     #[test]
+    fn suggests_a_version_of_the_family() {
+        for (alias, example) in [
+            ("al2023@1.31", "such as `al2023@v20240807`, or `al2023@latest`"),
+            ("bottlerocket@1.20", "such as `bottlerocket@v1.20.4`, or `bottlerocket@latest`"),
+            ("bottlerocket@20240807", "such as `bottlerocket@v1.20.4`, or `bottlerocket@latest`"),
+        ] {
+            let help = format!("help: write the version of an AMI, {example}");
+            assert!(findings(&RULE, &class(alias)).contains(&help), "{alias}");
+        }
+    }
+
+    #[test]
     fn reports_versions_in_other_forms() {
         for alias in [
             "al2023@latest/karpenter",

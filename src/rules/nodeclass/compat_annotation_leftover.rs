@@ -126,6 +126,16 @@ mod tests {
         let at = |release| Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
         assert_eq!(findings_with(&super::RULE, &text, &at("1.0")), "");
         assert_eq!(findings_with(&super::RULE, &text, &on_upgrade_path("1.1", "1.5")), "");
+        for harmless in [
+            object(
+                "karpenter.sh/v1\nkind: NodePool",
+                "compatibility.karpenter.sh/v1beta1-nodeclass-reference",
+            ),
+            object("karpenter.k8s.aws/v1\nkind: EC2NodeClass", super::KUBELET),
+        ] {
+            let found = findings_with(&super::RULE, &harmless, &at("1.5"));
+            assert!(found.starts_with("  6 |") && found.contains("\nwarning "), "{found}");
+        }
     }
 
     #[test]

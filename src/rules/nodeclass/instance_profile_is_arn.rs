@@ -153,6 +153,13 @@ mod tests {
     }
 
     #[test]
+    fn reports_a_path() {
+        let found = findings(&super::RULE, &format!("{CLASS}nodes/prod\n"));
+        assert!(found.contains("is a path, but Karpenter expects the profile name"), "{found}");
+        assert!(found.contains("help: write only the name, `prod`"), "{found}");
+    }
+
+    #[test]
     fn reports_names_that_iam_refuses() {
         for name in ["'prod node'", "\"prod\\n\"", &"x".repeat(129)] {
             assert!(

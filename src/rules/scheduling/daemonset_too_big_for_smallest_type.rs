@@ -244,6 +244,8 @@ mod tests {
           see line 15 spec.template.spec.requirements: the instance types of the NodePool `default`
         ");
         silent(&RULE, &with("t3.medium", &daemon("logs", "cpu: 964m", "")));
+        let all = findings(&RULE, &with("t3.medium", &daemon("logs", "cpu: 1930m", "")));
+        assert!(all.contains("info DaemonSet/logs") && all.contains("at least half of the 1930m"), "{all}");
     }
 
     #[test]

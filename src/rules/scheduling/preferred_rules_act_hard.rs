@@ -170,6 +170,7 @@ mod tests {
     fn accepts_few_pods_zones_and_requirements() {
         silent(&RULE, &workload("2", ANTI));
         silent(&RULE, &workload("'${REPLICAS}'", ANTI));
+        silent(&RULE, &workload("3", &format!("schedulerName: volcano\n      {ANTI}")));
         silent(&RULE, &workload("3", &ANTI.replace("app: web", "app: noisy")));
         silent(&RULE, &workload("3", &ANTI.replace("podAntiAffinity", "podAffinity")));
         silent(&RULE, &workload("3", &spread("topology.kubernetes.io/zone", "ScheduleAnyway")));
