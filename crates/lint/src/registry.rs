@@ -61,7 +61,11 @@ impl Registry {
     }
 
     pub(crate) fn rules_on_subject(&self, subject: Subject<'_>) -> Vec<&'static Rule> {
-        self.rules().filter(|rule| subject.concerns(rule)).collect()
+        let mut rules = Vec::new();
+        for family in self.families {
+            rules.extend(family.iter().copied().filter(|rule| subject.concerns(rule)));
+        }
+        rules
     }
 
     /// The rule with a name.
