@@ -227,7 +227,8 @@ impl Pass<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::REGISTRY;
+    use crate::testing::{REGISTRY, class, cluster};
+    use manifest::FileKind;
 
     const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  instanceProfile: ";
 
@@ -260,5 +261,60 @@ mod tests {
         assert_eq!(judged(&bad), Err("it would not resolve the finding"));
         assert_eq!(judged(&format!("{good}  instanceProfile: b\n")), Err("it would introduce another error"));
         assert_eq!(judged(&format!("{good}  a: [\n")), Err("it would make the file unreadable"));
+    }
+
+    /// The text of a file with its safe fixes, the number of applied fixes, and the line and reason of each skipped fix.
+    fn fixed(text: &str) -> (String, usize, Vec<(usize, String)>) {
+        let mut clusters = [cluster(&[("a.yaml", text)])];
+        let result = apply_fixes(&REGISTRY, &mut clusters, &Settings::default(), &Limits::DEFAULT);
+        let skipped = result.skipped.into_iter().map(|fix| (fix.line, fix.reason)).collect();
+        (clusters[0].files[0].source.text().to_owned(), result.applied, skipped)
+    }
+
+    #[test]
+    fn applies_any_number_of_fixes_that_do_not_overlap() {
+        let bad = class("a", "instanceProfile: 'arn:a/b'");
+        let good = class("a", "instanceProfile: 'b'");
+        let (text, applied, skipped) = fixed(&vec![bad; 12].join("---\n"));
+        assert_eq!((text, applied, skipped), (vec![good; 12].join("---\n"), 12, Vec::new()));
+    }
+
+    #[test]
+    fn keeps_working_fixes_beside_one_that_breaks_another_object() {
+        let documents = |words: &str, profile: &str| {
+            let guard = class("guard", "forbids: b");
+            [
+                guard,
+                class("a", &format!("words: '{words}'")),
+                class("b", &format!("instanceProfile: '{profile}'")),
+            ]
+            .join("---\n")
+        };
+        let (text, applied, skipped) = fixed(&documents("old1 fine old2", "arn:a/b"));
+        assert_eq!(text, documents("fine", "arn:a/b"));
+        assert_eq!((applied, skipped), (2, vec![(14, "it would introduce another error".to_owned())]));
+    }
+
+    #[test]
+    fn gives_up_after_a_hundred_trials() {
+        // Half of a set of fixes is tried next, down to single fixes: 51 fixes that fail take 101 trials.
+        let bad = class("a", "instanceProfile: 'arn:a/b'");
+        let text = [vec![class("guard", "forbids: b")], vec![bad; 51]].concat().join("---\n");
+        let (unchanged, applied, skipped) = fixed(&text);
+        assert_eq!((unchanged.as_str(), applied, skipped.len()), (text.as_str(), 0, 51));
+        let untried = skipped.iter().filter(|(_, reason)| reason.starts_with("too many"));
+        assert_eq!(untried.map(|(line, _)| *line).collect::<Vec<_>>(), [259]);
+    }
+
+    #[test]
+    fn keeps_what_the_caller_knows_about_a_fixed_file() {
+        let mut cluster = cluster(&[("a.yaml", "spec:\n  set: old\n")]);
+        let file = &mut cluster.files[0];
+        (file.kind, file.is_relevant) = (FileKind::Values, Some(true));
+        let mut clusters = [cluster];
+        apply_fixes(&REGISTRY, &mut clusters, &Settings::default(), &Limits::DEFAULT);
+        let file = &clusters[0].files[0];
+        assert_eq!(file.source.text(), "spec:\n  set: new\n");
+        assert_eq!((file.kind, file.is_relevant), (FileKind::Values, Some(true)));
     }
 }

@@ -222,3 +222,117 @@ pub(crate) fn changes_held_documents(string: Node<'_>, after: Node<'_>, declared
     });
     is_expected && left == 0 && before.len() == after.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::check::check;
+    use crate::report::ReportedFinding;
+    use crate::settings::Settings;
+    use crate::testing::{OLD, class, cluster, registry_of, report, with_fix};
+
+    fn findings(files: &[(&str, &str)]) -> Vec<ReportedFinding> {
+        report(files).findings
+    }
+
+    /// The text of each file in which the only finding has its fix; `None` without a fix.
+    fn fixed(files: &[(&str, &str)]) -> Option<String> {
+        let findings = findings(files);
+        let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+        with_fix(files, finding)
+    }
+
+    #[test]
+    fn lists_other_places_that_a_fix_changes_once_and_at_most_ten() {
+        let related = |both: &str, copies: &str| {
+            let text = format!("{}status: {copies}\n", class("a", &format!("both: {both}")));
+            findings(&[("a.yaml", &text)])[0].related.len()
+        };
+        assert_eq!(related("&b [old, old]", "{copy: *b}"), 1);
+        assert_eq!(related("[&b old, &c old]", "{b: *b, c: *c}"), 2);
+        let many = "[*b, *b, *b, *b, *b, *b, *c, *c, *c, *c, *c, *c]";
+        assert_eq!(related("[&b old, &c old]", many), 10);
+    }
+
+    #[test]
+    fn replaces_alias_by_its_value_to_add_a_member() {
+        let item = |name: &str, spec: &str| {
+            format!(
+                "- apiVersion: karpenter.k8s.aws/v1\n  kind: EC2NodeClass\n  metadata: {{name: {name}}}\n  spec: {spec}\n"
+            )
+        };
+        let list = |first: &str, second: &str| {
+            format!("apiVersion: v1\nkind: List\nitems:\n{}{}", item("a", first), item("b", second))
+        };
+        let text = list("&spec {add: yes}", "*spec");
+        let files = [("a.yaml", text.as_str())];
+        let fixed: Vec<_> = findings(&files).iter().map(|finding| with_fix(&files, finding)).collect();
+        let expected = list("&spec {add: yes}", "{add: yes, added: new}");
+        assert_eq!(fixed[1], Some(expected), "{fixed:?}");
+    }
+
+    #[test]
+    fn offers_no_fix_that_repeats_a_key_in_an_anchored_object() {
+        // No rule of the registry reports the repeated key.
+        let is_offered = |other: &str| {
+            let spec = format!("{other}: 1, rename: 2");
+            let text = class("a", &spec).replace("spec: ", "spec: &spec ") + "status: *spec\n";
+            let clusters = [cluster(&[("a.yaml", &text)])];
+            let report = check(&registry_of(&OLD), &clusters, &Settings::default());
+            report.findings[0].fix.is_some()
+        };
+        assert!(is_offered("other") && !is_offered("renamed"));
+    }
+
+    #[test]
+    fn fixes_the_text_of_a_built_object() {
+        let base = |name: &str, spec: &str| class(name, "").replace("{}", spec);
+        for (name, before, after) in [
+            ("a", "\n  set: old", Some("\n  set: new")),
+            ("a", "\n  'rename': a", Some("\n  'renamed': a")),
+            ("a", "\n  replace: an old value", Some("\n  replace: an new value")),
+            (
+                "a",
+                "\n  replace: |\n    an old: value\n    and: more",
+                Some("\n  replace: |\n    an new: value\n    and: more"),
+            ),
+            // The build adds a prefix to the text of the name.
+            ("old", "\n  other: a", None),
+        ] {
+            let text = base(name, before);
+            let files = [
+                ("base/class.yaml", text.as_str()),
+                ("base/kustomization.yaml", "resources: [class.yaml]\n"),
+                ("prod/kustomization.yaml", "resources: [../base]\nnamePrefix: prod-\n"),
+            ];
+            assert_eq!(fixed(&files), after.map(|after| base(name, after)), "{before}");
+        }
+    }
+
+    /// The kustomization with the only finding fixed; its patch is the text of a string.
+    fn fixed_patch(patch: &str) -> Option<String> {
+        let base = class("a", "x: 1");
+        let kustomization = kustomization(patch);
+        fixed(&[
+            ("base/class.yaml", base.as_str()),
+            ("base/kustomization.yaml", "resources: [class.yaml]\n"),
+            ("prod/kustomization.yaml", &kustomization),
+        ])
+    }
+
+    fn kustomization(patch: &str) -> String {
+        format!("resources: [../base]\npatches:\n- target: {{kind: EC2NodeClass}}\n  patch: {patch}\n")
+    }
+
+    #[test]
+    fn fixes_a_patch_in_a_literal_string_only_if_nothing_else_changes() {
+        let set = "|-\n    - {op: add, path: /spec/set, value: old}";
+        assert_eq!(fixed_patch(set), Some(kustomization(&set.replace("old", "new"))));
+        let second = "|-\n    - {op: add, path: /spec/x, value: 2}\n    ---\n    - {op: add, path: /spec/both, value: [old]}";
+        assert_eq!(fixed_patch(second), Some(kustomization(&second.replace("old", "new"))));
+        let anchored = "|-\n    - {op: add, path: /spec/set, value: &v old}\n    - {op: add, path: /spec/other, value: *v}";
+        assert_eq!(fixed_patch(anchored), None);
+        // Quotes hide where the value is in the text.
+        assert_eq!(fixed_patch("'[{op: add, path: /spec/set, value: old}]'"), None);
+        assert_eq!(fixed_patch("\"[{op: add, path: /spec/set, value: old}]\""), None);
+    }
+}

@@ -1,19 +1,55 @@
-//! A registry with one rule, and a reader of texts, for the tests of the driver.
+//! A registry with a few small rules, and a reader of texts, for the tests of the driver.
 
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use manifest::edit::Change;
+use manifest::edit::{Change, TextEdit, apply};
 use manifest::limits::Limits;
-use manifest::tree::Tree;
+use manifest::source::{Source, Span};
+use manifest::tree::{Node, Tree, items_of};
 use manifest::{Document, File};
 use objects::object::Object;
 
+use crate::check::{Cluster, check};
 use crate::context::Context;
 use crate::finding::{CaughtBy, Family, Finding, Place, Severity};
+use crate::fix::Fix;
 use crate::registry::{Registry, SuppressionRules};
+use crate::report::{Report, ReportedFinding};
 use crate::rule::{Fixes, On, Rule};
+use crate::settings::Settings;
 
-/// Reports an ARN in `spec.instanceProfile`, with a safe fix. The fix of an ARN that ends with `/stays` does not work.
+/// An EC2NodeClass with a name and the members of its `spec`.
+pub(crate) fn class(name: &str, spec: &str) -> String {
+    format!(
+        "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: {name}}}\nspec: {{{spec}}}\n"
+    )
+}
+
+/// The files of one cluster without a name.
+pub(crate) fn cluster(files: &[(&str, &str)]) -> Cluster {
+    let read = |(name, text): &(&str, &str)| File::read(*name, *text, &Limits::DEFAULT);
+    Cluster { name: String::new(), files: files.iter().map(read).collect() }
+}
+
+/// The report about the files of one cluster.
+pub(crate) fn report(files: &[(&str, &str)]) -> Report {
+    check(&REGISTRY, &[cluster(files)], &Settings::default())
+}
+
+/// The text of the file of a finding with the fix of the finding; `None` if the finding has no fix.
+pub(crate) fn with_fix(files: &[(&str, &str)], finding: &ReportedFinding) -> Option<String> {
+    let edits = &finding.fix.as_ref()?.edits;
+    let (name, text) = files.iter().find(|(name, _)| *name == edits[0].file)?;
+    let source = Source::new(*name, *text);
+    let edits = edits.iter().map(|edit| TextEdit {
+        span: Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset)),
+        text: edit.text.clone(),
+    });
+    Some(apply(text, &edits.collect::<Vec<_>>()))
+}
+
+/// Reports ARNs in `spec.instanceProfile` and `spec.profiles`, with safe fixes. The fix of an ARN that ends with `/stays`
+/// does not work.
 pub(crate) static ARN: Rule = Rule {
     name: "instance-profile-is-arn",
     family: Family::Nodeclass,
@@ -24,14 +60,79 @@ pub(crate) static ARN: Rule = Rule {
     summary: "an ARN",
     on: &[On::Kind(Kind::NODE_CLASS)],
     check: |object: Object<'_>, _: &Context<'_, '_>, findings: &mut Vec<Finding<'_>>| {
-        let Some(node) = object.at(&["spec", "instanceProfile"]) else { return };
-        if let Some((_, name)) = node.as_str().and_then(|text| text.rsplit_once('/')) {
-            let finding = Finding::new(&ARN, Place::value(node), "an ARN");
-            let written = if name == "stays" { "other/stays" } else { name };
-            findings.push(finding.safe_fix("write the name", Change::Set(node, written.to_owned())));
+        let profile = object.at(&["spec", "instanceProfile"]).into_iter();
+        for node in profile.chain(items_of(object.at(&["spec", "profiles"]))) {
+            if let Some((_, name)) = node.as_str().and_then(|text| text.rsplit_once('/')) {
+                let finding = Finding::new(&ARN, Place::value(node), "an ARN");
+                let written = if name == "stays" { "other/stays" } else { name };
+                findings.push(finding.safe_fix("write the name", Change::Set(node, written.to_owned())));
+            }
         }
         if object.duplicates().next().is_some() {
             findings.push(Finding::new(&DUPLICATE, Place::value(object.root()), "a duplicate key"));
+        }
+    },
+    ..Rule::DEFAULTS
+};
+
+/// Reports `spec.forbids` if another EC2NodeClass has this instance profile.
+static FORBIDDEN: Rule = Rule {
+    name: "forbidden-profile",
+    family: Family::Nodeclass,
+    on: &[On::Kind(Kind::NODE_CLASS)],
+    check: |object: Object<'_>, context: &Context<'_, '_>, findings: &mut Vec<Finding<'_>>| {
+        let Some(forbids) = object.at(&["spec", "forbids"]) else { return };
+        let profiles =
+            context.inventory.of(Kind::NODE_CLASS).filter_map(|other| other.at(&["spec", "instanceProfile"]));
+        for profile in profiles.filter(|profile| profile.as_str() == forbids.as_str()) {
+            let finding = Finding::at(&FORBIDDEN, forbids, "a forbidden profile");
+            findings.push(finding.related(Place::value(profile), "the profile"));
+        }
+    },
+    ..Rule::DEFAULTS
+};
+
+/// Reports values with the word `old`, with a safe fix whose kind is the key of the value.
+pub(crate) static OLD: Rule = Rule {
+    name: "old-value",
+    family: Family::Nodeclass,
+    fix: Fixes::Safe,
+    on: &[On::Kind(Kind::NODE_CLASS), On::ChartValues],
+    check: |object: Object<'_>, _: &Context<'_, '_>, findings: &mut Vec<Finding<'_>>| {
+        let set = |node| Change::Set(node, "new".to_owned());
+        let mut offer = |node, changes| {
+            findings.push(Finding::at(&OLD, node, "an old value").fix(Fix::safe("replace it", changes)));
+        };
+        let at = |key: &str| object.at(&["spec", key]);
+        let has_old = |text: &str| text.contains("old");
+        if let Some(name) = object.at(&["metadata", "name"]).filter(|name| name.as_str().is_some_and(has_old))
+        {
+            offer(name, vec![set(name)]);
+        }
+        if let Some(node) = at("set").filter(|node| node.as_str() == Some("old")) {
+            offer(node, vec![set(node)]);
+        }
+        if let Some(node) = at("rename") {
+            offer(node, vec![Change::Rename(node, "renamed".to_owned())]);
+        }
+        if let Some((node, start)) = at("replace").and_then(|node| Some((node, node.as_str()?.find("old")?)))
+        {
+            offer(node, vec![Change::Replace(node, Span::new(start, start + 3), "new".to_owned())]);
+        }
+        if let Some(spec) = at("add").and_then(|_| object.at(&["spec"])).filter(|_| at("added").is_none()) {
+            offer(spec, vec![Change::Add(spec, "added".to_owned(), "new".to_owned())]);
+        }
+        let both: Vec<_> = items_of(at("both")).filter(|node| node.as_str() == Some("old")).collect();
+        if let Some(first) = both.first() {
+            offer(*first, both.iter().copied().map(set).collect());
+        }
+        // Each fix removes one word, so the fixes overlap.
+        let words = || at("words").and_then(Node::as_str).unwrap_or_default().split(' ');
+        if let Some(node) = at("words") {
+            for old in words().filter(|word| word.starts_with("old")) {
+                let others: Vec<&str> = words().filter(|word| *word != old).collect();
+                offer(node, vec![Change::Set(node, others.join(" "))]);
+            }
         }
     },
     ..Rule::DEFAULTS
@@ -49,7 +150,7 @@ static DUPLICATE: Rule = Rule {
 
 /// The rules above.
 pub(crate) static REGISTRY: Registry = Registry {
-    families: &[&[&ARN], &[&DUPLICATE]],
+    families: &[&[&ARN, &FORBIDDEN, &OLD], &[&DUPLICATE]],
     suppressions: SuppressionRules {
         unknown_rule: &DUPLICATE,
         unused: &DUPLICATE,
@@ -65,4 +166,10 @@ pub(crate) fn tree(text: &str) -> Tree {
         Some(Document::Read(tree)) => tree,
         other => panic!("{other:?}\n{text}"),
     }
+}
+
+/// A registry with a rule instead of the rules above.
+pub(crate) fn registry_of(rule: &'static Rule) -> Registry {
+    let rules: &'static [&'static Rule] = Vec::leak(vec![rule]);
+    Registry { families: Vec::leak(vec![rules]), ..REGISTRY }
 }
