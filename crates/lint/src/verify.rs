@@ -181,8 +181,11 @@ impl<'d> Verification<'_, 'd> {
         let mut all = BTreeMap::new();
         for (slot, mut fixes) in by_document {
             let mut sets = Vec::new();
-            while !fixes.is_empty() && sets.len() < ROUNDS {
+            for _ in 0..ROUNDS {
                 let (apart, rest) = self.without_overlaps(&fixes);
+                if apart.is_empty() {
+                    break;
+                }
                 sets.push(apart);
                 fixes = rest;
             }
@@ -322,7 +325,7 @@ fn parse(text: &str) -> Option<Tree> {
 mod tests {
     use crate::check::{Cluster, check};
     use crate::settings::Settings;
-    use crate::testing::REGISTRY;
+    use crate::testing::{REGISTRY, class, report};
     use manifest::File;
     use manifest::limits::Limits;
 
@@ -347,5 +350,29 @@ mod tests {
         assert_eq!(fixes_of_list(48, 6), (48, 40));
         assert_eq!(fixes_of_list(300, 2), (300, 150));
         assert_eq!(fixes_of_list(3, 1), (3, 0));
+    }
+
+    /// The numbers of findings and of fixes of a text.
+    fn fixes_of(text: &str) -> (usize, usize) {
+        let findings = report(&[("a.yaml", text)]).findings;
+        (findings.len(), findings.iter().filter(|finding| finding.fix.is_some()).count())
+    }
+
+    #[test]
+    fn offers_the_fixes_of_an_object_beside_one_that_fails() {
+        assert_eq!(fixes_of(&class("a", "profiles: ['arn:a/b', 'arn:a/c', 'arn:a/stays']")), (3, 2));
+        assert_eq!(fixes_of(&class("a", "profiles: ['arn:a/stays', 'arn:a/b', 'arn:a/c']")), (3, 2));
+    }
+
+    #[test]
+    fn offers_fixes_that_overlap() {
+        let words: Vec<String> = (0..20).map(|index| format!("old{index}")).collect();
+        assert_eq!(fixes_of(&class("a", &format!("words: {}", words.join(" ")))), (20, 20));
+    }
+
+    #[test]
+    fn offers_the_fixes_of_any_number_of_documents() {
+        let text = vec![class("a", "instanceProfile: 'arn:a/b'"); 40].join("---\n");
+        assert_eq!(fixes_of(&text), (40, 40));
     }
 }
