@@ -426,3 +426,77 @@ pub fn fails(report: &Report, level: Severity) -> bool {
     ];
     counts.into_iter().any(|(severity, count)| severity <= level && count > 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{Selector, Target};
+    use crate::testing::{REGISTRY, class, cluster, registry_of, report};
+    use karpenter::kind::Kind;
+    use manifest::limits::Limits;
+    use objects::object::Operation;
+
+    /// Checks an EC2NodeClass with one rule, which the settings ignore.
+    fn check_ignoring(registry: &Registry, rule: &Rule, karpenter: Target) -> Report {
+        let ignore = vec![Selector::One(rule.name, rule.family)];
+        let settings = Settings { karpenter, ignore, ..Settings::default() };
+        check(registry, &[cluster(&[("a.yaml", &class("a", "x: 1"))])], &settings)
+    }
+
+    #[test]
+    fn does_not_run_an_ignored_rule() {
+        static FAULTY: Rule = Rule {
+            name: "faulty",
+            family: Family::ApiServer,
+            on: &[On::Kind(Kind::NODE_CLASS)],
+            check: |_, _, _| panic!("an ignored rule runs"),
+            ..Rule::DEFAULTS
+        };
+        let registry = registry_of(&FAULTY);
+        let report = check_ignoring(&registry, &FAULTY, Settings::default().karpenter);
+        assert_eq!(report.summary.checked, 1);
+    }
+
+    #[test]
+    fn refusals_of_an_ignored_rule_count_for_a_range_of_releases() {
+        static REFUSING: Rule = Rule {
+            name: "refusing",
+            family: Family::ApiServer,
+            on: &[On::Kind(Kind::NODE_CLASS)],
+            check: |object, _, findings| findings.push(Finding::at(&REFUSING, object.root(), "refused")),
+            ..Rule::DEFAULTS
+        };
+        let registry = registry_of(&REFUSING);
+        let report = check_ignoring(&registry, &REFUSING, Target::parse("1.0..1.8").unwrap());
+        let accepted: Vec<_> = report.accepted.iter().flatten().map(|one| one.releases.as_str()).collect();
+        assert_eq!((report.findings.len(), accepted), (0, vec![""]));
+    }
+
+    #[test]
+    fn locates_related_places_in_their_documents() {
+        let text = [class("a", "instanceProfile: b"), class("b", "forbids: b"), class("c", "x: 1")];
+        let report = report(&[("a.yaml", &text.join("---\n"))]);
+        let related: Vec<_> =
+            report.findings[0].related.iter().map(|at| (at.document, at.path.as_str())).collect();
+        assert_eq!(related, [(0, "spec.instanceProfile")]);
+    }
+
+    #[test]
+    fn lowers_an_error_that_another_object_already_caused_before_the_update() {
+        let text =
+            [class("a", "forbids: b"), class("a", "forbids: b, x: 1"), class("b", "instanceProfile: b")];
+        let file = File::read("a.yaml", text.join("---\n"), &Limits::DEFAULT);
+        let trees = file.documents.iter().map(|document| match document {
+            Document::Read(tree) => tree.root(),
+            other => panic!("{other:?}"),
+        });
+        let [old, new, other] = trees.collect::<Vec<_>>().try_into().unwrap();
+        let object = Object::in_request(new, Some(old), Operation::Update);
+        let other = Object::in_request(other, None, Operation::Create);
+        let cluster = RequestCluster { objects: vec![object, other], ..RequestCluster::default() };
+        let rules = REGISTRY.rules_on(object);
+        let findings = check_request(&REGISTRY, &rules, object, &cluster, &Settings::default());
+        let severities: Vec<_> = findings.iter().map(|finding| finding.severity).collect();
+        assert_eq!(severities, [Severity::Warning]);
+    }
+}

@@ -208,3 +208,50 @@ pub fn mentions_karpenter(text: &[u8]) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::check;
+    use crate::rule::On;
+    use crate::settings::Target;
+    use crate::testing::{class, cluster, registry_of, report};
+    use karpenter::kind::Kind;
+    use karpenter::release::Release;
+    use karpenter::upgrade_path::UpgradePath;
+
+    #[test]
+    fn reports_contradicting_pins_only_beside_a_checked_document() {
+        let chart = |version: &str| {
+            format!(
+                "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nspec: {{chart: karpenter/karpenter, version: {version}}}\n"
+            )
+        };
+        let folders = |text: &str| {
+            let files = [
+                ("a/chart.yaml", chart("1.5.0")),
+                ("b/chart.yaml", chart("1.6.2")),
+                ("c.yaml", text.to_owned()),
+            ];
+            let report = report(&files.each_ref().map(|(name, text)| (*name, text.as_str())));
+            report.pins.into_iter().map(|pin| pin.folder).collect::<Vec<_>>()
+        };
+        assert_eq!(folders(&class("a", "x: 1")), ["", "a", "b"]);
+        assert_eq!(folders("apiVersion: v1\nkind: ConfigMap\n"), ["a", "b"]);
+    }
+
+    #[test]
+    fn counts_a_document_of_upgrade_rules_as_checked_only_for_an_upgrade() {
+        static UPGRADE: Rule =
+            Rule { name: "upgrade", on: &[On::Kind(Kind::NODE_CLASS)], upgrade_only: true, ..Rule::DEFAULTS };
+        let registry = registry_of(&UPGRADE);
+        let counts = |target: Target| {
+            let settings = Settings { karpenter: target, ..Settings::default() };
+            let summary = check(&registry, &[cluster(&[("a.yaml", &class("a", "x: 1"))])], &settings).summary;
+            (summary.checked, summary.skipped)
+        };
+        let first = Release::all().next().unwrap();
+        assert_eq!(counts(Target::on_upgrade(UpgradePath::new(first, Release::NEWEST))), (1, 0));
+        assert_eq!(counts(Target::only(Release::NEWEST)), (0, 1));
+    }
+}

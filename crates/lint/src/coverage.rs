@@ -165,3 +165,63 @@ fn is_older_than_v1(object: Object<'_>) -> bool {
 fn is_of_other_provider(group: &str) -> bool {
     group.starts_with("karpenter.") && !matches!(group, "karpenter.sh" | "karpenter.k8s.aws")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ARN, class};
+    use manifest::limits::Limits;
+    use manifest::{Document, File};
+
+    fn with_object<T>(text: &str, use_it: impl FnOnce(Object<'_>) -> T) -> T {
+        let file = File::read("a.yaml", text, &Limits::DEFAULT);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+        use_it(Object::all(tree)[0])
+    }
+
+    #[test]
+    fn names_each_kind_once_and_at_most_three() {
+        let reason = |kinds: &[&str]| {
+            let items: Vec<_> =
+                kinds.iter().map(|kind| format!("- {{apiVersion: v1, kind: {kind}}}")).collect();
+            let text = format!("apiVersion: v1\nkind: List\nitems:\n{}\n", items.join("\n"));
+            let file = File::read("a.yaml", text, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{kinds:?}") };
+            reason_without_rule(&Object::all(tree))
+        };
+        for (kinds, expected) in [
+            (&["A"][..], "kind `A`"),
+            (&["A", "B", "A"], "kinds `A`, `B`"),
+            (&["A", "B", "C"], "kinds `A`, `B`, `C`"),
+            (&["A", "B", "C", "D", "E"], "kinds `A`, `B`, `C` and others"),
+        ] {
+            assert_eq!(reason(kinds), format!("no rule reads the {expected}"));
+        }
+    }
+
+    #[test]
+    fn drops_findings_only_for_an_old_object_of_an_old_version() {
+        let new = class("a", "x: 1");
+        let old = new.replace("karpenter.k8s.aws/v1", "karpenter.k8s.aws/v1beta1");
+        let version = PinnedVersion::parse("0.37.0");
+        for (text, version, kept) in [(&old, version, 0), (&new, version, 1), (&old, None, 1)] {
+            with_object(text, |object| {
+                let mut findings = vec![Finding::at(&ARN, object.root(), "an ARN")];
+                keep_covered(&mut findings, object, version);
+                assert_eq!(findings.len(), kept, "{text}{version:?}");
+            });
+        }
+    }
+
+    #[test]
+    fn recognises_the_settings_of_old_releases_by_kind_and_name() {
+        for (kind, name, expected) in [
+            ("ConfigMap", "karpenter-global-settings", true),
+            ("ConfigMap", "other", false),
+            ("Secret", "karpenter-global-settings", false),
+        ] {
+            let text = format!("apiVersion: v1\nkind: {kind}\nmetadata: {{name: {name}}}\n");
+            assert_eq!(with_object(&text, is_of_controller), expected, "{text}");
+        }
+    }
+}

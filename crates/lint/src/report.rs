@@ -561,7 +561,10 @@ impl TextRange {
 
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::{Report, grouped};
+    use crate::classification::Severity;
+    use crate::settings::Settings;
+    use crate::testing::{class, report};
 
     #[test]
     fn groups_digits_by_three() {
@@ -570,5 +573,24 @@ mod tests {
         {
             assert_eq!(grouped(number), text);
         }
+    }
+
+    #[test]
+    fn is_truncated_only_if_findings_are_left_out() {
+        let mut report = report(&[("a.yaml", &class("a", "profiles: ['arn:a/b', 'arn:a/c']"))]);
+        report.truncate(2);
+        assert_eq!((report.findings.len(), report.truncated), (2, false));
+        report.truncate(1);
+        assert_eq!((report.findings.len(), report.truncated, report.summary.errors), (1, true, 2));
+    }
+
+    #[test]
+    fn counts_a_finding_under_its_new_severity_only() {
+        let mut report = Report::new(&Settings::default());
+        report.count(Severity::Error);
+        report.count(Severity::Error);
+        report.recount(Severity::Error, Severity::Info);
+        let summary = report.summary;
+        assert_eq!((summary.errors, summary.warnings, summary.infos), (1, 0, 1));
     }
 }
