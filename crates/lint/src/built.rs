@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kustomize::{Builds, Outcome, Patches};
+use kustomize::{Builds, BuiltObject, Outcome, Patches};
 use manifest::limits::Limits;
 use manifest::source::Source;
 use manifest::{Document, File, FileKind};
@@ -138,10 +138,8 @@ impl BuiltCluster {
         let of_document = self.versions.range((index, document, 0)..(index, document + 1, 0));
         let all: Vec<(usize, usize)> =
             of_document.flat_map(|(_, versions)| versions.iter().copied()).collect();
-        let is_deleted = |(overlay, position): &(usize, usize)| {
-            let object =
-                self.builds.overlays.get(*overlay).and_then(|overlay| overlay.objects.get(*position));
-            object.is_some_and(|object| matches!(object.outcome, Outcome::Deleted))
+        let is_deleted = |version: &(usize, usize)| {
+            self.built(*version).is_some_and(|object| matches!(object.outcome, Outcome::Deleted))
         };
         let overlays: BTreeSet<usize> = all.iter().map(|(overlay, _)| *overlay).collect();
         let names = overlays.iter().filter_map(|overlay| self.builds.overlays.get(*overlay));
@@ -164,8 +162,7 @@ impl BuiltCluster {
         let mut unchanged: Option<Version<'d>> = None;
         let mut changed = Vec::new();
         for (overlay, position) in found {
-            let built = self.builds.overlays.get(*overlay).and_then(|overlay| overlay.objects.get(*position));
-            let Some(built) = built else { continue };
+            let Some(built) = self.built((*overlay, *position)) else { continue };
             let unresolved = built.unresolved.as_deref();
             match &built.outcome {
                 Outcome::Deleted => {}
@@ -206,7 +203,8 @@ impl BuiltCluster {
             .map(|(overlay, build)| (overlay, build.name.as_str()))
     }
 
-    /// Whether an object belongs to the cluster of an overlay: it is no part of another variant of the overlay.
+    /// Whether an object belongs to the cluster of an overlay: the overlay has this version of the object, or no variant of the
+    /// overlay has any version.
     fn belongs(&self, checked: &CheckedObject<'_>, overlay: usize) -> bool {
         let is_other = |other: usize| self.variants.get(other) != self.variants.get(overlay);
         if let Some(own) = checked.overlay {
@@ -214,7 +212,16 @@ impl BuiltCluster {
         }
         let origin = (checked.file, checked.document, checked.object.root().order());
         let Some(found) = self.versions.get(&origin) else { return true };
-        found.iter().any(|(own, _)| *own == overlay) || found.iter().all(|(own, _)| is_other(*own))
+        let is_unchanged = |version: &(usize, usize)| {
+            self.built(*version).is_some_and(|object| matches!(object.outcome, Outcome::Unchanged))
+        };
+        let is_in_overlay = found.iter().any(|version| version.0 == overlay && is_unchanged(version));
+        is_in_overlay || found.iter().all(|(own, _)| is_other(*own))
+    }
+
+    /// The object at a position in an overlay.
+    fn built(&self, (overlay, position): (usize, usize)) -> Option<&BuiltObject> {
+        self.builds.overlays.get(overlay)?.objects.get(position)
     }
 
     /// The inventories of the overlays that have variants, from the checked objects of the cluster.
@@ -248,9 +255,9 @@ fn variants(count: usize, versions: &BTreeMap<Origin, Vec<(usize, usize)>>) -> (
     for overlays in shared.iter().filter(|overlays| overlays.len() > 1) {
         has_variants.extend(overlays.iter().copied());
         let of = |overlay: &usize| numbers.get(*overlay).copied().unwrap_or_default();
-        let merged: BTreeSet<usize> = overlays.iter().map(of).collect();
-        let Some(first) = merged.first().copied() else { continue };
-        if merged.len() > 1 {
+        let mut merged: BTreeSet<usize> = overlays.iter().map(of).collect();
+        let Some(first) = merged.pop_first() else { continue };
+        if !merged.is_empty() {
             numbers.iter_mut().filter(|number| merged.contains(number)).for_each(|number| *number = first);
         }
     }
@@ -354,5 +361,161 @@ impl<'d> FileIndex<'d> {
             let file = order.get(&(finding.cluster.as_str(), finding.file.as_str())).copied();
             (file, finding.document, finding.position.offset)
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{class, report};
+
+    /// Severity, file and document of each finding.
+    fn findings(files: &[(&str, &str)]) -> Vec<(Severity, String, usize)> {
+        let found = report(files).findings;
+        found.into_iter().map(|finding| (finding.severity, finding.file, finding.document)).collect()
+    }
+
+    const BASE: &str = "resources: [classes.yaml]\n";
+    const OVERLAY: &str = "resources: [../base]\n";
+
+    /// An overlay of the base that sets fields of the `spec` of EC2NodeClasses: for each, its name, the field and the value.
+    fn overlay(patches: &[(&str, &str, &str)]) -> String {
+        let patch = |(name, field, value): &(&str, &str, &str)| {
+            format!(
+                "- target: {{name: {name}}}\n  patch: |-\n    - {{op: add, path: /spec/{field}, value: {value}}}\n"
+            )
+        };
+        format!("{OVERLAY}patches:\n{}", patches.iter().map(patch).collect::<String>())
+    }
+
+    #[test]
+    fn compares_an_object_with_the_objects_of_its_overlay_only() {
+        let base = [class("a", "instanceProfile: free"), class("guard", "forbids: other")].join("---\n");
+        let patched = overlay(&[("a", "instanceProfile", "other"), ("guard", "forbids", "free")]);
+        let guarded = overlay(&[("guard", "forbids", "free")]);
+        let found = |overlays: &[(&str, &str)]| {
+            let base = [("base/classes.yaml", base.as_str()), ("base/kustomization.yaml", BASE)];
+            let found = findings(&[&base, overlays].concat());
+            found.into_iter().map(|(_, file, _)| file).collect::<Vec<_>>()
+        };
+        // One overlay leaves the profile as it is, and the other replaces it.
+        assert!(found(&[("x/kustomization.yaml", OVERLAY), ("y/kustomization.yaml", &patched)]).is_empty());
+        // Two overlays leave the profile as it is, and the third replaces it.
+        assert_eq!(
+            found(&[
+                ("x/kustomization.yaml", &guarded),
+                ("y/kustomization.yaml", &guarded),
+                ("z/kustomization.yaml", &patched),
+            ]),
+            ["x/kustomization.yaml", "y/kustomization.yaml"]
+        );
+    }
+
+    #[test]
+    fn compares_objects_of_environments_with_kustomizations_within_their_folder() {
+        let (guard, other) = (class("guard", "forbids: b"), class("b", "instanceProfile: b"));
+        let found = |dev: &str, prod: &str| {
+            findings(&[
+                (&format!("{dev}/classes.yaml"), guard.as_str()),
+                (&format!("{dev}/kustomization.yaml"), BASE),
+                (&format!("{prod}/classes.yaml"), other.as_str()),
+                (&format!("{prod}/kustomization.yaml"), BASE),
+            ])
+            .len()
+        };
+        assert_eq!((found("dev", "prod"), found("some", "more")), (0, 1));
+    }
+
+    #[test]
+    fn weakens_findings_only_if_no_overlay_has_the_object_for_certain() {
+        let base = class("a", "instanceProfile: 'arn:a/b'");
+        let unknown = format!("{OVERLAY}transformers: [a.yaml]\n");
+        let severity = |x: &str, y: &str| {
+            let files = [
+                ("base/classes.yaml", base.as_str()),
+                ("base/kustomization.yaml", BASE),
+                ("x/kustomization.yaml", x),
+                ("y/kustomization.yaml", y),
+            ];
+            findings(&files).into_iter().map(|(severity, ..)| severity).collect::<Vec<_>>()
+        };
+        assert_eq!(severity(&unknown, &unknown), [Severity::Info]);
+        assert_eq!(severity(OVERLAY, &unknown), [Severity::Error]);
+    }
+
+    #[test]
+    fn checks_a_file_called_patch_if_a_kustomization_lists_it_as_a_resource() {
+        let class = class("a", "instanceProfile: b");
+        let skipped = |resources: &str| {
+            let report = report(&[("kustomization.yaml", resources), ("patches/class.yaml", &class)]);
+            report.skipped.into_iter().map(|skipped| skipped.file).collect::<Vec<_>>()
+        };
+        assert_eq!(skipped("resources: [patches/class.yaml]\n"), ["kustomization.yaml"]);
+        assert_eq!(skipped("resources: []\n"), ["kustomization.yaml", "patches/class.yaml"]);
+    }
+
+    #[test]
+    fn names_the_overlay_of_a_finding_in_a_text_outside_of_its_folder() {
+        let found_in = |base: &str, overlay: &str| {
+            let class = class("a", "instanceProfile: 'arn:a/b'");
+            let kustomization = format!("resources: [\"{base}/classes.yaml\"]\ncommonLabels: {{a: b}}\n");
+            let report = report(&[
+                (&format!("{overlay}kustomization.yaml"), kustomization.as_str()),
+                (&format!("{overlay}{base}/classes.yaml").replace("prod/../", ""), class.as_str()),
+            ]);
+            report.findings[0].help.clone()
+        };
+        assert_eq!(found_in("../base", "prod/"), "found in the build of `prod`");
+        assert_eq!(found_in("../prod-base", "prod/"), "found in the build of `prod`");
+        assert_eq!(found_in("base", "prod/"), "");
+        assert_eq!(found_in("base", ""), "");
+    }
+
+    #[test]
+    fn lists_at_most_three_overlays() {
+        let names = ["a", "b", "c", "d"].map(str::to_owned);
+        assert_eq!(listed(&names[..3]), "`a`, `b`, `c`");
+        assert_eq!(listed(&names), "`a`, `b`, `c` and 1 more");
+    }
+
+    #[test]
+    fn reports_findings_in_the_order_of_their_texts() {
+        let (patched, bad) = (class("a", "x: 1"), class("c", "instanceProfile: 'arn:a/b'"));
+        let others = [class("b", "x: 1"), bad].join("---\n");
+        let overlay = overlay(&[("a", "instanceProfile", "arn:a/b")]) + "commonLabels: {a: b}\n";
+        let files = [
+            ("base/a.yaml", patched.as_str()),
+            ("base/b.yaml", &others),
+            ("base/kustomization.yaml", "resources: [a.yaml, b.yaml]\n"),
+            ("prod/kustomization.yaml", &overlay),
+        ];
+        let places: Vec<_> =
+            findings(&files).into_iter().map(|(_, file, document)| (file, document)).collect();
+        let expected = [("base/b.yaml", 1), ("prod/kustomization.yaml", 0)];
+        assert_eq!(places, expected.map(|(file, document)| (file.to_owned(), document)));
+    }
+
+    #[test]
+    fn overlays_of_a_large_input_have_no_inventories_of_their_own() {
+        let file = File::read("a.yaml", class("a", "x: 1"), &Limits::DEFAULT);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!("{file:?}") };
+        let built = BuiltCluster {
+            builds: Builds::default(),
+            patches: Patches::default(),
+            versions: BTreeMap::new(),
+            variants: vec![0, 0],
+            has_variants: BTreeSet::from([0, 1]),
+        };
+        let object = CheckedObject {
+            object: Object::all(tree)[0],
+            cluster: 0,
+            file: 0,
+            document: 0,
+            overlay: None,
+            unresolved: None,
+            is_repeated: false,
+        };
+        let inventories = |objects: usize| built.inventories("", &vec![object; objects], false).len();
+        assert_eq!((inventories(MAX_INVENTORIED / 2), inventories(MAX_INVENTORIED / 2 + 1)), (2, 0));
     }
 }
