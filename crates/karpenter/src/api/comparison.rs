@@ -20,11 +20,7 @@ pub fn same_field(
     let Some((value, filled)) = &field.default else { return same(one, other) };
     let fill = |value_given: Option<_>| value_given.or(Some(StoredValue::Filled(value)));
     let bare = if one.is_some() == other.is_some() { ReleaseSet::all() } else { ReleaseSet::none() };
-    let with_default = match (one, other) {
-        (None, None) => ReleaseSet::all(),
-        _ => same(fill(one), fill(other)),
-    };
-    with_default.and(filled.or(bare))
+    same(fill(one), fill(other)).and(filled.or(bare))
 }
 
 /// The releases that store the same for two values.
@@ -127,12 +123,16 @@ mod tests {
 
     /// The releases that store the same `spec` of a NodePool for two texts.
     fn same_spec(one: &str, other: &str) -> String {
+        same_of_kind("NodePool", one, other)
+    }
+
+    fn same_of_kind(kind: &str, one: &str, other: &str) -> String {
+        let root = KIND_SCHEMAS.iter().find(|root| root.kind.name == kind).unwrap();
         let file = File::read("-", format!("{one}\n---\n{other}\n"), &Limits::DEFAULT);
         let [Document::Read(one), Document::Read(other)] = file.documents.as_slice() else {
             panic!("{file:?}")
         };
-        same(&KIND_SCHEMAS[0].spec.schema, StoredValue::Given(one.root()), StoredValue::Given(other.root()))
-            .to_string()
+        same(&root.spec.schema, StoredValue::Given(one.root()), StoredValue::Given(other.root())).to_string()
     }
 
     #[test]
@@ -156,5 +156,58 @@ mod tests {
             ),
             "all"
         );
+    }
+
+    #[test]
+    fn distinguishes_values_of_the_wrong_type() {
+        for (one, other) in [
+            ("{template: a}", "{template: b}"),
+            ("{template: {}}", "{template: a}"),
+            ("{limits: a}", "{limits: b}"),
+            ("{limits: {}}", "{limits: a}"),
+            ("{weight: {a: 1}}", "{weight: {a: 1, b: 2}}"),
+            ("{weight: {a: 1, b: 2}}", "{weight: {a: 1}}"),
+            ("{weight: {a: 1}}", "{weight: {a: 2}}"),
+        ] {
+            assert_eq!(same_spec(one, other), "", "{one} {other}");
+            assert_eq!(same_spec(one, one), "all", "{one}");
+        }
+    }
+
+    #[test]
+    fn absent_field_equals_only_its_default() {
+        let class = |options: &str| format!("{{metadataOptions: {{{options}}}}}");
+        for (options, expected) in [
+            ("httpPutResponseHopLimit: 1", "all"),
+            ("httpPutResponseHopLimit: 2", ""),
+            ("httpTokens: required", "all"),
+            ("httpTokens: optional", ""),
+        ] {
+            assert_eq!(same_of_kind("EC2NodeClass", &class(options), &class("")), expected, "{options}");
+        }
+    }
+
+    #[test]
+    fn empty_default_equals_only_an_empty_value_of_its_type() {
+        const EMPTY: DefaultValue = DefaultValue::Object(&[]);
+        const FULL: DefaultValue = DefaultValue::Object(&[("a", DefaultValue::Int(1))]);
+        const EMPTY_LIST: DefaultValue = DefaultValue::List(&[]);
+        const FULL_LIST: DefaultValue = DefaultValue::List(&[DefaultValue::Int(1)]);
+        let file = |text: &str| File::read("-", text.to_owned(), &Limits::DEFAULT);
+        for (text, default, expected) in [
+            ("{}", &EMPTY, "all"),
+            ("{a: 1}", &EMPTY, ""),
+            ("[]", &EMPTY, ""),
+            ("{}", &FULL, ""),
+            ("[]", &EMPTY_LIST, "all"),
+            ("[1]", &EMPTY_LIST, ""),
+            ("{}", &EMPTY_LIST, ""),
+            ("[]", &FULL_LIST, ""),
+        ] {
+            let file = file(text);
+            let [Document::Read(document)] = file.documents.as_slice() else { panic!("{file:?}") };
+            let given = StoredValue::Given(document.root());
+            assert_eq!(bare(given, StoredValue::Filled(default)).to_string(), expected, "{text} {default:?}");
+        }
     }
 }
