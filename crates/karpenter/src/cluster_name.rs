@@ -94,10 +94,12 @@ fn after_prefix<'t>(name: &'t str, prefixes: &[&str]) -> Option<&'t str> {
 /// Whether one name is the other name with words before or after it, such as `prod` and `prod-eu-1`. Such names often mean
 /// the same cluster, or its network.
 pub fn related(one: &str, other: &str) -> bool {
-    let (long, short) = if one.len() > other.len() { (one, other) } else { (other, one) };
-    let words = |text: &str| text.to_ascii_lowercase().replace(['_', '.', '/', ' '], "-");
-    let (long, short) = (format!("-{}-", words(long)), format!("-{}-", words(short)));
-    short.len() > 2 && long.contains(&short)
+    if one.is_empty() || other.is_empty() {
+        return false;
+    }
+    let words = |text: &str| format!("-{}-", text.to_ascii_lowercase().replace(['_', '.', '/', ' '], "-"));
+    let (one, other) = (words(one), words(other));
+    one.contains(&other) || other.contains(&one)
 }
 
 /// Whether a name looks like the name of a network, which clusters may share.

@@ -127,7 +127,7 @@ fn numbers(text: &str) -> Option<(u32, u32, Option<u32>)> {
 
 /// A decimal number without sign and leading zeros.
 fn number(text: &str) -> Option<u32> {
-    let is_decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
     (is_decimal && (text == "0" || !text.starts_with('0'))).then(|| text.parse().ok())?
 }
 
@@ -172,7 +172,19 @@ mod tests {
             (&["v1beta1", "v1alpha5", "v1", "karpenter.sh/v1"], "is a version of Karpenter's API"),
             (&["2.0", "3.1.4"], "is another major version"),
             (
-                &["latest", "", "1", "1.8.3.1", "1.08", "1.-1", "1.8.x", "vbeta1", "1.99999999999"],
+                &[
+                    "latest",
+                    "",
+                    "1",
+                    "1.8.3.1",
+                    "1.08",
+                    "1.-1",
+                    "1.+8",
+                    "1.",
+                    "1.8.x",
+                    "vbeta1",
+                    "1.99999999999",
+                ],
                 "write a release such as",
             ),
         ] {

@@ -150,7 +150,7 @@ fn exact(text: &str) -> Option<PinnedVersion> {
 /// A decimal number without sign and leading zeros. The bound keeps sums of numbers in range.
 fn number(text: &str) -> Option<u32> {
     const LARGEST: u32 = 1_000_000;
-    let is_decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
     let has_leading_zero = text.len() > 1 && text.starts_with('0');
     (is_decimal && !has_leading_zero).then(|| text.parse().ok())?.filter(|number| *number <= LARGEST)
 }
@@ -240,6 +240,8 @@ mod tests {
             "2024.1.2",
             "-1.6.2",
             "1.6.a",
+            "1.6.",
+            ".6.2",
             "99999999999.1.1",
         ] {
             assert_eq!(parsed(text), "-", "{text}");
