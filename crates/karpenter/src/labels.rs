@@ -298,21 +298,17 @@ pub fn likely_label(key: &str) -> Option<LikelyLabel> {
     if let Some(same) = all_well_known().find(|known| last_part(known) == name) {
         return Some(LikelyLabel { key: same, likeness: Likeness::Certain });
     }
-    // The first half of a name may be the start of several (`instance-gpu`).
-    let is_start_of_several = |text: &str, of: fn(&str) -> &str| {
-        let mut longer: Vec<&str> =
-            all_well_known().map(of).filter(|known| known.starts_with(text)).collect();
-        longer.dedup();
-        longer.len() > 1
-    };
     // A short name is similar to too many, but not together with its domain.
     if name.len() < 5 {
         let mut slips = all_well_known().filter(|known| spelling::is_near(key, known, 1));
-        let only =
-            slips.next().filter(|_| slips.next().is_none() && !is_start_of_several(key, |known| known));
+        let only = slips.next().filter(|_| slips.next().is_none());
         return only.map(|key| LikelyLabel { key, likeness: Likeness::Likely });
     }
-    if is_start_of_several(name, last_part) {
+    // The first half of a name may be the start of several (`instance-gpu`).
+    let mut longer: Vec<&str> =
+        all_well_known().map(last_part).filter(|known| known.starts_with(name)).collect();
+    longer.dedup();
+    if longer.len() > 1 {
         return None;
     }
     let near = spelling::nearest(name, all_well_known().map(last_part))?;
@@ -439,6 +435,9 @@ mod tests {
         );
         assert_eq!(meant("topology.kubernetes.io/zones"), Some(("topology.kubernetes.io/zone", true)));
         assert_eq!(meant("eks.amazonaws.com/capacityType"), Some((CAPACITY_TYPE, false)));
+        // Two slips in a name of eight letters leave no doubt, but two in a shorter name do.
+        assert_eq!(meant("karpenter.sh/nodepole"), Some((NODEPOOL, true)));
+        assert_eq!(meant("karpenter.sh/nodepl"), Some((NODEPOOL, false)));
         assert_eq!(meant("karpenter.k8s.aws/instance-gpu"), None);
         assert_eq!(meant("karpenter.k8s.aws/instance"), None);
         assert_eq!(meant("node-role.kubernetes.io/node"), None);
