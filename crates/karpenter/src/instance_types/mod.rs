@@ -205,6 +205,24 @@ mod tests {
         assert_eq!(resource("g4ad.xlarge", "amd.com/gpu"), Some(1));
         assert_eq!(resource("inf1.xlarge", "aws.amazon.com/neuron"), Some(1));
         assert_eq!(resource("inf1.xlarge", "aws.amazon.com/neuroncore"), Some(4));
+        // Its accelerators are of Qualcomm.
+        assert_eq!(resource("dl2q.24xlarge", "aws.amazon.com/neuron"), None);
+    }
+
+    #[test]
+    fn names_the_resource_of_each_gpu_manufacturer() {
+        for (manufacturer, expected) in [
+            ("nvidia", Some("nvidia.com/gpu")),
+            ("amd", Some("amd.com/gpu")),
+            ("habana", Some("habana.ai/gaudi")),
+            ("other", None),
+        ] {
+            let mut kind = *named("p4d.24xlarge");
+            kind.columns[Column::GpuManufacturer as usize] = manufacturer;
+            let mut resources = kind.extended_resources();
+            let gpus = resources.find(|(name, _)| name.ends_with("/gpu") || name.ends_with("/gaudi"));
+            assert_eq!(gpus, expected.map(|name| (name, 8)), "{manufacturer}");
+        }
     }
 
     #[test]
