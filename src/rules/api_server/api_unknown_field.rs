@@ -125,14 +125,15 @@ fn explain<'d>(
     if let Some(near) = absent.and_then(|absent| nearest(name, absent.iter().copied())) {
         return finding.rename(node, near);
     }
-    let moved = moved(name, holder).map(str::to_owned);
-    let help = moved.or_else(|| absent.and_then(|_| elsewhere(name, node, root)));
+    let moved = moved(node, holder).map(str::to_owned);
+    let help = moved.or_else(|| absent.and_then(|_| elsewhere(name, root)));
     finding.help(help.unwrap_or_else(|| format!("remove `{name}`")))
 }
 
 /// Help for fields of v1beta1 and v1alpha5 that have new names.
-fn moved(name: &str, holder: Option<&str>) -> Option<&'static str> {
-    Some(match (holder, name) {
+fn moved(node: Node<'_>, holder: Option<&str>) -> Option<&'static str> {
+    let in_limits = || node.parent().and_then(Node::parent).is_some_and(|above| above.key() == "limits");
+    Some(match (holder, node.key()) {
         (Some("nodeClassRef"), "apiVersion") => "write `group: karpenter.k8s.aws`, without a version",
         (_, "ttlSecondsUntilExpired") => "write `spec.template.spec.expireAfter`, such as `720h`",
         (_, "ttlSecondsAfterEmpty" | "consolidation") => {
@@ -148,9 +149,7 @@ fn moved(name: &str, holder: Option<&str>) -> Option<&'static str> {
         (_, "amiSelector") => {
             "write `amiSelectorTerms`, a list with `alias`, `tags`, `id` or `name` in each item"
         }
-        (Some("limits"), "resources") | (Some("resources"), _) => {
-            "write the amounts directly below `spec.limits`"
-        }
+        (Some("resources"), _) if in_limits() => "write the amounts directly below `spec.limits`",
         (Some("taints" | "startupTaints"), "operator") => {
             "remove `operator`: a taint has a key, a value and an effect; only a toleration has an operator"
         }
@@ -160,7 +159,7 @@ fn moved(name: &str, holder: Option<&str>) -> Option<&'static str> {
 }
 
 /// Help with the only path that has a field of this name: in the same kind, or else in another kind.
-fn elsewhere(name: &str, node: Node<'_>, root: Option<&'static KindSchema>) -> Option<String> {
+fn elsewhere(name: &str, root: Option<&'static KindSchema>) -> Option<String> {
     let own = root?;
     let mut found = Vec::new();
     let mut kind = String::new();
@@ -173,7 +172,7 @@ fn elsewhere(name: &str, node: Node<'_>, root: Option<&'static KindSchema>) -> O
         }
     }
     match found.as_slice() {
-        [path] if node.parent().is_some() => Some(format!("move it to `{path}`{kind}")),
+        [path] => Some(format!("move it to `{path}`{kind}")),
         _ => None,
     }
 }
@@ -253,6 +252,12 @@ mod tests {
     }
 
     #[test]
+    fn suggests_no_limits_in_a_node_claim() {
+        let text = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  resources: {zzz: 1}\n";
+        assert!(findings(&super::RULE, text).contains("help: remove `zzz`\n"));
+    }
+
+    #[test]
     fn placeholder_in_the_key_is_an_info_and_in_the_value_an_error() {
         let pool = |field: &str| {
             let spec = "nodeClassRef: {group: g, kind: k, name: a}, requirements: []";
@@ -308,6 +313,8 @@ mod tests {
                 pool("disruption: {budgets: [{crontab: '@daily'}]}"),
                 "write `schedule` together with `duration`",
             ),
+            (pool("limits: {resources: {cpu: 100}}"), "write the amounts directly below `spec.limits`"),
+            (class("alias: al2023@latest"), "move it to `spec.amiSelectorTerms[].alias`"),
         ] {
             assert!(findings(&super::RULE, &text).contains(help), "{text}");
         }
