@@ -168,7 +168,7 @@ impl<'d> Checked<'_, 'd> {
         let metadata = self.object.metadata();
         let name = metadata.name().filter(|node| !node.is_null());
         // The API server appends characters to the prefix and cuts it to a length before.
-        let prefix = metadata.generate_name().filter(|node| !node.is_null() && name.is_none());
+        let prefix = metadata.generate_name().filter(|node| !node.is_null());
         for node in name.into_iter().chain(prefix) {
             let Some(text) = node.as_str() else {
                 self.not_a_string(node, "the name");
@@ -250,7 +250,7 @@ impl<'d> Checked<'_, 'd> {
         let spelling = node.spelling();
         let message = format!("{what} is {} but must be a string", super::shown(node));
         let finding = self.finding(Place::value(node), &message);
-        let finding = finding.help(format!("put the value in quotes: `\"{spelling}\"`"));
+        let finding = finding.help(super::in_quotes(node));
         self.findings.push(if node.style() == Style::Alias || spelling.is_empty() {
             finding
         } else {
@@ -335,6 +335,11 @@ mod tests {
         silent(&RULE, &pool("generateName: my-pool-"));
         assert!(findings(&RULE, &pool("generateName: My-pool-")).contains("`metadata.generateName`"));
         silent(&RULE, &pool(&format!("generateName: {}", "n".repeat(254))));
+        // The API server does not use the prefix beside a name, but checks it.
+        silent(&RULE, &pool("name: a, generateName: my-pool-"));
+        assert!(
+            findings(&RULE, &pool("name: a, generateName: My-pool-")).contains("`metadata.generateName`")
+        );
     }
 
     #[test]
@@ -422,6 +427,10 @@ mod tests {
         "#);
         let quoted = text.replace("1.10", "\"1.10\"").replace("gpu: true", "gpu: \"true\"");
         assert_eq!(fixed(&RULE, &text), quoted);
+        let with_alias = "apiVersion: apps/v1\nkind: Deployment\nspec: {replicas: &count 2, template: {spec: {containers: []}}}\nmetadata: {name: a, annotations: {count: *count}}\n";
+        let found = findings(&RULE, with_alias);
+        assert!(found.contains("help: write the value in quotes instead of the alias `*count`\n"), "{found}");
+        assert!(!found.contains("fix:"), "{found}");
         // `api-type` reports them in Karpenter's kinds.
         silent(&RULE, &pool("name: a, labels: {gpu: true}"));
     }

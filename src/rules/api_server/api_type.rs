@@ -103,7 +103,7 @@ fn explain(place: Place<'_>, wanted: SchemaType) -> Finding<'_> {
             if let Some(help) = with_unit(name, &spelling) {
                 return finding.help(help);
             }
-            let finding = finding.help(format!("put the value in quotes: `\"{spelling}\"`"));
+            let finding = finding.help(super::in_quotes(node));
             if node.style() == Style::Alias || spelling.is_empty() {
                 return finding;
             }
@@ -192,6 +192,11 @@ mod tests {
             fixed(&super::RULE, &text),
             format!("{CLASS}  tags: {{a: \"0123\", b: \"yes\", c: \"1.10\", d: 'e'}}\n")
         );
+        assert!(findings(&super::RULE, &text).contains("`b` is the boolean `true` but must be a string"));
+        let with_alias = format!("{CLASS}  detailedMonitoring: &on true\n  tags: {{a: *on}}\n");
+        let found = findings(&super::RULE, &with_alias);
+        assert!(found.contains("help: write the value in quotes instead of the alias `*on`\n"), "{found}");
+        assert!(!found.contains("fix:"), "{found}");
     }
 
     #[test]
@@ -225,6 +230,8 @@ mod tests {
             expiry.contains("help: write the unit, such as `720h` for hours or `720m` for minutes"),
             "{expiry}"
         );
+        let never = findings(&super::RULE, &pool("requirements: []\n      expireAfter: 0"));
+        assert!(never.contains("help: write `Never` for nodes that do not expire"), "{never}");
         let delay = findings(&super::RULE, &pool("requirements: []\n  disruption: {consolidateAfter: 30}"));
         assert!(delay.contains("such as `30s` for seconds"), "{delay}");
         let values = findings(&super::RULE, &pool("requirements: [{key: a, operator: Gt, values: 4}]"));
@@ -234,6 +241,35 @@ mod tests {
         assert!(findings(&super::RULE, &size).contains("help: write `100Gi`"));
         let limits = pool("requirements: []\n  limits: {resources: {cpu: 100}}");
         assert!(findings(&super::RULE, &limits).contains("directly below `spec.limits`"));
+    }
+
+    #[test]
+    fn help_matches_the_expected_and_the_given_type() {
+        let pool = |fields: &str| {
+            format!(
+                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec: {{{fields}, template: {{spec: {{nodeClassRef: {{group: g, kind: k, name: a}}, requirements: []}}}}}}\n"
+            )
+        };
+        let class = |field: &str| format!("{CLASS}  {field}\n");
+        for (text, help) in [
+            (pool("weight: '50'"), "write a whole number without quotes, such as `50`"),
+            (pool("weight: heavy"), "write a whole number without quotes, such as `10`"),
+            (class("detailedMonitoring: 'false'"), "without quotes, such as `false`"),
+            (class("detailedMonitoring: 'on'"), "without quotes, such as `true`"),
+            (pool("weight: 1.5"), "write a whole number that fits in 64 bits"),
+            (pool("disruption: {consolidateAfter: 1m, budgets: {nodes: 10%}}"), "put `- ` before each item"),
+            (pool("disruption: {consolidateAfter: 1m, budgets: 10%}"), "put `- ` before each item"),
+            (pool("disruption: {consolidateAfter: 1m, budgets: 10}"), "help: write a list\n"),
+            (pool("limits: {cpu: {max: 10}}"), "help: write a whole number or a string\n"),
+            (class("tags: team"), "write an object with keys and values"),
+            (pool("replicas: three"), "write a whole number without quotes and without a fraction"),
+        ] {
+            let found = findings(&super::RULE, &text);
+            assert!(found.contains(help), "{text}\n{found}");
+        }
+        let without_spec = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: none\n";
+        let found = findings(&super::RULE, without_spec);
+        assert!(found.contains("`spec` is `none`, so the scale cannot be read from `replicas`"), "{found}");
     }
 
     #[test]

@@ -142,6 +142,17 @@ pub(super) fn shown(node: Node<'_>) -> String {
     }
 }
 
+/// Help for a boolean or a number in place of a string.
+fn in_quotes(node: Node<'_>) -> String {
+    let spelling = node.spelling();
+    // The spelling of an alias is `*` and its name. In quotes, this is an ordinary string.
+    if spelling.starts_with('*') {
+        format!("write the value in quotes instead of the alias `{spelling}`")
+    } else {
+        format!("put the value in quotes: `\"{spelling}\"`")
+    }
+}
+
 /// Help for a bare number in a field with a time. `expireAfter: 0` would end each node at once; its author probably means that
 /// nodes do not expire.
 fn time_with_unit(field: &str, number: &str) -> Option<String> {
