@@ -122,7 +122,7 @@ fn supported(words: &[EnumValue], releases: &ReleaseSet) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings_with, silent};
+    use crate::rules::testing::{findings, findings_with, silent};
     use lint::settings::{Settings, Target};
 
     fn pool(rest: &str) -> String {
@@ -152,5 +152,42 @@ mod tests {
           unsafe fix: write `In`: "In"
         "#);
         silent(&super::RULE, &pool("      - {key: a, operator: Gte, values: ['1']}\n"));
+    }
+
+    #[test]
+    fn suggests_the_current_value_only_for_fields_that_have_it() {
+        let class = |field: &str| {
+            let text = format!(
+                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{{field}}}\n"
+            );
+            findings(&super::RULE, &text)
+        };
+        assert!(class("amiFamily: Ubuntu").contains("help: write `Custom`; the supported values are"));
+        let elsewhere = class("amiFamily: WhenUnderutilized");
+        assert!(elsewhere.contains("help: the supported values are") && !elsewhere.contains("fix:"));
+    }
+
+    #[test]
+    fn accepts_a_placeholder_whose_default_is_a_supported_value() {
+        let class = |family: &str| {
+            format!(
+                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{amiFamily: '${{FAMILY:={family}}}'}}\n"
+            )
+        };
+        silent(&super::RULE, &class("AL2023"));
+        assert!(findings(&super::RULE, &class("Debian")).contains("info EC2NodeClass/a"));
+    }
+
+    #[test]
+    fn shortens_a_long_value() {
+        let class = |length: usize| {
+            let text = format!(
+                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{amiFamily: {}}}\n",
+                "é".repeat(length)
+            );
+            findings(&super::RULE, &text)
+        };
+        assert!(class(60).contains(&format!("`amiFamily` is `{}`,", "é".repeat(60))));
+        assert!(class(61).contains(&format!("`amiFamily` is `{}…`,", "é".repeat(60))));
     }
 }

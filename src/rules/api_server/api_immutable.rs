@@ -123,6 +123,28 @@ mod tests {
     }
 
     #[test]
+    fn rejects_another_role_until_1_6() {
+        let object = |role: &str| {
+            format!(
+                "{{apiVersion: karpenter.k8s.aws/v1, kind: EC2NodeClass, metadata: {{name: a}}, spec: {{role: {role}}}}}"
+            )
+        };
+        let update = |old: &str, new: &str| {
+            format!(
+                "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: UPDATE\n  oldObject: {}\n  object: {}\n",
+                object(old),
+                object(new)
+            )
+        };
+        let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
+        let found = findings_with(&super::RULE, &update("one", "other"), &range);
+        assert!(found.contains("error EC2NodeClass/a spec.role [until 1.6]"), "{found}");
+        assert!(found.contains("`spec.role` changes from `one`, but is immutable until 1.6"), "{found}");
+        silent(&super::RULE, &update("one", "other"));
+        assert_eq!(findings_with(&super::RULE, &update("one", "one"), &range), "");
+    }
+
+    #[test]
     fn accepts_an_invalid_value_that_does_not_change() {
         silent(
             &crate::rules::api_server::api_range::RULE,

@@ -115,11 +115,19 @@ mod tests {
             )
         };
         let many = |item: &str, count: usize| vec![item; count].join(", ");
+        let tags =
+            |count: usize| (0..count).map(|number| format!("t{number}: a")).collect::<Vec<_>>().join(", ");
         for (fields, help) in [
             ("amiSelectorTerms: []".to_owned(), "write at least 1 items"),
             (format!("amiSelectorTerms: [{}]", many("{id: ami-0123}", 31)), "write at most 30 items"),
+            ("placementGroupSelector: {name: ''}".to_owned(), "write at least 1 characters"),
+            (format!("subnetSelectorTerms: [{{tags: {{{}}}}}]", tags(21)), "write at most 20 keys"),
         ] {
             assert!(findings(&super::RULE, &class(&fields)).contains(help), "{fields}");
         }
+        assert_eq!(
+            findings(&super::RULE, &class(&format!("subnetSelectorTerms: [{{tags: {{{}}}}}]", tags(20)))),
+            ""
+        );
     }
 }

@@ -102,6 +102,11 @@ fn help(path: &str, field: &FieldSchema) -> String {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, silent};
+    use lint::check::Cluster;
+    use lint::finding::Family;
+    use lint::settings::Settings;
+    use manifest::File;
+    use manifest::limits::Limits;
 
     #[test]
     fn reports_absent_and_null_fields() {
@@ -119,6 +124,29 @@ mod tests {
           `spec.template.spec.requirements` is missing; the API server refuses the NodePool
           help: write `requirements`; `[]` is enough
         ");
+    }
+
+    #[test]
+    fn missing_ami_selector_terms_explain_why_no_alias_gives_the_family() {
+        let rules = |spec: &str| {
+            let text = format!(
+                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{{spec}}}\n"
+            );
+            let files = vec![File::read("-", text, &Limits::DEFAULT)];
+            let settings = Settings::default();
+            let report = crate::check(&[Cluster { name: String::new(), files }], &settings);
+            let of_server = report.findings.into_iter().filter(|finding| finding.family == Family::ApiServer);
+            of_server.map(|finding| (finding.rule, finding.path)).collect::<Vec<_>>()
+        };
+        let (ami, subnet, group) = (
+            "amiSelectorTerms: [{id: ami-0123}]",
+            "subnetSelectorTerms: [{id: subnet-0123}]",
+            "securityGroupSelectorTerms: [{id: sg-0123}]",
+        );
+        let required = |field: &str| ("api-required", format!("spec.{field}"));
+        let family = ("api-rule", "spec".to_owned());
+        assert_eq!(rules(&format!("role: r, {subnet}, {group}")), [required("amiSelectorTerms")]);
+        assert_eq!(rules(&format!("role: r, {ami}, {group}")), [required("subnetSelectorTerms"), family]);
     }
 
     #[test]

@@ -190,6 +190,65 @@ mod tests {
         ");
     }
 
+    /// The findings about an EC2NodeClass in JSON, where `85.0` keeps its fraction. The release is the last one whose server
+    /// validates `spec.kubelet`.
+    fn of_class(field: &str) -> String {
+        let text = format!(
+            r#"{{"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {{"name": "a"}}, "spec": {{"role": "r", "amiFamily": "AL2023", {field}}}}}"#
+        );
+        let settings = Settings { karpenter: Target::parse("1.14").unwrap(), ..Settings::default() };
+        findings_with(&super::RULE, &text, &settings)
+    }
+
+    #[test]
+    fn compares_the_thresholds_of_image_garbage_collection() {
+        let not_above = "`imageGCHighThresholdPercent` is not above `imageGCLowThresholdPercent`";
+        for (high, low, is_refused) in [
+            ("85", "80", false),
+            ("80", "80", true),
+            ("80", "85", true),
+            // The server cannot compare fractions.
+            ("85.0", "80", true),
+        ] {
+            let found = of_class(&format!(
+                r#""kubelet": {{"imageGCHighThresholdPercent": {high}, "imageGCLowThresholdPercent": {low}}}"#
+            ));
+            assert_eq!(found.contains(not_above), is_refused, "{high} {low}: {found}");
+        }
+    }
+
+    #[test]
+    fn refuses_fractions_that_the_server_cannot_compare() {
+        let interfaces = |card: &str, device: &str| {
+            let of = |kind: &str, card: &str, device: &str| {
+                format!(
+                    r#"{{"interfaceType": "{kind}", "networkCardIndex": {card}, "deviceIndex": {device}}}"#
+                )
+            };
+            let (primary, other) = (of("interface", "0", "0"), of("efa-only", card, device));
+            of_class(&format!(r#""networkInterfaces": [{primary}, {other}]"#))
+        };
+        assert_eq!(interfaces("1", "1"), "");
+        for (card, device) in [("1.0", "1"), ("1", "1.0")] {
+            assert!(interfaces(card, device).contains("has an index with a fraction"), "{card} {device}");
+        }
+        let pool = |least: &str| {
+            let text = format!(
+                r#"{{"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {{"name": "a"}}, "spec": {{"template": {{"spec": {{"nodeClassRef": {{"group": "g", "kind": "k", "name": "a"}}, "requirements": [{{"key": "a", "operator": "In", "values": ["b"], "minValues": {least}}}]}}}}}}}}"#
+            );
+            findings(&super::RULE, &text)
+        };
+        assert_eq!(pool("1"), "");
+        assert!(pool("1.0").contains("`minValues` is not a whole number"));
+    }
+
+    #[test]
+    fn suggests_an_alias_of_the_family_that_is_written() {
+        let alias = |text: &str| of_class(&format!(r#""amiSelectorTerms": [{{"alias": "{text}"}}]"#));
+        assert!(alias("bottlerocket").contains("write an alias such as `bottlerocket@latest`"));
+        assert!(alias("@latest").contains("write an alias such as `al2023@latest`"));
+    }
+
     #[test]
     fn placeholder_changes_nothing_about_two_fields_that_exclude_each_other() {
         let class = |spec: &str| {
