@@ -164,7 +164,7 @@ fn leading_blank(data: UserData<'_>, body: Span) -> Option<Finding<'_>> {
     )
 }
 
-/// Reports a first line that continues after the interpreter and its option.
+/// Reports a first line that continues after the interpreter, its options and one argument, such as `bash` after `env`.
 fn folded(data: UserData<'_>, body: Span) -> Option<Finding<'_>> {
     let line = body.first_line(data.text);
     let mut first = line.text(data.text).strip_prefix("#!")?;
@@ -172,12 +172,11 @@ fn folded(data: UserData<'_>, body: Span) -> Option<Finding<'_>> {
         first = rest;
     }
     let mut words = first.split_whitespace();
-    let interpreter = words.next()?;
-    let env = interpreter.ends_with("/env");
+    words.next()?;
     let more = words.filter(|word| !word.starts_with('-')).count();
     let one_line = body.start + body.text(data.text).trim_end().len() <= line.end;
     let folds = data.node.style() == Style::Folded;
-    if more <= usize::from(env) || !(one_line || folds) || more < 2 {
+    if more < 2 || !(one_line || folds) {
         return None;
     }
     let message =
@@ -276,6 +275,8 @@ mod tests {
           help: write `userData: |`; `>` joins the lines
         ");
         assert_eq!(severities(&quoted("AL2", "#!/bin/bash set -e yum install -y jq")), ["error"]);
+        assert_eq!(severities(&quoted("AL2", "#!/bin/bash -e yum update")), ["error"]);
+        silent(&super::RULE, &quoted("AL2", "#!/bin/bash -e reboot"));
     }
 
     #[test]
@@ -300,7 +301,14 @@ mod tests {
     #[test]
     fn reports_carriage_returns_unless_karpenter_removes_them() {
         assert_eq!(severities(&quoted("Custom", "#!/bin/bash\\r\\necho hi\\r\\n")), ["info"]);
-        assert_eq!(severities(&quoted("Custom", "#!/bin/bash\\necho hi\\r\\n")), ["warning"]);
+        let later = quoted("Custom", "#!/bin/bash\\necho hi\\r\\n");
+        assert_eq!(severities(&later), ["warning"]);
+        let found = findings(&super::RULE, &later);
+        let marked: Vec<&str> = found.lines().take(2).collect();
+        insta::assert_snapshot!(marked.join("\n"), @r##"
+          5 |   userData: "#!/bin/bash\necho hi\r\n"
+            |                                  ^^^^
+        "##);
         silent(&super::RULE, &quoted("AL2", "#!/bin/bash\\r\\necho hi\\r\\n"));
         silent(&super::RULE, &quoted("AL2023", "#!/bin/bash\\r\\necho hi\\r\\n"));
     }
@@ -321,6 +329,7 @@ mod tests {
             }
         }
         silent(&super::RULE, &class("AL2023", "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n"));
+        silent(&super::RULE, &class("AL2023", "packages: [jq]\n"));
         silent(&super::RULE, &custom("machine:\n  type: worker\n"));
         silent(&super::RULE, &custom("{\"ignition\": {\"version\": \"3.4.0\"}}\n"));
         silent(&super::RULE, &class("Windows2022", "Write-Host x\n"));
