@@ -516,6 +516,28 @@ mod tests {
     }
 
     #[test]
+    fn reports_each_run_of_ignored_words_once() {
+        let ignored = |arguments: &str| {
+            let found = report(&super::RULE, &call(arguments), &Settings::default()).findings;
+            found.into_iter().map(|finding| finding.message).collect::<Vec<_>>()
+        };
+        let extra =
+            "bootstrap.sh ignores `extra`: it accepts only options and one other word, the cluster name";
+        assert_eq!(ignored("demo --ip-family ipv6 extra"), [extra]);
+        assert_eq!(ignored("demo extra more"), [extra]);
+        assert_eq!(ignored("demo extra --ip-family ipv6 extra"), [extra, extra]);
+        assert_eq!(
+            ignored("demo --kubelet-extra-args --v=2 --ip-family ipv6 --max-pods=20"),
+            ["bootstrap.sh has no option `--max-pods=20` and ignores it"]
+        );
+    }
+
+    #[test]
+    fn ignores_broken_lines_of_other_commands() {
+        silent(&super::RULE, &script("yum install -y \\ \n  jq\n/etc/eks/bootstrap.sh demo"));
+    }
+
+    #[test]
     fn fix_keeps_quotes_names_and_lines() {
         for (wrong, right) in [
             ("demo --kubelet-extra-args='--v=2'", "demo --kubelet-extra-args '--v=2'"),
@@ -539,9 +561,27 @@ mod tests {
     }
 
     #[test]
+    fn fix_leaves_words_that_are_no_arguments_of_the_kubelet() {
+        for (wrong, right) in [
+            (
+                "demo --kubelet-extra-args --v=2 --max-pods=20 --ip-family ipv6 --v=4",
+                "demo --kubelet-extra-args '--v=2 --max-pods=20' --ip-family ipv6 --v=4",
+            ),
+            (
+                "demo --kubelet-extra-args --v=2 --max-pods=20 -ip-family ipv6",
+                "demo --kubelet-extra-args '--v=2 --max-pods=20' --ip-family ipv6",
+            ),
+        ] {
+            assert_eq!(fixed(&super::RULE, &call(wrong)), call(right));
+        }
+    }
+
+    #[test]
     fn does_not_apply_an_ambiguous_fix() {
         for arguments in [
             "demo --kubelet-extra-args='--v=2' --kubelet-extra-args '--v=4'",
+            "demo --kubelet-extra-args='--v=2' --kubelet-extra-args '--v=2'",
+            "demo --kubelet-extra-args='--v=2' --kubelet-extra-args='--v=2'",
             "demo --kubelet-extra-args=$ARGS",
             "demo --kubelet-extra-args --v=$V --max-pods=20",
         ] {
@@ -635,5 +675,14 @@ mod tests {
         assert!(!findings(&super::RULE, &cloud("\"/etc/eks/bootstrap.sh meadow --max-pods=20\"")).is_empty());
         silent(&super::RULE, &cloud("\"/etc/eks/bootstrap.sh meadow --max-pods=\\\"20\\\"\""));
         silent(&super::RULE, &cloud("/etc/eks/bootstrap.sh meadow\n  --max-pods=20"));
+        silent(&super::RULE, &cloud("/etc/eks/bootstrap.sh --max-pods=20\n  meadow"));
+    }
+
+    #[test]
+    fn reads_scripts_without_shebang_but_no_cloud_config_on_al2() {
+        let call = "/etc/eks/bootstrap.sh meadow --max-pods=20";
+        assert!(findings(&super::RULE, &class("Custom", call)).contains("--max-pods=20"));
+        // Karpenter passes cloud-config to AL2 nodes as a shell script, which `userdata-family-mismatch` reports.
+        silent(&super::RULE, &class("AL2", &format!("#cloud-config\nruncmd:\n- {call}\n")));
     }
 }

@@ -172,7 +172,7 @@ fn is_plain(bare: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::examples::script;
+    use super::super::examples::{custom, script};
     use crate::rules::testing::{findings, silent};
 
     fn call(args: &str) -> String {
@@ -188,6 +188,21 @@ mod tests {
           single quotes inside single quotes end and reopen the outer quotes, so this text is not quoted
           help: use double quotes inside the single quotes
         ");
+    }
+
+    #[test]
+    fn distinguishes_nested_quotes_from_quotes_in_the_value() {
+        let (nested, in_value) = ("end and reopen the outer quotes", "this single quote ends them early");
+        for (args, expected) in [
+            // The double quotes end before the single quotes start.
+            ("\"--a=$B\"' --c='d' --v=2'", nested),
+            ("\"--node-labels='a=b','c=d'\"", in_value),
+            ("'--node-labels=a='\\''b'\\'' --v=2'", in_value),
+        ] {
+            let found = findings(&super::RULE, &call(args));
+            assert!(found.contains(expected), "{args}\n{found}");
+            assert_eq!(found.matches("warning ").count(), 1, "{args}\n{found}");
+        }
     }
 
     #[test]
@@ -243,11 +258,13 @@ mod tests {
             "'--node-labels=a='\"$B\"' --v=2'",
             "'--node-labels=a='$B' --v=2'",
             "'--node-labels=a=b --max-pods 58'",
+            "'--node-labels=a=b'' --max-pods 58'",
             "\"--node-labels=a=b $MORE\"",
             "--v=2",
         ] {
             silent(&super::RULE, &call(args));
         }
+        silent(&super::RULE, &custom("$EKSBootstrapScriptFile = 'x'\nWrite-Host \"a`\"b\"\n"));
         silent(&super::RULE, &script("echo it\\'s fine; cat <<EOF\nit's data\nEOF\n# it's a comment"));
     }
 }

@@ -201,6 +201,10 @@ mod tests {
         silent(&RULE, &text("linux", "nodeSelector: {eks.amazonaws.com/nodegroup: system}"));
         silent(&RULE, &text("linux", "nodeSelector: {node.kubernetes.io/instance-type: m5.large}"));
         silent(&RULE, &text("linux", "nodeSelector: '${SELECTOR}'"));
+        let other = pool("expireAfter: Never").replace("{name: a}", "{name: b}");
+        let found = findings(&RULE, &(text("windows", linux) + "---\n" + &other));
+        assert!(found.contains("warning NodePool/b") && !found.contains("NodePool/a"), "{found}");
+        silent(&RULE, &(pool("taints: [{key: dedicated, value: gpu, effect: NoSchedule}]") + CILIUM));
     }
 
     #[test]

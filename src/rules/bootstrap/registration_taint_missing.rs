@@ -184,6 +184,16 @@ mod tests {
     }
 
     #[test]
+    fn points_to_the_taint_in_an_ignored_argument() {
+        let text = custom(
+            "#!/bin/bash\n/etc/eks/bootstrap.sh demo --kubelet-extra-args='--register-with-taints=karpenter.sh/unregistered:NoExecute'\n",
+        );
+        let found = findings(&super::RULE, &text);
+        let related = "see line 8 spec.userData: the taint is in this argument, which bootstrap.sh ignores";
+        assert!(found.contains(related), "{found}");
+    }
+
+    #[test]
     fn is_an_error_on_releases_that_require_the_taint() {
         for (release, severity) in [
             ("1.0.0", "error"),

@@ -250,6 +250,16 @@ mod tests {
     }
 
     #[test]
+    fn offers_no_fix_for_a_key_with_quotes_inside() {
+        let text = with("karpenter.sh/\"uninitialized\":NoExecute");
+        let found = findings(&super::RULE, &text);
+        assert!(
+            found.contains("`karpenter.sh/uninitialized` is unknown") && !found.contains("fix:"),
+            "{found}"
+        );
+    }
+
+    #[test]
     fn offers_no_fix_if_the_correct_taint_is_also_there() {
         insta::assert_snapshot!(findings(&super::RULE, &with("karpenter.sh/unregistered:NoExecute,karpenter.sh/uninitialized:NoExecute")), @"
           8 |     /etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints=karpenter.sh/unregistered:NoExecute,karpenter.sh/uninitialized:NoExecute'

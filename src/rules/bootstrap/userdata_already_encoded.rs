@@ -105,7 +105,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 #[cfg(test)]
 mod tests {
     use super::super::examples::class;
-    use crate::rules::testing::{findings, silent};
+    use crate::rules::testing::{findings, report, silent};
+    use lint::finding::CaughtBy;
+    use lint::settings::Settings;
 
     const ENCODED: &str = "IyEvYmluL2Jhc2gKZWNobyBoaQo=";
 
@@ -126,6 +128,14 @@ mod tests {
           the user data is already compressed and in Base64, and Karpenter encodes it again; on the node only nodeadm decodes it
           help: write the decoded text
         ");
+    }
+
+    #[test]
+    fn karpenter_notices_only_for_bottlerocket() {
+        for (family, caught_by) in [("Bottlerocket", CaughtBy::Controller), ("AL2023", CaughtBy::Nobody)] {
+            let found = report(&super::RULE, &class(family, ENCODED), &Settings::default()).findings;
+            assert_eq!(found.iter().map(|finding| finding.caught_by).collect::<Vec<_>>(), [caught_by]);
+        }
     }
 
     #[test]

@@ -503,6 +503,16 @@ mod tests {
     fn removes_tags_only_around_the_whole_script() {
         let fixable = class("Windows2022", "<powershell>\nGet-Date\n</powershell>\n");
         assert_ne!(fixed(&super::RULE, &fixable), fixable);
+        let quoted = |text: &str| {
+            format!(
+                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: Windows2022\n  userData: {text:?}\n"
+            )
+        };
+        for (text, expected) in
+            [("<powershell>Get-Date</powershell>\n", "Get-Date\n"), ("<powershell>\n</powershell>\n", "\n")]
+        {
+            assert_eq!(fixed(&super::RULE, &quoted(text)), quoted(expected));
+        }
         for text in [
             "<powershell>\nGet-Date\n</powershell>\n<persist>true</persist>\n",
             "<powershell>\nGet-Date\n</powershell>\n<powershell>\nGet-Item a\n</powershell>\n",

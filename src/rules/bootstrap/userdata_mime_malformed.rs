@@ -320,6 +320,7 @@ fn fix<'d>(data: UserData<'d>, archive: &Archive, problem: &MimeProblem) -> Opti
 mod tests {
     use super::super::examples::{class, custom};
     use crate::rules::testing::{findings, fixed, report, silent};
+    use lint::finding::CaughtBy;
     use lint::settings::Settings;
 
     const HEAD: &str = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n";
@@ -442,6 +443,18 @@ mod tests {
             assert!(!found.is_empty() && !found.contains("cloud-init accepts it"), "{found}");
             assert_ne!(severities(&text), ["info"], "{text}");
         }
+    }
+
+    #[test]
+    fn part_of_an_unknown_type_is_a_warning_in_a_refused_archive_too() {
+        let text = |end: &str| format!("{HEAD}\n{PART}--B\nContent-Type: text/x-mine\n\nx\n{end}\n");
+        let closed = findings(&super::RULE, &class("AL2", &text("--B--")));
+        assert!(closed.contains("warning ") && closed.contains("handles a part of this type\n"), "{closed}");
+        let refused = report(&super::RULE, &class("AL2", &text("--B-")), &Settings::default()).findings;
+        let found: Vec<_> = refused.iter().map(|one| (one.severity.name(), one.caught_by)).collect();
+        assert_eq!(found, [("warning", CaughtBy::Nobody), ("error", CaughtBy::Controller)]);
+        let of_image = findings(&super::RULE, &custom(&text("--B-")));
+        assert!(of_image.contains("; programs on the node may fail to read the archive"), "{of_image}");
     }
 
     #[test]

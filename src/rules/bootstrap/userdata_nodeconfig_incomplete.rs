@@ -262,11 +262,28 @@ mod tests {
           the NodeConfig cannot be parsed, and Karpenter treats it as a shell script: not valid YAML: a tab cannot indent; use spaces
           help: write it as YAML, indented with spaces
         ");
+        let invalid = format!("{HEAD}spec:\n\tkubelet: {{}}\n");
+        for text in
+            [custom(&invalid), class("AL2023", &archive(&[("application/node.eks.aws", invalid.as_str())]))]
+        {
+            assert!(findings(&super::RULE, &text).contains("and nodeadm refuses it"), "{text}");
+        }
+    }
+
+    #[test]
+    fn null_and_empty_fields_count_as_missing() {
+        for value in ["null", "''"] {
+            let text = custom(&format!("{HEAD}{}", WHOLE.replace("10.100.0.0/16", value)));
+            assert!(findings(&super::RULE, &text).contains("lacks `cidr`"), "{value}");
+        }
     }
 
     #[test]
     fn accepts_valid_node_configs() {
         silent(&super::RULE, &custom(&format!("{HEAD}{WHOLE}")));
+        for spec in ["spec: $SPEC\n", "spec: {cluster: $CLUSTER}\n"] {
+            silent(&super::RULE, &custom(&format!("{HEAD}{spec}")));
+        }
         silent(&super::RULE, &class("AL2023", &format!("{HEAD}spec: {{kubelet: {{}}}}\n")));
         silent(
             &super::RULE,

@@ -301,12 +301,12 @@ mod tests {
     #[test]
     fn reports_carriage_returns_unless_karpenter_removes_them() {
         assert_eq!(severities(&quoted("Custom", "#!/bin/bash\\r\\necho hi\\r\\n")), ["info"]);
-        let later = quoted("Custom", "#!/bin/bash\\necho hi\\r\\n");
+        let later = quoted("Custom", "#!/bin/bash\\necho hi\\r\\nsystemctl restart kubelet\\r\\n");
         assert_eq!(severities(&later), ["warning"]);
         let found = findings(&super::RULE, &later);
         let marked: Vec<&str> = found.lines().take(2).collect();
         insta::assert_snapshot!(marked.join("\n"), @r##"
-          5 |   userData: "#!/bin/bash\necho hi\r\n"
+          5 |   userData: "#!/bin/bash\necho hi\r\nsystemctl restart kubelet\r\n"
             |                                  ^^^^
         "##);
         silent(&super::RULE, &quoted("AL2", "#!/bin/bash\\r\\necho hi\\r\\n"));

@@ -306,6 +306,9 @@ mod tests {
             ("/etc/eks/bootstrap.sh '<your-cluster-name>'", "warning"),
             ("/etc/eks/bootstrap.sh __CLUSTER_NAME__", "warning"),
             ("/etc/eks/bootstrap.sh @@CLUSTER_NAME@@", "warning"),
+            // Only a heredoc with quotes keeps the text as it is.
+            ("cat > /x <<'EOF'\na\nEOF\n/etc/eks/bootstrap.sh ${module.eks.cluster_name}", "error"),
+            ("cat > /x <<EOF\n${module.eks.cluster_name}\nEOF", "error"),
         ] {
             assert_eq!(severities(&script(text)), [severity], "{text}");
         }
@@ -340,7 +343,9 @@ mod tests {
             "cat > /main.tf <<'EOF'\nname = \"${var.name}\"\nEOF",
             "# ${module.eks.cluster_name} and <CLUSTER_NAME>",
             "sed -i s/__CLUSTER_NAME__/demo/ /etc/x",
-            "echo 'usage: x <FILE> <NAME>'",
+            "echo MY__CLUSTER_NAME__ ${__CLUSTER_NAME__} __FILE__ __cluster_name__",
+            "echo 'usage: x <FILE> <NAME> <cluster> <Cluster-Name>'",
+            "docker inspect -f '{{ name}}{{name }}' x",
             "cat <<EOF\n<configuration>\n<REGION>eu</REGION>\nEOF",
             "mapUsers: system:node:{{EC2PrivateDNSName}}",
             "DIR=${__DIR__}",

@@ -127,6 +127,7 @@ mod tests {
             ("Custom", 16_385, Some("error")),
             ("AL2", 13_312, None),
             ("AL2", 13_313, Some("warning")),
+            ("AL2", 16_384, Some("warning")),
             ("AL2023", 16_385, Some("error")),
             ("Windows2022", 16_385, Some("error")),
             ("Bottlerocket", 20_000, Some("warning")),
