@@ -243,6 +243,18 @@ mod tests {
     }
 
     #[test]
+    fn placement_group_has_either_a_name_or_an_id() {
+        let group = |fields: &str| of_class(&format!(r#""placementGroupSelector": {fields}"#));
+        assert!(group("{}").contains("neither a `name` nor an `id`"));
+        assert!(
+            group(r#"{"name": "a", "id": "pg-0123456789abcdef0"}"#).contains("both a `name` and an `id`")
+        );
+        assert_eq!(group(r#"{"name": "a"}"#), "");
+        // `api-type` reports a string.
+        assert_eq!(group(r#""a""#), "");
+    }
+
+    #[test]
     fn suggests_an_alias_of_the_family_that_is_written() {
         let alias = |text: &str| of_class(&format!(r#""amiSelectorTerms": [{{"alias": "{text}"}}]"#));
         assert!(alias("bottlerocket").contains("write an alias such as `bottlerocket@latest`"));

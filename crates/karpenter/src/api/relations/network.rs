@@ -101,7 +101,7 @@ fn name_or_id<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
                 )
                 .says("'name' and 'id' are mutually exclusive");
         }
-        (None, None) if checked.node.is_mapping() => {
+        (None, None) => {
             violations
                 .add(
                     checked.node,
