@@ -77,6 +77,7 @@ mod tests {
             let count = counts[0];
             assert_eq!((counts.len(), count.rule, count.fixable), (1, ARN.name, 2), "{level:?}");
             assert_eq!((count.errors, count.warnings, count.infos), expected, "{level:?}");
+            assert_eq!(count.findings(), 2, "{level:?}");
         }
     }
 }
