@@ -99,7 +99,10 @@ fn check_built(
     let driver = Driver { registry, clusters, settings, pins: &pins };
     let mut repetitions = Repetitions::default();
     let mut offers = Offers::default();
-    let outcomes = collected.objects.chunks(OBJECTS_AT_ONCE).flat_map(|objects| {
+    // An index that depends on the release has the release of the first object that needs it, so if releases differ, objects are
+    // checked one after the other.
+    let at_once = if pins.is_uniform() { OBJECTS_AT_ONCE } else { 1 };
+    let outcomes = collected.objects.chunks(at_once).flat_map(|objects| {
         parallel::map(objects, |checked| {
             driver.findings(checked, &selection.rules_on(checked.object), &surroundings)
         })
