@@ -1,4 +1,7 @@
 //! Work on many items, on all cores if the feature `parallel` is on.
+//!
+//! A thread that waits for its part may run an item of an outer call meanwhile. So nothing may be parsed while a lock is held or a
+//! `OnceLock` is being filled.
 
 /// Applies a function to every item. The results have the order of the items.
 #[cfg(feature = "parallel")]
