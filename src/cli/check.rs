@@ -7,7 +7,7 @@ use karpwarden::rules::documentation;
 use lint::check::{Cluster, check_within};
 use lint::report::Report;
 use lint::settings::Target;
-use rayon::prelude::*;
+use manifest::parallel;
 use report::{github, human, junit, markdown, sarif};
 
 use super::arguments::{Check, Color, Format, InputFlags};
@@ -20,7 +20,7 @@ use super::progress::{Progress, Unit};
 use super::status::Status;
 use super::{terminal, unused};
 
-/// Stack of the threads that parse. The largest value of `--max-depth` needs this much.
+/// Stack of the threads that parse and check. The largest value of `--max-depth` needs this much.
 pub(super) const STACK: usize = 64 << 20;
 
 pub(crate) fn run(check: &Check, color: Color) -> io::Result<Status> {
@@ -136,7 +136,7 @@ impl Run<'_> {
                 progress.step(1);
                 loaded
             };
-            let loaded: Vec<Loaded> = inputs.par_iter().map(read).collect();
+            let loaded: Vec<Loaded> = parallel::map(inputs, read);
             let mut files = Vec::new();
             for Loaded { file, path, is_stdin, encoding } in loaded {
                 files.push(file);

@@ -1,13 +1,28 @@
 //! Work on many items, on all cores if the feature `parallel` is on.
 //!
-//! A thread that waits for its part may run an item of an outer call meanwhile. So nothing may be parsed while a lock is held or a
-//! `OnceLock` is being filled.
+//! An item is not divided further: a thread that waits for a part of its item would run another item meanwhile, with the locks and on
+//! the stack of the first.
+
+#[cfg(feature = "parallel")]
+std::thread_local! {
+    /// Whether this thread works on an item.
+    static WITHIN_ITEM: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
 
 /// Applies a function to every item. The results have the order of the items.
 #[cfg(feature = "parallel")]
 pub fn map<T: Sync, R: Send>(items: &[T], function: impl Fn(&T) -> R + Sync) -> Vec<R> {
     use rayon::prelude::*;
-    items.par_iter().map(&function).collect()
+    if items.len() < 2 || WITHIN_ITEM.get() {
+        return items.iter().map(&function).collect();
+    }
+    let work = |item: &T| {
+        WITHIN_ITEM.set(true);
+        let result = function(item);
+        WITHIN_ITEM.set(false);
+        result
+    };
+    items.par_iter().map(work).collect()
 }
 
 /// Applies a function to every item. The results have the order of the items.

@@ -22,7 +22,7 @@ use crate::source::{Source, Span};
 use crate::tree::{Node, Tree};
 use crate::yaml::{self, YamlError, YamlProblem};
 
-/// Number of sections that are parsed before the documents are counted again.
+/// Maximum number of sections that are parsed before the documents are counted again.
 const SECTIONS_AT_ONCE: usize = 256;
 
 /// A text and its documents, in order.
@@ -284,7 +284,8 @@ fn yaml_or_json(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Docu
         }
     }
     let mut documents = Vec::new();
-    for sections in split::sections(source.slice(within)).chunks(SECTIONS_AT_ONCE) {
+    let at_once = limits.documents.saturating_add(1).min(SECTIONS_AT_ONCE);
+    for sections in split::sections(source.slice(within)).chunks(at_once) {
         if documents.len() > limits.documents {
             break;
         }
