@@ -1,5 +1,7 @@
 //! The pods and DaemonSets that are too large for the instance types of their NodePools, as the simulation judges them.
 
+use std::sync::Arc;
+
 use karpenter::instance_types::EXTENDED_RESOURCES;
 use karpenter::kind::Kind;
 use lint::context::Context;
@@ -17,14 +19,14 @@ use crate::rules::labels::pod_no_matching_pool::{is_certain, is_probable};
 use crate::simulate::Options;
 
 /// The room on the nodes of a cluster, as it is with the controller's settings in the input.
-pub(crate) fn of<'c>(inventory: &'c Inventory<'_>, context: &Context<'_, '_>) -> &'c NodeRoom {
+pub(crate) fn of(inventory: &Inventory<'_>, context: &Context<'_, '_>) -> Arc<NodeRoom> {
     let (_, release) = context.settings.karpenter.ends();
-    inventory.node_room(|| Options::for_rules(release, inventory.objects()))
+    inventory.node_room(release, || Options::for_rules(release, inventory.objects()))
 }
 
 /// The result for a pod that is too large for every NodePool that takes it, if the input allows a verdict.
-pub(crate) fn misfit<'c, 'd>(pod: Pod<'d>, context: &Context<'c, 'd>) -> Option<&'c Misfit> {
-    let found = of(context.inventory, context).misfit(pod)?;
+pub(crate) fn misfit<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> Option<Misfit> {
+    let found = of(context.inventory, context).misfit(pod)?.clone();
     let may_fit_elsewhere = || context.anywhere(|inventory| of(inventory, context).may_take(pod));
     let spec = pod.spec();
     let fields = [spec.node_selector_map(), spec.node_affinity(), spec.toleration_list()];

@@ -99,10 +99,7 @@ fn check_built(
     let driver = Driver { registry, clusters, settings, pins: &pins };
     let mut repetitions = Repetitions::default();
     let mut offers = Offers::default();
-    // An index that depends on the release has the release of the first object that needs it, so if releases differ, objects are
-    // checked one after the other.
-    let at_once = if pins.is_uniform() { OBJECTS_AT_ONCE } else { 1 };
-    let outcomes = collected.objects.chunks(at_once).flat_map(|objects| {
+    let outcomes = collected.objects.chunks(OBJECTS_AT_ONCE).flat_map(|objects| {
         parallel::map(objects, |checked| {
             driver.findings(checked, &selection.rules_on(checked.object), &surroundings)
         })
@@ -177,7 +174,8 @@ impl Driver<'_> {
         let mut outcome = self.findings_at_once(checked, rules, surroundings)?;
         if let Some((stored, surroundings)) = checked.stored().zip(surroundings.before())
             && outcome.findings.iter().any(ratchet::may_be_lowered)
-            && let Some(before) = self.findings_at_once(&stored, rules, surroundings)
+            && let Some(before) =
+                self.findings_at_once(&stored, &self.registry.rules_on(stored.object), surroundings)
         {
             let findings = &mut outcome.findings;
             ratchet::lower_old_errors(findings, checked.object, &before.findings, stored.object);
@@ -223,8 +221,8 @@ pub struct RequestCluster<'d> {
     pub is_complete: bool,
 }
 
-/// Checks the object of an admission request with the rules that read it. An error that the stored object already has is a warning,
-/// unless the settings make updates strict. Of each rule and severity the result has the first 1,000 findings.
+/// Checks the object of an admission request. `rules` are the [rules on](Registry::rules_on) this object. An error that the stored
+/// object already has is a warning, unless the settings make updates strict. Of each rule and severity the result has the first 1,000 findings.
 pub fn check_request<'d>(
     registry: &Registry,
     rules: &[&'static Rule],
@@ -236,8 +234,9 @@ pub fn check_request<'d>(
     let stored = object.stored().filter(|_| !settings.strict_updates);
     if let Some(stored) = stored.filter(|_| findings.iter().any(ratchet::may_be_lowered)) {
         let objects = cluster.objects.iter().map(|one| if *one == object { stored } else { *one }).collect();
+        let rules = registry.rules_on(stored);
         let before =
-            findings_among(registry, rules, stored, RequestCluster { objects, ..*cluster }, settings);
+            findings_among(registry, &rules, stored, RequestCluster { objects, ..*cluster }, settings);
         ratchet::lower_old_errors(&mut findings, object, &before, stored);
     }
     tally::keep_first(&mut findings);

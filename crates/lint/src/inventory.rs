@@ -1,10 +1,11 @@
 //! The objects of a cluster: from the documents of an input, or looked up in the cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use karpenter::kind::Kind;
 use karpenter::labels;
+use karpenter::release::Release;
 use karpenter::zones::region_of_zone;
 use manifest::tree::{Node, members_of};
 use objects::chart_values::{self, ChartValues};
@@ -78,7 +79,8 @@ pub struct Inventory<'d> {
     zones_of_classes: OnceLock<BTreeMap<&'d str, (NodePool<'d>, &'d str, Node<'d>)>>,
     /// The labels of nodes that pods select or spread over.
     selected_labels: OnceLock<BTreeSet<&'d str>>,
-    node_room: OnceLock<NodeRoom>,
+    /// By the release of the files that ask.
+    node_rooms: Mutex<BTreeMap<Release, Arc<NodeRoom>>>,
     pod_labels: OnceLock<PodLabels<'d>>,
     overlay_resources: OnceLock<BTreeSet<&'d str>>,
     device_plugins: OnceLock<DevicePlugins>,
@@ -326,9 +328,16 @@ impl<'d> Inventory<'d> {
         labels.contains(key)
     }
 
-    /// The pods and DaemonSets that are too large for the instance types of the NodePools. `settings` describes the controller.
-    pub fn node_room(&self, settings: impl FnOnce() -> SimulationSettings) -> &NodeRoom {
-        self.node_room.get_or_init(|| NodeRoom::of(&self.objects, self.pods(), &settings()))
+    /// The pods and DaemonSets that are too large for the instance types of the NodePools, with Karpenter of a release. `settings`
+    /// describes the controller.
+    pub fn node_room(
+        &self,
+        release: Release,
+        settings: impl FnOnce() -> SimulationSettings,
+    ) -> Arc<NodeRoom> {
+        let find = || Arc::new(NodeRoom::of(&self.objects, self.pods(), &settings()));
+        let mut known = self.node_rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(release).or_insert_with(find))
     }
 
     /// The labels of the pods.

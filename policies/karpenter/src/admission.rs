@@ -47,9 +47,13 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     }
     let answers = Answers::fetch(object, &rules, &settings, host);
     let lists = Lists::parse(&answers, object);
-    let review = Review { rules: &rules, settings: &settings, answers: &answers, lists: &lists };
-    let findings = review.findings(object);
-    if settings.fix { review.fixed(&findings, object) } else { review.respond(&findings, object, Vec::new()) }
+    let review = Review { settings: &settings, answers: &answers, lists: &lists };
+    let findings = review.findings(object, &rules);
+    if settings.fix {
+        review.fixed(&findings, object, &rules)
+    } else {
+        review.respond(&findings, object, Vec::new())
+    }
 }
 
 /// Answers `validate_settings` with the JSON of a `SettingsValidationResponse`, which lists all problems. The payload is the
@@ -95,16 +99,15 @@ fn reviewed(request: Node<'_>) -> Option<Object<'_>> {
 
 /// Settings and inventory of one request.
 struct Review<'r> {
-    rules: &'r [&'static Rule],
     settings: &'r Settings,
     answers: &'r Answers,
     lists: &'r Lists,
 }
 
 impl Review<'_> {
-    fn findings<'d>(&'d self, object: Object<'d>) -> Vec<Finding<'d>> {
+    fn findings<'d>(&'d self, object: Object<'d>, rules: &[&'static Rule]) -> Vec<Finding<'d>> {
         let cluster = self.lists.cluster(object, self.settings);
-        check_request(&REGISTRY, self.rules, object, &cluster, self.settings)
+        check_request(&REGISTRY, rules, object, &cluster, self.settings)
     }
 
     fn respond(&self, findings: &[Finding<'_>], object: Object<'_>, mut notes: Vec<String>) -> Response {
@@ -113,7 +116,7 @@ impl Review<'_> {
     }
 
     /// The response with the safe fixes applied, as far as they survive the next apply of the same manifest.
-    fn fixed(&self, findings: &[Finding<'_>], object: Object<'_>) -> Response {
+    fn fixed(&self, findings: &[Finding<'_>], object: Object<'_>, rules: &[&'static Rule]) -> Response {
         match mutation::count(findings) {
             0 => return self.respond(findings, object, Vec::new()),
             1..=MOST_FIXES => {}
@@ -124,7 +127,7 @@ impl Review<'_> {
             }
         }
         let on_update = Object::in_request(object.root(), None, Operation::Update);
-        let mutation = mutation::of(findings, &self.findings(on_update), object);
+        let mutation = mutation::of(findings, &self.findings(on_update, rules), object);
         if mutation.fixed.is_empty() {
             return self.respond(findings, object, mutation.refused);
         }
@@ -152,7 +155,7 @@ impl Review<'_> {
         let object = Object::in_request(tree.root(), sent.old(), sent.operation());
         let lists = Lists::parse(self.answers, object);
         let review = Review { lists: &lists, ..*self };
-        let after = review.findings(object);
+        let after = review.findings(object, &REGISTRY.rules_on(object));
         let fixed_rules = fixable.iter().map(|finding| finding.rule.name);
         Tally::by_rule(before).allows(&Tally::by_rule(&after), fixed_rules).ok()?;
         let mut response = review.respond(&after, object, notes);

@@ -126,7 +126,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some((pod, request)) = Pod::of(object).and_then(|pod| Some((pod, accelerator(pod)?))) else { return };
-    let misfit = node_room::misfit(pod, context).filter(|found| node_room::needs_toleration(found));
+    let misfit = node_room::misfit(pod, context).filter(node_room::needs_toleration);
     let Some(misfit) =
         misfit.filter(|_| !is_reported(pod, context) && !node_room::runs_elsewhere(pod, context))
     else {

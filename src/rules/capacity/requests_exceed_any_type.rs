@@ -136,7 +136,7 @@ const STORAGE: &str = "ephemeral-storage";
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object) else { return };
     let Some(misfit) = node_room::misfit(pod, context) else { return };
-    findings.extend(finding(pod, misfit, context));
+    findings.extend(finding(pod, &misfit, context));
 }
 
 fn finding<'d>(pod: Pod<'d>, misfit: &Misfit, context: &Context<'_, 'd>) -> Option<Finding<'d>> {

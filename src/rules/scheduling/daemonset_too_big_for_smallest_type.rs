@@ -128,7 +128,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if !node_room::is_known(context) {
         return;
     }
-    let loads = node_room::of(context.inventory, context).loads(daemon);
+    let room = node_room::of(context.inventory, context);
+    let loads = room.loads(daemon);
     let found = loads.filter_map(|load| {
         let pool = node_room::pool(&load.pool, context)?;
         Some((severity(load, pool, context)?, load, pool))

@@ -74,11 +74,6 @@ impl<'c> Pins<'c> {
         Self { settings, clusters, by_release: releases.into_iter().map(of_release).collect() }
     }
 
-    /// Whether the settings are the same for every file.
-    pub(crate) fn is_uniform(&self) -> bool {
-        self.by_release.is_empty() && self.settings.overrides.is_empty()
-    }
-
     /// The settings for a file: the overrides of the settings, and the release of the pinned version.
     pub(crate) fn settings_of(&self, cluster: usize, file: usize, name: &str) -> Cow<'_, Settings> {
         let settings = self.settings.of_file(name);
