@@ -152,9 +152,12 @@ fn offer<'d>(finding: Finding<'d>, object: Object<'d>, conversion: Conversion<'d
     if conversion.is_possible() && conversion.changes.iter().any(|change| change.edit().is_none()) {
         help.push_str("; the text has anchors or a spelling that a fix cannot edit");
     }
-    let is_elsewhere = |change: &Change<'d>| !core::ptr::eq(change.node().tree(), object.root().tree());
+    let tree = object.root().tree();
+    // Each object that a kustomization builds has a tree, whatever document its text is in.
+    let is_elsewhere =
+        |change: &Change<'d>| !tree.is_assembled() && !core::ptr::eq(change.node().tree(), tree);
     if conversion.is_possible() && conversion.changes.iter().any(is_elsewhere) {
-        help.push_str("; the EC2NodeClass is in another document, which the fix of an object cannot edit: move the kubelet settings to its `spec.kubelet`");
+        help.push_str("; a fix edits one document, and the node class is in another: move the kubelet settings to `spec.kubelet` of the EC2NodeClass");
     }
     let finding = finding.help(help);
     let title = format!("write the {kind} of v1");
@@ -363,7 +366,11 @@ spec:
             kubelet: {maxPods: 20}
         ");
         let apart = findings(&super::RULE, &format!("{pool}---\n{class}"));
-        assert!(apart.contains("cannot edit: move the kubelet settings to its `spec.kubelet`\n"), "{apart}");
+        assert!(
+            apart
+                .contains("is in another: move the kubelet settings to `spec.kubelet` of the EC2NodeClass\n"),
+            "{apart}"
+        );
         assert!(!apart.contains("fix: "), "{apart}");
     }
 
