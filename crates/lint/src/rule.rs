@@ -89,7 +89,7 @@ impl On {
     }
 }
 
-/// What decides which rules read an object.
+/// The properties of an object that select its rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::struct_excessive_bools, reason = "independent properties of an object")]
 pub(crate) struct Subject<'d> {

@@ -15,7 +15,7 @@ rule! {
     /// Checks that a cluster has one Deployment of Karpenter's controller, and that its replicas elect a leader.
     ///
     /// Deployments with different cluster names are assumed to belong to different clusters. EKS Auto Mode may run next
-    /// to Karpenter: each of them serves the NodePools of its own node class.
+    /// to Karpenter: each serves the NodePools whose `nodeClassRef` has its group.
     ///
     /// ## Why it is bad
     ///
