@@ -251,3 +251,36 @@ fn mistake_within_an_environment_is_reported() {
     assert!(run.stdout.contains("mismatch]"), "{}", run.stdout);
     assert!(!run.stdout.contains("--> prod/"), "{}", run.stdout);
 }
+
+#[test]
+#[cfg(unix)]
+fn report_is_the_same_on_one_core_and_on_many() {
+    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\nspec: {role: a, amiSelectorTerms: [{alias: al2023@v20250505}], subnetSelectorTerms: [{id: subnet-0a1b2c3d}], securityGroupSelectorTerms: [{id: sg-0a1b2c3d}]}\n---\n";
+    const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default}\nspec: {template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}, requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [m5.large]}]}}}\n---\n";
+    let pod = |index: usize| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: pod-{index}}}\nspec: {{nodeSelector: {{karpenter.sh/nodepool: default}}, containers: [{{name: a, image: a, resources: {{requests: {{cpu: {}}}}}}}]}}\n---\n",
+            1 + index % 4
+        )
+    };
+    // More documents than are parsed or checked at once, in folders of several releases.
+    let pods: String = (0..600).map(pod).collect();
+    let all = [CLASS, POOL, &pods].concat();
+    let config = "overrides:\n- {paths: [old/], karpenterVersion: '1.0'}\n- {paths: [middle/], karpenterVersion: '1.6'}\n";
+    let folder = Folder::with(&[
+        ("karpwarden.yaml", config),
+        ("all.yaml", &all),
+        ("old/pods.yaml", &pods),
+        ("middle/pods.yaml", &pods),
+        ("middle/broken.yaml", "a: [\n"),
+    ]);
+    let report = |threads: &str| {
+        let run = folder.run_with("RAYON_NUM_THREADS", threads, &["check", "--format", "json", "."]);
+        (run.status, run.stdout)
+    };
+    let (status, expected) = report("1");
+    assert!(expected.contains("requests-exceed-any-type"), "{status}\n{expected}");
+    for threads in ["2", "4", "4", "4"] {
+        assert!(report(threads) == (status, expected.clone()), "{threads} threads");
+    }
+}
