@@ -45,7 +45,7 @@ impl<'d> Candidate<'d> {
     pub(crate) fn of(
         offer: Offer<'d>,
         checked: &CheckedObject<'d>,
-        locations: &Locations<'d>,
+        locations: &Locations<'_, 'd>,
     ) -> Option<Self> {
         let own = checked.object.root().tree();
         let is_built = own.is_assembled();
@@ -113,7 +113,7 @@ impl<'d> Candidate<'d> {
     }
 
     /// The other places that the fix changes.
-    pub(crate) fn also_changed(&self, locations: &Locations<'d>) -> Vec<RelatedLocation> {
+    pub(crate) fn also_changed(&self, locations: &Locations<'_, 'd>) -> Vec<RelatedLocation> {
         let location = |copy: &Node<'d>| {
             let place = Place::value(*copy);
             let (document, object) = locations.find(&place)?;

@@ -115,6 +115,9 @@ fn check_built(
         report.used_exceptions.extend(outcome.accepted.exceptions);
         report.unchanged += outcome.unchanged;
         offers.count(index, &outcome.findings);
+        if outcome.findings.is_empty() {
+            continue;
+        }
         let names = Names::of(checked.object);
         for mut finding in outcome.findings {
             let is_first = built
@@ -365,22 +368,23 @@ fn shown<'d>(
 }
 
 /// Locations of objects among the inputs, by tree and node.
-pub(crate) struct Locations<'d> {
+pub(crate) struct Locations<'c, 'd> {
     clusters: &'d [Cluster],
     files: FileIndex<'d>,
-    /// Address of each object's tree, order of its root in the tree, and the object; sorted.
-    by_tree: Vec<(usize, usize, CheckedObject<'d>)>,
+    objects: &'c [CheckedObject<'d>],
+    /// Address of each object's tree, order of its root in the tree, and index of the object; sorted.
+    by_tree: Vec<(usize, usize, usize)>,
 }
 
-impl<'d> Locations<'d> {
-    fn new(clusters: &'d [Cluster], built: &[BuiltCluster], objects: &[CheckedObject<'d>]) -> Self {
-        let key = |checked: &CheckedObject<'d>| {
+impl<'c, 'd> Locations<'c, 'd> {
+    fn new(clusters: &'d [Cluster], built: &[BuiltCluster], objects: &'c [CheckedObject<'d>]) -> Self {
+        let key = |(index, checked): (usize, &CheckedObject<'d>)| {
             let root = checked.object.root();
-            (address(root.tree()), root.order(), *checked)
+            (address(root.tree()), root.order(), index)
         };
-        let mut by_tree: Vec<_> = objects.iter().map(key).collect();
-        by_tree.sort_by_key(|(tree, order, _)| (*tree, *order));
-        Self { clusters, files: FileIndex::of(clusters, built), by_tree }
+        let mut by_tree: Vec<_> = objects.iter().enumerate().map(key).collect();
+        by_tree.sort_unstable();
+        Self { clusters, files: FileIndex::of(clusters, built), objects, by_tree }
     }
 
     fn of(&self, checked: &CheckedObject<'d>) -> DocumentLocation<'d> {
@@ -408,7 +412,8 @@ impl<'d> Locations<'d> {
         let node = place.node();
         let key = (address(node.tree()), node.order());
         let at = self.by_tree.partition_point(|(tree, order, _)| (*tree, *order) <= key);
-        let (tree, _, checked) = self.by_tree.get(at.checked_sub(1)?)?;
+        let (tree, _, index) = self.by_tree.get(at.checked_sub(1)?)?;
+        let checked = self.objects.get(*index)?;
         let location = || self.files.find(place).unwrap_or_else(|| self.of(checked));
         (*tree == key.0).then(|| (location(), checked.object))
     }

@@ -32,16 +32,20 @@ use crate::pod_budgets::PodBudgets;
 use crate::pod_labels::PodLabels;
 use crate::pool_order::{FirstPool, PoolOrder};
 
-/// Values by API group and kind.
-type ByGroupAndKind<'d, T> = BTreeMap<&'d str, BTreeMap<&'d str, T>>;
+/// The objects of a group and kind in the order of the input, as indices into all objects.
+#[derive(Debug, Default)]
+struct KindIndex<'d> {
+    indices: Vec<usize>,
+    /// The last object of each name, computed when a rule first looks for an object of the kind.
+    by_name: OnceLock<BTreeMap<&'d str, usize>>,
+}
 
 /// The objects of one cluster.
 #[derive(Debug, Default)]
 pub struct Inventory<'d> {
     name: String,
     objects: Vec<Object<'d>>,
-    /// The indices of objects by group and kind.
-    by_kind: ByGroupAndKind<'d, Vec<usize>>,
+    by_kind: BTreeMap<&'d str, BTreeMap<&'d str, KindIndex<'d>>>,
     complete: bool,
     /// The number of NodePools that the front end left out.
     omitted_pools: usize,
@@ -63,8 +67,6 @@ pub struct Inventory<'d> {
     feature_gates: OnceLock<FeatureGates<'d>>,
     selects_reservations: OnceLock<bool>,
     without_reservations: OnceLock<Option<Object<'d>>>,
-    /// Objects by group, kind and name.
-    by_name: OnceLock<ByGroupAndKind<'d, BTreeMap<&'d str, Object<'d>>>>,
     iam_access: OnceLock<IamAccess<'d>>,
     served_zones: OnceLock<ServedZones<'d>>,
     passed_roles: OnceLock<PassedRoles<'d>>,
@@ -89,10 +91,10 @@ pub struct Inventory<'d> {
 impl<'d> Inventory<'d> {
     /// The inventory of a cluster. `complete` means that an object that is absent here is absent from the cluster.
     pub fn new(name: impl Into<String>, objects: Vec<Object<'d>>, complete: bool) -> Self {
-        let mut by_kind = BTreeMap::<_, BTreeMap<_, Vec<usize>>>::new();
+        let mut by_kind = BTreeMap::<_, BTreeMap<_, KindIndex<'d>>>::new();
         for (index, object) in objects.iter().enumerate() {
             let kinds = by_kind.entry(object.group()).or_default();
-            kinds.entry(object.kind()).or_default().push(index);
+            kinds.entry(object.kind()).or_default().indices.push(index);
         }
         Self { name: name.into(), objects, by_kind, complete, ..Self::default() }
     }
@@ -136,7 +138,11 @@ impl<'d> Inventory<'d> {
     }
 
     fn indices(&self, group: &str, kind: &str) -> &[usize] {
-        self.by_kind.get(group).and_then(|kinds| kinds.get(kind)).map_or(&[], Vec::as_slice)
+        self.of_kind(group, kind).map_or(&[], |of_kind| &of_kind.indices)
+    }
+
+    fn of_kind(&self, group: &str, kind: &str) -> Option<&KindIndex<'d>> {
+        self.by_kind.get(group)?.get(kind)
     }
 
     /// The NodePools as the scheduler sees them, including NodePools of version v1beta1.
@@ -223,15 +229,12 @@ impl<'d> Inventory<'d> {
     /// The object of a cluster-scoped kind with a name, in any version; the last object if the input repeats the name. The
     /// namespace is ignored, as the API server ignores it.
     pub fn find(&self, group: &str, kind: &str, name: &str) -> Option<Object<'d>> {
-        let by_name = self.by_name.get_or_init(|| {
-            let mut groups = BTreeMap::<_, BTreeMap<_, BTreeMap<_, _>>>::new();
-            for object in &self.objects {
-                let kinds = groups.entry(object.group()).or_default();
-                kinds.entry(object.kind()).or_default().insert(object.name(), *object);
-            }
-            groups
+        let of_kind = self.of_kind(group, kind)?;
+        let by_name = of_kind.by_name.get_or_init(|| {
+            let named = |index: &usize| Some((self.objects.get(*index)?.name(), *index));
+            of_kind.indices.iter().filter_map(named).collect()
         });
-        by_name.get(group)?.get(kind)?.get(name).copied()
+        self.objects.get(*by_name.get(name)?).copied()
     }
 
     /// Number of objects of a group and kind, in any version.

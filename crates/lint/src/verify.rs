@@ -69,7 +69,7 @@ pub(crate) fn add_fixes<'d>(
     driver: &Driver<'_>,
     built: &'d [BuiltCluster],
     objects: &[CheckedObject<'d>],
-    locations: &Locations<'d>,
+    locations: &Locations<'_, 'd>,
     offers: Offers<'d>,
     report: &mut Report,
 ) {

@@ -223,9 +223,12 @@ pub fn names_value_files(object: Object<'_>) -> bool {
 /// Source: `spec.kubeConfig` of Flux's HelmRelease v2; `spec.destination` of Argo CD's Application, where `in-cluster` and
 /// `https://kubernetes.default.svc` are the cluster that Argo CD runs in.
 pub fn of_this_cluster(object: Object<'_>) -> Option<ChartValues<'_>> {
+    of(object).filter(|_| object.form() != Form::Api || !installs_elsewhere(object))
+}
+
+fn installs_elsewhere(object: Object<'_>) -> bool {
     let destination = |key| object.str_at(&["spec", "destination", key]);
-    let is_remote = object.at(&["spec", "kubeConfig"]).is_some()
+    object.at(&["spec", "kubeConfig"]).is_some()
         || destination("name").is_some_and(|name| name != "in-cluster")
-        || destination("server").is_some_and(|server| server != "https://kubernetes.default.svc");
-    of(object).filter(|_| object.form() != Form::Api || !is_remote)
+        || destination("server").is_some_and(|server| server != "https://kubernetes.default.svc")
 }

@@ -118,8 +118,8 @@ fn agreed<'d>(mut texts: impl Iterator<Item = IdentityText<'d>>) -> Option<Ident
 /// Whether an object is the controller's service account.
 pub fn is_service_account(object: Object<'_>) -> bool {
     const SERVICE_ACCOUNT: Kind = Kind::of("", "v1", "ServiceAccount");
-    let label = object.metadata().label("app.kubernetes.io/name").and_then(Node::as_str);
-    object.is(SERVICE_ACCOUNT) && (object.name() == "karpenter" || label == Some("karpenter"))
+    let label = || object.metadata().label("app.kubernetes.io/name").and_then(Node::as_str);
+    object.is(SERVICE_ACCOUNT) && (object.name() == "karpenter" || label() == Some("karpenter"))
 }
 
 /// Returns the region in the address of an EKS API server: `https://<id>.gr7.eu-west-1.eks.amazonaws.com`.

@@ -77,7 +77,8 @@ impl Eq for Object<'_> {}
 impl<'d> Object<'d> {
     /// Returns the objects of a document. Empty if the document has nothing that rules could check.
     pub fn all(tree: &'d Tree) -> Vec<Self> {
-        let mut objects = Vec::new();
+        // Most documents are one object.
+        let mut objects = Vec::with_capacity(1);
         unpack(tree.root(), &mut objects);
         if objects.is_empty() {
             objects = kindless(tree.root());

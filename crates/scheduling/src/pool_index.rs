@@ -36,7 +36,8 @@ pub struct PoolIndex<'d> {
 pub struct PoolGroup<'d> {
     /// The NodePools in the order of the input.
     pub pools: Vec<Object<'d>>,
-    by_name: BTreeMap<&'d str, Object<'d>>,
+    /// Indices of the NodePools.
+    by_name: BTreeMap<&'d str, usize>,
     /// The nodes that they launch, without the label with the name.
     pub template: NodeTemplate<'d>,
 }
@@ -53,17 +54,18 @@ impl<'d> PoolIndex<'d> {
     /// Indexes NodePools.
     pub fn of(objects: impl Iterator<Item = Object<'d>>) -> Self {
         let mut pools = Self { is_known: true, ..Self::default() };
-        let mut converted: Vec<(usize, Object<'d>, PoolGroup<'d>)> = Vec::new();
+        let mut converted: Vec<(usize, Object<'d>, NodeTemplate<'d>)> = Vec::new();
         for object in objects {
             pools.is_known &= is_of_this_provider(node_class_group(object));
-            converted.push((pools.count, object, PoolGroup::of(object)));
+            let template = NodePool::of(object).map(NodeTemplate::of).unwrap_or_default();
+            converted.push((pools.count, object, template));
             pools.count += 1;
         }
-        converted.sort_by(|(_, _, one), (_, _, other)| one.template.cmp(&other.template));
+        converted.sort_by(|(_, _, one), (_, _, other)| one.cmp(other));
         let mut groups: Vec<(usize, PoolGroup<'d>)> = Vec::new();
-        for (position, object, group) in converted {
-            if groups.last().is_none_or(|(_, last)| last.template != group.template) {
-                groups.push((position, group));
+        for (position, object, template) in converted {
+            if groups.last().is_none_or(|(_, last)| last.template != template) {
+                groups.push((position, PoolGroup { pools: Vec::new(), by_name: BTreeMap::new(), template }));
             }
             if let Some((_, group)) = groups.last_mut() {
                 group.add(object);
@@ -228,19 +230,15 @@ impl<'d> PoolGroup<'d> {
     /// The first NodePool whose name is accepted, or the first of all if no name is required.
     pub fn named(&self, names: Option<&Requirement<'d>>) -> Option<Object<'d>> {
         let Some(names) = names else { return self.pools.first().copied() };
-        match names.listed() {
-            Some(names) => names.iter().find_map(|name| self.by_name.get(name).copied()),
-            None => self.by_name.iter().find(|(name, _)| names.has(name)).map(|(_, pool)| *pool),
-        }
-    }
-
-    fn of(object: Object<'d>) -> Self {
-        let template = NodePool::of(object).map(NodeTemplate::of).unwrap_or_default();
-        Self { pools: Vec::new(), by_name: BTreeMap::new(), template }
+        let index = match names.listed() {
+            Some(names) => names.iter().find_map(|name| self.by_name.get(name)),
+            None => self.by_name.iter().find(|(name, _)| names.has(name)).map(|(_, index)| index),
+        };
+        self.pools.get(*index?).copied()
     }
 
     fn add(&mut self, pool: Object<'d>) {
+        self.by_name.entry(pool.name()).or_insert(self.pools.len());
         self.pools.push(pool);
-        self.by_name.entry(pool.name()).or_insert(pool);
     }
 }

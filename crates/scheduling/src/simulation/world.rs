@@ -1,5 +1,6 @@
 //! The cluster that a simulation starts from.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -76,7 +77,8 @@ pub(super) struct Input<'i, 'd> {
     pub(super) objects: &'i [Object<'d>],
     pub(super) settings: &'d SimulationSettings,
     pub(super) names: Rc<ResourceNames<'d>>,
-    namespaces: Namespaces<'d>,
+    /// Computed when a pod is first read.
+    namespaces: OnceCell<Namespaces<'d>>,
     storage: Storage<'d>,
     default_spreads: DefaultSpreads<'d>,
 }
@@ -104,7 +106,7 @@ impl<'i, 'd> Input<'i, 'd> {
             objects,
             settings,
             names: Rc::new(ResourceNames::new()),
-            namespaces: Namespaces::of(objects),
+            namespaces: OnceCell::new(),
             storage: Storage::of(objects, settings.release),
             default_spreads: DefaultSpreads::of(objects, settings),
         }
@@ -186,7 +188,8 @@ impl<'i, 'd> Input<'i, 'd> {
     }
 
     pub(super) fn shape(&self, pod: &InputPod<'d>) -> PodShape<'d> {
-        let reader = Reader { names: &self.names, namespaces: &self.namespaces, release: self.release() };
+        let namespaces = self.namespaces.get_or_init(|| Namespaces::of(self.objects));
+        let reader = Reader { names: &self.names, namespaces, release: self.release() };
         let mut shape = PodShape::read(pod.pod, pod.namespace, reader);
         self.default_spreads.add_to(&mut shape, pod);
         shape
