@@ -62,6 +62,8 @@ pub(crate) enum Command {
     Collect(Collect),
     /// Show what Karpenter may disrupt, when, and what stands in the way
     Disruption(Box<Disruption>),
+    /// Run the language server, which an editor starts, on standard input and output
+    Lsp,
     /// Print the documentation of rules, symptoms and families
     Explain(Explain),
     /// List the rules and symptoms

@@ -12,6 +12,7 @@ mod explain;
 mod fix;
 mod init;
 mod input;
+mod lsp;
 mod man;
 mod markdown;
 mod output;
@@ -62,6 +63,7 @@ fn run_command(command: Command, color: Color) -> io::Result<Status> {
         Command::Upgrade(upgrade) => upgrade::run(*upgrade, color),
         Command::Simulate(simulate) => simulate::run(*simulate, color),
         Command::Collect(collect) => collect::run(&collect, color),
+        Command::Lsp => lsp::run(),
         Command::Disruption(disruption) => disruption::run(*disruption, color),
         Command::Explain(explain) => explain::run(&explain, color),
         Command::Rules(rules) => rules::run(&rules, color),

@@ -19,6 +19,7 @@ mod folder;
 mod formats;
 mod getting_started;
 mod kustomize;
+mod lsp;
 mod pipes;
 mod reading;
 mod reporting;

@@ -127,7 +127,8 @@ impl Input {
         }
     }
 
-    fn parsed(&self, bytes: Vec<u8>, limits: &Limits) -> Loaded {
+    /// Parses bytes as the content of the input.
+    pub(crate) fn parsed(&self, bytes: Vec<u8>, limits: &Limits) -> Loaded {
         let encoding = Encoding::of(&bytes);
         let is_relevant = self.is_relevant(&bytes, limits);
         let file = File::from_bytes(self.name.clone(), bytes, limits);

@@ -14,4 +14,4 @@ pub(crate) use clusters::{ClusterInputs, by_cluster, count};
 pub(crate) use compressed::each_text;
 pub(crate) use file::{Input, Loaded, read_error};
 pub(crate) use patterns::Patterns;
-pub(crate) use walk::Wanted;
+pub(crate) use walk::{Wanted, is_manifest};

@@ -14,7 +14,7 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
-    pub(super) fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self { sets: Vec::new() }
     }
 

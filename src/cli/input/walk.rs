@@ -78,7 +78,7 @@ fn walk(folder: &Path, search: &Search<'_>) -> Vec<Input> {
         match entry {
             Ok(entry) => {
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                if is_file && (wanted == Wanted::Texts || has_extension(entry.path())) {
+                if is_file && (wanted == Wanted::Texts || is_manifest(entry.path())) {
                     inputs.push(Input::file(entry.into_path(), base));
                 }
             }
@@ -86,7 +86,7 @@ fn walk(folder: &Path, search: &Search<'_>) -> Vec<Input> {
                 let (path, reason) = walk_error(&error, base);
                 let path = path.as_deref().unwrap_or(folder);
                 // A link to nothing is no manifest, unless its name says so.
-                let is_other = wanted == Wanted::Manifests && !has_extension(path) && is_broken_link(path);
+                let is_other = wanted == Wanted::Manifests && !is_manifest(path) && is_broken_link(path);
                 if !is_other {
                     inputs.push(Input::unreadable(path, reason, base));
                 }
@@ -100,7 +100,8 @@ fn is_broken_link(path: &Path) -> bool {
     path.is_symlink() && !path.exists()
 }
 
-fn has_extension(path: &Path) -> bool {
+/// Whether a folder walk takes a file with this path.
+pub(crate) fn is_manifest(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }

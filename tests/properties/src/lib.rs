@@ -11,6 +11,7 @@ pub mod diagnosis;
 pub mod fixes;
 mod formats;
 mod input;
+pub mod language_server;
 mod locations;
 pub mod manifests;
 pub mod page;

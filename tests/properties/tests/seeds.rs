@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use karpwarden_test_properties::{
-    admission, diagnosis, fixes, manifests, page, placement, user_data, values,
+    admission, diagnosis, fixes, language_server, manifests, page, placement, user_data, values,
 };
 
 /// Number of beginnings of each seed.
@@ -111,6 +111,18 @@ fn judges_disruption_of_any_objects() {
 fn the_page_gives_the_report_of_the_command_line() {
     for target in ["page", "manifests"] {
         replay_text(target, page::assert_page);
+    }
+}
+
+#[test]
+fn the_language_server_answers_every_request() {
+    replay("language_server", language_server::assert_messages);
+}
+
+#[test]
+fn diagnostics_and_edits_are_within_their_documents() {
+    for target in ["manifests", "fixes"] {
+        replay_text(target, language_server::assert_documents);
     }
 }
 

@@ -1,0 +1,73 @@
+//! Fixes as code actions.
+
+use std::collections::BTreeMap;
+
+use lint::report::ReportedFix;
+use lsp_types::{
+    CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, DocumentChanges, OneOf,
+    OptionalVersionedTextDocumentIdentifier, Range, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
+};
+
+use crate::diagnostics::View;
+use crate::documents::OpenDocuments;
+use crate::lines::overlap;
+
+/// The code actions for a range of a document: the fix of each finding there.
+pub(crate) fn in_range(
+    view: View<'_>,
+    open: &OpenDocuments,
+    uri: &Uri,
+    range: Range,
+    context: &CodeActionContext,
+) -> Vec<CodeActionOrCommand> {
+    let asks_for_fixes = context.only.as_ref().is_none_or(|kinds| kinds.iter().any(includes_fixes));
+    let Some((name, file)) = view.file(uri).filter(|_| asks_for_fixes && view.client.edits_versions) else {
+        return Vec::new();
+    };
+    let there = view.findings(name, file).filter(|found| overlap(found.range, range));
+    let actions = there.filter_map(|found| {
+        let fix = found.finding.fix.as_ref()?;
+        Some(CodeActionOrCommand::CodeAction(CodeAction {
+            title: title(fix, found.finding.rule),
+            kind: Some(CodeActionKind::QUICKFIX),
+            diagnostics: Some(vec![view.diagnostic(&found)]),
+            edit: Some(edit(view, open, fix)?),
+            is_preferred: Some(fix.safe),
+            ..CodeAction::default()
+        }))
+    });
+    actions.collect()
+}
+
+/// Whether a kind that the editor asks for is `quickfix` or a kind above it.
+fn includes_fixes(kind: &CodeActionKind) -> bool {
+    kind.as_str().is_empty() || *kind == CodeActionKind::QUICKFIX
+}
+
+fn title(fix: &ReportedFix, rule: &str) -> String {
+    let kind = if fix.safe { "Fix" } else { "Unsafe fix" };
+    format!("{kind}: {} ({rule})", fix.title)
+}
+
+/// The edits of a fix; `None` if a file of it is not known.
+fn edit(view: View<'_>, open: &OpenDocuments, fix: &ReportedFix) -> Option<WorkspaceEdit> {
+    let mut by_file: BTreeMap<&str, Vec<OneOf<TextEdit, _>>> = BTreeMap::new();
+    for edit in &fix.edits {
+        let range = view.checked.files.get(&edit.file)?.range(edit.offset, edit.end_offset);
+        let edit_of_text = TextEdit { range, new_text: edit.text.clone() };
+        by_file.entry(&edit.file).or_default().push(OneOf::Left(edit_of_text));
+    }
+    let documents = by_file.into_iter().map(|(name, edits)| {
+        let uri = view.checked.files.get(name)?.uri.clone();
+        let version = open.get(&uri).map(|document| document.version);
+        Some(TextDocumentEdit {
+            text_document: OptionalVersionedTextDocumentIdentifier { uri, version },
+            edits,
+        })
+    });
+    let documents: Vec<_> = documents.collect::<Option<_>>()?;
+    Some(WorkspaceEdit {
+        document_changes: Some(DocumentChanges::Edits(documents)),
+        ..WorkspaceEdit::default()
+    })
+}

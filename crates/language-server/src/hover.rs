@@ -1,0 +1,24 @@
+//! The page of a rule at its finding.
+
+use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position, Range, Uri};
+
+use crate::diagnostics::View;
+use crate::lines::overlap;
+
+/// The pages of the rules whose findings are at a position. `page` gives the page of a rule.
+pub(crate) fn at(
+    view: View<'_>,
+    uri: &Uri,
+    position: Position,
+    page: impl Fn(&str) -> Option<String>,
+) -> Option<Hover> {
+    let (name, file) = view.file(uri)?;
+    let point = Range { start: position, end: position };
+    let there: Vec<_> = view.findings(name, file).filter(|found| overlap(found.range, point)).collect();
+    let mut rules: Vec<&str> = there.iter().map(|found| found.finding.rule).collect();
+    rules.dedup();
+    let pages: Vec<String> = rules.into_iter().filter_map(page).collect();
+    let contents = MarkupContent { kind: MarkupKind::Markdown, value: pages.join("\n---\n\n") };
+    let range = there.first()?.range;
+    (!pages.is_empty()).then_some(Hover { contents: HoverContents::Markup(contents), range: Some(range) })
+}

@@ -1,0 +1,26 @@
+//! The protocol of the language server, without files and without rules: a [`Session`] turns messages of an editor into checks of a
+//! [`Workspace`], and the findings into diagnostics, code actions and hovers.
+//!
+//! ```text
+//! editor ──▶ messages ──▶ session ──▶ open documents ──▶ workspace ──▶ reports
+//! editor ◀── diagnostics, code actions, hovers ◀───────────────────────┘
+//! ```
+//!
+//! Source: the Language Server Protocol 3.17.
+
+mod actions;
+mod client;
+mod diagnostics;
+mod documents;
+mod hover;
+mod lines;
+mod session;
+mod uri;
+mod workspace;
+
+pub use documents::{OpenDocument, OpenDocuments};
+pub use lsp_server::{Connection, Message, Notification, Request, RequestId, Response};
+pub use lsp_types as protocol;
+pub use session::{Session, Start};
+pub use uri::{from_path, path_of};
+pub use workspace::{Checked, CheckedFile, ConfigProblem, Workspace};

@@ -1,0 +1,72 @@
+//! What a session needs from the program around it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use lint::report::Report;
+use lsp_types::{Range, Uri};
+use manifest::source::{Source, Span};
+
+use crate::documents::{OpenDocument, OpenDocuments};
+use crate::lines::Lines;
+
+/// The files around the open documents.
+pub trait Workspace {
+    /// Checks the open documents, each together with the files of its folder.
+    fn check(&mut self, open: &OpenDocuments) -> Vec<Checked>;
+
+    /// Reads the files again at the next check, because files on disk have changed.
+    fn reload(&mut self);
+
+    /// Adds folders of the editor, and removes others.
+    fn change_folders(&mut self, added: Vec<PathBuf>, removed: &[PathBuf]);
+
+    /// The documentation of a rule as Markdown.
+    fn page(&self, rule: &str) -> Option<String>;
+}
+
+/// The result of checking a folder.
+#[derive(Debug)]
+pub struct Checked {
+    /// The report.
+    pub report: Report,
+    /// The files of the report, by name.
+    pub files: BTreeMap<String, CheckedFile>,
+    /// Errors in the config file. With any, nothing is checked.
+    pub config_problems: Vec<ConfigProblem>,
+}
+
+/// A file of a report.
+#[derive(Debug)]
+pub struct CheckedFile {
+    pub(crate) uri: Uri,
+    pub(crate) source: Arc<Source>,
+    has_mark: bool,
+    lines: OnceLock<Lines>,
+}
+
+impl CheckedFile {
+    /// A file with its address, and the text that was checked. `open` is the document if the editor has opened the file.
+    pub fn new(uri: Uri, source: Arc<Source>, open: Option<&OpenDocument>) -> Self {
+        let has_mark = open.is_some_and(|document| document.text.starts_with('\u{feff}'));
+        Self { uri, source, has_mark, lines: OnceLock::new() }
+    }
+
+    /// The range between two offsets of a report, which do not count a byte order mark.
+    pub(crate) fn range(&self, start: usize, end: usize) -> Range {
+        let lines = self.lines.get_or_init(|| Lines::of(self.source.text(), self.has_mark));
+        Range { start: lines.position(start), end: lines.position(end) }
+    }
+}
+
+/// An error in a config file.
+#[derive(Debug)]
+pub struct ConfigProblem {
+    /// The config file.
+    pub file: CheckedFile,
+    /// The place of the error.
+    pub span: Span,
+    /// The message.
+    pub message: String,
+}

@@ -1,0 +1,311 @@
+//! The language server, as an editor talks to it.
+
+use std::collections::BTreeMap;
+use std::io::{BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use language_server::{Message, Notification, Request, from_path};
+use serde_json::{Value, json};
+
+use crate::folder::Folder;
+
+const POOL: &str = "apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: clas}
+      requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+";
+const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: class}
+spec:
+  instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{tags: {a: b}}]
+  securityGroupSelectorTerms: [{tags: {a: b}}]
+";
+/// What the check says of these files.
+const DANGLING: &str = "6:73 nodeclass-ref-dangling 2";
+const ARN: &str = "4:19 instance-profile-is-arn 1";
+
+/// An editor that has started the language server.
+struct Editor {
+    server: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    requests: i32,
+    /// The diagnostics that the editor shows, by address.
+    shown: BTreeMap<String, Vec<Value>>,
+}
+
+impl Editor {
+    /// Starts the server without a message.
+    fn silent() -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_karpwarden"));
+        command.arg("lsp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut server = command.spawn().unwrap();
+        let (input, output) = (server.stdin.take(), BufReader::new(server.stdout.take().unwrap()));
+        Self { server, input, output, requests: 0, shown: BTreeMap::new() }
+    }
+
+    /// Starts the server with the folders of the editor.
+    fn with_folders(folders: &[&Path]) -> Self {
+        let mut editor = Self::silent();
+        let folders: Vec<Value> = folders.iter().map(|path| json!({"uri": uri(path), "name": "a"})).collect();
+        let capabilities = json!({
+            "workspace": {"workspaceEdit": {"documentChanges": true}},
+            "textDocument": {"publishDiagnostics": {"relatedInformation": true, "codeDescriptionSupport": true}},
+        });
+        editor.ask("initialize", &json!({"capabilities": capabilities, "workspaceFolders": folders}));
+        editor.tell("initialized", json!({}));
+        editor
+    }
+
+    fn send(&mut self, message: &Message) {
+        message.write(self.input.as_mut().unwrap()).unwrap();
+    }
+
+    fn tell(&mut self, method: &str, params: Value) {
+        self.send(&Message::Notification(Notification { method: method.to_owned(), params }));
+    }
+
+    /// Sends a request and returns the result, or the error. Takes the diagnostics that come before it.
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.requests += 1;
+        let request = Request { id: self.requests.into(), method: method.to_owned(), params: params.clone() };
+        self.send(&Message::Request(request));
+        loop {
+            match Message::read(&mut self.output).unwrap().unwrap() {
+                Message::Response(response) => {
+                    assert_eq!(response.id, self.requests.into());
+                    return response.response_result.unwrap_or_else(|error| json!({"error": error}));
+                }
+                Message::Notification(Notification { method, params }) => {
+                    assert_eq!(method, "textDocument/publishDiagnostics");
+                    let diagnostics = params["diagnostics"].as_array().unwrap().clone();
+                    self.shown.insert(params["uri"].as_str().unwrap().to_owned(), diagnostics);
+                }
+                Message::Request(request) => panic!("{request:?}"),
+            }
+        }
+    }
+
+    fn open(&mut self, path: &Path, text: &str) {
+        let document = json!({"uri": uri(path), "languageId": "yaml", "version": 1, "text": text});
+        self.tell("textDocument/didOpen", json!({"textDocument": document}));
+    }
+
+    fn change(&mut self, path: &Path, text: &str) {
+        let document = json!({"uri": uri(path), "version": 2});
+        let change = json!({"textDocument": document, "contentChanges": [{"text": text}]});
+        self.tell("textDocument/didChange", change);
+    }
+
+    /// What the editor shows for a file: line, column, rule and severity of each diagnostic.
+    fn diagnostics(&mut self, path: &Path) -> Vec<String> {
+        // The server checks before it answers.
+        self.ask(
+            "textDocument/hover",
+            &json!({"textDocument": {"uri": "x:"}, "position": {"line": 0, "character": 0}}),
+        );
+        let shown = self.shown.get(&uri(path)).into_iter().flatten();
+        let line = |diagnostic: &Value| {
+            let start = &diagnostic["range"]["start"];
+            let rule = diagnostic["code"].as_str().or(diagnostic["message"].as_str()).unwrap();
+            format!("{}:{} {rule} {}", start["line"], start["character"], diagnostic["severity"])
+        };
+        shown.map(line).collect()
+    }
+
+    /// Ends the session as the protocol demands. Returns the exit status.
+    fn end(mut self) -> Option<i32> {
+        assert_eq!(self.ask("shutdown", &Value::Null), Value::Null);
+        self.tell("exit", Value::Null);
+        self.server.wait().unwrap().code()
+    }
+}
+
+fn uri(path: &Path) -> String {
+    from_path(path).unwrap().as_str().to_owned()
+}
+
+#[test]
+fn checks_an_open_document_with_the_files_of_its_folder() {
+    let folder = Folder::with(&[("pool.yaml", POOL), ("class.yaml", CLASS)]);
+    let (pool, class) = (folder.path("pool.yaml"), folder.path("class.yaml"));
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&pool, POOL);
+    assert_eq!(editor.diagnostics(&pool), [DANGLING]);
+    assert!(editor.shown[&uri(&pool)][0]["message"].as_str().unwrap().contains("did you mean `class`?"));
+    assert!(!editor.shown.contains_key(&uri(&class)), "the file is not open");
+    editor.change(&pool, &POOL.replace("clas}", "class}"));
+    assert!(editor.diagnostics(&pool).is_empty());
+    editor.open(&class, CLASS);
+    assert_eq!(editor.diagnostics(&class), [ARN]);
+    // The name of the open class counts, not the name on disk.
+    editor.change(&class, &CLASS.replace("name: class", "name: other"));
+    assert_eq!(editor.diagnostics(&pool), ["6:73 nodeclass-ref-dangling 3"]);
+    editor.tell("textDocument/didClose", json!({"textDocument": {"uri": uri(&class)}}));
+    assert!(editor.diagnostics(&pool).is_empty());
+    assert!(editor.diagnostics(&class).is_empty());
+    assert_eq!(editor.end(), Some(0));
+}
+
+#[test]
+fn a_document_that_is_not_saved_yet_belongs_to_its_folder() {
+    let folder = Folder::with(&[("pool.yaml", POOL)]);
+    let (pool, class) = (folder.path("pool.yaml"), folder.path("new/class.yaml"));
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&pool, POOL);
+    assert!(editor.diagnostics(&pool).is_empty(), "the folder has no EC2NodeClass");
+    editor.open(&class, CLASS);
+    assert_eq!(
+        (editor.diagnostics(&pool), editor.diagnostics(&class)),
+        (vec![DANGLING.to_owned()], vec![ARN.to_owned()])
+    );
+    editor.change(&class, &CLASS.replace("name: class", "name: clas"));
+    assert!(editor.diagnostics(&pool).is_empty());
+}
+
+#[test]
+fn offers_the_fix_and_the_page_of_a_rule() {
+    let folder = Folder::with(&[("class.yaml", CLASS)]);
+    let class = folder.path("class.yaml");
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&class, CLASS);
+    let at = json!({"line": 4, "character": 30});
+    let document = json!({"uri": uri(&class)});
+    let page = editor.ask("textDocument/hover", &json!({"textDocument": document, "position": at}));
+    assert!(page["contents"]["value"].as_str().unwrap().starts_with("# instance-profile-is-arn"));
+    let context = |only: &str| json!({"diagnostics": [], "only": [only]});
+    let mut actions = |only: &str| {
+        let range = json!({"start": at, "end": at});
+        let params = json!({"textDocument": document, "range": range, "context": context(only)});
+        editor.ask("textDocument/codeAction", &params)
+    };
+    assert_eq!(actions("refactor"), json!([]));
+    let actions = actions("quickfix");
+    let [action] = actions.as_array().unwrap().as_slice() else { panic!("{actions}") };
+    assert_eq!(action["title"], "Fix: write the profile's name (instance-profile-is-arn)");
+    assert_eq!((&action["isPreferred"], &action["kind"]), (&json!(true), &json!("quickfix")));
+    let change = &action["edit"]["documentChanges"][0];
+    assert_eq!(change["textDocument"], json!({"uri": uri(&class), "version": 1}));
+    let edit = json!({
+        "newText": "nodes",
+        "range": {"start": {"line": 4, "character": 19}, "end": {"line": 4, "character": 67}},
+    });
+    assert_eq!(change["edits"], json!([edit]));
+    editor.change(&class, &CLASS.replace("arn:aws:iam::111122223333:instance-profile/nodes", "nodes"));
+    assert!(editor.diagnostics(&class).is_empty());
+}
+
+#[test]
+fn applies_the_config_file_and_shows_its_errors() {
+    let config = "rules: {instance-profile-is-arn: warn}\nexclude: [old]\n";
+    let folder =
+        Folder::with(&[("karpwarden.yaml", config), ("class.yaml", CLASS), ("old/class.yaml", CLASS)]);
+    let [settings, class, old] =
+        ["karpwarden.yaml", "class.yaml", "old/class.yaml"].map(|name| folder.path(name));
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&class, CLASS);
+    editor.open(&old, CLASS);
+    assert_eq!(editor.diagnostics(&class), ["4:19 instance-profile-is-arn 2"]);
+    assert!(editor.diagnostics(&old).is_empty(), "excluded");
+    std::fs::write(&settings, "rules: {instance-profile-is-ar: warn}\n").unwrap();
+    editor.tell("workspace/didChangeWatchedFiles", json!({"changes": []}));
+    let [error] = editor.diagnostics(&settings).try_into().unwrap();
+    assert!(
+        error.starts_with("0:8 ") && error.contains("did you mean `instance-profile-is-arn`?"),
+        "{error}"
+    );
+    assert!(editor.diagnostics(&class).is_empty(), "without settings nothing is checked");
+    std::fs::write(&settings, config).unwrap();
+    editor.tell("textDocument/didSave", json!({"textDocument": {"uri": uri(&settings)}}));
+    assert!(editor.diagnostics(&settings).is_empty());
+    assert_eq!(editor.diagnostics(&class), ["4:19 instance-profile-is-arn 2"]);
+}
+
+#[test]
+fn checks_a_document_outside_the_folders_alone() {
+    let inside = Folder::with(&[("a.yaml", POOL)]);
+    let outside = Folder::with(&[(".gitignore", "local.yaml"), ("local.yaml", CLASS), ("pool.yaml", POOL)]);
+    let (local, pool) = (outside.path("local.yaml"), outside.path("pool.yaml"));
+    let mut editor = Editor::with_folders(&[&inside.path("")]);
+    editor.open(&local, CLASS);
+    editor.open(&pool, POOL);
+    assert_eq!(editor.diagnostics(&local), [ARN]);
+    assert!(editor.diagnostics(&pool).is_empty(), "alone");
+    // A folder does not read the files that Git ignores, so the class is still alone, and the pool is not.
+    let event = json!({"added": [{"uri": uri(&outside.path("")), "name": "b"}], "removed": []});
+    editor.tell("workspace/didChangeWorkspaceFolders", json!({"event": event}));
+    let class = outside.path("class.yaml");
+    editor.open(&class, CLASS);
+    assert_eq!(
+        (editor.diagnostics(&local), editor.diagnostics(&class)),
+        (vec![ARN.to_owned()], vec![ARN.to_owned()])
+    );
+    assert_eq!(editor.diagnostics(&pool), [DANGLING]);
+    let event = json!({"added": [], "removed": [{"uri": uri(&outside.path("")), "name": "b"}]});
+    editor.tell("workspace/didChangeWorkspaceFolders", json!({"event": event}));
+    assert!(editor.diagnostics(&pool).is_empty(), "alone again");
+}
+
+#[test]
+fn says_nothing_about_files_that_have_nothing_to_do_with_karpenter() {
+    let workload = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {template: {spec: {containers: [{name: a, image: a:1}, {name: a}]}}}\n";
+    let folder = Folder::with(&[("a.yaml", workload), ("b.yaml", "a: [")]);
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    for name in ["a.yaml", "b.yaml"] {
+        let path = folder.path(name);
+        editor.open(&path, &std::fs::read_to_string(&path).unwrap());
+        assert!(editor.diagnostics(&path).is_empty());
+    }
+    let path = folder.path("b.yaml");
+    editor.change(&path, "apiVersion: karpenter.sh/v1\nkind: [");
+    let [error] = editor.diagnostics(&path).try_into().unwrap();
+    assert!(error.starts_with("1:") && error.contains("this document is not checked"), "{error}");
+}
+
+#[test]
+fn reads_files_again_that_change_on_disk() {
+    let folder = Folder::with(&[("pool.yaml", POOL), ("class.yaml", CLASS)]);
+    let pool = folder.path("pool.yaml");
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&pool, POOL);
+    assert_eq!(editor.diagnostics(&pool), [DANGLING]);
+    folder.write("class.yaml", CLASS.replace("name: class", "name: clas").as_bytes());
+    editor.tell("workspace/didChangeWatchedFiles", json!({"changes": []}));
+    assert!(editor.diagnostics(&pool).is_empty());
+}
+
+#[test]
+fn mistakes_of_an_editor_get_an_error() {
+    let mut editor = Editor::with_folders(&[]);
+    let error = |result: &Value| result["error"]["code"].as_i64();
+    assert_eq!(error(&editor.ask("textDocument/definition", &json!({}))), Some(-32601));
+    assert_eq!(error(&editor.ask("textDocument/hover", &json!({}))), Some(-32602));
+    assert_eq!(editor.ask("shutdown", &Value::Null), Value::Null);
+    assert_eq!(error(&editor.ask("textDocument/hover", &json!({}))), Some(-32600));
+    let mut editor = Editor::silent();
+    assert_eq!(error(&editor.ask("textDocument/hover", &json!({}))), Some(-32002));
+    assert_eq!(error(&editor.ask("initialize", &json!({"capabilities": 1}))), Some(-32602));
+    assert!(editor.ask("initialize", &json!({"capabilities": {}}))["capabilities"].is_object());
+    assert_eq!(editor.end(), Some(0));
+}
+
+#[test]
+fn an_end_that_the_editor_did_not_ask_for_is_not_a_success() {
+    let mut editor = Editor::with_folders(&[]);
+    editor.tell("exit", Value::Null);
+    assert_eq!(editor.server.wait().unwrap().code(), Some(1));
+    let mut editor = Editor::with_folders(&[]);
+    drop(editor.input.take());
+    assert_eq!(editor.server.wait().unwrap().code(), Some(1));
+    let mut editor = Editor::with_folders(&[]);
+    editor.input.as_mut().unwrap().write_all(b"Content-Length: 3\r\n\r\n{a}").unwrap();
+    assert_eq!(editor.server.wait().unwrap().code(), Some(2));
+}

@@ -1,0 +1,252 @@
+//! Messages of an editor to the language server, and documents that are open in it.
+
+#![expect(
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a message of another shape is a property that does not hold"
+)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use karpwarden::lint::check::Cluster;
+use karpwarden::lint::settings::Settings;
+use karpwarden::manifest::File;
+use karpwarden::manifest::limits::Limits;
+use karpwarden::{REGISTRY, reference};
+use language_server::protocol::{
+    CodeActionOrCommand, Diagnostic, DocumentChanges, OneOf, PublishDiagnosticsParams, Range, TextEdit,
+    WorkspaceEdit,
+};
+use language_server::{
+    Checked, CheckedFile, Message, Notification, OpenDocuments, Request, Session, Start, Workspace, from_path,
+};
+use serde_json::{Value, json};
+
+use crate::input::Texts;
+
+/// Sends messages: the first line is the parameters of `initialize`, each further line a message. Every request gets one response,
+/// and every diagnostic is within its document. The bytes are also read as a stream of messages.
+pub fn assert_messages(bytes: &[u8]) {
+    let mut stream = bytes;
+    while let Ok(Some(_)) = Message::read(&mut stream) {}
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let first = lines.next().and_then(|line| serde_json::from_slice(line).ok());
+    let mut session = session(first.unwrap_or_else(|| json!({"capabilities": {}})));
+    let mut texts = BTreeMap::new();
+    for line in lines {
+        let Ok(message) = serde_json::from_slice::<Message>(line) else { continue };
+        keep_text(&message, &mut texts);
+        let asked = if let Message::Request(request) = &message { Some(request.id.clone()) } else { None };
+        let sent = session.handle(message);
+        let answered = sent.iter().filter_map(|one| match one {
+            Message::Response(response) => Some(response.id.clone()),
+            _ => None,
+        });
+        assert_eq!(answered.collect::<Vec<_>>(), Vec::from_iter(asked));
+        for message in sent.iter().chain(&session.refresh()) {
+            assert_diagnostics(message, &texts);
+        }
+        if session.has_ended() {
+            break;
+        }
+    }
+}
+
+/// Opens the documents of a text. Every diagnostic and every edit of a fix is within its document, and a document to which a fix is
+/// applied can be sent again.
+pub fn assert_documents(text: &str) {
+    let Texts { files, .. } = Texts::cut(text);
+    let edits = json!({"workspace": {"workspaceEdit": {"documentChanges": true}}});
+    let related = json!({"publishDiagnostics": {"relatedInformation": true, "codeDescriptionSupport": true}});
+    let capabilities = json!({"workspace": edits["workspace"], "textDocument": related});
+    let mut session = session(json!({"capabilities": capabilities}));
+    let mut texts = BTreeMap::new();
+    for (name, text) in &files {
+        let Some(uri) = uri_of(name) else { continue };
+        let document = json!({"uri": uri, "languageId": "yaml", "version": 1, "text": text});
+        let message = notification("textDocument/didOpen", json!({"textDocument": document}));
+        keep_text(&message, &mut texts);
+        session.handle(message);
+    }
+    let published: Vec<PublishDiagnosticsParams> =
+        session.refresh().iter().filter_map(|message| assert_diagnostics(message, &texts)).collect();
+    let Some(edit) = published.iter().find_map(|one| first_edit(&mut session, one)) else { return };
+    for (uri, edits) in edits_of(edit) {
+        let Some(text) = texts.get(&uri) else { panic!("an edit of `{uri}`, which is not open") };
+        let changed = json!({
+            "textDocument": {"uri": uri, "version": 2},
+            "contentChanges": [{"text": applied(text, &edits)}],
+        });
+        let message = notification("textDocument/didChange", changed);
+        keep_text(&message, &mut texts);
+        assert!(session.handle(message).is_empty());
+    }
+    for message in session.refresh() {
+        assert_diagnostics(&message, &texts);
+    }
+}
+
+/// The edit of the first fix at a diagnostic of a document. Every page on hover has text.
+fn first_edit(
+    session: &mut Session<OpenOnly>,
+    published: &PublishDiagnosticsParams,
+) -> Option<WorkspaceEdit> {
+    let document = json!({"uri": published.uri});
+    published.diagnostics.iter().find_map(|diagnostic| {
+        let Diagnostic { range, .. } = diagnostic;
+        let hover =
+            ask(session, "textDocument/hover", json!({"textDocument": document, "position": range.start}));
+        assert!(
+            diagnostic.code.is_none()
+                || hover["contents"]["value"].as_str().is_some_and(|text| text.len() > 9)
+        );
+        let context = json!({"diagnostics": []});
+        let params = json!({"textDocument": document, "range": range, "context": context});
+        let actions = ask(session, "textDocument/codeAction", params);
+        let actions: Vec<CodeActionOrCommand> = serde_json::from_value(actions).ok()?;
+        actions.into_iter().find_map(|action| match action {
+            CodeActionOrCommand::CodeAction(action) => action.edit,
+            CodeActionOrCommand::Command(command) => panic!("the command {command:?}"),
+        })
+    })
+}
+
+fn ask(session: &mut Session<OpenOnly>, method: &str, params: Value) -> Value {
+    let request = Request { id: 1.into(), method: method.to_owned(), params };
+    match session.handle(Message::Request(request)).pop() {
+        Some(Message::Response(response)) => {
+            response.response_result.unwrap_or_else(|error| panic!("{error:?}"))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The text after edits, which must not overlap.
+fn applied(text: &str, edits: &[TextEdit]) -> String {
+    let mut ranges: Vec<(usize, usize, &str)> = edits
+        .iter()
+        .map(|edit| (byte_of(text, edit.range.start), byte_of(text, edit.range.end), edit.new_text.as_str()))
+        .collect();
+    ranges.sort_unstable();
+    let (mut result, mut at) = (String::new(), 0);
+    for (start, end, new) in ranges {
+        assert!(at <= start && start <= end, "edits overlap: {edits:?}");
+        result += text.get(at..start).unwrap_or_default();
+        result += new;
+        at = end;
+    }
+    result + text.get(at..).unwrap_or_default()
+}
+
+fn edits_of(edit: WorkspaceEdit) -> Vec<(String, Vec<TextEdit>)> {
+    let Some(DocumentChanges::Edits(documents)) = edit.document_changes else { return Vec::new() };
+    let edits = documents.into_iter().map(|document| {
+        let edits = document.edits.into_iter().map(|edit| match edit {
+            OneOf::Left(edit) => edit,
+            OneOf::Right(edit) => edit.text_edit,
+        });
+        (document.text_document.uri.as_str().to_owned(), edits.collect())
+    });
+    edits.collect()
+}
+
+/// The diagnostics of a message. Each is within the text of its document.
+fn assert_diagnostics(
+    message: &Message,
+    texts: &BTreeMap<String, String>,
+) -> Option<PublishDiagnosticsParams> {
+    let Message::Notification(Notification { method, params }) = message else { return None };
+    if method != "textDocument/publishDiagnostics" {
+        return None;
+    }
+    let published: PublishDiagnosticsParams = serde_json::from_value(params.clone()).ok()?;
+    for diagnostic in &published.diagnostics {
+        let Some(text) = texts.get(published.uri.as_str()) else {
+            panic!("a diagnostic in no document: {published:?}")
+        };
+        let Range { start, end } = diagnostic.range;
+        assert!(byte_of(text, start) <= byte_of(text, end), "{diagnostic:?}");
+        assert!(!diagnostic.message.is_empty());
+    }
+    Some(published)
+}
+
+/// The byte of a position, which must be in the text and between two characters.
+fn byte_of(text: &str, position: language_server::protocol::Position) -> usize {
+    let (mut line, mut character) = (0, 0);
+    let mut chars = text.char_indices().peekable();
+    while let Some((byte, char)) = chars.next() {
+        if (line, character) == (position.line, position.character) {
+            return byte;
+        }
+        let ends = char == '\n' || (char == '\r' && chars.peek().is_none_or(|(_, next)| *next != '\n'));
+        (line, character) = if ends {
+            (line + 1, 0)
+        } else {
+            (line, character + u32::try_from(char.len_utf16()).unwrap_or(1))
+        };
+    }
+    assert_eq!((line, character), (position.line, position.character), "not a position of {text:?}");
+    text.len()
+}
+
+/// Keeps the texts that the session has, as an editor does.
+fn keep_text(message: &Message, texts: &mut BTreeMap<String, String>) {
+    let Message::Notification(Notification { method, params }) = message else { return };
+    let document = &params["textDocument"];
+    let Some(uri) = document["uri"].as_str() else { return };
+    let text = match method.as_str() {
+        "textDocument/didOpen" => &document["text"],
+        "textDocument/didChange" => {
+            let last = params["contentChanges"].as_array().and_then(|changes| changes.last());
+            last.map_or(&Value::Null, |change| &change["text"])
+        }
+        _ => return,
+    };
+    if let Some(text) = text.as_str() {
+        texts.insert(uri.to_owned(), text.to_owned());
+    }
+}
+
+fn notification(method: &str, params: Value) -> Message {
+    Message::Notification(Notification { method: method.to_owned(), params })
+}
+
+fn uri_of(name: &str) -> Option<String> {
+    Some(from_path(&Path::new("/work").join(name))?.as_str().to_owned())
+}
+
+fn session(initialize: Value) -> Session<OpenOnly> {
+    let start = Start::read(initialize).or_else(|_| Start::read(json!({"capabilities": {}})));
+    Session::new(&start.unwrap_or_else(|message| panic!("{message}")), OpenOnly)
+}
+
+/// A workspace with the open documents and no other files.
+struct OpenOnly;
+
+impl Workspace for OpenOnly {
+    fn check(&mut self, open: &OpenDocuments) -> Vec<Checked> {
+        let read = |(name, text): (&str, &str)| File {
+            is_relevant: Some(true),
+            ..File::from_bytes(name, text.as_bytes().to_vec(), &Limits::DEFAULT)
+        };
+        let files: Vec<File> = open.iter().map(|one| read((one.uri.as_str(), &one.text))).collect();
+        let sources: Vec<_> = files.iter().map(|file| Arc::clone(&file.source)).collect();
+        let report = karpwarden::check(&[Cluster { name: String::new(), files }], &Settings::default());
+        let files = open.iter().zip(sources).map(|(document, source)| {
+            let file = CheckedFile::new(document.uri.clone(), source, Some(document));
+            (document.uri.as_str().to_owned(), file)
+        });
+        vec![Checked { report, files: files.collect(), config_problems: Vec::new() }]
+    }
+
+    fn reload(&mut self) {}
+
+    fn change_folders(&mut self, _: Vec<PathBuf>, _: &[PathBuf]) {}
+
+    fn page(&self, rule: &str) -> Option<String> {
+        REGISTRY.find(rule).map(reference::page)
+    }
+}
