@@ -52,14 +52,19 @@ impl Editor {
         Self { server, input, output, requests: 0, shown: BTreeMap::new() }
     }
 
-    /// Starts the server with the folders of the editor.
+    /// Starts the server with the folders of an editor with every ability.
     fn with_folders(folders: &[&Path]) -> Self {
-        let mut editor = Self::silent();
-        let folders: Vec<Value> = folders.iter().map(|path| json!({"uri": uri(path), "name": "a"})).collect();
         let capabilities = json!({
             "workspace": {"workspaceEdit": {"documentChanges": true}},
             "textDocument": {"publishDiagnostics": {"relatedInformation": true, "codeDescriptionSupport": true}},
         });
+        Self::with(&capabilities, folders)
+    }
+
+    /// Starts the server with the abilities and the folders of an editor.
+    fn with(capabilities: &Value, folders: &[&Path]) -> Self {
+        let mut editor = Self::silent();
+        let folders: Vec<Value> = folders.iter().map(|path| json!({"uri": uri(path), "name": "a"})).collect();
         editor.ask("initialize", &json!({"capabilities": capabilities, "workspaceFolders": folders}));
         editor.tell("initialized", json!({}));
         editor
@@ -201,6 +206,22 @@ fn offers_the_fix_and_the_page_of_a_rule() {
     assert_eq!(change["edits"], json!([edit]));
     editor.change(&class, &CLASS.replace("arn:aws:iam::111122223333:instance-profile/nodes", "nodes"));
     assert!(editor.diagnostics(&class).is_empty());
+}
+
+#[test]
+fn an_editor_with_no_ability_gets_the_same_edits() {
+    let folder = Folder::with(&[("class.yaml", CLASS)]);
+    let class = folder.path("class.yaml");
+    let mut editor = Editor::with(&json!({}), &[&folder.path("")]);
+    editor.open(&class, CLASS);
+    assert_eq!(editor.diagnostics(&class), [ARN]);
+    let shown = &editor.shown[&uri(&class)][0];
+    assert!(shown.get("codeDescription").is_none() && shown.get("relatedInformation").is_none(), "{shown}");
+    let range = shown["range"].clone();
+    let context = json!({"diagnostics": []});
+    let params = json!({"textDocument": {"uri": uri(&class)}, "range": range, "context": context});
+    let actions = editor.ask("textDocument/codeAction", &params);
+    assert_eq!(actions[0]["edit"], json!({"changes": {uri(&class): [{"range": range, "newText": "nodes"}]}}));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Fixes as code actions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use lint::report::ReportedFix;
 use lsp_types::{
@@ -21,7 +21,7 @@ pub(crate) fn in_range(
     context: &CodeActionContext,
 ) -> Vec<CodeActionOrCommand> {
     let asks_for_fixes = context.only.as_ref().is_none_or(|kinds| kinds.iter().any(includes_fixes));
-    let Some((name, file)) = view.file(uri).filter(|_| asks_for_fixes && view.client.edits_versions) else {
+    let Some((name, file)) = view.file(uri).filter(|_| asks_for_fixes) else {
         return Vec::new();
     };
     let there = view.findings(name, file).filter(|found| overlap(found.range, range));
@@ -49,17 +49,25 @@ fn title(fix: &ReportedFix, rule: &str) -> String {
     format!("{kind}: {} ({rule})", fix.title)
 }
 
-/// The edits of a fix; `None` if a file of it is not known.
+/// The edits of a fix; `None` if a file of it is not known. The edits have the versions of their documents if the editor understands
+/// them, so that it does not apply an edit to another text.
+#[expect(clippy::mutable_key_type, reason = "a type of the protocol")]
 fn edit(view: View<'_>, open: &OpenDocuments, fix: &ReportedFix) -> Option<WorkspaceEdit> {
-    let mut by_file: BTreeMap<&str, Vec<OneOf<TextEdit, _>>> = BTreeMap::new();
+    let mut by_file: BTreeMap<&str, Vec<TextEdit>> = BTreeMap::new();
     for edit in &fix.edits {
         let range = view.checked.files.get(&edit.file)?.range(edit.offset, edit.end_offset);
-        let edit_of_text = TextEdit { range, new_text: edit.text.clone() };
-        by_file.entry(&edit.file).or_default().push(OneOf::Left(edit_of_text));
+        by_file.entry(&edit.file).or_default().push(TextEdit { range, new_text: edit.text.clone() });
     }
-    let documents = by_file.into_iter().map(|(name, edits)| {
-        let uri = view.checked.files.get(name)?.uri.clone();
+    let by_uri =
+        by_file.into_iter().map(|(name, edits)| Some((view.checked.files.get(name)?.uri.clone(), edits)));
+    if !view.client.edits_versions {
+        let changes: HashMap<Uri, Vec<TextEdit>> = by_uri.collect::<Option<_>>()?;
+        return Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() });
+    }
+    let documents = by_uri.map(|document| {
+        let (uri, edits) = document?;
         let version = open.get(&uri).map(|document| document.version);
+        let edits = edits.into_iter().map(OneOf::Left).collect();
         Some(TextDocumentEdit {
             text_document: OptionalVersionedTextDocumentIdentifier { uri, version },
             edits,
