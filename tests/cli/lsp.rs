@@ -28,7 +28,7 @@ spec:
   subnetSelectorTerms: [{tags: {a: b}}]
   securityGroupSelectorTerms: [{tags: {a: b}}]
 ";
-/// What the check says of these files.
+/// The diagnostics of these files: line, column, rule and severity.
 const DANGLING: &str = "6:73 nodeclass-ref-dangling 2";
 const ARN: &str = "4:19 instance-profile-is-arn 1";
 
@@ -110,7 +110,7 @@ impl Editor {
         self.tell("textDocument/didChange", change);
     }
 
-    /// What the editor shows for a file: line, column, rule and severity of each diagnostic.
+    /// The diagnostics that the editor shows for a file.
     fn diagnostics(&mut self, path: &Path) -> Vec<String> {
         // The server checks before it answers.
         self.ask(

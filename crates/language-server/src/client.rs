@@ -1,4 +1,4 @@
-//! What the editor can do.
+//! The abilities of the editor.
 
 use lsp_types::ClientCapabilities;
 

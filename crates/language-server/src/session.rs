@@ -32,7 +32,7 @@ use crate::{actions, hover};
 /// Files that a check reads.
 const WATCHED: &str = "**/*.{yaml,yml,json,jsonl}";
 
-/// How an editor starts a session.
+/// The start of a session: the folders and the abilities of the editor.
 #[derive(Debug)]
 pub struct Start {
     /// The folders of the editor.

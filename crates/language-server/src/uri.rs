@@ -10,7 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 const ESCAPED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/').remove(b':');
 
-/// The path of a file; `None` if the address is not that of a file of this machine.
+/// The path of a file; `None` if the address names no file of this machine.
 pub fn path_of(uri: &Uri) -> Option<PathBuf> {
     let scheme = uri.scheme()?.as_str();
     if !scheme.eq_ignore_ascii_case("file") || uri.authority().is_some_and(|host| !host.as_str().is_empty()) {

@@ -1,4 +1,4 @@
-//! What a session needs from the program around it.
+//! The program around a session: files, settings and rules.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -43,7 +43,7 @@ fn serve(connection: &Connection) -> io::Result<Status> {
     let mut session = Session::new(&start, Folders::new(&start.folders));
     while let Ok(message) = connection.receiver.recv() {
         send(connection, session.handle(message))?;
-        // An editor sends every keystroke. Those that came during a check are checked at once.
+        // An editor sends every keystroke. One check is enough for all that came during the last one.
         while let Ok(message) = connection.receiver.try_recv() {
             send(connection, session.handle(message))?;
         }
