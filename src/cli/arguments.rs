@@ -63,7 +63,11 @@ pub(crate) enum Command {
     /// Show what Karpenter may disrupt, when, and what stands in the way
     Disruption(Box<Disruption>),
     /// Run the language server, which an editor starts, on standard input and output
-    Lsp,
+    Lsp {
+        /// Accepted because many editors pass it; there is no other transport.
+        #[arg(long, hide = true)]
+        stdio: bool,
+    },
     /// Print the documentation of rules, symptoms and families
     Explain(Explain),
     /// List the rules and symptoms

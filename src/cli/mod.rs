@@ -63,7 +63,7 @@ fn run_command(command: Command, color: Color) -> io::Result<Status> {
         Command::Upgrade(upgrade) => upgrade::run(*upgrade, color),
         Command::Simulate(simulate) => simulate::run(*simulate, color),
         Command::Collect(collect) => collect::run(&collect, color),
-        Command::Lsp => lsp::run(),
+        Command::Lsp { stdio: _ } => lsp::run(),
         Command::Disruption(disruption) => disruption::run(*disruption, color),
         Command::Explain(explain) => explain::run(&explain, color),
         Command::Rules(rules) => rules::run(&rules, color),

@@ -11,6 +11,8 @@ pub(crate) enum Status {
     Usage,
     /// There are no input files, or standard input is empty.
     NoInput,
+    /// An editor ended the language server without `shutdown`.
+    NotShutDown,
     /// Some input that may concern Karpenter could not be read or parsed; the rest was checked.
     Unreadable,
 }
@@ -19,7 +21,7 @@ impl Status {
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Clean => 0,
-            Self::Findings => 1,
+            Self::Findings | Self::NotShutDown => 1,
             Self::Usage => 2,
             Self::NoInput => 3,
             Self::Unreadable => 4,

@@ -5,7 +5,7 @@ use std::io::{BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use language_server::{Message, Notification, Request, from_path};
+use language_server::{Message, Notification, Request, Response, from_path};
 use serde_json::{Value, json};
 
 use crate::folder::Folder;
@@ -38,24 +38,29 @@ struct Editor {
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     requests: i32,
-    /// The diagnostics that the editor shows, by address.
+    /// The diagnostics that the editor shows, by URI.
     shown: BTreeMap<String, Vec<Value>>,
+    /// The number of patterns of files that the editor watches.
+    watched: usize,
 }
 
 impl Editor {
     /// Starts the server without a message.
     fn silent() -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_karpwarden"));
-        command.arg("lsp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(["lsp", "--stdio"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut server = command.spawn().unwrap();
         let (input, output) = (server.stdin.take(), BufReader::new(server.stdout.take().unwrap()));
-        Self { server, input, output, requests: 0, shown: BTreeMap::new() }
+        Self { server, input, output, requests: 0, shown: BTreeMap::new(), watched: 0 }
     }
 
     /// Starts the server with the folders of an editor with every ability.
     fn with_folders(folders: &[&Path]) -> Self {
         let capabilities = json!({
-            "workspace": {"workspaceEdit": {"documentChanges": true}},
+            "workspace": {
+                "workspaceEdit": {"documentChanges": true},
+                "didChangeWatchedFiles": {"dynamicRegistration": true},
+            },
             "textDocument": {"publishDiagnostics": {"relatedInformation": true, "codeDescriptionSupport": true}},
         });
         Self::with(&capabilities, folders)
@@ -94,7 +99,13 @@ impl Editor {
                     let diagnostics = params["diagnostics"].as_array().unwrap().clone();
                     self.shown.insert(params["uri"].as_str().unwrap().to_owned(), diagnostics);
                 }
-                Message::Request(request) => panic!("{request:?}"),
+                Message::Request(request) => {
+                    assert_eq!(request.method, "client/registerCapability");
+                    let registration = &request.params["registrations"][0];
+                    assert_eq!(registration["method"], "workspace/didChangeWatchedFiles");
+                    self.watched = registration["registerOptions"]["watchers"].as_array().unwrap().len();
+                    self.send(&Message::Response(Response::new_ok(request.id, Value::Null)));
+                }
             }
         }
     }
@@ -110,14 +121,25 @@ impl Editor {
         self.tell("textDocument/didChange", change);
     }
 
-    /// The diagnostics that the editor shows for a file.
+    /// Says that files have changed on disk.
+    fn changed(&mut self, paths: &[&Path]) {
+        let changes: Vec<Value> = paths.iter().map(|path| json!({"uri": uri(path), "type": 2})).collect();
+        self.tell("workspace/didChangeWatchedFiles", json!({"changes": changes}));
+    }
+
+    /// The diagnostics that the editor shows for a file. The server must have sent some, or an empty list.
     fn diagnostics(&mut self, path: &Path) -> Vec<String> {
+        let uri = uri(path);
+        self.diagnostics_of(&uri)
+    }
+
+    fn diagnostics_of(&mut self, uri: &str) -> Vec<String> {
         // The server checks before it answers.
         self.ask(
             "textDocument/hover",
             &json!({"textDocument": {"uri": "x:"}, "position": {"line": 0, "character": 0}}),
         );
-        let shown = self.shown.get(&uri(path)).into_iter().flatten();
+        let shown = self.shown.get(uri).unwrap_or_else(|| panic!("no diagnostics of {uri}")).iter();
         let line = |diagnostic: &Value| {
             let start = &diagnostic["range"]["start"];
             let rule = diagnostic["code"].as_str().or(diagnostic["message"].as_str()).unwrap();
@@ -236,8 +258,9 @@ fn applies_the_config_file_and_shows_its_errors() {
     editor.open(&old, CLASS);
     assert_eq!(editor.diagnostics(&class), ["4:19 instance-profile-is-arn 2"]);
     assert!(editor.diagnostics(&old).is_empty(), "excluded");
+    assert_eq!(editor.watched, 3);
     std::fs::write(&settings, "rules: {instance-profile-is-ar: warn}\n").unwrap();
-    editor.tell("workspace/didChangeWatchedFiles", json!({"changes": []}));
+    editor.changed(&[&settings]);
     let [error] = editor.diagnostics(&settings).try_into().unwrap();
     assert!(
         error.starts_with("0:8 ") && error.contains("did you mean `instance-profile-is-arn`?"),
@@ -293,14 +316,102 @@ fn says_nothing_about_files_that_have_nothing_to_do_with_karpenter() {
 
 #[test]
 fn reads_files_again_that_change_on_disk() {
-    let folder = Folder::with(&[("pool.yaml", POOL), ("class.yaml", CLASS)]);
-    let pool = folder.path("pool.yaml");
+    let folder = Folder::with(&[("pool.yaml", POOL), ("classes/a.yaml", CLASS)]);
+    let (pool, class) = (folder.path("pool.yaml"), folder.path("classes/a.yaml"));
     let mut editor = Editor::with_folders(&[&folder.path("")]);
     editor.open(&pool, POOL);
     assert_eq!(editor.diagnostics(&pool), [DANGLING]);
-    folder.write("class.yaml", CLASS.replace("name: class", "name: clas").as_bytes());
-    editor.tell("workspace/didChangeWatchedFiles", json!({"changes": []}));
+    folder.write("classes/a.yaml", CLASS.replace("name: class", "name: clas").as_bytes());
+    editor.changed(&[&class]);
     assert!(editor.diagnostics(&pool).is_empty());
+    folder.write("classes/a.yaml", CLASS.as_bytes());
+    editor.changed(&[&folder.path("notes.txt")]);
+    assert!(editor.diagnostics(&pool).is_empty(), "another file has changed");
+    editor.changed(&[&class]);
+    assert_eq!(editor.diagnostics(&pool), [DANGLING]);
+    std::fs::remove_dir_all(folder.path("classes")).unwrap();
+    editor.changed(&[&folder.path("classes")]);
+    assert!(editor.diagnostics(&pool).is_empty(), "without any EC2NodeClass a reference is not checked");
+}
+
+#[test]
+fn finds_a_file_that_another_program_has_written() {
+    let folder = Folder::with(&[("pool.yaml", POOL)]);
+    let (pool, class) = (folder.path("pool.yaml"), folder.path("class.yaml"));
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&pool, POOL);
+    assert!(editor.diagnostics(&pool).is_empty());
+    // An editor that watches no files says nothing until it opens the file.
+    folder.write("class.yaml", CLASS.as_bytes());
+    editor.open(&class, CLASS);
+    assert_eq!(editor.diagnostics(&pool), [DANGLING]);
+}
+
+#[test]
+fn keeps_a_folder_whose_parent_is_closed() {
+    let folder = Folder::with(&[("a/pool.yaml", POOL), ("b.yaml", CLASS)]);
+    let (outer, inner, pool) = (folder.path(""), folder.path("a"), folder.path("a/pool.yaml"));
+    let mut editor = Editor::with_folders(&[&inner, &outer]);
+    editor.open(&pool, POOL);
+    assert_eq!(editor.diagnostics(&pool), [DANGLING]);
+    let event = json!({"added": [], "removed": [{"uri": uri(&outer), "name": "a"}]});
+    editor.tell("workspace/didChangeWorkspaceFolders", json!({"event": event}));
+    assert!(editor.diagnostics(&pool).is_empty());
+    folder.write("a/class.yaml", CLASS.as_bytes());
+    editor.changed(&[&folder.path("a/class.yaml")]);
+    assert_eq!(editor.diagnostics(&pool), [DANGLING]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_document_is_the_file_that_a_link_leads_to() {
+    let folder = Folder::with(&[("real/pool.yaml", POOL), ("real/class.yaml", CLASS)]);
+    std::os::unix::fs::symlink(folder.path("real"), folder.path("link")).unwrap();
+    let mut editor = Editor::with_folders(&[&folder.path("link")]);
+    for name in ["link/pool.yaml", "real/class.yaml"] {
+        editor.open(&folder.path(name), &folder.read(name));
+    }
+    assert_eq!(editor.diagnostics(&folder.path("link/pool.yaml")), [DANGLING]);
+    editor.change(&folder.path("real/class.yaml"), &CLASS.replace("name: class", "name: clas"));
+    assert!(editor.diagnostics(&folder.path("link/pool.yaml")).is_empty());
+}
+
+#[test]
+fn takes_the_uris_that_editors_write() {
+    let folder = Folder::with(&[("[é n]/class.yaml", CLASS)]);
+    let root = uri(&folder.path(""));
+    let mut editor = Editor::silent();
+    let spelled = format!("{root}[é n]").replace("file://", "file://localhost");
+    assert!(editor.ask("initialize", &json!({"capabilities": {}, "rootUri": spelled}))["error"].is_null());
+    let open = |uri: &str, text: &str| json!({"textDocument": {"uri": uri, "languageId": "yaml", "version": 1, "text": text}});
+    editor.tell("textDocument/didOpen", open(&format!("{root}[é n]/class.yaml"), CLASS));
+    assert_eq!(editor.diagnostics(&folder.path("[é n]/class.yaml")), [ARN]);
+    editor.tell("textDocument/didOpen", open("untitled:Untitled-1", CLASS));
+    assert_eq!(editor.diagnostics_of("untitled:Untitled-1"), [ARN]);
+}
+
+#[test]
+fn shows_the_other_place_of_a_finding() {
+    let pool = |name: &str, weight: u8, requirements: &str| {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec:\n  weight: {weight}\n  template:\n    spec:\n      \
+             nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}\n      requirements: [{requirements}]\n"
+        )
+    };
+    let general =
+        pool("general", 50, "{key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand]}");
+    let category = "{key: karpenter.k8s.aws/instance-category, operator: In, values: [c]}";
+    let spot = "{key: karpenter.sh/capacity-type, operator: In, values: [spot]}";
+    let compute = pool("compute", 10, &format!("{category}, {spot}"));
+    let folder = Folder::with(&[("general.yaml", &general), ("compute.yaml", &compute)]);
+    let (general, compute) = (folder.path("general.yaml"), folder.path("compute.yaml"));
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&compute, &folder.read("compute.yaml"));
+    assert_eq!(editor.diagnostics(&compute), ["4:10 catch-all-outweighs-specific 3"]);
+    let shown = &editor.shown[&uri(&compute)][0];
+    let place = &shown["relatedInformation"][0]["location"];
+    assert_eq!(place["uri"], uri(&general));
+    assert!(shown["codeDescription"]["href"].as_str().unwrap().ends_with("/catch-all-outweighs-specific"));
 }
 
 #[test]
@@ -321,6 +432,9 @@ fn mistakes_of_an_editor_get_an_error() {
 #[test]
 fn an_end_that_the_editor_did_not_ask_for_is_not_a_success() {
     let mut editor = Editor::with_folders(&[]);
+    editor.tell("exit", Value::Null);
+    assert_eq!(editor.server.wait().unwrap().code(), Some(1));
+    let mut editor = Editor::silent();
     editor.tell("exit", Value::Null);
     assert_eq!(editor.server.wait().unwrap().code(), Some(1));
     let mut editor = Editor::with_folders(&[]);

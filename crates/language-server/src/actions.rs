@@ -8,30 +8,30 @@ use lsp_types::{
     OptionalVersionedTextDocumentIdentifier, Range, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
 };
 
-use crate::diagnostics::View;
+use crate::diagnostics::Results;
 use crate::documents::OpenDocuments;
 use crate::lines::overlap;
 
 /// The code actions for a range of a document: the fix of each finding there.
 pub(crate) fn in_range(
-    view: View<'_>,
+    results: Results<'_>,
     open: &OpenDocuments,
     uri: &Uri,
     range: Range,
     context: &CodeActionContext,
 ) -> Vec<CodeActionOrCommand> {
     let asks_for_fixes = context.only.as_ref().is_none_or(|kinds| kinds.iter().any(includes_fixes));
-    let Some((name, file)) = view.file(uri).filter(|_| asks_for_fixes) else {
+    let Some((name, file)) = results.file(uri).filter(|_| asks_for_fixes) else {
         return Vec::new();
     };
-    let there = view.findings(name, file).filter(|found| overlap(found.range, range));
+    let there = results.findings(name, file).filter(|found| overlap(found.range, range));
     let actions = there.filter_map(|found| {
         let fix = found.finding.fix.as_ref()?;
         Some(CodeActionOrCommand::CodeAction(CodeAction {
             title: title(fix, found.finding.rule),
             kind: Some(CodeActionKind::QUICKFIX),
-            diagnostics: Some(vec![view.diagnostic(&found)]),
-            edit: Some(edit(view, open, fix)?),
+            diagnostics: Some(vec![results.diagnostic(&found)]),
+            edit: Some(edit(results, open, fix)?),
             is_preferred: Some(fix.safe),
             ..CodeAction::default()
         }))
@@ -52,15 +52,15 @@ fn title(fix: &ReportedFix, rule: &str) -> String {
 /// The edits of a fix; `None` if a file of it is not known. The edits have the versions of their documents if the editor understands
 /// them, so that it does not apply an edit to another text.
 #[expect(clippy::mutable_key_type, reason = "a type of the protocol")]
-fn edit(view: View<'_>, open: &OpenDocuments, fix: &ReportedFix) -> Option<WorkspaceEdit> {
+fn edit(results: Results<'_>, open: &OpenDocuments, fix: &ReportedFix) -> Option<WorkspaceEdit> {
     let mut by_file: BTreeMap<&str, Vec<TextEdit>> = BTreeMap::new();
     for edit in &fix.edits {
-        let range = view.checked.files.get(&edit.file)?.range(edit.offset, edit.end_offset);
+        let range = results.checked.files.get(&edit.file)?.range(edit.offset, edit.end_offset);
         by_file.entry(&edit.file).or_default().push(TextEdit { range, new_text: edit.text.clone() });
     }
     let by_uri =
-        by_file.into_iter().map(|(name, edits)| Some((view.checked.files.get(name)?.uri.clone(), edits)));
-    if !view.client.edits_versions {
+        by_file.into_iter().map(|(name, edits)| Some((results.checked.files.get(name)?.uri.clone(), edits)));
+    if !results.client.edits_versions {
         let changes: HashMap<Uri, Vec<TextEdit>> = by_uri.collect::<Option<_>>()?;
         return Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() });
     }

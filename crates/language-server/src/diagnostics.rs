@@ -17,7 +17,7 @@ const SOURCE: &str = "karpwarden";
 
 /// The results of a check, as an editor sees them.
 #[derive(Clone, Copy)]
-pub(crate) struct View<'s> {
+pub(crate) struct Results<'s> {
     pub(crate) checked: &'s Checked,
     pub(crate) client: Client,
 }
@@ -28,8 +28,8 @@ pub(crate) struct Found<'s> {
     pub(crate) range: Range,
 }
 
-impl<'s> View<'s> {
-    /// The file of the report that has an address, and its name.
+impl<'s> Results<'s> {
+    /// The name of a file in the report, and the file.
     pub(crate) fn file(self, uri: &Uri) -> Option<(&'s str, &'s CheckedFile)> {
         let mut files = self.checked.files.iter().map(|(name, file)| (name.as_str(), file));
         files.find(|(_, file)| file.uri == *uri)

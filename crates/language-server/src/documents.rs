@@ -33,7 +33,7 @@ impl OpenDocuments {
     }
 
     /// The document with an address.
-    pub fn get(&self, uri: &Uri) -> Option<&OpenDocument> {
+    pub(crate) fn get(&self, uri: &Uri) -> Option<&OpenDocument> {
         self.0.get(uri.as_str())
     }
 

@@ -19,8 +19,8 @@ mod uri;
 mod workspace;
 
 pub use documents::{OpenDocument, OpenDocuments};
-pub use lsp_server::{Connection, Message, Notification, Request, RequestId, Response};
+pub use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 pub use lsp_types as protocol;
 pub use session::{Session, Start};
-pub use uri::{from_path, path_of};
+pub use uri::{encode_uris, from_path};
 pub use workspace::{Checked, CheckedFile, ConfigProblem, Workspace};

@@ -11,12 +11,12 @@ pub(crate) struct Lines {
     /// The length of the text in UTF-16 code units.
     len: usize,
     /// 1 if a byte order mark is before the text in the editor, which counts it as a character of the first line.
-    mark: usize,
+    bom: usize,
 }
 
 impl Lines {
     /// The lines of a text, which may follow a byte order mark.
-    pub(crate) fn of(text: &str, has_mark: bool) -> Self {
+    pub(crate) fn of(text: &str, has_bom: bool) -> Self {
         let mut starts = vec![0];
         let mut at = 0;
         let mut chars = text.chars().peekable();
@@ -26,7 +26,7 @@ impl Lines {
                 starts.push(at);
             }
         }
-        Self { starts, len: at, mark: usize::from(has_mark) }
+        Self { starts, len: at, bom: usize::from(has_bom) }
     }
 
     /// The position of an offset of a report.
@@ -34,8 +34,8 @@ impl Lines {
         let offset = offset.min(self.len);
         let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);
         let start = self.starts.get(line).copied().unwrap_or_default();
-        let mark = if line == 0 { self.mark } else { 0 };
-        Position { line: number(line), character: number(offset - start + mark) }
+        let bom = if line == 0 { self.bom } else { 0 };
+        Position { line: number(line), character: number(offset - start + bom) }
     }
 }
 

@@ -1,36 +1,45 @@
 //! A session: the messages of one editor, from `initialize` to `exit`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use lsp_server::{ErrorCode, Message, Notification, Request, Response};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{
-    DidChangeTextDocument, DidChangeWatchedFiles, DidChangeWorkspaceFolders, DidCloseTextDocument,
+    Cancel, DidChangeTextDocument, DidChangeWatchedFiles, DidChangeWorkspaceFolders, DidCloseTextDocument,
     DidOpenTextDocument, DidSaveTextDocument, Exit, Initialized, LogMessage, Notification as _,
     PublishDiagnostics,
 };
-use lsp_types::request::{CodeActionRequest, HoverRequest, RegisterCapability, Request as _, Shutdown};
+use lsp_types::request::{
+    CodeActionRequest, HoverRequest, Initialize, RegisterCapability, Request as _, Shutdown,
+};
 use lsp_types::{
-    CodeActionKind, CodeActionOptions, CodeActionParams, CodeActionProviderCapability, Diagnostic,
-    DidChangeTextDocumentParams, DidChangeWatchedFilesRegistrationOptions, DidChangeWorkspaceFoldersParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, FileSystemWatcher, GlobPattern, HoverParams,
-    HoverProviderCapability, InitializeParams, InitializeResult, LogMessageParams, MessageType, OneOf,
-    PublishDiagnosticsParams, Registration, RegistrationParams, SaveOptions, ServerCapabilities, ServerInfo,
+    CodeActionKind, CodeActionOptions, CodeActionParams, CodeActionProviderCapability,
+    DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidChangeWatchedFilesRegistrationOptions,
+    DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    DidSaveTextDocumentParams, FileSystemWatcher, GlobPattern, HoverParams, HoverProviderCapability,
+    InitializeParams, InitializeResult, LogMessageParams, MessageType, OneOf, PublishDiagnosticsParams,
+    Registration, RegistrationParams, SaveOptions, ServerCapabilities, ServerInfo,
     TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions,
-    Uri, WorkspaceFolder, WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
+    Uri, WatchKind, WorkspaceFolder, WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::diagnostics::{self, View};
+use crate::diagnostics::{self, Results};
 use crate::documents::OpenDocuments;
-use crate::uri::path_of;
+use crate::uri::{encode_uris, path_of};
 use crate::workspace::{Checked, Workspace};
 use crate::{actions, hover};
 
-/// Files that a check reads.
-const WATCHED: &str = "**/*.{yaml,yml,json,jsonl}";
+/// Files that a check reads, files that say which files to ignore, and what may be a folder that is deleted.
+const WATCHED: [(&str, Option<WatchKind>); 3] = [
+    ("**/*.{yaml,yml,json,jsonl}", None),
+    ("**/{.gitignore,.ignore}", None),
+    ("**", Some(WatchKind::Delete)),
+];
 
 /// The start of a session: the folders and the abilities of the editor.
 #[derive(Debug)]
@@ -46,11 +55,11 @@ pub struct Session<W> {
     workspace: W,
     client: Client,
     open: OpenDocuments,
-    checked: Vec<Checked>,
+    checked: Vec<Arc<Checked>>,
     /// Whether documents or files have changed since the last check.
     is_stale: bool,
-    /// The files that show diagnostics.
-    published: Vec<Uri>,
+    /// The diagnostics that the editor shows, by the URI of their file.
+    published: BTreeMap<String, PublishDiagnosticsParams>,
     /// The number of texts that the editor has sent.
     revisions: u64,
     is_shut_down: bool,
@@ -60,8 +69,7 @@ pub struct Session<W> {
 impl Start {
     /// Reads the parameters of `initialize`. The error is a message for the editor.
     pub fn read(params: Value) -> Result<Self, String> {
-        let params: InitializeParams = serde_json::from_value(params)
-            .map_err(|error| format!("the parameters of `initialize` are not valid: {error}"))?;
+        let params: InitializeParams = read(Initialize::METHOD, params)?;
         let folders = params.workspace_folders.iter().flatten().filter_map(|folder| path_of(&folder.uri));
         let mut folders: Vec<PathBuf> = folders.collect();
         #[expect(deprecated, reason = "editors without several folders send only this one")]
@@ -110,7 +118,7 @@ impl<W: Workspace> Session<W> {
             open: OpenDocuments::default(),
             checked: Vec::new(),
             is_stale: false,
-            published: Vec::new(),
+            published: BTreeMap::new(),
             revisions: 0,
             is_shut_down: false,
             has_ended: false,
@@ -122,73 +130,84 @@ impl<W: Workspace> Session<W> {
         self.has_ended
     }
 
-    /// Whether the editor has asked for the end before it came, as the protocol demands.
+    /// Whether the editor has sent `shutdown`.
     pub fn is_shut_down(&self) -> bool {
         self.is_shut_down
     }
 
-    /// Handles a message. Returns the messages to send.
-    pub fn handle(&mut self, message: Message) -> Vec<Message> {
-        match message {
-            Message::Request(request) => {
-                let mut sent = self.refresh();
-                sent.push(Message::Response(self.answer(request)));
-                sent
+    /// Handles messages that have come together, and checks the documents if any has changed. Returns the messages to send.
+    pub fn handle(&mut self, messages: Vec<Message>) -> Vec<Message> {
+        let cancelled: BTreeSet<String> = messages.iter().filter_map(cancelled_request).collect();
+        let mut sent = Vec::new();
+        for message in messages {
+            match message {
+                Message::Request(request) if cancelled.contains(&request.id.to_string()) => {
+                    let message = "the editor cancelled the request".to_owned();
+                    let error = Response::new_err(request.id, ErrorCode::RequestCanceled as i32, message);
+                    sent.push(Message::Response(error));
+                }
+                Message::Request(request) => {
+                    let answer = self.answer(request, &mut sent);
+                    sent.push(Message::Response(answer));
+                }
+                Message::Notification(notification) => sent.extend(self.take(notification)),
+                Message::Response(_) => {}
             }
-            Message::Notification(notification) => self.take(notification),
-            Message::Response(_) => Vec::new(),
         }
+        if !self.has_ended {
+            self.refresh(&mut sent);
+        }
+        sent
     }
 
-    /// Checks the documents if anything has changed. Returns the diagnostics to send.
-    pub fn refresh(&mut self) -> Vec<Message> {
+    /// Checks the documents if anything has changed, and sends the diagnostics that differ from those that the editor shows.
+    fn refresh(&mut self, sent: &mut Vec<Message>) {
         if !std::mem::take(&mut self.is_stale) {
-            return Vec::new();
+            return;
         }
         self.checked = self.workspace.check(&self.open);
         let mut current = self.config_diagnostics();
         for document in self.open.iter() {
             let uri = &document.uri;
-            if !current.iter().any(|(known, _)| known == uri) {
-                let found = self.view_of(uri).map_or_else(Vec::new, |view| view.diagnostics(uri));
-                current.push((uri.clone(), found));
-            }
+            let found = || self.results_of(uri).map_or_else(Vec::new, |results| results.diagnostics(uri));
+            let fresh = || PublishDiagnosticsParams::new(uri.clone(), found(), Some(document.version));
+            current.entry(uri.as_str().to_owned()).or_insert_with(fresh);
         }
-        let published = current.iter().map(|(uri, _)| uri.clone()).collect();
-        let before = std::mem::replace(&mut self.published, published);
-        let gone =
-            before.into_iter().filter(|uri| !self.published.contains(uri)).map(|uri| (uri, Vec::new()));
-        let all = current.into_iter().chain(gone);
-        all.map(|(uri, found)| publish(&uri, found, self.open.get(&uri).map(|document| document.version)))
-            .collect()
+        let before = std::mem::take(&mut self.published);
+        let gone = before.iter().filter(|(uri, _)| !current.contains_key(*uri));
+        sent.extend(
+            gone.map(|(_, old)| publish(PublishDiagnosticsParams::new(old.uri.clone(), Vec::new(), None))),
+        );
+        let changed = current.iter().filter(|(uri, new)| before.get(*uri) != Some(*new));
+        sent.extend(changed.map(|(_, new)| publish(new.clone())));
+        self.published = current;
     }
 
-    /// The result of the check that read a file.
-    fn view_of(&self, uri: &Uri) -> Option<View<'_>> {
-        let views = self.checked.iter().map(|checked| self.view(checked));
-        views.into_iter().find(|view| view.file(uri).is_some())
-    }
-
-    fn view<'s>(&'s self, checked: &'s Checked) -> View<'s> {
-        View { checked, client: self.client }
+    /// The result of the check that names a file.
+    fn results_of(&self, uri: &Uri) -> Option<Results<'_>> {
+        let all = self.checked.iter().map(|checked| Results { checked, client: self.client });
+        all.into_iter().find(|results| results.file(uri).is_some())
     }
 
     /// The errors of each config file.
-    fn config_diagnostics(&self) -> Vec<(Uri, Vec<Diagnostic>)> {
-        let mut all: Vec<(Uri, Vec<Diagnostic>)> = Vec::new();
+    fn config_diagnostics(&self) -> BTreeMap<String, PublishDiagnosticsParams> {
+        let mut all = BTreeMap::new();
         for problem in self.checked.iter().flat_map(|checked| &checked.config_problems) {
+            let uri = &problem.file.uri;
+            let version = self.open.get(uri).map(|document| document.version);
+            let none = || PublishDiagnosticsParams::new(uri.clone(), Vec::new(), version);
             let diagnostic = diagnostics::of_config(problem);
-            match all.iter_mut().find(|(uri, _)| *uri == problem.file.uri) {
-                // Several folders may have the same config file.
-                Some((_, known)) if known.contains(&diagnostic) => {}
-                Some((_, known)) => known.push(diagnostic),
-                None => all.push((problem.file.uri.clone(), vec![diagnostic])),
+            let known = &mut all.entry(uri.as_str().to_owned()).or_insert_with(none).diagnostics;
+            // Several folders may have the same config file.
+            if !known.contains(&diagnostic) {
+                known.push(diagnostic);
             }
         }
         all
     }
 
-    fn answer(&mut self, request: Request) -> Response {
+    /// Answers a request. A check for the answer sends its diagnostics first.
+    fn answer(&mut self, request: Request, sent: &mut Vec<Message>) -> Response {
         let Request { id, method, params } = request;
         if self.is_shut_down {
             let message = "the session is shut down; only `exit` may follow".to_owned();
@@ -199,8 +218,14 @@ impl<W: Workspace> Session<W> {
                 self.is_shut_down = true;
                 Ok(Value::Null)
             }
-            CodeActionRequest::METHOD => read(&method, params).map(|params| json(self.code_actions(&params))),
-            HoverRequest::METHOD => read(&method, params).map(|params| json(self.hover(&params))),
+            CodeActionRequest::METHOD => read(&method, params).map(|params| {
+                self.refresh(sent);
+                json(self.code_actions(&params))
+            }),
+            HoverRequest::METHOD => read(&method, params).map(|params| {
+                self.refresh(sent);
+                json(self.hover(&params))
+            }),
             _ => {
                 let message = format!("the request `{method}` is not supported");
                 return Response::new_err(id, ErrorCode::MethodNotFound as i32, message);
@@ -214,16 +239,16 @@ impl<W: Workspace> Session<W> {
 
     fn code_actions(&self, params: &CodeActionParams) -> Vec<lsp_types::CodeActionOrCommand> {
         let uri = &params.text_document.uri;
-        let view = self.view_of(uri).filter(|_| self.open.get(uri).is_some());
-        view.map_or_else(Vec::new, |view| {
-            actions::in_range(view, &self.open, uri, params.range, &params.context)
+        let results = self.results_of(uri).filter(|_| self.open.get(uri).is_some());
+        results.map_or_else(Vec::new, |results| {
+            actions::in_range(results, &self.open, uri, params.range, &params.context)
         })
     }
 
     fn hover(&self, params: &HoverParams) -> Option<lsp_types::Hover> {
         let place = &params.text_document_position_params;
         let uri = &place.text_document.uri;
-        hover::at(self.view_of(uri)?, uri, place.position, |rule| self.workspace.page(rule))
+        hover::at(self.results_of(uri)?, uri, place.position, |rule| self.workspace.page(rule))
     }
 
     fn take(&mut self, notification: Notification) -> Vec<Message> {
@@ -239,10 +264,9 @@ impl<W: Workspace> Session<W> {
                 read(&method, params).and_then(|params| self.change(params)).err()
             }
             DidCloseTextDocument::METHOD => read(&method, params).map(|params| self.close(&params)).err(),
-            DidSaveTextDocument::METHOD | DidChangeWatchedFiles::METHOD => {
-                self.workspace.reload();
-                self.is_stale = true;
-                None
+            DidSaveTextDocument::METHOD => read(&method, params).map(|params| self.save(&params)).err(),
+            DidChangeWatchedFiles::METHOD => {
+                read(&method, params).map(|params| self.change_files(&params)).err()
             }
             DidChangeWorkspaceFolders::METHOD => {
                 read(&method, params).map(|params| self.change_folders(&params)).err()
@@ -282,6 +306,20 @@ impl<W: Workspace> Session<W> {
         self.is_stale |= self.open.close(&params.text_document.uri);
     }
 
+    fn save(&mut self, params: &DidSaveTextDocumentParams) {
+        self.reload([&params.text_document.uri]);
+    }
+
+    fn change_files(&mut self, params: &DidChangeWatchedFilesParams) {
+        self.reload(params.changes.iter().map(|change| &change.uri));
+    }
+
+    fn reload<'u>(&mut self, changed: impl IntoIterator<Item = &'u Uri>) {
+        let paths: Vec<PathBuf> = changed.into_iter().filter_map(path_of).collect();
+        self.workspace.reload(&paths);
+        self.is_stale = true;
+    }
+
     fn change_folders(&mut self, params: &DidChangeWorkspaceFoldersParams) {
         let paths = |folders: &[WorkspaceFolder]| -> Vec<PathBuf> {
             folders.iter().filter_map(|folder| path_of(&folder.uri)).collect()
@@ -292,8 +330,11 @@ impl<W: Workspace> Session<W> {
 
     /// Asks the editor to say when a file on disk changes.
     fn watch_files(&self) -> Option<Message> {
-        let watcher = FileSystemWatcher { glob_pattern: GlobPattern::String(WATCHED.to_owned()), kind: None };
-        let options = DidChangeWatchedFilesRegistrationOptions { watchers: vec![watcher] };
+        let watcher = |(pattern, kind): (&str, Option<WatchKind>)| FileSystemWatcher {
+            glob_pattern: GlobPattern::String(pattern.to_owned()),
+            kind,
+        };
+        let options = DidChangeWatchedFilesRegistrationOptions { watchers: WATCHED.map(watcher).to_vec() };
         let registration = Registration {
             id: "files".to_owned(),
             method: DidChangeWatchedFiles::METHOD.to_owned(),
@@ -306,14 +347,22 @@ impl<W: Workspace> Session<W> {
     }
 }
 
+/// The number of a request that a message cancels, as text.
+fn cancelled_request(message: &Message) -> Option<String> {
+    let Message::Notification(Notification { method, params }) = message else { return None };
+    let id = params.get("id").filter(|_| method == Cancel::METHOD)?;
+    Some(serde_json::from_value::<RequestId>(id.clone()).ok()?.to_string())
+}
+
 /// Reads parameters. The error is a message for the editor.
-fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, String> {
+fn read<T: DeserializeOwned>(method: &str, mut params: Value) -> Result<T, String> {
+    encode_uris(&mut params);
     serde_json::from_value(params)
         .map_err(|error| format!("the parameters of `{method}` are not valid: {error}"))
 }
 
-fn publish(uri: &Uri, diagnostics: Vec<Diagnostic>, version: Option<i32>) -> Message {
-    notify::<PublishDiagnostics>(PublishDiagnosticsParams { uri: uri.clone(), diagnostics, version })
+fn publish(params: PublishDiagnosticsParams) -> Message {
+    notify::<PublishDiagnostics>(params)
 }
 
 fn log(message: &str) -> Message {
@@ -330,4 +379,137 @@ where
 /// A value of the protocol as JSON. Its types have no map whose keys are not strings, so this does not fail.
 fn json(value: impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use lint::settings::Settings;
+    use manifest::source::Source;
+    use serde_json::json;
+
+    use super::*;
+    use crate::workspace::{CheckedFile, ConfigProblem};
+    use lint::report::Report;
+
+    /// A workspace that counts its checks. A document with the text `wrong` has an error, as a config file has one.
+    #[derive(Default)]
+    struct Counting {
+        checks: usize,
+    }
+
+    impl Workspace for Counting {
+        fn check(&mut self, open: &OpenDocuments) -> Vec<Arc<Checked>> {
+            self.checks += 1;
+            let wrong = open.iter().filter(|document| document.text == "wrong").map(|document| {
+                let source = Arc::new(Source::new("a", document.text.clone()));
+                let file = CheckedFile::new(document.uri.clone(), source, Some(document));
+                ConfigProblem { file, span: manifest::source::Span::new(0, 5), message: "wrong".to_owned() }
+            });
+            let report = Report::new(&Settings::default());
+            vec![Arc::new(Checked { report, files: BTreeMap::new(), config_problems: wrong.collect() })]
+        }
+
+        fn reload(&mut self, _: &[PathBuf]) {}
+
+        fn change_folders(&mut self, _: Vec<PathBuf>, _: &[PathBuf]) {}
+
+        fn page(&self, _: &str) -> Option<String> {
+            None
+        }
+    }
+
+    fn session() -> Session<Counting> {
+        Session::new(&Start::read(json!({"capabilities": {}})).unwrap(), Counting::default())
+    }
+
+    fn tell(method: &str, params: Value) -> Message {
+        Message::Notification(Notification { method: method.to_owned(), params })
+    }
+
+    fn open(uri: &str, text: &str) -> Message {
+        tell(
+            DidOpenTextDocument::METHOD,
+            json!({"textDocument": {"uri": uri, "languageId": "yaml", "version": 1, "text": text}}),
+        )
+    }
+
+    fn change(uri: &str, version: i32, change: &Value) -> Message {
+        let document = json!({"uri": uri, "version": version});
+        tell(DidChangeTextDocument::METHOD, json!({"textDocument": document, "contentChanges": [change]}))
+    }
+
+    fn hover(id: i32) -> Message {
+        let params = json!({"textDocument": {"uri": "file:///a"}, "position": {"line": 0, "character": 0}});
+        Message::Request(Request { id: id.into(), method: HoverRequest::METHOD.to_owned(), params })
+    }
+
+    /// The URI and the number of diagnostics of each message about diagnostics.
+    fn published(sent: &[Message]) -> Vec<(String, usize)> {
+        let params = sent.iter().filter_map(|message| match message {
+            Message::Notification(one) if one.method == PublishDiagnostics::METHOD => Some(&one.params),
+            _ => None,
+        });
+        let parsed = params.map(|params| serde_json::from_value(params.clone()).unwrap());
+        parsed
+            .map(|one: PublishDiagnosticsParams| (one.uri.as_str().to_owned(), one.diagnostics.len()))
+            .collect()
+    }
+
+    #[test]
+    fn checks_once_for_messages_that_come_together() {
+        let mut session = session();
+        let texts = (2..20).map(|version| change("file:///a", version, &json!({"text": "b"})));
+        session.handle([open("file:///a", "a")].into_iter().chain(texts).collect());
+        assert_eq!(session.workspace.checks, 1);
+        session.handle(vec![hover(1), hover(2)]);
+        assert_eq!(session.workspace.checks, 1, "nothing has changed");
+    }
+
+    #[test]
+    fn does_not_check_for_a_cancelled_request() {
+        let mut session = session();
+        let cancel = tell(Cancel::METHOD, json!({"id": 1}));
+        let sent = session.handle(vec![open("file:///a", "a"), hover(1), hover(2), cancel]);
+        let errors = sent.iter().filter_map(|message| match message {
+            Message::Response(response) => {
+                Some(response.response_result.as_ref().err().map(|error| error.code))
+            }
+            _ => None,
+        });
+        let errors: Vec<_> = errors.collect();
+        let cancelled = Some(ErrorCode::RequestCanceled as i32);
+        assert_eq!((errors.as_slice(), session.workspace.checks), ([cancelled, None].as_slice(), 1));
+    }
+
+    #[test]
+    fn sends_only_what_the_editor_does_not_show_yet() {
+        let mut session = session();
+        let (a, b) = ("file:///a".to_owned(), "file:///b".to_owned());
+        let sent = session.handle(vec![open(&a, "right"), open(&b, "wrong")]);
+        assert_eq!(published(&sent), [(a.clone(), 0), (b.clone(), 1)]);
+        let sent = session.handle(vec![change(&a, 2, &json!({"text": "wrong"}))]);
+        assert_eq!(published(&sent), [(a.clone(), 1)]);
+        let close = tell(DidCloseTextDocument::METHOD, json!({"textDocument": {"uri": a}}));
+        assert_eq!(published(&session.handle(vec![close])), [(a, 0)]);
+    }
+
+    #[test]
+    fn refuses_a_part_of_a_text() {
+        let mut session = session();
+        session.handle(vec![open("file:///a", "a")]);
+        let start = json!({"line": 0, "character": 0});
+        let part = json!({"range": {"start": start, "end": start}, "text": "b"});
+        let sent = session
+            .handle(vec![change("file:///a", 2, &part), change("file:///b", 2, &json!({"text": "b"}))]);
+        let log = sent.iter().filter_map(|message| match message {
+            Message::Notification(one) if one.method == LogMessage::METHOD => one.params["message"].as_str(),
+            _ => None,
+        });
+        let log: Vec<_> = log.collect();
+        let expected = [
+            "`file:///a` changed in a part, but the server asks for whole texts",
+            "`file:///b` changed, but is not open",
+        ];
+        assert_eq!((log.as_slice(), session.workspace.checks), (expected.as_slice(), 1));
+    }
 }

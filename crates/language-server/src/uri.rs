@@ -4,20 +4,37 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use lsp_types::Uri;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde_json::Value;
 
 /// Characters of a path to write as they are: the unreserved ones of RFC 3986, and the separator.
 const ESCAPED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/').remove(b':');
 
+/// Characters that no URI of a file contains.
+const NOT_IN_URIS: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
 /// The path of a file; `None` if the address names no file of this machine.
-pub fn path_of(uri: &Uri) -> Option<PathBuf> {
+pub(crate) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let scheme = uri.scheme()?.as_str();
-    if !scheme.eq_ignore_ascii_case("file") || uri.authority().is_some_and(|host| !host.as_str().is_empty()) {
+    let host = uri.authority().map_or("", |host| host.as_str());
+    if !scheme.eq_ignore_ascii_case("file") || !(host.is_empty() || host.eq_ignore_ascii_case("localhost")) {
         return None;
     }
     let path = percent_decode_str(uri.path().as_str()).decode_utf8().ok()?;
-    Some(PathBuf::from(without_root_before_drive(&path)))
+    Some(PathBuf::from(if cfg!(windows) { without_root_before_drive(&path) } else { &path }))
 }
 
 /// The address of a path; `None` if the path is not absolute or not Unicode.
@@ -34,7 +51,25 @@ fn without_root_before_drive(path: &str) -> &str {
         let mut bytes = rest.bytes();
         bytes.next().is_some_and(|letter| letter.is_ascii_alphabetic()) && bytes.next() == Some(b':')
     });
-    drive.filter(|_| cfg!(windows)).unwrap_or(path)
+    drive.unwrap_or(path)
+}
+
+/// Encodes the characters of the URIs in a message that RFC 3986 does not allow. Some editors leave them, such as `[` in a path.
+pub fn encode_uris(message: &mut Value) {
+    match message {
+        Value::Object(members) => {
+            for (key, value) in members {
+                match value {
+                    Value::String(uri) if key == "uri" || key == "rootUri" => {
+                        *uri = utf8_percent_encode(uri, NOT_IN_URIS).to_string();
+                    }
+                    other => encode_uris(other),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(encode_uris),
+        _ => {}
+    }
 }
 
 #[cfg(test)]
@@ -60,6 +95,7 @@ mod tests {
         for (address, path) in [
             ("file:///a/b%2Dc.yaml", Some("/a/b-c.yaml")),
             ("FILE:///a", Some("/a")),
+            ("file://localhost/a", Some("/a")),
             ("file://host/a", None),
             ("untitled:Untitled-1", None),
             ("git:/a/b.yaml", None),
@@ -67,6 +103,24 @@ mod tests {
         ] {
             let uri = Uri::from_str(address).unwrap();
             assert_eq!(path_of(&uri).as_deref(), path.map(Path::new), "{address}");
+        }
+    }
+
+    #[test]
+    fn encodes_what_editors_leave_in_uris() {
+        let mut message =
+            serde_json::json!([{"uri": "file:///a b/[env]/%20é.yaml", "text": "[a b]"}, {"rootUri": null}]);
+        encode_uris(&mut message);
+        assert_eq!(
+            message,
+            serde_json::json!([{"uri": "file:///a%20b/%5Benv%5D/%20%C3%A9.yaml", "text": "[a b]"}, {"rootUri": null}])
+        );
+    }
+
+    #[test]
+    fn a_drive_of_windows_has_no_root_before_it() {
+        for (path, expected) in [("/c:/a", "c:/a"), ("/C:", "C:"), ("/cd/a", "/cd/a"), ("/1:/a", "/1:/a")] {
+            assert_eq!(without_root_before_drive(path), expected);
         }
     }
 }

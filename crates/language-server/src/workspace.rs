@@ -13,11 +13,12 @@ use crate::lines::Lines;
 
 /// The files around the open documents.
 pub trait Workspace {
-    /// Checks the open documents, each together with the files of its folder.
-    fn check(&mut self, open: &OpenDocuments) -> Vec<Checked>;
+    /// Checks the open documents, each together with the files of its folder. A folder in which nothing has changed gives the same
+    /// result again.
+    fn check(&mut self, open: &OpenDocuments) -> Vec<Arc<Checked>>;
 
-    /// Reads the files again at the next check, because files on disk have changed.
-    fn reload(&mut self);
+    /// Reads files again at the next check, because they have changed on disk, or were created or deleted.
+    fn reload(&mut self, paths: &[PathBuf]);
 
     /// Adds folders of the editor, and removes others.
     fn change_folders(&mut self, added: Vec<PathBuf>, removed: &[PathBuf]);
@@ -31,7 +32,7 @@ pub trait Workspace {
 pub struct Checked {
     /// The report.
     pub report: Report,
-    /// The files of the report, by name.
+    /// The files that the report names, by name.
     pub files: BTreeMap<String, CheckedFile>,
     /// Errors in the config file. With any, nothing is checked.
     pub config_problems: Vec<ConfigProblem>,
@@ -42,20 +43,20 @@ pub struct Checked {
 pub struct CheckedFile {
     pub(crate) uri: Uri,
     pub(crate) source: Arc<Source>,
-    has_mark: bool,
+    has_bom: bool,
     lines: OnceLock<Lines>,
 }
 
 impl CheckedFile {
     /// A file with its address, and the text that was checked. `open` is the document if the editor has opened the file.
     pub fn new(uri: Uri, source: Arc<Source>, open: Option<&OpenDocument>) -> Self {
-        let has_mark = open.is_some_and(|document| document.text.starts_with('\u{feff}'));
-        Self { uri, source, has_mark, lines: OnceLock::new() }
+        let has_bom = open.is_some_and(|document| document.text.starts_with('\u{feff}'));
+        Self { uri, source, has_bom, lines: OnceLock::new() }
     }
 
     /// The range between two offsets of a report, which do not count a byte order mark.
     pub(crate) fn range(&self, start: usize, end: usize) -> Range {
-        let lines = self.lines.get_or_init(|| Lines::of(self.source.text(), self.has_mark));
+        let lines = self.lines.get_or_init(|| Lines::of(self.source.text(), self.has_bom));
         Range { start: lines.position(start), end: lines.position(end) }
     }
 }

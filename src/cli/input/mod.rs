@@ -13,5 +13,5 @@ pub(crate) use base::Base;
 pub(crate) use clusters::{ClusterInputs, by_cluster, count};
 pub(crate) use compressed::each_text;
 pub(crate) use file::{Input, Loaded, read_error};
-pub(crate) use patterns::Patterns;
+pub(crate) use patterns::{Patterns, resolved};
 pub(crate) use walk::{Wanted, is_manifest};

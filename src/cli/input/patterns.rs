@@ -48,7 +48,7 @@ impl Patterns {
 }
 
 /// Absolute path, with symbolic links resolved as far as the path exists.
-fn resolved(path: &Path) -> Option<PathBuf> {
+pub(crate) fn resolved(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     path.ancestors().find_map(|existing| {
         let canonical = existing.canonicalize().ok()?;

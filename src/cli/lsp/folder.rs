@@ -1,13 +1,13 @@
 //! A folder of the editor with its settings and its parsed files, or a document that belongs to no folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Parser as _;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use language_server::{Checked, CheckedFile, ConfigProblem, OpenDocument, from_path};
-use lint::check::{Cluster, check};
+use lint::check::{Cluster, check_within};
 use lint::collect::mentions_karpenter;
 use lint::report::Report;
 use lint::settings::Settings;
@@ -18,117 +18,156 @@ use manifest::{File, parallel};
 use super::folders::OpenByPath;
 use crate::cli::arguments::{Arguments, Check, Color, Command};
 use crate::cli::config::{self, Config};
-use crate::cli::input::{self, Input, Patterns, Wanted, is_manifest, read_error};
+use crate::cli::input::{self, Input, Patterns, Wanted, is_manifest, read_error, resolved};
+
+/// Names of files that decide which files of a folder are checked, and how.
+const DECISIVE: [&str; 5] =
+    [config::FILE, "kustomization.yaml", "kustomization.yml", ".gitignore", ".ignore"];
 
 /// A folder, or a document alone.
 pub(super) struct Folder {
     path: PathBuf,
+    /// The path with symbolic links resolved.
+    resolved: PathBuf,
     /// The settings and the files; `None` before they are read for the first time, and after files on disk have changed.
-    loaded: Option<Loaded>,
+    contents: Option<Contents>,
+    /// The result of the last check, until something changes.
+    checked: Option<Arc<Checked>>,
 }
 
 /// The settings and the files of a folder.
-struct Loaded {
-    /// The open documents that were read although they are not on disk.
-    unsaved: Vec<PathBuf>,
-    excluded: Patterns,
+struct Contents {
     settings: Settings,
-    entries: Vec<Entry>,
-    /// The files, in the order of the entries.
+    excluded: Patterns,
+    config_file: Option<ConfigFile>,
+    members: Vec<Member>,
+    /// Indices of the members by path, with symbolic links resolved.
+    by_path: BTreeMap<PathBuf, usize>,
+    /// The files, in the order of the members.
     cluster: Cluster,
-    config_file: Option<PathBuf>,
-    /// The error that prevents a check.
+    /// Open manifests in the folder that are not its members: they are excluded, or an ignore file lists them.
+    left_out: BTreeSet<PathBuf>,
+}
+
+/// The config file of a folder.
+struct ConfigFile {
+    path: PathBuf,
+    /// The text on disk.
+    file: File,
+    /// An error that is not in the text.
     problem: Option<String>,
 }
 
 /// A file of a folder.
-struct Entry {
+struct Member {
     input: Input,
+    /// The path with symbolic links resolved.
+    resolved: PathBuf,
     /// The revision of the editor's text; `None` for the text on disk.
     revision: Option<u64>,
+    /// Whether the file must be read again.
+    is_stale: bool,
     mentions_karpenter: bool,
 }
 
 impl Folder {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, loaded: None }
+        let resolved = resolved(&path).unwrap_or_else(|| path.clone());
+        Self { path, resolved, contents: None, checked: None }
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads the settings and the files again at the next update.
-    pub(super) fn reload(&mut self) {
-        self.loaded = None;
+    /// Reads the changed files again at the next update, or the whole folder if a change may add or remove files.
+    pub(super) fn reload(&mut self, changed: &[PathBuf]) {
+        for path in changed {
+            let Some(contents) = &mut self.contents else { return };
+            let is_decisive = path.file_name().is_some_and(|name| DECISIVE.iter().any(|own| name == *own));
+            let has_same_members = !is_decisive && contents.read_again(path);
+            if !has_same_members && (is_decisive || contents.may_change_with(path, &self.resolved)) {
+                self.contents = None;
+            }
+        }
     }
 
     /// Reads the files and documents that have changed.
     pub(super) fn update(&mut self, open: &OpenByPath<'_>) {
-        let unsaved: Vec<PathBuf> = open.keys().filter(|path| self.is_unsaved(path)).cloned().collect();
-        match &mut self.loaded {
-            Some(loaded) if loaded.unsaved == unsaved => loaded.update(open),
-            loaded => *loaded = Some(Loaded::read(&self.path, unsaved, open)),
+        if !self.has_open_document(open) {
+            return;
+        }
+        match &mut self.contents {
+            Some(contents) if contents.has_place_for(open, &self.resolved) => {
+                if contents.update(open) {
+                    self.checked = None;
+                }
+            }
+            contents => {
+                *contents = Some(Contents::read(&self.path, &self.resolved, open));
+                self.checked = None;
+            }
         }
     }
 
-    /// Whether a document is a manifest of this folder that is not on disk yet.
-    fn is_unsaved(&self, path: &Path) -> bool {
-        let is_own = path.starts_with(&self.path) && (*path == *self.path || is_manifest(path));
-        is_own && !path.exists()
+    fn has_open_document(&self, open: &OpenByPath<'_>) -> bool {
+        open.keys().any(|path| path.starts_with(&self.resolved))
     }
 
-    /// Whether the folder decides if a document is checked: it is one of its files, or excluded.
+    /// Whether the folder decides if a document is checked: it is a member or excluded, or the settings have an error.
     pub(super) fn decides_about(&self, path: &Path) -> bool {
-        let Some(loaded) = &self.loaded else { return false };
-        let is_entry = loaded.entries.iter().any(|entry| entry.input.path() == Some(path));
-        is_entry || (path.starts_with(&self.path) && loaded.excluded.matches(path, false))
+        let Some(contents) = &self.contents else { return false };
+        let is_inside = path.starts_with(&self.resolved);
+        let is_undecided = contents.config_file.as_ref().is_some_and(|config| config.has_error(None));
+        contents.is_member(path) || (is_inside && (is_undecided || contents.excluded.matches(path, false)))
     }
 
-    /// Checks the files.
-    pub(super) fn check(&self, open: &OpenByPath<'_>) -> Checked {
-        let Some(loaded) = &self.loaded else { return nothing(&Settings::default()) };
-        let config_problems = loaded.config_problems(open);
-        let is_about_karpenter = loaded.entries.iter().any(|entry| entry.mentions_karpenter);
-        if !config_problems.is_empty() || !is_about_karpenter {
-            return Checked { config_problems, ..nothing(&loaded.settings) };
+    /// Checks the files. `None` if no document of the folder is open.
+    pub(super) fn check(&mut self, open: &OpenByPath<'_>) -> Option<Arc<Checked>> {
+        let contents = self.contents.as_ref().filter(|_| self.has_open_document(open))?;
+        let config = contents.config_file.as_ref();
+        let config_problems = config.map_or_else(Vec::new, |config| config.problems(open));
+        if !config_problems.is_empty() {
+            self.checked = None;
+            return Some(Arc::new(Checked { config_problems, ..nothing(&contents.settings) }));
         }
-        let report = check(&REGISTRY, std::slice::from_ref(&loaded.cluster), &loaded.settings);
-        let files = loaded.entries.iter().zip(&loaded.cluster.files).filter_map(|(entry, file)| {
-            let file = checked_file(entry.input.path()?, Arc::clone(&file.source), open)?;
-            Some((entry.input.name.clone(), file))
-        });
-        Checked { report, files: files.collect(), config_problems }
+        Some(Arc::clone(self.checked.get_or_insert_with(|| Arc::new(contents.check(open)))))
     }
 }
 
-impl Loaded {
-    fn read(path: &Path, unsaved: Vec<PathBuf>, open: &OpenByPath<'_>) -> Self {
-        let config_file = nearest_config(path);
-        let mut loaded = Self {
-            unsaved,
-            excluded: Patterns::none(),
+impl Contents {
+    fn read(path: &Path, folder: &Path, open: &OpenByPath<'_>) -> Self {
+        let mut contents = Self {
             settings: Settings::default(),
-            entries: Vec::new(),
+            excluded: Patterns::none(),
+            config_file: nearest_config(path),
+            members: Vec::new(),
+            by_path: BTreeMap::new(),
             cluster: Cluster::default(),
-            config_file,
-            problem: None,
+            left_out: BTreeSet::new(),
         };
-        let Some((config, inputs)) = loaded.inputs(path) else {
-            loaded.problem =
+        let is_unsaved = |path: &&PathBuf| may_be_member(path, folder) && !path.exists();
+        let unsaved: Vec<&PathBuf> = open.keys().filter(is_unsaved).collect();
+        if let Some((config, inputs)) = contents.inputs(path, &unsaved) {
+            contents.settings = config.settings;
+            let read: Vec<(Member, File)> = parallel::map(&inputs, |input| member(input.clone(), open));
+            (contents.members, contents.cluster.files) = read.into_iter().unzip();
+            let paths = contents.members.iter().map(|member| member.resolved.clone());
+            contents.by_path = paths.zip(0..).collect();
+        } else if let Some(config) = &mut contents.config_file {
+            config.problem =
                 Some("the settings cannot be read; the log of the language server says why".to_owned());
-            return loaded;
-        };
-        loaded.settings = config.settings;
-        let read: Vec<(Entry, File)> = parallel::map(&inputs, |input| entry(input.clone(), open));
-        (loaded.entries, loaded.cluster.files) = read.into_iter().unzip();
-        loaded
+        }
+        let manifests = open.keys().filter(|path| may_be_member(path, folder));
+        contents.left_out = manifests.filter(|path| !contents.is_member(path)).cloned().collect();
+        contents
     }
 
     /// The settings and the inputs of a folder or a document. `None` after an error, which the log has.
-    fn inputs(&mut self, path: &Path) -> Option<(Config, Vec<Input>)> {
+    fn inputs(&mut self, path: &Path, unsaved: &[&PathBuf]) -> Option<(Config, Vec<Input>)> {
         let color = Color::Never;
-        let check = flags(path, self.config_file.as_deref(), &self.unsaved)?;
+        let config_path = self.config_file.as_ref().map(|config| config.path.as_path());
+        let check = flags(path, config_path, unsaved)?;
         let config = config::read(&check, color)?;
         let config_path = config.path.as_deref();
         self.excluded = Patterns::new(config_path, &config.settings.exclude, &[], color)?;
@@ -142,26 +181,83 @@ impl Loaded {
         Some((config.for_files(&inputs.iter(), color)?, inputs))
     }
 
-    /// Parses the documents that have changed since the last check.
-    fn update(&mut self, open: &OpenByPath<'_>) {
-        for (known, file) in self.entries.iter_mut().zip(&mut self.cluster.files) {
-            if known.revision != document_of(&known.input, open).map(|document| document.revision) {
-                (*known, *file) = entry(known.input.clone(), open);
-            }
-        }
+    fn is_member(&self, path: &Path) -> bool {
+        self.by_path.contains_key(path)
     }
 
-    /// The errors in the config file, as the editor or the disk has it.
-    fn config_problems(&self, open: &OpenByPath<'_>) -> Vec<ConfigProblem> {
-        let Some(path) = &self.config_file else { return Vec::new() };
-        let limits = Limits::DEFAULT;
-        let name = path.to_string_lossy();
-        let text = open.get(path).map(|document| document.text.clone().into_bytes());
-        let file = match text.map_or_else(|| std::fs::read(path), Ok) {
-            Ok(bytes) => File::from_bytes(name, bytes, &limits),
-            Err(error) => File::unreadable(name, read_error(&error)),
+    /// Whether every open manifest of the folder is known, and no member that was never saved is closed.
+    fn has_place_for(&self, open: &OpenByPath<'_>, folder: &Path) -> bool {
+        let is_known = |path: &PathBuf| {
+            !may_be_member(path, folder) || self.left_out.contains(path) || self.is_member(path)
         };
-        let mut problems: Vec<(Span, String)> = match Settings::parse_file(&file, &REGISTRY) {
+        let is_gone = |member: &Member| {
+            member.revision.is_some() && !open.contains_key(&member.resolved) && !member.resolved.exists()
+        };
+        open.keys().all(is_known) && !self.members.iter().any(is_gone)
+    }
+
+    /// Marks a member to be read again. Returns whether the path is a member that still exists.
+    fn read_again(&mut self, path: &Path) -> bool {
+        let index = self.by_path.get(path).filter(|_| path.exists());
+        let member = index.and_then(|index| self.members.get_mut(*index));
+        member.is_some_and(|member| {
+            member.is_stale = true;
+            true
+        })
+    }
+
+    /// Whether a new, deleted or renamed path may add or remove members.
+    fn may_change_with(&self, path: &Path, folder: &Path) -> bool {
+        let is_new = may_be_member(path, folder) && !self.left_out.contains(path);
+        is_new || self.members.iter().any(|member| member.resolved.starts_with(path))
+    }
+
+    /// Parses the files and documents that have changed since the last check. Returns whether there are any.
+    fn update(&mut self, open: &OpenByPath<'_>) -> bool {
+        let mut is_changed = false;
+        for (known, file) in self.members.iter_mut().zip(&mut self.cluster.files) {
+            let revision = open.get(&known.resolved).map(|document| document.revision);
+            if known.revision != revision || (known.is_stale && revision.is_none()) {
+                (*known, *file) = member(known.input.clone(), open);
+                is_changed = true;
+            }
+        }
+        is_changed
+    }
+
+    fn check(&self, open: &OpenByPath<'_>) -> Checked {
+        if !self.members.iter().any(|member| member.mentions_karpenter) {
+            return nothing(&self.settings);
+        }
+        // An open document must not lose its findings to the other files of the folder.
+        let report = check_within(&REGISTRY, std::slice::from_ref(&self.cluster), &self.settings, usize::MAX);
+        let named = names(&report);
+        let files = self.members.iter().zip(&self.cluster.files);
+        let files = files.filter(|(member, _)| named.contains(member.input.name.as_str()));
+        let files = files.filter_map(|(member, file)| {
+            let document = open.get(&member.resolved).copied();
+            let checked = checked_file(member.input.path()?, Arc::clone(&file.source), document)?;
+            Some((member.input.name.clone(), checked))
+        });
+        Checked { files: files.collect(), report, config_problems: Vec::new() }
+    }
+}
+
+impl ConfigFile {
+    /// Whether the settings have an error. `text` is the file as the editor has it, if it is open.
+    fn has_error(&self, text: Option<&File>) -> bool {
+        self.problem.is_some() || Settings::parse_file(text.unwrap_or(&self.file), &REGISTRY).is_err()
+    }
+
+    /// The errors, as the editor or the disk has the file.
+    fn problems(&self, open: &OpenByPath<'_>) -> Vec<ConfigProblem> {
+        let document = resolved(&self.path).and_then(|path| open.get(&path).copied());
+        let of_editor = document.map(|document| {
+            let bytes = document.text.clone().into_bytes();
+            File::from_bytes(self.path.to_string_lossy(), bytes, &Limits::DEFAULT)
+        });
+        let file = of_editor.as_ref().unwrap_or(&self.file);
+        let mut problems: Vec<(Span, String)> = match Settings::parse_file(file, &REGISTRY) {
             Ok(_) => Vec::new(),
             Err(problems) => problems.iter().map(|problem| (problem.span, problem.to_string())).collect(),
         };
@@ -169,53 +265,71 @@ impl Loaded {
             problems.extend(self.problem.iter().map(|message| (Span::new(0, 0), message.clone())));
         }
         let problems = problems.into_iter().filter_map(|(span, message)| {
-            let file = checked_file(path, Arc::clone(&file.source), open)?;
+            let file = checked_file(&self.path, Arc::clone(&file.source), document)?;
             Some(ConfigProblem { file, span, message })
         });
         problems.collect()
     }
 }
 
+/// The config file in a folder or in the nearest folder above it.
+fn nearest_config(path: &Path) -> Option<ConfigFile> {
+    let path = std::path::absolute(path).ok()?;
+    let path = path.ancestors().map(|folder| folder.join(config::FILE)).find(|file| file.is_file())?;
+    let file = match std::fs::read(&path) {
+        Ok(bytes) => File::from_bytes(path.to_string_lossy(), bytes, &Limits::DEFAULT),
+        Err(error) => File::unreadable(path.to_string_lossy(), read_error(&error)),
+    };
+    Some(ConfigFile { path, file, problem: None })
+}
+
+/// Whether a path can be a member of a folder: it is the folder itself, which is a document alone, or has the name of a manifest.
+fn may_be_member(path: &Path, folder: &Path) -> bool {
+    let is_config = path.file_name().is_some_and(|name| name == config::FILE);
+    path.starts_with(folder) && (path == folder || is_manifest(path)) && !is_config
+}
+
 /// The flags of a check of a folder or a document, and of documents that are not on disk.
-fn flags(path: &Path, config: Option<&Path>, unsaved: &[PathBuf]) -> Option<Box<Check>> {
+fn flags(path: &Path, config: Option<&Path>, unsaved: &[&PathBuf]) -> Option<Box<Check>> {
     let mut words = vec!["karpwarden".into(), "check".into(), "--quiet".into()];
     if let Some(config) = config {
         words.extend(["--config".into(), config.as_os_str().to_owned()]);
     }
     words.push("--".into());
     words.push(path.as_os_str().to_owned());
-    words.extend(unsaved.iter().filter(|one| *one != path).map(|path| path.as_os_str().to_owned()));
+    words.extend(unsaved.iter().filter(|one| **one != path).map(|path| path.as_os_str().to_owned()));
     match Arguments::try_parse_from(words).ok()?.command {
         Command::Check(check) => Some(check),
         _ => None,
     }
 }
 
-/// The config file in a folder or in the nearest folder above it.
-fn nearest_config(path: &Path) -> Option<PathBuf> {
-    let path = std::path::absolute(path).ok()?;
-    path.ancestors().map(|folder| folder.join(config::FILE)).find(|file| file.is_file())
-}
-
 /// Reads an input: the text of the editor if it is open there, else the file on disk.
-fn entry(input: Input, open: &OpenByPath<'_>) -> (Entry, File) {
+fn member(input: Input, open: &OpenByPath<'_>) -> (Member, File) {
     let limits = Limits::DEFAULT;
-    let document = document_of(&input, open);
-    let loaded = match document {
+    let resolved = input.path().and_then(resolved).unwrap_or_default();
+    let document = open.get(&resolved);
+    let read = match document {
         Some(document) => input.parsed(document.text.clone().into_bytes(), &limits),
         None => input.read(&limits),
     };
-    let mentions_karpenter = mentions_karpenter(loaded.file.source.text().as_bytes());
-    (Entry { revision: document.map(|document| document.revision), mentions_karpenter, input }, loaded.file)
+    let mentions_karpenter = mentions_karpenter(read.file.source.text().as_bytes());
+    let revision = document.map(|document| document.revision);
+    (Member { input, resolved, revision, is_stale: false, mentions_karpenter }, read.file)
 }
 
-fn document_of<'o>(input: &Input, open: &OpenByPath<'o>) -> Option<&'o OpenDocument> {
-    open.get(input.path()?).copied()
+/// The names of the files that a report names.
+fn names(report: &Report) -> BTreeSet<&str> {
+    let findings = report.findings.iter().flat_map(|finding| {
+        let related = finding.related.iter().map(|place| place.file.as_str());
+        let edits = finding.fix.iter().flat_map(|fix| &fix.edits).map(|edit| edit.file.as_str());
+        related.chain(edits).chain([finding.file.as_str()])
+    });
+    findings.chain(report.unreadable.iter().map(|one| one.file.as_str())).collect()
 }
 
-/// A file with the address that the editor uses for it.
-fn checked_file(path: &Path, source: Arc<Source>, open: &OpenByPath<'_>) -> Option<CheckedFile> {
-    let document = open.get(path).copied();
+/// A file with the URI that the editor uses for it.
+fn checked_file(path: &Path, source: Arc<Source>, document: Option<&OpenDocument>) -> Option<CheckedFile> {
     let uri = document.map(|document| document.uri.clone());
     let uri = uri.or_else(|| from_path(&std::path::absolute(path).ok()?))?;
     Some(CheckedFile::new(uri, source, document))

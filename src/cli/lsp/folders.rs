@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::page;
@@ -9,48 +10,61 @@ use language_server::{Checked, OpenDocument, OpenDocuments, Workspace};
 
 use super::folder::Folder;
 use crate::cli::config;
+use crate::cli::input::resolved;
 
-/// The open documents by path. A document that is not saved yet has a path in the working directory, so that the settings there
-/// apply.
+/// The open documents by path, with symbolic links resolved. A document that is not saved yet has a path in the working directory, so
+/// that the settings there apply.
 pub(super) type OpenByPath<'o> = BTreeMap<PathBuf, &'o OpenDocument>;
 
 /// The folders of a session.
 pub(super) struct Folders {
-    /// The folders of the editor, without folders within others.
-    folders: Vec<Folder>,
+    /// The folders of the editor.
+    paths: Vec<PathBuf>,
+    /// The same folders, without folders within others.
+    outermost: Vec<Folder>,
     /// Open documents that belong to no folder: each is checked alone.
     alone: Vec<Folder>,
 }
 
 impl Folders {
-    pub(super) fn new(paths: &[PathBuf]) -> Self {
+    pub(super) fn new(paths: Vec<PathBuf>) -> Self {
         // Names in messages start from the first folder.
         if let Some(first) = paths.first() {
             // Without this folder, names start from the folder in which the editor runs.
             let _ = std::env::set_current_dir(first);
         }
-        let mut folders = Self { folders: Vec::new(), alone: Vec::new() };
-        folders.set(paths.to_vec());
+        let mut folders = Self { paths, outermost: Vec::new(), alone: Vec::new() };
+        folders.update_folders();
         folders
     }
 
-    fn set(&mut self, mut paths: Vec<PathBuf>) {
+    /// Makes a folder for each path that lies in no other one. A folder that stays keeps its files.
+    fn update_folders(&mut self) {
+        let mut paths = self.paths.clone();
         paths.sort();
         // A folder sorts before the folders within it.
         paths.dedup_by(|path, before| path.starts_with(before));
-        self.folders = paths.into_iter().map(Folder::new).collect();
+        let mut known = std::mem::take(&mut self.outermost);
+        self.outermost = paths
+            .into_iter()
+            .map(|path| match known.iter().position(|folder| folder.path() == path) {
+                Some(at) => known.swap_remove(at),
+                None => Folder::new(path),
+            })
+            .collect();
     }
 }
 
 impl Workspace for Folders {
-    fn check(&mut self, open: &OpenDocuments) -> Vec<Checked> {
-        let open: OpenByPath<'_> = open.iter().map(|document| (path_of(document), document)).collect();
-        for folder in &mut self.folders {
+    fn check(&mut self, open: &OpenDocuments) -> Vec<Arc<Checked>> {
+        let open: OpenByPath<'_> =
+            open.iter().map(|document| (path_of_document(document), document)).collect();
+        for folder in &mut self.outermost {
             folder.update(&open);
         }
         let is_alone = |path: &&PathBuf| {
             let is_config = path.file_name().is_some_and(|name| name == config::FILE);
-            !is_config && !self.folders.iter().any(|folder| folder.decides_about(path))
+            !is_config && !self.outermost.iter().any(|folder| folder.decides_about(path))
         };
         let alone: Vec<&PathBuf> = open.keys().filter(is_alone).collect();
         self.alone.retain(|known| alone.iter().any(|path| *path == known.path()));
@@ -62,18 +76,20 @@ impl Workspace for Folders {
         for document in &mut self.alone {
             document.update(&open);
         }
-        self.folders.iter().chain(&self.alone).map(|folder| folder.check(&open)).collect()
+        self.outermost.iter_mut().chain(&mut self.alone).filter_map(|folder| folder.check(&open)).collect()
     }
 
-    fn reload(&mut self) {
-        self.folders.iter_mut().chain(&mut self.alone).for_each(Folder::reload);
+    fn reload(&mut self, paths: &[PathBuf]) {
+        let paths: Vec<PathBuf> = paths.iter().filter_map(|path| resolved(path)).collect();
+        for folder in self.outermost.iter_mut().chain(&mut self.alone) {
+            folder.reload(&paths);
+        }
     }
 
     fn change_folders(&mut self, added: Vec<PathBuf>, removed: &[PathBuf]) {
-        let mut paths: Vec<PathBuf> = self.folders.iter().map(|folder| folder.path().to_owned()).collect();
-        paths.retain(|path| !removed.contains(path));
-        paths.extend(added);
-        self.set(paths);
+        self.paths.retain(|path| !removed.contains(path));
+        self.paths.extend(added);
+        self.update_folders();
     }
 
     fn page(&self, rule: &str) -> Option<String> {
@@ -81,7 +97,8 @@ impl Workspace for Folders {
     }
 }
 
-fn path_of(document: &OpenDocument) -> PathBuf {
+fn path_of_document(document: &OpenDocument) -> PathBuf {
     let name = || document.uri.as_str().replace(['/', ':'], "-");
-    document.path.clone().unwrap_or_else(|| Path::new(".").join(name()))
+    let path = document.path.clone().unwrap_or_else(|| Path::new(".").join(name()));
+    resolved(&path).unwrap_or(path)
 }

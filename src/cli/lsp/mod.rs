@@ -5,15 +5,13 @@ mod folder;
 mod folders;
 
 use std::io;
+use std::sync::mpsc::{self, Receiver};
 
-use language_server::{Connection, Message, Response, Session, Start};
+use language_server::{Connection, ErrorCode, Message, Response, Session, Start};
 
 use super::check::STACK;
 use super::status::Status;
 use folders::Folders;
-
-/// JSON-RPC 2.0: `Invalid params`.
-const INVALID_PARAMS: i32 = -32602;
 
 pub(crate) fn run() -> io::Result<Status> {
     let (connection, threads) = Connection::stdio();
@@ -25,34 +23,45 @@ pub(crate) fn run() -> io::Result<Status> {
 }
 
 fn serve(connection: &Connection) -> io::Result<Status> {
-    let start = loop {
-        let (id, params) = connection.initialize_start().map_err(io::Error::other)?;
-        match Start::read(params) {
-            Ok(start) => {
-                let accepted = Response::new_ok(id, Start::result(env!("CARGO_PKG_VERSION")));
-                send(connection, [Message::Response(accepted)])?;
-                break start;
-            }
-            // The editor may try again.
-            Err(message) => {
-                let refused = Response::new_err(id, INVALID_PARAMS, message);
-                send(connection, [Message::Response(refused)])?;
-            }
-        }
-    };
-    let mut session = Session::new(&start, Folders::new(&start.folders));
-    while let Ok(message) = connection.receiver.recv() {
-        send(connection, session.handle(message))?;
-        // An editor sends every keystroke. One check is enough for all that came during the last one.
-        while let Ok(message) = connection.receiver.try_recv() {
-            send(connection, session.handle(message))?;
-        }
-        send(connection, session.refresh())?;
+    let Some(start) = initialize(connection)? else { return Ok(Status::NotShutDown) };
+    let mut session = Session::new(&start, Folders::new(start.folders.clone()));
+    let received = forward(connection);
+    while let Ok(first) = received.recv() {
+        // An editor sends every keystroke. One check is enough for all messages that came during the last one.
+        let messages = std::iter::once(first).chain(received.try_iter()).collect();
+        send(connection, session.handle(messages))?;
         if session.has_ended() {
             break;
         }
     }
-    Ok(if session.is_shut_down() { Status::Clean } else { Status::Findings })
+    Ok(if session.is_shut_down() { Status::Clean } else { Status::NotShutDown })
+}
+
+/// Waits for a valid `initialize`, and answers it. `None` if the editor leaves before.
+fn initialize(connection: &Connection) -> io::Result<Option<Start>> {
+    loop {
+        let Ok((id, params)) = connection.initialize_start() else { return Ok(None) };
+        match Start::read(params) {
+            Ok(start) => {
+                let accepted = Response::new_ok(id, Start::result(env!("CARGO_PKG_VERSION")));
+                send(connection, [Message::Response(accepted)])?;
+                return Ok(Some(start));
+            }
+            // The editor may try again.
+            Err(message) => {
+                let refused = Response::new_err(id, ErrorCode::InvalidParams as i32, message);
+                send(connection, [Message::Response(refused)])?;
+            }
+        }
+    }
+}
+
+/// Receives messages while a check runs. The channel of the connection holds none, so that the editor would wait.
+fn forward(connection: &Connection) -> Receiver<Message> {
+    let (sender, receiver) = mpsc::channel();
+    let from = connection.receiver.clone();
+    std::thread::spawn(move || from.into_iter().try_for_each(|message| sender.send(message)));
+    receiver
 }
 
 fn send(connection: &Connection, messages: impl IntoIterator<Item = Message>) -> io::Result<()> {

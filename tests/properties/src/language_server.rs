@@ -16,21 +16,21 @@ use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::{REGISTRY, reference};
 use language_server::protocol::{
-    CodeActionOrCommand, Diagnostic, DocumentChanges, OneOf, PublishDiagnosticsParams, Range, TextEdit,
-    WorkspaceEdit,
+    CodeActionOrCommand, Diagnostic, DidChangeTextDocumentParams, DidOpenTextDocumentParams, DocumentChanges,
+    OneOf, PublishDiagnosticsParams, Range, TextEdit, WorkspaceEdit,
 };
 use language_server::{
-    Checked, CheckedFile, Message, Notification, OpenDocuments, Request, Session, Start, Workspace, from_path,
+    Checked, CheckedFile, Message, Notification, OpenDocuments, Request, Session, Start, Workspace,
+    encode_uris, from_path,
 };
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::input::Texts;
 
 /// Sends messages: the first line is the parameters of `initialize`, each further line a message. Every request gets one response,
-/// and every diagnostic is within its document. The bytes are also read as a stream of messages.
+/// and every diagnostic is within its document.
 pub fn assert_messages(bytes: &[u8]) {
-    let mut stream = bytes;
-    while let Ok(Some(_)) = Message::read(&mut stream) {}
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let first = lines.next().and_then(|line| serde_json::from_slice(line).ok());
     let mut session = session(first.unwrap_or_else(|| json!({"capabilities": {}})));
@@ -39,13 +39,13 @@ pub fn assert_messages(bytes: &[u8]) {
         let Ok(message) = serde_json::from_slice::<Message>(line) else { continue };
         keep_text(&message, &mut texts);
         let asked = if let Message::Request(request) = &message { Some(request.id.clone()) } else { None };
-        let sent = session.handle(message);
+        let sent = session.handle(vec![message]);
         let answered = sent.iter().filter_map(|one| match one {
             Message::Response(response) => Some(response.id.clone()),
             _ => None,
         });
         assert_eq!(answered.collect::<Vec<_>>(), Vec::from_iter(asked));
-        for message in sent.iter().chain(&session.refresh()) {
+        for message in &sent {
             assert_diagnostics(message, &texts);
         }
         if session.has_ended() {
@@ -63,15 +63,16 @@ pub fn assert_documents(text: &str) {
     let capabilities = json!({"workspace": edits["workspace"], "textDocument": related});
     let mut session = session(json!({"capabilities": capabilities}));
     let mut texts = BTreeMap::new();
+    let mut opened = Vec::new();
     for (name, text) in &files {
         let Some(uri) = uri_of(name) else { continue };
         let document = json!({"uri": uri, "languageId": "yaml", "version": 1, "text": text});
         let message = notification("textDocument/didOpen", json!({"textDocument": document}));
         keep_text(&message, &mut texts);
-        session.handle(message);
+        opened.push(message);
     }
-    let published: Vec<PublishDiagnosticsParams> =
-        session.refresh().iter().filter_map(|message| assert_diagnostics(message, &texts)).collect();
+    let sent = session.handle(opened);
+    let published: Vec<_> = sent.iter().filter_map(|message| assert_diagnostics(message, &texts)).collect();
     let Some(edit) = published.iter().find_map(|one| first_edit(&mut session, one)) else { return };
     for (uri, edits) in edits_of(edit) {
         let Some(text) = texts.get(&uri) else { panic!("an edit of `{uri}`, which is not open") };
@@ -81,10 +82,9 @@ pub fn assert_documents(text: &str) {
         });
         let message = notification("textDocument/didChange", changed);
         keep_text(&message, &mut texts);
-        assert!(session.handle(message).is_empty());
-    }
-    for message in session.refresh() {
-        assert_diagnostics(&message, &texts);
+        for message in session.handle(vec![message]) {
+            assert_diagnostics(&message, &texts);
+        }
     }
 }
 
@@ -105,7 +105,7 @@ fn first_edit(
         let context = json!({"diagnostics": []});
         let params = json!({"textDocument": document, "range": range, "context": context});
         let actions = ask(session, "textDocument/codeAction", params);
-        let actions: Vec<CodeActionOrCommand> = serde_json::from_value(actions).ok()?;
+        let actions: Vec<CodeActionOrCommand> = as_typed(actions);
         actions.into_iter().find_map(|action| match action {
             CodeActionOrCommand::CodeAction(action) => action.edit,
             CodeActionOrCommand::Command(command) => panic!("the command {command:?}"),
@@ -115,7 +115,7 @@ fn first_edit(
 
 fn ask(session: &mut Session<OpenOnly>, method: &str, params: Value) -> Value {
     let request = Request { id: 1.into(), method: method.to_owned(), params };
-    match session.handle(Message::Request(request)).pop() {
+    match session.handle(vec![Message::Request(request)]).pop() {
         Some(Message::Response(response)) => {
             response.response_result.unwrap_or_else(|error| panic!("{error:?}"))
         }
@@ -141,7 +141,7 @@ fn applied(text: &str, edits: &[TextEdit]) -> String {
 }
 
 fn edits_of(edit: WorkspaceEdit) -> Vec<(String, Vec<TextEdit>)> {
-    let Some(DocumentChanges::Edits(documents)) = edit.document_changes else { return Vec::new() };
+    let Some(DocumentChanges::Edits(documents)) = edit.document_changes else { panic!("no edits: {edit:?}") };
     let edits = documents.into_iter().map(|document| {
         let edits = document.edits.into_iter().map(|edit| match edit {
             OneOf::Left(edit) => edit,
@@ -161,7 +161,7 @@ fn assert_diagnostics(
     if method != "textDocument/publishDiagnostics" {
         return None;
     }
-    let published: PublishDiagnosticsParams = serde_json::from_value(params.clone()).ok()?;
+    let published: PublishDiagnosticsParams = as_typed(params.clone());
     for diagnostic in &published.diagnostics {
         let Some(text) = texts.get(published.uri.as_str()) else {
             panic!("a diagnostic in no document: {published:?}")
@@ -195,19 +195,30 @@ fn byte_of(text: &str, position: language_server::protocol::Position) -> usize {
 /// Keeps the texts that the session has, as an editor does.
 fn keep_text(message: &Message, texts: &mut BTreeMap<String, String>) {
     let Message::Notification(Notification { method, params }) = message else { return };
-    let document = &params["textDocument"];
-    let Some(uri) = document["uri"].as_str() else { return };
-    let text = match method.as_str() {
-        "textDocument/didOpen" => &document["text"],
-        "textDocument/didChange" => {
-            let last = params["contentChanges"].as_array().and_then(|changes| changes.last());
-            last.map_or(&Value::Null, |change| &change["text"])
+    let mut params = params.clone();
+    encode_uris(&mut params);
+    match method.as_str() {
+        "textDocument/didOpen" => {
+            let Ok(params) = serde_json::from_value::<DidOpenTextDocumentParams>(params) else {
+                return;
+            };
+            texts.insert(params.text_document.uri.as_str().to_owned(), params.text_document.text);
         }
-        _ => return,
-    };
-    if let Some(text) = text.as_str() {
-        texts.insert(uri.to_owned(), text.to_owned());
+        "textDocument/didChange" => {
+            let Ok(params) = serde_json::from_value::<DidChangeTextDocumentParams>(params) else {
+                return;
+            };
+            let last = params.content_changes.into_iter().next_back().filter(|change| change.range.is_none());
+            if let (Some(text), Some(change)) = (texts.get_mut(params.text_document.uri.as_str()), last) {
+                *text = change.text;
+            }
+        }
+        _ => {}
     }
+}
+
+fn as_typed<T: DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn notification(method: &str, params: Value) -> Message {
@@ -227,7 +238,7 @@ fn session(initialize: Value) -> Session<OpenOnly> {
 struct OpenOnly;
 
 impl Workspace for OpenOnly {
-    fn check(&mut self, open: &OpenDocuments) -> Vec<Checked> {
+    fn check(&mut self, open: &OpenDocuments) -> Vec<Arc<Checked>> {
         let read = |(name, text): (&str, &str)| File {
             is_relevant: Some(true),
             ..File::from_bytes(name, text.as_bytes().to_vec(), &Limits::DEFAULT)
@@ -239,10 +250,10 @@ impl Workspace for OpenOnly {
             let file = CheckedFile::new(document.uri.clone(), source, Some(document));
             (document.uri.as_str().to_owned(), file)
         });
-        vec![Checked { report, files: files.collect(), config_problems: Vec::new() }]
+        vec![Arc::new(Checked { report, files: files.collect(), config_problems: Vec::new() })]
     }
 
-    fn reload(&mut self) {}
+    fn reload(&mut self, _: &[PathBuf]) {}
 
     fn change_folders(&mut self, _: Vec<PathBuf>, _: &[PathBuf]) {}
 

@@ -121,7 +121,7 @@ fn the_language_server_answers_every_request() {
 
 #[test]
 fn diagnostics_and_edits_are_within_their_documents() {
-    for target in ["manifests", "fixes"] {
+    for target in ["documents", "manifests", "fixes"] {
         replay_text(target, language_server::assert_documents);
     }
 }
