@@ -54,6 +54,16 @@ pub(crate) fn read(check: &Check, color: Color) -> Option<Config> {
 /// its remarks. Prints every error.
 pub(crate) fn read_for(check: &Check, target: Option<(Target, Vec<String>)>, color: Color) -> Option<Config> {
     let path = check.choice.config.clone().or_else(|| nearest(check, color));
+    read_from(path, check, target, color)
+}
+
+/// Reads the settings of a run from a config file, or from the flags alone. Prints every error.
+pub(crate) fn read_from(
+    path: Option<PathBuf>,
+    check: &Check,
+    target: Option<(Target, Vec<String>)>,
+    color: Color,
+) -> Option<Config> {
     let mut is_valid = true;
     let mut settings = match &path {
         None => Settings::default(),

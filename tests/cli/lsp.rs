@@ -300,18 +300,60 @@ fn checks_a_document_outside_the_folders_alone() {
 
 #[test]
 fn says_nothing_about_files_that_have_nothing_to_do_with_karpenter() {
-    let workload = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {template: {spec: {containers: [{name: a, image: a:1}, {name: a}]}}}\n";
-    let folder = Folder::with(&[("a.yaml", workload), ("b.yaml", "a: [")]);
+    let budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: a}\nspec: {maxUnavailable: 0, selector: {matchLabels: {a: b}}}\n";
+    let folder = Folder::with(&[("a.yaml", budget), ("b.yaml", "a: [")]);
+    let (a, b) = (folder.path("a.yaml"), folder.path("b.yaml"));
     let mut editor = Editor::with_folders(&[&folder.path("")]);
-    for name in ["a.yaml", "b.yaml"] {
-        let path = folder.path(name);
-        editor.open(&path, &std::fs::read_to_string(&path).unwrap());
-        assert!(editor.diagnostics(&path).is_empty());
-    }
-    let path = folder.path("b.yaml");
-    editor.change(&path, "apiVersion: karpenter.sh/v1\nkind: [");
-    let [error] = editor.diagnostics(&path).try_into().unwrap();
+    editor.open(&a, budget);
+    editor.open(&b, "a: [");
+    assert!(editor.diagnostics(&a).is_empty() && editor.diagnostics(&b).is_empty());
+    editor.change(&b, "apiVersion: karpenter.sh/v1\nkind: [");
+    let [error] = editor.diagnostics(&b).try_into().unwrap();
     assert!(error.starts_with("1:") && error.contains("this document is not checked"), "{error}");
+    let [zero] = editor.diagnostics(&a).try_into().unwrap();
+    assert!(zero.contains("pdb-zero-disruption"), "{zero}");
+}
+
+#[test]
+fn each_folder_has_its_own_settings() {
+    let off =
+        Folder::with(&[("karpwarden.yaml", "rules: {instance-profile-is-arn: off}"), ("class.yaml", CLASS)]);
+    let plain = Folder::with(&[("class.yaml", CLASS)]);
+    let (off, plain) = (off.path(""), plain.path(""));
+    let mut editor = Editor::with_folders(&[&off, &plain]);
+    editor.open(&off.join("class.yaml"), CLASS);
+    editor.open(&plain.join("class.yaml"), CLASS);
+    assert!(editor.diagnostics(&off.join("class.yaml")).is_empty());
+    assert_eq!(editor.diagnostics(&plain.join("class.yaml")), [ARN]);
+}
+
+#[test]
+fn settings_that_are_repaired_but_not_saved_do_not_apply_yet() {
+    let folder = Folder::with(&[("karpwarden.yaml", "rules: {x: off}"), ("class.yaml", CLASS)]);
+    let (settings, class) = (folder.path("karpwarden.yaml"), folder.path("class.yaml"));
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&class, CLASS);
+    editor.open(&settings, "rules: {x: off}");
+    assert!(editor.diagnostics(&settings)[0].starts_with("0:8 "));
+    editor.change(&settings, "rules: {}");
+    assert_eq!(editor.diagnostics(&settings), ["0:0 save the file, so that its settings apply 1"]);
+    assert!(editor.diagnostics(&class).is_empty());
+}
+
+#[test]
+fn ignore_files_decide_about_a_document_once_it_is_saved() {
+    let folder = Folder::with(&[("pool.yaml", POOL), (".gitignore", "local")]);
+    let (pool, class) = (folder.path("pool.yaml"), folder.path("local/class.yaml"));
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&pool, POOL);
+    editor.open(&class, CLASS);
+    assert_eq!(editor.diagnostics(&pool), [DANGLING]);
+    folder.write("local/class.yaml", CLASS.as_bytes());
+    editor.tell("textDocument/didSave", json!({"textDocument": {"uri": uri(&class)}}));
+    assert_eq!((editor.diagnostics(&pool), editor.diagnostics(&class)), (vec![], vec![ARN.to_owned()]));
+    // The document is alone, so that its name does not count any more.
+    editor.change(&class, &CLASS.replace("name: class", "name: other"));
+    assert!(editor.diagnostics(&pool).is_empty());
 }
 
 #[test]
@@ -377,6 +419,24 @@ fn a_document_is_the_file_that_a_link_leads_to() {
 }
 
 #[test]
+#[cfg(unix)]
+fn files_behind_a_link_out_of_the_folder_belong_to_the_folder() {
+    let shared = Folder::with(&[("pool.yaml", POOL)]);
+    let folder = Folder::with(&[("class.yaml", CLASS)]);
+    std::os::unix::fs::symlink(shared.path(""), folder.path("apps")).unwrap();
+    let (pool, class) = (folder.path("apps/pool.yaml"), folder.path("class.yaml"));
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&pool, POOL);
+    assert_eq!(editor.diagnostics(&pool), [DANGLING]);
+    editor.open(&class, CLASS);
+    editor.tell("textDocument/didClose", json!({"textDocument": {"uri": uri(&class)}}));
+    editor.change(&pool, &POOL.replace("clas}", "class}"));
+    assert!(editor.diagnostics(&pool).is_empty());
+    editor.change(&pool, POOL);
+    assert_eq!(editor.diagnostics(&pool), [DANGLING]);
+}
+
+#[test]
 fn takes_the_uris_that_editors_write() {
     let folder = Folder::with(&[("[é n]/class.yaml", CLASS)]);
     let root = uri(&folder.path(""));
@@ -386,8 +446,11 @@ fn takes_the_uris_that_editors_write() {
     let open = |uri: &str, text: &str| json!({"textDocument": {"uri": uri, "languageId": "yaml", "version": 1, "text": text}});
     editor.tell("textDocument/didOpen", open(&format!("{root}[é n]/class.yaml"), CLASS));
     assert_eq!(editor.diagnostics(&folder.path("[é n]/class.yaml")), [ARN]);
-    editor.tell("textDocument/didOpen", open("untitled:Untitled-1", CLASS));
-    assert_eq!(editor.diagnostics_of("untitled:Untitled-1"), [ARN]);
+    let other = CLASS.replace("name: class", "name: other");
+    for uri in ["untitled:Untitled-1", "fugitive:///a/class.yaml"] {
+        editor.tell("textDocument/didOpen", open(uri, &other));
+        assert_eq!(editor.diagnostics_of(uri), [ARN]);
+    }
 }
 
 #[test]

@@ -280,6 +280,8 @@ impl<W: Workspace> Session<W> {
     fn open(&mut self, params: DidOpenTextDocumentParams) {
         let document = params.text_document;
         self.revisions += 1;
+        // An editor that opens a document again may have dropped its diagnostics.
+        self.published.remove(document.uri.as_str());
         self.open.open(document.uri, document.version, document.text, self.revisions);
         self.is_stale = true;
     }
@@ -469,7 +471,9 @@ mod tests {
     fn does_not_check_for_a_cancelled_request() {
         let mut session = session();
         let cancel = tell(Cancel::METHOD, json!({"id": 1}));
-        let sent = session.handle(vec![open("file:///a", "a"), hover(1), hover(2), cancel]);
+        session.handle(vec![open("file:///a", "a")]);
+        let changed = |version| change("file:///a", version, &json!({"text": "b"}));
+        let sent = session.handle(vec![changed(2), hover(1), changed(3), hover(2), cancel]);
         let errors = sent.iter().filter_map(|message| match message {
             Message::Response(response) => {
                 Some(response.response_result.as_ref().err().map(|error| error.code))
@@ -478,7 +482,7 @@ mod tests {
         });
         let errors: Vec<_> = errors.collect();
         let cancelled = Some(ErrorCode::RequestCanceled as i32);
-        assert_eq!((errors.as_slice(), session.workspace.checks), ([cancelled, None].as_slice(), 1));
+        assert_eq!((errors.as_slice(), session.workspace.checks), ([cancelled, None].as_slice(), 2));
     }
 
     #[test]
@@ -489,8 +493,13 @@ mod tests {
         assert_eq!(published(&sent), [(a.clone(), 0), (b.clone(), 1)]);
         let sent = session.handle(vec![change(&a, 2, &json!({"text": "wrong"}))]);
         assert_eq!(published(&sent), [(a.clone(), 1)]);
-        let close = tell(DidCloseTextDocument::METHOD, json!({"textDocument": {"uri": a}}));
-        assert_eq!(published(&session.handle(vec![close])), [(a, 0)]);
+        let close = || tell(DidCloseTextDocument::METHOD, json!({"textDocument": {"uri": a}}));
+        assert_eq!(
+            published(&session.handle(vec![close(), open(&a, "wrong")])),
+            [(a.clone(), 1)],
+            "opened again"
+        );
+        assert_eq!(published(&session.handle(vec![close()])), [(a.clone(), 0)]);
     }
 
     #[test]

@@ -26,13 +26,20 @@ const DECISIVE: [&str; 5] =
 
 /// A folder, or a document alone.
 pub(super) struct Folder {
+    place: Place,
+    /// The settings and the files; `None` before they are read for the first time, and after files on disk have changed.
+    contents: Option<Contents>,
+    /// Manifests in the folder that are not its members, because they are excluded or an ignore file lists them.
+    left_out: BTreeSet<PathBuf>,
+    /// The result of the last check, until something changes.
+    checked: Option<Arc<Checked>>,
+}
+
+/// The path of a folder.
+struct Place {
     path: PathBuf,
     /// The path with symbolic links resolved.
     resolved: PathBuf,
-    /// The settings and the files; `None` before they are read for the first time, and after files on disk have changed.
-    contents: Option<Contents>,
-    /// The result of the last check, until something changes.
-    checked: Option<Arc<Checked>>,
 }
 
 /// The settings and the files of a folder.
@@ -45,8 +52,6 @@ struct Contents {
     by_path: BTreeMap<PathBuf, usize>,
     /// The files, in the order of the members.
     cluster: Cluster,
-    /// Open manifests in the folder that are not its members: they are excluded, or an ignore file lists them.
-    left_out: BTreeSet<PathBuf>,
 }
 
 /// The config file of a folder.
@@ -67,28 +72,33 @@ struct Member {
     revision: Option<u64>,
     /// Whether the file must be read again.
     is_stale: bool,
+    /// Whether the file was on disk. Only then do the ignore files decide about it.
+    is_saved: bool,
     mentions_karpenter: bool,
 }
 
 impl Folder {
     pub(super) fn new(path: PathBuf) -> Self {
         let resolved = resolved(&path).unwrap_or_else(|| path.clone());
-        Self { path, resolved, contents: None, checked: None }
+        let place = Place { path, resolved };
+        Self { place, contents: None, left_out: BTreeSet::new(), checked: None }
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.path
+        &self.place.path
     }
 
-    /// Reads the changed files again at the next update, or the whole folder if a change may add or remove files.
-    pub(super) fn reload(&mut self, changed: &[PathBuf]) {
-        for path in changed {
-            let Some(contents) = &mut self.contents else { return };
-            let is_decisive = path.file_name().is_some_and(|name| DECISIVE.iter().any(|own| name == *own));
-            let has_same_members = !is_decisive && contents.read_again(path);
-            if !has_same_members && (is_decisive || contents.may_change_with(path, &self.resolved)) {
-                self.contents = None;
-            }
+    /// Reads a changed file again at the next update, or the whole folder if the change may add or remove files.
+    pub(super) fn reload(&mut self, path: &Path, resolved: &Path) {
+        if path.file_name().is_some_and(|name| DECISIVE.iter().any(|own| name == *own)) {
+            self.left_out.clear();
+            self.contents = None;
+        }
+        let Some(contents) = &mut self.contents else { return };
+        let is_new = || self.place.may_hold(path, resolved) && !self.left_out.contains(resolved);
+        if !contents.read_again(resolved) && (is_new() || contents.has_member_within(path, resolved)) {
+            self.left_out.insert(resolved.to_owned());
+            self.contents = None;
         }
     }
 
@@ -97,28 +107,43 @@ impl Folder {
         if !self.has_open_document(open) {
             return;
         }
+        let own = || open.iter().filter(|(path, document)| self.place.may_hold_document(path, document));
+        let is_known =
+            |path: &Path, contents: &Contents| self.left_out.contains(path) || contents.is_member(path);
         match &mut self.contents {
-            Some(contents) if contents.has_place_for(open, &self.resolved) => {
+            Some(contents)
+                if own().all(|(path, _)| is_known(path, contents)) && !contents.has_lost_one(open) =>
+            {
                 if contents.update(open) {
                     self.checked = None;
                 }
             }
-            contents => {
-                *contents = Some(Contents::read(&self.path, &self.resolved, open));
+            _ => {
+                let unsaved: Vec<&PathBuf> =
+                    own().map(|(path, _)| path).filter(|path| !path.exists()).collect();
+                let contents = Contents::read(&self.place.path, &unsaved, open);
+                let own: BTreeSet<PathBuf> = own().map(|(path, _)| path.clone()).collect();
+                self.left_out.extend(own);
+                self.left_out.retain(|path| !contents.is_member(path));
+                self.contents = Some(contents);
                 self.checked = None;
             }
         }
     }
 
     fn has_open_document(&self, open: &OpenByPath<'_>) -> bool {
-        open.keys().any(|path| path.starts_with(&self.resolved))
+        open.iter().any(|(path, document)| {
+            let is_member = || self.contents.as_ref().is_some_and(|contents| contents.is_member(path));
+            self.place.holds(document.path.as_deref().unwrap_or(path), path) || is_member()
+        })
     }
 
     /// Whether the folder decides if a document is checked: it is a member or excluded, or the settings have an error.
-    pub(super) fn decides_about(&self, path: &Path) -> bool {
+    pub(super) fn decides_about(&self, path: &Path, open: &OpenByPath<'_>) -> bool {
         let Some(contents) = &self.contents else { return false };
-        let is_inside = path.starts_with(&self.resolved);
-        let is_undecided = contents.config_file.as_ref().is_some_and(|config| config.has_error(None));
+        let spelled = open.get(path).and_then(|document| document.path.as_deref());
+        let is_inside = self.place.holds(spelled.unwrap_or(path), path);
+        let is_undecided = contents.config_file.as_ref().is_some_and(ConfigFile::has_error);
         contents.is_member(path) || (is_inside && (is_undecided || contents.excluded.matches(path, false)))
     }
 
@@ -135,8 +160,29 @@ impl Folder {
     }
 }
 
+impl Place {
+    /// Whether a path is in the folder, directly or through a symbolic link.
+    fn holds(&self, path: &Path, resolved: &Path) -> bool {
+        path.starts_with(&self.path) || resolved.starts_with(&self.resolved)
+    }
+
+    /// Whether a path can be a member: it is the folder itself, which is a document alone, or has the name of a manifest.
+    fn may_hold(&self, path: &Path, resolved: &Path) -> bool {
+        let is_config = path.file_name().is_some_and(|name| name == config::FILE);
+        self.holds(path, resolved) && (*resolved == *self.resolved || is_manifest(path)) && !is_config
+    }
+
+    /// Whether a document can be a member. A document that is not a file is always alone.
+    fn may_hold_document(&self, resolved: &Path, document: &OpenDocument) -> bool {
+        match &document.path {
+            Some(path) => self.may_hold(path, resolved),
+            None => *resolved == *self.resolved,
+        }
+    }
+}
+
 impl Contents {
-    fn read(path: &Path, folder: &Path, open: &OpenByPath<'_>) -> Self {
+    fn read(path: &Path, unsaved: &[&PathBuf], open: &OpenByPath<'_>) -> Self {
         let mut contents = Self {
             settings: Settings::default(),
             excluded: Patterns::none(),
@@ -144,31 +190,26 @@ impl Contents {
             members: Vec::new(),
             by_path: BTreeMap::new(),
             cluster: Cluster::default(),
-            left_out: BTreeSet::new(),
         };
-        let is_unsaved = |path: &&PathBuf| may_be_member(path, folder) && !path.exists();
-        let unsaved: Vec<&PathBuf> = open.keys().filter(is_unsaved).collect();
-        if let Some((config, inputs)) = contents.inputs(path, &unsaved) {
+        if let Some((config, inputs)) = contents.inputs(path, unsaved) {
             contents.settings = config.settings;
             let read: Vec<(Member, File)> = parallel::map(&inputs, |input| member(input.clone(), open));
             (contents.members, contents.cluster.files) = read.into_iter().unzip();
             let paths = contents.members.iter().map(|member| member.resolved.clone());
             contents.by_path = paths.zip(0..).collect();
-        } else if let Some(config) = &mut contents.config_file {
+        } else if let Some(config) = contents.config_file.as_mut().filter(|config| !config.has_error()) {
             config.problem =
                 Some("the settings cannot be read; the log of the language server says why".to_owned());
         }
-        let manifests = open.keys().filter(|path| may_be_member(path, folder));
-        contents.left_out = manifests.filter(|path| !contents.is_member(path)).cloned().collect();
         contents
     }
 
     /// The settings and the inputs of a folder or a document. `None` after an error, which the log has.
     fn inputs(&mut self, path: &Path, unsaved: &[&PathBuf]) -> Option<(Config, Vec<Input>)> {
         let color = Color::Never;
-        let config_path = self.config_file.as_ref().map(|config| config.path.as_path());
-        let check = flags(path, config_path, unsaved)?;
-        let config = config::read(&check, color)?;
+        let check = flags(path, unsaved)?;
+        let config_path = self.config_file.as_ref().map(|config| config.path.clone());
+        let config = config::read_from(config_path, &check, None, color)?;
         let config_path = config.path.as_deref();
         self.excluded = Patterns::new(config_path, &config.settings.exclude, &[], color)?;
         let clusters = input::by_cluster(&check, config_path, &self.excluded, Wanted::Manifests);
@@ -185,31 +226,30 @@ impl Contents {
         self.by_path.contains_key(path)
     }
 
-    /// Whether every open manifest of the folder is known, and no member that was never saved is closed.
-    fn has_place_for(&self, open: &OpenByPath<'_>, folder: &Path) -> bool {
-        let is_known = |path: &PathBuf| {
-            !may_be_member(path, folder) || self.left_out.contains(path) || self.is_member(path)
-        };
-        let is_gone = |member: &Member| {
+    /// Whether a member that was never saved is closed.
+    fn has_lost_one(&self, open: &OpenByPath<'_>) -> bool {
+        let is_lost = |member: &Member| {
             member.revision.is_some() && !open.contains_key(&member.resolved) && !member.resolved.exists()
         };
-        open.keys().all(is_known) && !self.members.iter().any(is_gone)
+        self.members.iter().any(is_lost)
     }
 
-    /// Marks a member to be read again. Returns whether the path is a member that still exists.
+    /// Marks a member to be read again. Returns whether the path is a member that is still on disk, as it was before.
     fn read_again(&mut self, path: &Path) -> bool {
         let index = self.by_path.get(path).filter(|_| path.exists());
-        let member = index.and_then(|index| self.members.get_mut(*index));
+        let member = index.and_then(|index| self.members.get_mut(*index)).filter(|member| member.is_saved);
         member.is_some_and(|member| {
             member.is_stale = true;
             true
         })
     }
 
-    /// Whether a new, deleted or renamed path may add or remove members.
-    fn may_change_with(&self, path: &Path, folder: &Path) -> bool {
-        let is_new = may_be_member(path, folder) && !self.left_out.contains(path);
-        is_new || self.members.iter().any(|member| member.resolved.starts_with(path))
+    /// Whether a path is a member, or a folder or link with members in it.
+    fn has_member_within(&self, path: &Path, resolved: &Path) -> bool {
+        self.members.iter().any(|member| {
+            member.resolved.starts_with(resolved)
+                || member.input.path().is_some_and(|own| own.starts_with(path))
+        })
     }
 
     /// Parses the files and documents that have changed since the last check. Returns whether there are any.
@@ -244,9 +284,9 @@ impl Contents {
 }
 
 impl ConfigFile {
-    /// Whether the settings have an error. `text` is the file as the editor has it, if it is open.
-    fn has_error(&self, text: Option<&File>) -> bool {
-        self.problem.is_some() || Settings::parse_file(text.unwrap_or(&self.file), &REGISTRY).is_err()
+    /// Whether the settings on disk have an error.
+    fn has_error(&self) -> bool {
+        self.problem.is_some() || Settings::parse_file(&self.file, &REGISTRY).is_err()
     }
 
     /// The errors, as the editor or the disk has the file.
@@ -262,7 +302,9 @@ impl ConfigFile {
             Err(problems) => problems.iter().map(|problem| (problem.span, problem.to_string())).collect(),
         };
         if problems.is_empty() {
-            problems.extend(self.problem.iter().map(|message| (Span::new(0, 0), message.clone())));
+            let unsaved = self.has_error().then(|| "save the file, so that its settings apply".to_owned());
+            let message = self.problem.clone().or(unsaved);
+            problems.extend(message.map(|message| (Span::new(0, 0), message)));
         }
         let problems = problems.into_iter().filter_map(|(span, message)| {
             let file = checked_file(&self.path, Arc::clone(&file.source), document)?;
@@ -283,19 +325,9 @@ fn nearest_config(path: &Path) -> Option<ConfigFile> {
     Some(ConfigFile { path, file, problem: None })
 }
 
-/// Whether a path can be a member of a folder: it is the folder itself, which is a document alone, or has the name of a manifest.
-fn may_be_member(path: &Path, folder: &Path) -> bool {
-    let is_config = path.file_name().is_some_and(|name| name == config::FILE);
-    path.starts_with(folder) && (path == folder || is_manifest(path)) && !is_config
-}
-
 /// The flags of a check of a folder or a document, and of documents that are not on disk.
-fn flags(path: &Path, config: Option<&Path>, unsaved: &[&PathBuf]) -> Option<Box<Check>> {
-    let mut words = vec!["karpwarden".into(), "check".into(), "--quiet".into()];
-    if let Some(config) = config {
-        words.extend(["--config".into(), config.as_os_str().to_owned()]);
-    }
-    words.push("--".into());
+fn flags(path: &Path, unsaved: &[&PathBuf]) -> Option<Box<Check>> {
+    let mut words = vec!["karpwarden".into(), "check".into(), "--quiet".into(), "--".into()];
     words.push(path.as_os_str().to_owned());
     words.extend(unsaved.iter().filter(|one| **one != path).map(|path| path.as_os_str().to_owned()));
     match Arguments::try_parse_from(words).ok()?.command {
@@ -315,7 +347,8 @@ fn member(input: Input, open: &OpenByPath<'_>) -> (Member, File) {
     };
     let mentions_karpenter = mentions_karpenter(read.file.source.text().as_bytes());
     let revision = document.map(|document| document.revision);
-    (Member { input, resolved, revision, is_stale: false, mentions_karpenter }, read.file)
+    let is_saved = resolved.exists();
+    (Member { input, resolved, revision, is_stale: false, is_saved, mentions_karpenter }, read.file)
 }
 
 /// The names of the files that a report names.

@@ -12,8 +12,7 @@ use super::folder::Folder;
 use crate::cli::config;
 use crate::cli::input::resolved;
 
-/// The open documents by path, with symbolic links resolved. A document that is not saved yet has a path in the working directory, so
-/// that the settings there apply.
+/// The open documents by path, with symbolic links resolved.
 pub(super) type OpenByPath<'o> = BTreeMap<PathBuf, &'o OpenDocument>;
 
 /// The folders of a session.
@@ -57,14 +56,17 @@ impl Folders {
 
 impl Workspace for Folders {
     fn check(&mut self, open: &OpenDocuments) -> Vec<Arc<Checked>> {
+        let mut documents: Vec<&OpenDocument> = open.iter().collect();
+        // Of several documents of one file, the last change counts.
+        documents.sort_by_key(|document| document.revision);
         let open: OpenByPath<'_> =
-            open.iter().map(|document| (path_of_document(document), document)).collect();
+            documents.into_iter().map(|document| (path_of_document(document), document)).collect();
         for folder in &mut self.outermost {
             folder.update(&open);
         }
         let is_alone = |path: &&PathBuf| {
             let is_config = path.file_name().is_some_and(|name| name == config::FILE);
-            !is_config && !self.outermost.iter().any(|folder| folder.decides_about(path))
+            !is_config && !self.outermost.iter().any(|folder| folder.decides_about(path, &open))
         };
         let alone: Vec<&PathBuf> = open.keys().filter(is_alone).collect();
         self.alone.retain(|known| alone.iter().any(|path| *path == known.path()));
@@ -80,9 +82,11 @@ impl Workspace for Folders {
     }
 
     fn reload(&mut self, paths: &[PathBuf]) {
-        let paths: Vec<PathBuf> = paths.iter().filter_map(|path| resolved(path)).collect();
-        for folder in self.outermost.iter_mut().chain(&mut self.alone) {
-            folder.reload(&paths);
+        for path in paths {
+            let resolved = resolved(path).unwrap_or_else(|| path.clone());
+            for folder in self.outermost.iter_mut().chain(&mut self.alone) {
+                folder.reload(path, &resolved);
+            }
         }
     }
 
@@ -97,6 +101,7 @@ impl Workspace for Folders {
     }
 }
 
+/// The path of a document. A document that is not a file has one in the working directory, so that the settings there apply.
 fn path_of_document(document: &OpenDocument) -> PathBuf {
     let name = || document.uri.as_str().replace(['/', ':'], "-");
     let path = document.path.clone().unwrap_or_else(|| Path::new(".").join(name()));
