@@ -14,13 +14,16 @@ mod diagnostics;
 mod documents;
 mod hover;
 mod lines;
+mod messages;
 mod session;
+mod start;
 mod uri;
 mod workspace;
 
 pub use documents::{OpenDocument, OpenDocuments};
 pub use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 pub use lsp_types as protocol;
-pub use session::{Session, Start};
+pub use session::Session;
+pub use start::Start;
 pub use uri::{encode_uris, from_path};
 pub use workspace::{Checked, CheckedFile, ConfigProblem, Workspace};

@@ -4,50 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_server::{ErrorCode, Message, Notification, Request, Response};
 use lsp_types::notification::{
-    Cancel, DidChangeTextDocument, DidChangeWatchedFiles, DidChangeWorkspaceFolders, DidCloseTextDocument,
-    DidOpenTextDocument, DidSaveTextDocument, Exit, Initialized, LogMessage, Notification as _,
-    PublishDiagnostics,
+    DidChangeTextDocument, DidChangeWatchedFiles, DidChangeWorkspaceFolders, DidCloseTextDocument,
+    DidOpenTextDocument, DidSaveTextDocument, Exit, Initialized, Notification as _,
 };
-use lsp_types::request::{
-    CodeActionRequest, HoverRequest, Initialize, RegisterCapability, Request as _, Shutdown,
-};
+use lsp_types::request::{CodeActionRequest, HoverRequest, Request as _, Shutdown};
 use lsp_types::{
-    CodeActionKind, CodeActionOptions, CodeActionParams, CodeActionProviderCapability,
-    DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidChangeWatchedFilesRegistrationOptions,
+    CodeActionParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
     DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    DidSaveTextDocumentParams, FileSystemWatcher, GlobPattern, HoverParams, HoverProviderCapability,
-    InitializeParams, InitializeResult, LogMessageParams, MessageType, OneOf, PublishDiagnosticsParams,
-    Registration, RegistrationParams, SaveOptions, ServerCapabilities, ServerInfo,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions,
-    Uri, WatchKind, WorkspaceFolder, WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
+    DidSaveTextDocumentParams, HoverParams, PublishDiagnosticsParams, Uri, WorkspaceFolder,
 };
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::client::Client;
 use crate::diagnostics::{self, Results};
 use crate::documents::OpenDocuments;
-use crate::uri::{encode_uris, path_of};
+use crate::messages::{cancelled_request, json, log, publish, read};
+use crate::start::{Start, watch_files};
+use crate::uri::path_of;
 use crate::workspace::{Checked, Workspace};
 use crate::{actions, hover};
-
-/// Files that a check reads, files that say which files to ignore, and what may be a folder that is deleted.
-const WATCHED: [(&str, Option<WatchKind>); 3] = [
-    ("**/*.{yaml,yml,json,jsonl}", None),
-    ("**/{.gitignore,.ignore}", None),
-    ("**", Some(WatchKind::Delete)),
-];
-
-/// The start of a session: the folders and the abilities of the editor.
-#[derive(Debug)]
-pub struct Start {
-    /// The folders of the editor.
-    pub folders: Vec<PathBuf>,
-    client: Client,
-}
 
 /// The state of a session.
 #[derive(Debug)]
@@ -64,49 +41,6 @@ pub struct Session<W> {
     revisions: u64,
     is_shut_down: bool,
     has_ended: bool,
-}
-
-impl Start {
-    /// Reads the parameters of `initialize`. The error is a message for the editor.
-    pub fn read(params: Value) -> Result<Self, String> {
-        let params: InitializeParams = read(Initialize::METHOD, params)?;
-        let folders = params.workspace_folders.iter().flatten().filter_map(|folder| path_of(&folder.uri));
-        let mut folders: Vec<PathBuf> = folders.collect();
-        #[expect(deprecated, reason = "editors without several folders send only this one")]
-        if folders.is_empty() {
-            folders.extend(params.root_uri.as_ref().and_then(path_of));
-        }
-        Ok(Self { folders, client: Client::of(&params.capabilities) })
-    }
-
-    /// The result of `initialize`.
-    pub fn result(version: &str) -> Value {
-        let save = SaveOptions { include_text: Some(false) };
-        let folders = WorkspaceFoldersServerCapabilities {
-            supported: Some(true),
-            change_notifications: Some(OneOf::Left(true)),
-        };
-        let capabilities = ServerCapabilities {
-            text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
-                open_close: Some(true),
-                change: Some(TextDocumentSyncKind::FULL),
-                save: Some(TextDocumentSyncSaveOptions::SaveOptions(save)),
-                ..TextDocumentSyncOptions::default()
-            })),
-            hover_provider: Some(HoverProviderCapability::Simple(true)),
-            code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
-                code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
-                ..CodeActionOptions::default()
-            })),
-            workspace: Some(WorkspaceServerCapabilities {
-                workspace_folders: Some(folders),
-                ..WorkspaceServerCapabilities::default()
-            }),
-            ..ServerCapabilities::default()
-        };
-        let server = ServerInfo { name: "karpwarden".to_owned(), version: Some(version.to_owned()) };
-        json(InitializeResult { capabilities, server_info: Some(server) })
-    }
 }
 
 impl<W: Workspace> Session<W> {
@@ -160,7 +94,7 @@ impl<W: Workspace> Session<W> {
         sent
     }
 
-    /// Checks the documents if anything has changed, and sends the diagnostics that differ from those that the editor shows.
+    /// Checks the documents if anything has changed, and sends the diagnostics that the editor does not show yet.
     fn refresh(&mut self, sent: &mut Vec<Message>) {
         if !std::mem::take(&mut self.is_stale) {
             return;
@@ -258,7 +192,7 @@ impl<W: Workspace> Session<W> {
                 self.has_ended = true;
                 None
             }
-            Initialized::METHOD => return self.watch_files().into_iter().collect(),
+            Initialized::METHOD => return self.client.watches_files.then(watch_files).into_iter().collect(),
             DidOpenTextDocument::METHOD => read(&method, params).map(|params| self.open(params)).err(),
             DidChangeTextDocument::METHOD => {
                 read(&method, params).and_then(|params| self.change(params)).err()
@@ -329,63 +263,12 @@ impl<W: Workspace> Session<W> {
         self.workspace.change_folders(paths(&params.event.added), &paths(&params.event.removed));
         self.is_stale = true;
     }
-
-    /// Asks the editor to say when a file on disk changes.
-    fn watch_files(&self) -> Option<Message> {
-        let watcher = |(pattern, kind): (&str, Option<WatchKind>)| FileSystemWatcher {
-            glob_pattern: GlobPattern::String(pattern.to_owned()),
-            kind,
-        };
-        let options = DidChangeWatchedFilesRegistrationOptions { watchers: WATCHED.map(watcher).to_vec() };
-        let registration = Registration {
-            id: "files".to_owned(),
-            method: DidChangeWatchedFiles::METHOD.to_owned(),
-            register_options: Some(json(options)),
-        };
-        let params = RegistrationParams { registrations: vec![registration] };
-        let request =
-            || Request::new("files".to_owned().into(), RegisterCapability::METHOD.to_owned(), params);
-        self.client.watches_files.then(request).map(Message::Request)
-    }
-}
-
-/// The number of a request that a message cancels, as text.
-fn cancelled_request(message: &Message) -> Option<String> {
-    let Message::Notification(Notification { method, params }) = message else { return None };
-    let id = params.get("id").filter(|_| method == Cancel::METHOD)?;
-    Some(serde_json::from_value::<RequestId>(id.clone()).ok()?.to_string())
-}
-
-/// Reads parameters. The error is a message for the editor.
-fn read<T: DeserializeOwned>(method: &str, mut params: Value) -> Result<T, String> {
-    encode_uris(&mut params);
-    serde_json::from_value(params)
-        .map_err(|error| format!("the parameters of `{method}` are not valid: {error}"))
-}
-
-fn publish(params: PublishDiagnosticsParams) -> Message {
-    notify::<PublishDiagnostics>(params)
-}
-
-fn log(message: &str) -> Message {
-    notify::<LogMessage>(LogMessageParams { typ: MessageType::WARNING, message: message.to_owned() })
-}
-
-fn notify<N: lsp_types::notification::Notification>(params: N::Params) -> Message
-where
-    N::Params: Serialize,
-{
-    Message::Notification(Notification::new(N::METHOD.to_owned(), params))
-}
-
-/// A value of the protocol as JSON. Its types have no map whose keys are not strings, so this does not fail.
-fn json(value: impl Serialize) -> Value {
-    serde_json::to_value(value).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use lint::settings::Settings;
+    use lsp_types::notification::{Cancel, LogMessage, PublishDiagnostics};
     use manifest::source::Source;
     use serde_json::json;
 

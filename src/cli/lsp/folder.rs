@@ -26,7 +26,7 @@ const DECISIVE: [&str; 5] =
 
 /// A folder, or a document alone.
 pub(super) struct Folder {
-    place: Place,
+    root: Root,
     /// The settings and the files; `None` before they are read for the first time, and after files on disk have changed.
     contents: Option<Contents>,
     /// Manifests in the folder that are not its members, because they are excluded or an ignore file lists them.
@@ -36,7 +36,7 @@ pub(super) struct Folder {
 }
 
 /// The path of a folder.
-struct Place {
+struct Root {
     path: PathBuf,
     /// The path with symbolic links resolved.
     resolved: PathBuf,
@@ -80,12 +80,12 @@ struct Member {
 impl Folder {
     pub(super) fn new(path: PathBuf) -> Self {
         let resolved = resolved(&path).unwrap_or_else(|| path.clone());
-        let place = Place { path, resolved };
-        Self { place, contents: None, left_out: BTreeSet::new(), checked: None }
+        let root = Root { path, resolved };
+        Self { root, contents: None, left_out: BTreeSet::new(), checked: None }
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.place.path
+        &self.root.path
     }
 
     /// Reads a changed file again at the next update, or the whole folder if the change may add or remove files.
@@ -95,7 +95,7 @@ impl Folder {
             self.contents = None;
         }
         let Some(contents) = &mut self.contents else { return };
-        let is_new = || self.place.may_hold(path, resolved) && !self.left_out.contains(resolved);
+        let is_new = || self.root.may_hold(path, resolved) && !self.left_out.contains(resolved);
         if !contents.read_again(resolved) && (is_new() || contents.has_member_within(path, resolved)) {
             self.left_out.insert(resolved.to_owned());
             self.contents = None;
@@ -107,7 +107,7 @@ impl Folder {
         if !self.has_open_document(open) {
             return;
         }
-        let own = || open.iter().filter(|(path, document)| self.place.may_hold_document(path, document));
+        let own = || open.iter().filter(|(path, document)| self.root.may_hold_document(path, document));
         let is_known =
             |path: &Path, contents: &Contents| self.left_out.contains(path) || contents.is_member(path);
         match &mut self.contents {
@@ -121,7 +121,7 @@ impl Folder {
             _ => {
                 let unsaved: Vec<&PathBuf> =
                     own().map(|(path, _)| path).filter(|path| !path.exists()).collect();
-                let contents = Contents::read(&self.place.path, &unsaved, open);
+                let contents = Contents::read(&self.root.path, &unsaved, open);
                 let own: BTreeSet<PathBuf> = own().map(|(path, _)| path.clone()).collect();
                 self.left_out.extend(own);
                 self.left_out.retain(|path| !contents.is_member(path));
@@ -134,7 +134,7 @@ impl Folder {
     fn has_open_document(&self, open: &OpenByPath<'_>) -> bool {
         open.iter().any(|(path, document)| {
             let is_member = || self.contents.as_ref().is_some_and(|contents| contents.is_member(path));
-            self.place.holds(document.path.as_deref().unwrap_or(path), path) || is_member()
+            self.root.holds(document.path.as_deref().unwrap_or(path), path) || is_member()
         })
     }
 
@@ -142,7 +142,7 @@ impl Folder {
     pub(super) fn decides_about(&self, path: &Path, open: &OpenByPath<'_>) -> bool {
         let Some(contents) = &self.contents else { return false };
         let spelled = open.get(path).and_then(|document| document.path.as_deref());
-        let is_inside = self.place.holds(spelled.unwrap_or(path), path);
+        let is_inside = self.root.holds(spelled.unwrap_or(path), path);
         let is_undecided = contents.config_file.as_ref().is_some_and(ConfigFile::has_error);
         contents.is_member(path) || (is_inside && (is_undecided || contents.excluded.matches(path, false)))
     }
@@ -160,7 +160,7 @@ impl Folder {
     }
 }
 
-impl Place {
+impl Root {
     /// Whether a path is in the folder, directly or through a symbolic link.
     fn holds(&self, path: &Path, resolved: &Path) -> bool {
         path.starts_with(&self.path) || resolved.starts_with(&self.resolved)
