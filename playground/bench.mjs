@@ -21,24 +21,35 @@ const row = (what, value, unit, budget) => {
 };
 const size = (what, bytes, budget) => row(what, bytes / KIB, 'KiB', budget);
 
-// Requests finished when the first finding shows. The page itself records that moment: a test that polls would notice it
-// later. The throttled connection separates these requests from later ones.
-const slow = await visit({ path: 'nothing', unchecked: true });
-const session = await slow.context.newCDPSession(slow.page);
-await session.send('Network.enable');
-await session.send('Network.emulateNetworkConditions', { offline: false, latency: 20, downloadThroughput: 1_000_000, uploadThroughput: 1_000_000 });
-const finished = [];
-slow.context.on('requestfinished', (request) => finished.push({ url: request.url(), at: request.timing() }));
-await slow.page.addInitScript(() => {
-  new MutationObserver(() => {
-    if (document.querySelector('.finding')) globalThis.findingShown ??= Date.now();
-  }).observe(document, { childList: true, subtree: true });
-});
-await slow.page.goto(slow.server.address);
-await slow.page.locator('.finding').first().waitFor();
-const shown = await slow.page.evaluate(() => globalThis.findingShown);
-const untilFinding = weigh(finished.filter(({ at }) => at.startTime + at.responseEnd <= shown).map(({ url }) => url));
-await slow.close({ allow: [/404/] });
+/**
+ * Opens the page for the first time until a finding shows, over a throttled connection or over loopback. Returns the time, and the
+ * requests that were finished by then. The page itself records that moment: a test that polls would notice it later.
+ */
+async function firstFinding(network) {
+  const { page, context, server, close } = await visit({ path: 'nothing', unchecked: true });
+  if (network) {
+    const session = await context.newCDPSession(page);
+    await session.send('Network.enable');
+    await session.send('Network.emulateNetworkConditions', { offline: false, uploadThroughput: 1_000_000, ...network });
+  }
+  const finished = [];
+  context.on('requestfinished', (request) => finished.push({ url: request.url(), at: request.timing() }));
+  await page.addInitScript(() => {
+    new MutationObserver(() => {
+      if (document.querySelector('.finding')) globalThis.findingShown ??= Date.now();
+    }).observe(document, { childList: true, subtree: true });
+  });
+  await page.goto(server.address);
+  await page.locator('.finding').first().waitFor();
+  const [shown, start] = await page.evaluate(() => [globalThis.findingShown, performance.timeOrigin]);
+  await close({ allow: [/404/] });
+  return { time: shown - start, before: finished.filter(({ at }) => at.startTime + at.responseEnd <= shown).map(({ url }) => url) };
+}
+// The throttled connection separates the requests before the first finding from later ones.
+const slow = await firstFinding({ latency: 20, downloadThroughput: 1_000_000 });
+const untilFinding = weigh(slow.before);
+const fast = [];
+for (let index = 0; index < 5; index++) fast.push((await firstFinding()).time);
 
 // Everything that a visit without a click downloads, and what the service worker keeps for offline use.
 const visited = await visit({ context: { serviceWorkers: 'allow' } });
@@ -209,6 +220,8 @@ size('without a click, kept for offline use', weigh([...withoutClick]));
 size('the Admission tab, when opened', weigh(forAdmission));
 size('the Placement or the Disruption tab, when opened', weigh(forPlacement));
 size('the Symptoms tab, when opened', weigh(forSymptoms));
+row('first finding of a first visit, 1 MB/s and 20 ms latency', slow.time, 'ms');
+row('first finding of a first visit, loopback, median', middle(fast), 'ms');
 row('1,000 lines, keystroke to squiggle, median', times[7], 'ms', 50);
 row('200 pods, simulated, median', middle(placements.map(({ worker }) => worker)), 'ms', 50);
 row('200 pods, edit to drawn placement, median', middle(placements.map(({ all }) => all)), 'ms');
