@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::super::arguments::{Bounds, InputFlags, Simulate, SimulationFlags, SimulationFormat};
+use super::super::arguments::{Bounds, InputFlags};
+use super::super::simulate::{Simulate, SimulationFlags, SimulationFormat};
 
 const STATUS: &str = "\
 Exit status:
@@ -13,7 +14,7 @@ Exit status:
   3  no input files
   4  some input could not be read or parsed (the rest is judged)";
 
-/// Show what Karpenter may disrupt, when, and what stands in the way.
+/// Show what Karpenter may disrupt, when, and what prevents it.
 ///
 /// The input contains NodePools, and as a snapshot of a cluster also nodes, NodeClaims, pods and PodDisruptionBudgets. The answer
 /// is the calendar of the budgets for a week, what blocks each node, what each method of disruption would do now, and how long
@@ -73,7 +74,7 @@ pub(crate) struct Disruption {
     pub(crate) prices: Option<PathBuf>,
 
     /// Part of the on-demand price that spot capacity saves, such as 0.6.
-    #[arg(long, value_name = "PART", value_parser = super::super::arguments::part, help_heading = "What to judge")]
+    #[arg(long, value_name = "PART", value_parser = super::super::simulate::part, help_heading = "What to judge")]
     pub(crate) spot_discount: Option<f64>,
 
     /// Feature gates of the controller.

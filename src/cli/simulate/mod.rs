@@ -1,6 +1,7 @@
 //! `karpwarden simulate`: shows where Karpenter would place the pods of the input, and why not.
 
 mod dot;
+mod flags;
 mod human;
 
 use std::fs;
@@ -15,16 +16,15 @@ use lint::settings::Settings;
 use manifest::{Document, File};
 use scheduling::simulation::Simulation;
 
-use super::arguments::{
-    Check, ChoiceFlags, Color, FailOn, FixFlags, Format, OutputFlags, Simulate, SimulationFlags,
-    SimulationFormat, TargetFlags,
-};
+use super::arguments::{Check, ChoiceFlags, Color, FailOn, FixFlags, Format, OutputFlags, TargetFlags};
 use super::check::STACK;
 use super::config;
 use super::input::{self, Patterns, Wanted};
 use super::output::{self, Stream};
 use super::status::Status;
 use super::terminal;
+
+pub(crate) use flags::{Simulate, SimulationFlags, SimulationFormat, part};
 
 pub(crate) fn run(simulate: Simulate, color: Color) -> io::Result<Status> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build();

@@ -226,7 +226,7 @@ fn notification(method: &str, params: Value) -> Message {
 }
 
 fn uri_of(name: &str) -> Option<String> {
-    Some(from_path(&Path::new("/work").join(name))?.as_str().to_owned())
+    Some(from_path(&Path::new("/repository").join(name))?.as_str().to_owned())
 }
 
 fn session(initialize: Value) -> Session<OpenOnly> {
