@@ -121,6 +121,13 @@ impl Editor {
         self.tell("textDocument/didChange", change);
     }
 
+    /// The code actions of some kinds in a range of a document.
+    fn actions(&mut self, path: &Path, range: &Value, only: &[&str]) -> Value {
+        let context = json!({"diagnostics": [], "only": only});
+        let params = json!({"textDocument": {"uri": uri(path)}, "range": range, "context": context});
+        self.ask("textDocument/codeAction", &params)
+    }
+
     /// Says that files have changed on disk.
     fn changed(&mut self, paths: &[&Path]) {
         let changes: Vec<Value> = paths.iter().map(|path| json!({"uri": uri(path), "type": 2})).collect();
@@ -208,14 +215,9 @@ fn offers_the_fix_and_the_page_of_a_rule() {
     let document = json!({"uri": uri(&class)});
     let page = editor.ask("textDocument/hover", &json!({"textDocument": document, "position": at}));
     assert!(page["contents"]["value"].as_str().unwrap().starts_with("# instance-profile-is-arn"));
-    let context = |only: &str| json!({"diagnostics": [], "only": [only]});
-    let mut actions = |only: &str| {
-        let range = json!({"start": at, "end": at});
-        let params = json!({"textDocument": document, "range": range, "context": context(only)});
-        editor.ask("textDocument/codeAction", &params)
-    };
-    assert_eq!(actions("refactor"), json!([]));
-    let actions = actions("quickfix");
+    let range = json!({"start": at, "end": at});
+    assert_eq!(editor.actions(&class, &range, &["refactor"]), json!([]));
+    let actions = editor.actions(&class, &range, &["quickfix"]);
     let [action] = actions.as_array().unwrap().as_slice() else { panic!("{actions}") };
     assert_eq!(action["title"], "Fix: write the profile's name (instance-profile-is-arn)");
     assert_eq!((&action["isPreferred"], &action["kind"]), (&json!(true), &json!("quickfix")));
@@ -237,12 +239,8 @@ fn an_editor_with_no_ability_gets_the_same_edits() {
     let mut editor = Editor::with(&json!({}), &[&folder.path("")]);
     editor.open(&class, CLASS);
     assert_eq!(editor.diagnostics(&class), [ARN]);
-    let shown = &editor.shown[&uri(&class)][0];
-    assert!(shown.get("codeDescription").is_none() && shown.get("relatedInformation").is_none(), "{shown}");
-    let range = shown["range"].clone();
-    let context = json!({"diagnostics": []});
-    let params = json!({"textDocument": {"uri": uri(&class)}, "range": range, "context": context});
-    let actions = editor.ask("textDocument/codeAction", &params);
+    let range = editor.shown[&uri(&class)][0]["range"].clone();
+    let actions = editor.actions(&class, &range, &["quickfix"]);
     assert_eq!(actions[0]["edit"], json!({"changes": {uri(&class): [{"range": range, "newText": "nodes"}]}}));
 }
 
@@ -475,6 +473,11 @@ fn shows_the_other_place_of_a_finding() {
     let place = &shown["relatedInformation"][0]["location"];
     assert_eq!(place["uri"], uri(&general));
     assert!(shown["codeDescription"]["href"].as_str().unwrap().ends_with("/catch-all-outweighs-specific"));
+    let mut without_abilities = Editor::with(&json!({}), &[&folder.path("")]);
+    without_abilities.open(&compute, &folder.read("compute.yaml"));
+    assert_eq!(without_abilities.diagnostics(&compute).len(), 1);
+    let shown = &without_abilities.shown[&uri(&compute)][0];
+    assert!(shown.get("codeDescription").is_none() && shown.get("relatedInformation").is_none(), "{shown}");
 }
 
 #[test]

@@ -238,10 +238,9 @@ impl Contents {
     fn read_again(&mut self, path: &Path) -> bool {
         let index = self.by_path.get(path).filter(|_| path.exists());
         let member = index.and_then(|index| self.members.get_mut(*index)).filter(|member| member.is_saved);
-        member.is_some_and(|member| {
-            member.is_stale = true;
-            true
-        })
+        let Some(member) = member else { return false };
+        member.is_stale = true;
+        true
     }
 
     /// Whether a path is a member, or a folder or link with members in it.
