@@ -4,6 +4,8 @@
 //! is octal) and then writes JSON, which turns `1.0` into `1`. Source: kubernetes-sigs/yaml v1.6.0 yaml.go,
 //! go-yaml v2 resolve.go.
 
+use std::borrow::Cow;
+
 /// Type and value of an unquoted scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scalar {
@@ -127,18 +129,18 @@ fn from_float(value: f64) -> Scalar {
 
 /// Spelling of an unquoted scalar as a key: numbers and booleans get their canonical spelling. `None` for null, which the
 /// Kubernetes tools refuse as a key.
-pub(crate) fn as_key(text: &str) -> Option<String> {
+pub(crate) fn as_key(text: &str) -> Option<Cow<'_, str>> {
     canonical(resolve_exactly(text), text)
 }
 
 /// Canonical spelling of a scalar, for use as a key; `text` is the value of a string.
-pub(crate) fn canonical(scalar: Scalar, text: &str) -> Option<String> {
+pub(crate) fn canonical(scalar: Scalar, text: &str) -> Option<Cow<'_, str>> {
     Some(match scalar {
         Scalar::Null => return None,
-        Scalar::Bool(value) => value.to_string(),
-        Scalar::Int(value) => value.to_string(),
-        Scalar::Float(value) => float_key(value),
-        Scalar::String => text.to_owned(),
+        Scalar::Bool(value) => value.to_string().into(),
+        Scalar::Int(value) => value.to_string().into(),
+        Scalar::Float(value) => float_key(value).into(),
+        Scalar::String => text.into(),
     })
 }
 

@@ -70,6 +70,9 @@ impl ReleaseSet {
 
     /// The releases in this set and not in the other.
     pub fn without(&self, other: impl AsRef<[Interval]>) -> Self {
+        if let ([one], [hole]) = (self.0.as_slice(), other.as_ref()) {
+            return Self::of(one.around(*hole));
+        }
         let mut left = SmallVec::<[Interval; 4]>::from_slice(&self.0);
         for hole in other.as_ref().iter().filter(|hole| !hole.is_empty()) {
             let pieces = left.iter().flat_map(|interval| interval.around(*hole));

@@ -152,7 +152,7 @@ impl<'t> Cursor<'t> {
 /// Start of the first character that YAML forbids: a control character, U+FFFE or U+FFFF.
 fn first_control(bytes: &[u8]) -> usize {
     let mut at = 0;
-    while let Some(found) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| suspicious(*byte))) {
+    while let Some(found) = bytes.get(at..).and_then(first_suspicious) {
         at += found;
         let second = bytes.get(at + 1).copied().unwrap_or_default();
         let allowed = match bytes.get(at) {
@@ -168,6 +168,16 @@ fn first_control(bytes: &[u8]) -> usize {
         at += 1;
     }
     bytes.len()
+}
+
+/// Index of the first byte that may start a forbidden character. The compiler turns the loop without an early end into
+/// instructions for a whole block.
+fn first_suspicious(bytes: &[u8]) -> Option<usize> {
+    const BLOCK: usize = 32;
+    let is_any_in = |block: &[u8]| block.iter().fold(false, |any, byte| any | suspicious(*byte));
+    let start = BLOCK * bytes.chunks(BLOCK).position(is_any_in)?;
+    let found = bytes.get(start..)?.iter().position(|byte| suspicious(*byte))?;
+    Some(start + found)
 }
 
 /// Whether a byte may start a forbidden character.
@@ -196,4 +206,21 @@ pub(super) fn is_line_end(byte: u8) -> bool {
 /// A character that ends a word within brackets.
 pub(super) fn is_flow(byte: u8) -> bool {
     matches!(byte, b',' | b'[' | b']' | b'{' | b'}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_control;
+
+    #[test]
+    fn finds_the_first_control_character_wherever_it_is() {
+        for before in 0..100 {
+            let allowed = "é\u{a0}\u{85}\u{feff}\t".chars().cycle().take(before).collect::<String>();
+            for control in ["\u{7}", "\u{7f}", "\u{9f}", "\u{ffff}"] {
+                let text = format!("{allowed}{control}{allowed}{control}");
+                assert_eq!(first_control(text.as_bytes()), allowed.len(), "{text:?}");
+            }
+            assert_eq!(first_control(allowed.as_bytes()), allowed.len(), "{allowed:?}");
+        }
+    }
 }

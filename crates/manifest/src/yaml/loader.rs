@@ -261,7 +261,7 @@ impl Loader {
             let key = if plain && text == "<<" {
                 Key::Merge
             } else {
-                let name = if plain { scalar::as_key(text) } else { Some(text.to_owned()) };
+                let name = if plain { scalar::as_key(text) } else { Some(text.into()) };
                 let Some(name) = name else { return Self::fail(span, YamlProblem::KeyIsNull) };
                 Key::Named(self.tree.keep(&name, span), span)
             };
@@ -382,7 +382,7 @@ impl Loader {
                 Value::Bool(value) => scalar::canonical(Scalar::Bool(value), ""),
                 Value::Int(value) => scalar::canonical(Scalar::Int(value), ""),
                 Value::Float(value) => scalar::canonical(Scalar::Float(value), ""),
-                Value::String(text) => Some(text.to_owned()),
+                Value::String(text) => Some(text.to_owned().into()),
             };
             let Some(name) = name else { return Self::fail(span, YamlProblem::KeyIsNull) };
             let key = Key::Named(self.tree.keep(&name, span), span);

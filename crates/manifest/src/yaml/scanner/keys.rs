@@ -147,8 +147,11 @@ impl Scanner<'_> {
     /// Drops possible keys that cannot be keys any more: outside brackets a key is on one line, and it has at most 1024
     /// characters.
     pub(super) fn drop_stale_keys(&mut self) -> Step {
-        let mark = self.cursor.mark();
         let outside = self.outer.is_empty();
+        if outside && self.level.key.is_none() {
+            return Ok(());
+        }
+        let mark = self.cursor.mark();
         let mut missing = None;
         for level in self.outer.iter_mut().chain([&mut self.level]) {
             if let Some(key) = level.key
