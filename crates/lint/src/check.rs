@@ -9,6 +9,7 @@ use manifest::{Document, File, parallel};
 use objects::location::Place;
 use objects::object::Object;
 
+use crate::ahead;
 use crate::built::{BuiltCluster, FileIndex, Repetitions};
 use crate::candidate::Slot;
 use crate::classification::{Family, Severity};
@@ -95,6 +96,10 @@ fn check_built(
     let collector = Collector { selection: &selection, settings, pins: &pins, report: &mut report };
     let collected = collector.collect(clusters, built);
     let surroundings = Surroundings::of(clusters, built, &collected.objects, settings);
+    // Few rules may need no index.
+    if parallel::USES_ALL_CORES && settings.select.is_empty() {
+        ahead::compute(surroundings.inventories());
+    }
     let locations = Locations::new(clusters, built, &collected.objects);
     let driver = Driver { registry, clusters, settings, pins: &pins };
     let mut repetitions = Repetitions::default();

@@ -1,5 +1,6 @@
 //! The rule contract, and the driver that runs rules over documents.
 
+mod ahead;
 pub mod apply;
 mod built;
 pub mod built_objects;

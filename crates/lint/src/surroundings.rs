@@ -63,6 +63,14 @@ impl<'d> Surroundings<'d> {
         Self { clusters: inventories, overlays, environments, evidence, before: None }
     }
 
+    /// The inventories that rules compare objects with.
+    pub(crate) fn inventories(&self) -> impl Iterator<Item = &Inventory<'d>> {
+        let of_overlays = self.overlays.iter().flat_map(BTreeMap::values);
+        let of_environments = self.environments.inventories();
+        let of_clusters = if of_environments.is_empty() { &self.clusters } else { of_environments };
+        of_clusters.iter().chain(of_overlays)
+    }
+
     /// The surroundings before the updates of the input.
     pub(crate) fn before(&self) -> Option<&Self> {
         self.before.as_deref()

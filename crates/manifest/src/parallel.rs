@@ -9,6 +9,9 @@ std::thread_local! {
     static WITHIN_ITEM: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
+/// Whether [`map`] uses all cores.
+pub const USES_ALL_CORES: bool = cfg!(feature = "parallel");
+
 /// Applies a function to every item. The results have the order of the items.
 #[cfg(feature = "parallel")]
 pub fn map<T: Sync, R: Send>(items: &[T], function: impl Fn(&T) -> R + Sync) -> Vec<R> {

@@ -53,6 +53,11 @@ impl<'d> Environments<'d> {
         self.inventories.get(*self.of_file.get(file)?)
     }
 
+    /// The inventories of all environments and of the outside; none if there are no environments.
+    pub(crate) fn inventories(&self) -> &[Inventory<'d>] {
+        &self.inventories
+    }
+
     /// The sibling folders that look like clusters, for the report.
     pub(crate) fn report(&self) -> Vec<ReportedEnvironments> {
         self.groups.iter().map(|folders| ReportedEnvironments { folders: folders.clone() }).collect()

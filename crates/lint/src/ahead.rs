@@ -1,0 +1,32 @@
+//! Computing indexes of an inventory on all cores, before the rules run.
+//!
+//! Otherwise the first rule that needs an index computes it, on one core, while the rules on the other cores wait for it.
+
+use manifest::parallel;
+
+use crate::inventory::Inventory;
+
+/// Functions that compute the largest indexes. They run at the same time, so none of them waits long for an index of another.
+const INDEXES: [fn(&Inventory<'_>); 4] = [
+    |inventory| {
+        inventory.pools().has_placeholder();
+        inventory.first_pool(None);
+    },
+    |inventory| {
+        inventory.budgets();
+    },
+    |inventory| {
+        inventory.zone_of_class("");
+        inventory.controllers();
+    },
+    |inventory| {
+        inventory.identity();
+        inventory.passed_roles();
+    },
+];
+
+/// Computes indexes of inventories.
+pub(crate) fn compute<'i, 'd: 'i>(inventories: impl Iterator<Item = &'i Inventory<'d>>) {
+    let work: Vec<_> = inventories.flat_map(|inventory| INDEXES.map(|index| (index, inventory))).collect();
+    parallel::map(&work, |(index, inventory)| index(inventory));
+}
