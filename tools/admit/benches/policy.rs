@@ -1,17 +1,16 @@
 //! The policy module: its size, the memory of an instance, and the latency of one request in a new instance, beside the
 //! accept-all policy.
 //!
-//! policy-server makes an instance for every request, so each time includes making it. Takes the paths of the two modules,
-//! or measures the modules that `make modules` builds.
+//! policy-server makes an instance for every request, so each time includes making it. Measures the modules that `make modules`
+//! builds.
 
+use std::fs;
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
-use std::{env, fs};
 
 use flate2::{Compression, write::GzEncoder};
 use karpwarden_admit::{FakeCluster, Meter, Module, Request, metadata};
-use karpwarden_bench::{Quantity, Row, Table};
+use karpwarden_bench::{Bench, Comparison, main_of, time};
 use serde_json::{Value, json};
 
 /// Budget of the policy module, in bytes. Official policies have up to 768 KiB.
@@ -22,16 +21,7 @@ const GZIP: usize = 700 * 1024;
 /// Budget of the memory of an instance, in bytes. Kubewarden 1.38 stops an evaluation at twice as much (docs/growing.md).
 const MEMORY: usize = 128 * 1024 * 1024;
 
-/// Requests to each module, unless [`ENOUGH`] time passes before.
-const PAIRS: usize = 1_000;
-/// Time for a case. Fewer pairs are enough where a request takes milliseconds.
-const ENOUGH: Duration = Duration::from_secs(3);
-/// The least number of requests to each module.
-const LEAST: usize = 20;
-/// Requests before the measurement, while caches fill and the clock rate rises.
-const WARM_UP: usize = 10;
-
-/// A request, and the median time that it may take as a multiple of the accept-all policy's.
+/// A request, and the time that it may take as a multiple of the accept-all policy's.
 struct Case {
     title: &'static str,
     object: Value,
@@ -40,38 +30,24 @@ struct Case {
 }
 
 fn main() -> ExitCode {
-    run().unwrap_or_else(|message| {
-        eprintln!("{message}");
-        ExitCode::from(2)
-    })
+    main_of(run)
 }
 
-fn run() -> Result<ExitCode, String> {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    // Cargo adds `--bench`.
-    let mut paths = env::args().skip(1).filter(|argument| !argument.starts_with('-'));
-    let mut path = |built: &str| paths.next().unwrap_or_else(|| format!("{root}/{built}"));
-    let policy = Subject::load(&path("policies/karpenter/annotated-policy.wasm"))?;
-    let floor = Subject::load(&path("tools/floor/floor.wasm"))?;
-    let mut table = Table::default();
+fn run(bench: &mut Bench) -> Result<(), String> {
+    let policy = Subject::load("policies/karpenter/annotated-policy.wasm")?;
+    let floor = Subject::load("tools/floor/floor.wasm")?;
     for (title, bytes, budget) in
         [("policy module", policy.raw, RAW), ("policy module, gzip -9", policy.gzip, GZIP)]
     {
-        table.row(Row {
-            title,
-            value: Quantity::Bytes(bytes),
-            reference: "budget",
-            of_reference: Quantity::Bytes(budget),
-            budget: Some(1.0),
-        });
+        bench.sizes(Comparison { title, reference: "budget", budget: Some(1.0) }, [bytes, budget]);
     }
     for case in cases() {
-        case.measure(&mut table, &policy, &floor)?;
+        case.measure(bench, &policy, &floor)?;
     }
     for case in cases() {
-        case.measure_memory(&mut table, &policy)?;
+        case.measure_memory(bench, &policy)?;
     }
-    Ok(table.finish())
+    Ok(())
 }
 
 fn cases() -> Vec<Case> {
@@ -104,6 +80,7 @@ struct Subject {
 
 impl Subject {
     fn load(path: &str) -> Result<Self, String> {
+        let path = &format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
         let bytes = fs::read(path).map_err(|error| format!("{path}: {error}; `make modules` builds it"))?;
         let module = Module::load(&bytes).map_err(|error| format!("{path}: {error}"))?;
         let meter = Meter::load(&bytes)?;
@@ -119,51 +96,31 @@ impl Subject {
         FakeCluster::holding(inventory.iter().cloned()).granting(granted)
     }
 
-    fn time(&self, payload: &[u8], cluster: &FakeCluster) -> Result<Duration, String> {
-        let start = Instant::now();
-        self.module.call("validate", payload, cluster).map_err(|error| error.to_string())?;
-        Ok(start.elapsed())
+    fn validate(&self, payload: &[u8], cluster: &FakeCluster) -> Result<Vec<u8>, String> {
+        self.module.call("validate", payload, cluster).map_err(|error| error.to_string())
     }
 }
 
 impl Case {
-    fn measure(&self, table: &mut Table, policy: &Subject, floor: &Subject) -> Result<(), String> {
+    fn measure(&self, bench: &mut Bench, policy: &Subject, floor: &Subject) -> Result<(), String> {
         let payload = self.payload()?;
-        let (policy_cluster, floor_cluster) =
-            (policy.cluster(&self.inventory), floor.cluster(&self.inventory));
-        let (mut policy_times, mut floor_times) = (Vec::new(), Vec::new());
-        let start = Instant::now();
-        for pair in 0..WARM_UP + PAIRS {
-            if pair >= WARM_UP + LEAST && start.elapsed() > ENOUGH {
-                break;
-            }
-            let of_policy = policy.time(&payload, &policy_cluster)?;
-            let of_floor = floor.time(&payload, &floor_cluster)?;
-            if pair >= WARM_UP {
-                policy_times.push(of_policy);
-                floor_times.push(of_floor);
-            }
-        }
-        table.row(Row {
-            title: &format!("validate: {}", self.title),
-            value: Quantity::Time(median(policy_times)),
-            reference: "accept-all",
-            of_reference: Quantity::Time(median(floor_times)),
-            budget: self.budget,
-        });
-        Ok(())
+        let (of_policy, of_floor) = (policy.cluster(&self.inventory), floor.cluster(&self.inventory));
+        policy.validate(&payload, &of_policy)?;
+        floor.validate(&payload, &of_floor)?;
+        let title = format!("validate: {}", self.title);
+        bench.compare(
+            Comparison { title: &title, reference: "accept-all", budget: self.budget },
+            || time(|| policy.validate(&payload, &of_policy)),
+            || time(|| floor.validate(&payload, &of_floor)),
+        )
     }
 
     /// The memory of an instance after a request: the most that it had, because memory never shrinks.
-    fn measure_memory(&self, table: &mut Table, policy: &Subject) -> Result<(), String> {
+    fn measure_memory(&self, bench: &mut Bench, policy: &Subject) -> Result<(), String> {
         let cost = policy.meter.call("validate", &self.payload()?, &policy.cluster(&self.inventory))?;
-        table.row(Row {
-            title: &format!("memory: {}", self.title),
-            value: Quantity::Bytes(cost.memory),
-            reference: "budget",
-            of_reference: Quantity::Bytes(MEMORY),
-            budget: Some(1.0),
-        });
+        let title = format!("memory: {}", self.title);
+        let comparison = Comparison { title: &title, reference: "budget", budget: Some(1.0) };
+        bench.sizes(comparison, [cost.memory, MEMORY]);
         Ok(())
     }
 
@@ -171,11 +128,6 @@ impl Case {
         let request = Request::create(self.object.clone()).to_json().map_err(|error| error.to_string())?;
         Ok(json!({"request": request, "settings": {}}).to_string().into_bytes())
     }
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
 /// A typical NodePool: the one of Karpenter's getting-started guide, with a budget, a taint and a weight.

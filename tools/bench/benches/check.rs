@@ -13,7 +13,7 @@ use karpwarden::lint::check::Cluster;
 use karpwarden::lint::settings::{Selector, Settings};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{File, parallel};
-use karpwarden_bench::{Quantity, Row, Table, best};
+use karpwarden_bench::{Bench, Comparison, main_of, time};
 
 /// Time of a check, as a multiple of the parser's.
 const BUDGET: f64 = 1.0;
@@ -21,79 +21,54 @@ const BUDGET: f64 = 1.0;
 /// Time for ten times the documents, as a multiple.
 const GROWTH: f64 = 11.0;
 
-const ROUNDS: usize = 7;
+/// Number of documents from which the budget of a large corpus holds.
+const LARGE: usize = 1_000;
 
 fn main() -> ExitCode {
-    let Ok(one_core) = rayon::ThreadPoolBuilder::new().num_threads(1).build() else {
-        eprintln!("no thread");
-        return ExitCode::FAILURE;
-    };
-    let mut table = Table::default();
+    main_of(run)
+}
+
+fn run(bench: &mut Bench) -> Result<(), String> {
+    let one_core = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let one_core = one_core.map_err(|error| error.to_string())?;
     let all = Settings::default();
     let within = Settings { ignore: across_documents(), ..Settings::default() };
     for count in [100, 1_000, 10_000] {
         let text = documents(count).concat();
         let files = [("all.yaml".to_owned(), text.clone())];
-        let [checked, within_documents, on_one_core, parsed] = best(
-            ROUNDS,
-            [
-                &mut || check(&files, &all),
-                &mut || check(&files, &within),
-                &mut || one_core.install(|| check(&files, &all)),
-                &mut || parse(&text),
-            ],
-        );
-        for (title, time, budget) in [
-            (format!("check {count} documents"), checked, Some(BUDGET)),
-            (format!("check {count} documents, each alone"), within_documents, None),
-            (format!("check {count} documents on one core"), on_one_core, None),
-        ] {
-            table.row(Row {
-                title: &title,
-                value: Quantity::Time(time),
-                reference: "granit-parser",
-                of_reference: Quantity::Time(parsed),
-                budget,
-            });
-        }
+        let budget = (count >= LARGE).then_some(BUDGET);
+        let titled = |rest: &str| format!("check {count} documents{rest}");
+        compare(bench, &titled(""), budget, &text, || check(&files, &all))?;
+        compare(bench, &titled(", each alone"), None, &text, || check(&files, &within))?;
+        compare(bench, &titled(" on one core"), None, &text, || one_core.install(|| check(&files, &all)))?;
     }
-    let (few, many) = (documents(1_000).concat(), documents(10_000).concat());
-    let [of_few, of_many] = best(
-        ROUNDS,
-        [&mut || check(&[("all.yaml".to_owned(), few.clone())], &all), &mut || {
-            check(&[("all.yaml".to_owned(), many.clone())], &all);
-        }],
-    );
-    table.row(Row {
-        title: "check 10,000 documents",
-        value: Quantity::Time(of_many),
-        reference: "1,000 documents",
-        of_reference: Quantity::Time(of_few),
-        budget: Some(GROWTH),
-    });
+    let few = [("all.yaml".to_owned(), documents(1_000).concat())];
+    let many = [("all.yaml".to_owned(), documents(10_000).concat())];
+    let growth =
+        Comparison { title: "check 10,000 documents", reference: "1,000 documents", budget: Some(GROWTH) };
+    bench.compare(growth, || time(|| check(&many, &all)), || time(|| check(&few, &all)))?;
     let files: Vec<_> = documents(1_000)
         .into_iter()
         .enumerate()
         .map(|(index, text)| (format!("{index}.yaml"), text))
         .collect();
     let text: String = files.iter().map(|(_, text)| text.as_str()).collect();
-    let [checked, on_one_core, parsed] = best(
-        ROUNDS,
-        [&mut || check(&files, &all), &mut || one_core.install(|| check(&files, &all)), &mut || parse(&text)],
-    );
-    for (title, time, budget) in [
-        ("check 1,000 files of one document", checked, Some(BUDGET)),
-        ("check 1,000 files of one document on one core", on_one_core, None),
-    ] {
-        table.row(Row {
-            title,
-            value: Quantity::Time(time),
-            reference: "granit-parser",
-            of_reference: Quantity::Time(parsed),
-            budget,
-        });
-    }
-    table.finish()
+    let title = "check 1,000 files of one document";
+    compare(bench, title, Some(BUDGET), &text, || check(&files, &all))?;
+    let title = "check 1,000 files of one document on one core";
+    compare(bench, title, None, &text, || one_core.install(|| check(&files, &all)))
+}
+
+/// Compares a check of some documents with the parser.
+fn compare(
+    bench: &mut Bench,
+    title: &str,
+    budget: Option<f64>,
+    text: &str,
+    check: impl Fn(),
+) -> Result<(), String> {
+    let comparison = Comparison { title, reference: "granit-parser", budget };
+    bench.compare(comparison, || time(&check), || time(|| parse(text)))
 }
 
 /// Every rule that compares objects.

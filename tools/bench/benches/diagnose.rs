@@ -3,50 +3,34 @@
 //! The parser either skips the content of a line or builds a value of it.
 
 use std::fmt::Write as _;
-use std::hint::black_box;
 use std::process::ExitCode;
 
 use karpwarden::lint::settings::Settings;
 use karpwarden::manifest::FileKind;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::symptoms::Reading;
-use karpwarden_bench::{Quantity, Row, Table, best};
+use karpwarden_bench::{Bench, Comparison, main_of, time};
 use serde::de::IgnoredAny;
 
 /// NodeClaims in the log, which has 64 MB.
 const NODE_CLAIMS: usize = 25_000;
 
-const ROUNDS: usize = 9;
-
 /// Bytes that are read at once, as on the command line.
 const CHUNK: usize = 1 << 18;
 
 fn main() -> ExitCode {
+    main_of(run)
+}
+
+fn run(bench: &mut Bench) -> Result<(), String> {
     let log = log();
-    let lines = log.bytes().filter(|byte| *byte == b'\n').count();
-    let [diagnosing, skipping, building] = best(
-        ROUNDS,
-        [
-            &mut || {
-                black_box(diagnose(&log));
-            },
-            &mut || assert_eq!(black_box(parse(&log)), lines),
-            &mut || assert_eq!(black_box(build(&log)), lines),
-        ],
-    );
-    let mut table = Table::default();
-    for (reference, time) in
-        [("serde_json, skipping values", skipping), ("serde_json, building values", building)]
-    {
-        table.row(Row {
-            title: &format!("diagnose {} MB", log.len() / 1_000_000),
-            value: Quantity::Time(diagnosing),
-            reference,
-            of_reference: Quantity::Time(time),
-            budget: None,
-        });
-    }
-    table.finish()
+    let title = format!("diagnose {} MB", log.len() / 1_000_000);
+    let mut compare = |reference: &str, parse: &dyn Fn(&str) -> usize| {
+        let comparison = Comparison { title: &title, reference, budget: None };
+        bench.compare(comparison, || time(|| diagnose(&log)), || time(|| parse(&log)))
+    };
+    compare("serde_json, skipping values", &parse)?;
+    compare("serde_json, building values", &build)
 }
 
 /// Number of lines that are JSON, skipping their content.

@@ -15,12 +15,10 @@ use karpwarden::lint::built_objects::BuiltObjects;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::scheduling::simulation::{Simulation, SimulationSettings};
-use karpwarden_bench::{Quantity, Row, Table, best};
+use karpwarden_bench::{Bench, Comparison, main_of, time};
 
 /// Time of a simulation, as a multiple of Karpenter's: twenty times the pods per second.
 const BUDGET: f64 = 0.05;
-
-const ROUNDS: usize = 5;
 
 /// The inputs, and the shorter of two recorded times in milliseconds: `Solve` of Karpenter 1.14.1 on two shared cores.
 const INPUTS: [(&str, &[u8], u64); 6] = [
@@ -33,36 +31,27 @@ const INPUTS: [(&str, &[u8], u64); 6] = [
 ];
 
 fn main() -> ExitCode {
-    run().unwrap_or_else(|message| {
-        eprintln!("{message}");
-        ExitCode::from(2)
-    })
+    main_of(run)
 }
 
-fn run() -> Result<ExitCode, String> {
-    let mut table = Table::default();
+fn run(bench: &mut Bench) -> Result<(), String> {
     let release = Release::parse("1.14.1").map_err(|error| error.to_string())?;
     for (title, packed, recorded) in INPUTS {
         let file = manifests(packed).map_err(|error| format!("{title}: {error}"))?;
         let files = [file];
         let built = BuiltObjects::of(&files);
         let objects = built.objects(&files);
-        let [simulated] = best(
-            ROUNDS,
-            [&mut || {
-                let settings = SimulationSettings::new(release);
-                black_box(Simulation::new(settings, &objects).run(&objects));
-            }],
-        );
-        table.row(Row {
-            title: &format!("simulate {title}"),
-            value: Quantity::Time(simulated),
-            reference: "Karpenter, recorded",
-            of_reference: Quantity::Time(Duration::from_millis(recorded)),
-            budget: Some(BUDGET),
-        });
+        let title = format!("simulate {title}");
+        let simulate = || {
+            black_box(Simulation::new(SimulationSettings::new(release), &objects).run(&objects));
+        };
+        bench.compare(
+            Comparison { title: &title, reference: "Karpenter, recorded", budget: Some(BUDGET) },
+            || time(simulate),
+            || Duration::from_millis(recorded),
+        )?;
     }
-    Ok(table.finish())
+    Ok(())
 }
 
 /// The manifests of a recorded input.

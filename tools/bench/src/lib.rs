@@ -1,29 +1,38 @@
-//! Benchmarks whose results are ratios.
+//! Benchmarks with Criterion whose results are ratios, and the table of all results.
 //!
-//! Both sides of a ratio run alternately in one process, so that other load on the machine affects both. Every program
-//! prints rows of one table, which `cargo xtask bench` collects.
+//! Criterion measures one function after the other, and on a shared machine the ratio of two such times depends on what else ran
+//! meanwhile. Here a benchmark is a [`Comparison`]: each iteration runs both sides, one directly after the other, and the measured
+//! value is the ratio of their times. Every program prints rows of one table, which `cargo xtask bench` collects.
 
-use std::fmt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use std::{env, fmt, fs};
 
-/// Rows of the table.
-#[derive(Debug, Default)]
-pub struct Table {
-    is_over_budget: bool,
+use criterion::measurement::{Measurement, ValueFormatter};
+use criterion::{Criterion, SamplingMode, Throughput};
+use serde_json::Value;
+
+/// Time for the samples of a comparison. Criterion takes longer for sides that need more.
+const MEASURING: Duration = Duration::from_secs(4);
+const WARM_UP: Duration = Duration::from_millis(500);
+const SAMPLES: usize = 30;
+
+/// Benchmarks, and rows of the table.
+pub struct Bench {
+    criterion: Criterion<Ratio>,
+    /// The folder of Criterion's results.
+    results: PathBuf,
+    has_failed: bool,
 }
 
-/// A measured value beside the value that it is compared with.
+/// Two things to compare.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
+pub struct Comparison<'a> {
     /// The measured thing.
     pub title: &'a str,
-    /// The measured value.
-    pub value: Quantity,
     /// The thing that it is compared with.
     pub reference: &'a str,
-    /// The value of the reference.
-    pub of_reference: Quantity,
     /// The most that the ratio may be, if it has a budget.
     pub budget: Option<f64>,
 }
@@ -37,24 +46,172 @@ pub enum Quantity {
     Bytes(usize),
 }
 
-impl Table {
+impl Bench {
+    /// Prepares benchmarks. The arguments of the program are those of Criterion: `cargo bench --bench check -- 1000` runs the
+    /// comparisons with `1000` in their names.
+    pub fn new() -> Result<Self, String> {
+        let results = results().ok_or("no folder for the results: the program is not in a target folder")?;
+        let criterion = Criterion::default()
+            .with_measurement(Ratio)
+            .output_directory(&results)
+            .measurement_time(MEASURING)
+            .warm_up_time(WARM_UP)
+            .sample_size(SAMPLES)
+            .configure_from_args();
+        Ok(Self { criterion, results, has_failed: false })
+    }
+
+    /// Measures the ratio of two times, and prints its row with the mean times. Each function returns the time that it took.
+    pub fn compare(
+        &mut self,
+        comparison: Comparison<'_>,
+        mut measured: impl FnMut() -> Duration,
+        mut reference: impl FnMut() -> Duration,
+    ) -> Result<(), String> {
+        let name = name_of(comparison);
+        let (mut of_measured, mut of_reference) = (Duration::ZERO, Duration::ZERO);
+        let mut rounds = 0;
+        let mut group = self.criterion.benchmark_group(&name);
+        group.sampling_mode(SamplingMode::Flat);
+        group.bench_function("ratio", |bencher| {
+            bencher.iter_custom(|iterations| {
+                let (mut one, mut other) = (Duration::ZERO, Duration::ZERO);
+                for _ in 0..iterations {
+                    one += measured();
+                    other += reference();
+                }
+                of_measured += one;
+                of_reference += other;
+                rounds += u32::try_from(iterations).unwrap_or(u32::MAX);
+                // Criterion divides by the iterations.
+                one.as_secs_f64() / other.as_secs_f64() * as_number(iterations)
+            });
+        });
+        group.finish();
+        if rounds == 0 {
+            // The arguments select other comparisons.
+            return Ok(());
+        }
+        let ratio = estimate(&self.results.join(&name).join("ratio/new/estimates.json"))?;
+        let times = [of_measured / rounds, of_reference / rounds].map(Quantity::Time);
+        self.row(comparison, times, ratio);
+        Ok(())
+    }
+
+    /// Prints the row of two sizes.
+    pub fn sizes(&mut self, comparison: Comparison<'_>, [measured, reference]: [usize; 2]) {
+        let [measured, reference] = [measured, reference].map(Quantity::Bytes);
+        self.row(comparison, [measured, reference], measured.number() / reference.number());
+    }
+
     /// Prints a row. A ratio above its budget is marked, and [`finish`](Self::finish) returns a failure.
-    pub fn row(&mut self, row: Row<'_>) {
-        let ratio = row.value.number() / row.of_reference.number();
-        let is_over = row.budget.is_some_and(|budget| ratio > budget);
-        self.is_over_budget |= is_over;
-        let budget = row.budget.map_or_else(String::new, |budget| format!("≤ {budget}"));
+    fn row(&mut self, comparison: Comparison<'_>, [measured, of_reference]: [Quantity; 2], ratio: f64) {
+        let Comparison { title, reference, budget } = comparison;
+        let is_over = budget.is_some_and(|budget| ratio > budget);
+        self.has_failed |= is_over;
+        let budget = budget.map_or_else(String::new, |budget| format!("≤ {budget}"));
         let mark = if is_over { " OVER" } else { "" };
-        println!(
-            "| {} | {} | {} {} | {ratio:.3} | {budget}{mark} |",
-            row.title, row.value, row.reference, row.of_reference
-        );
+        println!("| {title} | {measured} | {reference} {of_reference} | {ratio:.3} | {budget}{mark} |");
     }
 
     /// The exit status: 1 if a row exceeds its budget.
     pub fn finish(self) -> ExitCode {
-        ExitCode::from(u8::from(self.is_over_budget))
+        ExitCode::from(u8::from(self.has_failed))
     }
+}
+
+impl fmt::Debug for Bench {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bench").field("results", &self.results).finish_non_exhaustive()
+    }
+}
+
+/// The time that a function takes.
+pub fn time<T>(function: impl FnOnce() -> T) -> Duration {
+    let start = Instant::now();
+    std::hint::black_box(function());
+    start.elapsed()
+}
+
+/// Runs a program of benchmarks, and reports why it could not measure.
+pub fn main_of(run: impl FnOnce(&mut Bench) -> Result<(), String>) -> ExitCode {
+    let finish = |mut bench: Bench| run(&mut bench).map(|()| bench.finish());
+    Bench::new().and_then(finish).unwrap_or_else(|message| {
+        eprintln!("{message}");
+        ExitCode::from(2)
+    })
+}
+
+/// Folder `criterion` of the target folder that holds this program as `target/PROFILE/deps/NAME`.
+fn results() -> Option<PathBuf> {
+    let program = env::current_exe().ok()?;
+    Some(program.parent()?.parent()?.parent()?.join("criterion"))
+}
+
+/// Name of a comparison that is also the name of a folder.
+fn name_of(comparison: Comparison<'_>) -> String {
+    let words = format!("{} vs {}", comparison.title, comparison.reference);
+    let words = words.split(|char: char| !char.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
+/// The median that Criterion wrote.
+fn estimate(path: &Path) -> Result<f64, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let estimates: Value =
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let median = estimates.pointer("/median/point_estimate").and_then(Value::as_f64);
+    median.ok_or_else(|| format!("{}: no median", path.display()))
+}
+
+/// Measurement of Criterion: how many times as long one function takes as another, times the iterations.
+struct Ratio;
+
+impl Measurement for Ratio {
+    type Intermediate = ();
+    type Value = f64;
+
+    fn start(&self) {}
+
+    /// Not called: [`Bench::compare`] measures with `iter_custom`.
+    fn end(&self, (): ()) -> f64 {
+        0.0
+    }
+
+    fn add(&self, one: &f64, other: &f64) -> f64 {
+        one + other
+    }
+
+    fn zero(&self) -> f64 {
+        0.0
+    }
+
+    fn to_f64(&self, value: &f64) -> f64 {
+        *value
+    }
+
+    fn formatter(&self) -> &dyn ValueFormatter {
+        self
+    }
+}
+
+impl ValueFormatter for Ratio {
+    fn scale_values(&self, _: f64, _: &mut [f64]) -> &'static str {
+        "×"
+    }
+
+    fn scale_throughputs(&self, _: f64, _: &Throughput, _: &mut [f64]) -> &'static str {
+        "×"
+    }
+
+    fn scale_for_machines(&self, _: &mut [f64]) -> &'static str {
+        "×"
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number of iterations")]
+fn as_number(iterations: u64) -> f64 {
+    iterations as f64
 }
 
 impl Quantity {
@@ -75,18 +232,4 @@ impl fmt::Display for Quantity {
             Self::Bytes(_) => write!(f, "{:.1} KiB", self.number() / 1024.0),
         }
     }
-}
-
-/// The shortest time of each function. The functions run alternately, `rounds` times; the shortest time is the one that other
-/// programs disturbed least.
-pub fn best<const N: usize>(rounds: usize, mut functions: [&mut dyn FnMut(); N]) -> [Duration; N] {
-    let mut best = [Duration::MAX; N];
-    for _ in 0..rounds {
-        for (best, function) in best.iter_mut().zip(&mut functions) {
-            let start = Instant::now();
-            function();
-            *best = start.elapsed().min(*best);
-        }
-    }
-    best
 }
