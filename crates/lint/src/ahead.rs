@@ -5,6 +5,7 @@
 use manifest::parallel;
 
 use crate::inventory::Inventory;
+use crate::settings::Settings;
 
 /// Functions that compute the largest indexes. They run at the same time, so none of them waits long for an index of another.
 const INDEXES: [fn(&Inventory<'_>); 4] = [
@@ -25,8 +26,12 @@ const INDEXES: [fn(&Inventory<'_>); 4] = [
     },
 ];
 
-/// Computes indexes of inventories.
-pub(crate) fn compute<'i, 'd: 'i>(inventories: impl Iterator<Item = &'i Inventory<'d>>) {
+/// Computes indexes of inventories if there are several cores, and if the settings do not select some rules, which may need none
+/// of them.
+pub(crate) fn compute<'i, 'd: 'i>(inventories: impl Iterator<Item = &'i Inventory<'d>>, settings: &Settings) {
+    if !parallel::USES_ALL_CORES || !settings.select.is_empty() {
+        return;
+    }
     let work: Vec<_> = inventories.flat_map(|inventory| INDEXES.map(|index| (index, inventory))).collect();
     parallel::map(&work, |(index, inventory)| index(inventory));
 }

@@ -96,10 +96,7 @@ fn check_built(
     let collector = Collector { selection: &selection, settings, pins: &pins, report: &mut report };
     let collected = collector.collect(clusters, built);
     let surroundings = Surroundings::of(clusters, built, &collected.objects, settings);
-    // Few rules may need no index.
-    if parallel::USES_ALL_CORES && settings.select.is_empty() {
-        ahead::compute(surroundings.inventories());
-    }
+    ahead::compute(surroundings.inventories(), settings);
     let locations = Locations::new(clusters, built, &collected.objects);
     let driver = Driver { registry, clusters, settings, pins: &pins };
     let mut repetitions = Repetitions::default();

@@ -27,14 +27,18 @@ pub(crate) fn sections(text: &str) -> Vec<Span> {
             content = false;
             directives = false;
         }
-        let body = after.unwrap_or(line).trim_ascii();
-        let directive = directives && line.starts_with(b"%");
-        let ends = body == b"..." || line.starts_with(b"... ");
-        content |= !(body.is_empty() || body.starts_with(b"#") || directive || ends);
+        let is_directive = directives && line.starts_with(b"%");
+        content = content || (!is_directive && has_content(after.unwrap_or(line)));
         at += line.len();
     }
     if content {
         sections.push(Span::new(start, at));
     }
     sections
+}
+
+/// Whether a line, or the rest of a `---` line, is neither empty nor a comment nor the end of a document.
+fn has_content(line: &[u8]) -> bool {
+    let text = line.trim_ascii();
+    !(text.is_empty() || text.starts_with(b"#") || text == b"..." || line.starts_with(b"... "))
 }
