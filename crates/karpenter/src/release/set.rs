@@ -70,15 +70,12 @@ impl ReleaseSet {
 
     /// The releases in this set and not in the other.
     pub fn without(&self, other: impl AsRef<[Interval]>) -> Self {
-        if let ([one], [hole]) = (self.0.as_slice(), other.as_ref()) {
-            return Self::of(one.around(*hole));
+        let mut left = self.clone();
+        for hole in other.as_ref() {
+            // An empty hole divides an interval into pieces that touch or overlap, which `of` joins again.
+            left = Self::of(left.0.iter().flat_map(|interval| interval.around(*hole)));
         }
-        let mut left = SmallVec::<[Interval; 4]>::from_slice(&self.0);
-        for hole in other.as_ref().iter().filter(|hole| !hole.is_empty()) {
-            let pieces = left.iter().flat_map(|interval| interval.around(*hole));
-            left = pieces.filter(|piece| !piece.is_empty()).collect();
-        }
-        Self(left)
+        left
     }
 
     /// Whether the set has a release in common with another.
@@ -135,5 +132,26 @@ impl fmt::Display for ReleaseSet {
             write!(f, "{separator}{interval}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Interval, ReleaseSet};
+
+    #[test]
+    fn loses_exactly_the_releases_of_the_holes() {
+        let all = ReleaseSet::all();
+        let holes = [Interval::between(2, 3), Interval::between(5, 7)];
+        let left = all.without(holes);
+        assert_eq!(left.to_string(), "until 1.1, 1.4, since 1.8");
+        assert_eq!(left.without(holes), left);
+        assert_eq!(left.without([Interval::ALL]), ReleaseSet::none());
+        // The start of an empty hole is at or after its end.
+        for empty in [Interval::patches(4, 1, 0), Interval::patches(4, 6, 2)] {
+            assert!(empty.is_empty());
+            assert_eq!(all.without([empty]), all);
+            assert_eq!(left.without([empty]), left);
+        }
     }
 }
