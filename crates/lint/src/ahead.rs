@@ -1,4 +1,4 @@
-//! Computing indexes of an inventory on all cores, before the rules run.
+//! Computes indexes of inventories on all cores, before the rules run.
 //!
 //! Otherwise the first rule that needs an index computes it, on one core, while the rules on the other cores wait for it.
 
@@ -7,7 +7,8 @@ use manifest::parallel;
 use crate::inventory::Inventory;
 use crate::settings::Settings;
 
-/// Functions that compute the largest indexes. They run at the same time, so none of them waits long for an index of another.
+/// Functions that compute the largest indexes. They run at the same time; only `identity` needs an index of another function,
+/// `controllers`.
 const INDEXES: [fn(&Inventory<'_>); 4] = [
     |inventory| {
         inventory.pools().has_placeholder();
@@ -26,10 +27,10 @@ const INDEXES: [fn(&Inventory<'_>); 4] = [
     },
 ];
 
-/// Computes indexes of inventories if there are several cores, and if the settings do not select some rules, which may need none
-/// of them.
+/// Computes the largest indexes of each inventory. Does nothing on one core, or if the settings select some rules only, because
+/// these may need no index.
 pub(crate) fn compute<'i, 'd: 'i>(inventories: impl Iterator<Item = &'i Inventory<'d>>, settings: &Settings) {
-    if !parallel::USES_ALL_CORES || !settings.select.is_empty() {
+    if !parallel::uses_several_cores() || !settings.select.is_empty() {
         return;
     }
     let work: Vec<_> = inventories.flat_map(|inventory| INDEXES.map(|index| (index, inventory))).collect();

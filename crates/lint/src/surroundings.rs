@@ -63,7 +63,7 @@ impl<'d> Surroundings<'d> {
         Self { clusters: inventories, overlays, environments, evidence, before: None }
     }
 
-    /// The inventories that rules compare objects with.
+    /// The inventories that most rules ask: of the environments, or else of the clusters, and of the overlays.
     pub(crate) fn inventories(&self) -> impl Iterator<Item = &Inventory<'d>> {
         let of_overlays = self.overlays.iter().flat_map(BTreeMap::values);
         let of_environments = self.environments.inventories();

@@ -9,8 +9,13 @@ std::thread_local! {
     static WITHIN_ITEM: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Whether [`map`] uses all cores.
-pub const USES_ALL_CORES: bool = cfg!(feature = "parallel");
+/// Whether [`map`] uses several cores.
+pub fn uses_several_cores() -> bool {
+    #[cfg(feature = "parallel")]
+    return rayon::current_num_threads() > 1;
+    #[cfg(not(feature = "parallel"))]
+    return false;
+}
 
 /// Applies a function to every item. The results have the order of the items.
 #[cfg(feature = "parallel")]

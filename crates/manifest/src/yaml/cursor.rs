@@ -170,8 +170,8 @@ fn first_control(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// Index of the first byte that may start a forbidden character. The compiler turns the loop without an early end into
-/// instructions for a whole block.
+/// Index of the first byte that may start a forbidden character. The loop over a block has no early exit, so that the compiler
+/// vectorises it.
 fn first_suspicious(bytes: &[u8]) -> Option<usize> {
     const BLOCK: usize = 32;
     let is_any_in = |block: &[u8]| block.iter().fold(false, |any, byte| any | suspicious(*byte));
