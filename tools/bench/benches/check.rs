@@ -21,7 +21,7 @@ const BUDGET: f64 = 1.0;
 /// Time for ten times the documents, as a multiple.
 const GROWTH: f64 = 11.0;
 
-/// Number of documents from which the budget of a large corpus holds.
+/// Smallest number of documents that counts as a large corpus. Smaller inputs have no budget.
 const LARGE: usize = 1_000;
 
 fn main() -> ExitCode {
@@ -71,7 +71,7 @@ fn compare(
     bench.compare(comparison, || time(&check), || time(|| parse(text)))
 }
 
-/// Every rule that compares objects.
+/// Every rule that looks up other objects at admission.
 fn across_documents() -> Vec<Selector> {
     let rules = REGISTRY.rules().filter(|rule| !rule.inventory.is_empty());
     rules.map(|rule| Selector::One(rule.name, rule.family)).collect()

@@ -24,6 +24,10 @@ fn main() -> ExitCode {
 
 fn run(bench: &mut Bench) -> Result<(), String> {
     let log = log();
+    let lines = log.lines().count();
+    if parse(&log) != lines || build(&log) != lines {
+        return Err("a line of the log is not JSON".to_owned());
+    }
     let title = format!("diagnose {} MB", log.len() / 1_000_000);
     let mut compare = |reference: &str, parse: &dyn Fn(&str) -> usize| {
         let comparison = Comparison { title: &title, reference, budget: None };

@@ -2,7 +2,8 @@
 //!
 //! Criterion measures one function after the other, and on a shared machine the ratio of two such times depends on what else ran
 //! meanwhile. Here a benchmark is a [`Comparison`]: each iteration runs both sides, one directly after the other, and the measured
-//! value is the ratio of their times. Every program prints rows of one table, which `cargo xtask bench` collects.
+//! value is the ratio of their times. Load slows both sides, but a side that uses several cores more. Every program prints rows of
+//! one table, which `cargo xtask bench` collects.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,17 +14,19 @@ use criterion::measurement::{Measurement, ValueFormatter};
 use criterion::{Criterion, SamplingMode, Throughput};
 use serde_json::Value;
 
-/// Time for the samples of a comparison. Criterion takes longer for sides that need more.
+/// Time for the samples of a comparison. Criterion takes longer if its samples need more.
 const MEASURING: Duration = Duration::from_secs(4);
 const WARM_UP: Duration = Duration::from_millis(500);
 const SAMPLES: usize = 30;
+/// Resamples for the confidence interval that Criterion prints. The table has the median only.
+const RESAMPLES: usize = 10_000;
 
-/// Benchmarks, and rows of the table.
+/// Runs comparisons, and prints their rows.
 pub struct Bench {
     criterion: Criterion<Ratio>,
     /// The folder of Criterion's results.
     results: PathBuf,
-    has_failed: bool,
+    is_over_budget: bool,
 }
 
 /// Two things to compare.
@@ -38,27 +41,27 @@ pub struct Comparison<'a> {
 }
 
 /// A time or a size.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Quantity {
-    /// A time.
+enum Quantity {
     Time(Duration),
-    /// A number of bytes.
     Bytes(usize),
 }
 
 impl Bench {
-    /// Prepares benchmarks. The arguments of the program are those of Criterion: `cargo bench --bench check -- 1000` runs the
-    /// comparisons with `1000` in their names.
-    pub fn new() -> Result<Self, String> {
+    /// Prepares benchmarks. The program accepts Criterion's arguments: `cargo bench -p karpwarden-bench --bench check -- files` runs
+    /// the comparisons with `files` in their names.
+    fn new() -> Result<Self, String> {
         let results = results().ok_or("no folder for the results: the program is not in a target folder")?;
+        // Criterion hides `output_directory` in its documentation. Without it, the folder depends on the environment.
         let criterion = Criterion::default()
             .with_measurement(Ratio)
             .output_directory(&results)
+            .without_plots()
+            .nresamples(RESAMPLES)
             .measurement_time(MEASURING)
             .warm_up_time(WARM_UP)
             .sample_size(SAMPLES)
             .configure_from_args();
-        Ok(Self { criterion, results, has_failed: false })
+        Ok(Self { criterion, results, is_over_budget: false })
     }
 
     /// Measures the ratio of two times, and prints its row with the mean times. Each function returns the time that it took.
@@ -68,12 +71,15 @@ impl Bench {
         mut measured: impl FnMut() -> Duration,
         mut reference: impl FnMut() -> Duration,
     ) -> Result<(), String> {
-        let name = name_of(comparison);
+        let [title, reference_name] = [comparison.title, comparison.reference].map(name_of);
+        let estimates = self.results.join(&title).join(&reference_name).join("new/estimates.json");
+        // An earlier run may have left it.
+        let _ = fs::remove_file(&estimates);
         let (mut of_measured, mut of_reference) = (Duration::ZERO, Duration::ZERO);
-        let mut rounds = 0;
-        let mut group = self.criterion.benchmark_group(&name);
+        let mut rounds = 0_u32;
+        let mut group = self.criterion.benchmark_group(&title);
         group.sampling_mode(SamplingMode::Flat);
-        group.bench_function("ratio", |bencher| {
+        group.bench_function(&reference_name, |bencher| {
             bencher.iter_custom(|iterations| {
                 let (mut one, mut other) = (Duration::ZERO, Duration::ZERO);
                 for _ in 0..iterations {
@@ -82,8 +88,7 @@ impl Bench {
                 }
                 of_measured += one;
                 of_reference += other;
-                rounds += u32::try_from(iterations).unwrap_or(u32::MAX);
-                // Criterion divides by the iterations.
+                rounds = rounds.saturating_add(u32::try_from(iterations).unwrap_or(u32::MAX));
                 one.as_secs_f64() / other.as_secs_f64() * as_number(iterations)
             });
         });
@@ -92,31 +97,32 @@ impl Bench {
             // The arguments select other comparisons.
             return Ok(());
         }
-        let ratio = estimate(&self.results.join(&name).join("ratio/new/estimates.json"))?;
+        let ratio = median(&estimates)?;
         let times = [of_measured / rounds, of_reference / rounds].map(Quantity::Time);
         self.row(comparison, times, ratio);
         Ok(())
     }
 
     /// Prints the row of two sizes.
-    pub fn sizes(&mut self, comparison: Comparison<'_>, [measured, reference]: [usize; 2]) {
-        let [measured, reference] = [measured, reference].map(Quantity::Bytes);
-        self.row(comparison, [measured, reference], measured.number() / reference.number());
+    #[expect(clippy::cast_precision_loss, reason = "sizes of files, for a ratio of two digits")]
+    pub fn sizes(&mut self, comparison: Comparison<'_>, sizes: [usize; 2]) {
+        let [measured, reference] = sizes.map(|bytes| bytes as f64);
+        self.row(comparison, sizes.map(Quantity::Bytes), measured / reference);
     }
 
-    /// Prints a row. A ratio above its budget is marked, and [`finish`](Self::finish) returns a failure.
+    /// Prints a row. A ratio above its budget is marked, and the program fails.
     fn row(&mut self, comparison: Comparison<'_>, [measured, of_reference]: [Quantity; 2], ratio: f64) {
         let Comparison { title, reference, budget } = comparison;
         let is_over = budget.is_some_and(|budget| ratio > budget);
-        self.has_failed |= is_over;
+        self.is_over_budget |= is_over;
         let budget = budget.map_or_else(String::new, |budget| format!("≤ {budget}"));
         let mark = if is_over { " OVER" } else { "" };
         println!("| {title} | {measured} | {reference} {of_reference} | {ratio:.3} | {budget}{mark} |");
     }
 
     /// The exit status: 1 if a row exceeds its budget.
-    pub fn finish(self) -> ExitCode {
-        ExitCode::from(u8::from(self.has_failed))
+    fn finish(self) -> ExitCode {
+        ExitCode::from(u8::from(self.is_over_budget))
     }
 }
 
@@ -133,7 +139,7 @@ pub fn time<T>(function: impl FnOnce() -> T) -> Duration {
     start.elapsed()
 }
 
-/// Runs a program of benchmarks, and reports why it could not measure.
+/// Runs the benchmarks of a program. Prints the error and returns 2 if a benchmark cannot run.
 pub fn main_of(run: impl FnOnce(&mut Bench) -> Result<(), String>) -> ExitCode {
     let finish = |mut bench: Bench| run(&mut bench).map(|()| bench.finish());
     Bench::new().and_then(finish).unwrap_or_else(|message| {
@@ -148,23 +154,27 @@ fn results() -> Option<PathBuf> {
     Some(program.parent()?.parent()?.parent()?.join("criterion"))
 }
 
-/// Name of a comparison that is also the name of a folder.
-fn name_of(comparison: Comparison<'_>) -> String {
-    let words = format!("{} vs {}", comparison.title, comparison.reference);
-    let words = words.split(|char: char| !char.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+/// A text as the name of a folder, for which Criterion changes nothing up to 64 bytes.
+fn name_of(text: &str) -> String {
+    let words = text.split(|char: char| !char.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")
 }
 
-/// The median that Criterion wrote.
-fn estimate(path: &Path) -> Result<f64, String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+/// The median among the estimates that Criterion wrote.
+fn median(path: &Path) -> Result<f64, String> {
+    let text = fs::read_to_string(path).map_err(|error| {
+        format!(
+            "{}: {error}: Criterion wrote no estimates; run the program with `cargo bench`",
+            path.display()
+        )
+    })?;
     let estimates: Value =
         serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
     let median = estimates.pointer("/median/point_estimate").and_then(Value::as_f64);
     median.ok_or_else(|| format!("{}: no median", path.display()))
 }
 
-/// Measurement of Criterion: how many times as long one function takes as another, times the iterations.
+/// Measurement of Criterion: a ratio of two times, multiplied by the iterations because Criterion divides by them.
 struct Ratio;
 
 impl Measurement for Ratio {
@@ -214,22 +224,12 @@ fn as_number(iterations: u64) -> f64 {
     iterations as f64
 }
 
-impl Quantity {
-    #[expect(clippy::cast_precision_loss, reason = "sizes of files, for a ratio of two digits")]
-    fn number(self) -> f64 {
-        match self {
-            Self::Time(time) => time.as_secs_f64(),
-            Self::Bytes(bytes) => bytes as f64,
-        }
-    }
-}
-
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time(time) if time.as_millis() < 10 => write!(f, "{:.1} µs", time.as_secs_f64() * 1e6),
             Self::Time(time) => write!(f, "{:.1} ms", time.as_secs_f64() * 1e3),
-            Self::Bytes(_) => write!(f, "{:.1} KiB", self.number() / 1024.0),
+            Self::Bytes(bytes) => write!(f, "{}.{} KiB", bytes / 1024, bytes % 1024 * 10 / 1024),
         }
     }
 }
