@@ -21,9 +21,6 @@ const BUDGET: f64 = 1.0;
 /// Time for ten times the documents, as a multiple.
 const GROWTH: f64 = 11.0;
 
-/// Smallest number of documents that counts as a large corpus. Smaller inputs have no budget.
-const LARGE: usize = 1_000;
-
 fn main() -> ExitCode {
     main_of(run)
 }
@@ -36,9 +33,8 @@ fn run(bench: &mut Bench) -> Result<(), String> {
     for count in [100, 1_000, 10_000] {
         let text = documents(count).concat();
         let files = [("all.yaml".to_owned(), text.clone())];
-        let budget = (count >= LARGE).then_some(BUDGET);
         let titled = |rest: &str| format!("check {count} documents{rest}");
-        compare(bench, &titled(""), budget, &text, || check(&files, &all))?;
+        compare(bench, &titled(""), Some(BUDGET), &text, || check(&files, &all))?;
         compare(bench, &titled(", each alone"), None, &text, || check(&files, &within))?;
         compare(bench, &titled(" on one core"), None, &text, || one_core.install(|| check(&files, &all)))?;
     }
