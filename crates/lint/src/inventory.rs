@@ -53,8 +53,8 @@ pub struct Inventory<'d> {
     own: Option<Vec<Object<'d>>>,
     /// Whether environments lie within the folders of the objects.
     has_environments: bool,
-    // The fields below are computed when a rule first needs them, or before the rules run (`ahead`), so that each rule stays linear and a request computes
-    // only the fields that it uses.
+    // The fields below are computed when a rule first needs them, or before the rules run (`ahead`), so that each rule stays
+    // linear and a request computes only the fields that it uses.
     pools: OnceLock<PoolIndex<'d>>,
     pool_order: OnceLock<PoolOrder<'d>>,
     /// The EC2NodeClasses by name; `None` for a name that the input repeats.
