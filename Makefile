@@ -121,11 +121,11 @@ publish: ## Push the annotated module to a registry: make publish TARGET=registr
 .PHONY: run
 run: annotated-policy.wasm ## Send manifests through the policy, as the cluster does, and show the terminal's view: make run MANIFESTS=path
 	@printf '%s\n' '==> compiling the WebAssembly host and the command line: minutes the first time'
-	@$(CARGO) build --quiet --locked --package karpwarden-admit --bin admit --package karpwarden --bin karpwarden
+	@$(CARGO) build --quiet --locked --package karpwarden-admit --bin admit --package karpwarden-cli --bin karpwarden
 	@printf '\n%s\n\n' 'The answer of the cluster:'
 	@$(CARGO) run --quiet --locked --package karpwarden-admit --bin admit -- --module $(annotated) $(MANIFESTS); test $$? -le 1
 	@printf '\n%s\n\n' 'The same in the terminal:'
-	@$(CARGO) run --quiet --locked --package karpwarden --bin karpwarden -- check $(MANIFESTS); test $$? -le 1
+	@$(CARGO) run --quiet --locked --package karpwarden-cli --bin karpwarden -- check $(MANIFESTS); test $$? -le 1
 
 .PHONY: rule
 rule: ## Write the skeleton of a rule: make rule FAMILY=nodeclass NAME=my-rule

@@ -79,7 +79,7 @@ function native(files, flags = [], format = 'json', command = 'check') {
 }
 
 before(async () => {
-  built('--package', 'karpwarden');
+  built('--package', 'karpwarden-cli');
   target = JSON.parse(cargo('metadata', '--no-deps', '--format-version', '1')).target_directory;
   visited = await visit();
   folder = mkdtempSync(join(tmpdir(), 'karpwarden-front-ends-'));

@@ -44,7 +44,7 @@ fn sarif_has_the_fields_that_code_scanning_needs() {
 #[test]
 fn every_sarif_result_has_a_rule_and_a_region() {
     let folder = Folder::with(&[]);
-    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
     let run = folder.run(&["check", "--format", "sarif", examples]);
     let log: Value = serde_json::from_str(&run.stdout).unwrap();
     let run = &log["runs"][0];

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::folder::Folder;
 
 /// Log, events and objects of three NodeClaims.
-const STORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/symptoms/src/story/example");
+const STORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/symptoms/src/story/example");
 
 const NODE: &str = "ip-10-0-37-12.eu-west-1.compute.internal";
 

@@ -68,7 +68,7 @@ fn scripts(workflow: &Value) -> Vec<(&Value, &str)> {
 #[test]
 fn workflows_name_existing_targets_packages_and_files() {
     let makefile = home::text("Makefile").unwrap();
-    let folders = ["", "tools/admit/", "tools/generate/", "tools/publish/", "policies/karpenter/"];
+    let folders = ["", "cli/", "tools/admit/", "tools/generate/", "tools/publish/", "policies/karpenter/"];
     let crates = std::fs::read_dir(home::path("crates")).unwrap();
     let crates = crates.map(|entry| format!("crates/{}/", entry.unwrap().file_name().to_string_lossy()));
     let packages: Vec<String> = folders
@@ -205,8 +205,15 @@ fn hooks_run_existing_commands_once_over_all_files() {
         // pre-commit passes excluded files too, and splits the files over several runs by default.
         assert!(hook["entry"].as_str().unwrap().starts_with("karpwarden check --force-exclude"), "{hook}");
         assert_eq!(hook["require_serial"], true, "{hook}");
-        assert!(["rust", "system"].contains(&hook["language"].as_str().unwrap()), "{hook}");
+        // `pyproject.toml` builds the command line. `language: rust` installs the package in the root folder, which has no program.
+        assert!(["python", "system"].contains(&hook["language"].as_str().unwrap()), "{hook}");
     }
+    assert!(
+        home::text("pyproject.toml")
+            .unwrap()
+            .contains("\nmanifest-path = \"cli/Cargo.toml\"\nbindings = \"bin\"\n")
+    );
+    assert!(home::text("cli/Cargo.toml").unwrap().contains("\n[[bin]]\nname = \"karpwarden\"\n"));
 }
 
 fn schema(name: &str) -> jsonschema::Validator {

@@ -20,7 +20,7 @@ impl Cluster {
     fn empty() -> Self {
         let folder = Folder::with(&[]);
         std::fs::create_dir_all(folder.path("bin")).unwrap();
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/collect/kubectl");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cli/collect/kubectl");
         symlink(script, folder.path("bin/kubectl")).unwrap();
         let cluster = Self { folder };
         let version = json!({"clientVersion": {"gitVersion": "v1.33.0"}, "serverVersion": {"gitVersion": "v1.33.1-eks-1"}});

@@ -14,7 +14,8 @@ fn main() -> ExitCode {
 
 fn run(bench: &mut Bench) -> Result<(), String> {
     let path = built().filter(|path| path.is_file());
-    let path = path.ok_or("the command is not built; run `cargo build --release --bin karpwarden`")?;
+    let path =
+        path.ok_or("the command is not built; run `cargo build --release --package karpwarden-cli`")?;
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/getting-started.yaml");
     for (title, arguments) in [
         ("start: print the version", &["--version"][..]),

@@ -16,7 +16,7 @@ pub(crate) fn run(root: &Path, host_profile: &str) -> Result<String, String> {
         cargo
     };
     let mut build = cargo();
-    build.args(["build", "--quiet", "--locked", "--bin", "karpwarden", "--release"]);
+    build.args(["build", "--quiet", "--locked", "--package", "karpwarden-cli", "--release"]);
     if !build.status().is_ok_and(|status| status.success()) {
         return Err("the command does not compile".to_owned());
     }

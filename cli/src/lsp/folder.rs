@@ -16,9 +16,9 @@ use manifest::source::{Source, Span};
 use manifest::{File, parallel};
 
 use super::folders::OpenByPath;
-use crate::cli::arguments::{Arguments, Check, Color, Command};
-use crate::cli::config::{self, Config};
-use crate::cli::input::{self, Input, Patterns, Wanted, is_manifest, read_error, resolved};
+use crate::arguments::{Arguments, Check, Color, Command};
+use crate::config::{self, Config};
+use crate::input::{self, Input, Patterns, Wanted, is_manifest, read_error, resolved};
 
 /// Names of files that decide which files of a folder are checked, and how.
 const DECISIVE: [&str; 5] =

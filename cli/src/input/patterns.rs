@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::cli::arguments::Color;
-use crate::cli::terminal;
+use crate::arguments::Color;
+use crate::terminal;
 
 /// Patterns of a config file and of flags.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use super::file::Input;
 use super::patterns::Patterns;
 use super::roles;
 use super::walk::{Search, Wanted, gather};
-use crate::cli::arguments::Check;
+use crate::arguments::Check;
 
 /// Inputs of one cluster.
 pub(crate) struct ClusterInputs {

@@ -2,7 +2,7 @@
 
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
-use crate::cli::arguments::Check;
+use crate::arguments::Check;
 
 /// Folder that the names of files start from.
 #[derive(Clone, Debug)]

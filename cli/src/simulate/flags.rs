@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::arguments::{Bounds, InputFlags};
+use crate::arguments::{Bounds, InputFlags};
 
 const SIMULATION_STATUS: &str = "\
 Exit status:

@@ -1,5 +1,7 @@
 //! The command line: turns arguments and files into a report and an exit status. It contains no rule.
 
+#![forbid(unsafe_code)]
+
 mod arguments;
 mod baseline;
 mod check;
@@ -33,8 +35,11 @@ use clap::Parser as _;
 use arguments::{Arguments, Color, Command};
 use status::Status;
 
-/// Runs the command that the arguments of this process name.
-pub(crate) fn run() -> ExitCode {
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {

@@ -9,8 +9,8 @@ use karpwarden::reference::page;
 use language_server::{Checked, OpenDocument, OpenDocuments, Workspace};
 
 use super::folder::Folder;
-use crate::cli::config;
-use crate::cli::input::resolved;
+use crate::config;
+use crate::input::resolved;
 
 /// The open documents by path, with symbolic links resolved.
 pub(super) type OpenByPath<'o> = BTreeMap<PathBuf, &'o OpenDocument>;
