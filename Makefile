@@ -138,7 +138,7 @@ generate: ## Write the derived files: rule reference, metadata, settings form, s
 	$(CARGO) run --quiet --locked --package karpwarden-generate
 
 # Files that `make mutants` changes: by default the code that decides what users read. SHARD='--shard 3/32' takes a part of the changes.
-MUTANTS ?= --file 'src/rules/**/*.rs' --file 'crates/karpenter/src/**/*.rs' --file 'crates/lint/src/**/*.rs'
+MUTANTS ?= --file 'src/rules/**/*.rs' --file 'crates/karpenter/src/**/*.rs' --file 'crates/cluster/src/**/*.rs' --file 'crates/rule/src/**/*.rs' --file 'crates/engine/src/**/*.rs'
 SHARD ?=
 
 .PHONY: mutants

@@ -15,18 +15,20 @@
 )]
 
 #[macro_use(family, rule)]
-pub extern crate lint;
+pub extern crate rule;
 
 pub mod disrupt;
 pub mod reference;
 pub mod rules;
 pub mod simulate;
 
-use lint::check::Cluster;
-use lint::report::Report;
-use lint::settings::Settings;
+use cluster::Cluster;
+use engine::report::Report;
+use rule::settings::Settings;
 
+pub use cluster;
 pub use disruption;
+pub use engine;
 pub use karpenter;
 pub use manifest;
 pub use objects;
@@ -42,11 +44,11 @@ pub use values;
 
 /// Checks the manifests of one or several clusters.
 pub fn check(clusters: &[Cluster], settings: &Settings) -> Report {
-    lint::check::check(&REGISTRY, clusters, settings)
+    engine::check::check(&REGISTRY, clusters, settings)
 }
 
 /// Checks like [`check`] if every object is Karpenter's own and no file is a kustomization. It needs much less code, which
 /// matters to a page.
 pub fn check_karpenter_objects(clusters: &[Cluster], settings: &Settings) -> Option<Report> {
-    lint::check::check_karpenter_objects(&REGISTRY, clusters, settings)
+    engine::check::check_karpenter_objects(&REGISTRY, clusters, settings)
 }

@@ -6,9 +6,9 @@ use clap::builder::RangedU64ValueParser;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use lint::check::MAX_FINDINGS;
-use lint::finding::Severity;
+use engine::check::MAX_FINDINGS;
 use manifest::limits::{Limits, parse_size};
+use rule::finding::Severity;
 
 use super::collect::Collect;
 use super::disruption::Disruption;

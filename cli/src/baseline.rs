@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use lint::report::{Report, ReportedFinding};
+use engine::report::{Report, ReportedFinding};
 use report::fingerprint::fingerprints_of;
 use serde::{Deserialize, Serialize};
 

@@ -2,13 +2,14 @@
 
 use std::io;
 
+use cluster::Cluster;
+use engine::check::check_within;
+use engine::report::Report;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::rules::documentation;
-use lint::check::{Cluster, check_within};
-use lint::report::Report;
-use lint::settings::Target;
 use manifest::parallel;
 use report::{github, human, junit, markdown, sarif};
+use rule::settings::Target;
 
 use super::arguments::{Check, Color, Format, InputFlags};
 use super::baseline::{self, Baseline};

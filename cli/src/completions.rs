@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Command, CommandFactory as _};
 use clap_complete::Shell;
 use karpwarden::reference::symptoms::with_symptoms;
-use lint::finding::Family;
+use rule::finding::Family;
 
 use super::arguments::Arguments;
 use super::status::Status;

@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use lint::settings::{Date, RuleLevel, Selector, Settings, Target, is_near_config_file, kubernetes_minor};
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{Document, File};
 use report::human;
+use rule::settings::{Date, RuleLevel, Selector, Settings, Target, is_near_config_file, kubernetes_minor};
 use values::calendar::Day;
 
 use super::arguments::{Check, Color};
 use super::input::{Base, Input, Patterns, read_error};
 use super::terminal;
 
-pub(super) use lint::settings::CONFIG_FILE as FILE;
+pub(super) use rule::settings::CONFIG_FILE as FILE;
 
 /// Settings, and the config file that they come from.
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 
+use engine::report::{Report, Unreadable};
+use engine::story::Story;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::symptoms::described;
 use karpwarden::rules::documentation;
-use lint::report::{Report, Unreadable};
-use lint::story::Story;
 use report::{github, human, junit, markdown, sarif};
 use symptoms::{BINARY, Diagnosed, Reading};
 
@@ -147,7 +147,7 @@ fn require(report: &mut Report, named: &BTreeSet<String>) {
     for unreadable in &mut report.unreadable {
         unreadable.concerns_karpenter |= named.contains(&unreadable.file);
     }
-    let binary: Vec<lint::report::Skipped> = binary;
+    let binary: Vec<engine::report::Skipped> = binary;
     report.unreadable.extend(binary.into_iter().map(|skipped| Unreadable {
         file: skipped.file,
         document: 0,

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
+use engine::report::{DOCUMENTATION, url};
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::page;
 use karpwarden::reference::symptoms::{page_of_symptom, with_symptoms};
-use lint::finding::Family;
-use lint::report::{DOCUMENTATION, url};
 use report::human;
+use rule::finding::Family;
 use values::spelling::did_you_mean;
 
 use super::arguments::{Color, Explain};

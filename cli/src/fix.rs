@@ -4,14 +4,14 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use cluster::Cluster;
+use engine::apply::{AppliedFixes, apply_fixes};
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use lint::apply::{AppliedFixes, apply_fixes};
-use lint::check::Cluster;
-use lint::settings::Settings;
 use manifest::Encoding;
 use manifest::limits::Limits;
 use manifest::source::Source;
 use report::human;
+use rule::settings::Settings;
 use similar::TextDiff;
 
 use super::arguments::Color;

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 
-use lint::report::DOCUMENTATION;
-use lint::settings::Target;
-use lint::settings::keys::{self, SettingKey, SettingScope};
+use engine::report::DOCUMENTATION;
+use rule::settings::Target;
+use rule::settings::keys::{self, SettingKey, SettingScope};
 
 use super::arguments::{Color, Init};
 use super::config::FILE;

@@ -3,8 +3,8 @@
 use std::fs;
 use std::io::{self, Write};
 
-use lint::check::fails;
-use lint::report::Report;
+use engine::check::fails;
+use engine::report::Report;
 
 use super::arguments::{Color, OutputFlags};
 use super::status::Status;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use karpwarden::reference::symptoms::with_symptoms;
-use lint::finding::Severity;
+use rule::finding::Severity;
 
 use super::arguments::{Color, ListFormat, Rules};
 use super::status::Status;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
-use lint::story::{Lifeline, Story, StoryStep};
+use engine::story::{Lifeline, Story, StoryStep};
 use symptoms::StoryTarget;
 
 /// Object of a story, and its form.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use engine::report::Report;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use lint::finding::Family;
-use lint::report::Report;
-use lint::settings::{Exception, Selector};
+use rule::finding::Family;
+use rule::settings::{Exception, Selector};
 
 use super::arguments::Check;
 use super::config::{Config, FILE};

@@ -5,8 +5,8 @@ use std::io;
 
 use karpenter::release::{NearestRelease, Release};
 use karpenter::upgrade_path::UpgradePath;
-use lint::settings::Target;
 use report::human::printable;
+use rule::settings::Target;
 
 use super::arguments::{Check, Color, FixFlags, TargetFlags, Upgrade};
 use super::status::Status;

@@ -15,15 +15,15 @@ use std::sync::Arc;
 
 use checker::{files, settings};
 use karpwarden::REGISTRY;
+use karpwarden::cluster::Cluster;
+use karpwarden::engine::apply::apply_fixes;
 use karpwarden::karpenter::release::Release;
-use karpwarden::lint::apply::apply_fixes;
-use karpwarden::lint::check::Cluster;
-use karpwarden::lint::rule::Rule;
-use karpwarden::lint::settings::Target;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Source;
 use karpwarden::reference::catalog::catalog;
 use karpwarden::report::sarif;
+use karpwarden::rule::Rule;
+use karpwarden::rule::settings::Target;
 use serde_json::{Value as Json, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -8,7 +8,7 @@ use disruption::command::{Command, Replacement};
 use disruption::drain::DrainEstimate;
 use disruption::judgement::{JudgedMethod, JudgedNode};
 use disruption::methods::Method;
-use lint::report::{RelatedLocation, ReportedFinding};
+use engine::report::{RelatedLocation, ReportedFinding};
 use manifest::tree::{Node, Tree};
 use manifest::{Document, File};
 use objects::location::Place;

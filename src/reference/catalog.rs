@@ -1,8 +1,8 @@
 //! Catalog of rules for `rules --format json`, the index of the reference and the playground.
 
-use lint::finding::{CaughtBy, Family, Severity};
-use lint::report::url;
-use lint::rule::Rule;
+use engine::report::url;
+use rule::Rule;
+use rule::finding::{CaughtBy, Family, Severity};
 use serde::Serialize;
 
 use crate::rules::REGISTRY;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use lint::finding::Family;
+use rule::finding::Family;
 
 use super::catalog::CatalogEntry;
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use lint::rule::{Fixes, Rule};
 use report::words::caught_by;
+use rule::{Fixes, Rule};
 
 use crate::rules::documentation;
 

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use lint::finding::{CaughtBy, Family};
-use lint::report::{Confidence, url};
-use lint::rule::Fixes;
+use engine::report::{Confidence, url};
 use report::sarif::Described;
+use rule::Fixes;
+use rule::finding::{CaughtBy, Family};
 use symptoms::entry::LogLevel;
 use symptoms::vocabulary::{CORRELATED, Message, Text, When, Wording};
 use symptoms::{Symptom, all};

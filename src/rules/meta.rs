@@ -3,13 +3,13 @@
 
 use super::testing::{fixed, report_of_clusters};
 use super::{REGISTRY, SOURCES, documentation};
+use engine::report::Report;
 use karpenter::api::served::is_own_group;
 use karpenter::release::Release;
 use karpenter::upgrade_path::UpgradePath;
-use lint::finding::{CaughtBy, Family};
-use lint::report::Report;
-use lint::rule::{Fixes, On, Rule};
-use lint::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
+use rule::finding::{CaughtBy, Family};
+use rule::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
+use rule::{Fixes, On, Rule};
 
 /// Returns the YAML blocks under a heading, each with its info string (the words that begin with `yaml`).
 pub(super) fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {

@@ -2,10 +2,10 @@
 
 use karpenter::metrics::{MetricChange, Replacement};
 use karpenter::release::{ReleaseSet, Releases};
-use lint::finding::{Finding, Place};
-use lint::rule::Rule;
 use manifest::source::Span;
 use manifest::tree::Node;
+use rule::Rule;
+use rule::finding::{Finding, Place};
 
 /// Use of a metric, label or value that some releases do not have.
 pub(super) struct MetricUse<'d> {

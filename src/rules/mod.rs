@@ -3,8 +3,8 @@
 //! A rule's file holds its documentation (the doc comment of its `RULE`), its metadata, its check and its tests. The
 //! registry does not refer to the documentation, so that a program that never prints it does not link it.
 
-use lint::registry::{LeftOut, Registry, RuleSource, SuppressionRules};
-use lint::rule::Rule;
+use rule::Rule;
+use rule::registry::{LeftOut, Registry, RuleSource, SuppressionRules};
 
 mod absent_fields;
 mod access;

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use cluster::inventory::Inventory;
 use karpenter::instance_types::EXTENDED_RESOURCES;
 use karpenter::kind::Kind;
-use lint::context::Context;
-use lint::finding::{Place, Severity};
-use lint::inventory::Inventory;
 use manifest::tree::{Node, items_of};
 use objects::node_pool::NodePool;
 use objects::placeholders::has_placeholder_below;
 use objects::pod::Pod;
+use rule::context::Context;
+use rule::finding::{Place, Severity};
 use scheduling::other_nodes::{is_critical, is_for_karpenter};
 use scheduling::simulation::{Misfit, MissingResource, NodeRoom, Shortage};
 use values::quantity::Quantity;

@@ -1,11 +1,11 @@
 //! The NodePools that may launch the node of a pod.
 
 use karpenter::kind::Kind;
-use lint::context::Context;
 use objects::node_pool::NodePool;
 use objects::object::Operation;
 use objects::placeholders::has_placeholder_below;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
+use rule::context::Context;
 use scheduling::matching::selected_pools;
 use scheduling::other_nodes::{is_critical, is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::provisionable::is_provisionable;

@@ -1,7 +1,7 @@
 //! Location of a taint in findings.
 
-use lint::finding::Place;
 use objects::taint::TaintItem;
+use rule::finding::Place;
 
 /// Returns the location of a taint: the span of its key, under the path of the taint.
 pub(super) fn place(taint: TaintItem<'_>) -> Place<'_> {

@@ -2,18 +2,18 @@
 
 use std::fmt::Write as _;
 
-use lint::check::Cluster;
-use lint::rule::Rule;
+use cluster::Cluster;
+use rule::Rule;
 
 use crate::check;
+use engine::report::Report;
 use karpenter::release::Release;
 use karpenter::upgrade_path::UpgradePath;
-use lint::report::Report;
-use lint::settings::{Selector, Settings, Target};
 use manifest::File;
 use manifest::edit::{TextEdit, apply};
 use manifest::limits::Limits;
 use manifest::source::Span;
+use rule::settings::{Selector, Settings, Target};
 
 /// The report of one rule on a text.
 pub(crate) fn report(rule: &'static Rule, text: &str, settings: &Settings) -> Report {

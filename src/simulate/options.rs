@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use karpenter::instance_types::PRICED_REGION;
 use karpenter::kind::Kind;
 use karpenter::release::{PinnedRelease, Release, Releases};
-use lint::settings::Settings;
 use manifest::tree::{Node, items_of};
 use manifest::{Document, File};
 use objects::controller::{Controller, ControllerOption};
@@ -13,6 +12,7 @@ use objects::feature_gates::FeatureGates;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::version_pin::pins;
+use rule::settings::Settings;
 use scheduling::simulation::{Prices, ReplicaCount, SimulationSettings, Zone};
 
 use super::{prices, scheduler_config};

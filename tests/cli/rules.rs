@@ -39,7 +39,7 @@ fn explains_several_rules_and_families() {
     assert!(run.stdout.contains("- `storageclass-immediate` (warning): "), "{}", run.stdout);
     assert!(run.stdout.contains("\n# instance-profile-is-arn\n"), "{}", run.stdout);
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 100), "wrapped");
-    for family in lint::finding::Family::ALL {
+    for family in rule::finding::Family::ALL {
         let run = folder.run(&["explain", family.name()]);
         assert!(run.status == 0 && run.stdout.contains("\n- `"), "{run:?}");
     }

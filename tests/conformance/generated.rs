@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
+use engine::report::Report;
 use karpenter::api::{FieldSchema, KIND_SCHEMAS, KindSchema, Limit, Schema, SchemaType};
-use lint::report::Report;
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
 

@@ -15,14 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use cases::{Case, Verdict};
+use cluster::Cluster;
+use engine::report::Report;
 use karpenter::release::Release;
 use karpwarden::check;
-use lint::check::Cluster;
-use lint::finding::Family;
-use lint::report::Report;
-use lint::settings::{Selector, Settings, Target};
 use manifest::File;
 use manifest::limits::Limits;
+use rule::finding::Family;
+use rule::settings::{Selector, Settings, Target};
 
 /// Cases with different paths, each with the reason. No case may have a different verdict.
 const DIFFERENT_PATHS: &[(&str, &str)] = &[];

@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use karpwarden::lint::check::Cluster;
-use karpwarden::lint::settings::Settings;
+use karpwarden::cluster::Cluster;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
+use karpwarden::rule::settings::Settings;
 use karpwarden_generate::{home, yaml};
 use serde_json::{Value, json};
 

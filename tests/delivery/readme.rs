@@ -5,10 +5,10 @@
 use std::fs;
 use std::path::Path;
 
-use karpwarden::lint::check::Cluster;
-use karpwarden::lint::settings::{Settings, keys};
+use karpwarden::cluster::Cluster;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
+use karpwarden::rule::settings::{Settings, keys};
 use karpwarden_generate::{home, yaml};
 use karpwarden_policy::admission::validate;
 use karpwarden_policy::host::Wapc;

@@ -5,11 +5,11 @@
 
 use std::fs;
 
-use karpwarden::lint::check::Cluster;
-use karpwarden::lint::settings::{Settings, Target};
+use karpwarden::cluster::Cluster;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::report::sarif::sarif;
+use karpwarden::rule::settings::{Settings, Target};
 use karpwarden::{REGISTRY, rules};
 use karpwarden_generate::home;
 use serde_json::{Value, json};

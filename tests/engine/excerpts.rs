@@ -1,13 +1,13 @@
 //! Source excerpts of findings at a terminal.
 
+use cluster::Cluster;
+use engine::report::{RelatedLocation, Report, TextRange};
 use insta::assert_snapshot;
 use karpwarden::{REGISTRY, check};
-use lint::check::Cluster;
-use lint::report::{RelatedLocation, Report, TextRange};
-use lint::settings::{Selector, Settings};
 use manifest::File;
 use manifest::limits::Limits;
 use report::human::{Options, write};
+use rule::settings::{Selector, Settings};
 
 const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\n  namespace: b\nspec:\n  \
                      instanceProfile: arn:aws:iam::111122223333:role/x\n";

@@ -1,14 +1,14 @@
 //! Safe fixes, applied to texts.
 
+use cluster::Cluster;
+use engine::apply::{AppliedFixes, apply_fixes};
+use engine::report::ReportedFinding;
 use karpwarden::{REGISTRY, check};
-use lint::apply::{AppliedFixes, apply_fixes};
-use lint::check::Cluster;
-use lint::report::ReportedFinding;
-use lint::settings::{Selector, Settings};
 use manifest::File;
 use manifest::edit::{TextEdit, apply};
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
+use rule::settings::{Selector, Settings};
 
 const CLASS: &str =
     "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  instanceProfile: ";

@@ -1,11 +1,11 @@
 //! Checks of Karpenter's own objects, for which a front end needs only a part of the engine.
 
+use karpwarden::cluster::Cluster;
 use karpwarden::karpenter::release::Release;
 use karpwarden::karpenter::upgrade_path::UpgradePath;
-use karpwarden::lint::check::Cluster;
-use karpwarden::lint::settings::{Settings, Target};
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
+use karpwarden::rule::settings::{Settings, Target};
 
 const CLASS: (&str, &str) = (
     "class.yaml",

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use cluster::Cluster;
 use karpwarden::check;
-use lint::check::Cluster;
-use lint::finding::Severity;
-use lint::settings::Settings;
 use manifest::limits::Limits;
 use manifest::source::Span;
 use manifest::tree::{Node, Value};
 use manifest::{Document, File};
+use rule::finding::Severity;
+use rule::settings::Settings;
 
 /// The same placeholder as different tools write it.
 const SPELLINGS: [&str; 3] = ["${X}", "{{ .Values.x }}", "REPLACE_ME"];

@@ -1,10 +1,10 @@
 //! Suppressions in annotations and comments.
 
+use cluster::Cluster;
 use karpwarden::check;
-use lint::check::Cluster;
-use lint::settings::Settings;
 use manifest::File;
 use manifest::limits::Limits;
+use rule::settings::Settings;
 
 const ARN: &str = "arn:aws:iam::111122223333:instance-profile/prod";
 

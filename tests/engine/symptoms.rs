@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use karpwarden::lint::classification::Family;
-use karpwarden::lint::settings::Selector;
+use karpwarden::rule::classification::Family;
+use karpwarden::rule::settings::Selector;
 use karpwarden::{REGISTRY, REGISTRY_WITH_SYMPTOMS};
 
 #[test]

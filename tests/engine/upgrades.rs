@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
+use cluster::Cluster;
 use karpenter::release::Release;
 use karpenter::upgrade_path::UpgradePath;
 use karpwarden::check;
-use lint::check::Cluster;
-use lint::settings::{Settings, Target};
 use manifest::File;
 use manifest::limits::Limits;
+use rule::settings::{Settings, Target};
 
 /// Settings for an upgrade path.
 fn upgrade_path(from: &str, to: &str) -> Settings {

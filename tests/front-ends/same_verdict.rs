@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 mod host;
 
-use karpwarden::lint::check::Cluster;
-use karpwarden::lint::report::Report;
-use karpwarden::lint::settings::Settings;
+use karpwarden::cluster::Cluster;
+use karpwarden::engine::report::Report;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::tree::Node;
 use karpwarden::manifest::{Document, File};
 use karpwarden::objects::object::Object;
+use karpwarden::rule::settings::Settings;
 use karpwarden_admit::{FakeCluster, Request};
 use karpwarden_policy::admission::validate;
 use karpwarden_policy::inventory::LOOKED_UP;

@@ -14,13 +14,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cluster::Cluster;
 use karpwarden::REGISTRY;
 use karpwarden::check;
-use lint::check::Cluster;
-use lint::finding::Severity;
-use lint::settings::{Settings, Target, kubernetes_minor};
 use manifest::File;
 use manifest::limits::Limits;
+use rule::finding::Severity;
+use rule::settings::{Settings, Target, kubernetes_minor};
 
 /// Settings and expectations at the top of a file.
 #[derive(Default)]
@@ -68,7 +68,7 @@ fn findings(path: &Path, text: &str, settings: &Settings) -> Vec<(String, Severi
         report.unreadable.is_empty()
             && report.skipped.iter().all(|skipped| skipped.reason.contains("no rule"))
     );
-    let named = |finding: &lint::report::ReportedFinding| {
+    let named = |finding: &engine::report::ReportedFinding| {
         let namespace =
             if finding.namespace.is_empty() { String::new() } else { format!("{}/", finding.namespace) };
         format!("{}: {}/{namespace}{}", finding.rule, finding.kind, finding.name)

@@ -5,15 +5,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use engine::report::Confidence;
+use engine::report::ReportedFinding;
 use karpenter::release::Release;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use lint::finding::Severity;
-use lint::report::Confidence;
-use lint::report::ReportedFinding;
-use lint::settings::Settings;
 use manifest::FileKind;
 use manifest::limits::Limits;
 use report::human;
+use rule::finding::Severity;
+use rule::settings::Settings;
 use symptoms::{Diagnosed, Reading};
 
 use Confidence::{Certain, Likely, Possible};

@@ -103,7 +103,7 @@ mod tests {
 
     use karpenter::kind::Kind;
     use karpwarden::REGISTRY_WITH_SYMPTOMS;
-    use lint::rule::On;
+    use rule::On;
 
     use super::*;
 

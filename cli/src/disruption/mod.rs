@@ -11,13 +11,13 @@ mod week;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use cluster::built_objects::BuiltObjects;
 use disruption::cluster::ClusterPod;
 use disruption::judgement::JudgedNode;
+use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::disrupt::{Answer, Question, answer, json};
 use karpwarden::simulate::{Options, skipped};
-use lint::built_objects::BuiltObjects;
-use lint::check::check_within;
 use objects::object::Object;
 use values::timestamp::Timestamp;
 

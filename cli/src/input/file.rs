@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use lint::collect::mentions_karpenter;
+use cluster::evidence::mentions_karpenter;
 use manifest::limits::Limits;
 use manifest::{Encoding, File, FileKind};
 

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Parser as _;
+use cluster::Cluster;
+use cluster::evidence::mentions_karpenter;
+use engine::check::check_within;
+use engine::report::Report;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use language_server::{Checked, CheckedFile, ConfigProblem, OpenDocument, from_path};
-use lint::check::{Cluster, check_within};
-use lint::collect::mentions_karpenter;
-use lint::report::Report;
-use lint::settings::Settings;
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{File, parallel};
+use rule::settings::Settings;
 
 use super::folders::OpenByPath;
 use crate::arguments::{Arguments, Check, Color, Command};

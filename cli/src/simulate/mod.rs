@@ -8,12 +8,13 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use cluster::Cluster;
+use cluster::built_objects::BuiltObjects;
+use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::simulate::{Choices, Options, PriceFile, Shown, json, skipped, summary};
-use lint::built_objects::BuiltObjects;
-use lint::check::{Cluster, check_within};
-use lint::settings::Settings;
 use manifest::{Document, File};
+use rule::settings::Settings;
 use scheduling::simulation::Simulation;
 
 use super::arguments::{Check, ChoiceFlags, Color, FailOn, FixFlags, Format, OutputFlags, TargetFlags};

@@ -2,12 +2,12 @@
 
 use std::str::FromStr as _;
 
-use lint::classification::Severity;
-use lint::report::{RelatedLocation, ReportedFinding, Unreadable};
+use engine::report::{RelatedLocation, ReportedFinding, Unreadable};
 use lsp_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString,
     Range, Uri,
 };
+use rule::classification::Severity;
 
 use crate::client::Client;
 use crate::workspace::{Checked, CheckedFile, ConfigProblem};

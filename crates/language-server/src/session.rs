@@ -267,14 +267,14 @@ impl<W: Workspace> Session<W> {
 
 #[cfg(test)]
 mod tests {
-    use lint::settings::Settings;
     use lsp_types::notification::{Cancel, LogMessage, PublishDiagnostics};
     use manifest::source::Source;
+    use rule::settings::Settings;
     use serde_json::json;
 
     use super::*;
     use crate::workspace::{CheckedFile, ConfigProblem};
-    use lint::report::Report;
+    use engine::report::Report;
 
     /// A workspace that counts its checks. A document with the text `wrong` has an error, as a config file has one.
     #[derive(Default)]

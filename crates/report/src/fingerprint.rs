@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lint::report::ReportedFinding;
+use engine::report::ReportedFinding;
 
 /// Key of the fingerprint in SARIF. A change of the algorithm needs a new key.
 pub const NAME: &str = "karpwardenFinding/v1";

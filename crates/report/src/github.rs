@@ -3,8 +3,8 @@
 
 use core::fmt::Write as _;
 
-use lint::finding::Severity;
-use lint::report::{Report, ReportedFinding};
+use engine::report::{Report, ReportedFinding};
+use rule::finding::Severity;
 
 /// Renders one workflow command for each finding and for each unreadable document.
 pub fn github(report: &Report) -> String {

@@ -3,8 +3,8 @@
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
-use lint::finding::Severity;
-use lint::report::{Report, ReportedFinding, Unreadable};
+use engine::report::{Report, ReportedFinding, Unreadable};
+use rule::finding::Severity;
 
 /// Findings and unreadable documents of one file.
 #[derive(Default)]

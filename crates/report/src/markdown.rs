@@ -2,9 +2,9 @@
 
 use core::fmt::Write as _;
 
-use lint::check::Cluster;
-use lint::finding::Severity;
-use lint::report::{Report, ReportedFinding};
+use cluster::Cluster;
+use engine::report::{Report, ReportedFinding};
+use rule::finding::Severity;
 
 use crate::human::{printable, summary};
 use crate::plan::UpgradePlan;

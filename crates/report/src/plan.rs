@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cluster::Cluster;
+use engine::report::{Report, ReportedFinding};
 use karpenter::upgrade_path::{Boundary, UpgradePath};
-use lint::check::Cluster;
-use lint::finding::Severity;
-use lint::report::{Report, ReportedFinding};
-use lint::rule::Phase;
 use manifest::Document;
 use objects::object::{Form, Object};
 use objects::{iam_policy, metric_queries};
+use rule::Phase;
+use rule::finding::Severity;
 
 /// Plan of an upgrade.
 #[derive(Debug)]

@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use lint::check::Cluster;
-use lint::finding::{CaughtBy, Family, Severity};
-use lint::registry::Registry;
-use lint::report::{Report, ReportedEdit, ReportedFinding, ReportedFix, TextRange, Unreadable, url};
-use lint::rule::Rule;
+use cluster::Cluster;
+use engine::report::{Report, ReportedEdit, ReportedFinding, ReportedFix, TextRange, Unreadable, url};
 use manifest::source::Source;
+use rule::Rule;
+use rule::finding::{CaughtBy, Family, Severity};
+use rule::registry::Registry;
 
 use crate::fingerprint::{NAME, fingerprints};
 

@@ -1,10 +1,10 @@
 //! JSON Schemas (draft 2020-12) of the settings and of the report.
 
-use lint::finding::{CaughtBy, Family, Severity};
-use lint::registry::Registry;
-use lint::rule::Rule;
-use lint::settings::RuleLevel;
-use lint::settings::keys::{self, SettingScope, SettingShape};
+use rule::Rule;
+use rule::finding::{CaughtBy, Family, Severity};
+use rule::registry::Registry;
+use rule::settings::RuleLevel;
+use rule::settings::keys::{self, SettingScope, SettingShape};
 use serde_json::{Map, Value, json};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";

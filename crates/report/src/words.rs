@@ -1,6 +1,6 @@
 //! Wordings that several outputs share.
 
-use lint::finding::CaughtBy;
+use rule::finding::CaughtBy;
 
 /// The component that would otherwise report the problem, and when.
 pub fn caught_by(who: CaughtBy) -> &'static str {

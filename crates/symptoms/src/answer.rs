@@ -5,14 +5,15 @@ use super::diagnosis::Diagnosis;
 use super::entry::Subject;
 use super::summary;
 use super::symptom::Symptom;
-use lint::check::{Cluster, check_within};
-use lint::finding::{CaughtBy, Family, Severity};
-use lint::registry::Registry;
-use lint::report::Confidence;
-use lint::report::{Evidence, Occurrences, RelatedLocation, Report, ReportedFinding, Skipped, TextRange};
-use lint::settings::Settings;
+use cluster::Cluster;
+use engine::check::check_within;
+use engine::report::Confidence;
+use engine::report::{Evidence, Occurrences, RelatedLocation, Report, ReportedFinding, Skipped, TextRange};
 use manifest::File;
 use manifest::source::Span;
+use rule::finding::{CaughtBy, Family, Severity};
+use rule::registry::Registry;
+use rule::settings::Settings;
 
 /// Number of objects that a finding lists.
 const OBJECTS: usize = 5;
@@ -158,7 +159,7 @@ impl Answer<'_> {
             position: first.map(|first| self.line(first)).unwrap_or_default(),
             message: diagnosis.message.clone(),
             help: diagnosis.help.clone(),
-            url: lint::report::url(symptom.name),
+            url: engine::report::url(symptom.name),
             related: Vec::new(),
             fix: None,
             confidence: Some(diagnosis.confidence),

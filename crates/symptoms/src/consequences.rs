@@ -2,7 +2,7 @@
 //! evidence of both.
 
 use super::diagnosis::Diagnosis;
-use lint::report::Confidence;
+use engine::report::Confidence;
 
 /// Number of lines that a cause takes over from a consequence.
 const TAKEN_OVER: usize = 2;

@@ -2,8 +2,8 @@
 
 use super::entry::{At, Subject, Time};
 use super::symptom::Symptom;
-use lint::finding::Severity;
-use lint::report::Confidence;
+use engine::report::Confidence;
+use rule::finding::Severity;
 
 /// A quoted line.
 #[derive(Clone, Debug, PartialEq, Eq)]

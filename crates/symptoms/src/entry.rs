@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use lint::settings::ObjectName;
+use rule::settings::ObjectName;
 
 pub use super::time::Time;
 

@@ -6,14 +6,15 @@ use super::history::History;
 use super::reader::{ReadFile, Reader};
 use super::story::StoryTarget;
 use super::{answer, consequences, correlations};
+use cluster::Cluster;
+use engine::check::MAX_FINDINGS;
+use engine::report::Report;
 use karpenter::release::{Release, ReleaseSet};
-use lint::check::{Cluster, MAX_FINDINGS};
-use lint::registry::Registry;
-use lint::report::Report;
-use lint::settings::{Override, Settings, Target};
 use manifest::limits::Limits;
 use manifest::{Document, File, FileKind};
 use objects::object::Object;
+use rule::registry::Registry;
+use rule::settings::{Override, Settings, Target};
 
 /// Reads the files of clusters one after another, each in pieces.
 #[derive(Debug)]

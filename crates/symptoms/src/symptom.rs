@@ -1,9 +1,9 @@
 //! Symptoms: what can be diagnosed, and how certain a diagnosis is.
 
 use super::vocabulary::message::{Message, When};
+use engine::report::Confidence;
 use karpenter::release::ReleaseSet;
-use lint::finding::Severity;
-use lint::report::Confidence;
+use rule::finding::Severity;
 
 /// A known problem: its name, its meaning and the remedy. Symptoms and rules share one set of names.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use karpwarden::lint::report::DOCUMENTATION;
+use karpwarden::engine::report::DOCUMENTATION;
 use maud::{Markup, html};
 use pulldown_cmark::{
     CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream,

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use karpwarden::REGISTRY;
-use karpwarden::lint::finding::Family;
-use karpwarden::lint::report::DOCUMENTATION;
+use karpwarden::engine::report::DOCUMENTATION;
 use karpwarden::reference::catalog::CatalogEntry;
 use karpwarden::reference::symptoms::pages;
 use karpwarden::reference::symptoms::with_symptoms;
+use karpwarden::rule::finding::Family;
 use karpwarden::symptoms;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::json;

@@ -9,9 +9,9 @@ pub mod files;
 pub mod json;
 pub mod settings;
 
+use karpwarden::cluster::Cluster;
 use karpwarden::karpenter::release::Release;
-use karpwarden::lint::check::Cluster;
-use karpwarden::lint::settings::keys;
+use karpwarden::rule::settings::keys;
 use serde_json::{Value as Json, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 

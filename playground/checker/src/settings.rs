@@ -1,9 +1,9 @@
 //! Settings sent by the page, with the same keys as the policy's settings.
 
 use karpwarden::REGISTRY;
-use karpwarden::lint::settings::{Date, Settings, SettingsProblem, Target};
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
+use karpwarden::rule::settings::{Date, Settings, SettingsProblem, Target};
 use serde_json::{Map, Value as Json, json};
 
 use crate::json::value_of;

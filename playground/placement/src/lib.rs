@@ -6,11 +6,11 @@
 
 mod disruption;
 
-use karpwarden::lint::built_objects::BuiltObjects;
-use karpwarden::lint::settings::{Settings, Target};
+use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::objects::object::Object;
+use karpwarden::rule::settings::{Settings, Target};
 use karpwarden::scheduling::simulation::{PoolTypes, RequirementTypes, Simulation};
 use karpwarden::simulate::{Choices, Options, Shown, json, skipped};
 use karpwarden::values::timestamp::Timestamp;

@@ -4,9 +4,9 @@
 //! opens.
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use karpwarden::lint::settings::{Date, Settings};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{File, FileKind};
+use karpwarden::rule::settings::{Date, Settings};
 use karpwarden::symptoms::{self, StoryTarget};
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use karpwarden::REGISTRY;
-use karpwarden::lint::check::check_request;
-use karpwarden::lint::finding::Finding;
-use karpwarden::lint::rule::Rule;
-use karpwarden::lint::settings::{Settings, SettingsProblem};
-use karpwarden::lint::tally::Tally;
+use karpwarden::engine::check::check_request;
+use karpwarden::engine::tally::Tally;
 use karpwarden::manifest::edit::{differences, rewrite};
 use karpwarden::manifest::json::{self, quote};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::{Source, Span};
 use karpwarden::manifest::tree::{Node, Tree};
 use karpwarden::objects::object::{Object, Operation};
+use karpwarden::rule::Rule;
+use karpwarden::rule::finding::Finding;
+use karpwarden::rule::settings::{Settings, SettingsProblem};
 
 use crate::host::Host;
 use crate::inventory::{Answers, Lists};

@@ -1,11 +1,11 @@
 //! The other objects of the cluster, looked up through the host.
 
+use karpwarden::engine::check::RequestCluster;
 use karpwarden::karpenter::kind::Kind;
-use karpwarden::lint::check::RequestCluster;
-use karpwarden::lint::rule::Rule;
-use karpwarden::lint::settings::Settings;
 use karpwarden::objects::object::Object;
 use karpwarden::objects::pod::Pod;
+use karpwarden::rule::Rule;
+use karpwarden::rule::settings::Settings;
 
 use crate::host::{Host, api_version, list};
 use crate::list::List;

@@ -3,10 +3,10 @@
 //! A fix must survive the next apply of the unfixed manifest, such as by Flux. So the policy changes no field that is immutable once
 //! the object exists, and no field that a manager of server-side apply owns.
 
-use karpwarden::lint::finding::Finding;
-use karpwarden::lint::fix::Fix;
 use karpwarden::manifest::tree::Node;
 use karpwarden::objects::object::Object;
+use karpwarden::rule::finding::Finding;
+use karpwarden::rule::fix::Fix;
 
 /// The fixes to apply, and what is done about each finding with a safe fix.
 #[derive(Debug, Default)]

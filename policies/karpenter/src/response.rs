@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use karpwarden::lint::finding::{Finding, Severity};
-use karpwarden::lint::report::url;
-use karpwarden::lint::settings::Settings;
+use karpwarden::engine::report::url;
 use karpwarden::manifest::json::quote;
 use karpwarden::objects::object::Object;
+use karpwarden::rule::finding::{Finding, Severity};
+use karpwarden::rule::settings::Settings;
 
 use crate::warnings::{self, Warning};
 

@@ -1,15 +1,15 @@
 use std::collections::BTreeSet;
 
+use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::inventory::Inventory;
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_access::{AccessEntry, CLUSTER_CONFIG, NOT_FOR_NODES};
 use objects::node_class::Ec2NodeClass;
 use objects::object::{Form, Object};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use userdata::image_family::ImageFamily;
 use values::placeholder::has_placeholder;
 

@@ -1,11 +1,11 @@
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_access::{AwsAuth, CONFIG_MAP, RoleMapping};
 use objects::node_class::Ec2NodeClass;
 use objects::object::{Object, Operation};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use userdata::image_family::ImageFamily;
 use values::arn::IamReference;
 use values::placeholder::has_placeholder;

@@ -1,15 +1,15 @@
+use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::inventory::Inventory;
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::chart_values;
 use objects::controller::Controller;
 use objects::object::Object;
 use objects::pod::Pod;
 use objects::workload::Workload;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does

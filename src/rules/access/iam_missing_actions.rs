@@ -1,11 +1,11 @@
 use karpenter::iam::{ALWAYS, NEEDED};
 use karpenter::kind::Kind;
 use karpenter::release::{Release, Releases};
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
-use lint::settings::Target;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::settings::Target;
+use rule::{Fixes, On};
 
 use crate::rules::identity::iam_permission_needed::missing;
 
@@ -94,7 +94,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, findings_with, on_upgrade_path, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn policy(actions: &str) -> String {
         format!(

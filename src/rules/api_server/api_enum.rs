@@ -1,11 +1,11 @@
 use karpenter::api::EnumValue;
 use karpenter::release::{ReleaseSet, Releases};
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::Fixes;
 use manifest::edit::Change;
 use objects::object::Object;
 use objects::validation::What;
+use rule::Fixes;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use values::spelling::{add_quoted, nearest};
 
 rule! {
@@ -123,7 +123,7 @@ fn supported(words: &[EnumValue], releases: &ReleaseSet) -> String {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn pool(rest: &str) -> String {
         format!(

@@ -1,9 +1,9 @@
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::Fixes;
 use objects::object::Object;
 use objects::validation::What;
+use rule::Fixes;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
 
 rule! {
     /// ## What it does
@@ -93,7 +93,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings_with, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn review(old: &str, new: &str) -> String {
         let object = |spec: &str| {

@@ -2,15 +2,15 @@ use std::collections::BTreeMap;
 
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::{Members, Node, Style, Value};
 use objects::metadata::Metadata;
 use objects::object::{Form, Object};
 use objects::pod::Pod;
 use objects::storage::{PersistentVolume, VolumeClaim};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::naming::{self, SubdomainProblem};
 use values::placeholder::{has_placeholder, is_in_capitals};
 

@@ -1,10 +1,10 @@
 use karpenter::api::pattern::{NO_SLASH, Pattern, VOLUME_SIZE};
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::Fixes;
 use objects::object::Object;
 use objects::validation::What;
+use rule::Fixes;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 
 rule! {
     /// ## What it does
@@ -118,7 +118,7 @@ fn help(field: &str, text: &str, pattern: &'static Pattern) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::findings_with;
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     #[test]
     fn describes_the_required_format() {

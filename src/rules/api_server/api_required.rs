@@ -1,10 +1,10 @@
 use karpenter::api::FieldSchema;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::Fixes;
 use objects::object::Object;
 use objects::validation::What;
+use rule::Fixes;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 
 rule! {
     /// ## What it does
@@ -102,11 +102,11 @@ fn help(path: &str, field: &FieldSchema) -> String {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, silent};
-    use lint::check::Cluster;
-    use lint::finding::Family;
-    use lint::settings::Settings;
+    use cluster::Cluster;
     use manifest::File;
     use manifest::limits::Limits;
+    use rule::finding::Family;
+    use rule::settings::Settings;
 
     #[test]
     fn reports_absent_and_null_fields() {

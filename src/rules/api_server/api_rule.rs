@@ -1,9 +1,9 @@
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::Fixes;
 use objects::object::Object;
 use objects::validation::What;
+use rule::Fixes;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
 
 rule! {
     /// ## What it does
@@ -81,7 +81,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     #[test]
     fn reports_the_limits_of_a_static_nodepool_once() {

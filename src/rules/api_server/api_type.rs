@@ -1,12 +1,12 @@
 use karpenter::api::SchemaType;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::Fixes;
 use manifest::edit::Change;
 use manifest::tree::{Node, Style, Value};
 use objects::object::Object;
 use objects::validation::What;
+use rule::Fixes;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use values::spelling::add_quoted;
 
 rule! {

@@ -1,12 +1,12 @@
 use crate::rules::absent_fields::AbsentFields;
 use karpenter::api::{FieldSchema, KIND_SCHEMAS, KindSchema, Schema, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::Fixes;
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::validation::What;
+use rule::Fixes;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use values::spelling::nearest;
 
 rule! {
@@ -198,7 +198,7 @@ fn collect_paths(schema: &Schema, name: &str, path: &str, found: &mut Vec<String
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     #[test]
     fn names_the_right_field_or_path() {

@@ -38,12 +38,12 @@ family! {
 use core::fmt::Write as _;
 
 use karpenter::api::pattern::VOLUME_SIZE;
-use lint::context::Context;
-use lint::finding::{Finding, Place, Severity};
-use lint::rule::{On, Rule};
 use manifest::tree::{Node, Value};
 use objects::object::{Object, Operation};
 use objects::validation::{Refusal, What};
+use rule::context::Context;
+use rule::finding::{Finding, Place, Severity};
+use rule::{On, Rule};
 use values::placeholder::{Placeholder, with_defaults};
 
 /// Objects that the family reads: everything in Karpenter's groups, including versions and kinds that were removed.

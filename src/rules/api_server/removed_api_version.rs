@@ -1,13 +1,13 @@
 use karpenter::api::served::SERVED_KINDS;
 use karpenter::release::{PinnedVersion, ReleaseSet, Releases};
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::fix::Fix;
-use lint::rule::Fixes;
 use manifest::edit::Change;
 use objects::conversion::{Conversion, convert};
 use objects::object::{Object, Operation};
 use objects::validation::What;
+use rule::Fixes;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::fix::Fix;
 use values::spelling::nearest;
 
 rule! {
@@ -211,7 +211,7 @@ fn help(object: Object<'_>, kind: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     #[test]
     fn names_the_replacement_of_an_old_kind_in_a_new_version() {

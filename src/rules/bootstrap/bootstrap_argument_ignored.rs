@@ -1,13 +1,13 @@
 use super::user_data::{UserData, calls};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::fix::Fix;
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::source::Span;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::fix::Fix;
+use rule::{Fixes, On};
 use userdata::bootstrap::{Bootstrap, BootstrapOption, IgnoredWord, OPTIONS};
 use userdata::image_family::ImageFamily as Image;
 use userdata::shell::{ShellProblem, ShellProblemKind};
@@ -346,7 +346,7 @@ fn shown(word: &SourceWord) -> &str {
 mod tests {
     use super::super::examples::{class, script};
     use crate::rules::testing::{findings, fixed, report, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     #[test]
     fn finds_calls_in_cloud_config_and_through_a_variable() {

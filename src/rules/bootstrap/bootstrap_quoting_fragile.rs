@@ -1,11 +1,11 @@
 use super::user_data::{UserData, calls};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use manifest::source::Span;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use userdata::image_family::ImageFamily as Image;
 use userdata::shell::{Script, ShellProblemKind};
 

@@ -7,11 +7,11 @@
 
 use super::examples::{class, custom, script};
 use crate::check;
-use lint::check::Cluster;
-use lint::finding::Family;
-use lint::settings::{Selector, Settings};
+use cluster::Cluster;
 use manifest::File;
 use manifest::limits::Limits;
+use rule::finding::Family;
+use rule::settings::{Selector, Settings};
 
 /// Severity and rule of each finding of this family, in document order.
 fn verdict(text: &str) -> Vec<String> {

@@ -2,11 +2,11 @@ use super::registration_taint_wrong::is_wrong;
 use super::user_data::{TAINT_EFFECT, TAINT_KEY, TAINT_REQUIRED, UserData};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use manifest::source::Span;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use userdata::image_family::ImageFamily as Image;
 use userdata::registration::{Join, Registration};
 
@@ -164,7 +164,7 @@ fn hidden(found: &Registration) -> Option<Span> {
 mod tests {
     use super::super::examples::custom;
     use crate::rules::testing::{findings, findings_with, report, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     const CALL: &str = "#!/bin/bash\n/etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=58'\n";
 

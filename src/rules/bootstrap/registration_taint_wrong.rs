@@ -1,13 +1,13 @@
 use super::user_data::{TAINT_EFFECT, TAINT_KEY, TAINT_REQUIRED, UserData};
 use karpenter::kind::Kind;
 use karpenter::release::{ReleaseSet, Releases};
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::fix::Fix;
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::source::Span;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::fix::Fix;
+use rule::{Fixes, On};
 use userdata::image_family::ImageFamily as Image;
 use userdata::registration::{FoundTaint, Registration, TaintSource};
 use userdata::taint_list::SpannedTaint;
@@ -174,7 +174,7 @@ fn changes<'d>(data: UserData<'d>, taint: &SpannedTaint) -> Option<Vec<Change<'d
 mod tests {
     use super::super::examples::{custom, script};
     use crate::rules::testing::{findings, findings_with, fixed, report, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn with(taints: &str) -> String {
         script(&format!("/etc/eks/bootstrap.sh demo --kubelet-extra-args '--register-with-taints={taints}'"))

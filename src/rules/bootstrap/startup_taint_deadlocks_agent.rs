@@ -1,8 +1,5 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::node_agents::NodeAgent;
 use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
@@ -10,6 +7,9 @@ use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 use objects::pod::{Pod, TolerationItem};
 use objects::taint::TaintItem;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::taints::{PoolTaint, Toleration};
 
 use crate::rules::pools_of_pod::of_daemon_set;

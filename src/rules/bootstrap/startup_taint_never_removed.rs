@@ -2,14 +2,14 @@ use super::user_data::{TAINT_EFFECT, TAINT_KEY};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use karpenter::startup_taints;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::Pod;
 use objects::taint::TaintItem;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
 use crate::rules::taint;

@@ -1,16 +1,16 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use karpenter::startup_taints;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::fix::Fix;
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::Node;
 use objects::node_claim::{NodeClaimSpec, TaintField};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::taint::TaintItem;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::fix::Fix;
+use rule::{Fixes, On};
 
 use crate::rules::taint;
 

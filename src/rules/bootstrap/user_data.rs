@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use karpenter::release::{Interval, Releases};
-use lint::context::Context;
-use lint::finding::{Finding, Place};
-use lint::rule::Rule;
 use manifest::edit::Change;
 use manifest::source::Span;
 use manifest::tree::{Node, Style};
 use objects::node_class::Ec2NodeClass;
 use objects::node_config::CloudConfig;
 use objects::object::{Object, Operation};
+use rule::Rule;
+use rule::context::Context;
+use rule::finding::{Finding, Place};
 use userdata::bootstrap::Bootstrap;
 use userdata::format::UserDataFormat;
 use userdata::image_family::ImageFamily;

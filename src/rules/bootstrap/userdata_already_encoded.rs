@@ -1,12 +1,12 @@
 use super::user_data::UserData;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::fix::Fix;
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::fix::Fix;
+use rule::{Fixes, On};
 use userdata::base64::decode_base64;
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
@@ -106,8 +106,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 mod tests {
     use super::super::examples::class;
     use crate::rules::testing::{findings, report, silent};
-    use lint::finding::CaughtBy;
-    use lint::settings::Settings;
+    use rule::finding::CaughtBy;
+    use rule::settings::Settings;
 
     const ENCODED: &str = "IyEvYmluL2Jhc2gKZWNobyBoaQo=";
 

@@ -1,12 +1,12 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::fix::Fix;
-use lint::rule::{Fixes, On};
 use manifest::source::Span;
 use objects::node_class::{Ec2NodeClass, SelectorField, SelectorTerm, TermField};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::fix::Fix;
+use rule::{Fixes, On};
 use userdata::format::{UserDataFormat as Format, only_comments, tag};
 use userdata::image_family::ImageFamily as Image;
 use userdata::mime::Archive;
@@ -347,7 +347,7 @@ fn custom<'d>(data: UserData<'d>, object: Object<'d>, context: &Context<'_, 'd>)
 mod tests {
     use super::super::examples::{class, custom};
     use crate::rules::testing::{findings, fixed, report, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn severities(text: &str) -> Vec<&'static str> {
         let found = report(&super::RULE, text, &Settings::default()).findings;

@@ -1,12 +1,12 @@
 use super::user_data::UserData;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::fix::Fix;
-use lint::rule::{Fixes, On};
 use manifest::source::Span;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::fix::Fix;
+use rule::{Fixes, On};
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::{ImageFamily as Image, Treatment};
 use userdata::mime::{Archive, MimeProblem, MimeProblemKind};
@@ -320,8 +320,8 @@ fn fix<'d>(data: UserData<'d>, archive: &Archive, problem: &MimeProblem) -> Opti
 mod tests {
     use super::super::examples::{class, custom};
     use crate::rules::testing::{findings, fixed, report, silent};
-    use lint::finding::CaughtBy;
-    use lint::settings::Settings;
+    use rule::finding::CaughtBy;
+    use rule::settings::Settings;
 
     const HEAD: &str = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n";
     const PART: &str = "--B\nContent-Type: text/x-shellscript\n\n#!/bin/sh\necho hi\n";

@@ -1,12 +1,12 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use manifest::source::Span;
 use manifest::tree::Node;
 use objects::node_config::{ClusterField, NodeConfig};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
 use userdata::node_config::{API_VERSION, Yaml};
@@ -203,7 +203,7 @@ mod tests {
 
     use super::super::examples::{class, custom};
     use crate::rules::testing::{findings, report, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     const HEAD: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n";
     const WHOLE: &str = "spec:\n  cluster: {name: demo, apiServerEndpoint: https://E, certificateAuthority: Q0E=, cidr: 10.100.0.0/16}\n";

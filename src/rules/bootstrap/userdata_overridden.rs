@@ -1,13 +1,13 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use manifest::source::Span;
 use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, KubeletConfiguration};
 use objects::node_config::NodeConfig;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use userdata::image_family::ImageFamily as Image;
 use userdata::node_config::Yaml;
 use userdata::toml::{TomlDocument, TomlEntry};
@@ -297,7 +297,7 @@ fn other_than<'n>(setting: Option<Node<'n>>, of_class: Option<Node<'_>>) -> Opti
 mod tests {
     use super::super::examples::{class, custom};
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     #[test]
     fn reports_settings_of_one_kubelet_configuration_once() {

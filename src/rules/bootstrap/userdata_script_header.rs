@@ -1,13 +1,13 @@
 use super::user_data::UserData;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::fix::Fix;
-use lint::rule::{Fixes, On};
 use manifest::source::Span;
 use manifest::tree::Style;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::fix::Fix;
+use rule::{Fixes, On};
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
 use userdata::mime::{Archive, MimeProblemKind};
@@ -221,7 +221,7 @@ fn unmarked<'d>(data: UserData<'d>, context: &Context<'_, 'd>) -> Option<Finding
 mod tests {
     use super::super::examples::{class, custom};
     use crate::rules::testing::{findings, fixed, report, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn severities(text: &str) -> Vec<&'static str> {
         let found = report(&super::RULE, text, &Settings::default()).findings;

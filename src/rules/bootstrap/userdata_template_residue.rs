@@ -1,12 +1,12 @@
 use super::user_data::UserData;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use manifest::source::Span;
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use userdata::image_family::ImageFamily as Image;
 use userdata::shell::Heredoc;
 use values::placeholder::has_placeholder;
@@ -275,7 +275,7 @@ fn is_cluster_value(content: &str) -> bool {
 mod tests {
     use super::super::examples::{class, custom, script};
     use crate::rules::testing::{findings, report, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn severities(text: &str) -> Vec<&'static str> {
         let found = report(&super::RULE, text, &Settings::default()).findings;

@@ -1,10 +1,10 @@
 use super::user_data::UserData;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
 use userdata::toml::TomlDocument;

@@ -1,10 +1,10 @@
 use super::user_data::{LIMIT, UserData};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use userdata::image_family::ImageFamily as Image;
 
 /// Size above which Karpenter's own part may not fit. It adds 1.5 to 3 KiB, most of it the cluster's certificate.
@@ -111,7 +111,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, report};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn class(family: &str, length: usize) -> String {
         let script = format!("#!/bin/bash\\n{}", "x".repeat(length - 12));

@@ -1,12 +1,12 @@
+use cluster::inventory::Inventory;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::inventory::Inventory;
-use lint::rule::{Fixes, On};
 use objects::device_plugins::{device, resources};
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use objects::pod::Pod;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::taints::PoolTaint;
 use scheduling::template::Obstacle;
 use userdata::image_family::ImageFamily;
@@ -213,7 +213,7 @@ mod tests {
     use super::RULE;
     use crate::rules::node_room::fixtures::{al2023, class, daemon, pod, pool};
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     const TAINT: &str = "taints: [{key: dedicated, effect: NoSchedule}]";
     const IMAGE: &str = "nvcr.io/nvidia/k8s-device-plugin:v0.17.1";

@@ -1,10 +1,10 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::object::Object;
 use objects::pod::Pod;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::simulation::{Misfit, MissingResource, Shortage};
 
 use crate::rules::node_room::{self, amount, request};

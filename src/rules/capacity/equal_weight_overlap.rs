@@ -1,11 +1,11 @@
+use cluster::pool_order::weight;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::pool_order::weight;
-use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::template::NodeTemplate;
 
 rule! {

@@ -3,12 +3,12 @@ use std::collections::BTreeSet;
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::requirement::LabelRequirement;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -119,7 +119,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn text(requirement: &str, pod: &str) -> String {
         format!(

@@ -1,12 +1,12 @@
 use karpenter::instance_types::EXTENDED_RESOURCES;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::Pod;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::taints::PoolTaint;
 use scheduling::template::Obstacle;
 
@@ -195,7 +195,7 @@ mod tests {
     use super::RULE;
     use crate::rules::node_room::fixtures::{al2023, pod, pool};
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     const TAINT: &str = "taints: [{key: dedicated, value: gpu, effect: NoSchedule}]";
     const GPU: &str = "nvidia.com/gpu: 1";

@@ -1,12 +1,12 @@
 use karpenter::instance_types::{self, InstanceType, TypeLabel};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::node_class::KubeletConfiguration;
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::requirements::Requirement;
 use scheduling::template::NodeTemplate;
 use userdata::image_family::ImageFamily;

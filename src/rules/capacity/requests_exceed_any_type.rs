@@ -1,9 +1,9 @@
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use objects::object::Object;
 use objects::pod::Pod;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use scheduling::simulation::{Misfit, MissingResource, Shortage};
 
 use crate::rules::node_room::{self, amount};
@@ -200,7 +200,7 @@ mod tests {
     use super::RULE;
     use crate::rules::node_room::fixtures::{al2023, class, daemon, pod, pool};
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     const NAMED: &str = "nodeSelector: {karpenter.sh/nodepool: default}";
 

@@ -2,13 +2,13 @@ use karpenter::instance_types::category_and_generation_of_family;
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 use objects::storage::ZONE_KEYS;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::requirements::{EffectiveOperator, Requirements};
 use scheduling::template::NodeTemplate;
 
@@ -133,7 +133,7 @@ fn only_type(requirements: &Requirements<'_>) -> Option<String> {
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, findings_in_files, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn pool(requirements: &[&str]) -> String {
         let items: Vec<_> = requirements.iter().map(|item| format!("      - {{key: {item}}}\n")).collect();

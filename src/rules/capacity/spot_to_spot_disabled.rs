@@ -1,13 +1,13 @@
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::Disruption;
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does

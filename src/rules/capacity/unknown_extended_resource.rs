@@ -1,11 +1,11 @@
 use karpenter::instance_types::EXTENDED_RESOURCES;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::{Node, items_of, members_of};
 use objects::object::{Object, Operation};
 use objects::pod::Pod;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::other_nodes::{is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::provisionable::is_provisionable;
 use values::placeholder::has_placeholder;
@@ -163,7 +163,7 @@ fn asks(node: Node<'_>) -> bool {
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  template:\n    spec:\n      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}\n---\n";
     const OF_KARPENTER: &str = "nodeSelector: {karpenter.sh/nodepool: a}";

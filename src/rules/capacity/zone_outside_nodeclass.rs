@@ -3,14 +3,14 @@ use std::collections::BTreeSet;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use karpenter::zones::region_of_zone;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, Ec2NodeClassStatus};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::zones::listed_zones;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
 rule! {

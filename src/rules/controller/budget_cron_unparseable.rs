@@ -1,14 +1,14 @@
 use karpenter::api::pattern::SCHEDULE;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::source::Span;
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::cron::Schedule;
 use values::placeholder::has_placeholder;
 
@@ -129,7 +129,7 @@ fn unparseable<'d>(node: Node<'d>, text: &'d str) -> Option<Finding<'d>> {
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, fixed, report, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn pool(schedule: &str) -> String {
         format!(

@@ -3,15 +3,15 @@ use std::collections::btree_map::Entry;
 
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::Node;
 use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::taint::TaintItem;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
 use crate::rules::taint;

@@ -2,15 +2,15 @@ use karpenter::api::Limit;
 use karpenter::api::pattern::{EVICTION, QUANTITY, THRESHOLD};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::fix::Fix;
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::{Members, Node};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use objects::validation::{Refusal, What, refusals_of_kubelet};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::fix::Fix;
+use rule::{Fixes, On};
 use userdata::image_family::ImageFamily as AmiFamily;
 use values::kubelet_expression;
 use values::placeholder::has_placeholder;
@@ -254,13 +254,13 @@ fn suggest<'d>(finding: Finding<'d>, node: Node<'d>, suggestions: &[String], exa
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings_with, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn at(release: &str) -> Settings {
         Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() }
     }
 
-    fn findings(rule: &'static lint::rule::Rule, text: &str) -> String {
+    fn findings(rule: &'static rule::Rule, text: &str) -> String {
         findings_with(rule, text, &at("1.14"))
     }
 

@@ -1,13 +1,13 @@
 use crate::rules::absent_fields::AbsentFields;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use objects::validation::{What, refusals_of_kubelet};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
@@ -115,7 +115,7 @@ fn unknown<'d>(node: Node<'d>, absent: Option<&[&'static str]>) -> Finding<'d> {
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings_with, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn class(family: &str, kubelet: &str) -> String {
         format!(

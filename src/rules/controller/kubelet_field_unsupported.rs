@@ -1,11 +1,11 @@
 use karpenter::api::{BOOTSTRAP_FIELDS, is_kubelet_field};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use userdata::image_family::ImageFamily;
 
 use crate::rules::ami_family;
@@ -107,7 +107,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings_with, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn class(family: &str, kubelet: &str) -> String {
         format!(

@@ -1,10 +1,10 @@
 use karpenter::kind::Kind;
 use karpenter::kubernetes;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -89,7 +89,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings_with, on_upgrade_path};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: a\n";
 

@@ -3,12 +3,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::requirement::LabelRequirement;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
 rule! {

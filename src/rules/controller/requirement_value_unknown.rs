@@ -3,14 +3,14 @@ use karpenter::known_values::{self, KnownValues, ZoneMistake};
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod, has_node_expressions};
 use objects::requirement::LabelRequirement;
 use objects::requirement_holder::RequirementHolder;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -307,7 +307,7 @@ fn zones<'d>(requirement: LabelRequirement<'d>, findings: &mut Vec<Finding<'d>>)
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, findings_with, fixed, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     #[test]
     fn reports_wrong_case_in_a_pod() {

@@ -1,14 +1,14 @@
 use karpenter::api::pattern::{BUDGET_DURATION, DURATION, DURATION_OR_NEVER, LOOSE_DURATION, QUANTITY};
 use karpenter::kind::Kind;
 use karpenter::release::{ReleaseSet, Releases};
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::{Node, members_of};
 use objects::node_claim::{NodeClaim, NodeClaimSpec};
 use objects::node_class::{Ec2NodeClass, KubeletConfiguration};
 use objects::node_pool::{Disruption, DisruptionBudget, NodePool};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use values::duration::{Duration, DurationError, NillableDuration};
 use values::placeholder::has_placeholder;
 use values::quantity::Quantity;
@@ -166,7 +166,7 @@ fn quantity<'d>(node: Node<'d>, object: Object<'d>) -> Option<Finding<'d>> {
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, findings_with, fixed, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn class(period: &str) -> String {
         format!(

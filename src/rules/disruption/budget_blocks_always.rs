@@ -1,13 +1,13 @@
 use disruption::budget::{self as budgets, Budget};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_claim::NodeClaimSpec;
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use values::duration::NillableDuration;
 use values::spelling::add_quoted;
 

@@ -1,11 +1,11 @@
 use disruption::budget as budgets;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On, Phase};
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On, Phase};
 
 rule! {
     /// ## What it does
@@ -100,7 +100,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings_with, on_upgrade_path, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn with(budgets: &str, settings: &str) -> String {
         format!(

@@ -1,9 +1,9 @@
 use karpenter::kind::Kind;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::object::Object;
 use objects::pod_disruption_budget::PodDisruptionBudget;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 
 use crate::rules::folders::is_elsewhere;
 
@@ -146,7 +146,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, findings_in_files, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn manifest(first: &str, second: &str, labels: &str) -> String {
         format!(

@@ -1,10 +1,10 @@
 use karpenter::kind::Kind;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod_disruption_budget::PodDisruptionBudget;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -97,7 +97,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn manifest(selector: &str, labels: &str) -> String {
         format!(

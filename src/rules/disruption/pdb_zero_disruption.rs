@@ -1,12 +1,12 @@
+use cluster::pod_budgets::LeastReplicas;
 use karpenter::kind::Kind;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::pod_budgets::LeastReplicas;
-use lint::rule::{Fixes, On};
 use manifest::edit::{Change, Composed};
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod_disruption_budget::PodDisruptionBudget;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does

@@ -1,6 +1,6 @@
 use karpenter::release::Releases;
-use lint::finding::{CaughtBy, Family, Severity};
-use lint::rule::{Fixes, On};
+use rule::finding::{CaughtBy, Family, Severity};
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -49,7 +49,7 @@ rule! {
         summary: "a suppression suppresses nothing",
         on: &[On::Any],
         inventory: &[],
-        // `lint::suppression` creates the findings when it applies the suppressions.
+        // `rule::suppression` creates the findings when it applies the suppressions.
         check: |_, _, _| {},
     }
 }

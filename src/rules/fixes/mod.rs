@@ -4,13 +4,13 @@ mod spelling;
 
 use std::collections::BTreeSet;
 
-use lint::report::{ReportedFinding, ReportedFix};
-use lint::rule::{Fixes, Rule};
+use engine::report::{ReportedFinding, ReportedFix};
 use manifest::edit::{TextEdit, apply};
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::tree::Node;
 use manifest::{Document, File};
+use rule::{Fixes, Rule};
 use serde_json::Value as Json;
 
 use self::spelling::{Layout, STYLES, Step, Style, spelled};

@@ -1,13 +1,13 @@
 use karpenter::cluster_name::{ClusterNamePlaceholder, placeholder};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::chart_values::{self, ChartValues};
 use objects::controller::{CLUSTER_ENDPOINT, Controller};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 
 use crate::rules::identity::gravity;
 

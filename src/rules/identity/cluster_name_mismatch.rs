@@ -1,15 +1,15 @@
 use karpenter::cluster_name::{in_controller_role, in_profile, in_queue, placeholder, related};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::chart_values::{self, ChartValues};
 use objects::controller::{CLUSTER_NAME, Controller, INTERRUPTION_QUEUE};
 use objects::identity::{ROLE_ARN, is_service_account, region_of_endpoint};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -197,7 +197,7 @@ fn check_region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Fin
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn controller(env: &str) -> String {
         format!(

@@ -1,12 +1,12 @@
+use cluster::inventory::Inventory;
 use karpenter::cluster_name::placeholder;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::inventory::Inventory;
-use lint::rule::{Fixes, On};
 use objects::identity::{Identity, IdentityText};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does

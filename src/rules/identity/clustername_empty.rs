@@ -1,15 +1,15 @@
 use karpenter::cluster_name::{ClusterNamePlaceholder, placeholder};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::chart_values;
 use objects::controller::{CLUSTER_NAME, Controller, OptionValue};
 use objects::object::Object;
 use objects::pod::EnvVar;
 use objects::workload::Workload;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 
 use crate::rules::identity::gravity;
 
@@ -157,7 +157,7 @@ fn set_twice<'d>(controller: &Controller<'d>) -> Option<Finding<'d>> {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, request, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     /// The controller's Deployment, with the given fields in its container.
     fn controller(container: &str) -> String {

@@ -1,14 +1,14 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::source::Span;
 use manifest::tree::Node;
 use objects::chart_values::{self, ChartValues};
 use objects::object::Object;
 use objects::pod::Pod;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does

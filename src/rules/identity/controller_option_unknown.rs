@@ -3,12 +3,12 @@ use std::collections::BTreeSet;
 use karpenter::kind::Kind;
 use karpenter::options;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use objects::controller::Controller;
 use objects::object::Object;
 use objects::pod::EnvVar;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
@@ -156,7 +156,7 @@ fn check_variables<'d>(controller: &Controller<'d>, findings: &mut Vec<Finding<'
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn controller(container: &str) -> String {
         format!(

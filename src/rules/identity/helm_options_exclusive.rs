@@ -1,10 +1,10 @@
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On, Phase};
 use manifest::tree::Node;
 use objects::chart_values::{self, ChartValues};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On, Phase};
 
 rule! {
     /// ## What it does
@@ -95,7 +95,7 @@ fn of_dra(values: ChartValues<'_>) -> Vec<(&'static str, Node<'_>)> {
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings_with, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn at(release: &str) -> Settings {
         Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() }

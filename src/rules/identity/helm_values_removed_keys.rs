@@ -6,14 +6,14 @@ use karpenter::chart::{
 };
 use karpenter::kind::Kind;
 use karpenter::release::{ReleaseSet, Releases};
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On, Phase};
 use manifest::source::Span;
 use manifest::tree::Node;
 use objects::chart_values::{self, ChartKey, ChartValues};
 use objects::controller::{AWS_FEATURE_GATES, Controller, ControllerOption, FEATURE_GATES, OptionValue};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On, Phase};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
@@ -286,7 +286,7 @@ fn check_gates<'d>(
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn at(release: &str) -> Settings {
         Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() }

@@ -1,11 +1,11 @@
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::iam_policy::{
     ContextValue, IamAccess, IamCondition, IamRequest, OwnedPolicy, PolicyText, Truth,
 };
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 
 use super::UNSET_TAGS;
 

@@ -1,11 +1,11 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::iam_policy::{PASS_ROLE, PassRefusal};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::arn;
 use values::placeholder::has_placeholder;
 
@@ -175,7 +175,7 @@ fn check_service<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Fi
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_in_files, findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     /// An EC2NodeClass, and a controller's policy that allows passing a role.
     fn with(resource: &str, role: &str) -> String {

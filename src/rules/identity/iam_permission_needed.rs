@@ -1,13 +1,13 @@
+use cluster::inventory::Inventory;
 use karpenter::iam::{NEEDED, NeededPermission, PermissionUse};
 use karpenter::kind::Kind;
 use karpenter::release::{ReleaseSet, Releases};
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::inventory::Inventory;
-use lint::rule::{On, Rule};
 use objects::chart_values;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{On, Rule};
 
 rule! {
     /// ## What it does

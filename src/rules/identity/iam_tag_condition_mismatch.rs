@@ -2,13 +2,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::cluster_name::placeholder;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::iam_policy::{
     IamCondition, IamPolicy, IamStatement, OwnedPolicy, PolicyLocation, PolicyOwner, PolicyText,
 };
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
 use super::UNSET_TAGS;
@@ -297,7 +297,7 @@ fn conditions<'p, 'd>(policy: &'p IamPolicy<'d>) -> Vec<&'p IamCondition<'d>> {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     /// A controller's policy with the given conditions in one statement.
     fn policy(conditions: &str) -> String {

@@ -1,15 +1,15 @@
 use karpenter::cluster_name::ClusterNamePlaceholder;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::source::Span;
 use manifest::tree::Node;
 use objects::chart_values::{self, ChartKey, ChartSettings};
 use objects::controller::{Controller, INTERRUPTION_QUEUE, OptionValue};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
 use crate::rules::identity::gravity;

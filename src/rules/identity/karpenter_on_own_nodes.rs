@@ -1,14 +1,14 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::chart_values;
 use objects::controller::Controller;
 use objects::object::Object;
 use objects::pod::{NodeSelectorTerm, Pod, PodSpec};
 use objects::workload::Workload;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does

@@ -55,8 +55,8 @@ family! {
 }
 
 use karpenter::cluster_name::ClusterNamePlaceholder;
-use lint::finding::Severity;
 use objects::object::Operation;
+use rule::finding::Severity;
 
 /// Tags that Karpenter set before 1.0, and `karpenter.sh/cluster`, which Karpenter never set.
 ///

@@ -5,12 +5,12 @@ use karpenter::cluster_name::{
 };
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::object::{Object, Operation};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 
 use crate::rules::folders::is_elsewhere;
 use crate::rules::identity::gravity;
@@ -331,11 +331,11 @@ fn in_other_terms<'m, 'd>(mentions: &'m [Mention<'d>], name: &str) -> Vec<&'m Me
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::check::Cluster;
-    use lint::finding::Severity;
-    use lint::settings::{Selector, Settings};
+    use cluster::Cluster;
     use manifest::File;
     use manifest::limits::Limits;
+    use rule::finding::Severity;
+    use rule::settings::{Selector, Settings};
 
     /// An EC2NodeClass with the given spec.
     fn class(spec: &str) -> String {

@@ -1,12 +1,12 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::controller::{CLUSTER_NAME, Controller, LEADER_ELECTION_OFF, OptionValue};
 use objects::object::{Object, Operation};
 use objects::workload::Workload;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
 rule! {

@@ -1,10 +1,10 @@
 use karpenter::labels::HOSTNAME;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use scheduling::provisionable::is_provisionable;
 
 rule! {
@@ -135,7 +135,7 @@ fn finding<'d>(expression: LabelExpression<'d>, message: &str, severity: Severit
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn deployment(spec: &str) -> String {
         format!(

@@ -3,11 +3,11 @@ use std::collections::BTreeSet;
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::On;
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
+use rule::On;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
 use scheduling::provisionable::is_provisionable;
 
 rule! {

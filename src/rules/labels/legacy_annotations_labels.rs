@@ -1,10 +1,6 @@
 use karpenter::kind::Kind;
 use karpenter::labels::{self, DO_NOT_DISRUPT, INSTANCE_PODS, NODEPOOL, PROVISIONER_NAME};
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::fix::rename_label;
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::Node;
 use objects::metadata::Metadata;
@@ -14,6 +10,10 @@ use objects::object::{Object, Operation};
 use objects::pod::{
     ExpressionOrigin, LabelExpression, Pod, PodAffinityTerm, TolerationItem, TopologySpreadConstraint,
 };
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::fix::rename_label;
+use rule::{Fixes, On};
 use scheduling::provisionable::is_provisionable;
 
 rule! {

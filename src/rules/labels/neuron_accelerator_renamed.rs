@@ -1,12 +1,12 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::On;
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
+use rule::On;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 
 rule! {
     /// ## What it does

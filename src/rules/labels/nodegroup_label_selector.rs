@@ -1,13 +1,13 @@
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::fix::{Fix, rename_label};
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, NodeSelectorTerm, Pod, has_node_expressions};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::fix::{Fix, rename_label};
+use rule::{Fixes, On};
 use scheduling::other_nodes::{LabelReplacement, is_critical, node_group_label};
 use scheduling::provisionable::is_provisionable;
 

@@ -1,12 +1,12 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::{Pod, has_node_expressions};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::matching::Unschedulable;
 use scheduling::taints::{PoolTaint, Toleration};
 use scheduling::template::Obstacle;
@@ -151,7 +151,7 @@ fn near_miss<'d>(pod: Pod<'d>, taint: &PoolTaint<'d>) -> Option<(Node<'d>, Strin
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn pool(name: &str, labels: &str, taints: &str) -> String {
         format!(

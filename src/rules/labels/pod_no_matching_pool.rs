@@ -1,15 +1,15 @@
+use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::{ReleaseSet, Releases};
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::inventory::Inventory;
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use objects::placeholders::has_placeholder_below;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod, has_node_expressions};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::matching::{Unschedulable, Verdict, verdict};
 use scheduling::other_nodes::{is_critical, is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::pool_index::PoolIndex;
@@ -298,7 +298,7 @@ fn help(expression: LabelExpression<'_>, key: &str, pools: &PoolIndex<'_>) -> St
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: general\nspec:\n  template:\n    metadata: {labels: {workload: stable}}\n    spec:\n      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}\n      requirements:\n      - {key: kubernetes.io/arch, operator: In, values: [amd64]}\n      - {key: tenant, operator: Exists}\n---\n";
 
@@ -478,14 +478,14 @@ mod tests {
     #[test]
     fn ignores_pools_of_another_cluster() {
         use crate::check;
-        use lint::check::Cluster;
+        use cluster::Cluster;
         use manifest::{File, limits::Limits};
         let cluster = |name: &str, text: &str| Cluster {
             name: name.to_owned(),
             files: vec![File::read(format!("{name}.yaml"), text, &Limits::DEFAULT)],
         };
         let pod = pod("nodeSelector: {workload: batch}");
-        let select = vec![lint::settings::Selector::One(super::RULE.name, super::RULE.family)];
+        let select = vec![rule::settings::Selector::One(super::RULE.name, super::RULE.family)];
         let settings = Settings { complete_inventory: true, select, ..Settings::default() };
         assert!(check(&[cluster("a", POOL), cluster("b", &pod)], &settings).findings.is_empty());
         assert_eq!(check(&[cluster("a", &(POOL.to_owned() + &pod))], &settings).findings.len(), 1);

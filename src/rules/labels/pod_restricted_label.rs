@@ -1,12 +1,12 @@
 use karpenter::labels::{self, LabelField};
 use karpenter::release::{ReleaseSet, Releases};
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::fix::rename_label;
-use lint::rule::{Fixes, On};
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, NodeSelectorTerm, Pod};
 use objects::storage::PersistentVolume;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::fix::rename_label;
+use rule::{Fixes, On};
 use scheduling::other_nodes::is_control_plane;
 use scheduling::provisionable::is_provisionable;
 
@@ -344,7 +344,7 @@ fn unread_fields(term: NodeSelectorTerm<'_>, releases: Releases, severity: Sever
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     #[test]
     fn checks_the_node_affinity_of_a_volume() {

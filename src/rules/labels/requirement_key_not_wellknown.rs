@@ -2,14 +2,14 @@ use karpenter::kind::Kind;
 use karpenter::labels::{self, LabelField, is_within};
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
 use objects::requirement::RequirementItem;
 use objects::requirement_holder::RequirementHolder;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -160,7 +160,7 @@ fn is_of_kubernetes_or_eks(domain: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, request, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn pool(requirement: &str) -> String {
         format!(

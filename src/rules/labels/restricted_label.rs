@@ -1,13 +1,13 @@
 use karpenter::kind::Kind;
 use karpenter::labels::{self, LabelField};
 use karpenter::release::{ReleaseSet, Releases};
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
 use objects::requirement_holder::RequirementHolder;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -229,7 +229,7 @@ fn change<'d>(object: Object<'d>, field: LabelField, key: &str, node: Node<'d>) 
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, request, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     /// NodePool with a template label and a requirement key.
     fn pool(label: &str, key: &str) -> String {

@@ -1,10 +1,10 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::On;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
+use rule::On;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 
 rule! {
     /// ## What it does
@@ -75,7 +75,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{begins_nothing, findings_with, on_upgrade_path};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  amiSelectorTerms:\n    - alias: al2@v20250519\n";
 

@@ -1,13 +1,13 @@
 use karpenter::auto_mode;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::node_claim::{NodeClaimSpec, NodeClassRef};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::requirement::RequirementItem;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::duration::{Duration, NillableDuration};
 
 rule! {

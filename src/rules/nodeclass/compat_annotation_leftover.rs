@@ -1,9 +1,9 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -102,7 +102,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, on_upgrade_path, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn object(kind: &str, annotation: &str) -> String {
         format!("apiVersion: {kind}\nmetadata:\n  name: a\n  annotations:\n    {annotation}: '{{}}'\n")

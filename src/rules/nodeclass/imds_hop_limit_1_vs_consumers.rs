@@ -1,11 +1,11 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use objects::object::Object;
 use objects::pod::Pod;
 use objects::pod::metadata_service;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::other_nodes::node_group_label;
 
 use crate::rules::pools_of_pod::selected;

@@ -1,11 +1,11 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -115,8 +115,8 @@ mod tests {
     fn leaves_no_refusal_for_the_missing_fields() {
         let text = class("kubelet: {maxPods: 58}");
         let file = manifest::File::read("-", text.as_str(), &manifest::limits::Limits::DEFAULT);
-        let clusters = [lint::check::Cluster { name: String::new(), files: vec![file] }];
-        let report = crate::check(&clusters, &lint::settings::Settings::default());
+        let clusters = [cluster::Cluster { name: String::new(), files: vec![file] }];
+        let report = crate::check(&clusters, &rule::settings::Settings::default());
         let rules: Vec<_> = report.findings.iter().map(|finding| finding.rule).collect();
         assert_eq!(rules, ["nodeclass-fields-missing"]);
     }

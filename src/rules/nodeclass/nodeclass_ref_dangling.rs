@@ -1,12 +1,12 @@
+use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::inventory::Inventory;
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
@@ -184,11 +184,11 @@ fn wrong_group_or_kind<'d>(
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::check::Cluster;
-    use lint::finding::Severity;
-    use lint::settings::{Selector, Settings, Target};
+    use cluster::Cluster;
     use manifest::File;
     use manifest::limits::Limits;
+    use rule::finding::Severity;
+    use rule::settings::{Selector, Settings, Target};
 
     fn pool(reference: &str) -> String {
         format!(

@@ -1,14 +1,14 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::fix::Fix;
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::Node;
 use objects::node_claim::{NodeClaim, NodeClaimSpec, NodeClassRef};
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::fix::Fix;
+use rule::{Fixes, On};
 use values::spelling::add_quoted;
 
 rule! {
@@ -161,11 +161,11 @@ mod tests {
         for reference in [BETA, "name: default", "apiVersion: karpenter.k8s.aws/v1\n        name: a"] {
             let text = pool(reference);
             let report = crate::check(
-                &[lint::check::Cluster {
+                &[cluster::Cluster {
                     name: String::new(),
                     files: vec![manifest::File::read("-", text.as_str(), &manifest::limits::Limits::DEFAULT)],
                 }],
-                &lint::settings::Settings::default(),
+                &rule::settings::Settings::default(),
             );
             let rules: Vec<_> = report.findings.iter().map(|finding| finding.rule).collect();
             assert_eq!(rules, ["nodeclass-ref-incomplete"], "{reference}");

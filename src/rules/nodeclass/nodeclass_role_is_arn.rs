@@ -1,12 +1,12 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::{Object, Operation};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::arn;
 use values::placeholder::has_placeholder;
 
@@ -173,7 +173,7 @@ fn invalid_name<'d>(node: Node<'d>, value: &str) -> Option<Finding<'d>> {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     const CLASS: &str =
         "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  role: ";

@@ -1,13 +1,13 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::fix::Fix;
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField, SelectorTerm, TermField};
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::fix::Fix;
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -202,9 +202,9 @@ fn help(exclusive: &Exclusive) -> String {
 mod tests {
     use crate::check;
     use crate::rules::testing::{findings, fixed, silent};
-    use lint::check::Cluster;
-    use lint::settings::{Settings, Target};
+    use cluster::Cluster;
     use manifest::{File, limits::Limits};
+    use rule::settings::{Settings, Target};
 
     /// Returns the findings of all rules about terms that the API server refuses.
     fn refusals(text: &str, release: &str) -> Vec<String> {

@@ -1,12 +1,12 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, Ec2NodeClassStatus};
 use objects::object::{Object, Operation};
 use objects::status::StatusCondition;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::arn;
 use values::placeholder::has_placeholder;
 
@@ -280,7 +280,7 @@ fn profile<'d>(class: Ec2NodeClass<'d>, status: Ec2NodeClassStatus<'d>) -> Optio
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::{Settings, Target};
+    use rule::settings::{Settings, Target};
 
     fn class(spec: &str, status: &str) -> String {
         format!(

@@ -1,15 +1,15 @@
 use std::collections::BTreeSet;
 
+use cluster::inventory::Inventory;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::inventory::Inventory;
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_agents::NodeAgent;
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 use objects::pod::{ExpressionOrigin, LabelExpression, NodeSelectorTerm};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::other_nodes::node_group_label;
 
 use super::daemonset_misses_tainted_pool::only_agent;

@@ -1,12 +1,12 @@
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_agents::NodeAgent;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::{Container, Pod};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::taints::PoolTaint;
 use scheduling::template::Obstacle;
 

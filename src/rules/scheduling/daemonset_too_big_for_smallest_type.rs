@@ -1,13 +1,13 @@
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use objects::pod::Pod;
 use objects::requirement::RequirementItem;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use scheduling::simulation::DaemonLoad;
 
 use crate::rules::node_room::{self, amount, request};
@@ -205,7 +205,7 @@ mod tests {
     use super::RULE;
     use crate::rules::node_room::fixtures::{al2023, class, daemon, pool};
     use crate::rules::testing::{findings, findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn with(types: &str, daemons: &str) -> String {
         al2023() + &pool("default", types, "") + daemons

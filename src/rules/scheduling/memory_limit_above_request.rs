@@ -1,10 +1,10 @@
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod::Pod;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::quantity::Quantity;
 
 rule! {

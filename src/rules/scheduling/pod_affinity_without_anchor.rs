@@ -1,12 +1,12 @@
+use cluster::inventory::Inventory;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::inventory::Inventory;
-use lint::rule::{Fixes, On};
 use manifest::tree::{Node, items_of, members_of};
 use objects::object::{Object, Operation};
 use objects::placeholders::has_placeholder_below;
 use objects::pod::{Pod, PodAffinityTerm};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::other_nodes::is_meant_for_other_nodes;
 use scheduling::provisionable::is_provisionable;
 use scheduling::simulation::{LabelSelector, labels_of};
@@ -170,7 +170,7 @@ fn near_label<'d>(selector: Node<'d>, context: &Context<'_, 'd>) -> Option<(Node
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn workload(name: &str, fields: &str) -> String {
         format!(

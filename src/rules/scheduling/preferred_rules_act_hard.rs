@@ -1,12 +1,12 @@
+use cluster::inventory::Inventory;
 use karpenter::labels::HOSTNAME;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::inventory::Inventory;
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod::{Pod, PodAffinityTerm, TopologySpreadConstraint};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::provisionable::is_provisionable;
 use scheduling::simulation::{LabelSelector, labels_of};
 

@@ -1,9 +1,9 @@
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::On;
 use objects::object::Object;
 use objects::pod::Pod;
+use rule::On;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use scheduling::provisionable::is_provisionable;
 
 rule! {

@@ -4,13 +4,13 @@ use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use objects::pod::{Pod, TopologySpreadConstraint};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::other_nodes::{is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::pool_index::PoolGroup;
 use scheduling::provisionable::is_provisionable;
@@ -201,7 +201,7 @@ fn is_tolerated(group: &PoolGroup<'_>, tolerations: &[Toleration<'_>]) -> bool {
 mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, findings_with, request, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn pool(name: &str, zones: &str, taints: &str) -> String {
         format!(

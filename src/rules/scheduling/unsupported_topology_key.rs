@@ -1,12 +1,12 @@
 use karpenter::kind::Kind;
 use karpenter::labels::{self, HOSTNAME};
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
 use objects::pod::{Pod, PodAffinityTerm, TopologySpreadConstraint};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::other_nodes::is_meant_for_other_nodes;
 use scheduling::provisionable::is_provisionable;
 use values::placeholder::has_placeholder;

@@ -1,11 +1,11 @@
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 use objects::pod::{Container, Pod, TolerationItem};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use scheduling::taints::{PoolTaint, Toleration};
 
 rule! {

@@ -1,14 +1,14 @@
 use karpenter::kind::Kind;
 use karpenter::labels::NODEPOOL;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
 use objects::storage::{ClaimForm, StorageClass, VolumeClaim, claims_in};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
@@ -259,7 +259,7 @@ fn selects_karpenter<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_in_files, findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn class(name: &str, provisioner: &str) -> String {
         format!(

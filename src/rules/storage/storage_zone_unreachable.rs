@@ -1,13 +1,13 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use karpenter::zones::is_zone_id;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod::NodeSelectorTerm;
 use objects::storage::{Binding, PersistentVolume, Reach, StorageClass, ZONE_KEYS, reach};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 use values::spelling::add_quoted;
 
@@ -236,7 +236,7 @@ fn without_zone(volume: PersistentVolume<'_>) -> Option<Finding<'_>> {
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_in_files, findings_with, silent};
-    use lint::settings::Settings;
+    use rule::settings::Settings;
 
     fn pool(requirement: &str) -> String {
         format!(

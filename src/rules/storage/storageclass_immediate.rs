@@ -1,11 +1,11 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Place, Severity};
-use lint::rule::{Fixes, On};
 use manifest::edit::Change;
 use objects::object::{Object, Operation};
 use objects::storage::{Binding, ClaimForm, Reach, StorageClass, reach};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::{Fixes, On};
 
 rule! {
     /// ## What it does
@@ -217,11 +217,11 @@ fn name_claims<'d>(
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, request, silent};
-    use lint::check::Cluster;
-    use lint::finding::Severity;
-    use lint::settings::{Selector, Settings, Target};
+    use cluster::Cluster;
     use manifest::File;
     use manifest::limits::Limits;
+    use rule::finding::Severity;
+    use rule::settings::{Selector, Settings, Target};
 
     const EBS: &str = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: gp3}\nprovisioner: ebs.csi.aws.com\n";
 

@@ -1,10 +1,10 @@
 use karpenter::metrics::OF_1_0;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::On;
 use objects::metric_queries;
 use objects::object::Object;
+use rule::On;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
 
 use crate::rules::metric_use;
 

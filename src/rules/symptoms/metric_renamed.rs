@@ -1,10 +1,10 @@
 use karpenter::metrics::LATER;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{On, Phase};
 use objects::metric_queries;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{On, Phase};
 
 use crate::rules::metric_use;
 

@@ -176,7 +176,7 @@ fn policy_server_does_not_run_on_karpenters_nodes() {
 fn fixing_policy_sets_every_family_to_warn() {
     let fix = policies().into_iter().find(|policy| policy["metadata"]["name"] == "karpwarden-fix").unwrap();
     let levels = fix["spec"]["settings"]["rules"].as_object().unwrap();
-    for family in karpwarden::lint::finding::Family::ALL {
+    for family in karpwarden::rule::finding::Family::ALL {
         assert_eq!(levels[family.name()], "warn", "{}", family.name());
     }
     assert_eq!(fix["spec"]["mutating"], true);

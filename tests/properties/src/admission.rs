@@ -1,8 +1,8 @@
 //! Requests and settings, as the policy server sends them: every payload has a well-formed response.
 
 use karpwarden::REGISTRY;
-use karpwarden::lint::settings::Settings;
 use karpwarden::manifest::File;
+use karpwarden::rule::settings::Settings;
 use karpwarden_policy::admission::{validate, validate_settings};
 use karpwarden_policy::host::Host;
 use report::human::problem;

@@ -1,8 +1,8 @@
 //! Logs, events and status, as `karpwarden diagnose` reads them.
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use karpwarden::lint::settings::Settings;
 use karpwarden::manifest::FileKind;
+use karpwarden::rule::settings::Settings;
 use karpwarden::symptoms::{Diagnosed, Reading, StoryTarget};
 
 use crate::formats::assert_formats;

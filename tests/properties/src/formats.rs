@@ -1,8 +1,8 @@
 //! Rendered reports: each is valid in its format, and no control character of the input reaches a terminal.
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use karpwarden::lint::check::Cluster;
-use karpwarden::lint::report::Report;
+use karpwarden::cluster::Cluster;
+use karpwarden::engine::report::Report;
 use report::human::{self, Options};
 use report::{github, junit, markdown, sarif};
 use serde_json::Value;

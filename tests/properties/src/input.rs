@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use karpwarden::lint::check::{Cluster, MAX_FINDINGS, check_within};
-use karpwarden::lint::report::Report;
-use karpwarden::lint::settings::Settings;
+use karpwarden::cluster::Cluster;
+use karpwarden::engine::check::{MAX_FINDINGS, check_within};
+use karpwarden::engine::report::Report;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
+use karpwarden::rule::settings::Settings;
 
 /// Bounds that keep one input fast.
 pub(crate) const LIMITS: Limits = Limits { file_bytes: 1 << 16, documents: 200, depth: 64, nodes: 5_000 };

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use karpwarden::lint::check::Cluster;
-use karpwarden::lint::settings::Settings;
+use karpwarden::cluster::Cluster;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
+use karpwarden::rule::settings::Settings;
 use karpwarden::{REGISTRY, reference};
 use language_server::protocol::{
     CodeActionOrCommand, Diagnostic, DidChangeTextDocumentParams, DidOpenTextDocumentParams, DocumentChanges,

@@ -1,12 +1,12 @@
 //! Manifests: reading, checking and reporting.
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use karpwarden::lint::check::check_karpenter_objects;
-use karpwarden::lint::classification::Family;
-use karpwarden::lint::report::Report;
+use karpwarden::engine::check::check_karpenter_objects;
+use karpwarden::engine::report::Report;
 use karpwarden::manifest::edit::rewrite;
 use karpwarden::manifest::tree::{Node, Style, Tree};
 use karpwarden::manifest::{Document, File};
+use karpwarden::rule::classification::Family;
 
 use crate::formats;
 use crate::input::{Input, LIMITS};

@@ -1,10 +1,10 @@
 //! Files and settings of a share link, as the modules of the page read them.
 
 use karpwarden::REGISTRY;
-use karpwarden::lint::check::Cluster;
-use karpwarden::lint::settings::Settings;
+use karpwarden::cluster::Cluster;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
+use karpwarden::rule::settings::Settings;
 use karpwarden_playground as page;
 use serde_json::{Value, json};
 

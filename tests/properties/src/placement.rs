@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::disrupt::{Question, answer, json as disruption, story, words};
-use karpwarden::lint::built_objects::BuiltObjects;
 use karpwarden::manifest::tree::Node;
 use karpwarden::objects::object::Object;
 use karpwarden::scheduling::simulation::Simulation;

@@ -8,11 +8,11 @@ use std::process::ExitCode;
 
 use granit_parser::Parser;
 use karpwarden::REGISTRY;
-use karpwarden::lint::check::Cluster;
+use karpwarden::cluster::Cluster;
 
-use karpwarden::lint::settings::{Selector, Settings};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{File, parallel};
+use karpwarden::rule::settings::{Selector, Settings};
 use karpwarden_bench::{Bench, Comparison, main_of, time};
 
 /// Time of a check, as a multiple of the parser's.

@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use karpwarden::lint::settings::Settings;
 use karpwarden::manifest::FileKind;
 use karpwarden::manifest::limits::Limits;
+use karpwarden::rule::settings::Settings;
 use karpwarden::symptoms::Reading;
 use karpwarden_bench::{Bench, Comparison, main_of, time};
 use serde::de::IgnoredAny;

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use flate2::read::GzDecoder;
+use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::karpenter::release::Release;
-use karpwarden::lint::built_objects::BuiltObjects;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::scheduling::simulation::{Simulation, SimulationSettings};

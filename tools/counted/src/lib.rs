@@ -2,11 +2,11 @@
 //! every run; a time is not.
 
 use karpwarden::REGISTRY;
-use karpwarden::lint::check::Cluster;
-use karpwarden::lint::report::Report;
-use karpwarden::lint::settings::{Selector, Settings};
+use karpwarden::cluster::Cluster;
+use karpwarden::engine::report::Report;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
+use karpwarden::rule::settings::{Selector, Settings};
 use report::{github, human, junit, markdown, sarif};
 use wapc_guest::{CallResult, register_function};
 

@@ -64,9 +64,9 @@ fn capitalised(word: &str) -> String {
 
 const SKELETON: &str = r#"use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use lint::context::Context;
-use lint::finding::{CaughtBy, Family, Finding, Severity};
-use lint::rule::{Fixes, On};
+use rule::context::Context;
+use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::{Fixes, On};
 use manifest::edit::Change;
 use objects::node_pool::NodePool;
 use objects::object::Object;

@@ -2,10 +2,10 @@
 //! statistics of the logs.
 
 use annotate_snippets::{Group, Level, Padding};
-use karpenter::release::Releases;
-use lint::report::{
+use engine::report::{
     Confidence, Evidence, LogSummary, Occurrences, Report, ReportedFinding, UnrecognisedError, grouped,
 };
+use karpenter::release::Releases;
 
 use super::printer::{Printer, note};
 use super::words::{self, count, printable};

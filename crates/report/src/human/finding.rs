@@ -1,10 +1,10 @@
 //! Renders one finding with its excerpt, facts and fix.
 
 use annotate_snippets::{Group, Level, Padding};
+use engine::report::ReportedFinding;
 use karpenter::release::Releases;
-use lint::finding::Severity;
-use lint::report::ReportedFinding;
 use manifest::source::Span;
+use rule::finding::Severity;
 
 use super::printer::{Printer, note};
 use super::words::{self, printable};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use lint::report::{ReportedEnvironments, ReportedPin};
+use engine::report::{ReportedEnvironments, ReportedPin};
 
 use super::printer::{BOLD, Printer};
 use super::words::printable;

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use lint::finding::Severity;
-use lint::statistics::RuleCount;
+use engine::statistics::RuleCount;
+use rule::finding::Severity;
 
 use super::printer::{BOLD, Printer};
 

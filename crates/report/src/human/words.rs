@@ -1,7 +1,7 @@
 //! Counts, names and the summary as text.
 
+use engine::report::{Report, ReportedFinding, ReportedPin, Summary};
 use karpenter::upgrade_path::UpgradePath;
-use lint::report::{Report, ReportedFinding, ReportedPin, Summary};
 
 /// Object and path of a finding, such as `Deployment/shop/web, spec.template`.
 pub(super) fn object(finding: &ReportedFinding) -> String {

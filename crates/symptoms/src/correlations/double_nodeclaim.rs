@@ -10,7 +10,7 @@ use crate::diagnosis::Diagnosis;
 use crate::history::{Batch, History, Life, Nomination, Record, gap};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
-use lint::report::Confidence;
+use engine::report::Confidence;
 
 /// The correlation.
 pub const CORRELATION: Correlation =
@@ -18,7 +18,7 @@ pub const CORRELATION: Correlation =
 
 static SYMPTOM: Symptom = Symptom {
     name: "double-nodeclaim",
-    severity: lint::finding::Severity::Error,
+    severity: rule::finding::Severity::Error,
     summary: "two NodeClaims are created for the same pods",
     says: "two NodeClaims were created for the same pods",
     remedy: "compare the zones of the two nodes, and check whether more than one controller is active",

@@ -4,8 +4,8 @@ use crate::diagnosis::{Diagnosis, Quote};
 use crate::entry::{At, Subject, Time};
 use crate::history::{History, Record};
 use crate::symptom::Symptom;
-use lint::finding::Severity;
-use lint::report::{Confidence, grouped};
+use engine::report::{Confidence, grouped};
+use rule::finding::Severity;
 
 /// Number of quoted lines.
 const MOST_QUOTES: usize = 8;

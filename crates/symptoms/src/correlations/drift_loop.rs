@@ -9,7 +9,7 @@ use crate::entry::Time;
 use crate::history::{History, Life, Record};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
-use lint::report::Confidence;
+use engine::report::Confidence;
 
 /// The correlation.
 pub const CORRELATION: Correlation =
@@ -17,7 +17,7 @@ pub const CORRELATION: Correlation =
 
 static SYMPTOM: Symptom = Symptom {
     name: "drift-loop",
-    severity: lint::finding::Severity::Error,
+    severity: rule::finding::Severity::Error,
     summary: "the nodes of a NodePool drift as soon as they are replaced",
     says: "the nodes of a NodePool drift as soon as they are replaced",
     remedy: "read the reason in the line `marking drifted` (at the log level `debug`) or in the condition `Drifted` of the NodeClaims",

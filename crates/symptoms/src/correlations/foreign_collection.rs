@@ -8,14 +8,14 @@ use crate::diagnosis::Diagnosis;
 use crate::history::{Cause, Collected, History, Life, Maker, Record, gap};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
-use lint::report::{Confidence, grouped};
+use engine::report::{Confidence, grouped};
 
 /// The correlation.
 pub const CORRELATION: Correlation = Correlation { symptom: &SYMPTOM, find };
 
 static SYMPTOM: Symptom = Symptom {
     name: "foreign-collection",
-    severity: lint::finding::Severity::Error,
+    severity: rule::finding::Severity::Error,
     summary: "the controller of another cluster terminates this cluster's instances",
     says: "the controller of another cluster terminates this cluster's instances",
     remedy: "give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` only on instances with that name; CloudTrail names the role that called `TerminateInstances`",

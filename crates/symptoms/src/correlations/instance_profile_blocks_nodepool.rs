@@ -6,8 +6,8 @@ use crate::diagnosis::Diagnosis;
 use crate::history::{History, Profile};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
-use lint::finding::Severity;
-use lint::report::Confidence;
+use engine::report::Confidence;
+use rule::finding::Severity;
 use values::arn;
 
 /// The correlation.

@@ -6,8 +6,8 @@ use crate::diagnosis::Diagnosis;
 use crate::history::{History, Life, gap};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
-use lint::finding::Severity;
-use lint::report::Confidence;
+use engine::report::Confidence;
+use rule::finding::Severity;
 
 /// The correlation.
 pub const CORRELATION: Correlation =

@@ -6,9 +6,9 @@ use crate::diagnosis::Diagnosis;
 use crate::history::{History, Labelled, RefusedClaim};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
+use engine::report::Confidence;
 use karpenter::labels::{self, LabelField};
 use karpenter::release::{ReleaseSet, Releases};
-use lint::report::Confidence;
 
 /// The correlation.
 pub const CORRELATION: Correlation =
@@ -16,7 +16,7 @@ pub const CORRELATION: Correlation =
 
 static SYMPTOM: Symptom = Symptom {
     name: "nodeclaim-refused-label",
-    severity: lint::finding::Severity::Error,
+    severity: rule::finding::Severity::Error,
     summary: "the API server refuses NodeClaims for a label that a pod requires",
     says: "the API server refuses NodeClaims for a restricted label",
     remedy: "remove the label from the pods' node affinity: `NotIn` and `DoesNotExist` on a label that no NodePool defines add it to the NodeClaim",

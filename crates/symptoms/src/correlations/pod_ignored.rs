@@ -10,8 +10,8 @@ use crate::entry::Time;
 use crate::history::{History, IgnoreReason, Ignored, SkippedPeriod};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
+use engine::report::Confidence;
 use karpenter::labels;
-use lint::report::Confidence;
 
 /// The correlation.
 pub const CORRELATION: Correlation =
@@ -19,7 +19,7 @@ pub const CORRELATION: Correlation =
 
 static SYMPTOM: Symptom = Symptom {
     name: "pod-ignored",
-    severity: lint::finding::Severity::Warning,
+    severity: rule::finding::Severity::Warning,
     summary: "the provisioner skips a pod, and logs it only at DEBUG",
     says: "the provisioner skips a pod: {its reason}",
     remedy: "correct what the controller names in the pod or its volume claims; it checks the pod again every few seconds",

@@ -11,8 +11,8 @@ use crate::vocabulary::{
     Blocker, CORRELATED, Detail, Message, MessageId, Text, When, Wording, commits, normal_messages,
 };
 use crate::{Symptom, all};
+use engine::report::Confidence;
 use karpenter::release::Releases;
-use lint::report::Confidence;
 use manifest::limits::Limits;
 
 /// Reads an example as users have it: a log line, a row of a table of events, an object with its status.

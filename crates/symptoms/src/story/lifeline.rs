@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lint::story::Lifeline;
+use engine::story::Lifeline;
 
 use super::step::{Step, StepKind};
 use super::{Cast, StoryTeller};

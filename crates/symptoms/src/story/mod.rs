@@ -11,8 +11,8 @@ mod tests;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use engine::story::{Story, StoryStep};
 use foldhash::HashMap;
-use lint::story::{Story, StoryStep};
 use objects::object::Object;
 use smol_str::SmolStr;
 

@@ -1,7 +1,7 @@
 //! Stories of a node, told from a log, events and objects in any order.
 
+use engine::story::{Story, StoryStep};
 use insta::assert_snapshot;
-use lint::story::{Story, StoryStep};
 use manifest::limits::Limits;
 
 use super::StoryTarget;

@@ -17,9 +17,9 @@ use super::recognise::{Known, Meaning, Recognised};
 use super::symptom::Symptom;
 use super::time::TimeSpan;
 use super::vocabulary::{self, MessageId, When, commits};
+use engine::report::Confidence;
 use karpenter::release::{Release, ReleaseSet, Releases};
-use lint::finding::Severity;
-use lint::report::Confidence;
+use rule::finding::Severity;
 
 /// Number of causes that are counted; further causes count as forgotten.
 const MAX_CAUSES: usize = 5_000;

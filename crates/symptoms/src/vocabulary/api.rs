@@ -3,9 +3,9 @@
 use super::message::{Detail, Message, Text, When, anywhere, line};
 use crate::entry::LogLevel;
 use crate::symptom::Symptom;
+use engine::report::Confidence;
 use karpenter::release::Releases;
-use lint::finding::Severity;
-use lint::report::Confidence;
+use rule::finding::Severity;
 
 /// The symptoms of this file.
 pub(super) const SYMPTOMS: &[Symptom] = &[

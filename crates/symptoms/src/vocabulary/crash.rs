@@ -4,9 +4,9 @@ use super::message::{Detail, Message, MessagePattern, Text, When, anywhere, cond
 use crate::conditions::TERMINATED;
 use crate::entry::LogLevel;
 use crate::symptom::Symptom;
+use engine::report::Confidence;
 use karpenter::release::Releases;
-use lint::finding::Severity;
-use lint::report::Confidence;
+use rule::finding::Severity;
 
 /// A line with an error about the lease, as client-go words it before and after structured logging.
 const fn lease(message: Text, error: Text) -> MessagePattern {

@@ -5,9 +5,9 @@ use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, condition, event, line};
 use crate::entry::LogLevel;
 use crate::symptom::Symptom;
+use engine::report::Confidence;
 use karpenter::release::Releases;
-use lint::finding::Severity;
-use lint::report::Confidence;
+use rule::finding::Severity;
 
 /// The symptoms of this file.
 pub(super) const SYMPTOMS: &[Symptom] = &[

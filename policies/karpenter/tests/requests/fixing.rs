@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use karpwarden::karpenter::kind::Kind;
-use karpwarden::lint::rule::{Fixes, On};
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
 use karpwarden::objects::object::Object;
+use karpwarden::rule::{Fixes, On};
 use serde_json::{Value, json};
 
 use super::cluster::{ARN, Cluster, has_warning, node_class, warnings};

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use karpwarden::lint::check::Cluster as Files;
-use karpwarden::lint::settings::Settings;
+use karpwarden::cluster::Cluster as Files;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
+use karpwarden::rule::settings::Settings;
 use serde_json::{Value, json};
 
 use super::cluster::{Cluster, warnings};

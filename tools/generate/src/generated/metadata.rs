@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use karpwarden::karpenter::kind::Kind;
-use karpwarden::lint::rule::On;
+use karpwarden::rule::On;
 use karpwarden_admit::kinds::plural;
 use karpwarden_policy::inventory::LOOKED_UP;
 

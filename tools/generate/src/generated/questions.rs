@@ -2,8 +2,8 @@
 //!
 //! Types and fields: the questions of kubewarden/policies, and rancher/kubewarden-ui for `sequence[`.
 
-use karpwarden::lint::finding::Family;
-use karpwarden::lint::settings::keys::{self, SettingKey, SettingScope, SettingShape};
+use karpwarden::rule::finding::Family;
+use karpwarden::rule::settings::keys::{self, SettingKey, SettingScope, SettingShape};
 use serde::Serialize;
 use serde_json::{Value, json};
 

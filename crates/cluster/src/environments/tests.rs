@@ -1,0 +1,133 @@
+//! Tests of the objects that an object in an environment sees.
+
+use super::*;
+use karpenter::kind::Kind;
+use manifest::limits::Limits;
+use manifest::{Document, File};
+
+const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n";
+
+fn pool(name: &str) -> String {
+    format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\n")
+}
+
+/// Calls `then` with the environments of some files.
+fn with<T>(files: &[(&str, &str)], then: impl FnOnce(Environments<'_>) -> T) -> T {
+    let read: Vec<File> =
+        files.iter().map(|(name, text)| File::read(*name, *text, &Limits::DEFAULT)).collect();
+    let mut objects = Vec::new();
+    for (index, file) in read.iter().enumerate() {
+        for document in &file.documents {
+            let Document::Read(tree) = document else { panic!("{document:?}") };
+            objects.extend(Object::all(tree).into_iter().map(|object| (index, object)));
+        }
+    }
+    let names: Vec<&str> = read.iter().map(|file| file.source.name()).collect();
+    then(Environments::of(&names, &objects, false))
+}
+
+/// The names of the NodePools that each file sees; `whole input` without environments.
+fn seen(files: &[(&str, &str)]) -> Vec<String> {
+    with(files, |environments| {
+        let of_file = |index: usize| match environments.inventory(index) {
+            Some(inventory) => inventory.of(Kind::NODE_POOL).map(Object::name).collect::<Vec<_>>().join(" "),
+            None => "whole input".to_owned(),
+        };
+        (0..files.len()).map(of_file).collect()
+    })
+}
+
+#[test]
+fn environment_sees_itself_and_the_outside() {
+    let pools = ["dev", "prod", "shared"].map(pool);
+    let files = [
+        ("envs/dev/pool.yaml", pools[0].as_str()),
+        ("envs/prod/pool.yaml", &pools[1]),
+        ("base/pool.yaml", &pools[2]),
+        ("envs/dev/apps/pod.yaml", POD),
+        ("apps/pod.yaml", POD),
+    ];
+    assert_eq!(seen(&files), ["dev shared", "prod shared", "shared", "dev shared", "shared"]);
+}
+
+#[test]
+fn environments_within_an_environment_see_the_objects_around_them() {
+    let pools = ["dev", "eu", "us", "prod"].map(pool);
+    let files = [
+        ("dev/pool.yaml", pools[0].as_str()),
+        ("prod/eu-west-1/pool.yaml", &pools[1]),
+        ("prod/us-east-1/pool.yaml", &pools[2]),
+        ("prod/common/pool.yaml", &pools[3]),
+    ];
+    assert_eq!(seen(&files), ["dev", "eu prod", "us prod", "prod"]);
+    let folders: Vec<_> =
+        with(&files, |environments| environments.groups().iter().map(|group| group.join(" ")).collect());
+    assert_eq!(folders, ["dev prod", "prod/eu-west-1 prod/us-east-1"]);
+}
+
+#[test]
+fn folders_without_objects_to_compare_are_no_environments() {
+    let pool = pool("a");
+    for files in [
+        &[("dev/pool.yaml", pool.as_str()), ("prod/config.yaml", "apiVersion: v1\nkind: ConfigMap\n")][..],
+        &[("dev/pod.yaml", POD), ("prod/pod.yaml", POD), ("pool.yaml", &pool)],
+        &[("a/pool.yaml", &pool), ("b/pool.yaml", &pool)],
+        &[("dev/pool.yaml", &pool), ("dev/pod.yaml", POD)],
+    ] {
+        assert_eq!(seen(files)[0], "whole input", "{files:?}");
+    }
+    let files = [("dev/pod.yaml", POD), ("prod/pool.yaml", pool.as_str())];
+    assert_eq!(seen(&files), ["", "a"]);
+}
+
+#[test]
+fn many_environments_do_not_copy_the_objects_outside() {
+    let outside: Vec<(String, String)> =
+        (0..50).map(|number| (format!("base/{number}.yaml"), pool(&format!("base-{number}")))).collect();
+    let inside: Vec<(String, String)> =
+        (0..50).map(|number| (format!("clusters/c{number}/pool.yaml"), pool("own"))).collect();
+    let all: Vec<(&str, &str)> =
+        inside.iter().chain(&outside).map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let seen = seen(&all);
+    assert_eq!(seen[0], "own");
+    assert!(seen[50].starts_with("base-0 base-1 "));
+}
+
+#[test]
+fn few_large_environments_see_the_objects_outside() {
+    let pools = |folder: &str| {
+        let pools: Vec<String> = (0..40).map(|number| pool(&format!("{folder}-{number}"))).collect();
+        pools.join("---\n")
+    };
+    let (dev, prod, base) = (pools("dev"), pools("prod"), pools("base"));
+    let seen = seen(&[("dev/a.yaml", dev.as_str()), ("prod/a.yaml", &prod), ("base/a.yaml", &base)]);
+    assert!(seen[0].starts_with("dev-0 ") && seen[0].ends_with(" base-39"), "{seen:?}");
+    assert!(seen[1].starts_with("prod-0 ") && seen[1].ends_with(" base-39"), "{seen:?}");
+}
+
+#[test]
+fn any_object_of_a_cluster_makes_a_folder_look_like_one() {
+    let beside = |text: &str| seen(&[("dev/pod.yaml", POD), ("prod/a.yaml", text)]).swap_remove(0);
+    for text in [
+        &pool("a"),
+        "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n",
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nspec: {chart: {spec: {chart: karpenter}}, values: {}}\n",
+        "apiVersion: apps/v1\nkind: Deployment\nspec: {template: {spec: {containers: [{image: 'public.ecr.aws/karpenter/controller:1.8.0'}]}}}\n",
+        "Version: '2012-10-17'\nStatement: [{Effect: Allow, Action: 'ec2:RunInstances', Resource: '*'}]\n",
+    ] {
+        assert_eq!(beside(text), "", "{text}");
+    }
+    assert_eq!(beside(POD), "whole input");
+}
+
+#[test]
+fn objects_outside_know_that_environments_see_them() {
+    let pool = pool("a");
+    let files =
+        [("envs/dev/pool.yaml", pool.as_str()), ("envs/prod/pool.yaml", &pool), ("base/pool.yaml", &pool)];
+    let known: Vec<bool> = with(&files, |environments| {
+        let of_file = |file| environments.inventory(file).is_some_and(Inventory::has_environments);
+        (0..files.len()).map(of_file).collect()
+    });
+    assert_eq!(known, [false, false, true]);
+}

@@ -1,0 +1,43 @@
+//! Evidence that Karpenter runs in a cluster. A folder can be about a cluster without Karpenter.
+
+use std::sync::OnceLock;
+
+use manifest::File;
+
+/// The files of a cluster, and whether they show that Karpenter runs in it.
+#[derive(Debug)]
+pub struct Evidence<'d> {
+    files: &'d [File],
+    /// Computed when a rule first needs it.
+    found: OnceLock<bool>,
+}
+
+impl<'d> Evidence<'d> {
+    /// The evidence in the files of a cluster.
+    pub fn of(files: &'d [File]) -> Self {
+        Self { files, found: OnceLock::new() }
+    }
+
+    /// Whether the text of any file mentions Karpenter, or the user chose a file: a file that a user hands to Karpwarden, also
+    /// as the only one, is for a cluster with Karpenter. Names do not count: the name of a folder depends on where a run starts.
+    pub fn shows_karpenter(&self) -> bool {
+        let shows =
+            |file: &File| file.is_relevant == Some(true) || mentions_karpenter(file.source.text().as_bytes());
+        self.files.len() < 2 || *self.found.get_or_init(|| self.files.iter().any(shows))
+    }
+}
+
+/// Whether a text contains the word `karpenter`, in upper or lower case. Null bytes do not count, so that UTF-16 is
+/// understood.
+pub fn mentions_karpenter(text: &[u8]) -> bool {
+    const WORD: &[u8] = b"karpenter";
+    let mut matched = 0;
+    for byte in text.iter().map(u8::to_ascii_lowercase).filter(|byte| *byte != 0) {
+        // The first letter of the word does not occur again in it, so a mismatch restarts the word.
+        matched = if WORD.get(matched) == Some(&byte) { matched + 1 } else { usize::from(byte == b'k') };
+        if matched == WORD.len() {
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,28 @@
+//! Exceptions of the settings.
+
+use cluster::Cluster;
+use manifest::File;
+use manifest::limits::Limits;
+use rule::settings::{Exception, Selector, Settings};
+use rule::testing::REGISTRY;
+
+use crate::check::check;
+
+#[test]
+fn accepts_findings_of_the_named_object_only() {
+    let text = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {instanceProfile: x/y}\n";
+    let findings = |name: &str| {
+        let files = vec![File::read("a.yaml", text, &Limits::DEFAULT)];
+        let exceptions = vec![Exception {
+            rule: Selector::All,
+            kind: Some("EC2NodeClass".to_owned()),
+            namespace: None,
+            name: Some(name.to_owned()),
+            reason: String::new(),
+            until: None,
+        }];
+        let settings = Settings { exceptions, ..Settings::default() };
+        check(&REGISTRY, &[Cluster { name: String::new(), files }], &settings).findings.len()
+    };
+    assert_eq!((findings("a"), findings("b")), (0, 1));
+}

@@ -1,0 +1,5 @@
+//! Parts of the rule contract whose effect shows only in a check.
+
+mod environments;
+mod exceptions;
+mod suppressions;

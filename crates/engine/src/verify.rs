@@ -1,0 +1,381 @@
+//! Verification of the fixes that rules offer. A report has only fixes that work.
+//!
+//! A fix works if the document still parses, only the declared values change, the finding is gone, and no new error appears
+//! in the object. The fixes of a document are tried together. If they do not work together, the fixes of the objects in which
+//! they worked are tried without the others, or else each half is tried. The largest sets come first.
+//!
+//! Cost: a round parses each document with open fixes once, checks their objects once, and indexes all objects once. There
+//! are at most [`ROUNDS`] rounds, and usually one. So the cost is linear in the size of the input. Fixes that are not
+//! verified after the last round are not offered.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use manifest::edit::{TextEdit, differences, reparse, rewrite};
+use manifest::limits::Limits;
+use manifest::source::Span;
+use manifest::tree::{Node, Tree};
+use manifest::{Document, Excerpt, File};
+use objects::object::Object;
+
+use crate::candidate::{Candidate, changes_held_documents};
+use crate::check::{Driver, Locations};
+use crate::collect::objects_in;
+use crate::report::Report;
+use crate::surroundings::Surroundings;
+use crate::tally::Tally;
+use cluster::built::BuiltCluster;
+use cluster::built::CheckedObject;
+use cluster::built::Slot;
+use rule::finding::Finding;
+use rule::fix::Fix;
+
+/// Maximum number of rounds.
+const ROUNDS: usize = 32;
+
+/// Counts of the findings of an object, by rule.
+type RuleTally = Tally<&'static str>;
+
+/// A fix of a finding in the report.
+#[derive(Debug)]
+pub(crate) struct Offer<'d> {
+    /// Index of the finding in the report.
+    pub(crate) finding: usize,
+    /// Index of the object.
+    pub(crate) object: usize,
+    pub(crate) rule: &'static str,
+    pub(crate) fix: Fix<'d>,
+}
+
+/// The fixes of a check, and the findings of the objects with fixes.
+#[derive(Debug, Default)]
+pub(crate) struct Offers<'d> {
+    offers: Vec<Offer<'d>>,
+    before: BTreeMap<usize, RuleTally>,
+}
+
+impl<'d> Offers<'d> {
+    /// Counts the findings of an object, if any of them has a fix.
+    pub(crate) fn count(&mut self, object: usize, findings: &[Finding<'d>]) {
+        if findings.iter().any(|finding| finding.fix.is_some()) {
+            self.before.insert(object, Tally::by_rule(findings));
+        }
+    }
+
+    pub(crate) fn add(&mut self, offer: Offer<'d>) {
+        self.offers.push(offer);
+    }
+}
+
+/// Adds the fixes that work to the findings of the report.
+pub(crate) fn add_fixes<'d>(
+    driver: &Driver<'_>,
+    built: &'d [BuiltCluster],
+    objects: &[CheckedObject<'d>],
+    locations: &Locations<'_, 'd>,
+    offers: Offers<'d>,
+    report: &mut Report,
+) {
+    if offers.offers.is_empty() {
+        return;
+    }
+    let candidates = offers.offers.into_iter().filter_map(|offer| {
+        let object = objects.get(offer.object)?;
+        Candidate::of(offer, object, locations)
+    });
+    let candidates: Vec<Candidate<'d>> = candidates.collect();
+    let verification =
+        Verification { driver, built, objects, candidates: &candidates, before: &offers.before };
+    for index in verification.working() {
+        let Some(candidate) = candidates.get(index) else { continue };
+        if let Some(finding) = report.findings.get_mut(candidate.finding()) {
+            finding.fix = Some(candidate.reported());
+            finding.related.extend(candidate.also_changed(locations));
+        }
+    }
+}
+
+struct Verification<'v, 'd> {
+    driver: &'v Driver<'v>,
+    built: &'d [BuiltCluster],
+    objects: &'v [CheckedObject<'d>],
+    candidates: &'v [Candidate<'d>],
+    /// The findings of the objects without any fix.
+    before: &'v BTreeMap<usize, RuleTally>,
+}
+
+/// Fixes of one document that are tried together, with the trees that result.
+struct Trial {
+    fixes: Vec<usize>,
+    /// The document after the edits; `None` if it does not parse, or if other values change.
+    document: Option<Tree>,
+    /// The built objects after the changes, by the index of the object.
+    built: BTreeMap<usize, Option<Tree>>,
+}
+
+/// Result of a trial.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    Works,
+    /// The document is as declared, but in these objects a finding stays or an error is new.
+    FailsIn(BTreeSet<usize>),
+    /// The document does not parse, or it is not as declared.
+    Fails,
+}
+
+impl Verdict {
+    fn of(failed: BTreeSet<usize>) -> Self {
+        if failed.is_empty() { Self::Works } else { Self::FailsIn(failed) }
+    }
+}
+
+/// Removes the largest set; the last one of several.
+fn take_largest(sets: &mut Vec<Vec<usize>>) -> Option<Vec<usize>> {
+    let (index, _) = sets.iter().enumerate().max_by_key(|(_, set)| set.len())?;
+    Some(sets.remove(index))
+}
+
+impl<'d> Verification<'_, 'd> {
+    /// The indices of the candidates that work.
+    fn working(&self) -> Vec<usize> {
+        let mut working = Vec::new();
+        let mut open = self.first_sets();
+        for _ in 0..ROUNDS {
+            let round: Vec<(Slot, Vec<usize>)> =
+                open.iter_mut().filter_map(|(slot, sets)| Some((*slot, take_largest(sets)?))).collect();
+            if round.is_empty() {
+                break;
+            }
+            let trials: Vec<Trial> = round.iter().map(|(_, fixes)| self.trial(fixes)).collect();
+            for ((slot, fixes), verdict) in round.into_iter().zip(self.judge(&trials)) {
+                if verdict == Verdict::Works {
+                    working.extend(fixes);
+                } else {
+                    open.entry(slot).or_default().extend(self.smaller_sets(&fixes, &verdict));
+                }
+            }
+        }
+        working
+    }
+
+    /// Two parts of a set of fixes that do not work together; none if the set has one fix.
+    fn smaller_sets(&self, fixes: &[usize], verdict: &Verdict) -> Vec<Vec<usize>> {
+        if let Verdict::FailsIn(objects) = verdict {
+            let is_failed = |candidate: &Candidate<'_>| objects.contains(&candidate.object());
+            let (failed, others): (Vec<usize>, Vec<usize>) =
+                fixes.iter().partition(|index| self.candidates.get(**index).is_some_and(is_failed));
+            if !others.is_empty() {
+                return vec![failed, others];
+            }
+        }
+        if fixes.len() < 2 {
+            return Vec::new();
+        }
+        let (one, other) = fixes.split_at(fixes.len() / 2);
+        vec![other.to_vec(), one.to_vec()]
+    }
+
+    /// For each document, sets of fixes that do not overlap. Of sets with the same size, the last is tried first.
+    fn first_sets(&self) -> BTreeMap<Slot, Vec<Vec<usize>>> {
+        let mut by_document = BTreeMap::<Slot, Vec<usize>>::new();
+        for (index, candidate) in self.candidates.iter().enumerate() {
+            by_document.entry(candidate.slot).or_default().push(index);
+        }
+        let mut all = BTreeMap::new();
+        for (slot, mut fixes) in by_document {
+            let mut sets = Vec::new();
+            for _ in 0..ROUNDS {
+                let (apart, rest) = self.without_overlaps(&fixes);
+                if apart.is_empty() {
+                    break;
+                }
+                sets.push(apart);
+                fixes = rest;
+            }
+            sets.reverse();
+            all.insert(slot, sets);
+        }
+        all
+    }
+
+    /// Splits fixes into fixes that do not overlap an earlier one, and the others.
+    fn without_overlaps(&self, fixes: &[usize]) -> (Vec<usize>, Vec<usize>) {
+        let mut taken = BTreeSet::<Span>::new();
+        fixes.iter().partition(|index| {
+            let edits = self.candidates.get(**index).map_or(&[][..], |candidate| &candidate.edits);
+            let overlaps = edits.iter().any(|edit| {
+                let before = taken.range(..=Span::new(edit.span.end, usize::MAX)).next_back();
+                before.is_some_and(|other| other.end >= edit.span.start)
+            });
+            if !overlaps {
+                taken.extend(edits.iter().map(|edit| edit.span));
+            }
+            !overlaps
+        })
+    }
+
+    fn candidates<'f>(&'f self, fixes: &'f [usize]) -> impl Iterator<Item = &'f Candidate<'d>> {
+        fixes.iter().filter_map(|index| self.candidates.get(*index))
+    }
+
+    /// Applies fixes of one document.
+    fn trial(&self, fixes: &[usize]) -> Trial {
+        let mut trial = Trial { fixes: fixes.to_vec(), document: None, built: BTreeMap::new() };
+        let Some(tree) = self.candidates(fixes).next().map(|candidate| candidate.tree) else { return trial };
+        let edits: Vec<TextEdit> =
+            self.candidates(fixes).flat_map(|candidate| candidate.edits.iter().cloned()).collect();
+        let changes: Vec<_> = self.candidates(fixes).flat_map(|candidate| &candidate.changes).collect();
+        let changes_copies = self.candidates(fixes).any(|candidate| !candidate.copies.is_empty());
+        trial.document = reparse(tree, &edits).filter(|after| {
+            let is_declared = |node: &Node<'d>| {
+                (changes_copies && node.is_copied()) || self.is_held_and_declared(fixes, *node, after)
+            };
+            differences(tree.root(), after.root(), &changes).iter().all(is_declared)
+        });
+        let mut of_built = BTreeMap::<usize, Vec<_>>::new();
+        for candidate in self.candidates(fixes).filter(|candidate| candidate.is_built) {
+            of_built.entry(candidate.object()).or_default().extend(candidate.declared());
+        }
+        for (index, changes) in of_built {
+            let object = self.objects.get(index).map(|checked| checked.object.root());
+            let tree = object.and_then(|root| parse(&rewrite(root.tree().root(), changes)));
+            trial.built.insert(index, tree);
+        }
+        trial
+    }
+
+    /// Whether a value is a string with a document that fixes change, and only as they declare.
+    fn is_held_and_declared(&self, fixes: &[usize], string: Node<'d>, after: &Tree) -> bool {
+        let here = self.candidates(fixes).filter(|candidate| candidate.held_in == Some(string));
+        let declared: Vec<_> = here.flat_map(Candidate::declared).collect();
+        !declared.is_empty() && changes_held_documents(string, after.root(), &declared)
+    }
+
+    /// Checks the objects of trials among all other objects.
+    fn judge(&self, trials: &[Trial]) -> Vec<Verdict> {
+        let mut objects: Vec<CheckedObject<'_>> = self.objects.to_vec();
+        let replaced: Vec<bool> = trials.iter().map(|trial| self.replace(&mut objects, trial)).collect();
+        let Driver { clusters, settings, .. } = self.driver;
+        let surroundings = Surroundings::of(clusters, self.built, &objects, settings);
+        let failed = |trial: &Trial| {
+            let mut by_object = BTreeMap::<usize, Vec<&'static str>>::new();
+            for candidate in self.candidates(&trial.fixes) {
+                by_object.entry(candidate.object()).or_default().push(candidate.rule());
+            }
+            by_object.retain(|index, fixed| {
+                let checked = objects.get(*index);
+                let outcome = checked.and_then(|checked| {
+                    let rules = self.driver.registry.rules_on(checked.object);
+                    self.driver.findings(checked, &rules, &surroundings)
+                });
+                let after =
+                    Tally::by_rule(outcome.as_ref().map_or(&[], |outcome| outcome.findings.as_slice()));
+                let before = self.before.get(index);
+                before.is_none_or(|before| before.allows(&after, fixed.iter().copied()).is_err())
+            });
+            by_object.into_keys().collect()
+        };
+        let verdict = |(trial, replaced)| if replaced { Verdict::of(failed(trial)) } else { Verdict::Fails };
+        trials.iter().zip(replaced).map(verdict).collect()
+    }
+
+    /// Replaces the objects of a trial. Returns `false` if the document has other objects than before.
+    fn replace<'t>(&self, objects: &mut [CheckedObject<'t>], trial: &'t Trial) -> bool {
+        for (index, tree) in &trial.built {
+            let Some((checked, tree)) = objects.get_mut(*index).zip(tree.as_ref()) else { return false };
+            let Some(object) = Object::all(tree).into_iter().next() else { return false };
+            checked.object = object;
+        }
+        let first = self.candidates(&trial.fixes).find(|candidate| !candidate.is_built);
+        let (Some(candidate), Some(after)) = (first, &trial.document) else {
+            return trial.document.is_some();
+        };
+        let (cluster, file, _) = candidate.slot;
+        let files = self.driver.clusters.get(cluster).map(|cluster| &cluster.files);
+        let Some(kind) = files.and_then(|files| files.get(file)).map(|file| file.kind) else { return false };
+        let (before, after) = (objects_in(kind, candidate.tree), objects_in(kind, after));
+        if before.len() != after.len() {
+            return false;
+        }
+        let by_order: BTreeMap<usize, Object<'t>> =
+            before.iter().zip(after).map(|(before, after)| (before.root().order(), after)).collect();
+        let start = objects.partition_point(|checked| checked.slot() < candidate.slot);
+        let of_document =
+            objects.iter_mut().skip(start).take_while(|checked| checked.slot() == candidate.slot);
+        for checked in of_document {
+            let root = checked.object.root();
+            if core::ptr::eq(root.tree(), candidate.tree)
+                && let Some(object) = by_order.get(&root.order())
+            {
+                checked.object = *object;
+            }
+        }
+        true
+    }
+}
+
+/// Parses the text of a built object.
+fn parse(text: &str) -> Option<Tree> {
+    let whole = Excerpt { span: Span::whole(text), is_json: false };
+    let file = File::from_excerpts("-", text, &[whole], &Limits::DEFAULT);
+    match file.documents.into_iter().next() {
+        Some(Document::Read(tree)) => Some(tree),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::check;
+    use crate::testing::{REGISTRY, class, report};
+    use cluster::Cluster;
+    use manifest::File;
+    use manifest::limits::Limits;
+    use rule::settings::Settings;
+
+    /// The numbers of findings and of fixes of a list in which every `apart`-th fix does not work.
+    fn fixes_of_list(length: usize, apart: usize) -> (usize, usize) {
+        let items = (0..length).map(|index| {
+            let arn = if index % apart == 0 { "arn:a/stays" } else { "arn:a/b" };
+            format!(
+                "- apiVersion: karpenter.k8s.aws/v1\n  kind: EC2NodeClass\n  metadata: {{name: a{index}}}\n  spec: {{instanceProfile: '{arn}'}}\n"
+            )
+        });
+        let text = format!("apiVersion: v1\nkind: List\nitems:\n{}", items.collect::<String>());
+        let file = File::read("a.yaml", text, &Limits::DEFAULT);
+        let report =
+            check(&REGISTRY, &[Cluster { name: String::new(), files: vec![file] }], &Settings::default());
+        let fixes = report.findings.iter().filter(|finding| finding.fix.is_some()).count();
+        (report.findings.len(), fixes)
+    }
+
+    #[test]
+    fn offers_every_working_fix_beside_interleaved_fixes_that_fail() {
+        assert_eq!(fixes_of_list(48, 6), (48, 40));
+        assert_eq!(fixes_of_list(300, 2), (300, 150));
+        assert_eq!(fixes_of_list(3, 1), (3, 0));
+    }
+
+    /// The numbers of findings and of fixes of a text.
+    fn fixes_of(text: &str) -> (usize, usize) {
+        let findings = report(&[("a.yaml", text)]).findings;
+        (findings.len(), findings.iter().filter(|finding| finding.fix.is_some()).count())
+    }
+
+    #[test]
+    fn offers_the_fixes_of_an_object_beside_one_that_fails() {
+        assert_eq!(fixes_of(&class("a", "profiles: ['arn:a/b', 'arn:a/c', 'arn:a/stays']")), (3, 2));
+        assert_eq!(fixes_of(&class("a", "profiles: ['arn:a/stays', 'arn:a/b', 'arn:a/c']")), (3, 2));
+    }
+
+    #[test]
+    fn offers_fixes_that_overlap() {
+        let words: Vec<String> = (0..20).map(|index| format!("old{index}")).collect();
+        assert_eq!(fixes_of(&class("a", &format!("words: {}", words.join(" ")))), (20, 20));
+    }
+
+    #[test]
+    fn offers_the_fixes_of_any_number_of_documents() {
+        let text = vec![class("a", "instanceProfile: 'arn:a/b'"); 40].join("---\n");
+        assert_eq!(fixes_of(&text), (40, 40));
+    }
+}

@@ -1,0 +1,198 @@
+//! The declaration of a rule.
+
+use karpenter::kind::Kind;
+use karpenter::release::Releases;
+use objects::object::{Form, Object};
+use objects::{chart_values, iam_policy, metric_queries};
+use serde::Serialize;
+
+use crate::classification::{CaughtBy, Family, Severity};
+use crate::context::Context;
+use crate::finding::Finding;
+
+/// A rule without its documentation.
+#[derive(Debug)]
+pub struct Rule {
+    /// The name: kebab-case, states the fault, never changes.
+    pub name: &'static str,
+    /// The family the rule belongs to.
+    pub family: Family,
+    /// Severity of its findings, unless a finding sets another.
+    pub severity: Severity,
+    /// The component that would otherwise report the problem, unless a finding names another.
+    pub caught_by: CaughtBy,
+    /// The releases in which its findings hold, unless a finding sets others.
+    pub releases: Releases,
+    /// The strongest fix it offers.
+    pub fix: Fixes,
+    /// The problem in one sentence, without a full stop.
+    pub summary: &'static str,
+    /// The objects it reads.
+    pub on: &'static [On],
+    /// The kinds of other objects that it looks up.
+    pub inventory: &'static [Kind],
+    /// Whether it looks up other objects for this object; if no rule does, the policy asks the cluster for nothing.
+    pub looks_up: for<'d> fn(Object<'d>) -> bool,
+    /// Runs only under `karpwarden upgrade`.
+    pub upgrade_only: bool,
+    /// Runs only where the settings select it: reasonable people differ about its findings.
+    pub opt_in: bool,
+    /// The time to act on its findings in an upgrade.
+    pub phase: Phase,
+    /// The rules of family `api-server` whose refusals it explains: at the same key or value, only its finding is shown.
+    pub supersedes: &'static [&'static str],
+    /// Whether its findings hold only in a cluster with Karpenter. Where nothing shows that Karpenter runs, they are infos.
+    pub depends_on_karpenter: bool,
+    /// Checks one object and adds its findings.
+    pub check: Check,
+}
+
+/// Checks one object and adds its findings.
+pub type Check = for<'d> fn(Object<'d>, &Context<'_, 'd>, &mut Vec<Finding<'d>>);
+
+/// The objects that a rule reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// Objects of one kind in one version.
+    Kind(Kind),
+    /// Every object of an API group, in any version.
+    Group(&'static str),
+    /// Pods, and every object with a pod template.
+    Workload,
+    /// Every object with IAM policies: a policy document, a CloudFormation resource, an operator's object.
+    IamPolicy,
+    /// Values of Karpenter's Helm chart, in a values file or in an object that installs the chart.
+    ChartValues,
+    /// Objects whose `apiVersion` or `kind` is missing or misspelt.
+    Untyped,
+    /// Rules of the Prometheus operator, alert files, and dashboards of Grafana.
+    MetricQueries,
+    /// Every object.
+    Any,
+}
+
+impl On {
+    /// Whether rules for these objects read an object.
+    fn includes(self, subject: &Subject<'_>) -> bool {
+        match self {
+            Self::Kind(kind) => {
+                subject.kind == kind.name && subject.group == kind.group && subject.version == kind.version
+            }
+            Self::Group(group) => subject.group == group,
+            Self::Workload => subject.is_workload,
+            Self::IamPolicy => subject.holds_policies,
+            Self::ChartValues => subject.holds_chart_values,
+            Self::Untyped => subject.is_untyped,
+            Self::MetricQueries => subject.holds_metric_queries,
+            Self::Any => true,
+        }
+    }
+}
+
+/// The properties of an object that select its rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties of an object")]
+pub struct Subject<'d> {
+    kind: &'d str,
+    group: &'d str,
+    version: &'d str,
+    is_workload: bool,
+    is_untyped: bool,
+    holds_policies: bool,
+    holds_chart_values: bool,
+    holds_metric_queries: bool,
+}
+
+impl<'d> Subject<'d> {
+    /// The properties of an object.
+    pub fn of(object: Object<'d>) -> Self {
+        Self {
+            kind: object.kind(),
+            group: object.group(),
+            version: object.version(),
+            is_workload: object.pod().is_some(),
+            is_untyped: object.form() == Form::Untyped,
+            holds_policies: iam_policy::holds(object),
+            holds_chart_values: chart_values::of(object).is_some(),
+            holds_metric_queries: metric_queries::holds(object),
+        }
+    }
+
+    /// Whether a rule reads the object.
+    pub fn concerns(&self, rule: &Rule) -> bool {
+        rule.on.iter().any(|on| on.includes(self))
+    }
+}
+
+impl Rule {
+    /// Default values of the fields.
+    pub const DEFAULTS: Self = Self {
+        name: "",
+        family: Family::Document,
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::None,
+        summary: "",
+        on: &[],
+        inventory: &[],
+        looks_up: |_| true,
+        upgrade_only: false,
+        opt_in: false,
+        phase: Phase::Before,
+        supersedes: &[],
+        depends_on_karpenter: false,
+        check: |_, _, _| {},
+    };
+
+    /// Whether an object that this rule reads counts as checked: `check` runs the rule, and `on` names this kind of object
+    /// rather than every object.
+    pub fn counts_as_checked(&self) -> bool {
+        !self.upgrade_only && !self.on.contains(&On::Any)
+    }
+}
+
+/// The time to act on a finding in an upgrade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Before the release is installed.
+    Before,
+    /// In the same step as the release.
+    With,
+    /// When the release runs.
+    After,
+}
+
+impl Phase {
+    /// `before`, `with` or `after`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::With => "with",
+            Self::After => "after",
+        }
+    }
+}
+
+/// The strongest fix that a rule offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fixes {
+    /// No fix.
+    None,
+    /// Edits that keep the intent of the author.
+    Safe,
+    /// Edits that the author has to review.
+    Unsafe,
+}
+
+impl Fixes {
+    /// `none`, `safe` or `unsafe`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Safe => "safe",
+            Self::Unsafe => "unsafe",
+        }
+    }
+}

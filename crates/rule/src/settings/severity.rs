@@ -1,0 +1,56 @@
+//! Severities that the settings give to findings and diagnoses.
+
+use super::Settings;
+use super::selector::{RuleLevel, Selector};
+use crate::Rule;
+use crate::classification::{Family, Severity};
+
+impl Settings {
+    /// Severity of a finding of a rule under these settings, from the finding's own severity; `None` if the rule is off.
+    pub fn severity(&self, rule: &Rule, own: Severity) -> Option<Severity> {
+        if rule.upgrade_only && self.karpenter.upgrade_path().is_none() {
+            return None;
+        }
+        if rule.opt_in && !self.opts_in(rule) {
+            return None;
+        }
+        self.severity_of(own, |selector| selector.selects(rule.name, rule.family))
+    }
+
+    /// Whether the settings select the rule: with `--select`, or with a level under its name.
+    pub fn opts_in(&self, rule: &Rule) -> bool {
+        let gives_level = |(selector, _): &(Selector, RuleLevel)| selector.name() == rule.name;
+        self.select.iter().any(|selector| selector.selects(rule.name, rule.family))
+            || self.levels.iter().any(gives_level)
+    }
+
+    /// Severity of a diagnosis under these settings, from the diagnosis' own severity; `None` if the symptom is off.
+    pub fn severity_of_symptom(&self, symptom: &str, own: Severity) -> Option<Severity> {
+        self.severity_of(own, |selector| selector.selects(symptom, Family::Symptoms))
+    }
+
+    fn severity_of(&self, own: Severity, selects: impl Fn(Selector) -> bool) -> Option<Severity> {
+        let chosen = |selectors: &[Selector]| selectors.iter().any(|selector| selects(*selector));
+        if (!self.select.is_empty() && !chosen(&self.select)) || chosen(&self.ignore) {
+            return None;
+        }
+        let of_rule = |selector: &Selector| matches!(selector, Selector::One(..));
+        let level = self
+            .levels
+            .iter()
+            .filter(|(selector, _)| selects(*selector))
+            .max_by_key(|(selector, _)| of_rule(selector));
+        match level.map(|(_, level)| *level) {
+            None => Some(own),
+            Some(RuleLevel::Deny) => Some(Severity::Error),
+            Some(RuleLevel::Warn) => Some(Severity::Warning),
+            Some(RuleLevel::Info) => Some(Severity::Info),
+            Some(RuleLevel::Off) => None,
+        }
+    }
+
+    /// Whether a rule can report findings under these settings.
+    pub fn enables(&self, rule: &Rule) -> bool {
+        self.karpenter.meets(rule.releases) && self.severity(rule, rule.severity).is_some()
+    }
+}

@@ -1,0 +1,241 @@
+//! Findings that an author accepts: an annotation of the object, or a comment on or above the line.
+//!
+//! Suppressions are checked too: a suppression that names an unknown rule, gives no reason or suppresses nothing is a finding.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use manifest::source::Span;
+use manifest::tree::{Comment, Node};
+use objects::location::Place;
+use objects::object::{Object, Operation};
+use values::placeholder::has_placeholder;
+
+use crate::Rule;
+use crate::context::Context;
+use crate::finding::Finding;
+use crate::registry::{Registry, SuppressionRules};
+use crate::settings::Selector;
+
+/// The annotation that accepts findings of an object: `rule[, rule] -- reason`.
+pub const ANNOTATION: &str = "karpwarden/ignore";
+
+/// The suppressions of one object.
+#[derive(Debug)]
+pub struct Suppressions<'d> {
+    all: Vec<Suppression<'d>>,
+    /// The scopes, each with whether it suppressed a finding.
+    used: BTreeMap<SuppressionScope, bool>,
+}
+
+/// The number of a text, and a line in it.
+type Line = (u16, usize);
+
+/// The scope of a name in a suppression: the line, or `None` for the whole object, and the rule or family.
+type SuppressionScope = (Option<Line>, &'static str);
+
+/// One annotation or comment.
+#[derive(Debug)]
+struct Suppression<'d> {
+    names: Vec<SuppressedName<'d>>,
+    /// The line whose findings it covers; an annotation covers the whole object.
+    line: Option<Line>,
+    place: Place<'d>,
+    has_reason: bool,
+}
+
+/// The name of a rule or family in a suppression.
+#[derive(Debug)]
+struct SuppressedName<'d> {
+    place: Place<'d>,
+    selector: Result<Selector, String>,
+}
+
+impl<'d> Suppressions<'d> {
+    /// Returns the suppressions that count for the object. In admission, the author's annotation counts only if the settings
+    /// allow it.
+    pub fn of(object: Object<'d>, registry: &Registry, context: &Context<'_, 'd>) -> Self {
+        let counts = object.operation() == Operation::Apply || context.settings.allow_ignore_annotation;
+        let annotated = object.annotation(ANNOTATION).filter(|_| counts || context.is_text);
+        let annotated = annotated.and_then(|node| annotation(node, registry));
+        let mut all: Vec<_> = comments(object, registry);
+        all.extend(annotated);
+        // The findings about suppressions are in document order.
+        all.reverse();
+        let scopes = all.iter().flat_map(|one| one.names.iter().filter_map(|name| one.scope(name)));
+        let used = scopes.map(|scope| (scope, false)).collect();
+        Self { all, used }
+    }
+
+    /// Whether a suppression names a rule, or its family.
+    pub fn mention(&self, rule: &Rule) -> bool {
+        self.used.keys().any(|(_, name)| *name == rule.name || *name == rule.family.name())
+    }
+
+    /// Whether a suppression covers a finding; if so, the suppression is used.
+    pub fn apply_to(&mut self, finding: &Finding<'d>) -> bool {
+        if self.used.is_empty() {
+            return false;
+        }
+        let mut accepted = false;
+        for line in self.lines(finding) {
+            for name in [finding.rule.name, finding.rule.family.name()] {
+                if let Some(used) = self.used.get_mut(&(line, name)) {
+                    *used = true;
+                    accepted = true;
+                }
+            }
+        }
+        accepted
+    }
+
+    /// The lines that a finding marks in the document of the object, and `None` for the whole object. Without a suppression of a
+    /// line there are no lines: to find the line of a finding within a string takes time in proportion to the string.
+    fn lines(&self, finding: &Finding<'d>) -> BTreeSet<Option<Line>> {
+        let mut lines = BTreeSet::from([None]);
+        let Some(of_line) = self.all.iter().find(|one| one.line.is_some()) else { return lines };
+        let tree = of_line.place.node().tree();
+        let places = core::iter::once(&finding.place).chain(finding.related.iter().map(|(place, _)| place));
+        let places = places.filter(|place| core::ptr::eq(place.node().tree(), tree));
+        lines.extend(places.map(|place| Some(line_of(place))));
+        lines
+    }
+
+    /// Returns the findings about the suppressions. The caller passes all other findings to [`Self::apply_to`] first.
+    pub fn findings(&self, rules: SuppressionRules) -> Vec<Finding<'d>> {
+        let mut findings = Vec::new();
+        for suppression in &self.all {
+            // Another overlay may need a suppression that this version of the object does not.
+            let is_assembled = suppression.place.node().tree().is_assembled();
+            for name in &suppression.names {
+                let is_unused = !is_assembled
+                    && suppression.scope(name).is_some_and(|scope| self.used.get(&scope) == Some(&false));
+                match &name.selector {
+                    Err(message) => findings.push(
+                        Finding::new(rules.unknown_rule, name.place.clone(), message.clone())
+                            .help("name a rule or family; `karpwarden rules` lists them"),
+                    ),
+                    Ok(selector) if is_unused => {
+                        let message = format!("`{}` has no finding here to suppress", selector.name());
+                        let help = "remove it, so that it does not hide a later finding";
+                        findings.push(Finding::new(rules.unused, name.place.clone(), message).help(help));
+                    }
+                    Ok(_) => {}
+                }
+            }
+            findings.extend(suppression.missing_reason(rules));
+        }
+        findings
+    }
+}
+
+impl<'d> Suppression<'d> {
+    fn scope(&self, name: &SuppressedName<'d>) -> Option<SuppressionScope> {
+        Some((self.line, name.selector.as_ref().ok()?.name()))
+    }
+
+    fn missing_reason(&self, rules: SuppressionRules) -> Option<Finding<'d>> {
+        if self.has_reason {
+            return None;
+        }
+        let place = if self.line.is_some() { "after `]`" } else { "after ` -- `" };
+        let finding =
+            Finding::new(rules.without_reason, self.place.clone(), "this suppression gives no reason");
+        Some(finding.help(format!("write the reason {place}")))
+    }
+}
+
+fn line_of(place: &Place<'_>) -> Line {
+    (place.source_number(), place.source().position(place.span().start).line)
+}
+
+/// `rule[, rule] -- reason`
+fn annotation<'d>(node: Node<'d>, registry: &Registry) -> Option<Suppression<'d>> {
+    let text = node.as_str()?;
+    let (list, reason) = text.split_once("--").unwrap_or((text, ""));
+    if has_placeholder(list) {
+        return None;
+    }
+    let names = names(list, registry, |range| Place::within(node, range));
+    Some(Suppression { names, line: None, place: Place::value(node), has_reason: !reason.trim().is_empty() })
+}
+
+/// The comments of an object, last one first.
+fn comments<'d>(object: Object<'d>, registry: &Registry) -> Vec<Suppression<'d>> {
+    let tree = object.root().tree();
+    let mut following: Option<(u16, (usize, usize))> = None;
+    let read = |one: &Comment| {
+        let below = following.filter(|(source, _)| *source == one.source).map(|(_, lines)| lines);
+        let read = comment(object.root(), *one, registry, below);
+        let line = tree.numbered_source(one.source).position(one.span.start).line;
+        following = read.line.map(|(source, covered)| (source, (line, covered)));
+        read
+    };
+    let is_ours = |one: &&Comment| is_suppression(tree.numbered_source(one.source).slice(one.span));
+    object.comments().iter().filter(is_ours).rev().map(read).collect()
+}
+
+/// Whether a comment addresses this tool.
+fn is_suppression(comment: &str) -> bool {
+    comment.strip_prefix('#').unwrap_or_default().trim_start().starts_with("karpwarden:")
+}
+
+/// `# karpwarden: ignore[rule, rule] reason`. `following` is the line of the next such comment, and the line that it covers.
+fn comment<'d>(
+    root: Node<'d>,
+    comment: Comment,
+    registry: &Registry,
+    following: Option<(usize, usize)>,
+) -> Suppression<'d> {
+    let span = comment.span;
+    let source = root.tree().numbered_source(comment.source);
+    let text = source.slice(span);
+    let whole = Place::comment(root, comment);
+    let at = |range: Span| Place::comment(root, Comment { span: range.shifted(span.start), ..comment });
+    let line = source.position(span.start).line;
+    let before = source.text().get(..span.start).unwrap_or_default();
+    let is_alone = before.rsplit('\n').next().is_some_and(|lead| lead.trim().is_empty());
+    let rest = source.text().get(span.end..).unwrap_or_default();
+    let covered = if is_alone { next_code(rest, line, following) } else { line };
+    let line = Some((comment.source, covered));
+    let list = text.find("ignore[").map(|at| at + "ignore[".len());
+    let end = list.and_then(|start| text.get(start..)?.find(']').map(|len| start + len));
+    let (Some(start), Some(end)) = (list, end) else {
+        let message =
+            "this comment is not a suppression; write `# karpwarden: ignore[rule] reason`".to_owned();
+        let names = vec![SuppressedName { place: at(Span::new(0, text.len())), selector: Err(message) }];
+        return Suppression { names, line, place: whole, has_reason: true };
+    };
+    let list = text.get(start..end).unwrap_or_default();
+    let names = names(list, registry, |range| at(Span::new(start + range.start, start + range.end)));
+    let has_reason = text.get(end + 1..).is_some_and(|reason| !reason.trim().is_empty());
+    Suppression { names, line, place: whole, has_reason }
+}
+
+/// The line of the code below a comment: the next line that is neither empty nor a comment. A stack of comments is read once,
+/// because a comment above another one covers the same line.
+fn next_code(rest: &str, line: usize, following: Option<(usize, usize)>) -> usize {
+    let is_skipped = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    let mut next = line + 1;
+    for text in rest.split('\n').skip(1) {
+        match following {
+            Some((at, covered)) if at == next => return covered,
+            _ if !is_skipped(text) => break,
+            _ => next += 1,
+        }
+    }
+    next
+}
+
+/// The names in a list separated by commas, each with its place in the list.
+fn names<'d>(list: &str, registry: &Registry, place: impl Fn(Span) -> Place<'d>) -> Vec<SuppressedName<'d>> {
+    let mut names = Vec::new();
+    let mut start = 0;
+    for part in list.split(',') {
+        let name = part.trim();
+        let at = start + part.len() - part.trim_start().len();
+        let place = place(Span::new(at, at + name.len()));
+        names.push(SuppressedName { place, selector: Selector::parse(name, registry) });
+        start += part.len() + 1;
+    }
+    names
+}
