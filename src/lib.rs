@@ -26,6 +26,7 @@ use cluster::Cluster;
 use engine::report::Report;
 use rule::settings::Settings;
 
+pub use answers;
 pub use cluster;
 pub use disruption;
 pub use engine;

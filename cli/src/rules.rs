@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use karpwarden::reference::symptoms::with_symptoms;
+use rule::Fixes;
 use rule::finding::Severity;
 
 use super::arguments::{Color, ListFormat, Rules};
@@ -40,7 +41,7 @@ fn table(out: &mut dyn Write) -> io::Result<()> {
         };
         let (name, severity, summary) = (entry.name, entry.severity, entry.summary);
         let releases = &entry.releases;
-        let fix = if entry.fix == "safe" { "fix" } else { "" };
+        let fix = if entry.fix == Fixes::Safe { "fix" } else { "" };
         writeln!(
             out,
             "  {name:width$}  {style}{severity:7}{style:#}  {DIM}{releases:releases_width$}{DIM:#}  {fix:3}  {summary}"

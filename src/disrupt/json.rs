@@ -1,93 +1,101 @@
-//! The answer about disruption as JSON.
+//! The answer about disruption as a program reads it.
 
 use std::collections::BTreeMap;
 
+use answers::disruption::{
+    BrokenBudget, BudgetActivity, CommandAnswer, DisruptionAnswer, LimitedPool, MethodAnswer, NodeDrain,
+    NodeObstacle, ReasonBudget, RejectedNode, ReplacementNode,
+};
+use answers::{DateTime, OrEmpty, PricedType, SCHEMA, VERSION, rounded};
 use disruption::allowance::{BudgetState, PoolBudgets};
 use disruption::calendar::first_change;
 use disruption::command::{Command, Replacement};
 use disruption::drain::DrainEstimate;
 use disruption::judgement::{JudgedMethod, JudgedNode};
-use disruption::methods::Method;
 use engine::report::{RelatedLocation, ReportedFinding};
 use manifest::tree::{Node, Tree};
 use manifest::{Document, File};
 use objects::location::Place;
-use serde_json::{Value, json};
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
 use super::{Answer, PoolAnswer, rejections_of, words};
 
-/// The number of instance types to name.
-const NAMED_TYPES: usize = 5;
-
 /// The answer as one object.
-pub fn report(answer: &Answer<'_>, files: &[File], findings: &[ReportedFinding]) -> Value {
-    let methods = &answer.judgement.methods;
+pub fn answer(answer: &Answer<'_>, files: &[File], findings: &[ReportedFinding]) -> DisruptionAnswer {
     let documents = documents(files);
-    json!({
-        "schema": 1,
-        "version": env!("CARGO_PKG_VERSION"),
-        "karpenterVersion": answer.release.to_string(),
-        "at": answer.at.to_string(),
-        "acts": answer.judgement.acts.map(Method::name).unwrap_or_default(),
-        "nodePools": answer.pools.iter().map(|one| pool(answer, one)).collect::<Vec<_>>(),
-        "nodes": answer.judgement.nodes.iter().map(|one| node(answer, one, &documents)).collect::<Vec<_>>(),
-        "methods": methods.iter().map(method).collect::<Vec<_>>(),
-        "drain": answer.drains.iter().map(|(name, estimate)| drain(name, estimate)).collect::<Vec<_>>(),
-        "findings": findings,
-    })
+    DisruptionAnswer {
+        schema: SCHEMA,
+        version: VERSION,
+        karpenter_version: answer.release.to_string(),
+        at: answer.at.into(),
+        acts: OrEmpty(answer.judgement.acts),
+        node_pools: answer.pools.iter().map(|one| pool(answer, one)).collect(),
+        nodes: answer.judgement.nodes.iter().map(|one| node(answer, one, &documents)).collect(),
+        methods: answer.judgement.methods.iter().map(method).collect(),
+        drain: answer.drains.iter().map(|(name, estimate)| drain(name, estimate)).collect(),
+        findings: findings.to_vec(),
+    }
 }
 
-fn until(time: Option<Timestamp>) -> String {
-    time.map(|time| time.to_string()).unwrap_or_default()
+fn until(time: Option<Timestamp>) -> OrEmpty<DateTime> {
+    OrEmpty(time.map(DateTime::from))
 }
 
-fn pool(answer: &Answer<'_>, pool: &PoolAnswer<'_>) -> Value {
-    let rows: Vec<Value> = answer.reasons().iter().map(|reason| budget(answer, pool, reason)).collect();
-    json!({"name": pool.name, "nodes": pool.nodes, "budgets": rows})
+fn pool(answer: &Answer<'_>, pool: &PoolAnswer<'_>) -> LimitedPool {
+    LimitedPool {
+        name: pool.name.to_owned(),
+        nodes: pool.nodes,
+        budgets: answer.reasons().iter().map(|reason| budget(answer, pool, reason)).collect(),
+    }
 }
 
-fn budget(answer: &Answer<'_>, pool: &PoolAnswer<'_>, reason: &str) -> Value {
+fn budget(answer: &Answer<'_>, pool: &PoolAnswer<'_>, reason: &'static str) -> ReasonBudget {
     let budgets = match &pool.budgets {
         Ok(budgets) => budgets,
         Err(error) => {
-            return json!({
-                "reason": reason, "allowed": 0, "unlimited": false, "active": [], "error": error, "until": "",
-            });
+            return ReasonBudget {
+                reason,
+                allowed: 0,
+                unlimited: false,
+                active: Vec::new(),
+                error: error.clone(),
+                until: OrEmpty(None),
+            };
         }
     };
     let now = budgets.allowance(answer.at, pool.nodes, reason);
-    json!({
-        "reason": reason,
-        "allowed": pool.left(now.allowed),
-        "unlimited": now.is_unlimited(),
-        "active": active(budgets, answer.at),
-        "error": now.error,
-        "until": until(first_change(&pool.week(answer.at, reason))),
-    })
+    ReasonBudget {
+        reason,
+        allowed: pool.left(now.allowed),
+        unlimited: now.is_unlimited(),
+        active: active(budgets, answer.at),
+        error: now.error,
+        until: until(first_change(&pool.week(answer.at, reason))),
+    }
 }
 
-fn active(budgets: &PoolBudgets<'_>, at: Timestamp) -> Vec<Value> {
+fn active(budgets: &PoolBudgets<'_>, at: Timestamp) -> Vec<BudgetActivity> {
     let states = budgets.states(at).into_iter().map(|state| match state {
-        BudgetState::Active => true.into(),
-        BudgetState::Inactive => false.into(),
-        BudgetState::Broken => "error".into(),
+        BudgetState::Active => BudgetActivity::Known(true),
+        BudgetState::Inactive => BudgetActivity::Known(false),
+        BudgetState::Broken => BudgetActivity::Unknown(BrokenBudget::Error),
     });
     states.collect()
 }
 
-fn node(answer: &Answer<'_>, node: &JudgedNode<'_>, documents: &Documents) -> Value {
+fn node(answer: &Answer<'_>, node: &JudgedNode<'_>, documents: &Documents) -> NodeObstacle {
     let obstacle = answer.obstacle(node);
-    json!({
-        "name": node.node.name(),
-        "nodePool": node.node.pool(),
-        "candidate": node.blocker.is_none(),
-        "blockedBy": obstacle.name,
-        "message": obstacle.message,
-        "related": obstacle.places.iter().map(|place| related(place, &obstacle.message, documents)).collect::<Vec<_>>(),
-        "until": until(obstacle.until),
-    })
+    let related = obstacle.places.iter().map(|place| related(place, &obstacle.message, documents)).collect();
+    NodeObstacle {
+        name: node.node.name().to_owned(),
+        node_pool: node.node.pool().to_owned(),
+        candidate: node.blocker.is_none(),
+        blocked_by: OrEmpty(obstacle.kind),
+        message: obstacle.message,
+        related,
+        until: until(obstacle.until),
+    }
 }
 
 /// A place with its file, in the form of the related places of a finding.
@@ -133,51 +141,41 @@ fn object_of(node: Node<'_>) -> Node<'_> {
     object
 }
 
-fn method(method: &JudgedMethod) -> Value {
-    let rejected: Vec<Value> =
-        rejections_of(method).map(|(node, message)| json!({"node": node, "message": message})).collect();
-    json!({
-        "method": method.method.name(),
-        "candidates": method.candidates,
-        "commands": method.commands.iter().map(command).collect::<Vec<_>>(),
-        "rejected": rejected,
-    })
+fn method(method: &JudgedMethod) -> MethodAnswer {
+    let rejected = rejections_of(method)
+        .map(|(node, message)| RejectedNode { node: node.to_owned(), message: message.to_owned() });
+    MethodAnswer {
+        method: method.method,
+        candidates: method.candidates.clone(),
+        commands: method.commands.iter().map(command).collect(),
+        rejected: rejected.collect(),
+    }
 }
 
-fn command(command: &Command) -> Value {
-    json!({
-        "decision": command.decision.name(),
-        "candidates": command.candidates,
-        "savings": rounded(command.savings),
-        "replacements": command.replacements.iter().map(replacement).collect::<Vec<_>>(),
-    })
+fn command(command: &Command) -> CommandAnswer {
+    CommandAnswer {
+        decision: command.decision,
+        candidates: command.candidates.clone(),
+        savings: rounded(command.savings),
+        replacements: command.replacements.iter().map(replacement).collect(),
+    }
 }
 
-fn replacement(replacement: &Replacement) -> Value {
-    let cheapest = replacement.cheapest.iter().take(NAMED_TYPES);
-    let cheapest: Vec<Value> =
-        cheapest.map(|(name, price)| json!({"name": name, "price": rounded(*price)})).collect();
-    json!({
-        "nodePool": replacement.pool,
-        "instanceTypes": replacement.instance_types,
-        "cheapest": cheapest,
-        "capacityTypes": replacement.capacity_types,
-    })
+fn replacement(replacement: &Replacement) -> ReplacementNode {
+    ReplacementNode {
+        node_pool: replacement.pool.clone(),
+        instance_types: replacement.instance_types,
+        cheapest: PricedType::cheapest(&replacement.cheapest),
+        capacity_types: replacement.capacity_types.clone(),
+    }
 }
 
-/// Without the noise of sums of binary fractions.
-fn rounded(price: f64) -> f64 {
-    (price * 1e6).round() / 1e6
-}
-
-fn drain(name: &str, estimate: &DrainEstimate<'_>) -> Value {
+fn drain(name: &str, estimate: &DrainEstimate<'_>) -> NodeDrain {
     let clock = |time: Timestamp| time.to_string();
-    let because: Vec<String> =
-        estimate.because.iter().map(|reason| words::drain_reason(reason, &clock)).collect();
-    json!({
-        "node": name,
-        "longestSeconds": estimate.longest.map(Duration::seconds),
-        "never": estimate.never,
-        "because": because,
-    })
+    NodeDrain {
+        node: name.to_owned(),
+        longest_seconds: estimate.longest.map(Duration::seconds),
+        never: estimate.never,
+        because: estimate.because.iter().map(|reason| words::drain_reason(reason, &clock)).collect(),
+    }
 }

@@ -1,5 +1,6 @@
 //! The first thing that keeps a node from being disrupted.
 
+use disruption::blocked_by::BlockedBy;
 use disruption::calendar::first_change;
 use disruption::judgement::JudgedNode;
 use disruption::methods::{Method, Unfit};
@@ -11,8 +12,8 @@ use super::{Answer, words};
 /// The first thing that keeps a node from being disrupted; every field is empty without one.
 #[derive(Clone, Debug, Default)]
 pub struct Obstacle<'d> {
-    /// The name in reports, such as `pdb`.
-    pub name: &'static str,
+    /// The kind; `None` for what only a method finds.
+    pub kind: Option<BlockedBy>,
     /// Karpenter's text, or a text in its words where Karpenter says nothing.
     pub message: String,
     /// The fields that are the reason.
@@ -24,8 +25,7 @@ pub struct Obstacle<'d> {
 impl Obstacle<'_> {
     /// The meaning and the remedy; empty where nothing is known.
     pub fn advice(&self) -> &'static str {
-        let advice = words::advice(self.name);
-        if advice.is_empty() { words::remedy(&self.message) } else { advice }
+        self.kind.map_or_else(|| words::remedy(&self.message), words::advice)
     }
 }
 
@@ -35,7 +35,7 @@ impl<'d> Answer<'d> {
     pub fn obstacle(&self, node: &JudgedNode<'d>) -> Obstacle<'d> {
         if let Some(blocker) = &node.blocker {
             return Obstacle {
-                name: blocker.name(),
+                kind: Some(blocker.kind()),
                 message: blocker.message(self.release),
                 places: blocker.places(),
                 until: blocker.until(),
@@ -47,7 +47,7 @@ impl<'d> Answer<'d> {
         let considering = node.methods.iter().filter(|(_, unfit)| unfit.is_none()).map(|(method, _)| *method);
         let considering: Vec<Method> = considering.collect();
         let unfit =
-            node.methods.iter().rev().filter_map(|(_, unfit)| *unfit).find(|unfit| !unfit.name().is_empty());
+            node.methods.iter().rev().filter_map(|(_, unfit)| *unfit).find(|unfit| unfit.kind().is_some());
         match (considering.first(), unfit) {
             (None, Some(unfit)) => self.unfit(node, unfit),
             (None, None) => Obstacle::default(),
@@ -61,7 +61,7 @@ impl<'d> Answer<'d> {
         let message = words::unfit(unfit, self.release);
         let waits = matches!(unfit, Unfit::NotConsolidatable);
         let until = node.waits_until.filter(|_| waits);
-        Obstacle { name: unfit.name(), message, places: Vec::new(), until }
+        Obstacle { kind: unfit.kind(), message, places: Vec::new(), until }
     }
 
     fn budget(&self, node: &JudgedNode<'d>, method: Method) -> Option<Obstacle<'d>> {
@@ -70,7 +70,7 @@ impl<'d> Answer<'d> {
         let judged = self.judgement.methods.iter().find(|judged| judged.method == method)?;
         let is_blocked = judged.budget.get(pool.name).is_some_and(|left| *left == 0);
         is_blocked.then(|| Obstacle {
-            name: "budget",
+            kind: Some(BlockedBy::Budget),
             message: format!("No allowed disruptions for disruption reason {reason} due to blocking budget"),
             places: Vec::new(),
             until: first_change(&pool.week(self.at, reason)),

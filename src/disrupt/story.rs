@@ -47,11 +47,11 @@ pub fn state(answer: &Answer<'_>, node: &JudgedNode<'_>) -> String {
         return if acts { method.name().to_owned() } else { format!("{} later", method.name()) };
     }
     let obstacle = answer.obstacle(node);
-    match (obstacle.name, obstacle.message.as_str()) {
-        ("", "") if node.methods.iter().any(|(_, unfit)| unfit.is_none()) => "candidate".to_owned(),
-        ("", "") => "nothing to do".to_owned(),
-        ("", message) => message.to_owned(),
-        (name, message) => format!("{name}: {message}"),
+    match (obstacle.kind, obstacle.message.as_str()) {
+        (None, "") if node.methods.iter().any(|(_, unfit)| unfit.is_none()) => "candidate".to_owned(),
+        (None, "") => "nothing to do".to_owned(),
+        (None, message) => message.to_owned(),
+        (Some(kind), message) => format!("{}: {message}", kind.name()),
     }
 }
 

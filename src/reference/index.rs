@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
+use answers::catalog::CatalogEntry;
 use rule::finding::Family;
-
-use super::catalog::CatalogEntry;
 
 /// Index of rules and symptoms as Markdown, with a table for each family.
 pub fn index(entries: &[CatalogEntry]) -> String {
@@ -20,7 +19,11 @@ pub fn index(entries: &[CatalogEntry]) -> String {
         text.push_str("| rule | severity | releases | fix | problem |\n|---|---|---|---|---|\n");
         for CatalogEntry { name, severity, releases, fix, summary, .. } in members {
             let summary = summary.replace('|', "\\|");
-            let _ = writeln!(text, "| [{name}]({name}.md) | {severity} | {releases} | {fix} | {summary} |");
+            let _ = writeln!(
+                text,
+                "| [{name}]({name}.md) | {severity} | {releases} | {} | {summary} |",
+                fix.name()
+            );
         }
     }
     text

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use answers::catalog::{CatalogEntry, Enabled};
 use engine::report::{Confidence, url};
 use report::sarif::Described;
 use rule::Fixes;
@@ -10,7 +11,7 @@ use symptoms::entry::LogLevel;
 use symptoms::vocabulary::{CORRELATED, Message, Text, When, Wording};
 use symptoms::{Symptom, all};
 
-use super::catalog::{CatalogEntry, catalog};
+use super::catalog::catalog;
 use super::index::index;
 use super::rule_page::{page, sentence};
 use crate::rules::REGISTRY;
@@ -26,30 +27,28 @@ pub fn pages() -> Vec<Page> {
     std::iter::once(readme).chain(rules).chain(symptoms).collect()
 }
 
-impl CatalogEntry {
-    /// Entry of a symptom.
-    pub fn of_symptom(symptom: &Symptom) -> Self {
-        let (since, until) = symptom.releases().ends();
-        Self {
-            name: symptom.name,
-            family: Family::Symptoms,
-            severity: symptom.severity,
-            // The controller logs no message about a problem that only a correlation of messages shows.
-            caught_by: if symptom.messages.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller },
-            since,
-            until,
-            releases: symptom.releases().to_string(),
-            enabled: "default",
-            fix: Fixes::None.name(),
-            summary: symptom.summary,
-            url: url(symptom.name),
-        }
+/// Entry of a symptom.
+pub fn entry(symptom: &Symptom) -> CatalogEntry {
+    let (since, until) = symptom.releases().ends();
+    CatalogEntry {
+        name: symptom.name,
+        family: Family::Symptoms,
+        severity: symptom.severity,
+        // The controller logs no message about a problem that only a correlation of messages shows.
+        caught_by: if symptom.messages.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller },
+        since,
+        until,
+        releases: symptom.releases().to_string(),
+        enabled: Enabled::Default,
+        fix: Fixes::None,
+        summary: symptom.summary,
+        url: url(symptom.name),
     }
 }
 
 /// All rules and symptoms, sorted by family, then by name.
 pub fn with_symptoms() -> Vec<CatalogEntry> {
-    let mut symptoms: Vec<CatalogEntry> = all().map(CatalogEntry::of_symptom).collect();
+    let mut symptoms: Vec<CatalogEntry> = all().map(entry).collect();
     symptoms.sort_by_key(|entry| entry.name);
     let mut entries = catalog();
     entries.extend(symptoms);

@@ -1,59 +1,53 @@
-//! The result of a simulation as JSON.
+//! The result of a simulation as a program reads it.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use answers::simulation::{NewNode, Placed, PlacedPod, PlacementSummary, PoolObjection, SimulationAnswer};
+use answers::{FieldPlace, PricedType, SCHEMA, VERSION, rounded, sorted};
 use objects::location::Place;
 use objects::object::Object;
 use scheduling::simulation::{Placement, PoolReason, SimulatedClaim, SimulatedPod, requests_of};
-use serde_json::{Map, Value, json};
 use values::quantity::Quantity;
 
 use super::{Shown, summary, words};
-
-/// The number of instance types to name.
-const NAMED_TYPES: usize = 5;
 
 /// Resources that a node or a pod has.
 type Amounts<'d> = [(&'d str, Quantity)];
 
 /// Writes the result.
 pub fn write(out: &mut dyn Write, shown: &Shown<'_, '_>) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &report(shown))?;
+    serde_json::to_writer_pretty(&mut *out, &sorted(&answer(shown))?)?;
     writeln!(out)
 }
 
 /// The result.
-pub fn report(shown: &Shown<'_, '_>) -> Value {
+pub fn answer(shown: &Shown<'_, '_>) -> SimulationAnswer {
     let outcome = shown.outcome;
     let totals = summary::of(outcome);
-    json!({
-        "schema": 1,
-        "version": env!("CARGO_PKG_VERSION"),
-        "karpenterVersion": shown.simulation.settings().release.to_string(),
-        "verdict": words::verdict(totals),
-        "summary": {
-            "pods": totals.pods,
-            "new": totals.new,
-            "existing": totals.existing,
-            "unplaced": totals.unplaced,
-            "ignored": totals.ignored,
-            "nodeClaims": totals.claims,
-            "pricePerHour": rounded(totals.price),
+    SimulationAnswer {
+        schema: SCHEMA,
+        version: VERSION,
+        karpenter_version: shown.simulation.settings().release.to_string(),
+        verdict: words::verdict(totals),
+        summary: PlacementSummary {
+            pods: totals.pods,
+            new: totals.new,
+            existing: totals.existing,
+            unplaced: totals.unplaced,
+            ignored: totals.ignored,
+            node_claims: totals.claims,
+            price_per_hour: rounded(totals.price),
         },
-        "pods": pods(shown),
-        "nodeClaims": outcome.claims.iter().map(|one| claim(shown, one)).collect::<Vec<_>>(),
-        "assumptions": shown.assumptions,
-        "findings": shown.findings,
-    })
-}
-
-/// Without the noise of sums of binary fractions.
-fn rounded(price: f64) -> f64 {
-    (price * 1e6).round() / 1e6
+        pods: pods(shown),
+        node_claims: outcome.claims.iter().map(|one| claim(shown, one)).collect(),
+        assumptions: shown.assumptions.to_vec(),
+        findings: shown.findings.to_vec(),
+    }
 }
 
 /// The pods. The pods of a workload follow each other, so their requests are computed once.
-fn pods(shown: &Shown<'_, '_>) -> Vec<Value> {
+fn pods(shown: &Shown<'_, '_>) -> Vec<PlacedPod> {
     let release = shown.simulation.settings().release;
     let mut last = None;
     let mut all = Vec::new();
@@ -69,105 +63,88 @@ fn pods(shown: &Shown<'_, '_>) -> Vec<Value> {
     all
 }
 
-fn pod(shown: &Shown<'_, '_>, pod: &SimulatedPod<'_>, requests: &Amounts<'_>) -> Value {
+fn pod(shown: &Shown<'_, '_>, pod: &SimulatedPod<'_>, requests: &Amounts<'_>) -> PlacedPod {
     let object = pod.pod.object();
-    let mut fields = json!({
-        "namespace": pod.namespace, "name": pod.name, "workload": format!("{}/{}", object.kind(), object.name()),
-        "requests": texts(requests), "usage": {}, "placed": "no", "nodeClaim": null, "node": "", "message": "",
-        "reasons": [],
-    });
-    let mut set = |key: &str, value: Value| {
-        if let Some(fields) = fields.as_object_mut() {
-            fields.insert(key.to_owned(), value);
-        }
+    let nowhere = PlacedPod {
+        namespace: pod.namespace.to_owned(),
+        name: pod.name.clone(),
+        workload: format!("{}/{}", object.kind(), object.name()),
+        requests: texts(requests),
+        usage: BTreeMap::new(),
+        placed: Placed::No,
+        node_claim: None,
+        node: String::new(),
+        message: String::new(),
+        reasons: Vec::new(),
     };
     match &pod.placement {
         Placement::New(claim) => {
-            set("placed", "new".into());
-            set("nodeClaim", (*claim).into());
             let allocatable = shown.outcome.claims.get(*claim).map(|claim| claim.allocatable.as_slice());
-            set("usage", usage(requests, allocatable.unwrap_or_default()));
+            let usage = usage(requests, allocatable.unwrap_or_default());
+            PlacedPod { placed: Placed::New, node_claim: Some(*claim), usage, ..nowhere }
         }
         Placement::Existing(node) => {
-            set("placed", "existing".into());
-            set("node", node.name().into());
+            PlacedPod { placed: Placed::Existing, node: node.name().to_owned(), ..nowhere }
         }
-        Placement::Unplaced(unplaced) => {
-            set("message", unplaced.message.as_str().into());
-            set("reasons", unplaced.reasons.iter().map(|one| reason(pod, one)).collect());
-        }
+        Placement::Unplaced(unplaced) => PlacedPod {
+            message: unplaced.message.clone(),
+            reasons: unplaced.reasons.iter().map(|one| objection(pod, one)).collect(),
+            ..nowhere
+        },
         Placement::Ignored(message) => {
-            set("placed", "ignored".into());
-            set("message", message.as_str().into());
+            PlacedPod { placed: Placed::Ignored, message: message.clone(), ..nowhere }
         }
-        Placement::Unreported => {}
+        Placement::Unreported => nowhere,
     }
-    fields
 }
 
 /// The parts of the allocatable CPU, memory and pods that are requested.
-fn usage(requests: &Amounts<'_>, allocatable: &Amounts<'_>) -> Value {
+fn usage(requests: &Amounts<'_>, allocatable: &Amounts<'_>) -> BTreeMap<String, f64> {
     let find =
         |all: &Amounts<'_>, name: &str| all.iter().find(|(of, _)| *of == name).map(|(_, amount)| *amount);
-    let mut parts = Map::new();
-    for name in ["cpu", "memory", "pods"] {
-        let (Some(asked), Some(has)) = (find(requests, name), find(allocatable, name)) else { continue };
+    let parts = ["cpu", "memory", "pods"].into_iter().filter_map(|name| {
+        let (asked, has) = (find(requests, name)?, find(allocatable, name)?);
         let millionths = asked.nano().saturating_mul(1_000_000).checked_div(has.nano()).unwrap_or_default();
-        if let Ok(millionths) = i32::try_from(millionths) {
-            parts.insert(name.to_owned(), (f64::from(millionths) / 1e6).into());
-        }
-    }
-    Value::Object(parts)
+        Some((name.to_owned(), f64::from(i32::try_from(millionths).ok()?) / 1e6))
+    });
+    parts.collect()
 }
 
-fn texts(amounts: &Amounts<'_>) -> Map<String, Value> {
-    amounts.iter().map(|(name, amount)| ((*name).to_owned(), amount.to_string().into())).collect()
+fn texts(amounts: &Amounts<'_>) -> BTreeMap<String, String> {
+    amounts.iter().map(|(name, amount)| ((*name).to_owned(), amount.to_string())).collect()
 }
 
-fn reason(pod: &SimulatedPod<'_>, reason: &PoolReason<'_>) -> Value {
+fn objection(pod: &SimulatedPod<'_>, reason: &PoolReason<'_>) -> PoolObjection {
     let (in_pod, in_pool) = (reason.place_in_pod(pod.pod), reason.place_in_pool());
     let path = |place: Option<&Place<'_>>, object: Object<'_>| {
         place.map(|place| place.path(object.root())).unwrap_or_default()
     };
-    json!({
-        "nodePool": reason.pool.name(),
-        "reason": reason.kind.name(),
-        "message": reason.message,
-        "nearest": reason.nearest.map(|miss| words::nearest(reason.pool.name(), miss)).unwrap_or_default(),
-        "remedy": words::remedy(reason).unwrap_or_default(),
-        "podPath": path(in_pod.as_ref(), pod.pod.object()),
-        "podPlace": in_pod.as_ref().map(place),
-        "poolPath": path(in_pool.as_ref(), reason.pool),
-        "poolPlace": in_pool.as_ref().map(place),
-    })
+    PoolObjection {
+        node_pool: reason.pool.name().to_owned(),
+        reason: reason.kind,
+        message: reason.message.clone(),
+        nearest: reason.nearest.map(|miss| words::nearest(reason.pool.name(), miss)).unwrap_or_default(),
+        remedy: words::remedy(reason).unwrap_or_default(),
+        pod_path: path(in_pod.as_ref(), pod.pod.object()),
+        pod_place: in_pod.as_ref().map(FieldPlace::from),
+        pool_path: path(in_pool.as_ref(), reason.pool),
+        pool_place: in_pool.as_ref().map(FieldPlace::from),
+    }
 }
 
-/// The place of a field in its file.
-fn place(place: &Place<'_>) -> Value {
-    let (source, span) = (place.source(), place.span());
-    let (from, to) = (source.position(span.start), source.position(span.end));
-    json!({
-        "file": source.name(), "line": from.line, "column": from.column, "offset": from.offset, "endOffset": to.offset,
-    })
-}
-
-fn claim(shown: &Shown<'_, '_>, claim: &SimulatedClaim<'_>) -> Value {
+fn claim(shown: &Shown<'_, '_>, claim: &SimulatedClaim<'_>) -> NewNode {
     let pods = claim.pods.iter().filter_map(|index| shown.outcome.pods.get(*index));
-    let names: Vec<String> = pods.map(|pod| format!("{}/{}", pod.namespace, pod.name)).collect();
-    let cheapest = claim.cheapest.iter().take(NAMED_TYPES);
-    let cheapest: Vec<Value> =
-        cheapest.map(|(name, price)| json!({"name": name, "price": rounded(*price)})).collect();
-    let requirements = claim.requirements.iter().map(|(key, text)| ((*key).to_owned(), text.as_str().into()));
-    json!({
-        "nodePool": claim.pool.name(),
-        "pods": names,
-        "instanceTypes": claim.instance_types,
-        "cheapest": cheapest,
-        "zones": claim.zones,
-        "capacityTypes": claim.capacity_types,
-        "requests": texts(&claim.requests),
-        "allocatable": texts(&claim.allocatable),
-        "usage": usage(&claim.requests, &claim.allocatable),
-        "requirements": requirements.collect::<Map<_, _>>(),
-    })
+    let requirements = claim.requirements.iter().map(|(key, text)| ((*key).to_owned(), text.clone()));
+    NewNode {
+        node_pool: claim.pool.name().to_owned(),
+        pods: pods.map(|pod| format!("{}/{}", pod.namespace, pod.name)).collect(),
+        instance_types: claim.instance_types,
+        cheapest: PricedType::cheapest(&claim.cheapest),
+        zones: claim.zones.iter().map(ToString::to_string).collect(),
+        capacity_types: claim.capacity_types.iter().map(ToString::to_string).collect(),
+        requests: texts(&claim.requests),
+        allocatable: texts(&claim.allocatable),
+        usage: usage(&claim.requests, &claim.allocatable),
+        requirements: requirements.collect(),
+    }
 }

@@ -81,8 +81,8 @@ fn read_and_judge(disruption: Disruption, color: Color) -> io::Result<Status> {
         (DisruptionFormat::Json, _) => {
             let clusters = std::slice::from_ref(cluster);
             let report = check_within(&REGISTRY, clusters, settings, check.bounds.max_findings);
-            let json = json::report(&answer, files, &report.findings);
-            serde_json::to_writer_pretty(&mut out, &json)
+            let json = answers::sorted(&json::answer(&answer, files, &report.findings));
+            json.and_then(|json| serde_json::to_writer_pretty(&mut out, &json))
                 .map_err(io::Error::from)
                 .and_then(|()| writeln!(out))
         }

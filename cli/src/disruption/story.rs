@@ -60,7 +60,7 @@ fn write_obstacle(
     painter: Painter,
 ) -> io::Result<()> {
     let obstacle = answer.obstacle(node);
-    if obstacle.name.is_empty() && obstacle.message.is_empty() {
+    if obstacle.kind.is_none() && obstacle.message.is_empty() {
         return Ok(());
     }
     writeln!(out, "\n{} {}", painter.paint(BAD, "in the way:"), printable(&obstacle.message))?;

@@ -12,6 +12,7 @@ use objects::object::Object;
 use values::timestamp::Timestamp;
 
 use crate::behaviour::Behaviour;
+use crate::blocked_by::BlockedBy;
 use crate::cluster::{ClusterPod, namespace_of};
 use karpenter::labels::DO_NOT_DISRUPT;
 
@@ -47,21 +48,21 @@ pub enum Blocker<'d> {
 }
 
 impl<'d> Blocker<'d> {
-    /// The name in reports.
-    pub const fn name(&self) -> &'static str {
+    /// The kind of obstacle.
+    pub const fn kind(&self) -> BlockedBy {
         match self {
-            Self::InProgress => "in-progress",
-            Self::Unmanaged(_) => "unmanaged",
-            Self::NoNode(_) => "no-node",
-            Self::NotInitialized(_) => "not-initialized",
-            Self::Deleting(_) => "deleting",
-            Self::Nominated(_) => "nominated",
-            Self::DoNotDisrupt(_) => "do-not-disrupt",
-            Self::NoLabel(..) | Self::NoPool(..) => "no-pool",
-            Self::NoInstanceType(..) => "no-instance-type",
-            Self::PodDoNotDisrupt(..) => "pod-do-not-disrupt",
-            Self::PodBudget(..) => "pdb",
-            Self::SeveralPodBudgets(..) => "several-pdbs",
+            Self::InProgress => BlockedBy::InProgress,
+            Self::Unmanaged(_) => BlockedBy::Unmanaged,
+            Self::NoNode(_) => BlockedBy::NoNode,
+            Self::NotInitialized(_) => BlockedBy::NotInitialized,
+            Self::Deleting(_) => BlockedBy::Deleting,
+            Self::Nominated(_) => BlockedBy::Nominated,
+            Self::DoNotDisrupt(_) => BlockedBy::DoNotDisrupt,
+            Self::NoLabel(..) | Self::NoPool(..) => BlockedBy::NoPool,
+            Self::NoInstanceType(..) => BlockedBy::NoInstanceType,
+            Self::PodDoNotDisrupt(..) => BlockedBy::PodDoNotDisrupt,
+            Self::PodBudget(..) => BlockedBy::Pdb,
+            Self::SeveralPodBudgets(..) => BlockedBy::SeveralPdbs,
         }
     }
 

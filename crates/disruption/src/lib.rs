@@ -7,7 +7,7 @@
 //! | [`calendar`] | the numbers that they allow over a week |
 //! | [`options`] | facts that objects do not show: the time, the controller's settings and memory |
 //! | [`cluster`] | nodes with their NodeClaims and pods, PodDisruptionBudgets |
-//! | [`blocker`], `candidate` | the nodes that may be disrupted, and the reasons for the others |
+//! | [`blocked_by`], [`blocker`], `candidate` | the nodes that may be disrupted, and the reasons for the others |
 //! | [`methods`], `simulate`, [`balanced`] | emptiness, drift and consolidation |
 //! | `draft`, [`command`], [`validation`], [`event`] | commands and events of the methods |
 //! | [`judgement`] | all of it about a cluster |
@@ -18,6 +18,7 @@
 pub mod allowance;
 pub mod balanced;
 mod behaviour;
+pub mod blocked_by;
 pub mod blocker;
 pub mod budget;
 pub mod calendar;

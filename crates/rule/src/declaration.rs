@@ -176,7 +176,8 @@ impl Phase {
 }
 
 /// The strongest fix that a rule offers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Fixes {
     /// No fix.
     None,

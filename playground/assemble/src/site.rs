@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use karpwarden::REGISTRY;
+use karpwarden::answers::catalog::CatalogEntry;
 use karpwarden::engine::report::DOCUMENTATION;
-use karpwarden::reference::catalog::CatalogEntry;
 use karpwarden::reference::symptoms::pages;
 use karpwarden::reference::symptoms::with_symptoms;
+use karpwarden::rule::Fixes;
 use karpwarden::rule::finding::Family;
 use karpwarden::symptoms;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -119,7 +120,7 @@ fn summary(entry: &CatalogEntry, renderer: &Renderer) -> Markup {
         a.mono href={ (entry.name) ".html" } { (entry.name) }
         span.facts {
             (entry.severity)
-            @if entry.fix != "none" { ", " (entry.fix) " fix" }
+            @if entry.fix != Fixes::None { ", " (entry.fix.name()) " fix" }
         }
         (PreEscaped(renderer.article(entry.name, &sentence(entry.summary), Surface::Page)))
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use karpwarden::answers::OrEmpty;
 use karpwarden::disrupt::{Answer, PoolAnswer, Question, answer, story, words};
 use karpwarden::disruption::allowance::PoolBudgets;
 use karpwarden::disruption::calendar::{Calendar, CalendarInterval, Remark};
@@ -123,7 +124,7 @@ fn node(answer: &Answer<'_>, node: &JudgedNode<'_>) -> Value {
     json!({
         "name": name,
         "nodePool": node.node.pool(),
-        "blockedBy": obstacle.name,
+        "blockedBy": OrEmpty(obstacle.kind),
         "disrupted": answer.disrupted_by(name).is_some(),
         "state": story::state(answer, node),
         "advice": obstacle.advice(),

@@ -6,6 +6,7 @@
 
 mod disruption;
 
+use karpwarden::answers::sorted;
 use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
@@ -65,7 +66,8 @@ impl World {
             skipped: skipped(&self.files),
             findings: &[],
         };
-        Ok(json::report(&shown).to_string())
+        let json = sorted(&json::answer(&shown)).map_err(|error| error.to_string())?;
+        Ok(json.to_string())
     }
 
     /// Returns the number of instance types that each requirement of a NodePool leaves:

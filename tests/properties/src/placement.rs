@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use karpwarden::answers::sorted;
 use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::disrupt::{Question, answer, json as disruption, story, words};
 use karpwarden::manifest::tree::Node;
@@ -9,6 +10,7 @@ use karpwarden::objects::object::Object;
 use karpwarden::scheduling::simulation::Simulation;
 use karpwarden::simulate::{Choices, Options, Shown, json as simulation, skipped};
 use karpwarden::values::timestamp::Timestamp;
+use serde_json::Value;
 
 use crate::input::Input;
 
@@ -24,14 +26,14 @@ pub fn assert_simulation(text: &str) {
     with_objects(&input, |objects, options| {
         let simulation = Simulation::new(options.settings, objects);
         let outcome = simulation.run(objects);
-        let report = simulation::report(&Shown {
+        let report = sorted(&simulation::answer(&Shown {
             outcome: &outcome,
             simulation: &simulation,
             assumptions: &options.assumptions,
             skipped: skipped(input.files()),
             findings: &[],
-        });
-        assert!(report.is_object(), "{report}");
+        }));
+        assert!(report.as_ref().is_ok_and(Value::is_object), "{report:?}");
     });
 }
 
@@ -48,7 +50,8 @@ pub fn assert_disruption(text: &str) {
             alone: None,
         };
         let answer = answer(&question, options.settings, objects);
-        assert!(disruption::report(&answer, input.files(), &[]).is_object());
+        let report = sorted(&disruption::answer(&answer, input.files(), &[]));
+        assert!(report.as_ref().is_ok_and(Value::is_object), "{report:?}");
         assert!(!story::verdict(&answer).is_empty());
         for pool in &answer.pools {
             let _ = answer.weeks(pool);

@@ -7,6 +7,7 @@ use values::duration::NillableDuration;
 
 use super::Method;
 use crate::behaviour::Behaviour;
+use crate::blocked_by::BlockedBy;
 use crate::candidate::Candidate;
 use crate::cluster::{ZONE, consolidate_after, consolidation_policy};
 
@@ -38,15 +39,15 @@ pub enum Unfit<'d> {
 }
 
 impl Unfit<'_> {
-    /// The name in reports; empty for reasons that only say that another method is meant.
-    pub const fn name(&self) -> &'static str {
+    /// The kind of obstacle; `None` for reasons that only say that another method is meant.
+    pub const fn kind(&self) -> Option<BlockedBy> {
         match self {
-            Self::Static => "static",
-            Self::UnknownType(_) | Self::NoLabel(_) => "no-instance-type",
-            Self::Disabled(_) | Self::NotConsolidatable => "consolidate-after",
-            Self::Policy(_) => "policy",
-            Self::BufferPods(_) => "condition",
-            Self::NotStatic | Self::NotEmpty | Self::Empty | Self::NotDrifted => "",
+            Self::Static => Some(BlockedBy::Static),
+            Self::UnknownType(_) | Self::NoLabel(_) => Some(BlockedBy::NoInstanceType),
+            Self::Disabled(_) | Self::NotConsolidatable => Some(BlockedBy::ConsolidateAfter),
+            Self::Policy(_) => Some(BlockedBy::Policy),
+            Self::BufferPods(_) => Some(BlockedBy::Condition),
+            Self::NotStatic | Self::NotEmpty | Self::Empty | Self::NotDrifted => None,
         }
     }
 

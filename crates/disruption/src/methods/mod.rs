@@ -25,6 +25,7 @@ use crate::quota::Quota;
 
 /// Method of disruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Method {
     /// Deletes empty nodes.
     Emptiness,

@@ -84,7 +84,7 @@ fn ask<T>(
 
 fn message(judged: &JudgedNode<'_>, release: &str) -> String {
     let blocker = judged.blocker.as_ref().unwrap();
-    format!("{}: {}", blocker.name(), blocker.message(Release::parse(release).unwrap()))
+    format!("{}: {}", blocker.kind().name(), blocker.message(Release::parse(release).unwrap()))
 }
 
 #[test]

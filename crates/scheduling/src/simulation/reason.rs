@@ -16,6 +16,7 @@ use values::quantity::Quantity;
 
 /// Kind of a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub enum ReasonKind {
     /// The pod does not tolerate a taint.
     Taint,

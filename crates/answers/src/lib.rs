@@ -1,0 +1,54 @@
+//! Answers: what a program reads, as types.
+//!
+//! Every key of a JSON answer is a field here, with its documentation. The crate holds no logic: front ends build the
+//! answers and print them.
+
+pub mod catalog;
+pub mod disruption;
+mod or_empty;
+mod place;
+pub mod simulation;
+mod time;
+
+use serde::Serialize;
+use serde_json::Value;
+
+pub use or_empty::OrEmpty;
+pub use place::FieldPlace;
+pub use time::DateTime;
+
+/// Version of the shape of all answers.
+pub const SCHEMA: u8 = 1;
+
+/// Version of Karpwarden.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Number of instance types that an answer names for a node.
+pub const MAX_NAMED_TYPES: usize = 5;
+
+/// Returns an answer as JSON whose keys are sorted.
+pub fn sorted(answer: &impl Serialize) -> serde_json::Result<Value> {
+    serde_json::to_value(answer)
+}
+
+/// Instance type with its price.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PricedType {
+    /// Name of the instance type.
+    pub name: String,
+    /// USD per hour.
+    pub price: f64,
+}
+
+impl PricedType {
+    /// The first of the cheapest instance types.
+    pub fn cheapest<'t, N: ToString + 't>(types: impl IntoIterator<Item = &'t (N, f64)>) -> Vec<Self> {
+        let named = types.into_iter().take(MAX_NAMED_TYPES);
+        named.map(|(name, price)| Self { name: name.to_string(), price: rounded(*price) }).collect()
+    }
+}
+
+/// Rounds a price, to drop the noise of sums of binary fractions.
+pub fn rounded(price: f64) -> f64 {
+    (price * 1e6).round() / 1e6
+}

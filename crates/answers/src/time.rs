@@ -1,0 +1,14 @@
+//! Times.
+
+use serde::Serialize;
+use values::timestamp::Timestamp;
+
+/// Time in UTC, such as `2026-03-11T10:30:00Z`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DateTime(String);
+
+impl From<Timestamp> for DateTime {
+    fn from(time: Timestamp) -> Self {
+        Self(time.to_string())
+    }
+}
