@@ -33,7 +33,7 @@ pub use engine;
 pub use karpenter;
 pub use manifest;
 pub use objects;
-pub use report;
+pub use render;
 pub use rules::REGISTRY;
 #[cfg(feature = "symptoms")]
 pub use rules::REGISTRY_WITH_SYMPTOMS;

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use engine::report::{Report, ReportedFinding};
-use report::fingerprint::fingerprints_of;
+use render::fingerprint::fingerprints_of;
 use serde::{Deserialize, Serialize};
 
 use super::input::Base;

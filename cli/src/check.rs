@@ -8,7 +8,7 @@ use engine::report::Report;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::rules::documentation;
 use manifest::parallel;
-use report::{github, human, junit, markdown, sarif};
+use render::{github, human, junit, markdown, sarif};
 use rule::settings::Target;
 
 use super::arguments::{Check, Color, Format, InputFlags};

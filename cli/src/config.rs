@@ -8,7 +8,7 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{Document, File};
-use report::human;
+use render::human;
 use rule::settings::{Date, RuleLevel, Selector, Settings, Target, is_near_config_file, kubernetes_minor};
 use values::calendar::Day;
 

@@ -8,7 +8,7 @@ use engine::story::Story;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::symptoms::described;
 use karpwarden::rules::documentation;
-use report::{github, human, junit, markdown, sarif};
+use render::{github, human, junit, markdown, sarif};
 use symptoms::{BINARY, Diagnosed, Reading};
 
 use super::arguments::{Check, ChoiceFlags, Color, Diagnose, FixFlags, Format, OutputFlags};

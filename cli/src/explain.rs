@@ -7,7 +7,7 @@ use engine::report::{DOCUMENTATION, url};
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::page;
 use karpwarden::reference::symptoms::{page_of_symptom, with_symptoms};
-use report::human;
+use render::human;
 use rule::finding::Family;
 use values::spelling::did_you_mean;
 

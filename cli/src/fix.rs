@@ -10,7 +10,7 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use manifest::Encoding;
 use manifest::limits::Limits;
 use manifest::source::Source;
-use report::human;
+use render::human;
 use rule::settings::Settings;
 use similar::TextDiff;
 

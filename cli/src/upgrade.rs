@@ -5,7 +5,7 @@ use std::io;
 
 use karpenter::release::{NearestRelease, Release};
 use karpenter::upgrade_path::UpgradePath;
-use report::human::printable;
+use render::human::printable;
 use rule::settings::Target;
 
 use super::arguments::{Check, Color, FixFlags, TargetFlags, Upgrade};

@@ -21,7 +21,7 @@ use karpwarden::karpenter::release::Release;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Source;
 use karpwarden::reference::catalog::catalog;
-use karpwarden::report::sarif;
+use karpwarden::render::sarif;
 use karpwarden::rule::Rule;
 use karpwarden::rule::settings::Target;
 use serde_json::{Value as Json, json};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use report::words::caught_by;
+use render::words::caught_by;
 use rule::{Fixes, Rule};
 
 use crate::rules::documentation;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use answers::catalog::{CatalogEntry, Enabled};
 use engine::report::{Confidence, url};
-use report::sarif::Described;
+use render::sarif::Described;
 use rule::Fixes;
 use rule::finding::{CaughtBy, Family};
 use symptoms::entry::LogLevel;

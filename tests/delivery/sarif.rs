@@ -8,7 +8,7 @@ use std::fs;
 use karpwarden::cluster::Cluster;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
-use karpwarden::report::sarif::sarif;
+use karpwarden::render::sarif::sarif;
 use karpwarden::rule::settings::{Settings, Target};
 use karpwarden::{REGISTRY, rules};
 use karpwarden_generate::home;

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use karpwarden::{REGISTRY, check};
 use manifest::File;
 use manifest::limits::Limits;
-use report::human::{Options, write};
+use render::human::{Options, write};
 use rule::settings::{Selector, Settings};
 
 const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\n  namespace: b\nspec:\n  \

@@ -11,7 +11,7 @@ use karpenter::release::Release;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use manifest::FileKind;
 use manifest::limits::Limits;
-use report::human;
+use render::human;
 use rule::finding::Severity;
 use rule::settings::Settings;
 use symptoms::{Diagnosed, Reading};

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use disruption::judgement::JudgedNode;
 use karpwarden::disrupt::{Answer, story, words};
-use report::human::printable;
+use render::human::printable;
 
 use super::clock::Clock;
 use super::painter::{BAD, BOLD, GOOD, Painter};

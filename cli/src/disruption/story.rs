@@ -9,7 +9,7 @@ use karpenter::labels::DO_NOT_DISRUPT;
 use karpwarden::disrupt::{Answer, story, words};
 use manifest::tree::Node;
 use objects::location::Place;
-use report::human::printable;
+use render::human::printable;
 
 use super::clock::Clock;
 use super::painter::{BAD, BOLD, GOOD, Painter};

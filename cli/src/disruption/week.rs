@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use disruption::allowance::{Allowance, PoolBudgets};
 use disruption::calendar::{Calendar, CalendarInterval, WEEK};
 use karpwarden::disrupt::{Answer, PoolAnswer, SharedWeek, words};
-use report::human::printable;
+use render::human::printable;
 
 use super::clock::Clock;
 use super::painter::{BAD, BOLD, Painter, WARN};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use objects::location::Place;
-use report::human;
+use render::human;
 use scheduling::simulation::{Outcome, Placement, PoolReason, SimulatedClaim, SimulatedPod};
 use values::quantity::Quantity;
 

@@ -116,7 +116,7 @@ pub(super) fn report_unreadable(files: &[File], color: Color) -> bool {
         for document in &file.documents {
             if let Document::Unreadable { message, .. } = document {
                 let name = file.source.name();
-                terminal::error(color, &report::human::printable(&format!("`{name}`: {message}")));
+                terminal::error(color, &render::human::printable(&format!("`{name}`: {message}")));
                 found = true;
             }
         }

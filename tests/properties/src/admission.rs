@@ -5,7 +5,7 @@ use karpwarden::manifest::File;
 use karpwarden::rule::settings::Settings;
 use karpwarden_policy::admission::{validate, validate_settings};
 use karpwarden_policy::host::Host;
-use report::human::problem;
+use render::human::problem;
 use serde_json::{Map, Value};
 
 use crate::formats::assert_printable;

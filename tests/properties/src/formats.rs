@@ -3,8 +3,8 @@
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::cluster::Cluster;
 use karpwarden::engine::report::Report;
-use report::human::{self, Options};
-use report::{github, junit, markdown, sarif};
+use render::human::{self, Options};
+use render::{github, junit, markdown, sarif};
 use serde_json::Value;
 
 /// Widths of a terminal.

@@ -7,7 +7,7 @@ use karpwarden::engine::report::Report;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::rule::settings::{Selector, Settings};
-use report::{github, human, junit, markdown, sarif};
+use render::{github, human, junit, markdown, sarif};
 use wapc_guest::{CallResult, register_function};
 
 /// Registers the functions that the host calls.

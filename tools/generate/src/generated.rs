@@ -8,7 +8,7 @@ mod questions;
 mod screenshot;
 mod sessions;
 
-use karpwarden::report::schema;
+use karpwarden::render::schema;
 use serde_json::Value;
 
 use crate::home;
