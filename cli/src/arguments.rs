@@ -13,7 +13,6 @@ use rule::finding::Severity;
 use super::collect::Collect;
 use super::disruption::Disruption;
 use super::simulate::Simulate;
-use super::story::StoryFlags;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -263,21 +262,8 @@ pub(crate) struct TargetFlags {
     #[arg(long, value_name = "RELEASE")]
     pub(crate) karpenter_version: Option<String>,
 
-    /// Kubernetes version of the cluster, such as 1.33, for the rules that depend on it.
-    #[arg(long, value_name = "VERSION")]
-    pub(crate) kubernetes_version: Option<String>,
-
-    /// Name of the cluster.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) cluster_name: Option<String>,
-
-    /// The input contains every NodePool and EC2NodeClass of the cluster, so an absent one does not exist.
-    #[arg(long)]
-    pub(crate) complete: bool,
-
-    /// Refuse a Karpenter release that this version does not know, instead of checking the nearest known one.
-    #[arg(long)]
-    pub(crate) strict_release: bool,
+    #[command(flatten)]
+    pub(crate) facts: FactFlags,
 }
 
 #[derive(Args, Debug)]
@@ -341,7 +327,7 @@ pub(crate) struct OutputFlags {
     pub(crate) quiet: bool,
 }
 
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct FixFlags {
     /// Apply the safe fixes to the files; the fixed text of standard input goes to standard output.
@@ -367,6 +353,43 @@ pub(crate) enum Format {
     Junit,
     /// A checklist for a pull request
     Markdown,
+}
+
+/// Object of a story, and its form.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Story of one object")]
+pub(crate) struct StoryFlags {
+    /// Tell what happened to this Node or NodeClaim, instead of the diagnoses.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["pod", "nodepool"])]
+    pub(crate) node: Option<String>,
+
+    /// Tell what happened to this pod and its node.
+    #[arg(long, value_name = "NAMESPACE/NAME", value_parser = pod_name, conflicts_with = "nodepool")]
+    pub(crate) pod: Option<String>,
+
+    /// Tell what happened to this NodePool and its nodes.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) nodepool: Option<String>,
+
+    /// Print one row for each NodeClaim of the object, or for all NodeClaims [default: table].
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
+    pub(crate) timeline: Option<TimelineForm>,
+}
+
+/// Form of a timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TimelineForm {
+    /// Aligned columns
+    Table,
+    /// Comma-separated values, with full times and all pods
+    Csv,
+}
+
+fn pod_name(text: &str) -> Result<String, String> {
+    let is_qualified = text
+        .split_once('/')
+        .is_some_and(|(namespace, name)| !namespace.is_empty() && !name.is_empty() && !name.contains('/'));
+    if is_qualified { Ok(text.to_owned()) } else { Err("write NAMESPACE/NAME".to_owned()) }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -480,5 +503,13 @@ mod tests {
     fn default_size_of_a_file_is_the_default_bound() {
         assert_eq!(super::file_size("64MiB"), Ok(manifest::limits::Limits::DEFAULT.file_bytes));
         assert!(super::file_size("0").is_err() && super::file_size("4GiB").is_err());
+    }
+
+    #[test]
+    fn accepts_pods_with_a_namespace() {
+        assert!(super::pod_name("shop/web-0").is_ok());
+        for text in ["web-0", "/web-0", "shop/", "a/b/c", ""] {
+            assert!(super::pod_name(text).is_err(), "{text}");
+        }
     }
 }

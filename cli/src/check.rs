@@ -9,13 +9,13 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::rules::documentation;
 use manifest::parallel;
 use render::{github, human, junit, markdown, sarif};
-use rule::settings::Target;
 
-use super::arguments::{Check, Color, Format, InputFlags};
+use super::arguments::{Color, Format};
 use super::baseline::{self, Baseline};
 use super::config::{self, Config};
 use super::fix::{self, Fixed, Origin};
 use super::input::{self, ClusterInputs, Input, Loaded, Patterns, Wanted};
+use super::options::{BaselineUse, CheckOptions, Fixing, InputOptions};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
 use super::status::Status;
@@ -24,19 +24,11 @@ use super::{terminal, unused};
 /// Stack of the threads that parse and check. The largest value of `--max-depth` needs this much.
 pub(super) const STACK: usize = 64 << 20;
 
-pub(crate) fn run(check: &Check, color: Color) -> io::Result<Status> {
-    run_against(check, None, color)
-}
-
-/// Runs a check. `target` takes precedence over the releases of the flags and of the config file, and comes with its remarks.
-pub(crate) fn run_against(
-    check: &Check,
-    target: Option<(Target, Vec<String>)>,
-    color: Color,
-) -> io::Result<Status> {
-    let Some((config, excluded, baseline)) = prepared(check, target, color) else { return Ok(Status::Usage) };
-    let mut clusters = input::by_cluster(check, config.path.as_deref(), &excluded, Wanted::Manifests);
-    if check.choice.force_exclude {
+pub(crate) fn run(options: &CheckOptions, color: Color) -> io::Result<Status> {
+    let Some((config, excluded, baseline)) = prepared(options, color) else { return Ok(Status::Usage) };
+    let own = options.baseline.as_ref().map(BaselineUse::path);
+    let mut clusters = input::by_cluster(&options.input, &config, own, &excluded, Wanted::Manifests);
+    if options.force_exclude {
         // Hooks name every file, so a name does not show that the file is about Karpenter.
         for input in clusters.iter_mut().flat_map(|cluster| &mut cluster.inputs) {
             input.is_named &= input.path().is_none();
@@ -48,69 +40,65 @@ pub(crate) fn run_against(
             cluster.inputs.retain(|input| !is_excluded(input));
         }
         if named > 0 && input::count(&clusters) == 0 {
-            if !check.output.quiet {
+            if !options.report.quiet {
                 terminal::note(color, "nothing to check: every file is excluded");
             }
-            print_empty(check, color, &config)?;
+            print_empty(options, color, &config)?;
             return Ok(Status::Clean);
         }
     }
     let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color);
     let Some(config) = config else { return Ok(Status::Usage) };
     if input::count(&clusters) == 0 {
-        terminal::error(color, no_input(check));
-        print_empty(check, color, &config)?;
+        terminal::error(color, no_input(&options.input));
+        print_empty(options, color, &config)?;
         return Ok(Status::NoInput);
     }
     let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build().map_err(io::Error::other)?;
-    let run = Run { check, color, config: &config, baseline: baseline.as_ref() };
+    let run = Run { options, color, config: &config, baseline: baseline.as_ref() };
     pool.install(|| run.check_inputs(&clusters))
 }
 
 /// Prints a report without findings in the formats for programs, which parse the output whatever the exit status is.
-fn print_empty(check: &Check, color: Color, config: &Config) -> io::Result<()> {
-    if check.output.format == Format::Human && check.output.output.is_none() {
+fn print_empty(options: &CheckOptions, color: Color, config: &Config) -> io::Result<()> {
+    if options.report.format == Format::Human && options.report.file.is_none() {
         return Ok(());
     }
-    let run = Run { check, color, config, baseline: None };
+    let run = Run { options, color, config, baseline: None };
     output::unless_closed(run.print(&Report::new(&config.settings), &[], Stream::Stdout))
 }
 
 /// Reads the settings, the excluded paths and the baseline. Prints every error.
-fn prepared(
-    check: &Check,
-    target: Option<(Target, Vec<String>)>,
-    color: Color,
-) -> Option<(Config, Patterns, Option<Baseline>)> {
-    let config = config::read_for(check, target, color)?;
-    if check.fixing.diff && check.output.format != Format::Human {
+fn prepared(options: &CheckOptions, color: Color) -> Option<(Config, Patterns, Option<Baseline>)> {
+    let config = config::read(&options.settings, &options.input, color)?;
+    if options.fixing == Some(Fixing::Diff) && options.report.format != Format::Human {
         terminal::error(color, "`--diff` prints a diff and cannot be combined with `--format`");
         return None;
     }
-    if check.statistics && !matches!(check.output.format, Format::Human | Format::Json) {
+    if options.statistics && !matches!(options.report.format, Format::Human | Format::Json) {
         terminal::error(color, "`--statistics` needs `--format human` or `--format json`");
         return None;
     }
-    let excluded =
-        Patterns::new(config.path.as_deref(), &config.settings.exclude, &check.choice.exclude, color)?;
-    let baseline =
-        check.choice.baseline.as_deref().map(|path| Baseline::read(path, config.base.clone())).transpose();
-    let baseline = baseline.map_err(|message| terminal::error(color, &message)).ok()?;
+    let excluded = config.excluded(&options.input, color)?;
+    let baseline = match &options.baseline {
+        Some(BaselineUse::Read(path)) => Some(Baseline::read(path, config.base.clone())),
+        _ => None,
+    };
+    let baseline = baseline.transpose().map_err(|message| terminal::error(color, &message)).ok()?;
     Some((config, excluded, baseline))
 }
 
-fn no_input(check: &Check) -> &'static str {
-    let input = &check.input;
-    if input.paths.is_empty() && input.cluster.is_empty() && input.helm_values.is_empty() {
+fn no_input(input: &InputOptions) -> &'static str {
+    if input.paths.is_empty() && input.clusters.is_empty() && input.helm_values.is_empty() {
         "nothing to check: name files or folders, or `-` for standard input"
     } else {
         "nothing to check: found no .yaml, .yml, .json or .jsonl files"
     }
 }
 
-/// Flags and settings of a run.
+/// Options and settings of a run.
 struct Run<'r> {
-    check: &'r Check,
+    options: &'r CheckOptions,
     color: Color,
     config: &'r Config,
     baseline: Option<&'r Baseline>,
@@ -118,9 +106,9 @@ struct Run<'r> {
 
 impl Run<'_> {
     fn check_inputs(&self, inputs: &[ClusterInputs]) -> io::Result<Status> {
-        let progress = Progress::new(input::count(inputs), Unit::Files, self.check.output.quiet);
+        let progress = Progress::new(input::count(inputs), Unit::Files, self.options.report.quiet);
         let (clusters, origins) = self.load(inputs, &progress);
-        if self.check.fixing.diff {
+        if self.options.fixing == Some(Fixing::Diff) {
             return self.show_diff(clusters, &origins, progress);
         }
         self.report(clusters, &origins, progress)
@@ -128,7 +116,7 @@ impl Run<'_> {
 
     /// Reads and parses the inputs.
     fn load(&self, inputs: &[ClusterInputs], progress: &Progress) -> (Vec<Cluster>, Vec<Origin>) {
-        let limits = self.check.bounds.limits();
+        let limits = self.options.input.limits;
         let mut origins = Vec::new();
         let mut clusters = Vec::new();
         for ClusterInputs { cluster, inputs } in inputs {
@@ -150,20 +138,23 @@ impl Run<'_> {
 
     /// Checks the clusters. Also returns the number of baseline entries that match no finding.
     fn checked(&self, clusters: &[Cluster]) -> (Report, usize) {
-        let Check { choice, bounds, .. } = self.check;
         // A baseline has every finding, so that the next run has no new one.
-        let is_bounded = choice.write_baseline.is_none() && self.baseline.is_none();
-        let bound = if is_bounded { bounds.max_findings } else { usize::MAX };
+        let is_bounded = self.options.baseline.is_none();
+        let bound = if is_bounded { self.options.report.max_findings } else { usize::MAX };
         let mut report = check_within(&REGISTRY, clusters, &self.config.settings, bound);
         let names = clusters.iter().flat_map(|cluster| &cluster.files).map(|file| file.source.name());
         let unmatched = self.baseline.map_or(0, |baseline| baseline.apply(&mut report, names));
         // Rules that do not run find nothing.
-        let is_narrowed = !(choice.select.is_empty() && choice.ignore.is_empty());
-        (report, if is_narrowed { 0 } else { unmatched })
+        (report, if self.options.settings.is_selection() { 0 } else { unmatched })
     }
 
     fn fixed(&self, clusters: &mut [Cluster], origins: &[Origin]) -> Fixed {
-        fix::apply(clusters, origins, &self.config.settings, &self.check.bounds.limits())
+        fix::apply(clusters, origins, &self.config.settings, &self.options.input.limits)
+    }
+
+    /// Whether the fixes change the files.
+    fn fixes(&self) -> bool {
+        self.options.fixing == Some(Fixing::Apply)
     }
 
     /// Prints the report to standard error and the changes of `--fix` to standard output.
@@ -174,14 +165,14 @@ impl Run<'_> {
         progress: Progress,
     ) -> io::Result<Status> {
         let (mut before, _) = self.checked(&clusters);
-        before.truncate(self.check.bounds.max_findings);
+        before.truncate(self.options.report.max_findings);
         drop(progress);
         let is_empty = self.refuses_empty(&clusters, origins);
         output::unless_closed(self.print(&before, &clusters, Stream::Stderr))?;
         let fixed = self.fixed(&mut clusters, origins);
         fixed.note_skipped(self.color);
         output::unless_closed(fixed.print_diff(self.color))?;
-        Ok(output::status_after(&before, &self.check.output, is_empty))
+        Ok(output::status_after(&before, &self.options.report, is_empty))
     }
 
     /// Applies the fixes if `--fix` is given, writes the baseline if `--write-baseline` is given, and prints the report.
@@ -191,20 +182,20 @@ impl Run<'_> {
         origins: &[Origin],
         progress: Progress,
     ) -> io::Result<Status> {
-        let fixed = self.check.fixing.fix.then(|| self.fixed(&mut clusters, origins));
+        let fixed = self.fixes().then(|| self.fixed(&mut clusters, origins));
         let (mut after, unmatched) = self.checked(&clusters);
         drop(progress);
         let is_empty = self.refuses_empty(&clusters, origins);
-        let unused = unused::remarks(self.check, self.config, &after);
+        let unused = unused::remarks(self.options, self.config, &after);
         for remark in &unused {
             self.note(remark);
         }
         after.notes.extend(unused);
-        if let Some(path) = &self.check.choice.write_baseline {
+        if let Some(BaselineUse::Write(path)) = &self.options.baseline {
             let count = baseline::write(path, &mut after, self.config.base.clone())?;
             self.note(&format!("wrote {} to `{}`", counted(count, "finding"), path.display()));
         }
-        after.truncate(self.check.bounds.max_findings);
+        after.truncate(self.options.report.max_findings);
         match unmatched {
             0 => {}
             1 => self.note("1 baseline entry no longer matches; regenerate it with `--write-baseline`"),
@@ -212,7 +203,7 @@ impl Run<'_> {
                 "{more} baseline entries no longer match; regenerate it with `--write-baseline`"
             )),
         }
-        let is_stdin_fixed = self.check.fixing.fix && reads_stdin(&self.check.input);
+        let is_stdin_fixed = self.fixes() && self.options.input.reads_stdin();
         let stream = if is_stdin_fixed { Stream::Stderr } else { Stream::Stdout };
         if let Some(fixed) = &fixed {
             let files = fixed.write()?;
@@ -222,17 +213,17 @@ impl Run<'_> {
                 self.note(&format!("fixed {findings} in {}", counted(files, "file")));
             }
         }
-        if self.check.statistics {
+        if self.options.statistics {
             after.count_rules();
         }
         output::unless_closed(self.print(&after, &clusters, stream))?;
-        Ok(output::status_after(&after, &self.check.output, is_empty))
+        Ok(output::status_after(&after, &self.options.report, is_empty))
     }
 
     /// Whether standard input is empty although the command line does not allow that. Prints an error if so.
     fn refuses_empty(&self, clusters: &[Cluster], origins: &[Origin]) -> bool {
         let mut files = clusters.iter().flat_map(|cluster| &cluster.files).zip(origins);
-        let is_empty = !self.check.input.allow_empty
+        let is_empty = !self.options.input.allow_empty
             && files.any(|(file, origin)| origin.is_stdin && file.documents.is_empty());
         if is_empty {
             terminal::error(self.color, output::EMPTY);
@@ -241,9 +232,9 @@ impl Run<'_> {
     }
 
     fn print(&self, report: &Report, clusters: &[Cluster], stream: Stream) -> io::Result<()> {
-        let flags = &self.check.output;
-        let (mut out, styled) = output::open(flags, stream, self.color)?;
-        match flags.format {
+        let options = &self.options.report;
+        let (mut out, styled) = output::open(options.file.as_deref(), stream, self.color)?;
+        match options.format {
             Format::Json => writeln!(out, "{}", report.to_json())?,
             Format::Sarif => writeln!(out, "{}", sarif::sarif(&REGISTRY, report, clusters, documentation))?,
             Format::Github => out.write_all(github::github(report).as_bytes())?,
@@ -253,24 +244,24 @@ impl Run<'_> {
             }
             Format::Markdown => out.write_all(markdown::markdown(report, clusters).as_bytes())?,
             Format::Human => {
-                let width = terminal::columns().filter(|_| flags.output.is_none());
-                let options = human::Options { color: styled, quiet: flags.quiet, width };
-                human::write(&mut out, report, clusters, options)?;
+                let width = terminal::columns().filter(|_| options.file.is_none());
+                let style = human::Options { color: styled, quiet: options.quiet, width };
+                human::write(&mut out, report, clusters, style)?;
             }
         }
         out.flush()?;
         // GitHub shows annotations outside the log of the job, and a file is not in the log either. Without a summary the
         // log would be empty.
-        if flags.output.is_some() || flags.format == Format::Github {
+        if options.file.is_some() || options.format == Format::Github {
             self.note(&human::summary(report));
         }
-        output::note_truncation(report, self.check.bounds.max_findings, self.color);
+        output::note_truncation(report, self.options.report.max_findings, self.color);
         Ok(())
     }
 
     /// Prints a note to standard error, unless `--quiet` is given.
     fn note(&self, message: &str) {
-        if !self.check.output.quiet {
+        if !self.options.report.quiet {
             terminal::note(self.color, message);
         }
     }
@@ -279,8 +270,4 @@ impl Run<'_> {
 /// Number with a noun, such as `1 file` or `2 files`.
 fn counted(number: usize, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
-}
-
-fn reads_stdin(input: &InputFlags) -> bool {
-    input.paths.iter().chain(&input.helm_values).any(|path| path.as_os_str() == "-")
 }

@@ -9,11 +9,12 @@ use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{Document, File};
 use render::human;
-use rule::settings::{Date, RuleLevel, Selector, Settings, Target, is_near_config_file, kubernetes_minor};
+use rule::settings::{Date, RuleLevel, Selector, Settings, is_near_config_file};
 use values::calendar::Day;
 
-use super::arguments::{Check, Color};
+use super::arguments::Color;
 use super::input::{Base, Input, Patterns, read_error};
+use super::options::{ConfigSource, InputOptions, SettingsOptions};
 use super::terminal;
 
 pub(super) use rule::settings::CONFIG_FILE as FILE;
@@ -28,6 +29,11 @@ pub(crate) struct Config {
 }
 
 impl Config {
+    /// Paths that the config file and the options exclude. Prints an error for each invalid pattern.
+    pub(crate) fn excluded(&self, input: &InputOptions, color: Color) -> Option<Patterns> {
+        Patterns::new(self.path.as_deref(), &self.settings.exclude, &input.exclude, color)
+    }
+
     /// Resolves the path patterns of each override to input files. Prints an error for each invalid pattern.
     pub(crate) fn for_files<'i>(
         mut self,
@@ -46,24 +52,12 @@ impl Config {
 }
 
 /// Reads the settings of a run. Prints every error.
-pub(crate) fn read(check: &Check, color: Color) -> Option<Config> {
-    read_for(check, None, color)
-}
-
-/// Reads the settings of a run. `target` takes precedence over the releases of the flags and of the config file, and comes with
-/// its remarks. Prints every error.
-pub(crate) fn read_for(check: &Check, target: Option<(Target, Vec<String>)>, color: Color) -> Option<Config> {
-    let path = check.choice.config.clone().or_else(|| nearest(check, color));
-    read_from(path, check, target, color)
-}
-
-/// Reads the settings of a run from a config file, or from the flags alone. Prints every error.
-pub(crate) fn read_from(
-    path: Option<PathBuf>,
-    check: &Check,
-    target: Option<(Target, Vec<String>)>,
-    color: Color,
-) -> Option<Config> {
+pub(crate) fn read(options: &SettingsOptions, input: &InputOptions, color: Color) -> Option<Config> {
+    let path = match &options.config {
+        ConfigSource::Nearest => nearest(options.quiet, color),
+        ConfigSource::At(path) => Some(path.clone()),
+        ConfigSource::None => None,
+    };
     let mut is_valid = true;
     let mut settings = match &path {
         None => Settings::default(),
@@ -72,36 +66,32 @@ pub(crate) fn read_from(
             Settings::default()
         }),
     };
-    for problem in apply(check, &mut settings) {
-        terminal::error(color, &human::printable(&problem));
+    for problem in &options.problems {
+        terminal::error(color, &human::printable(problem));
         is_valid = false;
     }
-    if let Some((target, remarks)) = target {
-        settings.karpenter = target;
-        settings.unknown_releases = remarks;
-        settings.overrides.iter_mut().for_each(|one| one.karpenter = None);
-    }
+    apply(options, &mut settings);
     for remark in &settings.unknown_releases {
         let remark = human::printable(remark);
-        if check.target.strict_release {
+        if options.strict_release {
             terminal::error(color, &format!("{remark}; `--strict-release` refuses it"));
             is_valid = false;
-        } else if !check.output.quiet {
+        } else if !options.quiet {
             terminal::note(color, &remark);
         }
     }
     settings.today = today();
-    let base = Base::of_run(check, path.as_deref());
+    let base = Base::of_run(input, path.as_deref());
     is_valid.then_some(Config { settings, path, base })
 }
 
 /// Finds the config file in the working directory or in the nearest parent folder. Prints a note for each file in these
 /// folders that is meant to be the config file, but has another name.
-fn nearest(check: &Check, color: Color) -> Option<PathBuf> {
+fn nearest(quiet: bool, color: Color) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let found = here.ancestors().enumerate().find(|(_, folder)| folder.join(FILE).is_file());
     let searched = found.map_or(usize::MAX, |(above, _)| above + 1);
-    for folder in here.ancestors().take(searched).filter(|_| !check.output.quiet) {
+    for folder in here.ancestors().take(searched).filter(|_| !quiet) {
         for name in near_names(folder) {
             let path = human::printable(&Base::here().name(&folder.join(name)));
             terminal::note(color, &format!("`{path}` is not read: the name of the config file is `{FILE}`"));
@@ -157,61 +147,27 @@ fn show_error(source: &Source, span: Span, message: &str, color: Color) {
     let _ = writeln!(stream, "{text}\n");
 }
 
-/// Applies the flags, which take precedence over the config file. Returns an error message for each invalid flag.
-fn apply(check: &Check, settings: &mut Settings) -> Vec<String> {
-    let mut problems = Vec::new();
-    apply_target(check, settings, &mut problems);
-    let mut selectors = |flag: &str, names: &[String]| -> Vec<Selector> {
-        let parsed =
-            names.iter().filter_map(|name| match Selector::parse_selection(name.trim(), &REGISTRY) {
-                Ok(selector) => Some(selector),
-                Err(message) => {
-                    problems.push(format!("{flag}: {message}; `karpwarden rules` lists them"));
-                    None
-                }
-            });
-        parsed.collect()
-    };
-    settings.select = selectors("--select", &check.choice.select);
-    settings.ignore = selectors("--ignore", &check.choice.ignore);
-    let selected = settings.select.clone();
-    settings.levels.retain(|(selector, level)| *level != RuleLevel::Off || !overrules(&selected, *selector));
-    problems
-}
-
-fn apply_target(check: &Check, settings: &mut Settings, problems: &mut Vec<String>) {
-    let flags = &check.target;
-    if let Some(text) = &flags.karpenter_version {
-        match Target::parse_with_notes(text) {
-            Ok((target, notes)) => {
-                settings.karpenter = target;
-                settings.is_karpenter_version_set = true;
-                let notes = notes.into_iter().map(|note| format!("--karpenter-version: {note}"));
-                settings.unknown_releases = notes.collect();
-            }
-            Err(message) => problems.push(format!("--karpenter-version: {message}")),
-        }
+/// Applies the options, which take precedence over the config file.
+fn apply(options: &SettingsOptions, settings: &mut Settings) {
+    if let Some((target, remarks)) = &options.karpenter {
+        settings.karpenter = *target;
+        settings.is_karpenter_version_set |= target.upgrade_path().is_none();
+        settings.unknown_releases.clone_from(remarks);
     }
-    if let Some(text) = &flags.kubernetes_version {
-        settings.kubernetes_minor = kubernetes_minor(text);
-        if settings.kubernetes_minor.is_none() {
-            problems.push(format!(
-                "--kubernetes-version: `{text}` is not a Kubernetes version; write a version such as 1.33"
-            ));
-        }
+    settings.kubernetes_minor = options.kubernetes_minor.or(settings.kubernetes_minor);
+    if options.cluster_name.is_some() {
+        settings.cluster_name.clone_from(&options.cluster_name);
     }
-    if let Some(name) = &flags.cluster_name {
-        if name.trim().is_empty() {
-            problems.push("--cluster-name: must not be empty".to_owned());
-        }
-        settings.cluster_name = Some(name.clone());
-    }
-    settings.complete_inventory |= flags.complete;
+    settings.complete_inventory |= options.complete_inventory;
     for one in &mut settings.overrides {
-        one.karpenter = one.karpenter.filter(|_| flags.karpenter_version.is_none());
-        one.kubernetes_minor = one.kubernetes_minor.filter(|_| flags.kubernetes_version.is_none());
-        one.cluster_name = one.cluster_name.take().filter(|_| flags.cluster_name.is_none());
+        one.karpenter = one.karpenter.filter(|_| options.karpenter.is_none());
+        one.kubernetes_minor = one.kubernetes_minor.filter(|_| options.kubernetes_minor.is_none());
+        one.cluster_name = one.cluster_name.take().filter(|_| options.cluster_name.is_none());
     }
+    settings.select.clone_from(&options.select);
+    settings.ignore.clone_from(&options.ignore);
+    let selected = &options.select;
+    settings.levels.retain(|(selector, level)| *level != RuleLevel::Off || !overrules(selected, *selector));
 }
 
 /// Whether `--select` names a rule or family that the config file turns off, or a rule of a family that it turns off. `all`

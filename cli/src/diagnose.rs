@@ -11,94 +11,63 @@ use karpwarden::rules::documentation;
 use render::{github, human, junit, markdown, sarif};
 use symptoms::{BINARY, Diagnosed, Reading};
 
-use super::arguments::{Check, ChoiceFlags, Color, Diagnose, FixFlags, Format, OutputFlags};
+use super::arguments::{Color, Format};
 use super::check::STACK;
 use super::config::{self, Config};
-use super::input::{self, ClusterInputs, Input, Patterns, Wanted};
+use super::input::{self, ClusterInputs, Input, Wanted};
+use super::options::{DiagnoseOptions, ReportOptions, StoryOptions};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
 use super::status::Status;
-use super::story::StoryFlags;
 use super::terminal;
 
 /// Bytes to read at once.
 const CHUNK: usize = 1 << 18;
 
-pub(crate) fn run(diagnose: Diagnose, color: Color) -> io::Result<Status> {
-    let max_decompressed = diagnose.max_decompressed_bytes;
-    let story = diagnose.story.clone();
-    let check = as_check(diagnose);
-    let Some(config) = config::read(&check, color) else { return Ok(Status::Usage) };
-    let excluded =
-        Patterns::new(config.path.as_deref(), &config.settings.exclude, &check.choice.exclude, color);
-    let Some(excluded) = excluded else { return Ok(Status::Usage) };
-    let clusters = input::by_cluster(&check, config.path.as_deref(), &excluded, Wanted::Texts);
-    let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color);
-    let Some(config) = config else { return Ok(Status::Usage) };
+pub(crate) fn run(options: &DiagnoseOptions, color: Color) -> io::Result<Status> {
+    let Some((config, clusters)) = prepared(options, color) else { return Ok(Status::Usage) };
     if input::count(&clusters) == 0 {
-        let has_paths = !(check.input.paths.is_empty() && check.input.cluster.is_empty());
+        let has_paths = !(options.input.paths.is_empty() && options.input.clusters.is_empty());
         let reason =
             if has_paths { "found no files" } else { "name files or folders, or `-` for standard input" };
         terminal::error(color, &format!("nothing to diagnose: {reason}"));
-        if check.output.format != Format::Human {
-            let reading = Reading::new(&REGISTRY, config.settings.clone(), check.bounds.limits());
-            output::unless_closed(print(&reading.finish(), &[], &check, color))?;
+        if options.report.format != Format::Human {
+            let reading = Reading::new(&REGISTRY, config.settings.clone(), options.input.limits);
+            output::unless_closed(print(&reading.finish(), &[], &options.report, color))?;
         }
         return Ok(Status::NoInput);
     }
     // The input may contain deeply nested manifests.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build();
-    pool.map_err(io::Error::other)?
-        .install(|| read_and_report(&check, color, &config, &clusters, &story, max_decompressed))
+    pool.map_err(io::Error::other)?.install(|| read_and_report(options, color, &config, &clusters))
 }
 
-/// The flags of `diagnose` as flags of `check`, which reads the same config file and the same inputs.
-fn as_check(diagnose: Diagnose) -> Check {
-    Check {
-        input: diagnose.input,
-        target: diagnose.target,
-        choice: ChoiceFlags {
-            config: diagnose.config,
-            select: diagnose.select,
-            ignore: diagnose.ignore,
-            exclude: diagnose.exclude,
-            force_exclude: false,
-            baseline: None,
-            write_baseline: None,
-        },
-        output: OutputFlags {
-            format: diagnose.format,
-            output: diagnose.output,
-            stdin_filename: diagnose.stdin_filename,
-            fail_on: diagnose.fail_on,
-            strict: diagnose.strict,
-            quiet: diagnose.quiet,
-        },
-        fixing: FixFlags::default(),
-        statistics: false,
-        bounds: diagnose.bounds,
-    }
+/// Reads the settings and finds the inputs. Prints every error.
+fn prepared(options: &DiagnoseOptions, color: Color) -> Option<(Config, Vec<ClusterInputs>)> {
+    let config = config::read(&options.settings, &options.input, color)?;
+    let excluded = config.excluded(&options.input, color)?;
+    let clusters = input::by_cluster(&options.input, &config, None, &excluded, Wanted::Texts);
+    let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color)?;
+    Some((config, clusters))
 }
 
 fn read_and_report(
-    check: &Check,
+    options: &DiagnoseOptions,
     color: Color,
     config: &Config,
     clusters: &[ClusterInputs],
-    story: &StoryFlags,
-    max_decompressed: u64,
 ) -> io::Result<Status> {
     let bytes = clusters.iter().flat_map(|cluster| &cluster.inputs).map(Input::len).sum();
-    let progress = Progress::new(bytes, Unit::Bytes, check.output.quiet);
-    let mut reading = Reading::new(&REGISTRY, config.settings.clone(), check.bounds.limits())
-        .at_most(check.bounds.max_findings);
-    if let Some(target) = story.target() {
-        reading = reading.about(target);
+    let progress = Progress::new(bytes, Unit::Bytes, options.report.quiet);
+    let mut reading = Reading::new(&REGISTRY, config.settings.clone(), options.input.limits)
+        .at_most(options.report.max_findings);
+    if let Some(story) = &options.story {
+        reading = reading.about(story.target.clone());
     }
     let mut feeding = Feeding {
         reading,
         chunk: vec![0; CHUNK],
-        max_decompressed,
+        max_decompressed: options.max_decompressed_bytes,
         names: Vec::new(),
         named: BTreeSet::new(),
     };
@@ -107,7 +76,7 @@ fn read_and_report(
         feeding.reading.cluster(cluster);
         for input in inputs {
             let was_empty = feeding.feed(input, &progress);
-            is_empty |= input.is_stdin() && was_empty && !check.input.allow_empty;
+            is_empty |= input.is_stdin() && was_empty && !options.input.allow_empty;
         }
     }
     let Feeding { reading, names, named, .. } = feeding;
@@ -117,22 +86,22 @@ fn read_and_report(
     if is_empty {
         terminal::error(color, output::EMPTY);
     }
-    if let Some(stories) = &diagnosed.report.stories {
+    if let Some((story, stories)) = options.story.as_ref().zip(diagnosed.report.stories.as_ref()) {
         if stories.is_empty() {
             terminal::note(color, &story.absence());
         }
-        if check.output.format == Format::Human {
-            output::unless_closed(tell(story, stories, check, color))?;
-            return Ok(output::status_after_story(&diagnosed.report, &check.output, is_empty));
+        if options.report.format == Format::Human {
+            output::unless_closed(tell(story, stories, &options.report, color))?;
+            return Ok(output::status_after_story(&diagnosed.report, &options.report, is_empty));
         }
     }
-    output::unless_closed(print(&diagnosed, &names, check, color))?;
-    Ok(output::status_after(&diagnosed.report, &check.output, is_empty))
+    output::unless_closed(print(&diagnosed, &names, &options.report, color))?;
+    Ok(output::status_after(&diagnosed.report, &options.report, is_empty))
 }
 
 /// Prints stories in the place of the report.
-fn tell(story: &StoryFlags, stories: &[Story], check: &Check, color: Color) -> io::Result<()> {
-    let (mut out, _) = output::open(&check.output, Stream::Stdout, color)?;
+fn tell(story: &StoryOptions, stories: &[Story], options: &ReportOptions, color: Color) -> io::Result<()> {
+    let (mut out, _) = output::open(options.file.as_deref(), Stream::Stdout, color)?;
     story.write(&mut out, stories)?;
     out.flush()
 }
@@ -240,10 +209,10 @@ impl Read for Counted<'_> {
     }
 }
 
-fn print(diagnosed: &Diagnosed, names: &[String], check: &Check, color: Color) -> io::Result<()> {
-    let (report, flags) = (&diagnosed.report, &check.output);
-    let (mut out, styled) = output::open(flags, Stream::Stdout, color)?;
-    match flags.format {
+fn print(diagnosed: &Diagnosed, names: &[String], options: &ReportOptions, color: Color) -> io::Result<()> {
+    let report = &diagnosed.report;
+    let (mut out, styled) = output::open(options.file.as_deref(), Stream::Stdout, color)?;
+    match options.format {
         Format::Json => writeln!(out, "{}", report.to_json())?,
         Format::Sarif => {
             let found = |name: &str| report.findings.iter().any(|finding| finding.rule == name);
@@ -259,16 +228,16 @@ fn print(diagnosed: &Diagnosed, names: &[String], check: &Check, color: Color) -
             out.write_all(markdown::markdown(report, &diagnosed.clusters).as_bytes())?;
         }
         Format::Human => {
-            let width = flags.output.is_none().then(terminal::columns).flatten();
-            let options = human::Options { color: styled, quiet: flags.quiet, width };
-            human::write(&mut out, report, &diagnosed.clusters, options)?;
+            let width = options.file.is_none().then(terminal::columns).flatten();
+            let style = human::Options { color: styled, quiet: options.quiet, width };
+            human::write(&mut out, report, &diagnosed.clusters, style)?;
         }
     }
     out.flush()?;
     // As in `check`: without a summary the log of the job would be empty.
-    if !flags.quiet && (flags.output.is_some() || flags.format == Format::Github) {
+    if !options.quiet && (options.file.is_some() || options.format == Format::Github) {
         terminal::note(color, &human::summary(report));
     }
-    output::note_truncation(report, check.bounds.max_findings, color);
+    output::note_truncation(report, options.max_findings, color);
     Ok(())
 }

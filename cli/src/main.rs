@@ -8,6 +8,7 @@ mod check;
 mod collect;
 mod completions;
 mod config;
+mod conversion;
 mod diagnose;
 mod disruption;
 mod explain;
@@ -17,6 +18,8 @@ mod input;
 mod lsp;
 mod man;
 mod markdown;
+mod one_cluster;
+mod options;
 mod output;
 mod progress;
 mod rules;
@@ -25,7 +28,6 @@ mod status;
 mod story;
 mod terminal;
 mod unused;
-mod upgrade;
 
 use std::io;
 use std::process::ExitCode;
@@ -63,10 +65,10 @@ fn main() -> ExitCode {
 
 fn run_command(command: Command, color: Color) -> io::Result<Status> {
     match command {
-        Command::Check(check) => check::run(&check, color),
-        Command::Diagnose(diagnose) => diagnose::run(*diagnose, color),
-        Command::Upgrade(upgrade) => upgrade::run(*upgrade, color),
-        Command::Simulate(simulate) => simulate::run(*simulate, color),
+        Command::Check(check) => check::run(&(*check).into(), color),
+        Command::Diagnose(diagnose) => diagnose::run(&(*diagnose).into(), color),
+        Command::Upgrade(upgrade) => check::run(&(*upgrade).into(), color),
+        Command::Simulate(simulate) => simulate::run(&(*simulate).into(), color),
         Command::Collect(collect) => collect::run(&collect, color),
         Command::Lsp { stdio: _ } => lsp::run(),
         Command::Disruption(disruption) => disruption::run(*disruption, color),

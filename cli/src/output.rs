@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 use engine::check::fails;
 use engine::report::Report;
 
-use super::arguments::{Color, OutputFlags};
+use super::arguments::Color;
+use super::options::ReportOptions;
 use super::status::Status;
 use super::terminal;
 
@@ -21,8 +23,8 @@ pub(crate) enum Stream {
 }
 
 /// Opens the file of `--output`, or else a standard stream. Also returns whether to use colour.
-pub(crate) fn open(output: &OutputFlags, stream: Stream, color: Color) -> io::Result<(Box<dyn Write>, bool)> {
-    Ok(match (&output.output, stream) {
+pub(crate) fn open(path: Option<&Path>, stream: Stream, color: Color) -> io::Result<(Box<dyn Write>, bool)> {
+    Ok(match (path, stream) {
         (Some(path), _) => {
             let file = fs::File::create(path)
                 .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", path.display())))?;
@@ -49,27 +51,27 @@ pub(crate) fn unless_closed(result: io::Result<()>) -> io::Result<()> {
 }
 
 /// Exit status for a report.
-fn status(report: &Report, output: &OutputFlags) -> Status {
-    if report.unreadable.iter().any(|unreadable| output.strict || unreadable.concerns_karpenter) {
+fn status(report: &Report, options: &ReportOptions) -> Status {
+    if report.unreadable.iter().any(|unreadable| options.strict || unreadable.concerns_karpenter) {
         return Status::Unreadable;
     }
-    match output.fail_on.severity() {
+    match options.fail_on {
         Some(severity) if fails(report, severity) => Status::Findings,
         _ => Status::Clean,
     }
 }
 
 /// Exit status for a report. `is_empty` says that standard input is empty and that the command line does not allow it.
-pub(crate) fn status_after(report: &Report, output: &OutputFlags, is_empty: bool) -> Status {
-    match status(report, output) {
+pub(crate) fn status_after(report: &Report, options: &ReportOptions, is_empty: bool) -> Status {
+    match status(report, options) {
         Status::Clean if is_empty => Status::NoInput,
         status => status,
     }
 }
 
 /// Exit status for a story: the findings do not count, because the user asks for something else.
-pub(crate) fn status_after_story(report: &Report, output: &OutputFlags, is_empty: bool) -> Status {
-    match status_after(report, output, is_empty) {
+pub(crate) fn status_after_story(report: &Report, options: &ReportOptions, is_empty: bool) -> Status {
+    match status_after(report, options, is_empty) {
         Status::Findings => Status::Clean,
         status => status,
     }

@@ -2,57 +2,14 @@
 
 use std::io::{self, Write};
 
-use clap::{Args, ValueEnum};
 use engine::story::{Lifeline, Story, StoryStep};
 use symptoms::StoryTarget;
 
-/// Object of a story, and its form.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Story of one object")]
-pub(crate) struct StoryFlags {
-    /// Tell what happened to this Node or NodeClaim, instead of the diagnoses.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["pod", "nodepool"])]
-    node: Option<String>,
+use super::arguments::TimelineForm;
+use super::options::StoryOptions;
 
-    /// Tell what happened to this pod and its node.
-    #[arg(long, value_name = "NAMESPACE/NAME", value_parser = pod_name, conflicts_with = "nodepool")]
-    pod: Option<String>,
-
-    /// Tell what happened to this NodePool and its nodes.
-    #[arg(long, value_name = "NAME")]
-    nodepool: Option<String>,
-
-    /// Print one row for each NodeClaim of the object, or for all NodeClaims [default: table].
-    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
-    timeline: Option<TimelineForm>,
-}
-
-/// Form of a timeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TimelineForm {
-    /// Aligned columns
-    Table,
-    /// Comma-separated values, with full times and all pods
-    Csv,
-}
-
-fn pod_name(text: &str) -> Result<String, String> {
-    let is_qualified = text
-        .split_once('/')
-        .is_some_and(|(namespace, name)| !namespace.is_empty() && !name.is_empty() && !name.contains('/'));
-    if is_qualified { Ok(text.to_owned()) } else { Err("write NAMESPACE/NAME".to_owned()) }
-}
-
-impl StoryFlags {
-    /// The object of the story; `None` if nobody asks for a story.
-    pub(crate) fn target(&self) -> Option<StoryTarget> {
-        let named = self.node.clone().map(StoryTarget::Node);
-        let named = named.or_else(|| self.pod.clone().map(StoryTarget::Pod));
-        let named = named.or_else(|| self.nodepool.clone().map(StoryTarget::NodePool));
-        named.or_else(|| self.timeline.map(|_| StoryTarget::Cluster))
-    }
-
-    /// Writes the stories in the form that the flags ask for.
+impl StoryOptions {
+    /// Writes the stories in the form that the user asks for.
     pub(crate) fn write(&self, out: &mut dyn Write, stories: &[Story]) -> io::Result<()> {
         match self.timeline {
             Some(TimelineForm::Csv) => csv(out, stories),
@@ -63,11 +20,11 @@ impl StoryFlags {
 
     /// The message if no input mentions the object.
     pub(crate) fn absence(&self) -> String {
-        match self.target() {
-            Some(StoryTarget::Node(name)) => format!("no input mentions the node or NodeClaim `{name}`"),
-            Some(StoryTarget::Pod(name)) => format!("no input mentions the pod `{name}`"),
-            Some(StoryTarget::NodePool(name)) => format!("no input mentions the NodePool `{name}`"),
-            _ => "no input mentions a NodeClaim".to_owned(),
+        match &self.target {
+            StoryTarget::Node(name) => format!("no input mentions the node or NodeClaim `{name}`"),
+            StoryTarget::Pod(name) => format!("no input mentions the pod `{name}`"),
+            StoryTarget::NodePool(name) => format!("no input mentions the NodePool `{name}`"),
+            StoryTarget::Cluster => "no input mentions a NodeClaim".to_owned(),
         }
     }
 }
@@ -259,15 +216,7 @@ fn table(out: &mut dyn Write, stories: &[Story]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{pod_name, quoted};
-
-    #[test]
-    fn accepts_pods_with_a_namespace() {
-        assert!(pod_name("shop/web-0").is_ok());
-        for text in ["web-0", "/web-0", "shop/", "a/b/c", ""] {
-            assert!(pod_name(text).is_err(), "{text}");
-        }
-    }
+    use super::quoted;
 
     #[test]
     fn quotes_values_of_csv() {

@@ -7,14 +7,14 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use rule::finding::Family;
 use rule::settings::{Exception, Selector};
 
-use super::arguments::Check;
 use super::config::{Config, FILE};
+use super::options::CheckOptions;
 
 /// Returns a remark for each setting without effect.
-pub(crate) fn remarks(check: &Check, config: &Config, report: &Report) -> Vec<String> {
+pub(crate) fn remarks(options: &CheckOptions, config: &Config, report: &Report) -> Vec<String> {
     let settings = &config.settings;
     let mut remarks = Vec::new();
-    if !checks_everything(check, config) {
+    if !checks_everything(options, config) {
         return remarks;
     }
     // An object that cannot be read may need an exception.
@@ -34,14 +34,13 @@ pub(crate) fn remarks(check: &Check, config: &Config, report: &Report) -> Vec<St
 }
 
 /// Whether the run checks the whole folder of the config file with every rule, so that a setting without effect is not needed.
-fn checks_everything(check: &Check, config: &Config) -> bool {
-    let choice = &check.choice;
-    let is_narrowed = !(choice.select.is_empty() && choice.ignore.is_empty() && choice.exclude.is_empty());
+fn checks_everything(options: &CheckOptions, config: &Config) -> bool {
+    let is_narrowed = options.settings.is_selection() || !options.input.exclude.is_empty();
     let path = config.path.as_deref().and_then(|path| path.canonicalize().ok());
     let Some(folder) = path.as_deref().and_then(Path::parent) else { return false };
     let is_upgrade = config.settings.karpenter.upgrade_path().is_some();
     let holds_folder = |path: &Path| path.canonicalize().is_ok_and(|path| folder.starts_with(path));
-    !is_narrowed && !is_upgrade && check.input.paths.iter().any(|path| holds_folder(path))
+    !is_narrowed && !is_upgrade && options.input.paths.iter().any(|path| holds_folder(path))
 }
 
 /// Whether `check` can find what the exception accepts: only `diagnose` finds symptoms, and only `upgrade` runs some rules.

@@ -1,11 +1,17 @@
 //! Flags of `karpwarden disruption`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use karpwarden::simulate::Choices;
+use values::timestamp::Timestamp;
 
-use super::super::arguments::{Bounds, InputFlags};
-use super::super::simulate::{Simulate, SimulationFlags, SimulationFormat};
+use super::clock::{self, Clock};
+use super::{DisruptionOptions, Subject};
+use crate::arguments::{Bounds, InputFlags};
+use crate::options::SettingsOptions;
+use crate::simulate::part;
 
 const STATUS: &str = "\
 Exit status:
@@ -74,7 +80,7 @@ pub(crate) struct Disruption {
     pub(crate) prices: Option<PathBuf>,
 
     /// Part of the on-demand price that spot capacity saves, such as 0.6.
-    #[arg(long, value_name = "PART", value_parser = super::super::simulate::part, help_heading = "What to judge")]
+    #[arg(long, value_name = "PART", value_parser = part, help_heading = "What to judge")]
     pub(crate) spot_discount: Option<f64>,
 
     /// Feature gates of the controller.
@@ -117,56 +123,53 @@ pub(crate) enum DisruptionFormat {
     Json,
 }
 
-/// The part of the flags that says what to judge, when the rest has gone into a simulation.
-#[derive(Debug)]
-pub(super) struct Judge {
-    pub(super) node: Option<String>,
-    pub(super) pod: Option<String>,
-    pub(super) at: Option<String>,
-    pub(super) timezone: String,
-    pub(super) node_count: Vec<String>,
-    pub(super) nominated: Vec<String>,
-    pub(super) marked_for_deletion: Vec<String>,
-    pub(super) feature_gates: Vec<String>,
-    pub(super) format: DisruptionFormat,
+/// Converts the flags. The error is a message.
+impl TryFrom<Disruption> for DisruptionOptions {
+    type Error = String;
+
+    fn try_from(flags: Disruption) -> Result<Self, String> {
+        let mut settings =
+            SettingsOptions { strict_release: flags.strict_release, ..SettingsOptions::default() };
+        settings.set_config(flags.config);
+        settings.set_karpenter_version(flags.karpenter_version.as_deref());
+        let subject = flags.node.map(Subject::Node).or(flags.pod.map(Subject::Pod));
+        Ok(Self {
+            input: flags.input.into_options(flags.exclude, None, flags.bounds),
+            settings,
+            choices: Choices {
+                region: flags.region,
+                zones: flags.zones,
+                spot_discount: flags.spot_discount,
+                feature_gates: flags.feature_gates,
+                preference_policy: flags.preference_policy,
+                min_values_policy: flags.min_values_policy,
+                ..Choices::default()
+            },
+            prices: flags.prices,
+            at: flags.at.as_deref().map_or_else(|| Ok(clock::now()), time)?,
+            clock: Clock::of(&flags.timezone)?,
+            node_counts: node_counts(&flags.node_count)?,
+            nominated: flags.nominated.into_iter().collect(),
+            marked_for_deletion: flags.marked_for_deletion.into_iter().collect(),
+            subject,
+            format: flags.format,
+            file: flags.output,
+            max_findings: flags.bounds.max_findings,
+        })
+    }
 }
 
-impl Disruption {
-    /// Splits the flags into what to judge and a simulation, which reads the same input with the same settings.
-    pub(super) fn split(self) -> (Judge, Simulate) {
-        let judge = Judge {
-            node: self.node,
-            pod: self.pod,
-            at: self.at,
-            timezone: self.timezone,
-            node_count: self.node_count,
-            nominated: self.nominated,
-            marked_for_deletion: self.marked_for_deletion,
-            feature_gates: self.feature_gates.clone(),
-            format: self.format,
-        };
-        let simulation = SimulationFlags {
-            region: self.region,
-            zones: self.zones,
-            prices: self.prices,
-            spot_discount: self.spot_discount,
-            feature_gates: self.feature_gates,
-            preference_policy: self.preference_policy,
-            min_values_policy: self.min_values_policy,
-            ..SimulationFlags::default()
-        };
-        let simulate = Simulate {
-            input: self.input,
-            pod: Vec::new(),
-            karpenter_version: self.karpenter_version,
-            strict_release: self.strict_release,
-            simulation,
-            config: self.config,
-            exclude: self.exclude,
-            format: SimulationFormat::Human,
-            output: self.output,
-            bounds: self.bounds,
-        };
-        (judge, simulate)
-    }
+fn time(text: &str) -> Result<Timestamp, String> {
+    let time = Timestamp::parse(text);
+    time.ok_or_else(|| format!("`--at`: `{text}` is not a time; write it as `2026-03-11T10:30:00Z`"))
+}
+
+fn node_counts(list: &[String]) -> Result<BTreeMap<String, usize>, String> {
+    let node_count = |text: &String| {
+        let pair = text.split_once('=');
+        let (pool, count) = pair.ok_or_else(|| format!("`--node-count`: `{text}` has no `=`"))?;
+        let count = count.parse().map_err(|_| format!("`--node-count`: `{count}` is not a number"))?;
+        Ok((pool.to_owned(), count))
+    };
+    list.iter().map(node_count).collect()
 }

@@ -10,6 +10,7 @@ mod week;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use cluster::built_objects::BuiltObjects;
 use disruption::cluster::ClusterPod;
@@ -17,23 +18,63 @@ use disruption::judgement::JudgedNode;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::disrupt::{Answer, Question, answer, json};
-use karpwarden::simulate::{Options, skipped};
+use karpwarden::simulate::{Choices, Options, skipped};
 use objects::object::Object;
 use values::timestamp::Timestamp;
 
 use super::arguments::Color;
 use super::check::STACK;
+use super::one_cluster::{self, OneCluster};
+use super::options::{InputOptions, SettingsOptions};
 use super::output::{self, Stream};
-use super::simulate::{self, Inputs};
+use super::simulate::with_prices;
 use super::status::Status;
 use super::terminal;
 use clock::Clock;
 pub(crate) use flags::Disruption;
-use flags::{DisruptionFormat, Judge};
+use flags::DisruptionFormat;
+
+/// Options of `disruption`.
+#[derive(Clone, Debug)]
+struct DisruptionOptions {
+    input: InputOptions,
+    settings: SettingsOptions,
+    choices: Choices,
+    /// File with prices.
+    prices: Option<PathBuf>,
+    /// Time to judge at.
+    at: Timestamp,
+    clock: Clock,
+    /// Numbers of nodes, by NodePool.
+    node_counts: BTreeMap<String, usize>,
+    nominated: BTreeSet<String>,
+    marked_for_deletion: BTreeSet<String>,
+    subject: Option<Subject>,
+    format: DisruptionFormat,
+    /// File to write to; `None` for standard output.
+    file: Option<PathBuf>,
+    /// Largest number of findings in the result.
+    max_findings: usize,
+}
+
+/// Object whose story the user asks for.
+#[derive(Clone, Debug)]
+enum Subject {
+    Node(String),
+    /// A pod with its node, as `NAMESPACE/NAME`.
+    Pod(String),
+}
 
 pub(crate) fn run(disruption: Disruption, color: Color) -> io::Result<Status> {
+    let options = match DisruptionOptions::try_from(disruption) {
+        Ok(options) => options,
+        Err(message) => {
+            terminal::error(color, &message);
+            return Ok(Status::Usage);
+        }
+    };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build();
-    pool.map_err(io::Error::other)?.install(|| read_and_judge(disruption, color))
+    pool.map_err(io::Error::other)?.install(|| read_and_judge(&options, color))
 }
 
 /// The answer, with the facts that the renderers add.
@@ -44,81 +85,68 @@ struct Shown<'s, 'd> {
     skipped: usize,
 }
 
-fn read_and_judge(disruption: Disruption, color: Color) -> io::Result<Status> {
-    let (judge, mut simulate) = disruption.split();
-    let flags = std::mem::take(&mut simulate.simulation);
-    let inputs = match simulate::read(simulate, "judge", color) {
+fn read_and_judge(options: &DisruptionOptions, color: Color) -> io::Result<Status> {
+    let inputs = match one_cluster::read(&options.input, &options.settings, "judge", color) {
         Ok(inputs) => inputs,
         Err(status) => return Ok(status),
     };
-    let Inputs { check, settings, cluster } = &inputs;
+    let OneCluster { settings, cluster } = &inputs;
     let files = &cluster.files;
     let built = BuiltObjects::of(files);
     let objects = built.objects(files);
-    let options = simulate::choices(flags);
-    let options = options.and_then(|choices| Options::new(&choices, settings, files, &objects));
-    let options = options.map(|options| options.with_overlays(&built.left_out()));
-    let asked =
-        question(&judge, &objects).and_then(|question| Ok((question, Clock::of(&judge.timezone)?, options?)));
-    let (question, clock, options) = match asked {
-        Ok(asked) => asked,
+    let choices = with_prices(options.choices.clone(), options.prices.as_deref());
+    let simulated = choices.and_then(|choices| Options::new(&choices, settings, files, &objects));
+    let simulated = match simulated {
+        Ok(simulated) => simulated.with_overlays(&built.left_out()),
         Err(message) => {
             terminal::error(color, &message);
             return Ok(Status::Usage);
         }
     };
-    let answer = answer(&question, options.settings, &objects);
-    let subject = match subject(&judge, &answer) {
-        Ok(subject) => subject,
+    let answer = answer(&question(options, &objects), simulated.settings, &objects);
+    let story = match options.subject.as_ref().map(|subject| story_of(subject, &answer)).transpose() {
+        Ok(story) => story,
         Err(message) => {
             terminal::error(color, &message);
             return Ok(Status::Usage);
         }
     };
-    let shown = Shown { answer: &answer, assumptions: &options.assumptions, skipped: skipped(files) };
-    let (mut out, has_color) = output::open(&check.output, Stream::Stdout, color)?;
-    output::unless_closed(match (judge.format, subject) {
+    let clock = &options.clock;
+    let shown = Shown { answer: &answer, assumptions: &simulated.assumptions, skipped: skipped(files) };
+    let (mut out, has_color) = output::open(options.file.as_deref(), Stream::Stdout, color)?;
+    output::unless_closed(match (options.format, story) {
         (DisruptionFormat::Json, _) => {
             let clusters = std::slice::from_ref(cluster);
-            let report = check_within(&REGISTRY, clusters, settings, check.bounds.max_findings);
+            let report = check_within(&REGISTRY, clusters, settings, options.max_findings);
             let json = answers::sorted(&json::answer(&answer, files, &report.findings));
             json.and_then(|json| serde_json::to_writer_pretty(&mut out, &json))
                 .map_err(io::Error::from)
                 .and_then(|()| writeln!(out))
         }
-        (DisruptionFormat::Human, None) => human::write(&mut out, &shown, &clock, has_color),
+        (DisruptionFormat::Human, None) => human::write(&mut out, &shown, clock, has_color),
         (DisruptionFormat::Human, Some((node, pod))) => {
-            let pod = pod.map_or(Ok(()), |pod| story::write_pod(&mut out, &answer, &pod, &clock));
-            pod.and_then(|()| story::write(&mut out, &answer, node, &clock, has_color))
+            let pod = pod.map_or(Ok(()), |pod| story::write_pod(&mut out, &answer, &pod, clock));
+            pod.and_then(|()| story::write(&mut out, &answer, node, clock, has_color))
         }
     })?;
     output::unless_closed(out.flush())?;
-    let is_unreadable = simulate::report_unreadable(files, color);
+    let is_unreadable = one_cluster::report_unreadable(files, color);
     Ok(if is_unreadable { Status::Unreadable } else { Status::Clean })
 }
 
-fn question(judge: &Judge, objects: &[Object<'_>]) -> Result<Question, String> {
-    let at = match &judge.at {
-        None => clock::now(),
-        Some(text) => Timestamp::parse(text)
-            .ok_or_else(|| format!("`--at`: `{text}` is not a time; write it as `2026-03-11T10:30:00Z`"))?,
-    };
-    let mut node_counts = BTreeMap::new();
-    for text in &judge.node_count {
-        let (pool, count) =
-            text.split_once('=').ok_or_else(|| format!("`--node-count`: `{text}` has no `=`"))?;
-        let count = count.parse().map_err(|_| format!("`--node-count`: `{count}` is not a number"))?;
-        node_counts.insert(pool.to_owned(), count);
+fn question(options: &DisruptionOptions, objects: &[Object<'_>]) -> Question {
+    Question {
+        at: options.at,
+        node_counts: options.node_counts.clone(),
+        nominated: options.nominated.clone(),
+        marked_for_deletion: options.marked_for_deletion.clone(),
+        feature_gates: options.choices.feature_gates.clone(),
+        alone: match &options.subject {
+            Some(Subject::Node(name)) => Some(name.clone()),
+            Some(Subject::Pod(name)) => node_of(name, objects),
+            None => None,
+        },
     }
-    let names = |list: &[String]| -> BTreeSet<String> { list.iter().cloned().collect() };
-    Ok(Question {
-        at,
-        node_counts,
-        nominated: names(&judge.nominated),
-        marked_for_deletion: names(&judge.marked_for_deletion),
-        feature_gates: judge.feature_gates.clone(),
-        alone: judge.node.clone().or_else(|| node_of(judge.pod.as_deref()?, objects)),
-    })
 }
 
 /// The name of the node that runs a pod.
@@ -134,19 +162,25 @@ fn node_of(pod: &str, objects: &[Object<'_>]) -> Option<String> {
     Some(node.to_owned())
 }
 
-/// The node whose story is asked for, with the pod that names it.
-type Subject<'a, 'd> = Option<(&'a JudgedNode<'d>, Option<ClusterPod<'d>>)>;
+/// A node, and the pod that names it.
+type NodeAndPod<'a, 'd> = (&'a JudgedNode<'d>, Option<ClusterPod<'d>>);
 
-fn subject<'a, 'd>(judge: &Judge, answer: &'a Answer<'d>) -> Result<Subject<'a, 'd>, String> {
-    if let Some(name) = &judge.node {
-        let node = answer.node(name).ok_or_else(|| format!("`--node`: the input has no node `{name}`"))?;
-        return Ok(Some((node, None)));
+/// The node of a subject. The error is a message.
+fn story_of<'a, 'd>(subject: &Subject, answer: &'a Answer<'d>) -> Result<NodeAndPod<'a, 'd>, String> {
+    match subject {
+        Subject::Node(name) => {
+            let node = answer.node(name);
+            Ok((node.ok_or_else(|| format!("`--node`: the input has no node `{name}`"))?, None))
+        }
+        Subject::Pod(name) => {
+            let nodes = answer.judgement.nodes.iter();
+            let mut pods = nodes.flat_map(|node| node.node.pods.iter().map(move |pod| (node, *pod)));
+            let (node, pod) = pods
+                .find(|(_, pod)| pod.full_name() == *name || format!("default/{name}") == pod.full_name())
+                .ok_or_else(|| {
+                    format!("`--pod`: no node of the input runs a pod `{name}`; write NAMESPACE/NAME")
+                })?;
+            Ok((node, Some(pod)))
+        }
     }
-    let Some(name) = &judge.pod else { return Ok(None) };
-    let mut pods =
-        answer.judgement.nodes.iter().flat_map(|node| node.node.pods.iter().map(move |pod| (node, *pod)));
-    let (node, pod) = pods
-        .find(|(_, pod)| pod.full_name() == *name || format!("default/{name}") == pod.full_name())
-        .ok_or_else(|| format!("`--pod`: no node of the input runs a pod `{name}`; write NAMESPACE/NAME"))?;
-    Ok(Some((node, Some(pod))))
 }

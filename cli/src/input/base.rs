@@ -2,7 +2,7 @@
 
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
-use crate::arguments::Check;
+use crate::options::InputOptions;
 
 /// Folder that the names of files start from.
 #[derive(Clone, Debug)]
@@ -27,10 +27,9 @@ impl Base {
 
     /// The base of a run: the folder of the config file, or the working directory without one. A config file in a folder that
     /// holds neither the working directory nor the input, such as `.github`, gives no base.
-    pub(crate) fn of_run(check: &Check, config: Option<&Path>) -> Self {
+    pub(crate) fn of_run(input: &InputOptions, config: Option<&Path>) -> Self {
         let Some(base) = config.map(Self::of_file) else { return Self::here() };
-        let input = &check.input;
-        let mut paths = input.paths.iter().chain(&input.cluster).filter(|path| path.as_os_str() != "-");
+        let mut paths = input.paths.iter().chain(&input.clusters).filter(|path| path.as_os_str() != "-");
         let is_inside = |path: &PathBuf| {
             let path = normalised(&base.here.join(path));
             path.starts_with(&base.folder) || physical(&path).starts_with(&base.folder)

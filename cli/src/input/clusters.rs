@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::base::Base;
 use super::file::Input;
 use super::patterns::Patterns;
 use super::roles;
 use super::walk::{Search, Wanted, gather};
-use crate::arguments::Check;
+use crate::config::Config;
+use crate::options::InputOptions;
 
 /// Inputs of one cluster.
 pub(crate) struct ClusterInputs {
@@ -16,41 +16,35 @@ pub(crate) struct ClusterInputs {
     pub(crate) inputs: Vec<Input>,
 }
 
-/// Finds the inputs of each cluster. The plain paths are one cluster without a name, and each `--cluster` is another.
+/// Finds the inputs of each cluster. The plain paths are one cluster without a name, and each `--cluster` is another. `baseline` is
+/// an input only if a path names it, like the config file.
 pub(crate) fn by_cluster(
-    check: &Check,
-    config: Option<&Path>,
+    input: &InputOptions,
+    config: &Config,
+    baseline: Option<&Path>,
     excluded: &Patterns,
     wanted: Wanted,
 ) -> Vec<ClusterInputs> {
-    let base = Base::of_run(check, config);
-    let stdin_filename = check.output.stdin_filename.as_deref();
-    let search = Search { base: &base, excluded, stdin_filename, wanted };
-    let choice = &check.choice;
-    let own: Vec<&Path> = [config, choice.baseline.as_deref(), choice.write_baseline.as_deref()]
-        .into_iter()
-        .flatten()
-        .collect();
+    let base = &config.base;
+    let stdin_filename = input.stdin_filename.as_deref();
+    let search = Search { base, excluded, stdin_filename, wanted };
+    let own: Vec<&Path> = config.path.as_deref().into_iter().chain(baseline).collect();
     let mut clusters = Vec::new();
-    if !check.input.paths.is_empty() {
-        let inputs = gather(&check.input.paths, &own, &search);
+    if !input.paths.is_empty() {
+        let inputs = gather(&input.paths, &own, &search);
         clusters.push(ClusterInputs { cluster: String::new(), inputs });
     }
-    for folder in &check.input.cluster {
+    for folder in &input.clusters {
         let name = base.name(folder);
         if !clusters.iter().any(|known| known.cluster == name) {
             let inputs = gather(std::slice::from_ref(folder), &own, &search);
             clusters.push(ClusterInputs { cluster: name, inputs });
         }
     }
-    roles::mark_patches(
-        clusters.iter_mut().flat_map(|cluster| &mut cluster.inputs),
-        &base,
-        &check.bounds.limits(),
-    );
+    roles::mark_patches(clusters.iter_mut().flat_map(|cluster| &mut cluster.inputs), base, &input.limits);
     let everything = Patterns::none();
     let search = Search { excluded: &everything, wanted: Wanted::Manifests, ..search };
-    for values in gather(&check.input.helm_values, &[], &search) {
+    for values in gather(&input.helm_values, &[], &search) {
         mark_values(&mut clusters, values);
     }
     clusters

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Parser as _;
 use cluster::Cluster;
 use cluster::evidence::mentions_karpenter;
 use engine::check::check_within;
@@ -17,9 +16,10 @@ use manifest::{File, parallel};
 use rule::settings::Settings;
 
 use super::folders::OpenByPath;
-use crate::arguments::{Arguments, Check, Color, Command};
+use crate::arguments::Color;
 use crate::config::{self, Config};
 use crate::input::{self, Input, Patterns, Wanted, is_manifest, read_error, resolved};
+use crate::options::{ConfigSource, InputOptions, SettingsOptions};
 
 /// Names of files that decide which files of a folder are checked, and how.
 const DECISIVE: [&str; 5] =
@@ -208,12 +208,17 @@ impl Contents {
     /// The settings and the inputs of a folder or a document. `None` after an error, which the log has.
     fn inputs(&mut self, path: &Path, unsaved: &[&PathBuf]) -> Option<(Config, Vec<Input>)> {
         let color = Color::Never;
-        let check = flags(path, unsaved)?;
-        let config_path = self.config_file.as_ref().map(|config| config.path.clone());
-        let config = config::read_from(config_path, &check, None, color)?;
-        let config_path = config.path.as_deref();
-        self.excluded = Patterns::new(config_path, &config.settings.exclude, &[], color)?;
-        let clusters = input::by_cluster(&check, config_path, &self.excluded, Wanted::Manifests);
+        let unsaved = unsaved.iter().map(|unsaved| unsaved.as_path()).filter(|unsaved| *unsaved != path);
+        let paths = [path].into_iter().chain(unsaved).map(Path::to_owned).collect();
+        let input = InputOptions { paths, ..InputOptions::default() };
+        let config = self
+            .config_file
+            .as_ref()
+            .map_or(ConfigSource::None, |config| ConfigSource::At(config.path.clone()));
+        let settings = SettingsOptions { config, quiet: true, ..SettingsOptions::default() };
+        let config = config::read(&settings, &input, color)?;
+        self.excluded = config.excluded(&input, color)?;
+        let clusters = input::by_cluster(&input, &config, None, &self.excluded, Wanted::Manifests);
         let mut inputs: Vec<Input> = clusters.into_iter().flat_map(|cluster| cluster.inputs).collect();
         inputs.retain(|input| !input.path().is_some_and(|path| self.excluded.matches(path, false)));
         for input in &mut inputs {
@@ -323,17 +328,6 @@ fn nearest_config(path: &Path) -> Option<ConfigFile> {
         Err(error) => File::unreadable(path.to_string_lossy(), read_error(&error)),
     };
     Some(ConfigFile { path, file, problem: None })
-}
-
-/// The flags of a check of a folder or a document, and of documents that are not on disk.
-fn flags(path: &Path, unsaved: &[&PathBuf]) -> Option<Box<Check>> {
-    let mut words = vec!["karpwarden".into(), "check".into(), "--quiet".into(), "--".into()];
-    words.push(path.as_os_str().to_owned());
-    words.extend(unsaved.iter().filter(|one| **one != path).map(|path| path.as_os_str().to_owned()));
-    match Arguments::try_parse_from(words).ok()?.command {
-        Command::Check(check) => Some(check),
-        _ => None,
-    }
 }
 
 /// Reads an input: the text of the editor if it is open there, else the file on disk.

@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use karpwarden::simulate::Choices;
 
+use super::SimulateOptions;
 use crate::arguments::{Bounds, InputFlags};
+use crate::options::SettingsOptions;
 
 const SIMULATION_STATUS: &str = "\
 Exit status:
@@ -61,7 +64,7 @@ pub(crate) struct Simulate {
 }
 
 /// The world of a simulation, where the input does not show it.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug)]
 #[command(next_help_heading = "What to simulate")]
 pub(crate) struct SimulationFlags {
     /// Number of pods of a workload, such as deploy/web=50; may be repeated.
@@ -111,6 +114,45 @@ pub(crate) struct SimulationFlags {
     /// Instances left in a capacity reservation.
     #[arg(long, value_name = "ID=N,…", value_delimiter = ',')]
     pub(crate) reservation_capacity: Vec<String>,
+}
+
+impl From<Simulate> for SimulateOptions {
+    fn from(flags: Simulate) -> Self {
+        let mut settings =
+            SettingsOptions { strict_release: flags.strict_release, ..SettingsOptions::default() };
+        settings.set_config(flags.config);
+        settings.set_karpenter_version(flags.karpenter_version.as_deref());
+        let mut input = flags.input.into_options(flags.exclude, None, flags.bounds);
+        input.paths.extend(flags.pod);
+        Self {
+            input,
+            settings,
+            prices: flags.simulation.prices.clone(),
+            choices: flags.simulation.into(),
+            format: flags.format,
+            file: flags.output,
+            max_findings: flags.bounds.max_findings,
+        }
+    }
+}
+
+impl From<SimulationFlags> for Choices {
+    fn from(flags: SimulationFlags) -> Self {
+        Self {
+            replicas: flags.replicas,
+            empty: flags.empty,
+            region: flags.region,
+            zones: flags.zones,
+            prices: None,
+            spot_discount: flags.spot_discount,
+            feature_gates: flags.feature_gates,
+            preference_policy: flags.preference_policy,
+            min_values_policy: flags.min_values_policy,
+            vm_memory_overhead_percent: flags.vm_memory_overhead_percent,
+            reserved_enis: flags.reserved_enis,
+            reservation_capacity: flags.reservation_capacity,
+        }
+    }
 }
 
 /// Parses a part of one, from 0 to 1.

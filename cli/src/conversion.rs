@@ -1,0 +1,202 @@
+//! Flags as options.
+
+use std::path::PathBuf;
+
+use karpenter::release::{NearestRelease, Release};
+use karpenter::upgrade_path::UpgradePath;
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use rule::settings::{Selector, Target, kubernetes_minor};
+use symptoms::StoryTarget;
+
+use super::arguments::{
+    Bounds, Check, ChoiceFlags, Diagnose, FactFlags, FixFlags, InputFlags, OutputFlags, StoryFlags, Upgrade,
+};
+use super::options::{
+    BaselineUse, CheckOptions, ConfigSource, DiagnoseOptions, Fixing, InputOptions, ReportOptions,
+    SettingsOptions, StoryOptions,
+};
+
+impl From<Check> for CheckOptions {
+    fn from(flags: Check) -> Self {
+        let Check { input, target, choice, output, fixing, statistics, bounds } = flags;
+        let mut settings = SettingsOptions { quiet: output.quiet, ..SettingsOptions::default() };
+        settings.set_karpenter_version(target.karpenter_version.as_deref());
+        settings.set_facts(target.facts);
+        Self { fixing: fixing.fixing(), statistics, ..check_options(input, settings, choice, output, bounds) }
+    }
+}
+
+impl From<Upgrade> for CheckOptions {
+    fn from(flags: Upgrade) -> Self {
+        let Upgrade { input, from, to, facts, choice, output, bounds } = flags;
+        let mut settings = SettingsOptions { quiet: output.quiet, ..SettingsOptions::default() };
+        settings.set_upgrade_path(&from, to.as_deref());
+        settings.set_facts(facts);
+        check_options(input, settings, choice, output, bounds)
+    }
+}
+
+fn check_options(
+    input: InputFlags,
+    mut settings: SettingsOptions,
+    choice: ChoiceFlags,
+    mut output: OutputFlags,
+    bounds: Bounds,
+) -> CheckOptions {
+    settings.set_config(choice.config);
+    settings.set_selection(&choice.select, &choice.ignore);
+    let baseline = choice.baseline.map(BaselineUse::Read);
+    CheckOptions {
+        input: input.into_options(choice.exclude, output.stdin_filename.take(), bounds),
+        settings,
+        report: output.into_options(bounds),
+        force_exclude: choice.force_exclude,
+        baseline: baseline.or(choice.write_baseline.map(BaselineUse::Write)),
+        fixing: None,
+        statistics: false,
+    }
+}
+
+impl From<Diagnose> for DiagnoseOptions {
+    fn from(flags: Diagnose) -> Self {
+        let mut settings = SettingsOptions { quiet: flags.quiet, ..SettingsOptions::default() };
+        settings.set_config(flags.config);
+        settings.set_karpenter_version(flags.target.karpenter_version.as_deref());
+        settings.set_facts(flags.target.facts);
+        settings.set_selection(&flags.select, &flags.ignore);
+        Self {
+            input: flags.input.into_options(flags.exclude, flags.stdin_filename, flags.bounds),
+            settings,
+            report: ReportOptions {
+                format: flags.format,
+                file: flags.output,
+                fail_on: flags.fail_on.severity(),
+                strict: flags.strict,
+                quiet: flags.quiet,
+                max_findings: flags.bounds.max_findings,
+            },
+            story: flags.story.into_options(),
+            max_decompressed_bytes: flags.max_decompressed_bytes,
+        }
+    }
+}
+
+impl InputFlags {
+    pub(crate) fn into_options(
+        self,
+        exclude: Vec<String>,
+        stdin_filename: Option<String>,
+        bounds: Bounds,
+    ) -> InputOptions {
+        InputOptions {
+            paths: self.paths,
+            clusters: self.cluster,
+            helm_values: self.helm_values,
+            exclude,
+            stdin_filename,
+            allow_empty: self.allow_empty,
+            limits: bounds.limits(),
+        }
+    }
+}
+
+impl OutputFlags {
+    fn into_options(self, bounds: Bounds) -> ReportOptions {
+        ReportOptions {
+            format: self.format,
+            file: self.output,
+            fail_on: self.fail_on.severity(),
+            strict: self.strict,
+            quiet: self.quiet,
+            max_findings: bounds.max_findings,
+        }
+    }
+}
+
+impl FixFlags {
+    fn fixing(self) -> Option<Fixing> {
+        match self {
+            Self { diff: true, .. } => Some(Fixing::Diff),
+            Self { fix: true, .. } => Some(Fixing::Apply),
+            _ => None,
+        }
+    }
+}
+
+impl StoryFlags {
+    fn into_options(self) -> Option<StoryOptions> {
+        let target = self.node.map(StoryTarget::Node);
+        let target = target.or_else(|| self.pod.map(StoryTarget::Pod));
+        let target = target.or_else(|| self.nodepool.map(StoryTarget::NodePool));
+        let target = target.or_else(|| self.timeline.map(|_| StoryTarget::Cluster));
+        target.map(|target| StoryOptions { target, timeline: self.timeline })
+    }
+}
+
+impl SettingsOptions {
+    pub(crate) fn set_config(&mut self, path: Option<PathBuf>) {
+        self.config = path.map_or(ConfigSource::Nearest, ConfigSource::At);
+    }
+
+    /// Parses `--karpenter-version`.
+    pub(crate) fn set_karpenter_version(&mut self, text: Option<&str>) {
+        match text.map(Target::parse_with_notes) {
+            None => {}
+            Some(Ok((target, notes))) => {
+                let remarks = notes.into_iter().map(|note| format!("--karpenter-version: {note}"));
+                self.karpenter = Some((target, remarks.collect()));
+            }
+            Some(Err(message)) => self.problems.push(format!("--karpenter-version: {message}")),
+        }
+    }
+
+    /// Parses `--from` and `--to`.
+    fn set_upgrade_path(&mut self, from: &str, to: Option<&str>) {
+        let mut remarks = Vec::new();
+        let mut parse = |flag: &str, text: &str| match NearestRelease::parse(text.trim()) {
+            Ok(nearest) => {
+                let note = nearest.note();
+                remarks.extend(note.map(|note| format!("{flag}: {} is not known; {note}", text.trim())));
+                Some(nearest.release())
+            }
+            Err(error) => {
+                self.problems.push(format!("{flag}: {error}"));
+                None
+            }
+        };
+        let from = parse("--from", from);
+        let to = to.map_or(Some(Release::NEWEST), |to| parse("--to", to));
+        let path = from.zip(to).map(|(from, to)| UpgradePath::new(from, to));
+        self.karpenter = path.map(|path| (Target::on_upgrade(path), remarks));
+    }
+
+    fn set_facts(&mut self, facts: FactFlags) {
+        if let Some(text) = &facts.kubernetes_version {
+            self.kubernetes_minor = kubernetes_minor(text);
+            if self.kubernetes_minor.is_none() {
+                self.problems.push(format!(
+                    "--kubernetes-version: `{text}` is not a Kubernetes version; write a version such as 1.33"
+                ));
+            }
+        }
+        if facts.cluster_name.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            self.problems.push("--cluster-name: must not be empty".to_owned());
+        }
+        self.cluster_name = facts.cluster_name;
+        self.complete_inventory = facts.complete;
+        self.strict_release = facts.strict_release;
+    }
+
+    fn set_selection(&mut self, select: &[String], ignore: &[String]) {
+        let mut parse = |flag: &str, names: &[String]| -> Vec<Selector> {
+            let parsed = names.iter().map(|name| Selector::parse_selection(name.trim(), &REGISTRY));
+            let parsed = parsed.filter_map(|selector| {
+                let problem = |message| format!("{flag}: {message}; `karpwarden rules` lists them");
+                selector.map_err(|message| self.problems.push(problem(message))).ok()
+            });
+            parsed.collect()
+        };
+        let (select, ignore) = (parse("--select", select), parse("--ignore", ignore));
+        (self.select, self.ignore) = (select, ignore);
+    }
+}

@@ -1,0 +1,54 @@
+//! Input of `simulate` and `disruption`, which are about one cluster.
+
+use cluster::Cluster;
+use manifest::{Document, File};
+use rule::settings::Settings;
+
+use super::arguments::Color;
+use super::input::{self, Wanted};
+use super::options::{InputOptions, SettingsOptions};
+use super::status::Status;
+use super::{config, terminal};
+
+/// Settings and manifests of a run.
+pub(crate) struct OneCluster {
+    pub(crate) settings: Settings,
+    pub(crate) cluster: Cluster,
+}
+
+/// Reads the config file and the manifests. `verb` says what the command does with the input. An error is the exit status, whose
+/// message has been printed.
+pub(crate) fn read(
+    input: &InputOptions,
+    settings: &SettingsOptions,
+    verb: &str,
+    color: Color,
+) -> Result<OneCluster, Status> {
+    let config = config::read(settings, input, color).ok_or(Status::Usage)?;
+    let excluded = config.excluded(input, color).ok_or(Status::Usage)?;
+    let clusters = input::by_cluster(input, &config, None, &excluded, Wanted::Manifests);
+    if input::count(&clusters) == 0 {
+        let message = format!("nothing to {verb}: name files or folders, or `-` for standard input");
+        terminal::error(color, &message);
+        return Err(Status::NoInput);
+    }
+    let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
+    let config = config.for_files(&inputs.clone(), color).ok_or(Status::Usage)?;
+    let files = inputs.map(|one| one.read(&input.limits).file).collect();
+    Ok(OneCluster { settings: config.settings, cluster: Cluster { name: String::new(), files } })
+}
+
+/// Prints the documents that could not be parsed. Returns whether there are any.
+pub(crate) fn report_unreadable(files: &[File], color: Color) -> bool {
+    let mut found = false;
+    for file in files {
+        for document in &file.documents {
+            if let Document::Unreadable { message, .. } = document {
+                let name = file.source.name();
+                terminal::error(color, &render::human::printable(&format!("`{name}`: {message}")));
+                found = true;
+            }
+        }
+    }
+    found
+}

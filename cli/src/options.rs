@@ -1,0 +1,177 @@
+//! Options of the commands. The command line converts its flags into them ([`crate::conversion`]); the language server, which has
+//! no flags, writes them itself.
+
+use std::path::{Path, PathBuf};
+
+use engine::check::MAX_FINDINGS;
+use manifest::limits::Limits;
+use rule::finding::Severity;
+use rule::settings::{Selector, Target};
+use symptoms::StoryTarget;
+
+use super::arguments::{Format, TimelineForm};
+
+/// Files of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct InputOptions {
+    /// Files and folders; `-` is standard input.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Folders, each with the input of one cluster.
+    pub(crate) clusters: Vec<PathBuf>,
+    /// Files with values of Karpenter's Helm chart.
+    pub(crate) helm_values: Vec<PathBuf>,
+    /// Patterns of files and folders to skip, beside those of the config file.
+    pub(crate) exclude: Vec<String>,
+    /// File name of standard input.
+    pub(crate) stdin_filename: Option<String>,
+    /// Whether standard input may be empty.
+    pub(crate) allow_empty: bool,
+    /// Bounds of each file.
+    pub(crate) limits: Limits,
+}
+
+/// Config file of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum ConfigSource {
+    /// The one in the working directory, or else in the nearest parent folder.
+    #[default]
+    Nearest,
+    At(PathBuf),
+    None,
+}
+
+/// Settings that take precedence over the config file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SettingsOptions {
+    pub(crate) config: ConfigSource,
+    /// Releases to check against, with a remark for each that is not known.
+    pub(crate) karpenter: Option<(Target, Vec<String>)>,
+    pub(crate) kubernetes_minor: Option<u8>,
+    pub(crate) cluster_name: Option<String>,
+    /// Whether the input contains every NodePool and EC2NodeClass of the cluster.
+    pub(crate) complete_inventory: bool,
+    pub(crate) select: Vec<Selector>,
+    pub(crate) ignore: Vec<Selector>,
+    /// Whether a release that is not known is an error.
+    pub(crate) strict_release: bool,
+    /// Whether remarks are left out.
+    pub(crate) quiet: bool,
+    /// Messages about invalid flags, which are printed after the errors in the config file.
+    pub(crate) problems: Vec<String>,
+}
+
+/// Report of a run, and its exit status.
+#[derive(Clone, Debug)]
+pub(crate) struct ReportOptions {
+    pub(crate) format: Format,
+    /// File to write to; `None` for a standard stream.
+    pub(crate) file: Option<PathBuf>,
+    /// Lowest severity that sets the exit status to 1.
+    pub(crate) fail_on: Option<Severity>,
+    /// Whether every unreadable document sets the exit status to 4.
+    pub(crate) strict: bool,
+    /// Whether only findings are printed.
+    pub(crate) quiet: bool,
+    /// Largest number of findings in the report.
+    pub(crate) max_findings: usize,
+}
+
+/// Options of `check`.
+#[derive(Clone, Debug)]
+pub(crate) struct CheckOptions {
+    pub(crate) input: InputOptions,
+    pub(crate) settings: SettingsOptions,
+    pub(crate) report: ReportOptions,
+    /// Whether the exclusions apply to named files too.
+    pub(crate) force_exclude: bool,
+    pub(crate) baseline: Option<BaselineUse>,
+    pub(crate) fixing: Option<Fixing>,
+    /// Whether the number of findings of each rule is printed.
+    pub(crate) statistics: bool,
+}
+
+/// Baseline file of a run.
+#[derive(Clone, Debug)]
+pub(crate) enum BaselineUse {
+    /// Its findings are suppressed.
+    Read(PathBuf),
+    /// Gets the current findings, which are suppressed.
+    Write(PathBuf),
+}
+
+impl BaselineUse {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Read(path) | Self::Write(path) => path,
+        }
+    }
+}
+
+/// Use of the safe fixes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fixing {
+    /// Changes the files.
+    Apply,
+    /// Prints the changes.
+    Diff,
+}
+
+/// Options of `diagnose`.
+#[derive(Clone, Debug)]
+pub(crate) struct DiagnoseOptions {
+    pub(crate) input: InputOptions,
+    pub(crate) settings: SettingsOptions,
+    pub(crate) report: ReportOptions,
+    pub(crate) story: Option<StoryOptions>,
+    /// Bytes to which a compressed file may decompress.
+    pub(crate) max_decompressed_bytes: u64,
+}
+
+/// Story that `diagnose` tells in place of its diagnoses.
+#[derive(Clone, Debug)]
+pub(crate) struct StoryOptions {
+    pub(crate) target: StoryTarget,
+    /// Form of a timeline; `None` for a text.
+    pub(crate) timeline: Option<TimelineForm>,
+}
+
+impl Default for InputOptions {
+    fn default() -> Self {
+        Self {
+            paths: Vec::new(),
+            clusters: Vec::new(),
+            helm_values: Vec::new(),
+            exclude: Vec::new(),
+            stdin_filename: None,
+            allow_empty: false,
+            limits: Limits::DEFAULT,
+        }
+    }
+}
+
+impl Default for ReportOptions {
+    fn default() -> Self {
+        Self {
+            format: Format::Human,
+            file: None,
+            fail_on: Some(Severity::Error),
+            strict: false,
+            quiet: false,
+            max_findings: MAX_FINDINGS,
+        }
+    }
+}
+
+impl SettingsOptions {
+    /// Whether only some rules run.
+    pub(crate) fn is_selection(&self) -> bool {
+        !(self.select.is_empty() && self.ignore.is_empty())
+    }
+}
+
+impl InputOptions {
+    /// Whether standard input is read.
+    pub(crate) fn reads_stdin(&self) -> bool {
+        self.paths.iter().chain(&self.helm_values).any(|path| path.as_os_str() == "-")
+    }
+}
