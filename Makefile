@@ -41,16 +41,20 @@ setup: ## Install what the tests need and this machine lacks: WebAssembly target
 	@$(xtask) setup
 
 .PHONY: fmt
-fmt: ## Format every crate
+fmt: npm-packages ## Format every crate and the code of the page
 	$(CARGO) fmt --all
 	cd $(floor_dir) && $(CARGO) fmt
 	cd fuzz && $(CARGO) fmt
+	cd crates/manifest/fuzz && $(CARGO) fmt
+	cd $(page) && $(NPM) run --silent fmt
 
 .PHONY: fmt-check
-fmt-check: ## Check the formatting of every crate
+fmt-check: npm-packages ## Check the formatting of every crate and of the code of the page
 	$(CARGO) fmt --all --check
 	cd $(floor_dir) && $(CARGO) fmt --check
 	cd fuzz && $(CARGO) fmt --check
+	cd crates/manifest/fuzz && $(CARGO) fmt --check
+	cd $(page) && $(NPM) run --silent fmt-check
 
 .PHONY: lint
 lint: ## Lint every crate; a warning is an error
@@ -187,6 +191,9 @@ assemble    := $(CARGO) run --quiet --locked --package karpwarden-playground-ass
 npm chromium:
 	@$(xtask) setup $@
 
+.PHONY: npm-packages
+npm-packages: $(page)/node_modules/.package-lock.json
+
 $(page)/node_modules/.package-lock.json: $(page)/package-lock.json | npm
 	@printf '%s\n' '==> npm ci'
 	@cd $(page) && $(NPM) ci --silent --no-fund --no-audit
@@ -220,7 +227,7 @@ playground-reference: ## Build the pages of the rules and symptoms
 	@$(assemble) reference $(page)/build/reference
 
 .PHONY: playground-dist
-playground-dist: annotated-policy.wasm playground-engine playground-checker playground-symptoms playground-placement playground-reference $(page)/node_modules/.package-lock.json ## Build the static page into playground/dist
+playground-dist: annotated-policy.wasm playground-engine playground-checker playground-symptoms playground-placement playground-reference npm-packages ## Build the static page into playground/dist
 	@cd $(page) && $(NPM) run --silent check && $(NPM) run --silent build
 
 .PHONY: playground

@@ -12,11 +12,15 @@ const gzip = (url) => {
   const path = new URL(url).pathname;
   return gzipSync(readFileSync(join(dist, path.endsWith('/') ? `${path}index.html` : path)), { level: 9 }).length;
 };
-const weigh = (urls) => [...new Set(urls)].filter((url) => url.startsWith('http')).reduce((sum, url) => sum + gzip(url), 0);
+const weigh = (urls) =>
+  [...new Set(urls)].filter((url) => url.startsWith('http')).reduce((sum, url) => sum + gzip(url), 0);
 const row = (what, value, unit, budget) => {
   const over = value > budget;
   if (over) process.exitCode = 1;
-  const compared = budget === undefined ? '|  |  |' : `budget ${budget} ${unit} | ${(value / budget).toFixed(3)} | ≤ 1${over ? ' OVER' : ''} |`;
+  const compared =
+    budget === undefined
+      ? '|  |  |'
+      : `budget ${budget} ${unit} | ${(value / budget).toFixed(3)} | ≤ 1${over ? ' OVER' : ''} |`;
   console.log(`| page: ${what} | ${value.toFixed(1)} ${unit} | ${compared}`);
 };
 const size = (what, bytes, budget) => row(what, bytes / KIB, 'KiB', budget);
@@ -43,7 +47,10 @@ async function firstFinding(network) {
   await page.locator('.finding').first().waitFor();
   const [shown, start] = await page.evaluate(() => [globalThis.findingShown, performance.timeOrigin]);
   await close({ allow: [/404/] });
-  return { time: shown - start, before: finished.filter(({ at }) => at.startTime + at.responseEnd <= shown).map(({ url }) => url) };
+  return {
+    time: shown - start,
+    before: finished.filter(({ at }) => at.startTime + at.responseEnd <= shown).map(({ url }) => url),
+  };
 }
 // The throttled connection separates the requests before the first finding from later ones.
 const slow = await firstFinding({ latency: 20, downloadThroughput: 1_000_000 });
@@ -98,7 +105,8 @@ await page.locator('.cm-line', { hasText: 'instanceProfile' }).click();
 await page.keyboard.press('End');
 const times = await page.evaluate(async () => {
   // The list and the marks are drawn in one frame.
-  const isMarked = () => [...document.querySelectorAll('.finding .rule')].some((rule) => rule.textContent === 'instance-profile-is-arn');
+  const isMarked = () =>
+    [...document.querySelectorAll('.finding .rule')].some((rule) => rule.textContent === 'instance-profile-is-arn');
   const until = (wanted) =>
     new Promise((resolve) => {
       const look = () => (isMarked() === wanted ? resolve(performance.now()) : requestAnimationFrame(look));
@@ -138,7 +146,9 @@ metadata: {name: g${index}}
 spec: {containers: [{name: c, image: img, resources: {requests: {cpu: ${CPUS[index % 5]}, memory: ${MEMORIES[index % 6]}}}}]}
 ---
 `;
-const input = (pods) => Array.from({ length: 5 }, (_, index) => nodePool(index)).join('') + Array.from({ length: pods }, (_, index) => pod(index)).join('');
+const input = (pods) =>
+  Array.from({ length: 5 }, (_, index) => nodePool(index)).join('') +
+  Array.from({ length: pods }, (_, index) => pod(index)).join('');
 /** Times of edits until an answer of a tab is drawn. Each input differs from the last one, so it is parsed and judged again. */
 async function editTimes(tab, inputOf) {
   await page.locator(`#tab-${tab}`).click();
@@ -160,7 +170,9 @@ async function editTime({ id, text }) {
   const before = performance.now();
   const data = new DataTransfer();
   data.setData('text/plain', text);
-  content.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }));
+  content.dispatchEvent(
+    new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }),
+  );
   for (;;) {
     await new Promise(requestAnimationFrame);
     const now = document.getElementById(id);
@@ -214,7 +226,8 @@ const heaviest = [...new Set([...withoutClick, ...forAdmission, ...forPlacement,
   .filter((url) => url.startsWith('http'))
   .map((url) => [gzip(url), new URL(url).pathname])
   .sort(([one], [other]) => other - one);
-for (const [bytes, path] of heaviest.slice(0, 16)) console.log(`  ${(bytes / KIB).toFixed(1).padStart(7)} KiB  ${path}`);
+for (const [bytes, path] of heaviest.slice(0, 16))
+  console.log(`  ${(bytes / KIB).toFixed(1).padStart(7)} KiB  ${path}`);
 size('until a finding shows', untilFinding, 600);
 size('without a click, kept for offline use', weigh([...withoutClick]));
 size('the Admission tab, when opened', weigh(forAdmission));

@@ -90,8 +90,20 @@ const outputOf = (result, entry) => {
 };
 const workers = await build({
   ...options,
-  entryPoints: [source('engine-worker.ts'), source('symptoms-worker.ts'), source('placement-worker.ts'), source('admission-worker.ts')],
-  define: { CHECKER: besideWorker(checker), ENGINE: besideWorker(engine), RULES: besideWorker(rules), SYMPTOMS: besideWorker(symptomsModule), PLACEMENT: besideWorker(placementModule), POLICY: besideWorker(policy) },
+  entryPoints: [
+    source('engine-worker.ts'),
+    source('symptoms-worker.ts'),
+    source('placement-worker.ts'),
+    source('admission-worker.ts'),
+  ],
+  define: {
+    CHECKER: besideWorker(checker),
+    ENGINE: besideWorker(engine),
+    RULES: besideWorker(rules),
+    SYMPTOMS: besideWorker(symptomsModule),
+    PLACEMENT: besideWorker(placementModule),
+    POLICY: besideWorker(policy),
+  },
 });
 const engineWorker = outputOf(workers, 'engine-worker.ts');
 const page = await build({
@@ -116,7 +128,9 @@ const main = outputOf(page, 'main.ts');
 
 // The browser preloads the static imports of the first script instead of discovering them after it.
 const [, entry] = Object.entries(page.metafile.outputs).find(([path]) => path.endsWith(basename(main)));
-const imports = entry.imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => `assets/${basename(path)}`);
+const imports = entry.imports
+  .filter(({ kind }) => kind === 'import-statement')
+  .map(({ path }) => `assets/${basename(path)}`);
 const PRELOADS = [main, ...imports].map((path) => `<link rel="modulepreload" href="${path}">`).join('\n    ');
 const values = { CSP, STYLE: style, ICON: icon, CHECKER: checker, MAIN: main, PRELOADS };
 const fill = (html) => html.replace(/%([A-Z]+)%/g, (placeholder, name) => values[name] ?? placeholder);
@@ -125,7 +139,8 @@ writeFileSync(join(dist, 'index.html'), html);
 
 mkdirSync(join(dist, 'rules'));
 for (const name of readdirSync(join(here, 'build/reference'))) {
-  if (name.endsWith('.html')) writeFileSync(join(dist, 'rules', name), fill(read(here, 'build/reference', name).toString()));
+  if (name.endsWith('.html'))
+    writeFileSync(join(dist, 'rules', name), fill(read(here, 'build/reference', name).toString()));
 }
 
 // Config files and reports name the addresses of the schemas.
@@ -142,7 +157,10 @@ await build({
   entryPoints: [source('sw.ts')],
   outdir: dist,
   entryNames: '[name]',
-  define: { BUILD: JSON.stringify(hash(html + shell.join() + symptomsModule + placementModule + policy + rules)), SHELL: JSON.stringify(shell) },
+  define: {
+    BUILD: JSON.stringify(hash(html + shell.join() + symptomsModule + placementModule + policy + rules)),
+    SHELL: JSON.stringify(shell),
+  },
 });
 // Without this file GitHub Pages runs Jekyll on every file.
 writeFileSync(join(dist, '.nojekyll'), '');

@@ -18,9 +18,9 @@ export interface Settings {
   rules?: Record<string, Level>;
   allowIgnoreAnnotation?: boolean;
   fix?: boolean;
-  announceErrors?: boolean | "auto";
+  announceErrors?: boolean | 'auto';
   strictUpdates?: boolean;
-  context?: "all" | "pools" | "none";
+  context?: 'all' | 'pools' | 'none';
   exceptions?: { rule: string; kind?: string; namespace?: string; name?: string; reason: string; until?: string }[];
 }
 
@@ -96,11 +96,26 @@ export interface Report {
   /** Releases that accept each document; present if a range of releases was checked. */
   accepted?: { file: string; document: number; releases: string }[];
   /** Versions of Karpenter that the input pins. `version` is empty if the pins contradict each other. */
-  pins: { cluster: string; folder: string; version: string; checkedAs: string; file: string; line: number; note: string }[];
+  pins: {
+    cluster: string;
+    folder: string;
+    version: string;
+    checkedAs: string;
+    file: string;
+    line: number;
+    note: string;
+  }[];
   /** Folders that look like separate clusters, whose objects are not compared with each other. */
   environments: { folders: string[] }[];
   skipped: { file: string; document: number; reason: string }[];
-  unreadable: { file: string; document: number; line: number; column: number; message: string; concernsKarpenter: boolean }[];
+  unreadable: {
+    file: string;
+    document: number;
+    line: number;
+    column: number;
+    message: string;
+    concernsKarpenter: boolean;
+  }[];
 }
 
 export interface Rule {

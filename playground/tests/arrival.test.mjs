@@ -18,8 +18,12 @@ const pasteEvent = (page, text, inEditor) =>
     ([text, inEditor]) => {
       const data = new DataTransfer();
       data.setData('text/plain', text);
-      const target = inEditor ? document.getElementById('editor').shadowRoot.querySelector('.cm-content') : document.body;
-      target.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }));
+      const target = inEditor
+        ? document.getElementById('editor').shadowRoot.querySelector('.cm-content')
+        : document.body;
+      target.dispatchEvent(
+        new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }),
+      );
     },
     [text, inEditor],
   );
@@ -35,13 +39,19 @@ const WAYS = {
   'Ctrl+V': (page) => clipboard(page, MANIFEST),
   'a dropped file': (page) => drop(page, [{ name: 'mine.yaml', text: MANIFEST }]),
   'a dropped file of the same name': (page) => drop(page, [{ name: 'nodeclass-bad.yaml', text: MANIFEST }]),
-  'a chosen file': (page) => page.locator('#picker').setInputFiles([{ name: 'mine.yaml', mimeType: 'text/yaml', buffer: Buffer.from(MANIFEST) }]),
+  'a chosen file': (page) =>
+    page
+      .locator('#picker')
+      .setInputFiles([{ name: 'mine.yaml', mimeType: 'text/yaml', buffer: Buffer.from(MANIFEST) }]),
   'a shared link': (page) => page.evaluate((link) => (location.hash = link), pack({ f: [['mine.yaml', MANIFEST]] })),
 };
 
 /** Waits until the editor shows the text, types a letter, and returns the text of the file. */
 async function typeInto(page, expected) {
-  await page.waitForFunction((start) => document.getElementById('editor').shadowRoot.querySelector('.cm-content').textContent.startsWith(start), expected.slice(0, 40).split('\n')[0]);
+  await page.waitForFunction(
+    (start) => document.getElementById('editor').shadowRoot.querySelector('.cm-content').textContent.startsWith(start),
+    expected.slice(0, 40).split('\n')[0],
+  );
   const scroller = await page.evaluate(async () => {
     // The editor scrolls in the next frame.
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
@@ -52,7 +62,9 @@ async function typeInto(page, expected) {
   await page.locator('.cm-content').focus();
   await page.keyboard.type('x');
   await settled(page);
-  return (await shared(page)).files.find(({ name }) => name === 'mine.yaml' || name === 'manifest.yaml' || name.startsWith('nodeclass'))?.text;
+  return (await shared(page)).files.find(
+    ({ name }) => name === 'mine.yaml' || name === 'manifest.yaml' || name.startsWith('nodeclass'),
+  )?.text;
 }
 
 for (const [way, arrive] of Object.entries(WAYS)) {
@@ -94,19 +106,24 @@ onPage('a first paste can be undone', async (page) => {
   assert.equal((await shared(page)).files[0].text, example('nodeclass-bad.yaml'));
 });
 
-onPage('typing over, cutting and composing over a selection breaks no rule of the content policy', async (page, { context }) => {
-  const all = () => page.locator('.cm-content').press('Control+A');
-  await all();
-  await page.keyboard.type('a: 1');
-  await all();
-  await page.keyboard.press('Control+X');
-  await page.keyboard.press('Control+V');
-  const session = await context.newCDPSession(page);
-  await all();
-  await session.send('Input.imeSetComposition', { text: 'に', selectionStart: 1, selectionEnd: 1 });
-  await session.send('Input.insertText', { text: '日本: 1' });
-  await page.waitForFunction(() => document.getElementById('editor').shadowRoot.querySelector('.cm-content').textContent === '日本: 1');
-});
+onPage(
+  'typing over, cutting and composing over a selection breaks no rule of the content policy',
+  async (page, { context }) => {
+    const all = () => page.locator('.cm-content').press('Control+A');
+    await all();
+    await page.keyboard.type('a: 1');
+    await all();
+    await page.keyboard.press('Control+X');
+    await page.keyboard.press('Control+V');
+    const session = await context.newCDPSession(page);
+    await all();
+    await session.send('Input.imeSetComposition', { text: 'に', selectionStart: 1, selectionEnd: 1 });
+    await session.send('Input.insertText', { text: '日本: 1' });
+    await page.waitForFunction(
+      () => document.getElementById('editor').shadowRoot.querySelector('.cm-content').textContent === '日本: 1',
+    );
+  },
+);
 
 test('a page that logs an error or violates its content policy fails its test', async () => {
   const visited = await visit();

@@ -34,7 +34,8 @@ const FLAGS = [
 function executable() {
   const candidates = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
   const found = candidates.find((path) => path && existsSync(path));
-  if (!found) throw new Error('Chromium is missing: install it with `apt-get install chromium`, or set CHROMIUM to its path');
+  if (!found)
+    throw new Error('Chromium is missing: install it with `apt-get install chromium`, or set CHROMIUM to its path');
   return found;
 }
 
@@ -66,7 +67,9 @@ export async function visit({ path = '', offline = false, ...options } = {}) {
   await context.exposeBinding('reportViolation', (_, violation) => failures.push(`content policy: ${violation}`));
   await context.addInitScript(() => {
     addEventListener('securitypolicyviolation', (event) => {
-      globalThis.reportViolation(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+      globalThis.reportViolation(
+        `${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`,
+      );
     });
   });
   context.on('console', (message) => {
@@ -112,7 +115,9 @@ export async function paste(page, text) {
     const content = document.getElementById('editor').shadowRoot.querySelector('.cm-content');
     const data = new DataTransfer();
     data.setData('text/plain', text);
-    content.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }));
+    content.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }),
+    );
   }, text);
   await settled(page);
 }
@@ -121,9 +126,12 @@ export async function paste(page, text) {
 export async function drop(page, files) {
   await page.evaluate((files) => {
     const data = new DataTransfer();
-    for (const { name, text, times = 1 } of files) data.items.add(new File(Array(times).fill(text), name, { type: 'text/plain' }));
+    for (const { name, text, times = 1 } of files)
+      data.items.add(new File(Array(times).fill(text), name, { type: 'text/plain' }));
     for (const type of ['dragenter', 'dragover', 'drop']) {
-      document.getElementById('editor').dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+      document
+        .getElementById('editor')
+        .dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
     }
   }, files);
 }
@@ -162,7 +170,11 @@ export async function accessible(page, name) {
   await page.evaluate(axe);
   const violations = await page.evaluate(async () => {
     const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'] });
-    return violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.slice(0, 4).map((node) => `${node.target} ${node.failureSummary}`) }));
+    return violations.map(({ id, impact, nodes }) => ({
+      id,
+      impact,
+      nodes: nodes.slice(0, 4).map((node) => `${node.target} ${node.failureSummary}`),
+    }));
   });
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   assert.deepEqual(serious, [], name);

@@ -3,7 +3,16 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  existsSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -14,7 +23,8 @@ import { NODES, POOL } from './disruption-input.mjs';
 
 /** Builds a program unless `make test` has built it. */
 const built = (...args) => process.env.BUILT || cargo('build', '--quiet', '--locked', ...args);
-const cargo = (...args) => execFileSync('cargo', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+const cargo = (...args) =>
+  execFileSync('cargo', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 const CASES = 1000;
 
 /** Manifests below a folder of the repository. */
@@ -24,7 +34,8 @@ function manifestsIn(folder) {
     for (const name of readdirSync(folder).sort()) {
       const path = join(folder, name);
       if (statSync(path).isDirectory()) walk(path);
-      else if (/\.(ya?ml|jsonl?)$/.test(name)) found.push({ name: relative(root, path), text: readFileSync(path, 'utf8') });
+      else if (/\.(ya?ml|jsonl?)$/.test(name))
+        found.push({ name: relative(root, path), text: readFileSync(path, 'utf8') });
     }
   };
   walk(join(root, folder));
@@ -33,7 +44,9 @@ function manifestsIn(folder) {
 
 /** Manifests of the examples and of the tests with whole files, each in the current folder. */
 const manifests = () =>
-  ['examples', 'tests/problems', 'tests/cli'].flatMap(manifestsIn).map(({ name, text }) => ({ name: name.replaceAll('/', '-'), text }));
+  ['examples', 'tests/problems', 'tests/cli']
+    .flatMap(manifestsIn)
+    .map(({ name, text }) => ({ name: name.replaceAll('/', '-'), text }));
 
 /** A sample of the cases decided by the API server. An update becomes an AdmissionReview. */
 function conformance() {
@@ -53,7 +66,10 @@ function conformance() {
 
 const unusual = [
   { name: 'crlf.yaml', text: readFileSync(join(root, 'examples/nodeclass-bad.yaml'), 'utf8').replaceAll('\n', '\r\n') },
-  { name: 'emoji.yaml', text: 'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: "😀\t𝔘", labels: {é: ü}}\nspec: {x: 1}\n' },
+  {
+    name: 'emoji.yaml',
+    text: 'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: "😀\t𝔘", labels: {é: ü}}\nspec: {x: 1}\n',
+  },
   { name: 'empty.yaml', text: '' },
   { name: 'binary.yaml', text: 'a: \0\n' },
   { name: 'broken.yaml', text: 'a: [\n---\n{{ x }}\n---\nb: {\n' },
@@ -72,7 +88,11 @@ function native(files, flags = [], format = 'json', command = 'check') {
   }
   try {
     const options = { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 };
-    return execFileSync(join(target, 'debug/karpwarden'), [command, '--format', format, ...flags, ...files.map((file) => file.name)], options);
+    return execFileSync(
+      join(target, 'debug/karpwarden'),
+      [command, '--format', format, ...flags, ...files.map((file) => file.name)],
+      options,
+    );
   } catch (error) {
     return error.stdout;
   }
@@ -86,7 +106,10 @@ before(async () => {
   // The test calls the page's workers directly.
   const assets = readdirSync(join(root, 'playground/dist/assets'));
   const urls = Object.fromEntries(
-    ['engine', 'symptoms', 'placement', 'admission'].map((name) => [name, `${visited.server.address}assets/${assets.find((asset) => asset.startsWith(`${name}-worker`))}`]),
+    ['engine', 'symptoms', 'placement', 'admission'].map((name) => [
+      name,
+      `${visited.server.address}assets/${assets.find((asset) => asset.startsWith(`${name}-worker`))}`,
+    ]),
   );
   await visited.page.evaluate((urls) => {
     globalThis.ask = {};
@@ -116,7 +139,12 @@ after(async () => {
 test('JSON and SARIF of the page equal those of the command line', async () => {
   const inPage = (sets) =>
     visited.page.evaluate(
-      (sets) => Promise.all(sets.map(async ([files, settings, range]) => (await globalThis.ask.engine('check', files, settings, range)).json)),
+      (sets) =>
+        Promise.all(
+          sets.map(
+            async ([files, settings, range]) => (await globalThis.ask.engine('check', files, settings, range)).json,
+          ),
+        ),
       sets,
     );
   const all = [...manifests(), ...unusual];
@@ -134,7 +162,8 @@ test('JSON and SARIF of the page equal those of the command line', async () => {
   sets.forEach(([files, settings, range], index) => {
     const flags = [];
     if (range) flags.push('--karpenter-version', range);
-    if (settings.karpenterVersion) flags.push('--karpenter-version', settings.karpenterVersion, '--cluster-name', settings.clusterName);
+    if (settings.karpenterVersion)
+      flags.push('--karpenter-version', settings.karpenterVersion, '--cluster-name', settings.clusterName);
     const expected = native(files, flags);
     assert.equal(`${given[index]}\n`, expected, files.map((file) => file.name).join());
     findings += JSON.parse(expected).findings.length;
@@ -154,17 +183,25 @@ test('JSON and SARIF of the page equal those of the command line', async () => {
 test('diagnoses of the page equal those of the command line', async () => {
   const folders = [];
   const walk = (path) => {
-    const inside = readdirSync(path).sort().map((name) => join(path, name));
-    const files = inside.filter((one) => statSync(one).isFile()).map((one) => ({ name: basename(one), text: readFileSync(one, 'utf8') }));
+    const inside = readdirSync(path)
+      .sort()
+      .map((name) => join(path, name));
+    const files = inside
+      .filter((one) => statSync(one).isFile())
+      .map((one) => ({ name: basename(one), text: readFileSync(one, 'utf8') }));
     for (const file of files) folders.push([file]);
     if (files.length > 1) folders.push(files);
     for (const one of inside) if (statSync(one).isDirectory()) walk(one);
   };
-  for (const path of ['examples/symptoms', 'tests/problems/symptoms']) if (existsSync(join(root, path))) walk(join(root, path));
+  for (const path of ['examples/symptoms', 'tests/problems/symptoms'])
+    if (existsSync(join(root, path))) walk(join(root, path));
   const noise = { name: 'noise.log', text: '\u0000\ufffd{"level":"INFO"\r\n'.repeat(50) };
   const sets = [...folders, [noise], ...folders.map((files) => [...files, noise])];
   const given = await visited.page.evaluate(
-    (sets) => Promise.all(sets.map(async (files) => (await globalThis.ask.symptoms('diagnose', [{ name: '', files }], {})).json)),
+    (sets) =>
+      Promise.all(
+        sets.map(async (files) => (await globalThis.ask.symptoms('diagnose', [{ name: '', files }], {})).json),
+      ),
     sets,
   );
   let diagnoses = 0;
@@ -179,11 +216,18 @@ test('diagnoses of the page equal those of the command line', async () => {
 
 test('diagnoses of several clusters equal those of the command line', async () => {
   const path = join(root, 'tests/problems/symptoms/foreign-collection/two-clusters-1.8');
-  const clusters = readdirSync(path).sort().map((name) => ({
-    name,
-    files: readdirSync(join(path, name)).sort().map((file) => ({ name: `${name}/${file}`, text: readFileSync(join(path, name, file), 'utf8') })),
-  }));
-  const given = await visited.page.evaluate(async (clusters) => (await globalThis.ask.symptoms('diagnose', clusters, {})).json, clusters);
+  const clusters = readdirSync(path)
+    .sort()
+    .map((name) => ({
+      name,
+      files: readdirSync(join(path, name))
+        .sort()
+        .map((file) => ({ name: `${name}/${file}`, text: readFileSync(join(path, name, file), 'utf8') })),
+    }));
+  const given = await visited.page.evaluate(
+    async (clusters) => (await globalThis.ask.symptoms('diagnose', clusters, {})).json,
+    clusters,
+  );
   const flags = clusters.flatMap(({ name }) => ['--cluster', name]);
   const options = { cwd: path, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
   const { stdout } = spawnSync(join(target, 'debug/karpwarden'), ['diagnose', '--format', 'json', ...flags], options);
@@ -200,7 +244,10 @@ test('stories of the page equal those of the command line', async () => {
     ['Pod', 'shop/web-0', ['--pod', 'shop/web-0']],
     ['NodePool', 'default', ['--nodepool', 'default']],
   ]) {
-    const given = await visited.page.evaluate(([files, kind, name]) => globalThis.ask.symptoms('story', [{ name: '', files }], {}, kind, name), [files, kind, name]);
+    const given = await visited.page.evaluate(
+      ([files, kind, name]) => globalThis.ask.symptoms('story', [{ name: '', files }], {}, kind, name),
+      [files, kind, name],
+    );
     const { stories } = JSON.parse(native(files, flags, 'json', 'diagnose'));
     assert.equal(stories.length, 1);
     assert.deepEqual(given, stories);
@@ -210,17 +257,33 @@ test('stories of the page equal those of the command line', async () => {
 test('the Disruption tab and the command line judge alike', async () => {
   const at = '2026-03-11T10:30:00Z';
   const files = [{ name: 'disruption.yaml', text: POOL + NODES }];
-  const { result } = await visited.page.evaluate(([files, at]) => globalThis.ask.placement('disruption', files, undefined, at), [files, at]);
+  const { result } = await visited.page.evaluate(
+    ([files, at]) => globalThis.ask.placement('disruption', files, undefined, at),
+    [files, at],
+  );
   const expected = JSON.parse(native(files, ['--at', at], 'json', 'disruption'));
   const now = result.pools.map(({ name, nodes, weeks }) => ({
     name,
     nodes,
-    budgets: weeks.flatMap(({ reasons, left, intervals: [first, second] }) => reasons.map((reason) => ({ reason, allowed: left, until: second && second.allowed !== first.allowed ? first.end : '' }))),
+    budgets: weeks.flatMap(({ reasons, left, intervals: [first, second] }) =>
+      reasons.map((reason) => ({
+        reason,
+        allowed: left,
+        until: second && second.allowed !== first.allowed ? first.end : '',
+      })),
+    ),
   }));
   const order = (one, other) => (one.reason < other.reason ? -1 : 1);
   for (const pool of [...now, ...expected.nodePools]) pool.budgets.sort(order);
-  assert.deepEqual(now, expected.nodePools.map(({ budgets, ...pool }) => ({ ...pool, budgets: budgets.map(({ reason, allowed, until }) => ({ reason, allowed, until })) })));
-  const obstacles = (nodes) => nodes.map(({ name, nodePool, blockedBy, until }) => ({ name, nodePool, blockedBy, until }));
+  assert.deepEqual(
+    now,
+    expected.nodePools.map(({ budgets, ...pool }) => ({
+      ...pool,
+      budgets: budgets.map(({ reason, allowed, until }) => ({ reason, allowed, until })),
+    })),
+  );
+  const obstacles = (nodes) =>
+    nodes.map(({ name, nodePool, blockedBy, until }) => ({ name, nodePool, blockedBy, until }));
   assert.deepEqual(obstacles(result.nodes), obstacles(expected.nodes));
   assert.ok(expected.nodes.some(({ blockedBy }) => blockedBy === 'pod-do-not-disrupt'));
 });
@@ -235,7 +298,16 @@ test('the policy in the page answers as in policy-server', async () => {
       // An object without kind or version never reaches a webhook.
       if (!one.apiVersion || !one.kind) return;
       const others = objects.filter((_, other) => other !== index).map((other) => other.object);
-      const base = { operation: 'CREATE', object: one.object, oldObject: null, others, settings: {}, mode: 'protect', mutating: false, connected: true };
+      const base = {
+        operation: 'CREATE',
+        object: one.object,
+        oldObject: null,
+        others,
+        settings: {},
+        mode: 'protect',
+        mutating: false,
+        connected: true,
+      };
       requests.push(base);
       if (one.oldObject) requests.push({ ...base, operation: 'UPDATE', oldObject: one.oldObject });
       if (file.name.startsWith('case-')) return;
@@ -246,15 +318,24 @@ test('the policy in the page answers as in policy-server', async () => {
       requests.push({ ...base, settings: { nonsense: true } });
     });
   }
-  const inPage = await page.evaluate((requests) => Promise.all(requests.map(async (request) => (await globalThis.ask.admission('review', request)).response)), requests);
+  const inPage = await page.evaluate(
+    (requests) =>
+      Promise.all(requests.map(async (request) => (await globalThis.ask.admission('review', request)).response)),
+    requests,
+  );
   const lines = execFileSync(join(target, 'debug/respond'), [join(root, 'policies/karpenter/annotated-policy.wasm')], {
     input: `${requests.map((request) => JSON.stringify(request)).join('\n')}\n`,
     encoding: 'utf8',
     maxBuffer: 1 << 29,
   });
-  const native = lines.trim().split('\n').map((line) => JSON.parse(line));
+  const native = lines
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
   assert.equal(native.length, requests.length);
-  native.forEach((expected, index) => assert.deepEqual(inPage[index], expected, JSON.stringify(requests[index]).slice(0, 400)));
+  native.forEach((expected, index) =>
+    assert.deepEqual(inPage[index], expected, JSON.stringify(requests[index]).slice(0, 400)),
+  );
   const denied = native.filter((response) => response && !response.allowed).length;
   const patched = native.filter((response) => response?.patch).length;
   assert.ok(denied > 0 && patched > 0);

@@ -35,7 +35,10 @@ const STATES = {
     await page.locator('.unread').waitFor();
   },
   template: async (page) => {
-    await paste(page, 'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: {{ .Values.name }}\nspec:\n  {{- toYaml .Values.spec | nindent 2 }}\n');
+    await paste(
+      page,
+      'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: {{ .Values.name }}\nspec:\n  {{- toYaml .Values.spec | nindent 2 }}\n',
+    );
     await page.getByText('template, not checked').waitFor();
   },
   empty: async (page) => {
@@ -56,11 +59,17 @@ const STATES = {
     await page.getByText('Refused by the API server').waitFor();
   },
   'log-in-manifest': async (page) => {
-    await paste(page, `${example('nodeclass-good.yaml')}${readFileSync(join(root, 'examples/symptoms/foreign-collection/karpenter.log'), 'utf8')}`);
+    await paste(
+      page,
+      `${example('nodeclass-good.yaml')}${readFileSync(join(root, 'examples/symptoms/foreign-collection/karpenter.log'), 'utf8')}`,
+    );
     await page.locator('.notice').waitFor();
   },
   releases: async (page) => {
-    await paste(page, `${example('labels-bad.yaml').replace('karpenter.sh/team: batch', 'node-role.kubernetes.io/batch: ""')}\n---\n${example('nodeclass-bad.yaml')}`);
+    await paste(
+      page,
+      `${example('labels-bad.yaml').replace('karpenter.sh/team: batch', 'node-role.kubernetes.io/batch: ""')}\n---\n${example('nodeclass-bad.yaml')}`,
+    );
     await page.locator('#tab-releases').click();
     await page.locator('.strip').waitFor();
   },
@@ -102,7 +111,10 @@ const STATES = {
   },
   timeline: async (page) => {
     const folder = join(root, 'crates/symptoms/src/story/example');
-    await drop(page, readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') })));
+    await drop(
+      page,
+      readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') })),
+    );
     await page.locator('#tab-symptoms').click();
     await page.locator('#timeline').click();
     await page.locator('.lives .link').first().click();
@@ -115,7 +127,9 @@ const STATES = {
     await page.locator('.excerpt .here').waitFor();
   },
   'symptoms-reading': async (page) => {
-    await drop(page, [{ name: 'karpenter-a.log', text: '{"level":"INFO","message":"nothing"}\n'.repeat(30_000), times: 450 }]);
+    await drop(page, [
+      { name: 'karpenter-a.log', text: '{"level":"INFO","message":"nothing"}\n'.repeat(30_000), times: 450 },
+    ]);
     await page.waitForFunction(() => document.querySelector('#reading progress')?.value > 0);
   },
   settings: async (page) => {
@@ -153,7 +167,9 @@ for (const [name, reach] of Object.entries(STATES)) {
 }
 
 test('phone: one column, the count stays visible, touch targets are at least 44 px', async () => {
-  const visited = await visit({ context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 } });
+  const visited = await visit({
+    context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 },
+  });
   const { page } = visited;
   try {
     await screenshot(page, 'phone');
@@ -184,7 +200,13 @@ test('phone: one column, the count stays visible, touch targets are at least 44 
     for (const tab of ['admission', 'releases', 'placement', 'disruption', 'symptoms']) {
       await page.locator('#show-panel').tap();
       await page.locator(`#tab-${tab}`).tap();
-      await page.locator({ admission: '#verdict', releases: '.strip', placement: '.calm', disruption: '.calm', symptoms: '.calm' }[tab]).waitFor();
+      await page
+        .locator(
+          { admission: '#verdict', releases: '.strip', placement: '.calm', disruption: '.calm', symptoms: '.calm' }[
+            tab
+          ],
+        )
+        .waitFor();
       await screenshot(page, `phone-${tab}`);
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
     }
@@ -222,7 +244,11 @@ test('200 % zoom, forced colours, reduced motion and more contrast', async () =>
     await screenshot(page, 'forced-colours');
     await page.emulateMedia({ forcedColors: 'none', reducedMotion: 'reduce' });
     const moving = await page.evaluate(() =>
-      [...document.querySelectorAll('*')].filter((one) => getComputedStyle(one).transitionDuration !== '0s' || getComputedStyle(one).animationName !== 'none').map((one) => one.tagName),
+      [...document.querySelectorAll('*')]
+        .filter(
+          (one) => getComputedStyle(one).transitionDuration !== '0s' || getComputedStyle(one).animationName !== 'none',
+        )
+        .map((one) => one.tagName),
     );
     assert.deepEqual(moving, []);
     await page.emulateMedia({ contrast: 'more' });

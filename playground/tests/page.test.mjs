@@ -13,7 +13,10 @@ const GOOD = example('nodeclass-good.yaml');
 onPage('first visit shows an example with its finding and fix', async (page) => {
   assert.deepEqual(await rules(page), ['instance-profile-is-arn']);
   assert.match(await page.locator('#count').textContent(), /1 error/);
-  assert.equal(await page.locator('.cm-lintRange-error').textContent(), 'arn:aws:iam::111122223333:instance-profile/KarpenterNodeProfile-prod');
+  assert.equal(
+    await page.locator('.cm-lintRange-error').textContent(),
+    'arn:aws:iam::111122223333:instance-profile/KarpenterNodeProfile-prod',
+  );
   assert.equal(await page.locator('.cm-lint-marker-error').count(), 1);
   assert.match(await page.locator('#timing').textContent(), /^checked 1 document in [\d.]+ ms$/);
 });
@@ -23,14 +26,16 @@ onPage('a manifest pasted anywhere replaces the first example', async (page) => 
     page.evaluate((text) => {
       const data = new DataTransfer();
       data.setData('text/plain', text);
-      document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+      document.body.dispatchEvent(
+        new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }),
+      );
     }, text);
   await send(GOOD);
   await page.getByText('Nothing to report').waitFor();
   assert.deepEqual((await shared(page)).files, [{ name: 'manifest.yaml', text: GOOD }]);
   await send(BAD);
   await page.waitForTimeout(200);
-  assert.equal(await text(page), GOOD, 'the visitor\'s own text is not replaced');
+  assert.equal(await text(page), GOOD, "the visitor's own text is not replaced");
 });
 
 onPage('a fix shows its change, is applied on request, and can be undone', async (page) => {
@@ -90,7 +95,9 @@ onPage('F8 and Shift F8 step through the findings of all files and announce them
   assert.match(await page.locator('.file [aria-current]').textContent(), /manifest\.yaml/);
   await page.keyboard.press('Shift+F8');
   assert.match(await line(), /EC2NodeClass\/default/);
-  await page.waitForFunction(() => /1 of 2: error, instance-profile-is-arn, line 7/.test(document.getElementById('live').textContent));
+  await page.waitForFunction(() =>
+    /1 of 2: error, instance-profile-is-arn, line 7/.test(document.getElementById('live').textContent),
+  );
 });
 
 onPage('the list and the editor share their selection', async (page) => {
@@ -106,7 +113,10 @@ onPage('hovering shows the message, the fix and a link to the documentation', as
   await page.locator('.cm-lintRange-error').hover();
   const tip = page.locator('.cm-tooltip .tip').first();
   await tip.waitFor();
-  assert.match(await tip.textContent(), /error: instance-profile-is-arn.*is an ARN.*Fix: write the profile's name.*Why/s);
+  assert.match(
+    await tip.textContent(),
+    /error: instance-profile-is-arn.*is an ARN.*Fix: write the profile's name.*Why/s,
+  );
   await tip.getByRole('button', { name: 'Why' }).click();
   await page.getByRole('heading', { name: 'Why it is bad' }).waitFor();
 });
@@ -127,15 +137,24 @@ onPage('Admission shows the output of kubectl, the response, the digest and the 
   await page.locator('#verdict').waitFor();
   assert.equal(await page.locator('#verdict').textContent(), 'Denied');
   const terminal = await page.locator('.terminal').textContent();
-  assert.match(terminal, /^\$ kubectl apply -f nodeclass-bad.yaml\nError from server: error when creating "nodeclass-bad.yaml": admission webhook "clusterwide-karpwarden-karpenter-objects.kubewarden.admission" denied the request: 1 error in EC2NodeClass\/default/);
+  assert.match(
+    terminal,
+    /^\$ kubectl apply -f nodeclass-bad.yaml\nError from server: error when creating "nodeclass-bad.yaml": admission webhook "clusterwide-karpwarden-karpenter-objects.kubewarden.admission" denied the request: 1 error in EC2NodeClass\/default/,
+  );
   const { response } = JSON.parse(await page.locator('#admission-response pre').textContent());
   assert.equal(response.allowed, false);
   assert.match(await page.locator('#digest').textContent(), /^sha256:[0-9a-f]{64}$/);
-  assert.match(await page.locator('#admission-policy pre').textContent(), /module: registry:\/\/ghcr.io\/karpwarden\/policies\/karpenter:v/);
+  assert.match(
+    await page.locator('#admission-policy pre').textContent(),
+    /module: registry:\/\/ghcr.io\/karpwarden\/policies\/karpenter:v/,
+  );
   await page.locator('#admission-mode').selectOption('monitor');
   await page.waitForFunction(() => /^Allowed/.test(document.getElementById('verdict')?.textContent ?? ''));
   // As the manifests set it: errors are warnings in mode monitor only.
-  assert.match(await page.locator('.terminal').textContent(), /Warning: would be rejected: instance-profile-is-arn at spec\.instanceProfile/);
+  assert.match(
+    await page.locator('.terminal').textContent(),
+    /Warning: would be rejected: instance-profile-is-arn at spec\.instanceProfile/,
+  );
   assert.doesNotMatch(terminal, /would be rejected/);
   await page.locator('#admission-mode').selectOption('protect');
   await page.locator('#admission-operation').selectOption('DELETE');
@@ -160,7 +179,9 @@ onPage('Admission shows a refusal by the API server in its words, before the pol
   assert.equal(await page.locator('.terminal').textContent(), refused.join('\n'));
   assert.equal(await page.locator('#admission-response').count(), 0, 'the policy was not called');
   await page.locator('#admission-object').selectOption({ index: 1 });
-  await page.waitForFunction(() => /denied the request|created/.test(document.querySelector('.terminal')?.textContent ?? ''));
+  await page.waitForFunction(() =>
+    /denied the request|created/.test(document.querySelector('.terminal')?.textContent ?? ''),
+  );
   await paste(page, BAD.replace('instanceProfile', 'instanceProfil'));
   await page.waitForFunction(() => /BadRequest/.test(document.querySelector('.terminal')?.textContent ?? ''));
   assert.match(
@@ -170,54 +191,79 @@ onPage('Admission shows a refusal by the API server in its words, before the pol
 });
 
 onPage('Admission applies the definitions of the chosen release', async (page) => {
-  await paste(page, example('labels-bad.yaml').replace('karpenter.sh/team: batch', 'team.k8s.io/name: batch').replace('instance-famly', 'instance-family'));
+  await paste(
+    page,
+    example('labels-bad.yaml')
+      .replace('karpenter.sh/team: batch', 'team.k8s.io/name: batch')
+      .replace('instance-famly', 'instance-family'),
+  );
   await page.locator('#tab-admission').click();
   await page.locator('#admission-response').waitFor();
   await page.locator('#release').selectOption('1.8');
   await page.getByText('Refused by the API server').waitFor();
-  assert.match(await page.locator('.terminal').textContent(), /is invalid: spec\.template\.metadata\.labels: Invalid value: label domain "k8s\.io" is restricted$/);
+  assert.match(
+    await page.locator('.terminal').textContent(),
+    /is invalid: spec\.template\.metadata\.labels: Invalid value: label domain "k8s\.io" is restricted$/,
+  );
 });
 
-onPage('Admission applies the definitions of the release that the folder of the file pins', async (page, { context, server }) => {
-  const chart = (version) => `apiVersion: helm.toolkit.fluxcd.io/v2
+onPage(
+  'Admission applies the definitions of the release that the folder of the file pins',
+  async (page, { context, server }) => {
+    const chart = (version) => `apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: karpenter, namespace: kube-system}
 spec:
   chart: {spec: {chart: karpenter, version: "${version}", sourceRef: {kind: HelmRepository, name: karpenter}}}
 `;
-  const pool = example('labels-bad.yaml').replace('karpenter.sh/team: batch', 'team.k8s.io/name: batch').replace('instance-famly', 'instance-family');
-  const folder = (name, version) => [[`${name}/chart.yaml`, chart(version)], [`${name}/pool.yaml`, pool]];
-  page = await context.newPage();
-  await page.goto(`${server.address}#${pack({ f: [...folder('blue', '1.14.0'), ...folder('green', '1.8.1'), ...folder('greenish', '1.14.0')] })}`);
-  await page.locator('#tab-admission').click();
-  const choose = async (file) => {
-    const option = page.locator('#admission-object option', { hasText: `NodePool/batch (${file}` });
-    await page.locator('#admission-object').selectOption(await option.getAttribute('value'));
-  };
-  await choose('green/pool.yaml');
-  await page.getByText('It has the definitions of Karpenter 1.8.1.').waitFor();
-  for (const file of ['blue/pool.yaml', 'greenish/pool.yaml']) {
-    await choose(file);
-    await page.waitForFunction((file) => document.querySelector('.terminal')?.textContent.includes(file), file);
-    assert.notEqual(await page.locator('#verdict').textContent(), 'Refused by the API server');
-  }
-});
+    const pool = example('labels-bad.yaml')
+      .replace('karpenter.sh/team: batch', 'team.k8s.io/name: batch')
+      .replace('instance-famly', 'instance-family');
+    const folder = (name, version) => [
+      [`${name}/chart.yaml`, chart(version)],
+      [`${name}/pool.yaml`, pool],
+    ];
+    page = await context.newPage();
+    await page.goto(
+      `${server.address}#${pack({ f: [...folder('blue', '1.14.0'), ...folder('green', '1.8.1'), ...folder('greenish', '1.14.0')] })}`,
+    );
+    await page.locator('#tab-admission').click();
+    const choose = async (file) => {
+      const option = page.locator('#admission-object option', { hasText: `NodePool/batch (${file}` });
+      await page.locator('#admission-object').selectOption(await option.getAttribute('value'));
+    };
+    await choose('green/pool.yaml');
+    await page.getByText('It has the definitions of Karpenter 1.8.1.').waitFor();
+    for (const file of ['blue/pool.yaml', 'greenish/pool.yaml']) {
+      await choose(file);
+      await page.waitForFunction((file) => document.querySelector('.terminal')?.textContent.includes(file), file);
+      assert.notEqual(await page.locator('#verdict').textContent(), 'Refused by the API server');
+    }
+  },
+);
 
-onPage('the manifests for the cluster are those of policies/karpenter, in mode monitor and with the settings', async (page) => {
-  const install = readFileSync(join(root, 'policies/karpenter/monitor.yaml'), 'utf8');
-  const body = (text) => text.slice(text.indexOf('apiVersion:'));
-  await page.locator('#tab-admission').click();
-  const shown = page.locator('#admission-policy pre');
-  await shown.waitFor();
-  assert.equal(body(await shown.textContent()), body(install));
-  await page.locator('#cluster').fill('prod-eu-1');
-  await page.waitForFunction(() => /clusterName: prod-eu-1/.test(document.querySelector('#admission-policy pre').textContent));
-  const withoutSettings = (text) => body(text).replace(/^  settings:.*(\n {4}.*)*$/gm, '  settings');
-  assert.equal(withoutSettings(await shown.textContent()), withoutSettings(install));
-  await page.locator('#settings').click();
-  await page.waitForFunction(() => /clusterName: prod-eu-1/.test(document.querySelector('dialog .block pre')?.textContent));
-  assert.equal(await page.locator('dialog .block pre').textContent(), await shown.textContent());
-});
+onPage(
+  'the manifests for the cluster are those of policies/karpenter, in mode monitor and with the settings',
+  async (page) => {
+    const install = readFileSync(join(root, 'policies/karpenter/monitor.yaml'), 'utf8');
+    const body = (text) => text.slice(text.indexOf('apiVersion:'));
+    await page.locator('#tab-admission').click();
+    const shown = page.locator('#admission-policy pre');
+    await shown.waitFor();
+    assert.equal(body(await shown.textContent()), body(install));
+    await page.locator('#cluster').fill('prod-eu-1');
+    await page.waitForFunction(() =>
+      /clusterName: prod-eu-1/.test(document.querySelector('#admission-policy pre').textContent),
+    );
+    const withoutSettings = (text) => body(text).replace(/^  settings:.*(\n {4}.*)*$/gm, '  settings');
+    assert.equal(withoutSettings(await shown.textContent()), withoutSettings(install));
+    await page.locator('#settings').click();
+    await page.waitForFunction(() =>
+      /clusterName: prod-eu-1/.test(document.querySelector('dialog .block pre')?.textContent),
+    );
+    assert.equal(await page.locator('dialog .block pre').textContent(), await shown.textContent());
+  },
+);
 
 onPage('Admission with `fix` shows the patch of the policy', async (page) => {
   await page.locator('#settings').click();
@@ -240,7 +286,9 @@ onPage('Admission without access to the cluster', async (page) => {
 });
 
 onPage('Releases shows a strip for each document and the changes of an upgrade', async (page) => {
-  await paste(page, `apiVersion: karpenter.sh/v1
+  await paste(
+    page,
+    `apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: a}
 spec:
@@ -251,7 +299,8 @@ spec:
     spec:
       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
       requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]
-`);
+`,
+  );
   await page.locator('#tab-releases').click();
   await page.locator('.strip tbody').waitFor();
   const releases = await page.locator('.strip thead .cell').allTextContents();
@@ -271,7 +320,10 @@ onPage('settings can be edited as a form or as text, and mistakes are reported',
   await page.locator('#settings-clusterName').fill('prod-eu-1');
   await page.getByLabel('Level of instance-profile-is-arn').selectOption('warn');
   await page.waitForFunction(() => /clusterName: prod-eu-1/.test(document.getElementById('settings-text').value));
-  assert.equal(await page.locator('#settings-text').inputValue(), 'clusterName: prod-eu-1\nrules:\n  instance-profile-is-arn: warn\n');
+  assert.equal(
+    await page.locator('#settings-text').inputValue(),
+    'clusterName: prod-eu-1\nrules:\n  instance-profile-is-arn: warn\n',
+  );
   await page.locator('#settings-text').fill('clustername: x\nrules: {storage: loud}\n');
   await page.getByText('line 1, column 1: clustername: unknown key (did you mean `clusterName`?)').waitFor();
   await page.getByText('line 2, column 18: rules.storage: must be one of deny, warn, info, off').waitFor();
@@ -319,7 +371,9 @@ spec:
 });
 
 onPage('a print shows every finding and nothing to operate', async (page) => {
-  const pools = Array.from({ length: 250 }, (_, index) => BAD.replace('name: default', `name: class-${index}`)).join('---\n');
+  const pools = Array.from({ length: 250 }, (_, index) => BAD.replace('name: default', `name: class-${index}`)).join(
+    '---\n',
+  );
   await paste(page, pools);
   await page.waitForFunction(() => document.querySelectorAll('.finding').length === 200);
   await page.setViewportSize({ width: 700, height: 900 });
@@ -328,8 +382,15 @@ onPage('a print shows every finding and nothing to operate', async (page) => {
   assert.equal(await page.locator('.finding').count(), 250);
   assert.ok(await page.locator('.finding').last().isVisible());
   assert.equal(await page.evaluate(() => getComputedStyle(document.getElementById('view')).overflow), 'visible');
-  assert.ok(await page.evaluate(() => document.documentElement.scrollHeight > 250 * 50), 'the page is as long as its findings');
-  assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector('.finding')).color), 'rgb(26, 30, 36)', 'dark text');
+  assert.ok(
+    await page.evaluate(() => document.documentElement.scrollHeight > 250 * 50),
+    'the page is as long as its findings',
+  );
+  assert.equal(
+    await page.evaluate(() => getComputedStyle(document.querySelector('.finding')).color),
+    'rgb(26, 30, 36)',
+    'dark text',
+  );
   for (const hidden of ['#tabs', '#editor-pane', '.bar', '.tools', '.actions']) {
     assert.equal(await page.locator(hidden).first().isVisible(), false, hidden);
   }
@@ -342,7 +403,9 @@ onPage('examples come from the repository, and the visitor can restore their own
   await page.locator('#examples').click();
   await page.locator('.menu button', { hasText: 'labels-bad.yaml' }).click();
   await settled(page);
-  await page.waitForFunction(() => [...document.querySelectorAll('.finding .rule')].some((rule) => rule.textContent === 'restricted-label'));
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('.finding .rule')].some((rule) => rule.textContent === 'restricted-label'),
+  );
   assert.equal(await text(page), example('labels-bad.yaml'));
   await page.getByRole('button', { name: 'Restore my text' }).click();
   assert.match(await text(page), /name: mine/);
@@ -357,31 +420,40 @@ onPage('the examples menu works by keyboard', async (page) => {
   assert.equal(await page.evaluate(() => document.activeElement.id), 'examples');
 });
 
-onPage('a link carries files and settings to another page and keeps the text stored there', async (page, { server, context }) => {
-  await paste(page, BAD);
-  await page.locator('#release').selectOption('1.5');
-  await page.locator('#share').click();
-  await page.locator('#share-settings').check();
-  await page.waitForFunction(() => /^\d[\d,]* characters\. The link contains your text/.test(document.getElementById('share-length').textContent));
-  const link = await page.locator('#share-link').inputValue();
-  await page.locator('#share-copy').click();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link);
-  await page.locator('#share-files').uncheck();
-  await page.waitForFunction(() => /does not contain your text/.test(document.getElementById('share-length').textContent));
-  await page.keyboard.press('Escape');
-  await paste(page, GOOD);
-  await page.waitForTimeout(600);
-  const other = await context.newPage();
-  await other.goto(link);
-  await other.waitForFunction(() => document.querySelector('.finding .rule')?.textContent === 'instance-profile-is-arn');
-  assert.equal(await other.locator('#release').inputValue(), '1.5');
-  assert.equal(new URL(other.url()).hash, '', 'the shared data leaves the address');
-  await other.getByRole('button', { name: 'Restore my text' }).click();
-  await other.getByText('Nothing to report').waitFor();
-  await other.close();
-  await page.goto(server.address);
-  await page.getByText('Nothing to report').waitFor();
-});
+onPage(
+  'a link carries files and settings to another page and keeps the text stored there',
+  async (page, { server, context }) => {
+    await paste(page, BAD);
+    await page.locator('#release').selectOption('1.5');
+    await page.locator('#share').click();
+    await page.locator('#share-settings').check();
+    await page.waitForFunction(() =>
+      /^\d[\d,]* characters\. The link contains your text/.test(document.getElementById('share-length').textContent),
+    );
+    const link = await page.locator('#share-link').inputValue();
+    await page.locator('#share-copy').click();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link);
+    await page.locator('#share-files').uncheck();
+    await page.waitForFunction(() =>
+      /does not contain your text/.test(document.getElementById('share-length').textContent),
+    );
+    await page.keyboard.press('Escape');
+    await paste(page, GOOD);
+    await page.waitForTimeout(600);
+    const other = await context.newPage();
+    await other.goto(link);
+    await other.waitForFunction(
+      () => document.querySelector('.finding .rule')?.textContent === 'instance-profile-is-arn',
+    );
+    assert.equal(await other.locator('#release').inputValue(), '1.5');
+    assert.equal(new URL(other.url()).hash, '', 'the shared data leaves the address');
+    await other.getByRole('button', { name: 'Restore my text' }).click();
+    await other.getByText('Nothing to report').waitFor();
+    await other.close();
+    await page.goto(server.address);
+    await page.getByText('Nothing to report').waitFor();
+  },
+);
 
 onPage('a text that is too long for a link is reported', async (page) => {
   const buffer = Buffer.from(`# ${'x'.repeat(100)}\n`.repeat(50_000));
@@ -439,14 +511,21 @@ onPage('files are opened and dropped, and karpwarden.yaml becomes the settings',
     const data = new DataTransfer();
     data.items.add(new File([text], 'dropped.yaml', { type: 'text/yaml' }));
     for (const type of ['dragenter', 'dragover', 'drop']) {
-      document.getElementById('editor').dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+      document
+        .getElementById('editor')
+        .dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
     }
   }, GOOD);
-  await page.waitForFunction(() => [...document.querySelectorAll('.file .name')].some((name) => name.textContent === 'dropped.yaml'));
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('.file .name')].some((name) => name.textContent === 'dropped.yaml'),
+  );
 });
 
 onPage('export as JSON and as Markdown', async (page) => {
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download JSON' }).click()]);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download JSON' }).click(),
+  ]);
   const report = JSON.parse(readFileSync(await download.path(), 'utf8'));
   assert.equal(report.findings[0].rule, 'instance-profile-is-arn');
   await page.getByRole('button', { name: 'Copy as Markdown' }).click();
@@ -456,7 +535,10 @@ onPage('export as JSON and as Markdown', async (page) => {
 
 onPage('export as SARIF from the list and from the share dialog', async (page) => {
   const take = async () => {
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download SARIF' }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download SARIF' }).click(),
+    ]);
     assert.equal(download.suggestedFilename(), 'karpwarden.sarif');
     return readFileSync(await download.path(), 'utf8');
   };
@@ -495,15 +577,19 @@ onPage('unreadable documents and templates are reported in place', async (page) 
   await page.getByText('Nothing was checked').waitFor();
 });
 
-onPage('an embedded page stores nothing, has no menus, and links to the full page', async (page) => {
-  await page.locator('#whole').waitFor();
-  for (const id of ['examples', 'settings', 'share']) assert.equal(await page.locator(`#${id}`).isVisible(), false);
-  await paste(page, GOOD);
-  await page.waitForTimeout(600);
-  assert.equal(await page.evaluate(() => localStorage.length), 0);
-  const href = await page.locator('#whole').getAttribute('href');
-  assert.match(href, /^\/#[\w-]+$/);
-}, { path: '?embed=1' });
+onPage(
+  'an embedded page stores nothing, has no menus, and links to the full page',
+  async (page) => {
+    await page.locator('#whole').waitFor();
+    for (const id of ['examples', 'settings', 'share']) assert.equal(await page.locator(`#${id}`).isVisible(), false);
+    await paste(page, GOOD);
+    await page.waitForTimeout(600);
+    assert.equal(await page.evaluate(() => localStorage.length), 0);
+    const href = await page.locator('#whole').getAttribute('href');
+    assert.match(href, /^\/#[\w-]+$/);
+  },
+  { path: '?embed=1' },
+);
 
 onPage('the theme follows the system and the switch', async (page) => {
   const dark = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

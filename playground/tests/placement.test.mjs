@@ -32,13 +32,18 @@ spec:
     spec:
       ${spec}
 `;
-const WEB = workload('web', 3, `tolerations: [{key: team, operator: Exists}]
-      containers: [{name: web, image: nginx, resources: {requests: {cpu: '1', memory: 1Gi}}}]`);
+const WEB = workload(
+  'web',
+  3,
+  `tolerations: [{key: team, operator: Exists}]
+      containers: [{name: web, image: nginx, resources: {requests: {cpu: '1', memory: 1Gi}}}]`,
+);
 const PLAIN = workload('plain', 2, 'containers: [{name: plain, image: nginx}]');
 const INPUT = POOL + WEB + PLAIN;
 
 const verdict = (page) => page.locator('#placement-verdict').textContent();
-const says = (page, text) => page.waitForFunction((text) => document.getElementById('placement-verdict')?.textContent.includes(text), text);
+const says = (page, text) =>
+  page.waitForFunction((text) => document.getElementById('placement-verdict')?.textContent.includes(text), text);
 
 async function open(page, text = INPUT) {
   await paste(page, text);
@@ -47,7 +52,14 @@ async function open(page, text = INPUT) {
 }
 
 /** The lines that the selection in the editor covers. */
-const selected = (page) => page.evaluate(() => document.getElementById('editor').shadowRoot.activeElement?.closest('.cm-editor') && [...document.getElementById('editor').shadowRoot.querySelectorAll('.cm-activeLine')].map((line) => line.textContent));
+const selected = (page) =>
+  page.evaluate(
+    () =>
+      document.getElementById('editor').shadowRoot.activeElement?.closest('.cm-editor') &&
+      [...document.getElementById('editor').shadowRoot.querySelectorAll('.cm-activeLine')].map(
+        (line) => line.textContent,
+      ),
+  );
 
 onPage('loads the module when the tab opens, and nothing from elsewhere', async (page, { sent }) => {
   const loaded = () => sent.filter((url) => /\/(placement[^/]*|[^/]*placement-worker[^/]*)$/.test(url));
@@ -60,14 +72,23 @@ onPage('loads the module when the tab opens, and nothing from elsewhere', async 
 
 onPage('the verdict is first, then the pods without a node', async (page) => {
   await open(page);
-  assert.match(await verdict(page), /^3 of 5 pods placed on 1 new node, about \$0\.19 per hour on demand; 2 pods fit nowhere$/);
+  assert.match(
+    await verdict(page),
+    /^3 of 5 pods placed on 1 new node, about \$0\.19 per hour on demand; 2 pods fit nowhere$/,
+  );
   const first = await page.locator('#placement > *').evaluateAll((all) => all.slice(0, 2).map(({ id }) => id));
   assert.deepEqual(first, ['placement-verdict', 'unplaced']);
   const group = page.locator('#unplaced .unplaced');
   assert.equal(await group.count(), 1);
   assert.match(await group.textContent(), /no node for default\/plain ×2/);
-  assert.match(await group.textContent(), /NodePool team taint.*Did not tolerate taint \(team=blue:NoSchedule|taint=team=blue:NoSchedule/);
-  assert.match(await group.locator('.remedy').textContent(), /^To fit: add a toleration for team=blue:NoSchedule to the pod\.$/);
+  assert.match(
+    await group.textContent(),
+    /NodePool team taint.*Did not tolerate taint \(team=blue:NoSchedule|taint=team=blue:NoSchedule/,
+  );
+  assert.match(
+    await group.locator('.remedy').textContent(),
+    /^To fit: add a toleration for team=blue:NoSchedule to the pod\.$/,
+  );
 });
 
 onPage('links select the line of the pod and the line of the NodePool', async (page) => {
@@ -91,7 +112,10 @@ onPage('the slider changes the replicas and the number of nodes', async (page) =
   await page.locator('#replicas').fill('9');
   await says(page, '9 of 11 pods placed on 3 new nodes');
   assert.equal(await page.locator('#new-nodes-title').textContent(), '3 new nodes');
-  assert.equal(await page.locator('#replicas').evaluate((slider) => slider === document.activeElement || slider.isConnected), true);
+  assert.equal(
+    await page.locator('#replicas').evaluate((slider) => slider === document.activeElement || slider.isConnected),
+    true,
+  );
   await page.locator('#replicas').fill('0');
   await says(page, '0 of 2 pods placed');
   assert.equal(await page.locator('#workload').inputValue(), 'Deployment/web');
@@ -114,10 +138,15 @@ onPage('the keyboard reaches a card and opens its pods', async (page) => {
   await open(page);
   await page.locator('#tab-placement').focus();
   const summary = page.locator('#new-nodes summary');
-  for (let presses = 0; presses < 20 && !(await summary.evaluate((one) => one === document.activeElement)); presses++) await page.keyboard.press('Tab');
+  for (let presses = 0; presses < 20 && !(await summary.evaluate((one) => one === document.activeElement)); presses++)
+    await page.keyboard.press('Tab');
   assert.equal(await summary.evaluate((one) => one === document.activeElement), true);
   await page.keyboard.press('Enter');
-  assert.deepEqual(await page.locator('#new-nodes .pods li').allTextContents(), ['default/web-0 1 cpu, 1Gi memory', 'default/web-1 1 cpu, 1Gi memory', 'default/web-2 1 cpu, 1Gi memory']);
+  assert.deepEqual(await page.locator('#new-nodes .pods li').allTextContents(), [
+    'default/web-0 1 cpu, 1Gi memory',
+    'default/web-1 1 cpu, 1Gi memory',
+    'default/web-2 1 cpu, 1Gi memory',
+  ]);
 });
 
 onPage('recomputes while typing and keeps open what was open', async (page) => {
@@ -133,7 +162,10 @@ onPage('asks for pods where there are none, and an example places some', async (
   await page.getByText('No pods to place').waitFor();
   await page.getByRole('button', { name: 'Add an example' }).click();
   await says(page, '12 of 13 pods placed');
-  assert.match(await page.locator('#unplaced').textContent(), /The largest type of `general` allows \S+ cpu after DaemonSets, the pod asks 12/);
+  assert.match(
+    await page.locator('#unplaced').textContent(),
+    /The largest type of `general` allows \S+ cpu after DaemonSets, the pod asks 12/,
+  );
 });
 
 onPage('the release of the settings decides', async (page) => {
@@ -148,10 +180,17 @@ onPage('a requirement in the editor tells how many instance types it leaves', as
   await page.locator('.cm-line', { hasText: 'kind: NodePool' }).hover();
   await page.locator('.cm-line', { hasText: 'nodeClassRef' }).hover();
   assert.equal(loaded(), false);
-  await page.locator('.cm-line', { hasText: 'm5.xlarge' }).locator('span', { hasText: 'instance-type' }).first().hover();
+  await page
+    .locator('.cm-line', { hasText: 'm5.xlarge' })
+    .locator('span', { hasText: 'instance-type' })
+    .first()
+    .hover();
   const tip = page.locator('.tip-types');
   await tip.waitFor();
-  assert.match(await tip.textContent(), /^node\.kubernetes\.io\/instance-type leaves 2 of [\d,]+ instance types\. All requirements of NodePool team together leave 2\.$/);
+  assert.match(
+    await tip.textContent(),
+    /^node\.kubernetes\.io\/instance-type leaves 2 of [\d,]+ instance types\. All requirements of NodePool team together leave 2\.$/,
+  );
   assert.equal(loaded(), true);
 });
 
@@ -160,11 +199,20 @@ onPage('lists the instance types of each requirement for people who do not hover
   await page.locator('.types summary').click();
   const rows = page.locator('.types tr');
   await rows.first().waitFor();
-  assert.match((await rows.allTextContents()).join('\n'), /^karpenter\.sh\/capacity-type[\d,]+\nnode\.kubernetes\.io\/instance-type2\nall together2 of [\d,]+$/);
+  assert.match(
+    (await rows.allTextContents()).join('\n'),
+    /^karpenter\.sh\/capacity-type[\d,]+\nnode\.kubernetes\.io\/instance-type2\nall together2 of [\d,]+$/,
+  );
 });
 
 onPage('names of pods and pools stay text', async (page) => {
-  await open(page, INPUT.replaceAll('name: team', 'name: "<img src=x onerror=alert(1)>"').replaceAll('name: plain', 'name: "<b>plain</b>"'));
+  await open(
+    page,
+    INPUT.replaceAll('name: team', 'name: "<img src=x onerror=alert(1)>"').replaceAll(
+      'name: plain',
+      'name: "<b>plain</b>"',
+    ),
+  );
   assert.equal(await page.locator('#placement img, #placement b').count(), 0);
 });
 

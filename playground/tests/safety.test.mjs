@@ -23,7 +23,13 @@ const PAYLOADS = [
 const foreign = (page) =>
   page.evaluate(() => {
     const all = [document, document.getElementById('editor').shadowRoot];
-    return all.flatMap((root) => [...root.querySelectorAll('img, iframe, object, embed, script:not([src]), [onerror], [onload], a[href^="javascript:"]')].map((node) => node.outerHTML));
+    return all.flatMap((root) =>
+      [
+        ...root.querySelectorAll(
+          'img, iframe, object, embed, script:not([src]), [onerror], [onload], a[href^="javascript:"]',
+        ),
+      ].map((node) => node.outerHTML),
+    );
   });
 
 const hostile = (payload) => {
@@ -58,13 +64,29 @@ test('script payloads in manifests, file names and settings are shown as text', 
       for (const fix of await page.locator('.fix').all()) await fix.click();
       for (const tab of ['admission', 'releases', 'placement', 'disruption', 'symptoms', 'findings']) {
         await page.locator(`#tab-${tab}`).click();
-        await page.locator({ admission: '.terminal, .calm', releases: '.strip, .calm', placement: '#placement .calm, #placement-verdict', disruption: '#disruption .calm, #disruption .week', symptoms: '.calm, .finding', findings: '.finding' }[tab]).first().waitFor();
+        await page
+          .locator(
+            {
+              admission: '.terminal, .calm',
+              releases: '.strip, .calm',
+              placement: '#placement .calm, #placement-verdict',
+              disruption: '#disruption .calm, #disruption .week',
+              symptoms: '.calm, .finding',
+              findings: '.finding',
+            }[tab],
+          )
+          .first()
+          .waitFor();
         assert.deepEqual(await foreign(page), []);
       }
       await page.locator('.cm-lintRange').first().hover();
       await page.locator('.cm-tooltip').first().waitFor();
       await page.locator('#settings').click();
-      await page.locator('#settings-text').fill(`clusterName: ${JSON.stringify(payload)}\n${JSON.stringify(payload)}: 1\nrules: {${JSON.stringify(payload)}: deny}\n`);
+      await page
+        .locator('#settings-text')
+        .fill(
+          `clusterName: ${JSON.stringify(payload)}\n${JSON.stringify(payload)}: 1\nrules: {${JSON.stringify(payload)}: deny}\n`,
+        );
       await page.locator('.problem li').first().waitFor();
       assert.deepEqual(await foreign(page), []);
       await page.keyboard.press('Escape');
@@ -74,7 +96,10 @@ test('script payloads in manifests, file names and settings are shown as text', 
 
 test('hostile share links are inert, and damaged links are reported', async () => {
   for (const payload of PAYLOADS) {
-    const link = pack({ f: [[payload, hostile(payload)]], s: { clusterName: payload, rules: { [payload]: 'deny' }, exceptions: [{ rule: payload, reason: payload }] } });
+    const link = pack({
+      f: [[payload, hostile(payload)]],
+      s: { clusterName: payload, rules: { [payload]: 'deny' }, exceptions: [{ rule: payload, reason: payload }] },
+    });
     await withPage({ path: `#${link}`, unchecked: true }, async (page) => {
       await page.locator('.notice, .finding').first().waitFor();
       await page.waitForTimeout(300);
@@ -82,7 +107,9 @@ test('hostile share links are inert, and damaged links are reported', async () =
     });
   }
   const bomb = pack(`{"f":[["a","${' '.repeat(40 << 20)}"]]}`);
-  const polluting = pack('{"f":[["a","b: 1"]],"s":{"__proto__":{"clusterName":"x"},"constructor":{"prototype":{"y":1}}}}');
+  const polluting = pack(
+    '{"f":[["a","b: 1"]],"s":{"__proto__":{"clusterName":"x"},"constructor":{"prototype":{"y":1}}}}',
+  );
   for (const [fragment, expected] of [
     ['%%%', /The link is damaged/],
     ['AAAA', /The link is damaged/],
@@ -97,14 +124,19 @@ test('hostile share links are inert, and damaged links are reported', async () =
     });
   }
   await withPage({ path: `#${polluting}` }, async (page) => {
-    assert.equal(await page.evaluate(() => ({}).clusterName ?? ({}).y), undefined);
+    assert.equal(await page.evaluate(() => ({}).clusterName ?? {}.y), undefined);
     assert.deepEqual((await shared(page)).settings, {});
   });
 });
 
 test('a corrupt stored state does not break the page', async () => {
   await withPage({}, async (page) => {
-    for (const stored of ['{', '[]', '{"files":[{"name":1}],"active":9,"settings":[1],"theme":"<x>"}', '{"files":"x"}']) {
+    for (const stored of [
+      '{',
+      '[]',
+      '{"files":[{"name":1}],"active":9,"settings":[1],"theme":"<x>"}',
+      '{"files":"x"}',
+    ]) {
       await page.evaluate((stored) => {
         addEventListener('pagehide', () => localStorage.setItem('karpwarden', stored));
         localStorage.setItem('karpwarden', stored);
@@ -132,7 +164,10 @@ test('squiggles match the report for code points, surrogates, tabs and Windows l
       const source = manifest(end);
       await paste(page, source);
       assert.equal(await text(page), source, 'the text is unchanged');
-      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download JSON' }).click()]);
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download JSON' }).click(),
+      ]);
       const stream = await download.createReadStream();
       let json = '';
       for await (const piece of stream) json += piece;
@@ -140,7 +175,11 @@ test('squiggles match the report for code points, surrogates, tabs and Windows l
       const expected = source.slice(finding.offset, finding.endOffset);
       assert.match(expected, /^"arn:.*日本"$/);
       const line = source.split(end)[finding.line - 1];
-      assert.equal([...line].slice(finding.column - 1, finding.endColumn - 1).join(''), expected, 'line and column agree');
+      assert.equal(
+        [...line].slice(finding.column - 1, finding.endColumn - 1).join(''),
+        expected,
+        'line and column agree',
+      );
       // Syntax highlighting may split a mark.
       const marked = await page.evaluate(() => {
         const root = document.getElementById('editor').shadowRoot;
@@ -278,7 +317,9 @@ test('a download of the engine may take longer than the time limit of a call', a
       await page.waitForFunction(() => globalThis.parts > 0);
       await page.clock.runFor(9000);
       response.end(engine.subarray(1 << 20));
-      await page.waitForFunction(() => /kind: PolicyServer/.test(document.querySelector('dialog .block pre').textContent));
+      await page.waitForFunction(() =>
+        /kind: PolicyServer/.test(document.querySelector('dialog .block pre').textContent),
+      );
       assert.ok(await page.locator('#copy-policy').isEnabled());
       assert.match(await manifests.textContent(), /mode: monitor/);
     });
@@ -331,6 +372,8 @@ test('the page works offline after the first visit, including the Admission tab 
     await page.locator('#settings').click();
     await page.locator('#settings-text').waitFor();
   } finally {
-    await visited.close({ allow: [/ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_REFUSED|Failed to fetch|Failed to load resource|sw\.js/] });
+    await visited.close({
+      allow: [/ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_REFUSED|Failed to fetch|Failed to load resource|sw\.js/],
+    });
   }
 });

@@ -8,8 +8,15 @@ import { build } from 'esbuild';
 
 import { here } from './browser.mjs';
 
-const bundle = await build({ entryPoints: [join(here, '../page/src/share.ts')], bundle: true, write: false, format: 'esm' });
-const { encode, decode } = await import(`data:text/javascript;base64,${Buffer.from(bundle.outputFiles[0].contents).toString('base64')}`);
+const bundle = await build({
+  entryPoints: [join(here, '../page/src/share.ts')],
+  bundle: true,
+  write: false,
+  format: 'esm',
+});
+const { encode, decode } = await import(
+  `data:text/javascript;base64,${Buffer.from(bundle.outputFiles[0].contents).toString('base64')}`
+);
 
 const ERRORS = /^The link (is damaged and could not be read|was created by a newer version of this page)\./;
 
@@ -24,7 +31,24 @@ function randomNumbers(seed) {
   };
 }
 
-const PIECES = ['kind: NodePool\n', '  ', '- ', '"', '\\', '\0', '\ud800', '\udc00', '\u2028', 'ü', '中', '😀', '<img>', '__proto__', '#', '%'];
+const PIECES = [
+  'kind: NodePool\n',
+  '  ',
+  '- ',
+  '"',
+  '\\',
+  '\0',
+  '\ud800',
+  '\udc00',
+  '\u2028',
+  'ü',
+  '中',
+  '😀',
+  '<img>',
+  '__proto__',
+  '#',
+  '%',
+];
 
 const textOf = (random) => Array.from({ length: random(20) }, () => PIECES[random(PIECES.length)]).join('');
 
@@ -51,18 +75,32 @@ function assertSound({ files = [], settings = {}, ...others }) {
     assert.ok(typeof text === 'string' && typeof name === 'string' && name !== '', name);
   }
   assert.equal(new Set(files.map(({ name }) => name)).size, files.length);
-  const { karpenterVersion = '', kubernetesVersion = '', clusterName = '', completeInventory = true, allowIgnoreAnnotation = true, fix = true, rules = {}, exceptions = [], ...unknown } = settings;
+  const {
+    karpenterVersion = '',
+    kubernetesVersion = '',
+    clusterName = '',
+    completeInventory = true,
+    allowIgnoreAnnotation = true,
+    fix = true,
+    rules = {},
+    exceptions = [],
+    ...unknown
+  } = settings;
   assert.deepEqual(unknown, {});
   for (const text of [karpenterVersion, kubernetesVersion, clusterName]) assert.equal(typeof text, 'string');
   assert.deepEqual([completeInventory, allowIgnoreAnnotation, fix], [true, true, true]);
   for (const level of Object.values(rules)) assert.match(level, /^(deny|warn|info|off)$/);
-  for (const exception of exceptions) for (const value of Object.values(exception)) assert.equal(typeof value, 'string');
+  for (const exception of exceptions)
+    for (const value of Object.values(exception)) assert.equal(typeof value, 'string');
 }
 
 test('files and settings survive the way through a link', async () => {
   const random = randomNumbers(1);
   for (let round = 0; round < 300; round++) {
-    const files = Array.from({ length: 1 + random(5) }, (_, index) => ({ name: `${index} ${textOf(random)}`.trim().slice(0, 200), text: textOf(random) }));
+    const files = Array.from({ length: 1 + random(5) }, (_, index) => ({
+      name: `${index} ${textOf(random)}`.trim().slice(0, 200),
+      text: textOf(random),
+    }));
     const shared = { files, settings: { karpenterVersion: `1.${random(16)}`, rules: { nodeclass: 'off' } } };
     const fragment = await encode(shared);
     assert.match(fragment, /^[\w-]+$/);
@@ -79,7 +117,9 @@ test('a damaged link gives a sound answer or an error', async () => {
     for (let change = 0; change <= random(3); change++) {
       const at = random(fragment.length + 1);
       const letter = LETTERS[random(LETTERS.length)];
-      const rest = [fragment.slice(at + 1), fragment.slice(at), '', fragment.slice(random(fragment.length + 1))][random(4)];
+      const rest = [fragment.slice(at + 1), fragment.slice(at), '', fragment.slice(random(fragment.length + 1))][
+        random(4)
+      ];
       fragment = fragment.slice(0, at) + letter + rest;
     }
     const shared = await decoded(fragment);
@@ -91,15 +131,48 @@ test('a damaged link gives a sound answer or an error', async () => {
 
 test('JSON of any shape gives a sound answer or an error', async () => {
   const random = randomNumbers(3);
-  const KEYS = ['f', 's', 'rules', 'exceptions', 'rule', 'karpenterVersion', 'fix', 'completeInventory', '__proto__', 'constructor', 'reason', 'until', 'name', 'text'];
-  const LEAVES = [null, true, false, 0, -1, 1e308, '', 'deny', 'off', '1.8', 'a.yaml', '\ufeffkind: Pod', '__proto__', ' '.repeat(300)];
+  const KEYS = [
+    'f',
+    's',
+    'rules',
+    'exceptions',
+    'rule',
+    'karpenterVersion',
+    'fix',
+    'completeInventory',
+    '__proto__',
+    'constructor',
+    'reason',
+    'until',
+    'name',
+    'text',
+  ];
+  const LEAVES = [
+    null,
+    true,
+    false,
+    0,
+    -1,
+    1e308,
+    '',
+    'deny',
+    'off',
+    '1.8',
+    'a.yaml',
+    '\ufeffkind: Pod',
+    '__proto__',
+    ' '.repeat(300),
+  ];
   const value = (depth) => {
     const shape = depth === 0 ? 0 : random(3);
     if (shape === 0) return JSON.stringify(LEAVES[random(LEAVES.length)]);
     const items = Array.from({ length: random(5) }, () => value(depth - 1));
-    return shape === 1 ? `[${items.join()}]` : `{${items.map((item) => `${JSON.stringify(KEYS[random(KEYS.length)])}:${item}`).join()}}`;
+    return shape === 1
+      ? `[${items.join()}]`
+      : `{${items.map((item) => `${JSON.stringify(KEYS[random(KEYS.length)])}:${item}`).join()}}`;
   };
-  const files = () => `[${Array.from({ length: random(5) }, () => (random(3) ? `["a.yaml",${value(0)}]` : value(2))).join()}]`;
+  const files = () =>
+    `[${Array.from({ length: random(5) }, () => (random(3) ? `["a.yaml",${value(0)}]` : value(2))).join()}]`;
   let answers = 0;
   for (let round = 0; round < 3000; round++) {
     const json = random(2) ? `{"f":${files()},"s":${value(3)}}` : value(4);

@@ -8,7 +8,10 @@ import { drop, onPage, pack, paste, root, settled, shared, visit } from './brows
 
 const folder = join(root, 'examples/symptoms');
 const examples = readdirSync(folder).sort();
-const filesOf = (name) => readdirSync(join(folder, name)).sort().map((file) => ({ name: file, text: readFileSync(join(folder, name, file), 'utf8') }));
+const filesOf = (name) =>
+  readdirSync(join(folder, name))
+    .sort()
+    .map((file) => ({ name: file, text: readFileSync(join(folder, name, file), 'utf8') }));
 const log = (name) => filesOf(name).find((file) => file.name.endsWith('.log')).text;
 
 async function choose(page, name) {
@@ -18,7 +21,10 @@ async function choose(page, name) {
 }
 const diagnosed = (page) => page.locator('#diagnoses .rule').allTextContents();
 const report = async (page) => {
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download JSON' }).click()]);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download JSON' }).click(),
+  ]);
   return JSON.parse(readFileSync(await download.path(), 'utf8'));
 };
 const send = (page, text) =>
@@ -41,10 +47,16 @@ onPage('each example has the diagnosis it is named after, and its evidence is ma
     await page.locator('.evidence .link').first().click();
     assert.equal(await page.locator('.file [aria-current] .name').textContent(), file);
     const marked = await page.locator('.cm-evidence').allTextContents();
-    const whole = filesOf(name).find((one) => one.name === file).text.split('\n')[line - 1];
+    const whole = filesOf(name)
+      .find((one) => one.name === file)
+      .text.split('\n')[line - 1];
     assert.ok(marked.includes(whole.replace(/\t/g, '\t')), `${name}: ${text}`);
     await page.locator('#tab-findings').click();
-    assert.equal(await page.locator('.cm-evidence').count(), 0, 'evidence is marked only while the Symptoms tab is open');
+    assert.equal(
+      await page.locator('.cm-evidence').count(),
+      0,
+      'evidence is marked only while the Symptoms tab is open',
+    );
     await page.locator('#tab-symptoms').click();
     await page.locator('#diagnoses .finding').first().waitFor();
   }
@@ -54,7 +66,9 @@ onPage('a diagnosis leads to the line to change in a manifest', async (page) => 
   await choose(page, 'double-nodeclaim');
   await page.locator('.cause').first().click();
   assert.equal(await page.locator('.file [aria-current] .name').textContent(), 'storage.yaml');
-  const selected = await page.evaluate(() => document.getElementById('editor').shadowRoot.getSelection?.().toString() ?? '');
+  const selected = await page.evaluate(
+    () => document.getElementById('editor').shadowRoot.getSelection?.().toString() ?? '',
+  );
   assert.match(selected, /volumeBindingMode|Immediate|^$/);
 });
 
@@ -71,7 +85,10 @@ onPage('a pasted log is diagnosed and not checked as a manifest', async (page) =
 });
 
 onPage('a log pasted into a manifest leads to its symptoms, and the manifest stays', async (page) => {
-  const manifest = readFileSync(join(root, 'examples/nodeclass-good.yaml'), 'utf8').replace('name: default', 'name: mine');
+  const manifest = readFileSync(join(root, 'examples/nodeclass-good.yaml'), 'utf8').replace(
+    'name: default',
+    'name: mine',
+  );
   await paste(page, manifest);
   const hint = page.locator('.notice[data-kind="log"]');
   assert.equal(await hint.count(), 0);
@@ -82,7 +99,10 @@ onPage('a log pasted into a manifest leads to its symptoms, and the manifest sta
   await page.keyboard.press('Control+V');
   await hint.waitFor();
   const first = manifest.trimEnd().split('\n').length;
-  assert.match(await hint.textContent(), new RegExp(`^manifest\\.yaml: lines ${first} to ${first + 11} look like a log`));
+  assert.match(
+    await hint.textContent(),
+    new RegExp(`^manifest\\.yaml: lines ${first} to ${first + 11} look like a log`),
+  );
   await hint.getByRole('button', { name: 'Show its symptoms' }).click();
   await page.locator('#diagnoses .finding').first().waitFor();
   assert.equal((await diagnosed(page))[0], 'registration-taint-absent');
@@ -101,13 +121,27 @@ onPage('a log in a file for manifests becomes a log, and log lines in a manifest
   assert.deepEqual((await shared(page)).files, [{ name: 'controller.log', text: log('registration-taint-absent') }]);
   await page.locator('#tab-findings').click();
   const entry = '{"level":"INFO","time":"2026-05-30T06:44:00.000Z","logger":"controller","message":"found"}';
-  await drop(page, [{ name: 'config.yaml', text: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  zap: |\n    {"level": "info", "encoding": "json"}\n  # 2026-05-30T06:44:00Z note\n` }]);
+  await drop(page, [
+    {
+      name: 'config.yaml',
+      text: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  zap: |\n    {"level": "info", "encoding": "json"}\n  # 2026-05-30T06:44:00Z note\n`,
+    },
+  ]);
   await settled(page);
   assert.equal(await hint.count(), 0);
   const sample = log('registration-taint-absent').trimEnd();
-  const samples = [`data:\n  sample: |\n    ${sample.replaceAll('\n', '\n    ')}\n`, `data:\n  sample: ${entry}\n`, `list:\n  - '${entry}'\n`];
+  const samples = [
+    `data:\n  sample: |\n    ${sample.replaceAll('\n', '\n    ')}\n`,
+    `data:\n  sample: ${entry}\n`,
+    `list:\n  - '${entry}'\n`,
+  ];
   for (const [index, data] of samples.entries()) {
-    await drop(page, [{ name: `sample-${index}.yaml`, text: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sample-${index}}\n${data}` }]);
+    await drop(page, [
+      {
+        name: `sample-${index}.yaml`,
+        text: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sample-${index}}\n${data}`,
+      },
+    ]);
     await settled(page);
     assert.equal(await hint.count(), 0, data);
   }
@@ -119,7 +153,8 @@ onPage('a log in a file for manifests becomes a log, and log lines in a manifest
 onPage('a log in the middle of a manifest ends with its last entry', async (page) => {
   const top = 'apiVersion: v1\nkind: ConfigMap\n';
   const rest = 'metadata:\n  name: a\ndata:\n  b: c\n';
-  const events = 'LAST SEEN   TYPE      REASON             OBJECT      MESSAGE\n5m12s       Warning   FailedScheduling   pod/web-1   0/3 nodes are available\n4m          Normal    Nominated          pod/web-1   Pod should schedule on: nodeclaim/a\n';
+  const events =
+    'LAST SEEN   TYPE      REASON             OBJECT      MESSAGE\n5m12s       Warning   FailedScheduling   pod/web-1   0/3 nodes are available\n4m          Normal    Nominated          pod/web-1   Pod should schedule on: nodeclaim/a\n';
   // Pasted over the first example, the whole text would become a log.
   await paste(page, top + rest);
   for (const part of [log('registration-taint-absent'), events]) {
@@ -167,7 +202,8 @@ onPage('a link with a log opens its diagnosis', async (page, { context }) => {
   assert.equal((await diagnosed(other))[0], 'double-nodeclaim');
 });
 
-const line = (index) => `{"level":"INFO","time":"2025-02-19T09:30:00.000Z","logger":"controller","message":"nothing in particular","number":${index}}\n`;
+const line = (index) =>
+  `{"level":"INFO","time":"2025-02-19T09:30:00.000Z","logger":"controller","message":"nothing in particular","number":${index}}\n`;
 const quiet = Array.from({ length: 8000 }, (_, index) => line(index)).join('');
 
 onPage('a large log is read in chunks with progress and can be cancelled', async (page) => {
@@ -205,7 +241,9 @@ onPage('hostile words of a log stay text', async (page) => {
   await page.locator('#diagnoses .finding').first().waitFor();
   assert.match(await page.locator('#view').textContent(), /<img src=x/);
   const foreign = await page.evaluate(() =>
-    [document, document.getElementById('editor').shadowRoot].flatMap((root) => [...root.querySelectorAll('img, iframe, script:not([src]), [onerror]')].map((node) => node.outerHTML)),
+    [document, document.getElementById('editor').shadowRoot].flatMap((root) =>
+      [...root.querySelectorAll('img, iframe, script:not([src]), [onerror]')].map((node) => node.outerHTML),
+    ),
   );
   assert.deepEqual(foreign, []);
 });
@@ -215,7 +253,10 @@ const collection = join(root, 'tests/problems/symptoms/foreign-collection/two-cl
 onPage('folders are separate clusters on request', async (page, { context, server }) => {
   await choose(page, 'nodeclaim-refused-label');
   assert.equal(await page.locator('#apart').count(), 0, 'one folder or none is one cluster');
-  const files = ['blue', 'green'].map((name) => [`${name}/karpenter.log`, readFileSync(join(collection, name, 'karpenter.log'), 'utf8')]);
+  const files = ['blue', 'green'].map((name) => [
+    `${name}/karpenter.log`,
+    readFileSync(join(collection, name, 'karpenter.log'), 'utf8'),
+  ]);
   page = await context.newPage();
   await page.goto(`${server.address}#${pack({ f: files })}`);
   await page.getByText('Each folder is a cluster: blue, green').waitFor();
@@ -223,7 +264,10 @@ onPage('folders are separate clusters on request', async (page, { context, serve
   await page.locator('#apart').check();
   await page.getByRole('list', { name: 'Input of green' }).waitFor();
   const { findings, logs } = await report(page);
-  assert.deepEqual(logs.map(({ cluster }) => cluster), ['blue', 'green']);
+  assert.deepEqual(
+    logs.map(({ cluster }) => cluster),
+    ['blue', 'green'],
+  );
   assert.deepEqual([findings[0].rule, findings[0].confidence], ['foreign-collection', 'certain']);
   assert.match(await page.locator('#diagnoses .where').first().textContent(), /^cluster (blue|green)/);
   await page.locator('#apart').uncheck();
@@ -235,13 +279,21 @@ onPage('a dropped folder may contain logs and manifests', async (page) => {
   await page.locator('#diagnoses .finding').first().waitFor();
   assert.equal((await diagnosed(page))[0], 'double-nodeclaim');
   await page.locator('#tab-findings').click();
-  await page.waitForFunction(() => [...document.querySelectorAll('.finding .rule')].some((rule) => rule.textContent === 'storageclass-immediate'));
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('.finding .rule')].some((rule) => rule.textContent === 'storageclass-immediate'),
+  );
 });
 
 onPage('lists errors that are not recognised, with their number and times', async (page) => {
   await page.locator('#tab-symptoms').click();
   const entry = (minute, text) =>
-    JSON.stringify({ level: 'ERROR', time: `2026-04-23T18:0${minute}:00.000Z`, logger: 'controller', message: text, commit: '1c39126' });
+    JSON.stringify({
+      level: 'ERROR',
+      time: `2026-04-23T18:0${minute}:00.000Z`,
+      logger: 'controller',
+      message: text,
+      commit: '1c39126',
+    });
   await send(page, `${entry(1, 'the frobnicator 7 broke')}\n${entry(3, 'the frobnicator 8 broke')}\n`);
   const row = page.getByRole('list', { name: 'Errors that are not recognised' }).getByRole('listitem');
   await row.first().waitFor();

@@ -23,11 +23,25 @@ async function tell(page, name) {
 
 const rows = (page) => page.locator('.lives > li');
 const steps = (page) => page.locator('.steps > li').allTextContents();
-const shapes = (page, row) => rows(page).nth(row).locator('.life-bar rect:not(.ground)').evaluateAll((all) => all.map((one) => ({ phase: one.getAttribute('class'), x: Number(one.getAttribute('x')), end: Number(one.getAttribute('x')) + Number(one.getAttribute('width')) })));
+const shapes = (page, row) =>
+  rows(page)
+    .nth(row)
+    .locator('.life-bar rect:not(.ground)')
+    .evaluateAll((all) =>
+      all.map((one) => ({
+        phase: one.getAttribute('class'),
+        x: Number(one.getAttribute('x')),
+        end: Number(one.getAttribute('x')) + Number(one.getAttribute('width')),
+      })),
+    );
 
 onPage('draws each NodeClaim, and says the same in words', async (page) => {
   await open(page);
-  assert.deepEqual(await page.locator('.lives .life .link').allTextContents(), ['default-7xk2p', 'gpu-zz9zz', 'default-b4r7d']);
+  assert.deepEqual(await page.locator('.lives .life .link').allTextContents(), [
+    'default-7xk2p',
+    'gpu-zz9zz',
+    'default-b4r7d',
+  ]);
   assert.match(await rows(page).nth(0).textContent(), /NodePool default · c6i\.large spot eu-west-1a · 2 pods/);
   assert.equal(
     await rows(page).nth(0).locator('.moments').textContent(),
@@ -57,7 +71,14 @@ onPage('the keyboard opens the timeline and the story of a NodeClaim, with the l
   assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Node default-7xk2p');
   const told = await steps(page);
   assert.equal(told[0], 'Tue 21 Oct 12:00:01created for pending podskarpenter.log, line 3');
-  assert.ok(told.some((text) => /^Tue 21 Oct 12:10:00blocked ×5 until Tue 21 Oct 13:30:00 pdb · Pdb prevents pod evictions.*the PodDisruptionBudget allows no eviction now/.test(text)), told.join('\n'));
+  assert.ok(
+    told.some((text) =>
+      /^Tue 21 Oct 12:10:00blocked ×5 until Tue 21 Oct 13:30:00 pdb · Pdb prevents pod evictions.*the PodDisruptionBudget allows no eviction now/.test(
+        text,
+      ),
+    ),
+    told.join('\n'),
+  );
   await page.locator('.steps .link').first().click();
   assert.equal(await page.locator('.file .tab[aria-current] .name').textContent(), 'karpenter.log');
 });
@@ -79,7 +100,12 @@ onPage('tells the story of a pod, a NodePool and a node by name', async (page) =
 
 onPage('follows the input while it is open', async (page) => {
   await open(page);
-  await drop(page, [{ name: 'karpenter.log', text: FILES.find(({ name }) => name === 'karpenter.log').text.replaceAll('default-7xk2p', 'default-other') }]);
+  await drop(page, [
+    {
+      name: 'karpenter.log',
+      text: FILES.find(({ name }) => name === 'karpenter.log').text.replaceAll('default-7xk2p', 'default-other'),
+    },
+  ]);
   await page.locator('.lives .link', { hasText: 'default-other' }).waitFor();
   assert.equal(await page.locator('.timeline').getAttribute('open'), '');
 });
@@ -94,6 +120,9 @@ onPage('the report for download has no story', async (page) => {
 
 onPage('names in logs stay text', async (page) => {
   const evil = '<img src=x onerror=alert(1)>';
-  await open(page, FILES.map(({ name, text }) => ({ name, text: text.replaceAll('default-7xk2p', evil) })));
+  await open(
+    page,
+    FILES.map(({ name, text }) => ({ name, text: text.replaceAll('default-7xk2p', evil) })),
+  );
   assert.equal(await page.locator('.timeline img').count(), 0);
 });

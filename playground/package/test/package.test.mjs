@@ -49,7 +49,10 @@ test('checks a manifest from an installed tarball', (context) => {
   assert.equal(said.version, manifest.version);
   const [finding] = said.report.findings;
   assert.equal(finding.rule, 'instance-profile-is-arn');
-  assert.equal(text.slice(finding.offset, finding.endOffset), 'arn:aws:iam::111122223333:instance-profile/KarpenterNodeProfile-prod');
+  assert.equal(
+    text.slice(finding.offset, finding.endOffset),
+    'arn:aws:iam::111122223333:instance-profile/KarpenterNodeProfile-prod',
+  );
   assert.deepEqual(said.accepted, [{ file: 'nodeclass.yaml', document: 0, releases: '1.0 to 1.14' }]);
   assert.equal(said.applied, 1);
   assert.match(said.fixed.text, /instanceProfile: KarpenterNodeProfile-prod\n/);

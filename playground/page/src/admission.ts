@@ -16,7 +16,8 @@ const COMMAND: Record<Operation, string> = { CREATE: 'apply', UPDATE: 'replace',
 const ACTION: Record<Operation, string> = { CREATE: 'creating', UPDATE: 'replacing', DELETE: 'deleting' };
 
 /** Answer to a request: from the API server itself, or from the policy. */
-type Answer = { refused: Refusal; release: string; calls: HostCall[] } | (Reviewed & { refused: null; webhook: string });
+type Answer =
+  { refused: Refusal; release: string; calls: HostCall[] } | (Reviewed & { refused: null; webhook: string });
 
 /** Time limit of the policy in milliseconds, as in policy-server. */
 const LIMIT = 10_000;
@@ -42,7 +43,15 @@ export class AdmissionView {
         app.engine.call('policy', [app.state.settings, 'monitor'], LIMIT),
       ]);
       if (objects.length === 0) {
-        if (request === this.#latest) view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'No Kubernetes object found'), 'The API server sends Kubernetes objects to the policy. Paste a manifest.'));
+        if (request === this.#latest)
+          view.replaceChildren(
+            h(
+              'div',
+              { class: 'calm' },
+              h('strong', {}, 'No Kubernetes object found'),
+              'The API server sends Kubernetes objects to the policy. Paste a manifest.',
+            ),
+          );
         return;
       }
       this.#object = Math.min(this.#object, objects.length - 1);
@@ -53,8 +62,13 @@ export class AdmissionView {
     } catch (error) {
       if (request !== this.#latest || app.state.tab !== 'admission') return;
       view.replaceChildren(
-        h('div', { class: 'calm' }, h('strong', {}, 'The policy did not answer'), (error as Error).message,
-          h('button', { type: 'button', onclick: () => void this.render(view) }, 'Try again')),
+        h(
+          'div',
+          { class: 'calm' },
+          h('strong', {}, 'The policy did not answer'),
+          (error as Error).message,
+          h('button', { type: 'button', onclick: () => void this.render(view) }, 'Try again'),
+        ),
       );
     }
   }
@@ -78,7 +92,9 @@ export class AdmissionView {
           operation: this.#operation,
           object: object.object ?? null,
           oldObject: old,
-          others: objects.filter((other) => this.#operation !== 'CREATE' || other !== object).map((other) => other.object ?? null),
+          others: objects
+            .filter((other) => this.#operation !== 'CREATE' || other !== object)
+            .map((other) => other.object ?? null),
           // The manifests set this: in mode `monitor` Kubewarden drops the message of a rejection.
           settings: { announceErrors: this.#mode === 'monitor', ...state.settings } as never,
           mode: this.#mode,
@@ -96,7 +112,11 @@ export class AdmissionView {
   /** The refusal of an object by the API server with the definitions of a release. */
   async #refusal(source: KubeObject, object: Json, oldObject: Json, release: string): Promise<Refusal | null> {
     if (this.#operation === 'DELETE') return null;
-    const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: { operation: 'UPDATE', object, oldObject } };
+    const review = {
+      apiVersion: 'admission.k8s.io/v1',
+      kind: 'AdmissionReview',
+      request: { operation: 'UPDATE', object, oldObject },
+    };
     const sent = this.#operation === 'UPDATE' ? review : object;
     return this.app.engine.call('refusal', [sent, release, source.file, ACTION[this.#operation]], LIMIT);
   }
@@ -104,18 +124,30 @@ export class AdmissionView {
   /** The release whose definitions the API server has: of the settings, of the file or its nearest folder, or the newest. */
   #releaseOf(file: string): string {
     const { about, report, state } = this.app;
-    return state.settings.karpenterVersion ?? pinnedRelease(report?.pins ?? [], file) ?? about?.releases.at(-1)?.name ?? '';
+    return (
+      state.settings.karpenterVersion ?? pinnedRelease(report?.pins ?? [], file) ?? about?.releases.at(-1)?.name ?? ''
+    );
   }
 
   /** The object before an update: from the AdmissionReview, or another document of the same name. */
   #old(objects: KubeObject[], object: KubeObject) {
     if (object.oldObject) return object.oldObject;
     const same = (other: KubeObject) =>
-      other !== object && other.kind === object.kind && other.namespace === object.namespace && other.name === object.name;
+      other !== object &&
+      other.kind === object.kind &&
+      other.namespace === object.namespace &&
+      other.name === object.name;
     return objects.find(same)?.object ?? object.object ?? null;
   }
 
-  #draw(view: HTMLElement, objects: KubeObject[], object: KubeObject, loaded: PolicyInfo, answer: Answer, manifest: string): void {
+  #draw(
+    view: HTMLElement,
+    objects: KubeObject[],
+    object: KubeObject,
+    loaded: PolicyInfo,
+    answer: Answer,
+    manifest: string,
+  ): void {
     const again = () => void this.render(view);
     const scroll = view.scrollTop;
     const focused = document.activeElement?.id;
@@ -130,7 +162,13 @@ export class AdmissionView {
   }
 
   #choices(objects: KubeObject[], again: () => void): HTMLElement {
-    const select = (id: string, label: string, options: [string, string][], value: string, change: (value: string) => void) => {
+    const select = (
+      id: string,
+      label: string,
+      options: [string, string][],
+      value: string,
+      change: (value: string) => void,
+    ) => {
       const box = h('select', { id: `admission-${id}`, onchange: () => (change(box.value), again()) });
       box.append(...options.map(([value, text]) => h('option', { value }, text)));
       box.value = value;
@@ -139,15 +177,49 @@ export class AdmissionView {
     const many = this.app.state.files.length > 1;
     const name = (object: KubeObject) =>
       `${object.kind}/${[object.namespace, object.name].filter(Boolean).join('/')} (${many ? `${object.file}, ` : ''}line ${object.line})`;
-    const connected = h('input', { type: 'checkbox', id: 'admission-connected', onchange: () => ((this.#connected = connected.checked), again()) });
+    const connected = h('input', {
+      type: 'checkbox',
+      id: 'admission-connected',
+      onchange: () => ((this.#connected = connected.checked), again()),
+    });
     connected.checked = this.#connected;
     return h(
       'div',
       { class: 'choices' },
-      select('object', 'Object', objects.map((object, index) => [String(index), name(object)]), String(this.#object), (value) => (this.#object = Number(value))),
-      select('operation', 'Operation', [['CREATE', 'create'], ['UPDATE', 'update'], ['DELETE', 'delete']], this.#operation, (value) => (this.#operation = value as Operation)),
-      select('mode', 'Mode of the policy', [['protect', 'protect'], ['monitor', 'monitor']], this.#mode, (value) => (this.#mode = value as 'protect')),
-      h('label', { class: 'check wide' }, connected, 'The policy may read the other documents as objects of the cluster'),
+      select(
+        'object',
+        'Object',
+        objects.map((object, index) => [String(index), name(object)]),
+        String(this.#object),
+        (value) => (this.#object = Number(value)),
+      ),
+      select(
+        'operation',
+        'Operation',
+        [
+          ['CREATE', 'create'],
+          ['UPDATE', 'update'],
+          ['DELETE', 'delete'],
+        ],
+        this.#operation,
+        (value) => (this.#operation = value as Operation),
+      ),
+      select(
+        'mode',
+        'Mode of the policy',
+        [
+          ['protect', 'protect'],
+          ['monitor', 'monitor'],
+        ],
+        this.#mode,
+        (value) => (this.#mode = value as 'protect'),
+      ),
+      h(
+        'label',
+        { class: 'check wide' },
+        connected,
+        'The policy may read the other documents as objects of the cluster',
+      ),
     );
   }
 
@@ -159,20 +231,37 @@ export class AdmissionView {
       { class: 'part' },
       h('p', { class: 'verdict', id: 'verdict' }, icon('error'), 'Refused by the API server'),
       terminal(pre),
-      h('p', {}, mutating ? 'The API server refuses the object even with the fixes of the policy.' : 'The API server refuses the object before it calls the policy.', ` It has the definitions of Karpenter ${release}.`),
+      h(
+        'p',
+        {},
+        mutating
+          ? 'The API server refuses the object even with the fixes of the policy.'
+          : 'The API server refuses the object before it calls the policy.',
+        ` It has the definitions of Karpenter ${release}.`,
+      ),
     );
   }
 
   #verdict(object: KubeObject, { response, webhook }: Exclude<Answer, { refused: Refusal }>): HTMLElement {
     if (!response) {
-      return h('div', { class: 'part' }, h('p', { class: 'verdict' }, 'Not sent'),
-        h('p', {}, 'The API server does not send this to the policy: no rule of its manifest matches this kind and operation.'));
+      return h(
+        'div',
+        { class: 'part' },
+        h('p', { class: 'verdict' }, 'Not sent'),
+        h(
+          'p',
+          {},
+          'The API server does not send this to the policy: no rule of its manifest matches this kind and operation.',
+        ),
+      );
     }
     const warned = (response.warnings ?? []).length > 0;
     const word = !response.allowed ? 'Denied' : warned ? 'Allowed, with warnings' : 'Allowed';
     const mark = !response.allowed ? 'error' : warned ? 'warning' : 'clean';
     const json = JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }, null, 2);
-    const patch = response.patch ? new TextDecoder().decode(Uint8Array.from(atob(response.patch), (letter) => letter.charCodeAt(0))) : '';
+    const patch = response.patch
+      ? new TextDecoder().decode(Uint8Array.from(atob(response.patch), (letter) => letter.charCodeAt(0)))
+      : '';
     return h(
       'div',
       { class: 'part' },
@@ -191,12 +280,20 @@ export class AdmissionView {
     for (const warning of response.warnings ?? []) pre.append(h('span', { class: 'warned' }, `Warning: ${warning}\n`));
     if (response.allowed) {
       const done = { CREATE: 'created', UPDATE: 'replaced', DELETE: 'deleted' }[this.#operation];
-      pre.append(this.#operation === 'DELETE' ? `${named} "${object.name}" deleted` : `${named}/${object.name} ${done}`);
+      pre.append(
+        this.#operation === 'DELETE' ? `${named} "${object.name}" deleted` : `${named}/${object.name} ${done}`,
+      );
     } else {
       // Wording: ToStatusErr in k8s.io/apiserver, AddSourceToErr and checkErr in kubectl.
       const reason = response.status?.message;
       const denied = `admission webhook "${webhook}" denied the request${reason ? `: ${reason}` : ' without explanation'}`;
-      pre.append(h('span', { class: 'denied' }, `Error from server: error when ${ACTION[this.#operation]} "${object.file}": ${denied}`));
+      pre.append(
+        h(
+          'span',
+          { class: 'denied' },
+          `Error from server: error when ${ACTION[this.#operation]} "${object.file}": ${denied}`,
+        ),
+      );
     }
     return terminal(pre);
   }
@@ -206,8 +303,22 @@ export class AdmissionView {
   }
 
   #block(title: string, text: string, id: string): HTMLElement {
-    const button = h('button', { type: 'button', class: 'small quiet', id: `admission-copy-${id}`, onclick: () => void copy(text, button, (result) => this.app.announce(result)) }, 'Copy');
-    return h('div', { id: `admission-${id}` }, h('div', { class: 'head part-head' }, h('h3', {}, title), button), h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': title }, h('pre', {}, text)));
+    const button = h(
+      'button',
+      {
+        type: 'button',
+        class: 'small quiet',
+        id: `admission-copy-${id}`,
+        onclick: () => void copy(text, button, (result) => this.app.announce(result)),
+      },
+      'Copy',
+    );
+    return h(
+      'div',
+      { id: `admission-${id}` },
+      h('div', { class: 'head part-head' }, h('h3', {}, title), button),
+      h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': title }, h('pre', {}, text)),
+    );
   }
 
   #calls({ calls }: Answer): HTMLElement {
@@ -216,7 +327,13 @@ export class AdmissionView {
       'div',
       { class: 'part' },
       h('h3', {}, 'Queries of the policy to the cluster'),
-      h('ul', { class: 'notes-plain' }, ...calls.map((call) => h('li', {}, `${call.operation} ${call.apiVersion} ${call.kind}: ${call.refusal ?? 'answered'}`))),
+      h(
+        'ul',
+        { class: 'notes-plain' },
+        ...calls.map((call) =>
+          h('li', {}, `${call.operation} ${call.apiVersion} ${call.kind}: ${call.refusal ?? 'answered'}`),
+        ),
+      ),
     );
   }
 
@@ -226,7 +343,12 @@ export class AdmissionView {
       { class: 'part' },
       this.#block('Manifests for the cluster, with these settings', manifest, 'policy'),
       h('p', { class: 'digest' }, ...install()),
-      h('p', { class: 'digest' }, `The page runs the same module as clusters: ${loaded.title} ${loaded.version}, ${count(Math.round(loaded.bytes / 1024), 'KiB', 'KiB')}, `, h('code', { id: 'digest' }, loaded.digest)),
+      h(
+        'p',
+        { class: 'digest' },
+        `The page runs the same module as clusters: ${loaded.title} ${loaded.version}, ${count(Math.round(loaded.bytes / 1024), 'KiB', 'KiB')}, `,
+        h('code', { id: 'digest' }, loaded.digest),
+      ),
     );
   }
 }
@@ -238,7 +360,9 @@ function terminal(pre: HTMLElement): HTMLElement {
 /** The release that a file or its nearest folder pins. A pin without a version means that the pins there disagree. */
 function pinnedRelease(pins: Report['pins'], file: string): string | undefined {
   const holds = (folder: string) => folder === '' || folder === file || file.startsWith(`${folder}/`);
-  const [nearest] = pins.filter(({ folder }) => holds(folder)).sort((one, other) => other.folder.length - one.folder.length);
+  const [nearest] = pins
+    .filter(({ folder }) => holds(folder))
+    .sort((one, other) => other.folder.length - one.folder.length);
   return nearest?.version ? nearest.checkedAs : undefined;
 }
 
@@ -246,7 +370,11 @@ function pinnedRelease(pins: Report['pins'], file: string): string | undefined {
 function policyFor(manifests: KubeObject[], { object }: KubeObject, operation: Operation): KubeObject | undefined {
   const request = admissionRequest(operation, isObject(object) ? object : null, null);
   const policies = manifests.filter(({ kind }) => kind === 'ClusterAdmissionPolicy');
-  return policies.find((one) => matchesRules(specOf(one), request) && selects(at(specOf(one), 'objectSelector'), at(object, 'metadata', 'labels')));
+  return policies.find(
+    (one) =>
+      matchesRules(specOf(one), request) &&
+      selects(at(specOf(one), 'objectSelector'), at(object, 'metadata', 'labels')),
+  );
 }
 
 const specOf = (policy: KubeObject): Json => at(policy.object, 'spec') ?? null;
@@ -255,6 +383,10 @@ const specOf = (policy: KubeObject): Json => at(policy.object, 'spec') ?? null;
 function selects(selector: Json | undefined, labels: Json | undefined): boolean {
   const wanted = Object.entries(at(selector, 'matchLabels') ?? {});
   const excluded = at(selector, 'matchExpressions');
-  const isExcluded = (one: Json) => textAt(one, 'operator') === 'NotIn' && (at(one, 'values') as string[]).includes(textAt(labels, textAt(one, 'key')));
-  return wanted.every(([key, value]) => textAt(labels, key) === value) && !(Array.isArray(excluded) && excluded.some(isExcluded));
+  const isExcluded = (one: Json) =>
+    textAt(one, 'operator') === 'NotIn' && (at(one, 'values') as string[]).includes(textAt(labels, textAt(one, 'key')));
+  return (
+    wanted.every(([key, value]) => textAt(labels, key) === value) &&
+    !(Array.isArray(excluded) && excluded.some(isExcluded))
+  );
 }

@@ -6,7 +6,18 @@ import { byId, count, h } from './dom.ts';
 import { PlainEditor, type TextEditor } from './plain-editor.ts';
 import { WorkerClient, WorkerStopped } from './worker-client.ts';
 import { type State, type Tab, isLog, save, uniqueName, withoutMark } from './state.ts';
-import type { About, Diagnosed, EngineMethods, Finding, Fix, Report, Settings, SourceFile, SymptomFile, SymptomMethods } from './types.ts';
+import type {
+  About,
+  Diagnosed,
+  EngineMethods,
+  Finding,
+  Fix,
+  Report,
+  Settings,
+  SourceFile,
+  SymptomFile,
+  SymptomMethods,
+} from './types.ts';
 
 declare const FIRST_EXAMPLE: SourceFile;
 declare const ENGINE_WORKER: string;
@@ -256,7 +267,10 @@ export class App {
   keepNow(): void {
     clearTimeout(this.#saver);
     if (this.keeping && !save(this.state)) {
-      this.notice('storage', 'The browser did not store this text because it is too large or storage is disabled. Closing the page loses it.');
+      this.notice(
+        'storage',
+        'The browser did not store this text because it is too large or storage is disabled. Closing the page loses it.',
+      );
     }
   }
 
@@ -306,7 +320,10 @@ export class App {
     if (!report) return;
     const found = report.findings.filter((one) => one.evidence.length > 0).length;
     const time = ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
-    byId('timing').textContent = `read ${count(report.logs.reduce((sum, log) => sum + log.lines, 0), 'line')} in ${time}`;
+    byId('timing').textContent = `read ${count(
+      report.logs.reduce((sum, log) => sum + log.lines, 0),
+      'line',
+    )} in ${time}`;
     this.announce(found > 0 ? count(found, 'diagnosis', 'diagnoses') : 'No symptom found');
   }
 
@@ -457,7 +474,9 @@ export class App {
     if (!next) return;
     this.jump(next, true);
     const number = findings.indexOf(next) + 1;
-    this.announce(`${number} of ${findings.length}: ${next.severity}, ${next.rule}, line ${next.line}. ${next.message}. ${next.help}`);
+    this.announce(
+      `${number} of ${findings.length}: ${next.severity}, ${next.rule}, line ${next.line}. ${next.message}. ${next.help}`,
+    );
   }
 
   /** Applies the edits of fixes to their files. */

@@ -25,6 +25,8 @@ export function byFolder(files: SymptomFile[]): FilesOfCluster[] {
 
 /** Returns the folders; empty if there are fewer than two. */
 export function foldersOf(files: SymptomFile[]): string[] {
-  const names = byFolder(files).map(({ name }) => name).filter(Boolean);
+  const names = byFolder(files)
+    .map(({ name }) => name)
+    .filter(Boolean);
   return names.length > 1 ? names : [];
 }

@@ -5,7 +5,11 @@ import { h, icon } from './dom.ts';
 export function dialog(title: string, ...body: Node[]): HTMLDialogElement {
   const before = document.activeElement as HTMLElement | null;
   const heading = h('h2', { id: 'dialog-title' }, title);
-  const close = h('button', { type: 'button', class: 'quiet icon-only', 'aria-label': 'Close', onclick: () => box.close() }, icon('close'));
+  const close = h(
+    'button',
+    { type: 'button', class: 'quiet icon-only', 'aria-label': 'Close', onclick: () => box.close() },
+    icon('close'),
+  );
   const box = h(
     'dialog',
     { 'aria-labelledby': 'dialog-title' },

@@ -10,8 +10,22 @@ type Go = (place: FieldPlace) => void;
 type Alone = (node: string) => Promise<string | null>;
 
 export function nodeList({ nodes, moreNodes, unevaluated }: Disruption, go: Go, alone: Alone): HTMLElement {
-  const more = moreNodes > 0 && h('p', { class: 'digest' }, `${count(moreNodes, 'more node')} in the input. `, h('code', {}, 'karpwarden disruption'), ' lists all.');
-  const bound = unevaluated > 0 && h('p', { class: 'digest' }, `${count(unevaluated, 'node')} not looked at one by one, as Karpenter stops after three minutes.`);
+  const more =
+    moreNodes > 0 &&
+    h(
+      'p',
+      { class: 'digest' },
+      `${count(moreNodes, 'more node')} in the input. `,
+      h('code', {}, 'karpwarden disruption'),
+      ' lists all.',
+    );
+  const bound =
+    unevaluated > 0 &&
+    h(
+      'p',
+      { class: 'digest' },
+      `${count(unevaluated, 'node')} not looked at one by one, as Karpenter stops after three minutes.`,
+    );
   return h(
     'div',
     { class: 'part' },
@@ -24,12 +38,23 @@ export function nodeList({ nodes, moreNodes, unevaluated }: Disruption, go: Go, 
 
 function item(node: DisruptedNode, go: Go, alone: Alone): HTMLElement {
   const { name, nodePool, blockedBy, disrupted, state, advice, until } = node;
-  const places = node.places.map((place, index) => h('button', { type: 'button', class: 'link', 'data-keep': `node ${name} ${index}`, onclick: () => go(place) }, `${place.file}, line ${place.line}`));
+  const places = node.places.map((place, index) =>
+    h(
+      'button',
+      { type: 'button', class: 'link', 'data-keep': `node ${name} ${index}`, onclick: () => go(place) },
+      `${place.file}, line ${place.line}`,
+    ),
+  );
   return h(
     'li',
     { class: 'blocked' },
     icon(blockedBy ? 'warning' : disrupted ? 'info' : 'clean'),
-    h('div', {}, h('strong', { class: 'mono' }, name), nodePool && h('span', { class: 'severity' }, ` NodePool ${nodePool}`)),
+    h(
+      'div',
+      {},
+      h('strong', { class: 'mono' }, name),
+      nodePool && h('span', { class: 'severity' }, ` NodePool ${nodePool}`),
+    ),
     h('p', {}, disrupted ? `Karpenter disrupts it: ${state}` : state),
     advice && h('p', { class: 'digest' }, ...message(`${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`)),
     until && h('p', { class: 'digest' }, `Until ${utcTime(Date.parse(until))} UTC.`),
@@ -41,10 +66,22 @@ function item(node: DisruptedNode, go: Go, alone: Alone): HTMLElement {
 /** The decisions of the methods, the drain and the conditions. The node alone is judged when the visitor opens its story. */
 function story({ name, conditions, methods, drain, drainReasons }: DisruptedNode, alone: Alone): HTMLElement {
   const isSame = methods.every(({ text }) => text === methods[0]?.text);
-  const decisions = isSame ? methods.slice(0, 1).map(({ text }) => entry('Every method', [text])) : methods.map(({ method, text }) => entry(method, [text]));
+  const decisions = isSame
+    ? methods.slice(0, 1).map(({ text }) => entry('Every method', [text]))
+    : methods.map(({ method, text }) => entry(method, [text]));
   const own = h('div', {});
-  const rows = [...decisions.flat(), own, ...entry('Drain', drain ? [drain, ...drainReasons] : []), ...entry('Conditions', conditions)];
-  const details = h('details', {}, h('summary', { 'data-keep': `node ${name}` }, 'What each method decides, and the drain'), h('dl', { class: 'node-story' }, ...rows));
+  const rows = [
+    ...decisions.flat(),
+    own,
+    ...entry('Drain', drain ? [drain, ...drainReasons] : []),
+    ...entry('Conditions', conditions),
+  ];
+  const details = h(
+    'details',
+    {},
+    h('summary', { 'data-keep': `node ${name}` }, 'What each method decides, and the drain'),
+    h('dl', { class: 'node-story' }, ...rows),
+  );
   const show = async () => {
     const text = await alone(name).catch((error: Error) => error.message);
     if (text) own.append(...entry('This node alone', [text]));

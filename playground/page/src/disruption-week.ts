@@ -16,8 +16,22 @@ export function weekOf(pool: PoolWeeks, go: Go): HTMLElement {
   const unavailable = pool.unavailable > 0 && `, ${pool.unavailable} of them not ready or going`;
   const assumed = pool.assumed && ' assumed, because the input shows none';
   const nodes = h('p', { class: 'digest' }, count(pool.nodes, 'node'), assumed, unavailable);
-  const refused = pool.error && h('p', { class: 'refused' }, `Karpenter cannot read this NodePool and disrupts nothing: ${pool.error}`);
-  const remarks = pool.remarks.map(({ text, budget }) => h('li', {}, icon('warning'), h('span', {}, ...message(`${text.charAt(0).toUpperCase()}${text.slice(1)}. `), link(pool, budget, `${pool.name} remark ${text}`, go, 'Show'))));
+  const refused =
+    pool.error &&
+    h('p', { class: 'refused' }, `Karpenter cannot read this NodePool and disrupts nothing: ${pool.error}`);
+  const remarks = pool.remarks.map(({ text, budget }) =>
+    h(
+      'li',
+      {},
+      icon('warning'),
+      h(
+        'span',
+        {},
+        ...message(`${text.charAt(0).toUpperCase()}${text.slice(1)}. `),
+        link(pool, budget, `${pool.name} remark ${text}`, go, 'Show'),
+      ),
+    ),
+  );
   return h(
     'div',
     { class: 'part week' },
@@ -25,7 +39,8 @@ export function weekOf(pool: PoolWeeks, go: Go): HTMLElement {
     nodes,
     refused,
     ...pool.weeks.map((week) => row(pool, week, go)),
-    remarks.length > 0 && h('ul', { class: 'remarks', 'aria-label': `Remarks on the budgets of ${pool.name}` }, ...remarks),
+    remarks.length > 0 &&
+      h('ul', { class: 'remarks', 'aria-label': `Remarks on the budgets of ${pool.name}` }, ...remarks),
   );
 }
 
@@ -35,8 +50,19 @@ function row(pool: PoolWeeks, week: WeekOfReasons, go: Go): HTMLElement {
   const parts = week.intervals.map((one, index) => part(pool, week, one, index, go));
   const items = parts.slice(0, LISTED).map(({ describe }) => h('li', {}, describe()));
   const more = parts.length > LISTED && h('li', {}, `and ${count(parts.length - LISTED, 'more interval')}`);
-  const list = h('details', {}, h('summary', { 'data-keep': `${keep} list` }, `As a list: ${count(parts.length, 'interval')}`), h('ul', { class: 'intervals' }, ...items, more));
-  return h('div', { class: 'reason' }, h('h4', {}, reasons), weekSlider(parts, `Week of ${pool.name} for ${reasons}`, keep), list);
+  const list = h(
+    'details',
+    {},
+    h('summary', { 'data-keep': `${keep} list` }, `As a list: ${count(parts.length, 'interval')}`),
+    h('ul', { class: 'intervals' }, ...items, more),
+  );
+  return h(
+    'div',
+    { class: 'reason' },
+    h('h4', {}, reasons),
+    weekSlider(parts, `Week of ${pool.name} for ${reasons}`, keep),
+    list,
+  );
 }
 
 function part(pool: PoolWeeks, week: WeekOfReasons, one: WeekInterval, index: number, go: Go): WeekPart {
@@ -74,7 +100,11 @@ function link(pool: PoolWeeks, index: number | null, keep: string, go: Go, verb 
   const budget = index === null ? undefined : pool.budgets[index];
   const place = budget?.place;
   if (!budget || !place) return null;
-  return h('button', { type: 'button', class: 'link', 'data-keep': keep, onclick: () => go(place) }, `${verb ? `${verb} ` : ''}${budget.text}, line ${place.line}`);
+  return h(
+    'button',
+    { type: 'button', class: 'link', 'data-keep': keep, onclick: () => go(place) },
+    `${verb ? `${verb} ` : ''}${budget.text}, line ${place.line}`,
+  );
 }
 
 /** The allowed number of nodes in words. */

@@ -109,16 +109,25 @@ export class DisruptionView {
     if (key === this.#input) return;
     this.#input = key;
     this.#running = true;
-    const late = setTimeout(() => !this.#result && this.#answer.replaceChildren(h('p', { class: 'calm' }, 'Loading the instance types')), 200);
+    const late = setTimeout(
+      () => !this.#result && this.#answer.replaceChildren(h('p', { class: 'calm' }, 'Loading the instance types')),
+      200,
+    );
     try {
-      const { result, ms } = await placementWorker.call('disruption', [files, release, new Date(at).toISOString()], LIMIT);
+      const { result, ms } = await placementWorker.call(
+        'disruption',
+        [files, release, new Date(at).toISOString()],
+        LIMIT,
+      );
       this.#result = result;
       this.#ms = ms;
       this.#problem = '';
     } catch (error) {
       this.#result = undefined;
       const isLate = error instanceof WorkerStopped && error.why === 'time';
-      this.#problem = isLate ? `This took longer than ${LIMIT / 1000} s and was cancelled. Judge fewer nodes.` : (error as Error).message;
+      this.#problem = isLate
+        ? `This took longer than ${LIMIT / 1000} s and was cancelled. Judge fewer nodes.`
+        : (error as Error).message;
     } finally {
       clearTimeout(late);
       this.#running = false;
@@ -139,27 +148,49 @@ export class DisruptionView {
     if (!this.#view || !(this.#result || this.#problem)) return;
     const result = this.#result;
     this.#tools.hidden = !result || isEmpty(result);
-    if (result && document.activeElement !== this.#time) this.#time.value = new Date(Date.parse(result.at)).toISOString().slice(0, 16);
+    if (result && document.activeElement !== this.#time)
+      this.#time.value = new Date(Date.parse(result.at)).toISOString().slice(0, 16);
     redraw(this.#view, this.#answer, result ? this.#parts(result) : [calm('Not judged', this.#problem)]);
   }
 
   #parts(result: Disruption): Node[] {
     if (isEmpty(result)) {
-      const example = h('button', { type: 'button', onclick: () => this.app.addFiles([{ ...EXAMPLE }]) }, 'Add an example');
-      return [calm('No NodePool', 'Add a NodePool to see when Karpenter may disrupt its nodes, and a snapshot of the cluster to see what blocks each node.', example)];
+      const example = h(
+        'button',
+        { type: 'button', onclick: () => this.app.addFiles([{ ...EXAMPLE }]) },
+        'Add an example',
+      );
+      return [
+        calm(
+          'No NodePool',
+          'Add a NodePool to see when Karpenter may disrupt its nodes, and a snapshot of the cluster to see what blocks each node.',
+          example,
+        ),
+      ];
     }
     const go = ({ file, offset, endOffset }: FieldPlace) => this.app.goTo(file, offset, endOffset, true);
     const parts: Node[] = [];
     if (result.nodes.length > 0) {
-      parts.push(h('p', { class: 'verdict disruption-verdict', id: 'disruption-verdict' }, icon('info'), h('span', {}, `Now: ${result.verdict}`)));
+      parts.push(
+        h(
+          'p',
+          { class: 'verdict disruption-verdict', id: 'disruption-verdict' },
+          icon('info'),
+          h('span', {}, `Now: ${result.verdict}`),
+        ),
+      );
       this.app.announce(result.verdict, 1000);
     }
     parts.push(...result.pools.map((pool) => weekOf(pool, go)));
-    if (result.morePools > 0) parts.push(h('p', { class: 'part digest' }, `${count(result.morePools, 'more NodePool')}.`));
+    if (result.morePools > 0)
+      parts.push(h('p', { class: 'part digest' }, `${count(result.morePools, 'more NodePool')}.`));
     parts.push(legend());
     // Without nodes nothing depends on zones and prices.
     if (result.nodes.length > 0) {
-      parts.push(nodeList(result, go, this.#alone(result)), h('div', { class: 'part' }, h('h3', {}, 'Assumed'), assumedList(result.assumptions)));
+      parts.push(
+        nodeList(result, go, this.#alone(result)),
+        h('div', { class: 'part' }, h('h3', {}, 'Assumed'), assumedList(result.assumptions)),
+      );
     }
     const time = `Judged for Karpenter ${result.karpenterVersion} at ${utcTime(Date.parse(result.at))} UTC in ${Math.max(1, Math.round(this.#ms))} ms.`;
     parts.push(h('p', { class: 'part digest', id: 'disruption-time', 'data-ms': this.#ms.toFixed(1) }, time));
@@ -170,8 +201,14 @@ export class DisruptionView {
 const isEmpty = ({ pools, nodes }: Disruption) => pools.length === 0 && nodes.length === 0;
 
 function legend(): HTMLElement {
-  const text = 'The higher a bar, the more nodes may be disrupted at once; a thin line means no node. Karpenter reads schedules in UTC. ';
-  return h('p', { class: 'part digest' }, text, h('span', { id: 'week-keys' }, 'Arrow keys move along a week, and Enter shows the budget that decides.'));
+  const text =
+    'The higher a bar, the more nodes may be disrupted at once; a thin line means no node. Karpenter reads schedules in UTC. ';
+  return h(
+    'p',
+    { class: 'part digest' },
+    text,
+    h('span', { id: 'week-keys' }, 'Arrow keys move along a week, and Enter shows the budget that decides.'),
+  );
 }
 
 function calm(title: string, text: string, action?: HTMLElement): HTMLElement {

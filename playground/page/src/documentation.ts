@@ -21,7 +21,13 @@ export const fetchArticles = once(async () => {
 });
 
 /** Shows the article of `name`. `explain` shows another article, `back` closes this one. */
-export async function showArticle(app: App, name: string, view: HTMLElement, explain: (name: string) => void, back: () => void): Promise<void> {
+export async function showArticle(
+  app: App,
+  name: string,
+  view: HTMLElement,
+  explain: (name: string) => void,
+  back: () => void,
+): Promise<void> {
   const title = h('h2', { tabindex: -1 }, name);
   const origin = app.state.tab === 'symptoms' ? 'Symptoms' : 'Findings';
   const page = h(
@@ -43,7 +49,14 @@ export async function showArticle(app: App, name: string, view: HTMLElement, exp
     if (!article) throw new Error(`no article named ${name}`);
     page.append(...connect(app, name, article.html, explain));
   } catch {
-    page.append(h('p', {}, 'The documentation could not be fetched. Check the connection and choose "Why" again, or run ', h('code', {}, `karpwarden explain ${name}`)));
+    page.append(
+      h(
+        'p',
+        {},
+        'The documentation could not be fetched. Check the connection and choose "Why" again, or run ',
+        h('code', {}, `karpwarden explain ${name}`),
+      ),
+    );
   }
 }
 

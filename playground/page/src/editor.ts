@@ -116,7 +116,8 @@ const typeOverSelection = EditorView.domEventHandlers({
     return true;
   },
   compositionstart(_, view) {
-    if (!view.state.selection.main.empty) view.dispatch(view.state.replaceSelection(''), { userEvent: 'input.type.compose' });
+    if (!view.state.selection.main.empty)
+      view.dispatch(view.state.replaceSelection(''), { userEvent: 'input.type.compose' });
     return false;
   },
 });
@@ -134,7 +135,10 @@ const evidence = StateField.define<DecorationSet>({
     for (const effect of effects) {
       if (!effect.is(setEvidence)) continue;
       const lines = [...new Set(effect.value)].filter((line) => line >= 1 && line <= newDoc.lines);
-      now = Decoration.set(lines.map((line) => evidenceLine.range(newDoc.line(line).from)), true);
+      now = Decoration.set(
+        lines.map((line) => evidenceLine.range(newDoc.line(line).from)),
+        true,
+      );
     }
     return now;
   },
@@ -178,13 +182,26 @@ const theme = EditorView.theme({
     padding: '0 6px',
   },
   '.cm-gutter-lint': { width: '22px' },
-  '.cm-gutter-lint .cm-gutterElement': { padding: '0', display: 'flex', alignItems: 'center', justifyContent: 'center' },
+  '.cm-gutter-lint .cm-gutterElement': {
+    padding: '0',
+    display: 'flex',
+    alignItems: 'center',
+    justifyContent: 'center',
+  },
   '.cm-lint-marker': { width: '14px', height: '14px', cursor: 'pointer' },
-  '.cm-lint-marker-error, .cm-lint-marker-warning, .cm-lint-marker-info': { content: 'normal', forcedColorAdjust: 'none' },
+  '.cm-lint-marker-error, .cm-lint-marker-warning, .cm-lint-marker-info': {
+    content: 'normal',
+    forcedColorAdjust: 'none',
+  },
   '.cm-lint-marker-error': { backgroundColor: 'var(--error)', clipPath: 'circle(50%)' },
   '.cm-lint-marker-warning': { backgroundColor: 'var(--warning)', clipPath: 'polygon(50% 4%, 100% 96%, 0 96%)' },
   '.cm-lint-marker-info': { backgroundColor: 'var(--info)', clipPath: 'inset(8% round 3px)' },
-  '.cm-lintRange': { backgroundImage: 'none', paddingBottom: '0', textUnderlineOffset: '4px', textDecorationSkipInk: 'none' },
+  '.cm-lintRange': {
+    backgroundImage: 'none',
+    paddingBottom: '0',
+    textUnderlineOffset: '4px',
+    textDecorationSkipInk: 'none',
+  },
   '.cm-lintRange-error': { textDecoration: 'underline wavy var(--error) 1.5px' },
   '.cm-lintRange-warning': { textDecoration: 'underline wavy var(--warning) 1.5px' },
   '.cm-lintRange-info': { textDecoration: 'underline dotted var(--info) 2px' },
@@ -203,7 +220,13 @@ const theme = EditorView.theme({
   '.cm-diagnostic + .cm-diagnostic': { borderTop: '1px solid var(--border)' },
   '.tip': { fontFamily: 'var(--sans)', fontSize: '14px', lineHeight: '1.45', display: 'grid', gap: '4px' },
   '.tip-head': { display: 'flex', gap: '6px', alignItems: 'center', fontFamily: 'var(--mono)', fontSize: '13px' },
-  '.tip code': { fontFamily: 'var(--mono)', fontSize: '13px', backgroundColor: 'var(--chrome)', borderRadius: '3px', padding: '0 3px' },
+  '.tip code': {
+    fontFamily: 'var(--mono)',
+    fontSize: '13px',
+    backgroundColor: 'var(--chrome)',
+    borderRadius: '3px',
+    padding: '0 3px',
+  },
   '.tip button code': { backgroundColor: 'transparent', padding: '0', fontSize: '12px' },
   '.tip-week': { width: 'min(460px, calc(100vw - 60px))' },
   '.tip-week ul': { margin: '0', padding: '0', listStyle: 'none', fontSize: '13px' },
@@ -211,7 +234,12 @@ const theme = EditorView.theme({
   '.week-strip .ground': { fill: 'var(--chrome)', stroke: 'var(--border)' },
   '.week-strip .open': { fill: 'var(--accent)' },
   '.week-strip .closed': { fill: 'var(--border-strong)' },
-  '.week-strip .midnight': { stroke: 'var(--text-2)', strokeDasharray: '2 3', vectorEffect: 'non-scaling-stroke', fill: 'none' },
+  '.week-strip .midnight': {
+    stroke: 'var(--text-2)',
+    strokeDasharray: '2 3',
+    vectorEffect: 'non-scaling-stroke',
+    fill: 'none',
+  },
   '.week-strip text': { fill: 'var(--text-2)' },
   '.week-strip .number': { textAnchor: 'middle' },
   '.tip-help': { color: 'var(--text-2)' },
@@ -237,7 +265,13 @@ const theme = EditorView.theme({
   '.cm-panels.cm-panels-top': { borderBottom: '1px solid var(--border)' },
   '.cm-panel.cm-search': { padding: '8px 36px 8px 10px', fontFamily: 'var(--sans)', fontSize: '14px' },
   '.cm-panel.cm-search label': { fontSize: '13px', marginRight: '8px' },
-  '.cm-panel.cm-search [name=close]': { color: 'var(--text)', fontSize: '20px', top: '6px', right: '10px', cursor: 'pointer' },
+  '.cm-panel.cm-search [name=close]': {
+    color: 'var(--text)',
+    fontSize: '20px',
+    top: '6px',
+    right: '10px',
+    cursor: 'pointer',
+  },
   '.cm-textfield': {
     backgroundColor: 'var(--paper)',
     color: 'var(--text)',
@@ -269,7 +303,8 @@ function fieldAround(state: EditorState, at: number, name: string): { keyEnd: nu
   const innermost = syntaxTree(state).resolveInner(at, 1);
   for (let node: typeof innermost | null = innermost; node; node = node.parent) {
     const key = node.name === 'Pair' ? node.getChild('Key') : null;
-    if (key && state.sliceDoc(key.from, key.to) === name) return { keyEnd: key.to, value: node.lastChild?.from ?? key.to };
+    if (key && state.sliceDoc(key.from, key.to) === name)
+      return { keyEnd: key.to, value: node.lastChild?.from ?? key.to };
   }
   return null;
 }
@@ -311,7 +346,8 @@ export class Editor implements TextEditor {
         highlightActiveLineGutter(),
         highlightActiveLine(),
         highlightSpecialChars({
-          specialChars: /[\0-\b\v\f\x0e-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffc]/g,
+          specialChars:
+            /[\0-\b\v\f\x0e-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffc]/g,
         }),
         history(),
         codeFolding(),
@@ -348,7 +384,9 @@ export class Editor implements TextEditor {
     const schedule = fieldAround(state, at, 'budgets') && fieldAround(state, at, 'schedule');
     const asked =
       requirements && at > requirements.keyEnd
-        ? this.listener.typesLeft(at).then((text) => text && h('div', { class: 'tip tip-types' }, h('div', {}, ...message(text))))
+        ? this.listener
+            .typesLeft(at)
+            .then((text) => text && h('div', { class: 'tip tip-types' }, h('div', {}, ...message(text))))
         : schedule && this.listener.week(schedule.value);
     const tip = await asked?.catch(() => null);
     if (!tip) return null;
@@ -429,7 +467,12 @@ export class Editor implements TextEditor {
         'div',
         { class: 'tip-actions' },
         finding.fix &&
-          h('button', { class: 'primary', type: 'button', onclick: () => this.listener.fix(finding) }, 'Fix: ', ...message(finding.fix.title)),
+          h(
+            'button',
+            { class: 'primary', type: 'button', onclick: () => this.listener.fix(finding) },
+            'Fix: ',
+            ...message(finding.fix.title),
+          ),
         h('button', { type: 'button', onclick: () => this.listener.explain(finding.rule) }, 'Why'),
       ),
     );

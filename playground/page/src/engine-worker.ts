@@ -69,11 +69,20 @@ const methods: Handlers<EngineMethods> = {
   },
   async sarif(files, settings, progress) {
     const { sarif } = await whole(progress);
-    return sarif(JSON.stringify(files), JSON.stringify(settings), undefined, today(), await during(loadDocumentation, progress));
+    return sarif(
+      JSON.stringify(files),
+      JSON.stringify(settings),
+      undefined,
+      today(),
+      await during(loadDocumentation, progress),
+    );
   },
   fix: async (files, settings, progress) =>
-    JSON.parse((await whole(progress)).fix(JSON.stringify(files), JSON.stringify(settings), today())) as EngineMethods['fix']['result'],
-  documents: async (files, withObjects, progress) => JSON.parse((await whole(progress)).documents(JSON.stringify(files), withObjects)) as KubeObject[],
+    JSON.parse(
+      (await whole(progress)).fix(JSON.stringify(files), JSON.stringify(settings), today()),
+    ) as EngineMethods['fix']['result'],
+  documents: async (files, withObjects, progress) =>
+    JSON.parse((await whole(progress)).documents(JSON.stringify(files), withObjects)) as KubeObject[],
   settings: (text) => JSON.parse(checker.settings(text)) as EngineMethods['settings']['result'],
   async refusal(object, release, file, action, progress) {
     const refusal = (await whole(progress)).refusal(JSON.stringify(object), release, file, action);

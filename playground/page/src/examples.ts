@@ -34,8 +34,13 @@ export function examplesMenu(app: App, button: HTMLButtonElement): void {
     app.large = [];
     app.show(example.tab);
     app.replaceFiles(example.files.map(({ name, text }) => ({ name, text })));
-    const replacedOwnText = before.some((file) => file.text.trim() && !example.files.some(({ text }) => text === file.text));
-    if (replacedOwnText) app.notice('example', `Showing the example ${example.name}.`, [['Restore my text', () => app.replaceFiles(before, active)]]);
+    const replacedOwnText = before.some(
+      (file) => file.text.trim() && !example.files.some(({ text }) => text === file.text),
+    );
+    if (replacedOwnText)
+      app.notice('example', `Showing the example ${example.name}.`, [
+        ['Restore my text', () => app.replaceFiles(before, active)],
+      ]);
     app.announce(`Example ${example.name} opened`);
     app.editor.focus();
   };
@@ -51,7 +56,12 @@ export function examplesMenu(app: App, button: HTMLButtonElement): void {
             ...all
               .filter((example) => example.tab === tab)
               .map((example) =>
-                h('button', { type: 'button', role: 'menuitem', tabindex: -1, onclick: () => choose(example) }, h('span', { class: 'mono' }, example.name), h('span', { class: 'help' }, example.title)),
+                h(
+                  'button',
+                  { type: 'button', role: 'menuitem', tabindex: -1, onclick: () => choose(example) },
+                  h('span', { class: 'mono' }, example.name),
+                  h('span', { class: 'help' }, example.title),
+                ),
               ),
           ),
         ),

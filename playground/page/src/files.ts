@@ -42,13 +42,23 @@ export function fileTabs(app: App): void {
   const picker = byId<HTMLInputElement>('picker');
   byId('open').addEventListener('click', () => picker.click());
   picker.addEventListener('change', async () => {
-    await take(app, [...(picker.files ?? [])].map((file) => ({ path: file.name, file })), 0);
+    await take(
+      app,
+      [...(picker.files ?? [])].map((file) => ({ path: file.name, file })),
+      0,
+    );
     picker.value = '';
   });
   dropping(app);
 }
 
-function tab(app: App, file: SourceFile, index: number, selected: boolean, worst: 'error' | 'warning' | undefined): HTMLElement {
+function tab(
+  app: App,
+  file: SourceFile,
+  index: number,
+  selected: boolean,
+  worst: 'error' | 'warning' | undefined,
+): HTMLElement {
   const button = h(
     'button',
     {
@@ -60,11 +70,23 @@ function tab(app: App, file: SourceFile, index: number, selected: boolean, worst
       onclick: () => index !== app.state.active && app.open(index),
     },
     h('span', { class: 'name' }, file.name),
-    worst && h('span', { class: `badge ${worst}` }, worst === 'error' ? '●' : '▲', h('span', { class: 'hidden' }, ` has ${worst}s`)),
+    worst &&
+      h(
+        'span',
+        { class: `badge ${worst}` },
+        worst === 'error' ? '●' : '▲',
+        h('span', { class: 'hidden' }, ` has ${worst}s`),
+      ),
   );
   const close = h(
     'button',
-    { type: 'button', class: 'close', 'aria-label': `Close ${file.name}`, tabindex: selected ? 0 : -1, onclick: () => app.closeFile(index) },
+    {
+      type: 'button',
+      class: 'close',
+      'aria-label': `Close ${file.name}`,
+      tabindex: selected ? 0 : -1,
+      onclick: () => app.closeFile(index),
+    },
     icon('close'),
   );
   return h('div', { class: 'file' }, button, close);
@@ -86,7 +108,12 @@ function keys(app: App, event: KeyboardEvent): void {
 }
 
 function rename(app: App, box: HTMLElement, index: number): void {
-  const input = h('input', { class: 'rename', 'aria-label': 'New name of the file', spellcheck: 'false', autocomplete: 'off' });
+  const input = h('input', {
+    class: 'rename',
+    'aria-label': 'New name of the file',
+    spellcheck: 'false',
+    autocomplete: 'off',
+  });
   input.value = app.state.files[index]?.name ?? '';
   let done = false;
   const finish = (take: boolean) => {
@@ -198,13 +225,23 @@ async function take(app: App, found: Found[], skipped: number): Promise<void> {
   app.addLarge(large);
   if (files.some(({ name }) => isLog(name))) app.show('symptoms');
   if (tooMany > 0) {
-    app.notice('drop', `${count(tooMany, 'file was', 'files were')} skipped: the page opens at most ${FILES}. The command line has no such limit.`);
+    app.notice(
+      'drop',
+      `${count(tooMany, 'file was', 'files were')} skipped: the page opens at most ${FILES}. The command line has no such limit.`,
+    );
   }
   if (files.length > 0) app.announce(`${count(files.length, 'file')} opened`);
-  else if (found.length === 0) app.notice('drop', 'No manifest or log found. The page opens .yaml, .yml, .json, .jsonl, .log, .txt and .out files.');
+  else if (found.length === 0)
+    app.notice(
+      'drop',
+      'No manifest or log found. The page opens .yaml, .yml, .json, .jsonl, .log, .txt and .out files.',
+    );
   const manifests = large.filter(({ name }) => !isLog(name));
   if (manifests.length > 0) {
-    app.notice('large', `${manifests.map(({ name }) => name).join(', ')}: too large for the editor, so it is searched for symptoms only. Check it on the command line: karpwarden check.`);
+    app.notice(
+      'large',
+      `${manifests.map(({ name }) => name).join(', ')}: too large for the editor, so it is searched for symptoms only. Check it on the command line: karpwarden check.`,
+    );
   }
 }
 
@@ -214,7 +251,9 @@ async function takeSettings(app: App, text: string): Promise<void> {
     app.change(settingsOf(settings));
     app.notice('settings', 'The settings were loaded from karpwarden.yaml.');
   } else {
-    const mistakes = problems.map((problem) => `line ${problem.line}: ${problem.path ? `${problem.path}: ` : ''}${problem.message}`);
+    const mistakes = problems.map(
+      (problem) => `line ${problem.line}: ${problem.path ? `${problem.path}: ` : ''}${problem.message}`,
+    );
     app.notice('settings', `karpwarden.yaml was not loaded. ${mistakes.join('; ')}`, [], true);
   }
 }

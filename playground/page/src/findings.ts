@@ -64,11 +64,19 @@ export class FindingsView {
 
   #tools(report: Report): HTMLElement | null {
     if (report.findings.length === 0) return null;
-    const select = h('select', { 'aria-label': 'Order of the findings', onchange: () => {
-      this.#order = select.value as Order;
-      if (this.#view) this.render(this.#view);
-    } });
-    for (const [value, label] of [['position', 'by position'], ['severity', 'by severity'], ['rule', 'by rule'], ['object', 'by object']]) {
+    const select = h('select', {
+      'aria-label': 'Order of the findings',
+      onchange: () => {
+        this.#order = select.value as Order;
+        if (this.#view) this.render(this.#view);
+      },
+    });
+    for (const [value, label] of [
+      ['position', 'by position'],
+      ['severity', 'by severity'],
+      ['rule', 'by rule'],
+      ['object', 'by object'],
+    ]) {
       const option = h('option', { value }, label);
       option.selected = value === this.#order;
       select.append(option);
@@ -80,13 +88,43 @@ export class FindingsView {
       h('label', {}, 'Order', select),
       h('span', { class: 'grow' }),
       fixable > 0 &&
-        h('button', { type: 'button', class: 'small', id: 'fix-all', onclick: () => void fixAll(this.app) }, `Apply safe fixes (${fixable})`),
-      h('button', { type: 'button', class: 'small quiet', onclick: (event: Event) =>
-        void copy(asMarkdown(this.app), event.currentTarget as HTMLElement, (text) => this.app.announce(text)) }, 'Copy as Markdown'),
-      h('button', { type: 'button', class: 'small quiet', 'aria-label': 'Download JSON', title: 'Download JSON', onclick: () =>
-        download('karpwarden.json', `${this.app.reportJson}\n`, 'application/json') }, 'JSON'),
-      h('button', { type: 'button', class: 'small quiet', 'aria-label': 'Download SARIF', title: 'Download SARIF, for code scanning', onclick: () =>
-        void downloadSarif(this.app) }, 'SARIF'),
+        h(
+          'button',
+          { type: 'button', class: 'small', id: 'fix-all', onclick: () => void fixAll(this.app) },
+          `Apply safe fixes (${fixable})`,
+        ),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'small quiet',
+          onclick: (event: Event) =>
+            void copy(asMarkdown(this.app), event.currentTarget as HTMLElement, (text) => this.app.announce(text)),
+        },
+        'Copy as Markdown',
+      ),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'small quiet',
+          'aria-label': 'Download JSON',
+          title: 'Download JSON',
+          onclick: () => download('karpwarden.json', `${this.app.reportJson}\n`, 'application/json'),
+        },
+        'JSON',
+      ),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'small quiet',
+          'aria-label': 'Download SARIF',
+          title: 'Download SARIF, for code scanning',
+          onclick: () => void downloadSarif(this.app),
+        },
+        'SARIF',
+      ),
     );
   }
 
@@ -107,14 +145,19 @@ export class FindingsView {
     const list = h('ul', { 'aria-label': 'Findings' });
     const fill = () => {
       const from = list.children.length;
-      list.append(...findings.slice(from, this.#printing ? undefined : this.#shown).map((finding) => this.#item(finding, report)));
+      list.append(
+        ...findings.slice(from, this.#printing ? undefined : this.#shown).map((finding) => this.#item(finding, report)),
+      );
       more.hidden = this.#printing || findings.length <= this.#shown;
       more.textContent = `Show ${Math.min(PAGE, findings.length - this.#shown)} of ${count(findings.length - this.#shown, 'more finding')}`;
     };
-    const more = h('button', { type: 'button', onclick: () => {
-      this.#shown += PAGE;
-      fill();
-    } });
+    const more = h('button', {
+      type: 'button',
+      onclick: () => {
+        this.#shown += PAGE;
+        fill();
+      },
+    });
     fill();
     return h('div', {}, list, h('div', { class: 'part' }, more));
   }
@@ -125,7 +168,11 @@ export class FindingsView {
     const where = [object, `${many ? `${finding.file}, ` : ''}line ${finding.line ?? '?'}`, finding.path];
     const jump = h(
       'button',
-      { type: 'button', class: 'jump', onclick: () => this.app.jump(finding, matchMedia('(max-width: 820px)').matches) },
+      {
+        type: 'button',
+        class: 'jump',
+        onclick: () => this.app.jump(finding, matchMedia('(max-width: 820px)').matches),
+      },
       icon(finding.severity),
       h('span', { class: 'rule' }, finding.rule),
       h('span', { class: 'severity' }, ` ${finding.severity}`),
@@ -149,23 +196,54 @@ export class FindingsView {
     if (finding.help) more.append(h('p', {}, ...message(sentence(finding.help))));
     if (whole) {
       for (const related of finding.related) {
-        const label = related.line ? `${related.file === finding.file ? '' : `${related.file}, `}line ${related.line}` : related.path;
+        const label = related.line
+          ? `${related.file === finding.file ? '' : `${related.file}, `}line ${related.line}`
+          : related.path;
         const go = () => this.app.goTo(related.file, related.offset ?? 0, related.endOffset ?? 0, true);
-        more.append(h('p', { class: 'related' }, h('button', { type: 'button', class: 'link', onclick: go }, label), `: ${related.message}`));
+        more.append(
+          h(
+            'p',
+            { class: 'related' },
+            h('button', { type: 'button', class: 'link', onclick: go }, label),
+            `: ${related.message}`,
+          ),
+        );
       }
-      more.append(h('p', {}, CAUGHT_BY[finding.caughtBy], finding.releases && finding.releases !== 'all' ? ` Karpenter ${finding.releases}.` : ''));
+      more.append(
+        h(
+          'p',
+          {},
+          CAUGHT_BY[finding.caughtBy],
+          finding.releases && finding.releases !== 'all' ? ` Karpenter ${finding.releases}.` : '',
+        ),
+      );
     }
     if (more.childElementCount > 0) item.append(more);
-    const why = whole && h('button', { type: 'button', class: 'small quiet why', onclick: () => this.explain(finding.rule) }, 'Why', h('span', { class: 'hidden' }, ` ${finding.rule}`));
+    const why =
+      whole &&
+      h(
+        'button',
+        { type: 'button', class: 'small quiet why', onclick: () => this.explain(finding.rule) },
+        'Why',
+        h('span', { class: 'hidden' }, ` ${finding.rule}`),
+      );
     const { fix } = finding;
-    const button = fix && h('button', { type: 'button', class: 'small fix', onclick: () => this.preview(finding) }, h('span', {}, 'Fix: ', ...message(fix.title)));
+    const button =
+      fix &&
+      h(
+        'button',
+        { type: 'button', class: 'small fix', onclick: () => this.preview(finding) },
+        h('span', {}, 'Fix: ', ...message(fix.title)),
+      );
     if (button || why) item.append(h('div', { class: 'actions' }, button, why));
     if (fix && this.#previewed === finding) {
-      item.append(preview(this.app, finding, fix, () => {
-        this.#previewed = undefined;
-        this.#refresh(finding);
-        item.querySelector<HTMLElement>('.fix')?.focus();
-      }));
+      item.append(
+        preview(this.app, finding, fix, () => {
+          this.#previewed = undefined;
+          this.#refresh(finding);
+          item.querySelector<HTMLElement>('.fix')?.focus();
+        }),
+      );
     }
   }
 
@@ -196,16 +274,30 @@ export class FindingsView {
     if (report.findings.length > 0 || report.unreadable.length > 0) return null;
     const { documents, checked, suppressed } = report.summary;
     if (documents === 0) {
-      return h('div', { class: 'calm' }, h('strong', {}, 'Nothing to check yet'), 'Paste a manifest, or drop files and folders on the page.');
+      return h(
+        'div',
+        { class: 'calm' },
+        h('strong', {}, 'Nothing to check yet'),
+        'Paste a manifest, or drop files and folders on the page.',
+      );
     }
     if (checked === 0) {
       const template = report.skipped.some(({ reason }) => reason.startsWith('template'));
       const advice = template
-        ? h('span', {}, 'This is a template. Render it first, for example with ', h('code', {}, 'helm template'), ', and paste the output.')
+        ? h(
+            'span',
+            {},
+            'This is a template. Render it first, for example with ',
+            h('code', {}, 'helm template'),
+            ', and paste the output.',
+          )
         : 'None of the documents is a kind that Karpwarden checks.';
       return h('div', { class: 'calm' }, h('strong', {}, 'Nothing was checked'), advice);
     }
-    const accepted = suppressed > 0 ? ` ${count(suppressed, 'finding is', 'findings are')} suppressed by settings or annotations.` : '';
+    const accepted =
+      suppressed > 0
+        ? ` ${count(suppressed, 'finding is', 'findings are')} suppressed by settings or annotations.`
+        : '';
     return h(
       'div',
       { class: 'calm' },
@@ -222,12 +314,27 @@ export class FindingsView {
     for (const { file, line, message: reason } of unreadable.slice(0, PAGE)) {
       const editor = () => {
         const text = this.app.state.files.find((one) => one.name === file)?.text ?? '';
-        const before = text.split('\n').slice(0, line - 1).join('\n').length;
+        const before = text
+          .split('\n')
+          .slice(0, line - 1)
+          .join('\n').length;
         this.app.goTo(file, before === 0 ? 0 : before + 1, before === 0 ? 0 : before + 1, true);
       };
-      list.append(h('li', { class: 'unread' }, icon('error'), h('span', {},
-        h('strong', {}, 'Unreadable: '), ...message(reason), ' · ',
-        h('button', { type: 'button', class: 'link', onclick: editor }, `${many ? `${file}, ` : ''}line ${line}`))));
+      list.append(
+        h(
+          'li',
+          { class: 'unread' },
+          icon('error'),
+          h(
+            'span',
+            {},
+            h('strong', {}, 'Unreadable: '),
+            ...message(reason),
+            ' · ',
+            h('button', { type: 'button', class: 'link', onclick: editor }, `${many ? `${file}, ` : ''}line ${line}`),
+          ),
+        ),
+      );
     }
     const reasons = new Map<string, number>();
     for (const { reason } of skipped) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);

@@ -43,7 +43,8 @@ export function hunks(text: string, edits: readonly Edit[]): Hunk[] {
       [before, behind] = [before.slice(1), behind.slice(1)];
       line++;
     }
-    while (before.length > 0 && before.at(-1) === behind.at(-1)) [before, behind] = [before.slice(0, -1), behind.slice(0, -1)];
+    while (before.length > 0 && before.at(-1) === behind.at(-1))
+      [before, behind] = [before.slice(0, -1), behind.slice(0, -1)];
     found.push({ line, before, after: behind });
   }
   return found;
@@ -77,13 +78,21 @@ export function preview(app: App, finding: Finding, fix: Fix, close: () => void)
     app.announce(`Fixed: ${fix.title}`);
     app.editor.focus();
   };
-  const note = fix.safe ? null : h('span', { class: 'help' }, 'Unsafe fix: review the change first, because it may alter the meaning.');
+  const note = fix.safe
+    ? null
+    : h('span', { class: 'help' }, 'Unsafe fix: review the change first, because it may alter the meaning.');
   const make = h('button', { type: 'button', class: 'primary small', onclick: apply }, 'Apply the fix');
   const view = h(
     'div',
     { class: 'preview', role: 'group', 'aria-label': `Change: ${fix.title}` },
     h('pre', { tabindex: 0 }, ...rows),
-    h('div', { class: 'actions' }, make, h('button', { type: 'button', class: 'small', onclick: close }, 'Cancel'), note),
+    h(
+      'div',
+      { class: 'actions' },
+      make,
+      h('button', { type: 'button', class: 'small', onclick: close }, 'Cancel'),
+      note,
+    ),
   );
   requestAnimationFrame(() => make.focus());
   return view;

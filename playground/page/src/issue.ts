@@ -4,7 +4,8 @@ import type { App } from './app.ts';
 
 /** Formats files, findings and an optional link as Markdown, to paste into an issue. */
 export function asMarkdown(app: App, link = ''): string {
-  const fence = (text: string) => '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
+  const fence = (text: string) =>
+    '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
   const lines: string[] = [];
   for (const { name, text } of app.state.files) {
     const ticks = fence(text);
@@ -12,8 +13,13 @@ export function asMarkdown(app: App, link = ''): string {
   }
   for (const { severity, rule, kind, name, line, file, message: text, help, url } of app.report?.findings ?? []) {
     const object = `${kind}/${name}`.replaceAll('`', "'");
-    lines.push(`- **${severity}** [${rule}](${url}) \`${object}\`, ${file.replace(/[\\`*_[\]<>]/g, '\\$&')} line ${line}: ${text}${help ? `; ${help}` : ''}`);
+    lines.push(
+      `- **${severity}** [${rule}](${url}) \`${object}\`, ${file.replace(/[\\`*_[\]<>]/g, '\\$&')} line ${line}: ${text}${help ? `; ${help}` : ''}`,
+    );
   }
-  lines.push('', `Karpwarden ${app.report?.version ?? ''}, Karpenter ${app.report?.karpenterVersion ?? ''}${link ? `, [open](${link})` : ''}`);
+  lines.push(
+    '',
+    `Karpwarden ${app.report?.version ?? ''}, Karpenter ${app.report?.karpenterVersion ?? ''}${link ? `, [open](${link})` : ''}`,
+  );
   return `${lines.join('\n')}\n`;
 }

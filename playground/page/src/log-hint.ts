@@ -14,7 +14,8 @@ export function logHint(app: App): void {
     for (const { name, text } of app.manifests) {
       const found = logLines(text);
       if (!found) continue;
-      const lines = found.first === found.last ? `line ${found.first} looks` : `lines ${found.first} to ${found.last} look`;
+      const lines =
+        found.first === found.last ? `line ${found.first} looks` : `lines ${found.first} to ${found.last} look`;
       const hint = `${name}: ${lines} like a log. A log is diagnosed, not checked.`;
       const before = log;
       log = `${name}\n${text.slice(found.from, found.to).split('\n', 1)[0]}`;

@@ -12,7 +12,12 @@ const DOCUMENT = /^(---|apiVersion:|kind:)/;
 
 /** Whether the first lines look like a log or an event table. */
 export function looksLikeLog(text: string): boolean {
-  const lines = text.slice(0, 20_000).split('\n').map((line) => line.trim()).filter(Boolean).slice(0, 20);
+  const lines = text
+    .slice(0, 20_000)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .slice(0, 20);
   return EVENTS.test(lines[0] ?? '') || areMostlyEntries(lines);
 }
 
@@ -34,8 +39,13 @@ export function logLines(text: string): LogLines | null {
   let offset = 0;
   for (const [index, line] of lines.entries()) {
     const column = startOfEntry(line);
-    if (column >= 0 && looksLikeLog([line.slice(column), ...lines.slice(index + 1, endOf(lines, index, 40))].join('\n'))) {
-      const log = withoutRest([line.slice(column), ...lines.slice(index + 1, endOf(lines, index, Infinity))]).join('\n').trimEnd();
+    if (
+      column >= 0 &&
+      looksLikeLog([line.slice(column), ...lines.slice(index + 1, endOf(lines, index, 40))].join('\n'))
+    ) {
+      const log = withoutRest([line.slice(column), ...lines.slice(index + 1, endOf(lines, index, Infinity))])
+        .join('\n')
+        .trimEnd();
       const from = offset + column;
       const to = from + log.length;
       // Behind other text of a line, the line break belongs to that text.
@@ -57,7 +67,9 @@ function endOf(lines: string[], start: number, most: number): number {
 /** Drops the lines after the last entry. They belong to the manifest. */
 function withoutRest(lines: string[]): string[] {
   const isTable = EVENTS.test(lines[0] ?? '');
-  const last = lines.findLastIndex((line, index) => index === 0 || startOfEntry(line) >= 0 || (isTable && EVENT.test(line)));
+  const last = lines.findLastIndex(
+    (line, index) => index === 0 || startOfEntry(line) >= 0 || (isTable && EVENT.test(line)),
+  );
   return lines.slice(0, last + 1);
 }
 

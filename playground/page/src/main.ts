@@ -65,7 +65,9 @@ async function back(): Promise<void> {
   const rule = explained;
   explained = undefined;
   await draw();
-  const item = [...view.querySelectorAll<HTMLElement>('.finding')].find((one) => one.querySelector('.rule')?.textContent === rule);
+  const item = [...view.querySelectorAll<HTMLElement>('.finding')].find(
+    (one) => one.querySelector('.rule')?.textContent === rule,
+  );
   (item?.querySelector<HTMLElement>('.why') ?? item?.querySelector<HTMLElement>('.jump') ?? view).focus();
 }
 
@@ -80,7 +82,8 @@ async function loadTab(tab: Tab): Promise<Lazy> {
 
 async function draw(): Promise<void> {
   if (explained !== undefined) {
-    if (view.querySelector('.doc h2')?.textContent !== explained) void showArticle(app, explained, view, explain, () => void back());
+    if (view.querySelector('.doc h2')?.textContent !== explained)
+      void showArticle(app, explained, view, explain, () => void back());
     return;
   }
   if (state.tab === 'findings') return findings.render(view);
@@ -91,7 +94,9 @@ async function draw(): Promise<void> {
     if (state.tab === tab && explained === undefined) await part.render(view);
   } catch {
     delete lazy[tab];
-    view.replaceChildren(h('p', { class: 'calm' }, 'This tab could not be fetched. Check the connection and open the tab again.'));
+    view.replaceChildren(
+      h('p', { class: 'calm' }, 'This tab could not be fetched. Check the connection and open the tab again.'),
+    );
   }
 }
 
@@ -244,7 +249,8 @@ addEventListener(
     const inField = event.target instanceof Element && event.target.closest('input, dialog') !== null;
     const isLog = looksLikeLog(text);
     const mayReplace = app.isUntouched() || !app.file.text.trim();
-    if (inField || !(isLog ? mayReplace || text.length > EDITABLE : text.includes('apiVersion') && app.isUntouched())) return;
+    if (inField || !(isLog ? mayReplace || text.length > EDITABLE : text.includes('apiVersion') && app.isUntouched()))
+      return;
     event.preventDefault();
     event.stopPropagation();
     if (!isLog) app.replaceExample(text);
@@ -283,12 +289,15 @@ async function openLink(): Promise<void> {
     } else app.check();
     if (stored?.files.length && !embedded) {
       app.notice('link', 'You opened a shared link.', [
-        ['Restore my text', () => {
-          app.keeping = true;
-          state.settings = before.settings;
-          app.emit('settings');
-          app.replaceFiles(before.files, before.active);
-        }],
+        [
+          'Restore my text',
+          () => {
+            app.keeping = true;
+            state.settings = before.settings;
+            app.emit('settings');
+            app.replaceFiles(before.files, before.active);
+          },
+        ],
       ]);
     }
   } catch (error) {
@@ -321,7 +330,11 @@ void started
   .then(() => app.upgrade())
   .catch(() => {
     const reload: [string, () => void] = ['Reload', () => location.reload()];
-    app.notice('editor', 'The editor could not be fetched. The plain text area still works; reload the page for the full editor.', [reload]);
+    app.notice(
+      'editor',
+      'The editor could not be fetched. The plain text area still works; reload the page for the full editor.',
+      [reload],
+    );
   });
 started.then(
   (about) => {
@@ -334,7 +347,13 @@ started.then(
     const idle = window.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 1000));
     if (!embedded) idle(() => void workOffline());
   },
-  (error: Error) => app.notice('start', `The engine did not start: ${error.message}. Reload the page. If that does not help, this browser may be too old.`, [['Reload', () => location.reload()]], true),
+  (error: Error) =>
+    app.notice(
+      'start',
+      `The engine did not start: ${error.message}. Reload the page. If that does not help, this browser may be too old.`,
+      [['Reload', () => location.reload()]],
+      true,
+    ),
 );
 
 /** Shows the article of the rule or symptom in the address (`?rule=NAME`). */

@@ -39,22 +39,34 @@ export function nodeCards(result: Simulation): HTMLElement[] {
   const parts: HTMLElement[] = [];
   if (cards.length > 0) {
     parts.push(part(count(result.nodeClaims.length, 'new node'), 'new-nodes', cards.slice(0, MOST_CARDS).map(card)));
-    if (cards.length > MOST_CARDS) parts.push(h('p', { class: 'part digest' }, `${count(cards.length - MOST_CARDS, 'more kind')} of nodes.`));
+    if (cards.length > MOST_CARDS)
+      parts.push(h('p', { class: 'part digest' }, `${count(cards.length - MOST_CARDS, 'more kind')} of nodes.`));
   }
   const existing = podsBy(result.pods, 'existing', ({ node }) => node);
   if (existing.size > 0) {
-    const items = [...existing].slice(0, MOST_CARDS).map(([node, pods]) => h('li', { class: 'node' }, h('h4', {}, node), podList(`node ${node}`, pods)));
+    const items = [...existing]
+      .slice(0, MOST_CARDS)
+      .map(([node, pods]) => h('li', { class: 'node' }, h('h4', {}, node), podList(`node ${node}`, pods)));
     parts.push(part(count(existing.size, 'existing node'), 'existing-nodes', items));
   }
   return parts;
 }
 
 function part(title: string, id: string, items: HTMLElement[]): HTMLElement {
-  return h('div', { class: 'part' }, h('h3', { id: `${id}-title` }, title), h('ul', { class: 'nodes', id, 'aria-labelledby': `${id}-title` }, ...items));
+  return h(
+    'div',
+    { class: 'part' },
+    h('h3', { id: `${id}-title` }, title),
+    h('ul', { class: 'nodes', id, 'aria-labelledby': `${id}-title` }, ...items),
+  );
 }
 
 /** The pods with a kind of place, by their node. */
-function podsBy<K>(pods: SimulatedPod[], placed: SimulatedPod['placed'], nodeOf: (pod: SimulatedPod) => K): Map<K, SimulatedPod[]> {
+function podsBy<K>(
+  pods: SimulatedPod[],
+  placed: SimulatedPod['placed'],
+  nodeOf: (pod: SimulatedPod) => K,
+): Map<K, SimulatedPod[]> {
   const all = new Map<K, SimulatedPod[]>();
   for (const pod of pods) {
     if (pod.placed !== placed) continue;
@@ -73,7 +85,15 @@ function cardsOf({ nodeClaims, pods }: Simulation): Card[] {
     const own = inside.get(index) ?? [];
     const workloads = byWorkload(own);
     const runs = workloads.map(({ namespace, workload, number }) => [namespace, workload, number]);
-    const key = JSON.stringify([node.nodePool, node.cheapest, node.instanceTypes, node.zones, node.capacityTypes, node.requests, runs]);
+    const key = JSON.stringify([
+      node.nodePool,
+      node.cheapest,
+      node.instanceTypes,
+      node.zones,
+      node.capacityTypes,
+      node.requests,
+      runs,
+    ]);
     const same = cards.get(key);
     if (same) same.number++;
     else cards.set(key, { first: index + 1, number: 1, node, pods: own, workloads });
@@ -90,9 +110,20 @@ function card({ first, number, node, pods, workloads }: Card): HTMLElement {
   return h(
     'li',
     { class: 'node' },
-    h('h4', {}, h('span', {}, `NodePool ${node.nodePool}`), number > 1 && h('span', { class: 'times' }, `×${number}`), price !== undefined && h('span', { class: 'price' }, `$${price.toFixed(4)}/h`)),
+    h(
+      'h4',
+      {},
+      h('span', {}, `NodePool ${node.nodePool}`),
+      number > 1 && h('span', { class: 'times' }, `×${number}`),
+      price !== undefined && h('span', { class: 'price' }, `$${price.toFixed(4)}/h`),
+    ),
     h('p', { class: 'mono' }, types),
-    h('p', { class: 'digest' }, `${node.zones.join(', ')} · `, h('span', { class: 'whole-word' }, node.capacityTypes.join(', '))),
+    h(
+      'p',
+      { class: 'digest' },
+      `${node.zones.join(', ')} · `,
+      h('span', { class: 'whole-word' }, node.capacityTypes.join(', ')),
+    ),
     h('div', { class: 'bars' }, ...RESOURCES.flatMap(([name, label]) => bar(name, label, node, workloads))),
     podList(key, pods, workloads),
   );
@@ -100,16 +131,35 @@ function card({ first, number, node, pods, workloads }: Card): HTMLElement {
 
 /** The pods of a node by workload, with each pod on request. */
 function podList(key: string, pods: SimulatedPod[], workloads = byWorkload(pods)): HTMLElement {
-  const legend = workloads.slice(0, WORKLOADS).map(({ namespace, workload, number }, index) =>
-    h('span', { class: 'workload' }, drawing('swatch', '0 0 10 10', shape(`shade-${index % SHADES}`, 'M0 0h10v10h-10z')), `${namespace}/${workload.split('/')[1]}${number > 1 ? ` ×${number}` : ''}`),
-  );
+  const legend = workloads
+    .slice(0, WORKLOADS)
+    .map(({ namespace, workload, number }, index) =>
+      h(
+        'span',
+        { class: 'workload' },
+        drawing('swatch', '0 0 10 10', shape(`shade-${index % SHADES}`, 'M0 0h10v10h-10z')),
+        `${namespace}/${workload.split('/')[1]}${number > 1 ? ` ×${number}` : ''}`,
+      ),
+    );
   const others = workloads.length - WORKLOADS;
   const items = pods.slice(0, MOST_PODS).map((pod) => {
-    const asked = Object.entries(pod.requests).filter(([name]) => name !== 'pods').map(([name, amount]) => `${amount} ${name}`);
-    return h('li', {}, h('span', { class: 'mono' }, `${pod.namespace}/${pod.name}`), ` ${asked.join(', ') || 'requests nothing'}`);
+    const asked = Object.entries(pod.requests)
+      .filter(([name]) => name !== 'pods')
+      .map(([name, amount]) => `${amount} ${name}`);
+    return h(
+      'li',
+      {},
+      h('span', { class: 'mono' }, `${pod.namespace}/${pod.name}`),
+      ` ${asked.join(', ') || 'requests nothing'}`,
+    );
   });
   const more = pods.length > MOST_PODS && h('li', {}, `and ${pods.length - MOST_PODS} more`);
-  return h('details', {}, h('summary', { 'data-keep': `${key} pods` }, ...legend, others > 0 && `and ${count(others, 'more workload')}`), h('ul', { class: 'pods' }, ...items, more));
+  return h(
+    'details',
+    {},
+    h('summary', { 'data-keep': `${key} pods` }, ...legend, others > 0 && `and ${count(others, 'more workload')}`),
+    h('ul', { class: 'pods' }, ...items, more),
+  );
 }
 
 /** A bar for the requests of a resource on the cheapest type: label, drawing and text. */
@@ -134,7 +184,11 @@ function bar(name: Resource, label: string, node: SimulatedNode, workloads: Grou
   const inside = workloads.map(({ workload, number }) => `${count(number, 'pod')} of ${workload.split('/')[1]}`);
   if (daemons > 1) inside.push('DaemonSets');
   image.setAttribute('aria-label', `${label}: ${text}, ${Math.round(whole * 100)} %: ${inside.join(', ')}`);
-  return [h('span', { class: 'bar-label', 'aria-hidden': 'true' }, label), h('span', { class: 'bar-text', 'aria-hidden': 'true' }, text), image];
+  return [
+    h('span', { class: 'bar-label', 'aria-hidden': 'true' }, label),
+    h('span', { class: 'bar-text', 'aria-hidden': 'true' }, text),
+    image,
+  ];
 }
 
 /** The path of equal pods side by side. */

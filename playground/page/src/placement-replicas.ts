@@ -18,7 +18,14 @@ export class ReplicaSlider {
   #reset = h('button', { type: 'button', class: 'small', id: 'replicas-reset' }, 'As written');
 
   constructor(changed: () => void) {
-    this.element = h('div', { class: 'tools replicas', hidden: true }, h('label', {}, 'Replicas of', this.#workload), this.#slider, this.#number, this.#reset);
+    this.element = h(
+      'div',
+      { class: 'tools replicas', hidden: true },
+      h('label', {}, 'Replicas of', this.#workload),
+      this.#slider,
+      this.#number,
+      this.#reset,
+    );
     this.#workload.addEventListener('change', () => this.#show());
     this.#slider.addEventListener('input', () => {
       this.#chosen.set(this.#workload.value, Number(this.#slider.value));
@@ -45,7 +52,8 @@ export class ReplicaSlider {
   /** Shows the workloads of a result. A workload with 0 chosen replicas stays, although it has no pods. */
   update(pods: SimulatedPod[]): void {
     const found = new Map<string, number>();
-    for (const { workload } of pods) if (!workload.startsWith('Pod/')) found.set(workload, (found.get(workload) ?? 0) + 1);
+    for (const { workload } of pods)
+      if (!workload.startsWith('Pod/')) found.set(workload, (found.get(workload) ?? 0) + 1);
     for (const [workload, number] of this.#chosen) {
       if (number > 0 && pods.length > 0 && !found.has(workload)) this.#chosen.delete(workload);
       else found.set(workload, this.#written.get(workload) ?? number);

@@ -138,15 +138,25 @@ export class PlacementView {
     if (now === this.#input) return;
     this.#running = true;
     this.#input = now;
-    const late = setTimeout(() => !this.#result && this.#answer.replaceChildren(h('p', { class: 'calm' }, 'Loading the instance types')), 200);
+    const late = setTimeout(
+      () => !this.#result && this.#answer.replaceChildren(h('p', { class: 'calm' }, 'Loading the instance types')),
+      200,
+    );
     try {
-      const { json, ms } = await placementWorker.call('simulate', [app.manifests, release, this.#replicas.choices()], LIMIT);
+      const { json, ms } = await placementWorker.call(
+        'simulate',
+        [app.manifests, release, this.#replicas.choices()],
+        LIMIT,
+      );
       this.#result = JSON.parse(json) as Simulation;
       this.#ms = ms;
       this.#problem = '';
     } catch (error) {
       this.#result = undefined;
-      this.#problem = error instanceof WorkerStopped && error.why === 'time' ? `The simulation took longer than ${LIMIT / 1000} s and was cancelled. Simulate fewer replicas.` : (error as Error).message;
+      this.#problem =
+        error instanceof WorkerStopped && error.why === 'time'
+          ? `The simulation took longer than ${LIMIT / 1000} s and was cancelled. Simulate fewer replicas.`
+          : (error as Error).message;
     } finally {
       clearTimeout(late);
       this.#running = false;
@@ -167,15 +177,34 @@ export class PlacementView {
   #parts(result: Simulation): Node[] {
     const { summary } = result;
     if (summary.pods === 0) {
-      const example = h('button', { type: 'button', onclick: () => this.app.addFiles([{ ...EXAMPLE }]) }, 'Add an example');
-      const text = this.#replicas.hasChoices() ? 'Every workload has 0 replicas.' : 'Add Pods or workloads beside your NodePools to see the nodes that Karpenter would launch.';
+      const example = h(
+        'button',
+        { type: 'button', onclick: () => this.app.addFiles([{ ...EXAMPLE }]) },
+        'Add an example',
+      );
+      const text = this.#replicas.hasChoices()
+        ? 'Every workload has 0 replicas.'
+        : 'Add Pods or workloads beside your NodePools to see the nodes that Karpenter would launch.';
       return [this.#calm('No pods to place', text, this.#replicas.hasChoices() ? null : example)];
     }
     this.app.announce(result.verdict, 1000);
     const groups = unplacedGroups(result.pods);
-    const verdict = h('p', { class: 'verdict placement-verdict', id: 'placement-verdict' }, icon(summary.unplaced + summary.ignored > 0 ? 'error' : 'clean'), h('span', {}, result.verdict));
-    const unplaced = groups.length > 0 && h('ul', { 'aria-label': 'Pods without a node', id: 'unplaced' }, ...groups.slice(0, MOST).map((group) => this.#unplaced(group)));
-    const more = groups.length > MOST && h('p', { class: 'part digest' }, `${count(groups.length - MOST, 'more group')} of pods without a node.`);
+    const verdict = h(
+      'p',
+      { class: 'verdict placement-verdict', id: 'placement-verdict' },
+      icon(summary.unplaced + summary.ignored > 0 ? 'error' : 'clean'),
+      h('span', {}, result.verdict),
+    );
+    const unplaced =
+      groups.length > 0 &&
+      h(
+        'ul',
+        { 'aria-label': 'Pods without a node', id: 'unplaced' },
+        ...groups.slice(0, MOST).map((group) => this.#unplaced(group)),
+      );
+    const more =
+      groups.length > MOST &&
+      h('p', { class: 'part digest' }, `${count(groups.length - MOST, 'more group')} of pods without a node.`);
     const parts = [verdict, unplaced, more, ...nodeCards(result), this.#requirements(), this.#assumed(result)];
     return parts.filter((part): part is HTMLElement => part instanceof Node);
   }
@@ -192,9 +221,20 @@ export class PlacementView {
       'li',
       { class: 'unplaced' },
       icon('error'),
-      h('div', {}, h('span', { class: 'severity' }, `${why} `), h('span', { class: 'rule' }, name), number > 1 && ` ×${number}`),
+      h(
+        'div',
+        {},
+        h('span', { class: 'severity' }, `${why} `),
+        h('span', { class: 'rule' }, name),
+        number > 1 && ` ×${number}`,
+      ),
       pod.reasons.length === 0 && h('p', {}, ...message(pod.message || 'This release reports no reason.')),
-      pod.reasons.length > 0 && h('ul', { class: 'reasons' }, ...pod.reasons.slice(0, MOST).map((reason) => this.#reason(reason, `${workload} ${reason.nodePool}`))),
+      pod.reasons.length > 0 &&
+        h(
+          'ul',
+          { class: 'reasons' },
+          ...pod.reasons.slice(0, MOST).map((reason) => this.#reason(reason, `${workload} ${reason.nodePool}`)),
+        ),
     );
   }
 
@@ -207,24 +247,49 @@ export class PlacementView {
     return h(
       'li',
       {},
-      h('div', {}, h('strong', {}, `NodePool ${reason.nodePool}`), h('span', { class: 'severity' }, ` ${reason.reason}`)),
+      h(
+        'div',
+        {},
+        h('strong', {}, `NodePool ${reason.nodePool}`),
+        h('span', { class: 'severity' }, ` ${reason.reason}`),
+      ),
       h('p', {}, `${upper(reason.nearest || short)}.`),
       reason.remedy && h('p', { class: 'remedy' }, h('strong', {}, 'To fit: '), ...message(`${reason.remedy}.`)),
-      h('ul', { class: 'places' }, place('Pod', reason.podPath, reason.podPlace, 'pod'), place('NodePool', reason.poolPath, reason.poolPlace, 'pool')),
-      (isShort || reason.nearest) && h('details', {}, h('summary', { 'data-keep': `${key} message` }, 'Message of Karpenter'), h('p', { class: 'mono whole' }, reason.message)),
+      h(
+        'ul',
+        { class: 'places' },
+        place('Pod', reason.podPath, reason.podPlace, 'pod'),
+        place('NodePool', reason.poolPath, reason.poolPlace, 'pool'),
+      ),
+      (isShort || reason.nearest) &&
+        h(
+          'details',
+          {},
+          h('summary', { 'data-keep': `${key} message` }, 'Message of Karpenter'),
+          h('p', { class: 'mono whole' }, reason.message),
+        ),
     );
   }
 
   #link({ file, line, offset, endOffset }: FieldPlace, keep: string): HTMLElement {
     const many = this.app.state.files.length > 1;
     const go = () => this.app.goTo(file, offset, endOffset, true);
-    return h('button', { type: 'button', class: 'link', 'data-keep': keep, onclick: go }, `${many ? `${file}, ` : ''}line ${line}`);
+    return h(
+      'button',
+      { type: 'button', class: 'link', 'data-keep': keep, onclick: go },
+      `${many ? `${file}, ` : ''}line ${line}`,
+    );
   }
 
   /** The instance types that each requirement leaves, for people who do not hover over the editor. */
   #requirements(): HTMLElement {
     const list = h('div', {});
-    const details = h('details', { class: 'part types', ontoggle: () => void fill() }, h('summary', { 'data-keep': 'types' }, 'Instance types that the requirements leave'), list);
+    const details = h(
+      'details',
+      { class: 'part types', ontoggle: () => void fill() },
+      h('summary', { 'data-keep': 'types' }, 'Instance types that the requirements leave'),
+      list,
+    );
     const fill = async () => {
       if (!details.open) return;
       const pools = await requirementsOf(this.app).catch(() => []);
@@ -236,15 +301,31 @@ export class PlacementView {
   #pool({ nodePool, all, left, requirements }: PoolTypes): HTMLElement {
     const rows = requirements.map(({ file, offset, endOffset, key, types }) => {
       const go = () => this.app.goTo(file, offset, endOffset, true);
-      return h('tr', {}, h('th', { scope: 'row' }, h('button', { type: 'button', class: 'link mono', onclick: go }, key)), h('td', {}, types === null ? 'any' : types.toLocaleString('en')));
+      return h(
+        'tr',
+        {},
+        h('th', { scope: 'row' }, h('button', { type: 'button', class: 'link mono', onclick: go }, key)),
+        h('td', {}, types === null ? 'any' : types.toLocaleString('en')),
+      );
     });
-    const total = h('tr', {}, h('th', { scope: 'row' }, 'all together'), h('td', {}, `${left.toLocaleString('en')} of ${all.toLocaleString('en')}`));
+    const total = h(
+      'tr',
+      {},
+      h('th', { scope: 'row' }, 'all together'),
+      h('td', {}, `${left.toLocaleString('en')} of ${all.toLocaleString('en')}`),
+    );
     return h('table', {}, h('caption', {}, `NodePool ${nodePool}`), h('tbody', {}, ...rows, total));
   }
 
   #assumed({ assumptions, karpenterVersion }: Simulation): HTMLElement {
     const time = `Simulated for Karpenter ${karpenterVersion} in ${Math.max(1, Math.round(this.#ms))} ms.`;
-    return h('div', { class: 'part' }, h('h3', {}, 'Assumed'), assumedList(assumptions), h('p', { class: 'digest', id: 'placement-time', 'data-ms': this.#ms.toFixed(1) }, time));
+    return h(
+      'div',
+      { class: 'part' },
+      h('h3', {}, 'Assumed'),
+      assumedList(assumptions),
+      h('p', { class: 'digest', id: 'placement-time', 'data-ms': this.#ms.toFixed(1) }, time),
+    );
   }
 }
 
@@ -274,7 +355,10 @@ export async function typesLeft(app: App, offset: number): Promise<string | null
     const one = requirements.find((each) => each.file === name && each.offset <= offset && offset <= each.endOffset);
     if (!one) continue;
     const number = (value: number) => value.toLocaleString('en');
-    const alone = one.types === null ? `Instance types have no label \`${one.key}\`, so it excludes none of ${number(all)}.` : `\`${one.key}\` leaves ${number(one.types)} of ${number(all)} instance types.`;
+    const alone =
+      one.types === null
+        ? `Instance types have no label \`${one.key}\`, so it excludes none of ${number(all)}.`
+        : `\`${one.key}\` leaves ${number(one.types)} of ${number(all)} instance types.`;
     return `${alone} All requirements of NodePool \`${nodePool}\` together leave ${number(left)}.`;
   }
   return null;

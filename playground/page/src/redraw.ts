@@ -4,11 +4,14 @@
 export function redraw(view: HTMLElement, element: HTMLElement, parts: Node[]): void {
   const scroll = view.scrollTop;
   const focused = (document.activeElement as HTMLElement | null)?.dataset.keep;
-  const open = new Set([...element.querySelectorAll<HTMLElement>('details[open] > summary')].map((one) => one.dataset.keep));
+  const open = new Set(
+    [...element.querySelectorAll<HTMLElement>('details[open] > summary')].map((one) => one.dataset.keep),
+  );
   element.replaceChildren(...parts);
   for (const summary of element.querySelectorAll<HTMLElement>('details > summary')) {
     if (open.has(summary.dataset.keep)) summary.parentElement?.setAttribute('open', '');
   }
   view.scrollTop = scroll;
-  if (focused) element.querySelector<HTMLElement>(`[data-keep="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  if (focused)
+    element.querySelector<HTMLElement>(`[data-keep="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }

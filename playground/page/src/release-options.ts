@@ -10,6 +10,13 @@ export function releaseOptions({ about, report, state }: App): HTMLOptionElement
   const all = chosen === undefined || names.includes(chosen) ? names : [...names, chosen];
   const pinned = new Set(report?.pins.filter(({ version }) => version).map(({ checkedAs }) => checkedAs));
   // With a release in the settings, the check reads no pins.
-  const other = chosen !== undefined ? 'automatic' : pinned.size === 1 ? `${[...pinned].join()} (pinned)` : pinned.size > 1 ? 'as pinned' : `${names.at(-1) ?? ''} (newest)`;
+  const other =
+    chosen !== undefined
+      ? 'automatic'
+      : pinned.size === 1
+        ? `${[...pinned].join()} (pinned)`
+        : pinned.size > 1
+          ? 'as pinned'
+          : `${names.at(-1) ?? ''} (newest)`;
   return [h('option', { value: '' }, other), ...all.map((name) => h('option', { value: name }, name))];
 }

@@ -61,7 +61,10 @@ export class ReleasesView {
     const names = about.releases.map((release) => release.name);
     const [oldest = '', newest = ''] = [names[0], names.at(-1)];
     this.#to ||= newest;
-    this.#from ||= names.includes(app.report?.karpenterVersion ?? '') && app.report?.karpenterVersion !== newest ? (app.report?.karpenterVersion ?? oldest) : oldest;
+    this.#from ||=
+      names.includes(app.report?.karpenterVersion ?? '') && app.report?.karpenterVersion !== newest
+        ? (app.report?.karpenterVersion ?? oldest)
+        : oldest;
     const request = ++this.#latest;
     const files = app.manifests;
     let report: Report;
@@ -74,7 +77,8 @@ export class ReleasesView {
       report = JSON.parse(checked.json) as Report;
       objects = found;
     } catch (error) {
-      if (request === this.#latest) view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'Not compared'), (error as Error).message));
+      if (request === this.#latest)
+        view.replaceChildren(h('div', { class: 'calm' }, h('strong', {}, 'Not compared'), (error as Error).message));
       return;
     }
     if (request !== this.#latest || app.state.tab !== 'releases') return;
@@ -83,7 +87,15 @@ export class ReleasesView {
     again();
   }
 
-  #draw(view: HTMLElement, report: Report, objects: KubeObject[], placed: FindingByRelease[], names: string[], about: About, again: () => void): void {
+  #draw(
+    view: HTMLElement,
+    report: Report,
+    objects: KubeObject[],
+    placed: FindingByRelease[],
+    names: string[],
+    about: About,
+    again: () => void,
+  ): void {
     const scroll = view.scrollTop;
     const focused = (document.activeElement as HTMLElement | null)?.dataset.release;
     view.replaceChildren(
@@ -98,7 +110,11 @@ export class ReleasesView {
 
   #choice(names: string[], again: () => void): HTMLElement {
     const select = (label: string, value: string, change: (value: string) => void) => {
-      const box = h('select', { onchange: () => (change(box.value), again()) }, ...names.map((name) => h('option', { value: name }, name)));
+      const box = h(
+        'select',
+        { onchange: () => (change(box.value), again()) },
+        ...names.map((name) => h('option', { value: name }, name)),
+      );
       box.value = value;
       return h('label', {}, label, box);
     };
@@ -121,32 +137,94 @@ export class ReleasesView {
   #strips(report: Report, objects: KubeObject[], names: string[], about: About, again: () => void): HTMLElement {
     const chosen = (name: string) => String(name === this.#from || name === this.#to);
     const head = names.map((name) =>
-      h('th', { scope: 'col' }, h('button', { type: 'button', class: 'cell', 'data-release': name, 'aria-pressed': chosen(name), 'aria-label': `Karpenter ${name}`, onclick: () => this.#choose(name, again) }, name)),
+      h(
+        'th',
+        { scope: 'col' },
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'cell',
+            'data-release': name,
+            'aria-pressed': chosen(name),
+            'aria-label': `Karpenter ${name}`,
+            onclick: () => this.#choose(name, again),
+          },
+          name,
+        ),
+      ),
     );
     const table = h('table', { class: 'strip' }, h('thead', {}, h('tr', {}, ...head)));
     for (const { file, document: index, releases } of (report.accepted ?? []).slice(0, 200)) {
       const at = minorsOf(releases, about);
       const inside = objects.filter((object) => object.file === file && object.document === index);
       const many = this.app.state.files.length > 1;
-      const title = inside.slice(0, 3).map((object) => `${object.kind}/${object.name}`).join(', ') || `document ${index + 1}`;
+      const title =
+        inside
+          .slice(0, 3)
+          .map((object) => `${object.kind}/${object.name}`)
+          .join(', ') || `document ${index + 1}`;
       const more = inside.length > 3 ? ` and ${inside.length - 3} more` : '';
-      const sum = at.size === names.length ? 'accepted by every release' : at.size === 0 ? 'rejected by every release' : `accepted by ${releases}`;
+      const sum =
+        at.size === names.length
+          ? 'accepted by every release'
+          : at.size === 0
+            ? 'rejected by every release'
+            : `accepted by ${releases}`;
       const cells = names.map((name) => {
         const yes = at.has(name);
-        return h('td', {}, h('button', { type: 'button', tabindex: -1, class: `cell ${yes ? 'yes' : 'no'}`, 'aria-pressed': chosen(name), 'aria-label': `${name}: ${yes ? 'accepted' : 'rejected'}`, title: `${name}: ${yes ? 'accepted' : 'rejected'}`, onclick: () => this.#choose(name, again) }, yes ? '✓' : '✕'));
+        return h(
+          'td',
+          {},
+          h(
+            'button',
+            {
+              type: 'button',
+              tabindex: -1,
+              class: `cell ${yes ? 'yes' : 'no'}`,
+              'aria-pressed': chosen(name),
+              'aria-label': `${name}: ${yes ? 'accepted' : 'rejected'}`,
+              title: `${name}: ${yes ? 'accepted' : 'rejected'}`,
+              onclick: () => this.#choose(name, again),
+            },
+            yes ? '✓' : '✕',
+          ),
+        );
       });
-      table.append(h('tbody', {}, h('tr', {}, h('th', { colspan: names.length, scope: 'rowgroup' }, `${title}${more}${many ? ` · ${file}` : ''}: ${sum}`)), h('tr', {}, ...cells)));
+      table.append(
+        h(
+          'tbody',
+          {},
+          h(
+            'tr',
+            {},
+            h('th', { colspan: names.length, scope: 'rowgroup' }, `${title}${more}${many ? ` · ${file}` : ''}: ${sum}`),
+          ),
+          h('tr', {}, ...cells),
+        ),
+      );
     }
     const none = (report.accepted ?? []).length === 0;
     return none
-      ? h('div', { class: 'calm' }, h('strong', {}, 'No Karpenter object found'), 'Releases differ in which NodePools, NodeClaims, node classes and overlays they accept.')
+      ? h(
+          'div',
+          { class: 'calm' },
+          h('strong', {}, 'No Karpenter object found'),
+          'Releases differ in which NodePools, NodeClaims, node classes and overlays they accept.',
+        )
       : h('div', { class: 'strips', role: 'region', 'aria-label': 'Accepted by release', tabindex: 0 }, table);
   }
 
   #upgrade(placed: FindingByRelease[], names: string[]): HTMLElement {
     const [from, to] = [names.indexOf(this.#from), names.indexOf(this.#to)];
     const heading = h('h3', {}, `From ${this.#from} to ${this.#to}`);
-    if (from === to) return h('div', { class: 'part' }, heading, h('p', {}, 'Choose two different releases to see what an upgrade between them changes.'));
+    if (from === to)
+      return h(
+        'div',
+        { class: 'part' },
+        heading,
+        h('p', {}, 'Choose two different releases to see what an upgrade between them changes.'),
+      );
     const path = from < to ? names.slice(from + 1, to + 1) : names.slice(to, from).reverse();
     const list = h('ul', { class: 'changes' });
     for (const { finding, minors } of placed) {
@@ -184,7 +262,12 @@ export class ReleasesView {
         ),
       );
     }
-    return h('div', { class: 'part' }, h('h3', {}, 'Changes at each release'), list.childElementCount > 0 ? list : h('p', {}, 'The findings are the same for every release.'));
+    return h(
+      'div',
+      { class: 'part' },
+      h('h3', {}, 'Changes at each release'),
+      list.childElementCount > 0 ? list : h('p', {}, 'The findings are the same for every release.'),
+    );
   }
 
   #change(kind: 'comes' | 'goes', finding: Finding, since: string): HTMLElement {

@@ -9,6 +9,11 @@ export async function downloadSarif(app: App): Promise<void> {
     app.dismiss('sarif');
     download('karpwarden.sarif', `${log}\n`, 'application/sarif+json');
   } catch (error) {
-    app.notice('sarif', `The SARIF file could not be created: ${(error as Error).message}. Check the connection and try again.`, [], true);
+    app.notice(
+      'sarif',
+      `The SARIF file could not be created: ${(error as Error).message}. Check the connection and try again.`,
+      [],
+      true,
+    );
   }
 }

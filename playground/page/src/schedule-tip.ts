@@ -33,7 +33,9 @@ function schedulesOf(app: App): Promise<ScheduleWeek[]> {
 /** Describes the week of the budget whose schedule is at an offset of the open file; null if no budget has it. */
 export async function scheduleTip(app: App, offset: number): Promise<HTMLElement | null> {
   const { name } = app.file;
-  const week = (await schedulesOf(app)).find(({ place }) => place.file === name && place.offset <= offset && offset <= place.endOffset);
+  const week = (await schedulesOf(app)).find(
+    ({ place }) => place.file === name && place.offset <= offset && offset <= place.endOffset,
+  );
   if (!week) return null;
   const windows = week.openings.map(({ start, end }) => ({ start: Date.parse(start), end: Date.parse(end) }));
   const items = windows.slice(0, LISTED).map(({ start, end }) => h('li', {}, utcPeriod(start, end)));
@@ -44,7 +46,8 @@ export async function scheduleTip(app: App, offset: number): Promise<HTMLElement
     h('div', {}, ...message(sentence(week, windows.length))),
     !week.broken && weekStrip(intervals(week, windows)),
     h('ul', {}, ...items, more),
-    windows.length > 0 && h('div', { class: 'tip-help' }, 'Times are in UTC. The Disruption tab shows all budgets together.'),
+    windows.length > 0 &&
+      h('div', { class: 'tip-help' }, 'Times are in UTC. The Disruption tab shows all budgets together.'),
   );
 }
 
@@ -53,7 +56,10 @@ function sentence({ nodePool, budget, nodes, reasons, broken, next }: ScheduleWe
   const why = reasons === null ? '' : ` for ${reasons.join(', ') || 'no reason'}`;
   const limit = `\`${budget}\` of NodePool \`${nodePool}\` allows at most ${nodes} ${nodes === '1' ? 'node' : 'nodes'} at a time${why} while its window is open`;
   if (windows > 0) return `${limit}.`;
-  const opens = next === null ? 'The window never opens' : `The window stays closed all week, and opens on ${utcTime(Date.parse(next))} UTC`;
+  const opens =
+    next === null
+      ? 'The window never opens'
+      : `The window stays closed all week, and opens on ${utcTime(Date.parse(next))} UTC`;
   return `${limit}. ${opens}.`;
 }
 

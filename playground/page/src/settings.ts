@@ -23,8 +23,16 @@ class Form {
   #exceptions = h('div', { class: 'exceptions' });
   #text = h('textarea', { 'aria-label': 'karpwarden.yaml', spellcheck: 'false', id: 'settings-text' });
   #policy = h('pre');
-  #copyPolicy = h('button', { type: 'button', class: 'small', id: 'copy-policy', onclick: () =>
-    void copy(this.#policy.textContent ?? '', this.#copyPolicy, (text) => this.app.announce(text)) }, 'Copy');
+  #copyPolicy = h(
+    'button',
+    {
+      type: 'button',
+      class: 'small',
+      id: 'copy-policy',
+      onclick: () => void copy(this.#policy.textContent ?? '', this.#copyPolicy, (text) => this.app.announce(text)),
+    },
+    'Copy',
+  );
   #latest = 0;
   #rules: Rule[] = [];
   #aboutRules = 'Loading the rules';
@@ -63,35 +71,74 @@ class Form {
 
   #basics(): HTMLElement {
     const settings = this.#settings;
-    const release = h('select', { id: 'settings-release', onchange: () =>
-      this.#set((one) => {
-        if (release.value) one.karpenterVersion = release.value;
-        else delete one.karpenterVersion;
-      }) }, ...releaseOptions(this.app));
+    const release = h(
+      'select',
+      {
+        id: 'settings-release',
+        onchange: () =>
+          this.#set((one) => {
+            if (release.value) one.karpenterVersion = release.value;
+            else delete one.karpenterVersion;
+          }),
+      },
+      ...releaseOptions(this.app),
+    );
     release.value = settings.karpenterVersion ?? '';
     const text = (key: 'kubernetesVersion' | 'clusterName', label: string, help: string, placeholder: string) => {
-      const input = h('input', { id: `settings-${key}`, placeholder, autocomplete: 'off', spellcheck: 'false', oninput: () =>
-        this.#set((one) => {
-          if (input.value.trim()) one[key] = input.value.trim();
-          else delete one[key];
-        }) });
+      const input = h('input', {
+        id: `settings-${key}`,
+        placeholder,
+        autocomplete: 'off',
+        spellcheck: 'false',
+        oninput: () =>
+          this.#set((one) => {
+            if (input.value.trim()) one[key] = input.value.trim();
+            else delete one[key];
+          }),
+      });
       input.value = settings[key] ?? '';
       return h('label', { class: 'stack' }, label, input, h('span', { class: 'help' }, help));
     };
     const truth = (key: 'completeInventory' | 'allowIgnoreAnnotation' | 'fix', label: string, help: string) => {
-      const input = h('input', { type: 'checkbox', id: `settings-${key}`, onchange: () => this.#set((one) => (one[key] = input.checked)) });
+      const input = h('input', {
+        type: 'checkbox',
+        id: `settings-${key}`,
+        onchange: () => this.#set((one) => (one[key] = input.checked)),
+      });
       input.checked = settings[key] === true;
       return h('label', { class: 'check' }, input, h('span', {}, label, h('span', { class: 'help' }, ` ${help}`)));
     };
     return h(
       'fieldset',
       {},
-      h('div', { class: 'two' },
-        h('label', { class: 'stack' }, 'Karpenter release', release, h('span', { class: 'help' }, 'Rules and limits differ between releases.')),
-        text('kubernetesVersion', 'Kubernetes version', 'Needed by some rules, such as those on AMI families.', 'for example 1.33'),
-        text('clusterName', 'Cluster name', 'Objects that name another cluster are reported.', 'for example prod-eu-1')),
-      truth('completeInventory', 'The files contain every NodePool and node class.', 'References to other objects are errors.'),
-      truth('allowIgnoreAnnotation', 'Authors may suppress findings in the cluster', 'with the annotation karpwarden/ignore.'),
+      h(
+        'div',
+        { class: 'two' },
+        h(
+          'label',
+          { class: 'stack' },
+          'Karpenter release',
+          release,
+          h('span', { class: 'help' }, 'Rules and limits differ between releases.'),
+        ),
+        text(
+          'kubernetesVersion',
+          'Kubernetes version',
+          'Needed by some rules, such as those on AMI families.',
+          'for example 1.33',
+        ),
+        text('clusterName', 'Cluster name', 'Objects that name another cluster are reported.', 'for example prod-eu-1'),
+      ),
+      truth(
+        'completeInventory',
+        'The files contain every NodePool and node class.',
+        'References to other objects are errors.',
+      ),
+      truth(
+        'allowIgnoreAnnotation',
+        'Authors may suppress findings in the cluster',
+        'with the annotation karpwarden/ignore.',
+      ),
       truth('fix', 'The policy applies safe fixes', 'instead of rejecting the request.'),
     );
   }
@@ -99,21 +146,42 @@ class Form {
   #levels(): HTMLElement {
     const rules = this.#rules;
     const list = h('div', { class: 'levels', role: 'group', 'aria-label': 'Levels', tabindex: 0 });
-    const filter = h('input', { placeholder: 'Find a rule', 'aria-label': 'Find a rule', autocomplete: 'off', spellcheck: 'false', oninput: () => fill() });
+    const filter = h('input', {
+      placeholder: 'Find a rule',
+      'aria-label': 'Find a rule',
+      autocomplete: 'off',
+      spellcheck: 'false',
+      oninput: () => fill(),
+    });
     const row = (name: string, summary: string, unset: string) => {
-      const select = h('select', { 'aria-label': `Level of ${name}`, onchange: () =>
-        this.#set((one) => {
-          const levels = { ...one.rules };
-          if (select.value) levels[name] = select.value as Level;
-          else delete levels[name];
-          if (Object.keys(levels).length > 0) one.rules = levels;
-          else delete one.rules;
-        }) });
-      for (const [value, label] of [['', unset], ['deny', 'deny'], ['warn', 'warn'], ['info', 'info'], ['off', 'off']]) {
+      const select = h('select', {
+        'aria-label': `Level of ${name}`,
+        onchange: () =>
+          this.#set((one) => {
+            const levels = { ...one.rules };
+            if (select.value) levels[name] = select.value as Level;
+            else delete levels[name];
+            if (Object.keys(levels).length > 0) one.rules = levels;
+            else delete one.rules;
+          }),
+      });
+      for (const [value, label] of [
+        ['', unset],
+        ['deny', 'deny'],
+        ['warn', 'warn'],
+        ['info', 'info'],
+        ['off', 'off'],
+      ]) {
         select.append(h('option', { value }, label));
       }
       select.value = this.#settings.rules?.[name] ?? '';
-      return h('div', { class: summary ? 'level' : 'level family' }, h('span', { class: 'mono' }, name), summary && h('span', { class: 'help' }, summary), select);
+      return h(
+        'div',
+        { class: summary ? 'level' : 'level family' },
+        h('span', { class: 'mono' }, name),
+        summary && h('span', { class: 'help' }, summary),
+        select,
+      );
     };
     const defaults = { error: 'deny (default)', warning: 'warn (default)', info: 'info (default)' };
     const fill = () => {
@@ -154,14 +222,27 @@ class Form {
     this.#exceptions.replaceChildren(
       ...exceptions.map((exception, index) => {
         const field = (key: keyof Exception, label: string, type = 'text') => {
-          const input = h('input', { type, autocomplete: 'off', spellcheck: 'false', oninput: () => this.#set(() => assign(exception, key, input.value)) });
+          const input = h('input', {
+            type,
+            autocomplete: 'off',
+            spellcheck: 'false',
+            oninput: () => this.#set(() => assign(exception, key, input.value)),
+          });
           input.value = exception[key] ?? '';
           return h('label', {}, label, input);
         };
-        const rule = h('select', { onchange: () => this.#set(() => (exception.rule = rule.value)) }, h('option', { value: '' }, 'choose'));
+        const rule = h(
+          'select',
+          { onchange: () => this.#set(() => (exception.rule = rule.value)) },
+          h('option', { value: '' }, 'choose'),
+        );
         for (const family of new Set(this.#rules.map((one) => one.family))) {
           const group = h('optgroup', { label: family }, h('option', { value: family }, `${family} (all)`));
-          group.append(...this.#rules.filter((one) => one.family === family).map((one) => h('option', { value: one.name }, one.name)));
+          group.append(
+            ...this.#rules
+              .filter((one) => one.family === family)
+              .map((one) => h('option', { value: one.name }, one.name)),
+          );
           rule.append(group);
         }
         rule.value = exception.rule;
@@ -198,20 +279,43 @@ class Form {
   }
 
   #asPolicy(): HTMLElement {
-    return h('fieldset', {}, h('legend', {}, 'As manifests for the cluster'),
+    return h(
+      'fieldset',
+      {},
+      h('legend', {}, 'As manifests for the cluster'),
       h('p', { class: 'help' }, ...install()),
-      h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': 'Manifests for the cluster' }, this.#policy), h('div', {}, this.#copyPolicy));
+      h('div', { class: 'block', tabindex: 0, role: 'group', 'aria-label': 'Manifests for the cluster' }, this.#policy),
+      h('div', {}, this.#copyPolicy),
+    );
   }
 
   #device(): HTMLElement {
-    const input = h('input', { type: 'checkbox', id: 'settings-remember', onchange: () => {
-      this.app.state.remember = input.checked;
-      this.app.keeping = !this.app.embedded;
-      this.app.keepNow();
-    } });
+    const input = h('input', {
+      type: 'checkbox',
+      id: 'settings-remember',
+      onchange: () => {
+        this.app.state.remember = input.checked;
+        this.app.keeping = !this.app.embedded;
+        this.app.keepNow();
+      },
+    });
     input.checked = this.app.state.remember;
-    return h('fieldset', {}, h('legend', {}, 'This device'),
-      h('label', { class: 'check' }, input, h('span', {}, 'Remember files and settings in this browser.', h('span', { class: 'help' }, ' Otherwise closing the page discards them.'))));
+    return h(
+      'fieldset',
+      {},
+      h('legend', {}, 'This device'),
+      h(
+        'label',
+        { class: 'check' },
+        input,
+        h(
+          'span',
+          {},
+          'Remember files and settings in this browser.',
+          h('span', { class: 'help' }, ' Otherwise closing the page discards them.'),
+        ),
+      ),
+    );
   }
 
   /** Validates the settings. Valid settings take effect at once. */
@@ -219,7 +323,7 @@ class Form {
     const request = ++this.#latest;
     const settings = settingsOf(this.#settings);
     const { engine } = this.app;
-    const { problems } = (await engine.call('settings', [JSON.stringify(settings)], LIMIT));
+    const { problems } = await engine.call('settings', [JSON.stringify(settings)], LIMIT);
     if (request !== this.#latest) return;
     this.#showProblems(problems, false);
     if (problems.length > 0) return;
@@ -242,7 +346,8 @@ class Form {
       this.#policy.textContent = policy;
       this.#copyPolicy.disabled = false;
     } catch (error) {
-      if (request === this.#latest) this.#policy.textContent = `The manifests could not be written: ${(error as Error).message}`;
+      if (request === this.#latest)
+        this.#policy.textContent = `The manifests could not be written: ${(error as Error).message}`;
     }
   }
 
@@ -263,7 +368,8 @@ class Form {
 
   #showProblems(problems: readonly Problem[], text: boolean): void {
     const items = problems.map(({ path, message, line, column }) =>
-      h('li', {}, `${text ? `line ${line}, column ${column}: ` : ''}${path ? `${path}: ` : ''}${message}`));
+      h('li', {}, `${text ? `line ${line}, column ${column}: ` : ''}${path ? `${path}: ` : ''}${message}`),
+    );
     this.#problems.replaceChildren(...items);
     this.#problems.hidden = items.length === 0;
   }

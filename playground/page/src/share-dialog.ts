@@ -17,12 +17,29 @@ export function shareDialog(app: App): void {
     return [input, h('label', { class: 'check' }, input, h('span', {}, label))] as const;
   };
   const { files, settings } = app.state;
-  const [withFiles, filesLabel] = box('share-files', files.length === 1 ? `The text of ${app.file.name}` : `The text of ${count(files.length, 'file')}`, true);
+  const [withFiles, filesLabel] = box(
+    'share-files',
+    files.length === 1 ? `The text of ${app.file.name}` : `The text of ${count(files.length, 'file')}`,
+    true,
+  );
   const [withSettings, settingsLabel] = box('share-settings', 'The settings', Object.keys(settings).length > 0);
   const field = h('input', { readonly: true, id: 'share-link', 'aria-label': 'Link', onfocus: () => field.select() });
   const length = h('p', { class: 'help', id: 'share-length', role: 'status' });
-  const button = h('button', { type: 'button', class: 'primary', id: 'share-copy', onclick: () => void copy(field.value, button, (text) => app.announce(text)) }, 'Copy link');
-  const issue = h('button', { type: 'button', onclick: () => void copy(asMarkdown(app, field.value), issue, (text) => app.announce(text)) }, 'Copy as Markdown');
+  const button = h(
+    'button',
+    {
+      type: 'button',
+      class: 'primary',
+      id: 'share-copy',
+      onclick: () => void copy(field.value, button, (text) => app.announce(text)),
+    },
+    'Copy link',
+  );
+  const issue = h(
+    'button',
+    { type: 'button', onclick: () => void copy(asMarkdown(app, field.value), issue, (text) => app.announce(text)) },
+    'Copy as Markdown',
+  );
   const sarif = h('button', { type: 'button', onclick: () => void downloadSarif(app) }, 'Download SARIF');
   const update = async () => {
     const shared: Shared = {};
@@ -34,8 +51,11 @@ export function shareDialog(app: App): void {
     field.value = fragment && `${origin}${pathname}#${fragment}`;
     button.disabled = !fragment;
     const { length: letters } = field.value;
-    const what = shared.files ? 'The link contains your text: whoever has the link can read it.' : 'The link does not contain your text.';
-    const large = app.large.length > 0 && shared.files ? ' It does not contain the files that are too large for the editor.' : '';
+    const what = shared.files
+      ? 'The link contains your text: whoever has the link can read it.'
+      : 'The link does not contain your text.';
+    const large =
+      app.large.length > 0 && shared.files ? ' It does not contain the files that are too large for the editor.' : '';
     length.textContent = nothing
       ? 'Choose what to share.'
       : !fragment

@@ -59,7 +59,9 @@ export async function decode(fragment: string): Promise<Shared> {
   if (typeof json !== 'object' || json === null) throw new Error(damaged);
   const { f, s } = json as { f?: unknown; s?: unknown };
   const shared: Shared = {};
-  const pairs = Array.isArray(f) ? f.map((pair) => (Array.isArray(pair) ? { name: pair[0], text: pair[1] } : null)) : null;
+  const pairs = Array.isArray(f)
+    ? f.map((pair) => (Array.isArray(pair) ? { name: pair[0], text: pair[1] } : null))
+    : null;
   const files = filesOf(pairs);
   if (files.length > 0) shared.files = files;
   if (s !== undefined) shared.settings = settingsOf(s);

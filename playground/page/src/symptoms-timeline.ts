@@ -21,13 +21,27 @@ export class TimelineView {
     private readonly clusters: () => FilesOfCluster[],
     private readonly evidence: (line: Evidence) => HTMLElement,
   ) {
-    const form = h('form', { class: 'tell' }, h('label', { for: 'story-name' }, 'Story of a NodeClaim, node, namespace/pod or NodePool'), this.#name, this.#names, h('button', { type: 'submit', class: 'small' }, 'Tell'));
+    const form = h(
+      'form',
+      { class: 'tell' },
+      h('label', { for: 'story-name' }, 'Story of a NodeClaim, node, namespace/pod or NodePool'),
+      this.#name,
+      this.#names,
+      h('button', { type: 'submit', class: 'small' }, 'Tell'),
+    );
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       const name = this.#name.value.trim();
       if (name) void this.#tell(this.#kindOf(name), name);
     });
-    this.element = h('details', { class: 'part timeline', ontoggle: () => void this.#load() }, h('summary', { id: 'timeline', 'data-keep': 'timeline' }, 'Timeline of the NodeClaims'), this.#lives, form, this.#story);
+    this.element = h(
+      'details',
+      { class: 'part timeline', ontoggle: () => void this.#load() },
+      h('summary', { id: 'timeline', 'data-keep': 'timeline' }, 'Timeline of the NodeClaims'),
+      this.#lives,
+      form,
+      this.#story,
+    );
   }
 
   /** Follows a new report. */
@@ -43,11 +57,18 @@ export class TimelineView {
     this.#drawn = report;
     this.#story.replaceChildren();
     try {
-      const [{ timelineOf }, stories] = await Promise.all([import('./timeline.ts'), this.#read('Cluster', '', this.#lives)]);
+      const [{ timelineOf }, stories] = await Promise.all([
+        import('./timeline.ts'),
+        this.#read('Cluster', '', this.#lives),
+      ]);
       if (report !== this.#drawn) return;
-      const until = Math.max(...report.logs.map(({ last }) => Date.parse(last ?? '')).filter((time) => !Number.isNaN(time)));
+      const until = Math.max(
+        ...report.logs.map(({ last }) => Date.parse(last ?? '')).filter((time) => !Number.isNaN(time)),
+      );
       this.#know(stories);
-      this.#lives.replaceChildren(...timelineOf(stories, until, ({ nodeClaim, node }: Lifeline) => void this.#tell('Node', nodeClaim || node)));
+      this.#lives.replaceChildren(
+        ...timelineOf(stories, until, ({ nodeClaim, node }: Lifeline) => void this.#tell('Node', nodeClaim || node)),
+      );
     } catch (error) {
       this.#drawn = undefined;
       this.#lives.replaceChildren(`The timeline could not be read: ${(error as Error).message}.`);
@@ -58,7 +79,9 @@ export class TimelineView {
   #know(stories: Story[]): void {
     const lives = stories.flatMap(({ lifelines }) => lifelines);
     this.#pools = new Set(lives.map(({ nodePool }) => nodePool));
-    const names = new Set(lives.flatMap(({ nodeClaim, node, nodePool, pods }) => [nodeClaim, node, nodePool, ...pods]).filter(Boolean));
+    const names = new Set(
+      lives.flatMap(({ nodeClaim, node, nodePool, pods }) => [nodeClaim, node, nodePool, ...pods]).filter(Boolean),
+    );
     this.#names.replaceChildren(...[...names].slice(0, 1000).map((value) => h('option', { value })));
   }
 
@@ -72,7 +95,8 @@ export class TimelineView {
     try {
       const [{ storyOf }, stories] = await Promise.all([import('./timeline.ts'), this.#read(kind, name, this.#story)]);
       if (this.#name.value !== name) return;
-      const line = ({ file, line, message: text }: { file: string; line: number; message: string }) => this.evidence({ file, line, text });
+      const line = ({ file, line, message: text }: { file: string; line: number; message: string }) =>
+        this.evidence({ file, line, text });
       const absent = h('p', { class: 'digest' }, ...message(`No input mentions \`${name}\`.`));
       this.#story.replaceChildren(...(stories.length > 0 ? stories.map((story) => storyOf(story, line)) : [absent]));
       this.#story.querySelector('h4')?.focus();

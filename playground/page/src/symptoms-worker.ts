@@ -63,7 +63,8 @@ const methods: Handlers<SymptomMethods> = {
         }
       }
       // A line may be longer than a chunk: only its start is shown.
-      if (number >= first && text.length < CHUNK) text += decoder.decode(chunk.subarray(first > 1 && text === '' ? from : 0, end), { stream: true });
+      if (number >= first && text.length < CHUNK)
+        text += decoder.decode(chunk.subarray(first > 1 && text === '' ? from : 0, end), { stream: true });
       at += CHUNK;
       progress(at);
     }

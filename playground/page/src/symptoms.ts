@@ -32,20 +32,29 @@ export class SymptomsView {
     private readonly app: App,
     private readonly explain: (rule: string) => void,
   ) {
-    this.#timeline = new TimelineView(app, () => this.#clusters(), (line) => this.#lineLink(line));
+    this.#timeline = new TimelineView(
+      app,
+      () => this.#clusters(),
+      (line) => this.#lineLink(line),
+    );
   }
 
   async render(view: HTMLElement): Promise<void> {
     this.#view = view;
     const { app } = this;
-    const inputs = [...app.symptomFiles().flatMap((file) => [file.name, 'text' in file ? file.text : file.file]), JSON.stringify(app.state.settings), this.#apart];
+    const inputs = [
+      ...app.symptomFiles().flatMap((file) => [file.name, 'text' in file ? file.text : file.file]),
+      JSON.stringify(app.state.settings),
+      this.#apart,
+    ];
     const same = inputs.length === this.#inputs.length && inputs.every((input, index) => input === this.#inputs[index]);
     if (same || this.#running) {
       if (!this.#running) this.#draw();
       return;
     }
     // Large files are not read again on every keystroke.
-    const costly = app.large.length > 0 && this.#report !== undefined && app.large.every(({ file }) => this.#inputs.includes(file));
+    const costly =
+      app.large.length > 0 && this.#report !== undefined && app.large.every(({ file }) => this.#inputs.includes(file));
     if (costly) this.#draw(true);
     else await this.#run(inputs);
   }
@@ -64,7 +73,16 @@ export class SymptomsView {
       { class: 'reading', id: 'reading' },
       bar,
       status,
-      h('button', { type: 'button', class: 'small', id: 'symptoms-cancel', onclick: () => app.reader.stop(new WorkerStopped('cancelled', 'cancelled')) }, 'Cancel'),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'small',
+          id: 'symptoms-cancel',
+          onclick: () => app.reader.stop(new WorkerStopped('cancelled', 'cancelled')),
+        },
+        'Cancel',
+      ),
     );
     if (!this.#report) this.#view?.replaceChildren(this.#tools());
     const late = setTimeout(() => this.#view?.prepend(box), 200);
@@ -115,15 +133,28 @@ export class SymptomsView {
     const report = this.#report;
     const scroll = view.scrollTop;
     const focused = (document.activeElement as HTMLElement | null)?.dataset.keep;
-    const again = (label: string) => h('button', { type: 'button', class: 'small', id: 'symptoms-again', onclick: () => this.#again() }, label);
+    const again = (label: string) =>
+      h('button', { type: 'button', class: 'small', id: 'symptoms-again', onclick: () => this.#again() }, label);
     view.replaceChildren(
       this.#tools(),
-      ...(stale ? [h('div', { class: 'stale' }, 'The text or the settings have changed since this diagnosis.', again('Diagnose again'))] : []),
-      ...(this.#problem ? [h('div', { class: 'calm' }, h('strong', {}, 'Not diagnosed'), this.#problem, again('Diagnose again'))] : []),
+      ...(stale
+        ? [
+            h(
+              'div',
+              { class: 'stale' },
+              'The text or the settings have changed since this diagnosis.',
+              again('Diagnose again'),
+            ),
+          ]
+        : []),
+      ...(this.#problem
+        ? [h('div', { class: 'calm' }, h('strong', {}, 'Not diagnosed'), this.#problem, again('Diagnose again'))]
+        : []),
       ...(report ? this.#answer(report) : []),
     );
     view.scrollTop = scroll;
-    if (focused) view.querySelector<HTMLElement>(`[data-keep="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    if (focused)
+      view.querySelector<HTMLElement>(`[data-keep="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
 
   #tools(): HTMLElement {
@@ -134,7 +165,16 @@ export class SymptomsView {
         { class: 'chip' },
         h('span', { class: 'mono' }, one.name),
         ` ${Math.ceil(one.file.size / MEGABYTE).toLocaleString('en')} MiB, read in chunks`,
-        h('button', { type: 'button', class: 'quiet icon-only small', 'aria-label': `Remove ${one.name}`, onclick: () => app.removeLarge(one) }, icon('close')),
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'quiet icon-only small',
+            'aria-label': `Remove ${one.name}`,
+            onclick: () => app.removeLarge(one),
+          },
+          icon('close'),
+        ),
       ),
     );
     const folders = foldersOf(app.symptomFiles());
@@ -148,12 +188,26 @@ export class SymptomsView {
       'div',
       { class: 'tools' },
       h('button', { type: 'button', class: 'small', onclick: () => app.newFile('controller.log') }, 'Paste a log'),
-      h('button', { type: 'button', class: 'small', onclick: () => document.getElementById('picker')?.click() }, 'Open files'),
+      h(
+        'button',
+        { type: 'button', class: 'small', onclick: () => document.getElementById('picker')?.click() },
+        'Open files',
+      ),
       ...large,
       folders.length > 0 && h('label', {}, apart, h('span', {}, `Each folder is a cluster: ${folders.join(', ')}`)),
       h('span', { class: 'grow' }),
       this.#report &&
-        h('button', { type: 'button', class: 'small quiet', 'aria-label': 'Download JSON', title: 'Download JSON', onclick: () => download('karpwarden.json', `${this.#json}\n`, 'application/json') }, 'JSON'),
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'small quiet',
+            'aria-label': 'Download JSON',
+            title: 'Download JSON',
+            onclick: () => download('karpwarden.json', `${this.#json}\n`, 'application/json'),
+          },
+          'JSON',
+        ),
     );
   }
 
@@ -163,16 +217,36 @@ export class SymptomsView {
     const entries = report.logs.reduce((sum, log) => sum + log.entries, 0);
     const parts: HTMLElement[] = [];
     if (diagnoses.length > 0) {
-      parts.push(h('ul', { 'aria-label': 'Diagnoses', id: 'diagnoses' }, ...diagnoses.slice(0, 200).map((one) => this.#item(one))));
+      parts.push(
+        h(
+          'ul',
+          { 'aria-label': 'Diagnoses', id: 'diagnoses' },
+          ...diagnoses.slice(0, 200).map((one) => this.#item(one)),
+        ),
+      );
     } else if (entries > 0) {
-      parts.push(h('div', { class: 'calm' }, icon('clean'), h('strong', {}, 'No symptom found'), `${count(entries, 'entry', 'entries')} read; none of them points to a fault.`));
+      parts.push(
+        h(
+          'div',
+          { class: 'calm' },
+          icon('clean'),
+          h('strong', {}, 'No symptom found'),
+          `${count(entries, 'entry', 'entries')} read; none of them points to a fault.`,
+        ),
+      );
     } else {
       parts.push(
         h(
           'div',
           { class: 'calm' },
           h('strong', {}, 'No log, event or status yet'),
-          h('span', {}, 'Paste or drop controller logs, events, or the output of ', h('code', {}, 'kubectl get nodeclaims,nodes,ec2nodeclasses -o yaml'), '. Add your manifests to see the line to change.'),
+          h(
+            'span',
+            {},
+            'Paste or drop controller logs, events, or the output of ',
+            h('code', {}, 'kubectl get nodeclaims,nodes,ec2nodeclasses -o yaml'),
+            '. Add your manifests to see the line to change.',
+          ),
           h('span', {}, 'Large files are read in chunks and stay on this device. The Examples menu has examples.'),
         ),
       );
@@ -181,9 +255,14 @@ export class SymptomsView {
     if (others.length > 0) parts.push(this.#others(others));
     parts.push(...report.logs.filter((log) => log.notRecognised.length > 0).map((log) => this.#notRecognised(log)));
     parts.push(...report.logs.filter((log) => log.lines > 0).map((log) => this.#statistics(log)));
-    const unread = report.unreadable.map(({ file, line, message: text }) => h('li', {}, h('strong', {}, 'Unreadable: '), `${file}, line ${line}: `, ...message(text)));
-    const skipped = report.skipped.filter(({ reason }) => reason.startsWith('a binary')).map(({ file, reason }) => h('li', {}, `${file}: ${reason}`));
-    if (unread.length + skipped.length > 0) parts.push(h('ul', { class: 'notes', 'aria-label': 'Unreadable' }, ...unread.slice(0, 50), ...skipped));
+    const unread = report.unreadable.map(({ file, line, message: text }) =>
+      h('li', {}, h('strong', {}, 'Unreadable: '), `${file}, line ${line}: `, ...message(text)),
+    );
+    const skipped = report.skipped
+      .filter(({ reason }) => reason.startsWith('a binary'))
+      .map(({ file, reason }) => h('li', {}, `${file}: ${reason}`));
+    if (unread.length + skipped.length > 0)
+      parts.push(h('ul', { class: 'notes', 'aria-label': 'Unreadable' }, ...unread.slice(0, 50), ...skipped));
     return parts;
   }
 
@@ -200,33 +279,58 @@ export class SymptomsView {
     const key = `${one.rule}\n${one.cluster}\n${one.file}\n${one.line}`;
     const jump = h(
       'button',
-      { type: 'button', class: 'jump', 'data-keep': key, onclick: () => (isInManifest ? showCause() : first && this.#show(first, jump)) },
+      {
+        type: 'button',
+        class: 'jump',
+        'data-keep': key,
+        onclick: () => (isInManifest ? showCause() : first && this.#show(first, jump)),
+      },
       icon(one.severity),
       h('span', { class: 'rule' }, one.rule),
       h('span', { class: 'severity' }, ` ${one.severity}, ${one.confidence}`),
       h('span', { class: 'where' }, [cluster, object, seen ? times(seen) : '', when].filter(Boolean).join(' · ')),
       h('span', { class: 'message' }, ...message(one.message)),
     );
-    const more = h('div', { class: 'more' }, one.help && h('p', {}, ...message(`${one.help.charAt(0).toUpperCase()}${one.help.slice(1)}.`.replace(/\.\.$/, '.'))));
+    const more = h(
+      'div',
+      { class: 'more' },
+      one.help &&
+        h('p', {}, ...message(`${one.help.charAt(0).toUpperCase()}${one.help.slice(1)}.`.replace(/\.\.$/, '.'))),
+    );
     if (isInManifest) {
       const label = `${one.file}, line ${one.line ?? '?'}`;
-      more.append(h('p', {}, 'Line to change: ', h('button', { type: 'button', class: 'link cause', onclick: showCause }, label)));
+      more.append(
+        h('p', {}, 'Line to change: ', h('button', { type: 'button', class: 'link cause', onclick: showCause }, label)),
+      );
     }
     for (const related of one.related) {
       const label = related.line ? `${related.file}, line ${related.line}` : related.file;
       const go = () => app.goTo(related.file, related.offset ?? 0, related.endOffset ?? 0, true);
-      more.append(h('p', { class: 'related' }, h('button', { type: 'button', class: 'link', onclick: go }, label), ': ', ...message(related.message)));
+      more.append(
+        h(
+          'p',
+          { class: 'related' },
+          h('button', { type: 'button', class: 'link', onclick: go }, label),
+          ': ',
+          ...message(related.message),
+        ),
+      );
     }
     if (seen && seen.objects.length > 1) {
       const rest = seen.objectsInAll - seen.objects.length;
-      more.append(h('p', {}, `Affected: ${seen.objects.join(', ')}${rest > 0 ? ` and ${rest.toLocaleString('en')} more` : ''}.`));
+      more.append(
+        h('p', {}, `Affected: ${seen.objects.join(', ')}${rest > 0 ? ` and ${rest.toLocaleString('en')} more` : ''}.`),
+      );
     }
     const whole = this.#open.has(key);
     const lines = whole ? one.evidence : one.evidence.slice(0, FEW);
     const rows = lines.map((line) => this.#evidence(line));
     const { fix } = one;
     const change = h('div', {});
-    const show = () => change.replaceChildren(...(fix && change.childElementCount === 0 ? [preview(app, one, fix, () => change.replaceChildren())] : []));
+    const show = () =>
+      change.replaceChildren(
+        ...(fix && change.childElementCount === 0 ? [preview(app, one, fix, () => change.replaceChildren())] : []),
+      );
     const rest = one.evidence.length - lines.length;
     const all = () => {
       this.#open.add(key);
@@ -241,9 +345,19 @@ export class SymptomsView {
       h(
         'div',
         { class: 'actions' },
-        fix && h('button', { type: 'button', class: 'small fix', onclick: show }, h('span', {}, 'Fix: ', ...message(fix.title))),
+        fix &&
+          h(
+            'button',
+            { type: 'button', class: 'small fix', onclick: show },
+            h('span', {}, 'Fix: ', ...message(fix.title)),
+          ),
         rest > 0 && h('button', { type: 'button', class: 'small', onclick: all }, `Show ${count(rest, 'more line')}`),
-        h('button', { type: 'button', class: 'small quiet why', onclick: () => this.explain(one.rule) }, 'Why', h('span', { class: 'hidden' }, ` ${one.rule}`)),
+        h(
+          'button',
+          { type: 'button', class: 'small quiet why', onclick: () => this.explain(one.rule) },
+          'Why',
+          h('span', { class: 'hidden' }, ` ${one.rule}`),
+        ),
       ),
       change,
     );
@@ -257,7 +371,11 @@ export class SymptomsView {
   /** A button that shows a line. */
   #lineLink(line: Evidence): HTMLElement {
     const label = `${line.file}, line ${line.line?.toLocaleString('en') ?? '?'}`;
-    const go: HTMLButtonElement = h('button', { type: 'button', class: 'link', onclick: () => this.#show(line, go) }, label);
+    const go: HTMLButtonElement = h(
+      'button',
+      { type: 'button', class: 'link', onclick: () => this.#show(line, go) },
+      label,
+    );
     return go;
   }
 
@@ -276,13 +394,22 @@ export class SymptomsView {
       before.remove();
       return;
     }
-    const excerpt = h('pre', { class: 'excerpt', tabindex: 0, 'aria-label': `Lines around line ${line} of ${file}` }, 'Loading');
+    const excerpt = h(
+      'pre',
+      { class: 'excerpt', tabindex: 0, 'aria-label': `Lines around line ${line} of ${file}` },
+      'Loading',
+    );
     item?.append(excerpt);
     app.reader.call('excerpt', [large.file, line, AROUND], LONG_LIMIT).then(
       ({ first, lines }) =>
         excerpt.replaceChildren(
           ...lines.map((text, index) =>
-            h('span', { class: first + index === line ? 'row here' : 'row' }, h('span', { class: 'line' }, `${first + index === line ? '▸ ' : ''}${first + index}`), ` ${text}\n`),
+            h(
+              'span',
+              { class: first + index === line ? 'row here' : 'row' },
+              h('span', { class: 'line' }, `${first + index === line ? '▸ ' : ''}${first + index}`),
+              ` ${text}\n`,
+            ),
           ),
         ),
       (error: Error) => excerpt.replaceChildren(`The file could not be read: ${error.message}`),
@@ -299,9 +426,26 @@ export class SymptomsView {
       h(
         'ul',
         { class: 'changes' },
-        ...others.slice(0, 20).map((one) =>
-          h('li', {}, h('div', { class: 'change' }, icon(one.severity), h('div', {}, h('button', { type: 'button', class: 'link mono', onclick: () => jump(one) }, one.rule), ` ${one.severity} · ${one.kind}/${one.name}, line ${one.line ?? '?'}`, h('div', {}, ...message(one.message))))),
-        ),
+        ...others
+          .slice(0, 20)
+          .map((one) =>
+            h(
+              'li',
+              {},
+              h(
+                'div',
+                { class: 'change' },
+                icon(one.severity),
+                h(
+                  'div',
+                  {},
+                  h('button', { type: 'button', class: 'link mono', onclick: () => jump(one) }, one.rule),
+                  ` ${one.severity} · ${one.kind}/${one.name}, line ${one.line ?? '?'}`,
+                  h('div', {}, ...message(one.message)),
+                ),
+              ),
+            ),
+          ),
       ),
       others.length > 20 && h('p', { class: 'digest' }, `The Findings tab shows all ${others.length}.`),
     );
@@ -331,12 +475,21 @@ export class SymptomsView {
     const list = h('ul', { class: 'notes', 'aria-label': log.cluster ? `Input of ${log.cluster}` : 'Input' });
     const add = (...text: (string | Node)[]) => list.append(h('li', {}, ...text));
     if (!log.isOfKarpenter && log.lines > 0) {
-      add('None of these lines is known to come from Karpenter. Its log is ', h('code', {}, 'kubectl logs -n kube-system -l app.kubernetes.io/name=karpenter --prefix --tail=-1'), '.');
+      add(
+        'None of these lines is known to come from Karpenter. Its log is ',
+        h('code', {}, 'kubectl logs -n kube-system -l app.kubernetes.io/name=karpenter --prefix --tail=-1'),
+        '.',
+      );
     }
-    add(log.cluster && h('strong', {}, `${log.cluster}: `), `${count(log.lines, 'line')} with ${count(log.entries, 'entry', 'entries')}: ${number(log.understood)} understood, ${number(log.unknown)} not.`);
+    add(
+      log.cluster && h('strong', {}, `${log.cluster}: `),
+      `${count(log.lines, 'line')} with ${count(log.entries, 'entry', 'entries')}: ${number(log.understood)} understood, ${number(log.unknown)} not.`,
+    );
     if (log.level) {
       const missing = log.level === 'DEBUG' ? '' : ' The input contains no DEBUG messages.';
-      add(`The lowest log level is ${log.level}.${missing}${log.releases ? ` Written by Karpenter ${log.releases}.` : ''}`);
+      add(
+        `The lowest log level is ${log.level}.${missing}${log.releases ? ` Written by Karpenter ${log.releases}.` : ''}`,
+      );
     }
     for (const line of log.settling) add('This DEBUG message would confirm a diagnosis: ', h('code', {}, line));
     if (log.truncated > 0) add(`${count(log.truncated, 'line is', 'lines are')} truncated.`);

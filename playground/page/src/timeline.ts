@@ -18,7 +18,16 @@ sheet.replaceSync(style);
 document.adoptedStyleSheets.push(sheet);
 
 /** Moments of a NodeClaim, in the order in which they happen. */
-const MOMENTS = ['created', 'launched', 'registered', 'initialized', 'disrupted', 'draining', 'drained', 'terminated'] as const;
+const MOMENTS = [
+  'created',
+  'launched',
+  'registered',
+  'initialized',
+  'disrupted',
+  'draining',
+  'drained',
+  'terminated',
+] as const;
 type Moment = (typeof MOMENTS)[number];
 
 /** The phase that starts with a moment. Each has its own height, so that phases differ in more than colour. */
@@ -40,15 +49,28 @@ interface Axis {
 }
 
 /** The timeline of stories. `until` is the end of the input, where NodeClaims without an end are still alive. */
-export function timelineOf(stories: Story[], until: number, tell: (lifeline: Lifeline, cluster: string) => void): HTMLElement[] {
+export function timelineOf(
+  stories: Story[],
+  until: number,
+  tell: (lifeline: Lifeline, cluster: string) => void,
+): HTMLElement[] {
   const rows = stories.flatMap(({ cluster, lifelines }) => lifelines.map((lifeline) => ({ cluster, lifeline })));
   const times = rows.flatMap(({ lifeline }) => momentsOf(lifeline).map(({ time }) => time));
   if (times.length === 0) return [h('p', { class: 'digest' }, 'The input shows no time in the life of a NodeClaim.')];
   // A loop, because a spread has a limited number of arguments.
-  const axis = times.reduce(({ from, to }, time) => ({ from: Math.min(from, time), to: Math.max(to, time) }), { from: Infinity, to: Number.isNaN(until) ? -Infinity : until });
-  const items = rows.slice(0, MOST).map(({ cluster, lifeline }) => row(lifeline, cluster, axis, () => tell(lifeline, cluster)));
+  const axis = times.reduce(({ from, to }, time) => ({ from: Math.min(from, time), to: Math.max(to, time) }), {
+    from: Infinity,
+    to: Number.isNaN(until) ? -Infinity : until,
+  });
+  const items = rows
+    .slice(0, MOST)
+    .map(({ cluster, lifeline }) => row(lifeline, cluster, axis, () => tell(lifeline, cluster)));
   return [
-    h('p', { class: 'digest' }, `${utcPeriod(axis.from, axis.to)} UTC. A low bar is a node that starts, a high one a node in use, a hatched one a node that goes.`),
+    h(
+      'p',
+      { class: 'digest' },
+      `${utcPeriod(axis.from, axis.to)} UTC. A low bar is a node that starts, a high one a node in use, a hatched one a node that goes.`,
+    ),
     h('ol', { class: 'lives', 'aria-label': 'NodeClaims in the order of their creation' }, ...items),
     ...(rows.length > MOST ? [h('p', { class: 'digest' }, `${count(rows.length - MOST, 'more NodeClaim')}.`)] : []),
   ];
@@ -56,16 +78,29 @@ export function timelineOf(stories: Story[], until: number, tell: (lifeline: Lif
 
 /** The moments whose time the input shows. */
 function momentsOf(lifeline: Lifeline): { moment: Moment; time: number }[] {
-  return MOMENTS.map((moment) => ({ moment, time: Date.parse(lifeline[moment] ?? '') })).filter(({ time }) => !Number.isNaN(time));
+  return MOMENTS.map((moment) => ({ moment, time: Date.parse(lifeline[moment] ?? '') })).filter(
+    ({ time }) => !Number.isNaN(time),
+  );
 }
 
 function row(lifeline: Lifeline, cluster: string, axis: Axis, tell: () => void): HTMLElement {
   const { nodeClaim, nodePool, instance, node, pods } = lifeline;
-  const facts = [cluster, nodePool && `NodePool ${nodePool}`, instance, pods.length > 0 && count(pods.length, 'pod')].filter(Boolean).join(' · ');
+  const facts = [cluster, nodePool && `NodePool ${nodePool}`, instance, pods.length > 0 && count(pods.length, 'pod')]
+    .filter(Boolean)
+    .join(' · ');
   return h(
     'li',
     {},
-    h('div', { class: 'life' }, h('button', { type: 'button', class: 'link mono', 'data-keep': `life ${cluster} ${nodeClaim || node}`, onclick: tell }, nodeClaim || node), h('span', { class: 'digest' }, facts)),
+    h(
+      'div',
+      { class: 'life' },
+      h(
+        'button',
+        { type: 'button', class: 'link mono', 'data-keep': `life ${cluster} ${nodeClaim || node}`, onclick: tell },
+        nodeClaim || node,
+      ),
+      h('span', { class: 'digest' }, facts),
+    ),
     bar(momentsOf(lifeline), axis),
     h('p', { class: 'digest moments' }, sentence(lifeline)),
   );
@@ -84,7 +119,12 @@ function bar(moments: { moment: Moment; time: number }[], { from, to }: Axis): S
     shapes.push(svg('rect', { class: phase, x: left.toFixed(1), width: width.toFixed(1), y: HEIGHT - height, height }));
     if (phase === 'leaving') shapes.push(svg('path', { class: 'hatch', d: hatch(left, width, height) }));
   }
-  return svg('svg', { class: 'life-bar', 'aria-hidden': 'true', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none' }, svg('rect', { class: 'ground', width: WIDTH, height: HEIGHT }), ...shapes);
+  return svg(
+    'svg',
+    { class: 'life-bar', 'aria-hidden': 'true', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none' },
+    svg('rect', { class: 'ground', width: WIDTH, height: HEIGHT }),
+    ...shapes,
+  );
 }
 
 function hatch(left: number, width: number, height: number): string {
@@ -115,12 +155,21 @@ function duration(milliseconds: number): string {
 /** The steps of one story, each with the line that shows it. */
 export function storyOf(story: Story, evidence: (step: StoryStep) => HTMLElement): HTMLElement {
   const steps = story.steps.slice(0, MOST).map((step) => {
-    const times = step.count > 1 ? ` ×${step.count.toLocaleString('en')}${step.last ? ` until ${stepTime(step.last)}` : ''}` : '';
+    const times =
+      step.count > 1 ? ` ×${step.count.toLocaleString('en')}${step.last ? ` until ${stepTime(step.last)}` : ''}` : '';
     return h(
       'li',
       {},
       h('span', { class: 'when' }, step.time ? stepTime(step.time) : ''),
-      h('div', {}, h('strong', {}, `${eventName(step.event)}${times}`), ' ', [step.reason, step.message, step.pod].filter(Boolean).join(' · '), step.meaning && h('p', { class: 'digest' }, ...message(step.meaning)), h('div', {}, evidence(step))),
+      h(
+        'div',
+        {},
+        h('strong', {}, `${eventName(step.event)}${times}`),
+        ' ',
+        [step.reason, step.message, step.pod].filter(Boolean).join(' · '),
+        step.meaning && h('p', { class: 'digest' }, ...message(step.meaning)),
+        h('div', {}, evidence(step)),
+      ),
     );
   });
   const left = story.steps.length - steps.length + story.forgotten;

@@ -1,6 +1,13 @@
 // Times in UTC, as Karpenter reads schedules, and in the visitor's time zone.
 
-const options: Intl.DateTimeFormatOptions = { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+const options: Intl.DateTimeFormatOptions = {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+};
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const utc = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
 const local = new Intl.DateTimeFormat('en-GB', options);

@@ -70,7 +70,14 @@ export interface Evidence {
 export interface Diagnosis extends Finding {
   confidence: 'certain' | 'likely' | 'possible';
   evidence: Evidence[];
-  seen?: { count: number; atLeast: boolean; first: string | null; last: string | null; objects: string[]; objectsInAll: number };
+  seen?: {
+    count: number;
+    atLeast: boolean;
+    first: string | null;
+    last: string | null;
+    objects: string[];
+    objectsInAll: number;
+  };
 }
 
 /** Statistics of the logs, events and status of one cluster. */
@@ -126,11 +133,26 @@ export interface Report {
   };
   findings: Finding[];
   accepted?: { file: string; document: number; releases: string }[];
-  pins: { cluster: string; folder: string; version: string; checkedAs: string; file: string; line: number; note: string }[];
+  pins: {
+    cluster: string;
+    folder: string;
+    version: string;
+    checkedAs: string;
+    file: string;
+    line: number;
+    note: string;
+  }[];
   environments: { folders: string[] }[];
   notes: string[];
   skipped: { file: string; document: number; reason: string }[];
-  unreadable: { file: string; document: number; line: number; column: number; message: string; concernsKarpenter: boolean }[];
+  unreadable: {
+    file: string;
+    document: number;
+    line: number;
+    column: number;
+    message: string;
+    concernsKarpenter: boolean;
+  }[];
 }
 
 export interface Rule {
@@ -225,7 +247,11 @@ export interface EngineMethods {
   sarif: { args: [files: SourceFile[], settings: Settings]; result: string };
   fix: {
     args: [files: SourceFile[], settings: Settings];
-    result: { files: SourceFile[]; applied: number; skipped: { rule: string; file: string; line: number; reason: string }[] };
+    result: {
+      files: SourceFile[];
+      applied: number;
+      skipped: { rule: string; file: string; line: number; reason: string }[];
+    };
   };
   documents: { args: [files: SourceFile[], whole: boolean]; result: KubeObject[] };
   settings: { args: [text: string]; result: { problems: Problem[]; settings: Settings | null } };
@@ -240,10 +266,16 @@ export interface EngineMethods {
 /** Methods of the placement worker. An absent release is the one that the files pin, or else the newest. */
 export interface PlacementMethods {
   /** Simulates the pods; each line of `replicas` is a `KIND/NAME=N`. */
-  simulate: { args: [files: SourceFile[], release: string | undefined, replicas: string]; result: { json: string; ms: number } };
+  simulate: {
+    args: [files: SourceFile[], release: string | undefined, replicas: string];
+    result: { json: string; ms: number };
+  };
   requirements: { args: [files: SourceFile[], release: string | undefined]; result: PoolTypes[] };
   /** Judges disruption at a time. */
-  disruption: { args: [files: SourceFile[], release: string | undefined, at: string]; result: { result: Disruption; ms: number } };
+  disruption: {
+    args: [files: SourceFile[], release: string | undefined, at: string];
+    result: { result: Disruption; ms: number };
+  };
   /** The result of consolidation if Karpenter looked at a node first; null if something is in the way. */
   alone: { args: [files: SourceFile[], release: string | undefined, at: string, node: string]; result: string | null };
   /** The week of each budget with a schedule. */
@@ -387,7 +419,15 @@ export interface SimulatedNode {
 export interface Simulation {
   karpenterVersion: string;
   verdict: string;
-  summary: { pods: number; new: number; existing: number; unplaced: number; ignored: number; nodeClaims: number; pricePerHour: number };
+  summary: {
+    pods: number;
+    new: number;
+    existing: number;
+    unplaced: number;
+    ignored: number;
+    nodeClaims: number;
+    pricePerHour: number;
+  };
   pods: SimulatedPod[];
   nodeClaims: SimulatedNode[];
   assumptions: string[];

@@ -17,7 +17,16 @@ export interface WeekPart extends StripInterval {
 export function weekSlider(parts: WeekPart[], label: string, keep: string): HTMLElement {
   const strip = weekStrip(parts);
   const line = h('div', { class: 'readout' });
-  const slider = h('div', { class: 'week-slider', role: 'slider', tabindex: 0, 'aria-label': label, 'aria-describedby': 'week-keys', 'aria-valuemin': 1, 'aria-valuemax': parts.length, 'data-keep': keep });
+  const slider = h('div', {
+    class: 'week-slider',
+    role: 'slider',
+    tabindex: 0,
+    'aria-label': label,
+    'aria-describedby': 'week-keys',
+    'aria-valuemin': 1,
+    'aria-valuemax': parts.length,
+    'data-keep': keep,
+  });
   slider.append(strip);
   let current = 0;
   const show = (index: number) => {
@@ -37,10 +46,20 @@ export function weekSlider(parts: WeekPart[], label: string, keep: string): HTML
     const { left, width } = strip.getBoundingClientRect();
     const [from, to] = [parts[0]?.start ?? 0, parts.at(-1)?.end ?? 0];
     const time = from + ((clientX - left) / width) * (to - from);
-    return Math.max(0, parts.findIndex(({ end }) => time < end));
+    return Math.max(
+      0,
+      parts.findIndex(({ end }) => time < end),
+    );
   };
   slider.addEventListener('keydown', (event) => {
-    const to = { ArrowRight: current + 1, ArrowUp: current + 1, ArrowLeft: current - 1, ArrowDown: current - 1, Home: 0, End: parts.length - 1 }[event.key];
+    const to = {
+      ArrowRight: current + 1,
+      ArrowUp: current + 1,
+      ArrowLeft: current - 1,
+      ArrowDown: current - 1,
+      Home: 0,
+      End: parts.length - 1,
+    }[event.key];
     if (to !== undefined) choose(to);
     else if (event.key === 'Enter') parts[current]?.go?.();
     else return;

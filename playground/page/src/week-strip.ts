@@ -39,27 +39,49 @@ export function weekStrip(intervals: StripInterval[]): SVGSVGElement {
     const shape = `M${minutes(start)} ${SHAPES}V${(SHAPES - height).toFixed(1)}H${minutes(end)}V${SHAPES}z`;
     if (level > 0) open += shape;
     else closed += shape;
-    if (at(end) - at(start) > CHARACTER * label.length) texts.push(svg('text', { class: 'number', x: percent((at(start) + at(end)) / 2), y: ABOVE + SHAPES + BELOW - 4 }, label));
+    if (at(end) - at(start) > CHARACTER * label.length)
+      texts.push(
+        svg('text', { class: 'number', x: percent((at(start) + at(end)) / 2), y: ABOVE + SHAPES + BELOW - 4 }, label),
+      );
   }
   for (let day = Math.floor(from / DAY) * DAY; day < to; day += DAY) {
     if (day > from) midnights += `M${minutes(day)} 0V${SHAPES}`;
     const start = Math.max(day, from);
-    if (Math.min(day + DAY, to) - start >= NAMED) texts.push(svg('text', { class: 'day', x: percent(at(start)), dx: 3, y: ABOVE - 5 }, utcDay(day)));
+    if (Math.min(day + DAY, to) - start >= NAMED)
+      texts.push(svg('text', { class: 'day', x: percent(at(start)), dx: 3, y: ABOVE - 5 }, utcDay(day)));
   }
   const shapes = svg(
     'svg',
-    { y: ABOVE, width: '100%', height: SHAPES, viewBox: `0 0 ${((to - from) / MINUTE).toFixed(1)} ${SHAPES}`, preserveAspectRatio: 'none' },
+    {
+      y: ABOVE,
+      width: '100%',
+      height: SHAPES,
+      viewBox: `0 0 ${((to - from) / MINUTE).toFixed(1)} ${SHAPES}`,
+      preserveAspectRatio: 'none',
+    },
     svg('path', { class: 'open', d: open }),
     svg('path', { class: 'closed', d: closed }),
     svg('path', { class: 'midnight', d: midnights }),
   );
   const below = intervals.some(({ label }) => label) ? BELOW : 0;
-  return svg('svg', { class: 'week-strip', 'aria-hidden': 'true', height: ABOVE + SHAPES + below }, svg('rect', { class: 'ground', y: ABOVE, width: '100%', height: SHAPES }), shapes, ...texts);
+  return svg(
+    'svg',
+    { class: 'week-strip', 'aria-hidden': 'true', height: ABOVE + SHAPES + below },
+    svg('rect', { class: 'ground', y: ABOVE, width: '100%', height: SHAPES }),
+    shapes,
+    ...texts,
+  );
 }
 
 /** A frame around an interval of a strip. */
 export function stripFrame(intervals: StripInterval[], { start, end }: StripInterval): SVGElement {
   const from = intervals[0]?.start ?? 0;
   const whole = (intervals.at(-1)?.end ?? 0) - from;
-  return svg('rect', { class: 'here', x: percent((start - from) / whole), width: percent((end - start) / whole), y: ABOVE, height: SHAPES });
+  return svg('rect', {
+    class: 'here',
+    x: percent((start - from) / whole),
+    width: percent((end - start) / whole),
+    y: ABOVE,
+    height: SHAPES,
+  });
 }

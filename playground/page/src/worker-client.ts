@@ -2,7 +2,10 @@
 
 /** Rejection of calls whose worker was ended. */
 export class WorkerStopped extends Error {
-  constructor(readonly why: 'time' | 'cancelled' | 'crashed', message: string) {
+  constructor(
+    readonly why: 'time' | 'cancelled' | 'crashed',
+    message: string,
+  ) {
     super(message);
   }
 }

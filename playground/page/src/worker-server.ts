@@ -8,7 +8,10 @@ export type Handlers<T extends { [K in keyof T]: { args: unknown[]; result: unkn
 };
 
 /** Serves calls once the module is ready. */
-export function serve<T extends { [K in keyof T]: { args: unknown[]; result: unknown } }>(ready: Promise<unknown>, methods: Handlers<T>): void {
+export function serve<T extends { [K in keyof T]: { args: unknown[]; result: unknown } }>(
+  ready: Promise<unknown>,
+  methods: Handlers<T>,
+): void {
   self.addEventListener('message', async (event: MessageEvent<{ id: number; method: keyof T; args: unknown[] }>) => {
     const { id, method, args } = event.data;
     try {

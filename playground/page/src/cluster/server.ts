@@ -75,7 +75,11 @@ export async function review(
   return { response, object, calls: inventory.calls };
 }
 
-async function evaluate(policy: Policy, request: JsonObject, inventory: Inventory): Promise<{ response: AdmissionResponse; mutated: Json }> {
+async function evaluate(
+  policy: Policy,
+  request: JsonObject,
+  inventory: Inventory,
+): Promise<{ response: AdmissionResponse; mutated: Json }> {
   const uid = textAt(request, 'uid');
   const payload = encoder.encode(sorted({ request, settings: policy.settings }));
   let answer: Uint8Array;
@@ -97,7 +101,10 @@ async function evaluate(policy: Policy, request: JsonObject, inventory: Inventor
   try {
     output = JSON.parse(decoder.decode(answer)) as Json;
   } catch (error) {
-    return { response: rejected(uid, `internal server error: invalid response from policy: ${(error as Error).message}`, 500), mutated: null };
+    return {
+      response: rejected(uid, `internal server error: invalid response from policy: ${(error as Error).message}`, 500),
+      mutated: null,
+    };
   }
   return { response: responseOf(uid, at(request, 'object'), output), mutated: at(output, 'mutated_object') ?? null };
 }

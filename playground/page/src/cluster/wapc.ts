@@ -36,7 +36,14 @@ export async function call(
     },
     __host_call(
       ...[bindingAt, bindingLength, namespaceAt, namespaceLength, operationAt, operationLength, at, length]: [
-        number, number, number, number, number, number, number, number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
       ]
     ): number {
       const target = [text(bindingAt, bindingLength), text(namespaceAt, namespaceLength)] as const;
