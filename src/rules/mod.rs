@@ -19,6 +19,7 @@ pub(crate) mod document;
 mod fixes;
 mod folders;
 mod identity;
+mod indexes;
 mod labels;
 #[cfg(test)]
 mod meta;
@@ -102,6 +103,7 @@ const ALL_RULES: Registry = Registry {
     },
     left_out: &LEFT_OUT,
     symptoms: Vec::new,
+    large_indexes: &indexes::LARGE,
 };
 
 /// The documentation of a rule as Markdown, without its title.

@@ -1,10 +1,13 @@
 //! The pods and DaemonSets that are too large for the instance types of their NodePools, as the simulation judges them.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use cluster::index::Index;
 use cluster::inventory::Inventory;
 use karpenter::instance_types::EXTENDED_RESOURCES;
 use karpenter::kind::Kind;
+use karpenter::release::Release;
 use manifest::tree::{Node, items_of};
 use objects::node_pool::NodePool;
 use objects::placeholders::has_placeholder_below;
@@ -15,13 +18,37 @@ use scheduling::other_nodes::{is_critical, is_for_karpenter};
 use scheduling::simulation::{Misfit, MissingResource, NodeRoom, Shortage};
 use values::quantity::Quantity;
 
+use crate::rules::indexes::{Pods, Pools};
 use crate::rules::labels::pod_no_matching_pool::{is_certain, is_probable};
 use crate::simulate::Options;
 
 /// The room on the nodes of a cluster, as it is with the controller's settings in the input.
 pub(crate) fn of(inventory: &Inventory<'_>, context: &Context<'_, '_>) -> Arc<NodeRoom> {
     let (_, release) = context.settings.karpenter.ends();
-    inventory.node_room(release, || Options::for_rules(release, inventory.objects()))
+    inventory.index::<NodeRooms>().of(release, inventory)
+}
+
+/// The room on the nodes by the release of the files that ask.
+#[derive(Debug, Default)]
+pub(crate) struct NodeRooms(Mutex<BTreeMap<Release, Arc<NodeRoom>>>);
+
+impl Index for NodeRooms {
+    type Value<'d> = Self;
+
+    fn of(_: &Inventory<'_>) -> Self {
+        Self::default()
+    }
+}
+
+impl NodeRooms {
+    fn of(&self, release: Release, inventory: &Inventory<'_>) -> Arc<NodeRoom> {
+        let find = || {
+            let settings = Options::for_rules(release, inventory.objects());
+            Arc::new(NodeRoom::of(inventory.objects(), inventory.index::<Pods>(), &settings))
+        };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(release).or_insert_with(find))
+    }
 }
 
 /// The result for a pod that is too large for every NodePool that takes it, if the input allows a verdict.
@@ -36,7 +63,7 @@ pub(crate) fn misfit<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> Option<Misf
 
 /// Whether the input shows the NodePools of the cluster, and what they are.
 pub(crate) fn is_known(context: &Context<'_, '_>) -> bool {
-    let pools = context.inventory.pools();
+    let pools = context.inventory.index::<Pools>();
     pools.is_known() && !pools.has_placeholder() && !context.may_be_in_environment(Kind::NODE_POOL)
 }
 

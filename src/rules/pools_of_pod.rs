@@ -11,13 +11,15 @@ use scheduling::other_nodes::{is_critical, is_for_karpenter, is_meant_for_other_
 use scheduling::provisionable::is_provisionable;
 use scheduling::taints::PoolTaint;
 
+use crate::rules::indexes::Pools;
+
 /// The NodePools whose labels meet the requirements of a pod, each with the first taint that the pod does not tolerate. Empty
 /// where the input does not show them. It does not for a request: the policy looks up only a part of each NodePool.
 pub(crate) fn selected<'d>(
     pod: Pod<'d>,
     context: &Context<'_, 'd>,
 ) -> Vec<(NodePool<'d>, Option<PoolTaint<'d>>)> {
-    let pools = context.inventory.pools();
+    let pools = context.inventory.index::<Pools>();
     let spec = pod.spec();
     let fields = [spec.node_selector_map(), spec.node_affinity(), spec.toleration_list()];
     let is_shown = pod.object().operation() == Operation::Apply

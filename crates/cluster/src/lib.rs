@@ -6,9 +6,7 @@ pub mod environments;
 pub mod evidence;
 mod files;
 pub mod folders;
+pub mod index;
 pub mod inventory;
-pub mod pod_budgets;
-pub mod pod_labels;
-pub mod pool_order;
 
 pub use files::Cluster;

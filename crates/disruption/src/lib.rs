@@ -20,7 +20,6 @@ pub mod balanced;
 mod behaviour;
 pub mod blocked_by;
 pub mod blocker;
-pub mod budget;
 pub mod calendar;
 mod candidate;
 pub mod cluster;

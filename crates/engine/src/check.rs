@@ -89,7 +89,7 @@ fn check_built(
     let collector = Collector { selection: &selection, settings, pins: &pins, report: &mut report };
     let collected = collector.collect(clusters, built);
     let surroundings = Surroundings::of(clusters, built, &collected.objects, settings);
-    ahead::compute(surroundings.inventories(), settings);
+    ahead::compute(surroundings.inventories(), registry, settings);
     let locations = Locations::new(clusters, built, &collected.objects);
     let driver = Driver { registry, clusters, settings, pins: &pins };
     let mut repetitions = Repetitions::default();

@@ -29,6 +29,7 @@
 //! such as quantities and durations, are in the crate `values`.
 
 pub mod autoscaler;
+pub mod budget;
 pub mod chart_values;
 pub mod controller;
 pub mod conversion;

@@ -2,9 +2,9 @@
 
 use std::cell::OnceCell;
 
-use disruption::budget::{self, Budget};
 use karpenter::kind::Kind;
 use karpenter::release::PinnedVersion;
+use objects::budget::{self, Budget};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::validation::{self, Refusal};

@@ -1,5 +1,6 @@
 //! The registry of rules, and the macros that declare rules and families.
 
+use cluster::inventory::Inventory;
 use objects::object::Object;
 
 use crate::classification::Family;
@@ -16,6 +17,8 @@ pub struct Registry {
     pub left_out: &'static [&'static [LeftOut]],
     /// The names of the symptoms that settings may name in addition to rules.
     pub symptoms: fn() -> Vec<&'static str>,
+    /// Functions that compute the largest indexes. A check on several cores calls them at the same time, before the rules run.
+    pub large_indexes: &'static [fn(&Inventory<'_>)],
 }
 
 /// Name and family of a rule that a program leaves out.

@@ -134,6 +134,7 @@ pub static REGISTRY: Registry = Registry {
     },
     left_out: &[&[("left-out", Family::Labels)]],
     symptoms: Vec::new,
+    large_indexes: &[],
 };
 
 /// Reads the first document of a text.

@@ -14,6 +14,7 @@ use userdata::image_family::ImageFamily;
 use values::placeholder::has_placeholder;
 
 use crate::rules::ami_family;
+use crate::rules::indexes::AccessOfNodes;
 
 rule! {
     /// ## What it does
@@ -128,12 +129,13 @@ fn check_entry<'d>(
     let kind = entry.kind_text().filter(|kind| !has_placeholder(kind))?;
     let principal = entry.principal_text();
     let role = principal.rsplit('/').next().unwrap_or_default();
-    let class = inventory.node_access().roles.get(role).copied().filter(|_| !has_placeholder(role));
+    let class =
+        inventory.index::<AccessOfNodes>().roles.get(role).copied().filter(|_| !has_placeholder(role));
     if class.is_none() && !is_role_of_nodes(object, &principal) {
         return None;
     }
     // A role has one entry in each cluster, so this entry is for another cluster or another account.
-    if NOT_FOR_NODES.contains(&kind) && inventory.node_access().admitted.contains(role) {
+    if NOT_FOR_NODES.contains(&kind) && inventory.index::<AccessOfNodes>().admitted.contains(role) {
         return None;
     }
     let is_windows = class.and_then(ami_family::of) == Some(ImageFamily::Windows);
@@ -192,7 +194,7 @@ fn missing_in_eksctl<'d>(
         return;
     }
     let names: BTreeSet<&str> = granted.iter().filter_map(|principal| principal.rsplit('/').next()).collect();
-    let access = context.inventory.node_access();
+    let access = context.inventory.index::<AccessOfNodes>();
     for (role, class) in &access.roles {
         if names.contains(role) || access.granted.contains(*role) || has_placeholder(role) {
             continue;

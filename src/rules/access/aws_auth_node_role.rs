@@ -11,6 +11,7 @@ use values::arn::IamReference;
 use values::placeholder::has_placeholder;
 
 use crate::rules::ami_family;
+use crate::rules::indexes::AccessOfNodes;
 
 rule! {
     /// ## What it does
@@ -101,7 +102,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             .push(Finding::new(&RULE, Place::key(list), message).help("write `mapRoles: |` above the list"));
         return;
     }
-    let access = context.inventory.node_access();
+    let access = context.inventory.index::<AccessOfNodes>();
     let mut maps_nodes = false;
     for mapping in aws_auth.roles() {
         let class = mapping.role().and_then(|role| access.roles.get(role).copied());

@@ -1,4 +1,3 @@
-use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::tree::Node;
@@ -10,6 +9,8 @@ use objects::workload::Workload;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
+
+use crate::rules::indexes::AnyDefaultPriority;
 
 rule! {
     /// ## What it does
@@ -65,7 +66,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some((place, replicas)) = in_deployment(object).or_else(|| in_values(object)) else { return };
-    if context.anywhere(Inventory::has_default_priority) {
+    if context.anywhere(|inventory| *inventory.index::<AnyDefaultPriority>()) {
         return;
     }
     let single = replicas.filter(|node| node.as_int() == Some(1));

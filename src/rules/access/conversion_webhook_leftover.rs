@@ -7,6 +7,8 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
+use crate::rules::indexes::Controllers;
+
 rule! {
     /// ## What it does
     ///
@@ -144,7 +146,7 @@ fn leftover_conversion<'d>(definition: Object<'d>, strategy: Node<'d>) -> Findin
 fn other_namespace<'d>(definition: Object<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let node = definition.at(&["spec", "conversion", "webhook", "clientConfig", "service", "namespace"])?;
     let namespace = node.as_str().filter(|text| !has_placeholder(text))?;
-    let controller = context.inventory.controllers().first()?.object;
+    let controller = context.inventory.index::<Controllers>().first()?.object;
     let actual = controller.namespace();
     if actual.is_empty() || actual == namespace || has_placeholder(actual) {
         return None;

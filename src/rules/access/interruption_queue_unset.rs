@@ -1,3 +1,5 @@
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
@@ -8,6 +10,8 @@ use objects::object::Object;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
+
+use crate::rules::indexes::{ClusterIdentity, Pools};
 
 rule! {
     /// ## What it does
@@ -88,10 +92,10 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let Some(place) = unset.or_else(|| chart_values::of_this_cluster(object).and_then(in_values)) else {
         return;
     };
-    if context.anywhere(|inventory| inventory.identity().may_have_queue) {
+    if context.anywhere(|inventory| inventory.index::<ClusterIdentity>().may_have_queue) {
         return;
     }
-    let Some(pool) = context.inventory.spot_pool() else { return };
+    let Some(pool) = *context.inventory.index::<FirstSpotPool>() else { return };
     let message = format!(
         "Karpenter gets no notice when EC2 takes back the spot instances of the NodePool `{}`: without an interruption queue \
          nothing drains their pods",
@@ -127,6 +131,23 @@ fn place_of_spot(pool: Object<'_>) -> Place<'_> {
     let mut requirements = NodePool::of(pool).into_iter().flat_map(|pool| pool.requirements().parsed());
     let stated = requirements.find(|requirement| requirement.key == labels::CAPACITY_TYPE);
     Place::value(stated.map_or(pool.name_node(), |requirement| requirement.item.node()))
+}
+
+/// The first NodePool whose nodes may be spot instances: a NodePool without a requirement on the capacity type is one.
+struct FirstSpotPool;
+
+impl Index for FirstSpotPool {
+    type Value<'d> = Option<Object<'d>>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> Option<Object<'d>> {
+        let groups = inventory.index::<Pools>().groups().iter();
+        let spot = groups.filter(|group| {
+            let capacity_types = group.template.requirements.get(labels::CAPACITY_TYPE);
+            capacity_types.is_none_or(|types| types.has("spot"))
+        });
+        let mut pools = spot.flat_map(|group| group.pools.iter().copied());
+        pools.find(|pool| NodePool::of(*pool).is_some_and(|pool| !pool.is_of_auto_mode()))
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use karpenter::api::served::SERVED_KINDS;
 use karpenter::release::{PinnedVersion, ReleaseSet, Releases};
 use manifest::edit::Change;
-use objects::conversion::{Conversion, convert};
+use objects::conversion::{Conversion, Neighbours, convert};
 use objects::object::{Object, Operation};
 use objects::validation::What;
 use rule::Fixes;
@@ -129,7 +131,8 @@ fn explain<'d>(
     let finding = Finding::new(&RULE, place, message);
     // No admission controller may change the version or kind of an object.
     let is_text = object.operation() == Operation::Apply;
-    let conversion = if is_text { convert(object, context.inventory.neighbours()) } else { None };
+    let conversion =
+        if is_text { convert(object, context.inventory.index::<ConversionNeighbours>()) } else { None };
     match conversion {
         Some(conversion) => offer(finding, object, conversion),
         None => finding.help(help(object, kind)),
@@ -206,6 +209,17 @@ fn help(object: Object<'_>, kind: &str) -> String {
         || "Karpenter has no such kind; remove the object".to_owned(),
         |near| format!("write `kind: {near}`"),
     )
+}
+
+/// The objects that the conversion of an object to v1 depends on.
+struct ConversionNeighbours;
+
+impl Index for ConversionNeighbours {
+    type Value<'d> = Neighbours<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> Neighbours<'d> {
+        Neighbours::of(inventory.objects())
+    }
 }
 
 #[cfg(test)]

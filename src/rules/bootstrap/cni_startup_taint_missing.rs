@@ -10,6 +10,7 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
+use crate::rules::indexes::Agents;
 use crate::rules::pools_of_pod::of_daemon_set;
 
 rule! {
@@ -112,7 +113,7 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
     let Some(spec) = pool.claim_spec() else { return };
-    let agents = context.inventory.node_agents();
+    let agents = context.inventory.index::<Agents>();
     let Some((cilium, image)) = agents.find(NodeAgent::Cilium) else { return };
     if agents.cilium_setting("set-cilium-node-taints") != Some("true") {
         return;

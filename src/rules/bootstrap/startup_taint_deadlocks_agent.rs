@@ -12,6 +12,7 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use scheduling::taints::{PoolTaint, Toleration};
 
+use crate::rules::indexes::Agents;
 use crate::rules::pools_of_pod::of_daemon_set;
 use crate::rules::taint;
 
@@ -102,7 +103,7 @@ const MAX_RELATED: usize = 3;
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object) else { return };
     let Some((agent, _)) = NodeAgent::of(pod) else { return };
-    if !context.inventory.node_agents().is_only(agent, object) {
+    if !context.inventory.index::<Agents>().is_only(agent, object) {
         return;
     }
     let pools = of_daemon_set(pod, context).into_iter().map(|(pool, _)| pool);

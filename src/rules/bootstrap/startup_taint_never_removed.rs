@@ -12,6 +12,7 @@ use rule::finding::{CaughtBy, Family, Finding, Severity};
 use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
+use crate::rules::indexes::Pods;
 use crate::rules::taint;
 
 rule! {
@@ -142,7 +143,7 @@ const MAX_WORKLOADS: usize = 2_000;
 /// Whether a workload of the same cluster tolerates the taint by its key. A component that removes a taint has to.
 fn is_tolerated_by_name(key: &str, context: &Context<'_, '_>) -> bool {
     let tolerates = |pod: &Pod<'_>| pod.spec().tolerations().any(|toleration| toleration.key() == Some(key));
-    context.anywhere(|inventory| inventory.pods().iter().take(MAX_WORKLOADS).any(tolerates))
+    context.anywhere(|inventory| inventory.index::<Pods>().iter().take(MAX_WORKLOADS).any(tolerates))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use cluster::pool_order::weight;
+use crate::rules::indexes::pool_order::{first_pool, weight};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::node_pool::NodePool;
@@ -8,6 +8,8 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use scheduling::requirements::{EffectiveOperator, Requirement};
 use scheduling::template::NodeTemplate;
+
+use crate::rules::indexes::Pools;
 
 rule! {
     /// ## What it does
@@ -108,9 +110,9 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
-    let pools = context.inventory.pools();
+    let pools = context.inventory.index::<Pools>();
     let Some(weight) = weight(pool).filter(|_| pools.is_known() && !pools.has_placeholder()) else { return };
-    let Some(first) = context.inventory.first_pool(None).filter(|first| first.weight > weight) else {
+    let Some(first) = first_pool(context.inventory, None).filter(|first| first.weight > weight) else {
         return;
     };
     let has_limits = first.pool.limits().is_some_and(|limits| !limits.is_null());

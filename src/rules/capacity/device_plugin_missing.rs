@@ -1,6 +1,7 @@
+use cluster::index::Index;
 use cluster::inventory::Inventory;
 use karpenter::release::Releases;
-use objects::device_plugins::{device, resources};
+use objects::device_plugins::{DevicePlugins, device, resources};
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use objects::pod::Pod;
@@ -11,6 +12,7 @@ use scheduling::taints::PoolTaint;
 use scheduling::template::Obstacle;
 use userdata::image_family::ImageFamily;
 
+use crate::rules::indexes::{NodeClasses, Pods};
 use crate::rules::{ami_family, node_room, pools_of_pod};
 
 rule! {
@@ -142,7 +144,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 
 /// The device plugin does not tolerate the taint of a NodePool.
 fn missed_pool<'d>(pod: Pod<'d>, resource: &str, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
-    if context.inventory.device_plugins().count(resource) > 1 || !node_room::is_known(context) {
+    if context.inventory.index::<Plugins>().count(resource) > 1 || !node_room::is_known(context) {
         return None;
     }
     let tainted = |(pool, taint)| Some((pool, taint?));
@@ -178,7 +180,7 @@ fn without_plugin<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> Option<Finding
     };
     let request = resources().find_map(request)?;
     let resource = request.key();
-    let plugins = |inventory: &Inventory<'d>| !inventory.device_plugins().lacks(resource);
+    let plugins = |inventory: &Inventory<'d>| !inventory.index::<Plugins>().lacks(resource);
     if !context.inventory.is_complete() || context.anywhere(plugins) {
         return None;
     }
@@ -204,8 +206,19 @@ fn without_plugin<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> Option<Finding
 
 /// Whether the nodes of a NodePool run Bottlerocket.
 fn is_on_bottlerocket<'d>(pool: NodePool<'d>, context: &Context<'_, 'd>) -> bool {
-    let class = context.inventory.node_class_of(pool);
+    let class = context.inventory.index::<NodeClasses>().of_pool(pool);
     class.is_some_and(|(class, _)| ami_family::of(class) == Some(ImageFamily::Bottlerocket))
+}
+
+/// The device plugins.
+struct Plugins;
+
+impl Index for Plugins {
+    type Value<'d> = DevicePlugins;
+
+    fn of(inventory: &Inventory<'_>) -> DevicePlugins {
+        DevicePlugins::of(inventory.index::<Pods>())
+    }
 }
 
 #[cfg(test)]

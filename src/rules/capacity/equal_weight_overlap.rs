@@ -1,4 +1,4 @@
-use cluster::pool_order::weight;
+use crate::rules::indexes::pool_order::{first_pool, weight};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::node_pool::NodePool;
@@ -7,6 +7,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use scheduling::template::NodeTemplate;
+
+use crate::rules::indexes::Pools;
 
 rule! {
     /// ## What it does
@@ -104,9 +106,9 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
-    let pools = context.inventory.pools();
+    let pools = context.inventory.index::<Pools>();
     let Some(weight) = weight(pool).filter(|_| pools.is_known() && !pools.has_placeholder()) else { return };
-    let Some(first) = context.inventory.first_pool(Some(weight)) else { return };
+    let Some(first) = first_pool(context.inventory, Some(weight)) else { return };
     let name = first.pool.object().name();
     let mine = NodeTemplate::of(pool);
     let is_apart = name == object.name()

@@ -1,15 +1,21 @@
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use std::collections::BTreeSet;
 
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
+use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use objects::pod::{PodAffinityTerm, TopologySpreadConstraint};
 use objects::requirement::LabelRequirement;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
+
+use crate::rules::indexes::Pods;
 
 rule! {
     /// ## What it does
@@ -94,13 +100,13 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let inventory = context.inventory;
-    let sees_pods = context.is_text && inventory.is_complete() && !inventory.pods().is_empty();
+    let sees_pods = context.is_text && inventory.is_complete() && !inventory.index::<Pods>().is_empty();
     let Some(pool) = NodePool::of(object).filter(|_| sees_pods) else { return };
     let is_own = |item: &LabelRequirement<'d>| {
         item.operator == "Exists"
             && labels::well_known(item.label()).is_empty()
             && !has_placeholder(item.key)
-            && !inventory.selects_label(item.key)
+            && !inventory.index::<SelectedLabels>().contains(item.key)
     };
     let labelled: BTreeSet<&str> = pool.node_labels().map(|(key, _)| key).collect();
     for item in pool.requirements().parsed().filter(|item| is_own(item) && !labelled.contains(item.key)) {
@@ -112,6 +118,25 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             Finding::new(&RULE, Place::value(item.item.node()), message)
                 .help("set the label in `spec.template.metadata.labels`, and add a taint if the NodePool is for some pods only"),
         );
+    }
+}
+
+/// The labels of nodes that pods select or spread over.
+struct SelectedLabels;
+
+impl Index for SelectedLabels {
+    type Value<'d> = BTreeSet<&'d str>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> BTreeSet<&'d str> {
+        let mut labels = BTreeSet::new();
+        for pod in inventory.index::<Pods>() {
+            labels.extend(pod.expressions().map(|expression| expression.key));
+            let spreads = pod.spec().topology_spread_constraints();
+            let spreads = spreads.filter_map(TopologySpreadConstraint::topology_key);
+            let affinity = pod.spec().pod_affinity_terms().filter_map(PodAffinityTerm::topology_key);
+            labels.extend(spreads.chain(affinity).filter_map(Node::as_str));
+        }
+        labels
     }
 }
 

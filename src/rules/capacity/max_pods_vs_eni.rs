@@ -12,6 +12,7 @@ use scheduling::template::NodeTemplate;
 use userdata::image_family::ImageFamily;
 
 use crate::rules::ami_family;
+use crate::rules::indexes::{Agents, NodeClasses};
 
 rule! {
     /// ## What it does
@@ -127,9 +128,9 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
-    let prefixes = context.inventory.node_agents().vpc_cni_variable("ENABLE_PREFIX_DELEGATION");
+    let prefixes = context.inventory.index::<Agents>().vpc_cni_variable("ENABLE_PREFIX_DELEGATION");
     let Some(prefixes) = prefixes.filter(|value| value.as_str() == Some("false")) else { return };
-    let Some((class, name)) = context.inventory.node_class_of(pool) else { return };
+    let Some((class, name)) = context.inventory.index::<NodeClasses>().of_pool(pool) else { return };
     // The plugin for Windows is another one, a custom image gets no kubelet settings, and `podsPerCore` lowers the number.
     let kubelet = class.kubelet().filter(|kubelet| kubelet.node().get("podsPerCore").is_none());
     let is_judged = ami_family::of(class)

@@ -11,6 +11,8 @@ use rule::{Fixes, On};
 use scheduling::requirements::EffectiveOperator;
 use scheduling::template::NodeTemplate;
 
+use crate::rules::indexes::NodeClasses;
+
 rule! {
     /// ## What it does
     ///
@@ -96,7 +98,10 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let is_reserved = template.requirements.get(labels::CAPACITY_TYPE).is_some_and(|types| {
         types.operator() == EffectiveOperator::In && types.named_values().all(|value| value == "reserved")
     });
-    let Some((class, name)) = context.inventory.node_class_of(pool).filter(|_| is_reserved) else { return };
+    let Some((class, name)) = context.inventory.index::<NodeClasses>().of_pool(pool).filter(|_| is_reserved)
+    else {
+        return;
+    };
     let Some(spec) = class.object().at(&["spec"]).filter(|spec| spec.is_mapping()) else { return };
     let terms = class.terms(SelectorField::CapacityReservations).node();
     let selects_none = |terms: Node<'_>| terms.is_null() || (terms.is_sequence() && terms.is_empty());

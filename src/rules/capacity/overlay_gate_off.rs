@@ -5,6 +5,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 
+use crate::rules::indexes::Gates;
+
 rule! {
     /// ## What it does
     ///
@@ -86,7 +88,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    if context.inventory.feature_gates().is_off("NodeOverlay") {
+    if context.inventory.index::<Gates>().is_off("NodeOverlay") {
         let place = Place::value(object.kind_node().unwrap_or(object.root()));
         let message = "the feature gate NodeOverlay is off, so Karpenter ignores this NodeOverlay";
         findings.push(

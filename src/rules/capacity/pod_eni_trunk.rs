@@ -5,6 +5,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 
+use crate::rules::indexes::Agents;
+
 rule! {
     /// ## What it does
     ///
@@ -94,7 +96,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let enabled = context.inventory.node_agents().vpc_cni_variable("ENABLE_POD_ENI");
+    let enabled = context.inventory.index::<Agents>().vpc_cni_variable("ENABLE_POD_ENI");
     let Some(off) = enabled.filter(|value| value.as_str() == Some("false")) else { return };
     let message = "the pods that this SecurityGroupPolicy selects request `vpc.amazonaws.com/pod-eni`, which no node has: Karpenter launches nodes for them, and the pods stay Pending";
     findings.push(

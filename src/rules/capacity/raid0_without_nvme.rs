@@ -9,6 +9,8 @@ use rule::{Fixes, On};
 use scheduling::requirements::{EffectiveOperator, Requirements};
 use scheduling::template::NodeTemplate;
 
+use crate::rules::indexes::NodeClasses;
+
 rule! {
     /// ## What it does
     ///
@@ -95,7 +97,7 @@ const DISK: &str = "karpenter.k8s.aws/instance-local-nvme";
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
-    let Some((class, name)) = context.inventory.node_class_of(pool) else { return };
+    let Some((class, name)) = context.inventory.index::<NodeClasses>().of_pool(pool) else { return };
     let policy = class.instance_store_policy().filter(|policy| policy.as_str() == Some("RAID0"));
     let Some(policy) = policy.filter(|_| excludes_disks(&NodeTemplate::of(pool).requirements)) else {
         return;

@@ -10,6 +10,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 
+use crate::rules::indexes::{Agents, Controllers};
+
 rule! {
     /// ## What it does
     ///
@@ -119,7 +121,7 @@ const CAUSES: [(&str, &str); 2] = [
 ];
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let agents = context.inventory.node_agents();
+    let agents = context.inventory.index::<Agents>();
     let is_plugin = agents.find(NodeAgent::VpcCni).is_some_and(|(pod, _)| pod.object() == object);
     let value = |name| agents.vpc_cni_variable(name).filter(|value| value.as_str() == Some("true"));
     let cause = CAUSES.into_iter().find_map(|(name, what)| Some((value(name)?, what)));
@@ -153,7 +155,7 @@ fn without_reserved<'d>(context: &Context<'_, 'd>) -> Option<Node<'d>> {
         }
         first = first.or(values.settings().map(ChartSettings::node));
     }
-    for controller in context.inventory.controllers() {
+    for controller in context.inventory.index::<Controllers>() {
         match controller.setting(RESERVED_ENIS) {
             OptionValue::Absent => {}
             OptionValue::Text(text, _) if is_none(Some(text)) => {}

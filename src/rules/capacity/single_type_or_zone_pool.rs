@@ -12,6 +12,8 @@ use rule::{Fixes, On};
 use scheduling::requirements::{EffectiveOperator, Requirements};
 use scheduling::template::NodeTemplate;
 
+use crate::rules::indexes::ZonesOfPools;
+
 rule! {
     /// ## What it does
     ///
@@ -102,7 +104,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let sees_all = context.is_text || context.inventory.is_complete();
     let zone = context
         .inventory
-        .served_zones()
+        .index::<ZonesOfPools>()
         .only()
         .filter(|_| sees_all && !context.may_be_in_environment(Kind::NODE_POOL));
     if let Some(zone) = zone {

@@ -8,6 +8,8 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use scheduling::requirements::{EffectiveOperator, Requirement};
 
+use crate::rules::indexes::Pools;
+
 rule! {
     /// ## What it does
     ///
@@ -71,7 +73,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let pools = context.inventory.pools();
+    let pools = context.inventory.index::<Pools>();
     let sees_all = context.is_text || context.inventory.is_complete();
     let is_known = sees_all
         && pools.first() == Some(object)

@@ -9,6 +9,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 
+use crate::rules::indexes::Gates;
+
 rule! {
     /// ## What it does
     ///
@@ -99,7 +101,7 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
     let policy = pool.disruption().and_then(Disruption::consolidation_policy).and_then(Node::as_str);
-    let is_off = context.inventory.feature_gates().is_off("SpotToSpotConsolidation");
+    let is_off = context.inventory.index::<Gates>().is_off("SpotToSpotConsolidation");
     if policy == Some("WhenEmpty") || !is_off {
         return;
     }

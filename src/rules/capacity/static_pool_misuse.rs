@@ -6,6 +6,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 
+use crate::rules::indexes::Gates;
+
 rule! {
     /// ## What it does
     ///
@@ -96,7 +98,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     // EKS Auto Mode has no gates.
     let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
     let Some(replicas) = pool.replicas().filter(|replicas| !replicas.is_null()) else { return };
-    if context.inventory.feature_gates().is_off("StaticCapacity") {
+    if context.inventory.index::<Gates>().is_off("StaticCapacity") {
         let message = "the feature gate StaticCapacity is off, so Karpenter keeps no nodes for this NodePool";
         findings.push(
             Finding::new(&RULE, Place::key(replicas), message)

@@ -1,6 +1,9 @@
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use karpenter::instance_types::EXTENDED_RESOURCES;
 use karpenter::release::Releases;
 use manifest::tree::{Node, items_of, members_of};
+use objects::node_overlay::NodeOverlay;
 use objects::object::{Object, Operation};
 use objects::pod::Pod;
 use rule::context::Context;
@@ -8,10 +11,12 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use scheduling::other_nodes::{is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::provisionable::is_provisionable;
+use std::collections::BTreeSet;
 use values::placeholder::has_placeholder;
 use values::quantity::Quantity;
 use values::spelling::did_you_mean;
 
+use crate::rules::indexes::Pools;
 use crate::rules::node_room;
 
 rule! {
@@ -112,9 +117,10 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod)) else { return };
     let Some(resource) = unknown_resource(pod) else { return };
-    let pools = context.inventory.pools();
+    let pools = context.inventory.index::<Pools>();
     let is_judged = object.operation() == Operation::Apply && !pools.is_empty() && pools.is_known();
-    let has_overlay = || context.anywhere(|inventory| inventory.overlay_resources().contains(resource.key()));
+    let has_overlay =
+        || context.anywhere(|inventory| inventory.index::<OverlayResources>().contains(resource.key()));
     let is_elsewhere = || is_meant_for_other_nodes(pod) || node_room::runs_elsewhere(pod, context);
     if !is_judged || is_elsewhere() || has_overlay() {
         return;
@@ -157,6 +163,18 @@ fn is_unknown(name: &str) -> bool {
 fn asks(node: Node<'_>) -> bool {
     let is_zero = |text: &str| Quantity::parse(text).is_ok_and(Quantity::is_zero);
     node.as_int() != Some(0) && !node.as_str().is_some_and(is_zero)
+}
+
+/// The resources that NodeOverlays add to instance types.
+struct OverlayResources;
+
+impl Index for OverlayResources {
+    type Value<'d> = BTreeSet<&'d str>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> BTreeSet<&'d str> {
+        let overlays = inventory.objects().iter().filter_map(|object| NodeOverlay::of(*object));
+        overlays.flat_map(|overlay| members_of(overlay.capacity())).map(|(name, _)| name).collect()
+    }
 }
 
 #[cfg(test)]

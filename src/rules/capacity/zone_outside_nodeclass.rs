@@ -1,3 +1,6 @@
+use cluster::index::Index;
+use cluster::inventory::Inventory;
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use karpenter::kind::Kind;
@@ -12,6 +15,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
+
+use crate::rules::indexes::NodeClasses;
 
 rule! {
     /// ## What it does
@@ -132,7 +137,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object) else { return };
-    let Some((class, _)) = context.inventory.node_class_of(pool) else { return };
+    let Some((class, _)) = context.inventory.index::<NodeClasses>().of_pool(pool) else { return };
     let subnets = class.status().and_then(Ec2NodeClassStatus::subnets);
     findings.extend(match subnets.filter(|subnets| !subnets.is_empty()) {
         Some(subnets) => without_subnet(pool, class, subnets),
@@ -172,7 +177,7 @@ fn in_another_region<'d>(
     context: &Context<'_, 'd>,
 ) -> Option<Finding<'d>> {
     let class = class.object().name();
-    let (first, first_zone, first_node) = context.inventory.zone_of_class(class)?;
+    let (first, first_zone, first_node) = *context.inventory.index::<ZonesOfClasses>().get(class)?;
     let (zone, node, region) =
         listed_zones(pool).find_map(|(zone, node)| Some((zone, node, region_of_zone(zone)?)))?;
     let is_same_file = core::ptr::eq(first_node.source(), node.source());
@@ -187,6 +192,25 @@ fn in_another_region<'d>(
         .help("list only zones of the region of the cluster")
         .related(Place::value(first_node), "names another region");
     Some(finding)
+}
+
+/// By EC2NodeClass: the first zone of a known region that a NodePool lists, with the NodePool.
+pub(crate) struct ZonesOfClasses;
+
+impl Index for ZonesOfClasses {
+    type Value<'d> = BTreeMap<&'d str, (NodePool<'d>, &'d str, Node<'d>)>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> Self::Value<'d> {
+        let mut zones = BTreeMap::new();
+        for pool in inventory.of(Kind::NODE_POOL).filter_map(NodePool::of) {
+            let first = listed_zones(pool).find(|(zone, _)| region_of_zone(zone).is_some());
+            let class = pool.node_class_ref().and_then(|class| class.name()?.as_str());
+            if let (Some(class), Some((zone, node))) = (class, first) {
+                zones.entry(class).or_insert((pool, zone, node));
+            }
+        }
+        zones
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use rule::finding::{CaughtBy, Family, Finding, Severity};
 use rule::{Fixes, On};
 use values::kubelet_expression;
 
+use crate::rules::indexes::Gates;
+
 rule! {
     /// ## What it does
     ///
@@ -73,10 +75,10 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     // Other rules report expressions that do not compile.
     let expression = kubelet.expressions().find(|(_, text)| kubelet_expression::check(text).is_ok());
     let Some((node, text)) = expression else { return };
-    if context.anywhere(|inventory| inventory.feature_gates().get(GATE) == Some(true)) {
+    if context.anywhere(|inventory| inventory.index::<Gates>().get(GATE) == Some(true)) {
         return;
     }
-    let is_off = context.inventory.feature_gates().get(GATE) == Some(false);
+    let is_off = context.inventory.index::<Gates>().get(GATE) == Some(false);
     let message = if is_off {
         "the feature gate `NodeClassCEL` is off, so Karpenter refuses the expression; the EC2NodeClass is not Ready, and no nodes launch from it"
     } else {

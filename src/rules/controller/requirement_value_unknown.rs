@@ -13,6 +13,8 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
+use crate::rules::indexes::Pools;
+
 rule! {
     /// ## What it does
     ///
@@ -96,7 +98,7 @@ const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(pod) = Pod::of(object) {
         // If NodePools are known, `pod-no-matching-pool` matches the pod against them.
-        if context.inventory.pools().is_empty() {
+        if context.inventory.index::<Pools>().is_empty() {
             pod.expressions().for_each(|expression| check_pod_expression(object, expression, findings));
         }
         return;

@@ -1,7 +1,7 @@
-use disruption::budget::{self as budgets, Budget};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::tree::Node;
+use objects::budget::{self as budgets, Budget};
 use objects::node_claim::NodeClaimSpec;
 use objects::node_pool::NodePool;
 use objects::object::Object;

@@ -1,11 +1,13 @@
-use disruption::budget as budgets;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
+use objects::budget as budgets;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Severity};
 use rule::{Fixes, On, Phase};
+
+use crate::rules::indexes::Gates;
 
 rule! {
     /// ## What it does
@@ -77,7 +79,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let gates = context.inventory.feature_gates();
+    let gates = context.inventory.index::<Gates>();
     if gates.get("NodeRepair") != Some(true) || gates.is_node_repair_legacy() {
         return;
     }

@@ -1,6 +1,6 @@
-use disruption::budget::{self as budgets, Budget};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
+use objects::budget::{self as budgets, Budget};
 use objects::object::Object;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Severity};

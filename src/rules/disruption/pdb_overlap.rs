@@ -6,6 +6,8 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 
 use crate::rules::folders::is_elsewhere;
+use crate::rules::indexes::Pods;
+use crate::rules::indexes::pod_disruption_budgets::PodDisruptionBudgets;
 
 rule! {
     /// ## What it does
@@ -107,7 +109,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     else {
         return;
     };
-    let (budgets, pods) = (context.inventory.budgets(), context.inventory.pods());
+    let (budgets, pods) =
+        (context.inventory.index::<PodDisruptionBudgets>(), context.inventory.index::<Pods>());
     // A pod that both select, and the first other budget. The budget that comes later in the input has the finding.
     let overlap = budgets.pods_of(object).iter().find_map(|index| {
         let first = budgets.of_pod(*index).next()?;

@@ -7,6 +7,8 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
+use crate::rules::indexes::pod_disruption_budgets::PodDisruptionBudgets;
+
 rule! {
     /// ## What it does
     ///
@@ -82,7 +84,10 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         .flatten()
         .any(|(key, value)| has_placeholder(key) || value.as_str().is_none_or(has_placeholder));
     let inventory = context.inventory;
-    if is_unrendered || !inventory.is_complete() || !inventory.budgets().pods_of(object).is_empty() {
+    if is_unrendered
+        || !inventory.is_complete()
+        || !inventory.index::<PodDisruptionBudgets>().pods_of(object).is_empty()
+    {
         return;
     }
     let message =

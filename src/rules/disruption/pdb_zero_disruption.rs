@@ -1,4 +1,4 @@
-use cluster::pod_budgets::LeastReplicas;
+use crate::rules::indexes::pod_disruption_budgets::LeastReplicas;
 use karpenter::kind::Kind;
 use manifest::edit::{Change, Composed};
 use manifest::tree::Node;
@@ -7,6 +7,9 @@ use objects::pod_disruption_budget::PodDisruptionBudget;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
+
+use crate::rules::indexes::Pods;
+use crate::rules::indexes::pod_disruption_budgets::PodDisruptionBudgets;
 
 rule! {
     /// ## What it does
@@ -136,7 +139,8 @@ fn replicas<'d>(
     budget: PodDisruptionBudget<'d>,
     context: &Context<'_, 'd>,
 ) -> Option<(i64, Option<Node<'d>>)> {
-    let (budgets, pods) = (context.inventory.budgets(), context.inventory.pods());
+    let (budgets, pods) =
+        (context.inventory.index::<PodDisruptionBudgets>(), context.inventory.index::<Pods>());
     let selected = budgets.pods_of(budget.object());
     let mut all = Vec::new();
     for pod in selected.iter().filter_map(|index| pods.get(*index)) {

@@ -5,6 +5,8 @@ use rule::On;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 
+use crate::rules::indexes::Gates;
+
 rule! {
     /// ## What it does
     ///
@@ -60,7 +62,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let Some(metadata) = Pod::of(object).map(Pod::metadata) else { return };
     let Some(cost) = metadata.annotation("controller.kubernetes.io/pod-deletion-cost") else { return };
     let has_new = metadata.annotation("karpenter.sh/disruption-cost").is_some();
-    let is_managed = context.inventory.feature_gates().get("PodDeletionCostManagement") == Some(true);
+    let is_managed = context.inventory.index::<Gates>().get("PodDeletionCostManagement") == Some(true);
     if is_managed {
         let message = "the feature gate `PodDeletionCostManagement` is on: Karpenter overwrites this annotation, and does not read it";
         let help = if has_new {

@@ -7,6 +7,8 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use scheduling::provisionable::is_provisionable;
 
+use crate::rules::indexes::pod_disruption_budgets::PodDisruptionBudgets;
+
 rule! {
     /// ## What it does
     ///
@@ -91,7 +93,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if !is_provisionable(pod) || pod.metadata().annotation(DO_NOT_DISRUPT).is_some() {
         return;
     }
-    let budgets = context.inventory.budgets();
+    let budgets = context.inventory.index::<PodDisruptionBudgets>();
     let Some(least) = budgets.least_replicas(object).filter(|least| least.number == 1) else { return };
     if budgets.has_budget(object) {
         return;

@@ -12,6 +12,8 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
+use crate::rules::indexes::{ClusterIdentity, cluster_name};
+
 rule! {
     /// ## What it does
     ///
@@ -102,7 +104,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 /// Name of this cluster, if it is known and not a placeholder.
 fn this_cluster<'c>(context: &'c Context<'_, '_>) -> Option<&'c str> {
     let setting = context.settings.cluster_name.as_deref();
-    let name = setting.or_else(|| context.inventory.cluster_name().map(|(name, _)| name))?;
+    let name = setting.or_else(|| cluster_name(context.inventory).map(|(name, _)| name))?;
     placeholder(name).is_none().then_some(name)
 }
 
@@ -125,7 +127,7 @@ fn check_name<'d>(
     }
     let other = context
         .inventory
-        .identity()
+        .index::<ClusterIdentity>()
         .name
         .as_ref()
         .filter(|mark| mark.text != name && mark.object != object)?;
@@ -180,7 +182,7 @@ fn check_derived_names<'d>(
 
 /// Compares the region of the cluster endpoint with the region of the controller.
 fn check_region<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
-    let identity = context.inventory.identity();
+    let identity = context.inventory.index::<ClusterIdentity>();
     let endpoint = identity.endpoint.as_ref().filter(|mark| mark.object == object)?;
     let (there, here) = (region_of_endpoint(endpoint.text)?, identity.region?);
     if there == here || has_placeholder(here) {

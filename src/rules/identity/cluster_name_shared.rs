@@ -8,6 +8,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 
+use crate::rules::indexes::ClusterIdentity;
+
 rule! {
     /// ## What it does
     ///
@@ -103,7 +105,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let earlier = context.clusters.iter().take_while(|other| !core::ptr::eq(*other, context.inventory));
-    let own = context.inventory.identity();
+    let own = context.inventory.index::<ClusterIdentity>();
     let (name, endpoint, role) = (
         in_object(own.name.as_ref(), object),
         in_object(own.endpoint.as_ref(), object),
@@ -113,7 +115,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     for other in earlier {
-        let that = other.identity();
+        let that = other.index::<ClusterIdentity>();
         if let Some((mark, same)) = same_text(name, that.name.as_ref()) {
             findings.extend(shared_name(mark, same, own, that, other));
         }

@@ -5,6 +5,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 
+use crate::rules::indexes::Iam;
+
 rule! {
     /// ## What it does
     ///
@@ -78,7 +80,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let access = context.inventory.iam_access();
+    let access = context.inventory.index::<Iam>();
     for owned in access.policies_of(object).filter(|owned| owned.boundary == Boundary::None) {
         findings.extend(check_policy(owned));
     }

@@ -8,6 +8,7 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 
 use super::UNSET_TAGS;
+use crate::rules::indexes::Iam;
 
 rule! {
     /// ## What it does
@@ -85,7 +86,7 @@ const DELETIONS: [(&str, &str); 2] = [
 ];
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let access = context.inventory.iam_access();
+    let access = context.inventory.index::<Iam>();
     for owned in access.controller_policies(object) {
         findings.extend(check_policy(access, owned));
     }

@@ -8,6 +8,8 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
+use crate::rules::indexes::Iam;
+
 rule! {
     /// ## What it does
     ///
@@ -68,7 +70,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    for owned in context.inventory.iam_access().policies_of(object) {
+    for owned in context.inventory.index::<Iam>().policies_of(object) {
         if owned.owner != PolicyOwner::Other {
             check_policy(&owned.policy, findings);
         }

@@ -1,6 +1,8 @@
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use objects::iam_policy::{PASS_ROLE, PassRefusal};
+use objects::iam_policy::{PASS_ROLE, PassRefusal, PassedRoles};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
@@ -10,6 +12,7 @@ use values::arn;
 use values::placeholder::has_placeholder;
 
 use crate::rules::folders::is_elsewhere;
+use crate::rules::indexes::Iam;
 
 rule! {
     /// ## What it does
@@ -108,10 +111,10 @@ fn check_role<'d>(class: Ec2NodeClass<'d>, context: &Context<'_, 'd>) -> Option<
     let node = class.role()?;
     let name =
         node.as_str()?.rsplit('/').next().filter(|name| arn::is_name(name) && !has_placeholder(name))?;
-    if context.anywhere(|inventory| inventory.passed_roles().refusal(name).is_none()) {
+    if context.anywhere(|inventory| inventory.index::<RolesToPass>().refusal(name).is_none()) {
         return None;
     }
-    match context.inventory.passed_roles().refusal(name)? {
+    match context.inventory.index::<RolesToPass>().refusal(name)? {
         PassRefusal::LeftOut(passed) => {
             let policy = Place::of_policy(passed.at);
             // A policy in another branch of the folders may be for another cluster.
@@ -147,10 +150,10 @@ fn check_role<'d>(class: Ec2NodeClass<'d>, context: &Context<'_, 'd>) -> Option<
 /// Reports a condition that allows passing roles only to services other than EC2, if no policy of the controller passes
 /// roles to EC2.
 fn check_service<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
-    if context.inventory.passed_roles().is_passing() {
+    if context.inventory.index::<RolesToPass>().is_passing() {
         return None;
     }
-    for owned in context.inventory.iam_access().controller_policies(object) {
+    for owned in context.inventory.index::<Iam>().controller_policies(object) {
         let passing = owned.policy.allowing().filter(|statement| statement.names(PASS_ROLE));
         let mut conditions = passing.flat_map(|statement| &statement.conditions);
         let service =
@@ -170,6 +173,17 @@ fn check_service<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Fi
         );
     }
     None
+}
+
+/// The roles that the IAM policies let Karpenter's controller pass to instances.
+pub(crate) struct RolesToPass;
+
+impl Index for RolesToPass {
+    type Value<'d> = PassedRoles<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> PassedRoles<'d> {
+        PassedRoles::of(inventory.index::<Iam>())
+    }
 }
 
 #[cfg(test)]

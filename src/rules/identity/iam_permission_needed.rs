@@ -9,6 +9,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{On, Rule};
 
+use crate::rules::indexes::{AnyReservations, Gates, Iam};
+
 rule! {
     /// ## What it does
     ///
@@ -94,7 +96,7 @@ pub(crate) fn missing<'d>(
     object: Object<'d>,
     context: &Context<'_, 'd>,
 ) -> Option<Finding<'d>> {
-    let place = context.inventory.iam_access().place_without(needed);
+    let place = context.inventory.index::<Iam>().place_without(needed);
     let (_, text) = place.filter(|(owned, _)| owned.policy.object == object)?;
     let releases = needed.releases.and(releases_of_use(needed, context.inventory));
     if releases.is_empty() {
@@ -149,16 +151,16 @@ fn releases_of_use(needed: &NeededPermission, inventory: &Inventory<'_>) -> Rele
                 values.switch("enableZonalShift").is_some_and(|node| node.as_bool() == Some(true))
             })
         }
-        PermissionUse::RebootForRepair => inventory.feature_gates().get("RebootForRepair") == Some(true),
+        PermissionUse::RebootForRepair => inventory.index::<Gates>().get("RebootForRepair") == Some(true),
     };
     if is_used { ReleaseSet::all() } else { ReleaseSet::none() }
 }
 
 fn releases_of_reservations(inventory: &Inventory<'_>) -> ReleaseSet {
-    if !inventory.selects_reservations() {
+    if !*inventory.index::<AnyReservations>() {
         return ReleaseSet::none();
     }
-    match inventory.feature_gates().get("ReservedCapacity") {
+    match inventory.index::<Gates>().get("ReservedCapacity") {
         Some(true) => ReleaseSet::all(),
         Some(false) => ReleaseSet::none(),
         None => Releases::since(6).set(),

@@ -12,6 +12,7 @@ use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
 use super::UNSET_TAGS;
+use crate::rules::indexes::{Iam, cluster_name};
 
 rule! {
     /// ## What it does
@@ -84,9 +85,9 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let setting = context.settings.cluster_name.as_deref();
-    let controller = context.inventory.cluster_name().map(|(name, _)| name);
+    let controller = cluster_name(context.inventory).map(|(name, _)| name);
     let known = setting.or(controller).filter(|name| placeholder(name).is_none());
-    for owned in context.inventory.iam_access().controller_policies(object) {
+    for owned in context.inventory.index::<Iam>().controller_policies(object) {
         let policy = &owned.policy;
         match known {
             Some(known) => compare_with_cluster(policy, known, serves(context, known), findings),
@@ -105,7 +106,7 @@ fn serves(context: &Context<'_, '_>, known: &str) -> bool {
         let mut conditions = conditions(&owned.policy).into_iter();
         conditions.any(|condition| condition.clusters().iter().any(|word| word.text == known))
     };
-    let policies = context.inventory.iam_access().policies().iter();
+    let policies = context.inventory.index::<Iam>().policies().iter();
     policies.filter(|owned| owned.owner == PolicyOwner::Controller).any(names_it)
 }
 

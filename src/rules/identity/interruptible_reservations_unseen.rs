@@ -5,6 +5,8 @@ use rule::On;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 
+use crate::rules::indexes::{AnyReservations, Iam};
+
 rule! {
     /// ## What it does
     ///
@@ -84,11 +86,11 @@ const SPOT: &str = "EC2 Spot Instance Interruption Warning";
 const RESERVATION: &str = "EC2 Capacity Reservation Instance Interruption Warning";
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    if object.form() != Form::StackResource || !context.inventory.selects_reservations() {
+    if object.form() != Form::StackResource || !*context.inventory.index::<AnyReservations>() {
         return;
     }
     // One policy of a template reads the queue.
-    let mut policies = context.inventory.iam_access().policies_of(object);
+    let mut policies = context.inventory.index::<Iam>().policies_of(object);
     if !policies.any(|owned| owned.policy.action("sqs:ReceiveMessage").is_some()) {
         return;
     }

@@ -6,6 +6,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 
+use crate::rules::indexes::ClusterIdentity;
+
 rule! {
     /// ## What it does
     ///
@@ -57,7 +59,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let own = context.inventory.identity();
+    let own = context.inventory.index::<ClusterIdentity>();
     let Some(queue) =
         own.queue.as_ref().filter(|mark| mark.object == object && placeholder(mark.text).is_none())
     else {
@@ -65,7 +67,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     };
     let earlier = context.clusters.iter().take_while(|other| !core::ptr::eq(*other, context.inventory));
     for other in earlier {
-        let that = other.identity();
+        let that = other.index::<ClusterIdentity>();
         let Some(same) = that.queue.as_ref().filter(|mark| name_of(mark.text) == name_of(queue.text)) else {
             continue;
         };

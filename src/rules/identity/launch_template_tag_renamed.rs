@@ -4,6 +4,8 @@ use rule::On;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 
+use crate::rules::indexes::Iam;
+
 rule! {
     /// ## What it does
     ///
@@ -61,7 +63,7 @@ rule! {
 const TAG: &str = "karpenter.k8s.aws/cluster";
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    for owned in context.inventory.iam_access().controller_policies(object) {
+    for owned in context.inventory.index::<Iam>().controller_policies(object) {
         let conditions = owned.policy.allowing().flat_map(|statement| &statement.conditions);
         for condition in conditions.filter(|condition| condition.tag() == Some(TAG)) {
             let message = "Karpenter tags launch templates with `eks:eks-cluster-name` instead of `karpenter.k8s.aws/cluster`: the statement does not apply to them";

@@ -14,6 +14,7 @@ use rule::{Fixes, On};
 
 use crate::rules::folders::is_elsewhere;
 use crate::rules::identity::gravity;
+use crate::rules::indexes::cluster_name;
 
 rule! {
     /// ## What it does
@@ -200,7 +201,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if let Some(known) = context.settings.cluster_name.as_deref() {
         compare_with_cluster(&names, known, "the setting `clusterName`", None, findings);
     } else if let Some((known, node)) =
-        context.inventory.cluster_name().filter(|(name, _)| placeholder(name).is_none())
+        cluster_name(context.inventory).filter(|(name, _)| placeholder(name).is_none())
     {
         compare_with_cluster(&names, known, "the controller's configuration", Some(node), findings);
     } else {

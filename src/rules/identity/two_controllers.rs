@@ -9,6 +9,8 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 
+use crate::rules::indexes::Controllers;
+
 rule! {
     /// ## What it does
     ///
@@ -87,8 +89,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 
 /// Reports a controller after the first controller of the input, which is assumed to stay.
 fn second<'d>(controller: &Controller<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
-    let first =
-        context.inventory.controllers().first().filter(|first| !is_same(first.object, controller.object))?;
+    let first = context
+        .inventory
+        .index::<Controllers>()
+        .first()
+        .filter(|first| !is_same(first.object, controller.object))?;
     let name = |one: &Controller<'d>| one.setting(CLUSTER_NAME).text().map(|(name, _)| name);
     let (ours, theirs) = (name(controller), name(first));
     if ours.is_some() && theirs.is_some() && ours != theirs {

@@ -10,6 +10,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Severity};
 use scheduling::provisionable::is_provisionable;
 
+use crate::rules::indexes::Pools;
+
 rule! {
     /// ## What it does
     ///
@@ -70,7 +72,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if pod.expressions().any(|expression| labels::refused_in_pods(expression.key) == Releases::ALL) {
         return;
     }
-    let pools = context.inventory.pools();
+    let pools = context.inventory.index::<Pools>();
     let mut reported = BTreeSet::new();
     for expression in pod.expressions().filter(required) {
         let key = expression.key;

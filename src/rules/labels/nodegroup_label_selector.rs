@@ -12,6 +12,7 @@ use scheduling::other_nodes::{LabelReplacement, is_critical, node_group_label};
 use scheduling::provisionable::is_provisionable;
 
 use super::pod_no_matching_pool::is_probable;
+use crate::rules::indexes::Pools;
 
 rule! {
     /// ## What it does
@@ -97,7 +98,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         is_required
             && !expression.operator.is_negative()
             && node_group_label(expression).is_some()
-            && !context.anywhere(|inventory| inventory.pools().sets_label(expression.key))
+            && !context.anywhere(|inventory| inventory.index::<Pools>().sets_label(expression.key))
     };
     // Required terms are alternatives: one term without such a label is enough for Karpenter.
     let needs_node_group = |term: NodeSelectorTerm<'d>| {

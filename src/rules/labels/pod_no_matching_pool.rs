@@ -18,6 +18,8 @@ use scheduling::requirements::Mismatch;
 use scheduling::template::Obstacle;
 use values::spelling::nearest;
 
+use crate::rules::indexes::Pools;
+
 rule! {
     /// ## What it does
     ///
@@ -127,14 +129,14 @@ rule! {
 
 /// Calls `then` with the reasons why no NodePool can launch a node for the pod, if the input allows a verdict.
 pub(crate) fn stuck<'d>(pod: Pod<'d>, context: &Context<'_, 'd>, then: impl FnOnce(&Unschedulable<'d>)) {
-    let pools = context.inventory.pools();
+    let pools = context.inventory.index::<Pools>();
     let is_decidable = !pools.is_empty() && pools.is_known() && is_provisionable(pod);
     if !is_decidable || is_meant_for_other_nodes(pod) || releases(pod).is_empty() {
         return;
     }
     let Verdict::Unschedulable(stuck) = &*verdict(pod, pools) else { return };
     let may_fit = |inventory: &Inventory<'d>| {
-        let pools = inventory.pools();
+        let pools = inventory.index::<Pools>();
         !pools.is_known() || !matches!(*verdict(pod, pools), Verdict::Unschedulable(_))
     };
     let may_be_elsewhere = context.may_be_in_environment(Kind::NODE_POOL) || context.anywhere(may_fit);
@@ -173,7 +175,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 
 fn finding<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let severity = severity(pod, stuck, context)?;
-    let pools = context.inventory.pools();
+    let pools = context.inventory.index::<Pools>();
     let key = stuck.reasons.iter().find_map(|(_, reason)| match reason {
         Obstacle::Label(mismatch) => Some(mismatch.key()),
         Obstacle::Taint(_) => None,

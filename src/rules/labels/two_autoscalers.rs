@@ -8,6 +8,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 
+use crate::rules::indexes::Pools;
+
 rule! {
     /// ## What it does
     ///
@@ -102,7 +104,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let stopped = Workload::of(object).replicas().and_then(Node::as_int) == Some(0);
     let running_image = |name: &str| if stopped { None } else { image(pod, name) };
     if let Some(place) = running_image("cluster-autoscaler")
-        && let Some(pool) = context.inventory.pools().first()
+        && let Some(pool) = context.inventory.index::<Pools>().first()
     {
         let message =
             "Cluster Autoscaler and Karpenter both react to pending pods, so two nodes start for one pod";

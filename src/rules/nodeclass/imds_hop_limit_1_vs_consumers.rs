@@ -8,6 +8,7 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use scheduling::other_nodes::node_group_label;
 
+use crate::rules::indexes::NodeClasses;
 use crate::rules::pools_of_pod::selected;
 
 rule! {
@@ -114,7 +115,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     let fitting = selected(pod, context).into_iter().filter(|(_, untolerated)| untolerated.is_none());
-    let mut classes = fitting.filter_map(|(pool, _)| Some(context.inventory.node_class_of(pool)?.0));
+    let mut classes =
+        fitting.filter_map(|(pool, _)| Some(context.inventory.index::<NodeClasses>().of_pool(pool)?.0));
     let Some(class) = classes.find(|class| class.has_one_hop()) else { return };
     let message = format!(
         "the AWS Load Balancer Controller asks the metadata service for its VPC and stops without an answer on nodes of the EC2NodeClass `{}`, whose hop limit is 1",

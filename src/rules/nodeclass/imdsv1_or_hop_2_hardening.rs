@@ -1,11 +1,16 @@
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
+use objects::pod::metadata_service;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
+
+use crate::rules::indexes::Pods;
 
 rule! {
     /// ## What it does
@@ -80,7 +85,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     }
     let Some(node) = class.hop_limit() else { return };
     let Some(hops) = Node::as_int(node).filter(|hops| *hops > 1) else { return };
-    if context.inventory.has_metadata_consumer() {
+    if *context.inventory.index::<AnyMetadataConsumer>() {
         return;
     }
     let message = format!(
@@ -89,6 +94,17 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     findings.push(Finding::new(&RULE, Place::value(node), message).help(
         "write 1, and give pods their own roles with IAM roles for service accounts or EKS Pod Identity",
     ));
+}
+
+/// Whether any pod needs the metadata service of its instance.
+struct AnyMetadataConsumer;
+
+impl Index for AnyMetadataConsumer {
+    type Value<'d> = bool;
+
+    fn of(inventory: &Inventory<'_>) -> bool {
+        inventory.index::<Pods>().iter().any(|pod| metadata_service::consumer(*pod).is_some())
+    }
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use cluster::index::Index;
 use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
@@ -6,6 +7,8 @@ use objects::object::Object;
 use rule::On;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+
+use crate::rules::indexes::{Controllers, Gates, selects_reservations};
 
 rule! {
     /// ## What it does
@@ -63,16 +66,18 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     // One finding is enough for all node classes.
-    if context.inventory.without_reservations() != Some(object) {
+    if *context.inventory.index::<WithoutReservations>() != Some(object) {
         return;
     }
-    let gate = context.inventory.feature_gates().get("ReservedCapacity");
+    let gate = context.inventory.index::<Gates>().get("ReservedCapacity");
     let (releases, severity) = match gate {
         Some(false) => return,
         Some(true) => (Releases::since(3), Severity::Warning),
         // The controller's settings are in the input, and leave the gate at its default.
         None if sets_controller(context.inventory) => (Releases::since(6), Severity::Warning),
-        None if context.anywhere(|inventory| inventory.feature_gates().get("ReservedCapacity").is_some()) => {
+        None if context
+            .anywhere(|inventory| inventory.index::<Gates>().get("ReservedCapacity").is_some()) =>
+        {
             return;
         }
         None => (Releases::since(6), Severity::Info),
@@ -86,7 +91,18 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 /// Whether the input has the settings of the controller.
 fn sets_controller(inventory: &Inventory<'_>) -> bool {
     let values = || inventory.objects().iter().any(|object| chart_values::of(*object).is_some());
-    !inventory.controllers().is_empty() || values()
+    !inventory.index::<Controllers>().is_empty() || values()
+}
+
+/// The first EC2NodeClass that selects no capacity reservations.
+struct WithoutReservations;
+
+impl Index for WithoutReservations {
+    type Value<'d> = Option<Object<'d>>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> Option<Object<'d>> {
+        inventory.of(Kind::NODE_CLASS).find(|class| !selects_reservations(*class))
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 
+use crate::rules::indexes::{Pods, Pools};
 use crate::rules::pools_of_pod;
 
 rule! {
@@ -105,13 +106,13 @@ const COMPARED: usize = 50;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let both = NodePool::of(object).and_then(both_architectures);
-    let Some(both) = both.filter(|_| context.inventory.pools().len() <= COMPARED) else { return };
+    let Some(both) = both.filter(|_| context.inventory.index::<Pools>().len() <= COMPARED) else { return };
     let is_open = |pod: &&Pod<'d>| {
         let mut expressions = pod.expressions();
         !expressions.any(|expression| labels::normalised(expression.key) == ARCH)
             && pools_of_pod::of_pod(**pod, context).iter().any(|pool| pool.object() == object)
     };
-    let Some(pod) = context.inventory.pods().iter().take(COMPARED).find(is_open) else { return };
+    let Some(pod) = context.inventory.index::<Pods>().iter().take(COMPARED).find(is_open) else { return };
     let workload = pod.object();
     let message = format!(
         "this NodePool launches nodes of both architectures, and the {} `{}` selects none: its images must be built for both",

@@ -13,6 +13,7 @@ use rule::{Fixes, On};
 use scheduling::other_nodes::node_group_label;
 
 use super::daemonset_misses_tainted_pool::only_agent;
+use crate::rules::indexes::{Agents, Pools};
 
 rule! {
     /// ## What it does
@@ -118,7 +119,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     // A cluster that moves to another network plugin keeps the old plugin on the old nodes.
     let plugin = NodeAgent::of(pod).map(|(agent, _)| agent).filter(|agent| agent.is_network_plugin());
     let has_other = |inventory: &Inventory<'d>| {
-        plugin.is_some_and(|plugin| inventory.node_agents().has_other_network_plugin(plugin))
+        plugin.is_some_and(|plugin| inventory.index::<Agents>().has_other_network_plugin(plugin))
     };
     if context.anywhere(has_other) {
         return;
@@ -127,7 +128,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         let lists_types =
             INSTANCE_TYPE.contains(&expression.key) && !has_all_types_of_pools(expression, context);
         let is_of_group = node_group_label(expression).is_some()
-            && !context.anywhere(|inventory| inventory.pools().sets_label(expression.key));
+            && !context.anywhere(|inventory| inventory.index::<Pools>().sets_label(expression.key));
         let is_known = !has_placeholder_below(expression.node);
         is_known && !expression.operator.is_negative() && (lists_types || is_of_group)
     };
@@ -153,7 +154,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 fn has_all_types_of_pools<'d>(expression: &LabelExpression<'d>, context: &Context<'_, 'd>) -> bool {
     let values: BTreeSet<_> = expression.values().filter_map(Node::as_str).collect();
     context.anywhere(|inventory| {
-        let mut listed = inventory.pools().values(expression.key).peekable();
+        let mut listed = inventory.index::<Pools>().values(expression.key).peekable();
         listed.peek().is_some() && listed.all(|value| values.contains(value))
     })
 }

@@ -10,6 +10,7 @@ use rule::{Fixes, On};
 use scheduling::taints::PoolTaint;
 use scheduling::template::Obstacle;
 
+use crate::rules::indexes::Agents;
 use crate::rules::pools_of_pod::of_daemon_set;
 
 rule! {
@@ -143,7 +144,7 @@ pub(super) fn only_agent<'d>(
         let image = kube_proxy(pod)?;
         return Some((pod, "kube-proxy", image));
     };
-    let is_only = context.inventory.node_agents().is_only(agent, object);
+    let is_only = context.inventory.index::<Agents>().is_only(agent, object);
     (is_only && !agent.is_optional()).then_some((pod, agent.name(), image))
 }
 

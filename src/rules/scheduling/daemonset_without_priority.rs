@@ -1,10 +1,11 @@
-use cluster::inventory::Inventory;
 use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
+
+use crate::rules::indexes::AnyDefaultPriority;
 
 rule! {
     /// ## What it does
@@ -76,7 +77,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|_| object.kind() == "DaemonSet") else { return };
-    if pod.spec().has_priority() || context.anywhere(Inventory::has_default_priority) {
+    if pod.spec().has_priority() || context.anywhere(|inventory| *inventory.index::<AnyDefaultPriority>()) {
         return;
     }
     let place = Place::missing(pod.spec().node(), "priorityClassName");

@@ -6,6 +6,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{On, Phase};
 
+use crate::rules::indexes::Gates;
+
 rule! {
     /// ## What it does
     ///
@@ -72,7 +74,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             None => return,
         },
     };
-    if context.anywhere(|inventory| inventory.feature_gates().get(gate) == Some(true)) {
+    if context.anywhere(|inventory| inventory.index::<Gates>().get(gate) == Some(true)) {
         return;
     }
     let message = format!(

@@ -9,6 +9,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use scheduling::provisionable::is_provisionable;
 
+use crate::rules::indexes::AnyReservations;
+
 rule! {
     /// ## What it does
     ///
@@ -80,7 +82,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod)) else { return };
-    if !context.inventory.selects_reservations() {
+    if !*context.inventory.index::<AnyReservations>() {
         return;
     }
     let pinned = |expression: &LabelExpression<'_>| {

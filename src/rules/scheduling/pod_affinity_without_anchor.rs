@@ -11,6 +11,8 @@ use scheduling::other_nodes::is_meant_for_other_nodes;
 use scheduling::provisionable::is_provisionable;
 use scheduling::simulation::{LabelSelector, labels_of};
 
+use crate::rules::indexes::pod_labels::PodLabels;
+
 rule! {
     /// ## What it does
     ///
@@ -137,7 +139,7 @@ fn finding<'d>(
     };
     let own = labels_of(pod.metadata().label_map());
     let selects_itself = is_in(own_namespace) && LabelSelector::parse(Some(selector))?.matches(&own);
-    let may_match = |inventory: &Inventory<'d>| inventory.pod_labels().may_match(selector, is_in);
+    let may_match = |inventory: &Inventory<'d>| inventory.index::<PodLabels>().may_match(selector, is_in);
     if selects_itself || context.anywhere(may_match) {
         return None;
     }
@@ -159,7 +161,7 @@ fn finding<'d>(
 /// A label of a selector whose value no pod has, with a similar value that pods have.
 fn near_label<'d>(selector: Node<'d>, context: &Context<'_, 'd>) -> Option<(Node<'d>, &'d str)> {
     let labels = members_of(selector.get("matchLabels"));
-    let pods = context.inventory.pod_labels();
+    let pods = context.inventory.index::<PodLabels>();
     labels
         .filter_map(|(key, node)| Some((key, node, node.as_str()?)))
         .filter(|(key, _, value)| !pods.has_label(key, value))

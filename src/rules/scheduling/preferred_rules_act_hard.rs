@@ -1,7 +1,10 @@
+use cluster::index::Index;
 use cluster::inventory::Inventory;
 use karpenter::labels::HOSTNAME;
 use karpenter::release::Releases;
 use manifest::tree::Node;
+use objects::chart_values::{self, ChartValues};
+use objects::controller::{Controller, PREFERENCE_POLICY};
 use objects::object::Object;
 use objects::pod::{Pod, PodAffinityTerm, TopologySpreadConstraint};
 use rule::context::Context;
@@ -9,6 +12,9 @@ use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 use scheduling::provisionable::is_provisionable;
 use scheduling::simulation::{LabelSelector, labels_of};
+
+use crate::rules::indexes::Controllers;
+use crate::rules::indexes::pod_disruption_budgets::PodDisruptionBudgets;
 
 rule! {
     /// ## What it does
@@ -96,11 +102,15 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let is_replicated = matches!(object.kind(), "Deployment" | "StatefulSet" | "ReplicaSet");
     let Some(pod) = Pod::of(object).filter(|pod| is_replicated && is_provisionable(*pod)) else { return };
     let Some(key) = preferred_hostname(pod) else { return };
-    let Some(least) = context.inventory.budgets().least_replicas(object).filter(|least| least.number >= PODS)
+    let Some(least) = context
+        .inventory
+        .index::<PodDisruptionBudgets>()
+        .least_replicas(object)
+        .filter(|least| least.number >= PODS)
     else {
         return;
     };
-    if context.anywhere(Inventory::ignores_preferences) {
+    if context.anywhere(|inventory| *inventory.index::<PreferencesIgnored>()) {
         return;
     }
     let message = format!(
@@ -131,6 +141,25 @@ fn preferred_hostname(pod: Pod<'_>) -> Option<Node<'_>> {
         .filter_map(PodAffinityTerm::topology_key)
         .chain(spreads.filter_map(TopologySpreadConstraint::topology_key));
     keys.find(|key| key.as_str() == Some(HOSTNAME))
+}
+
+/// Whether a controller, or values of its chart, ignore the preferences of pods.
+struct PreferencesIgnored;
+
+impl Index for PreferencesIgnored {
+    type Value<'d> = bool;
+
+    fn of(inventory: &Inventory<'_>) -> bool {
+        const IGNORE: &str = "Ignore";
+        let is_set = |one: &Controller<'_>| {
+            one.setting(PREFERENCE_POLICY).text().is_some_and(|(text, _)| text == IGNORE)
+        };
+        let in_values = |object: &Object<'_>| {
+            let settings = chart_values::of(*object).and_then(ChartValues::settings);
+            settings.is_some_and(|settings| settings.node().str_at(&["preferencePolicy"]) == Some(IGNORE))
+        };
+        inventory.index::<Controllers>().iter().any(is_set) || inventory.objects().iter().any(in_values)
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,9 @@ use scheduling::provisionable::is_provisionable;
 use scheduling::taints::Toleration;
 use scheduling::template::check_taints;
 
+use crate::rules::indexes::Pools;
+use crate::rules::indexes::pod_disruption_budgets::PodDisruptionBudgets;
+
 rule! {
     /// ## What it does
     ///
@@ -139,7 +142,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     let Some((zones, pool)) = zones_for(pod, context) else { return };
-    let Some(replicas) = context.inventory.budgets().least_replicas(object) else { return };
+    let Some(replicas) = context.inventory.index::<PodDisruptionBudgets>().least_replicas(object) else {
+        return;
+    };
     for (constraint, needed) in constraints(pod) {
         let skew = constraint.node().get("maxSkew").and_then(Node::as_int).unwrap_or(1);
         let Ok(number) = i64::try_from(zones.len()) else { return };
@@ -175,7 +180,7 @@ fn constraints(pod: Pod<'_>) -> impl Iterator<Item = (TopologySpreadConstraint<'
 /// The zones of the NodePools whose taints a pod tolerates, and the requirement of the first of these NodePools. `None` if
 /// one of them is open to every zone.
 fn zones_for<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> Option<(BTreeSet<&'d str>, Node<'d>)> {
-    let pools = context.inventory.pools();
+    let pools = context.inventory.index::<Pools>();
     if !pools.is_known() || pools.has_placeholder() || pools.groups().len() > COMPARISONS {
         return None;
     }

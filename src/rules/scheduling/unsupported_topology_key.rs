@@ -11,6 +11,8 @@ use scheduling::other_nodes::is_meant_for_other_nodes;
 use scheduling::provisionable::is_provisionable;
 use values::placeholder::has_placeholder;
 
+use crate::rules::indexes::Pools;
+
 rule! {
     /// ## What it does
     ///
@@ -101,7 +103,7 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| is_provisionable(*pod)) else { return };
     let is_shown = object.operation() == Operation::Apply && !context.may_be_in_environment(Kind::NODE_POOL);
-    let pools = context.inventory.pools();
+    let pools = context.inventory.index::<Pools>();
     let Some(pool) = pools.first().filter(|_| is_shown && pools.is_known()) else { return };
     if pools.has_placeholder() || is_meant_for_other_nodes(pod) {
         return;
@@ -109,7 +111,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     for node in keys(pod) {
         let Some(key) = node.as_str().filter(|key| !has_placeholder(key)) else { continue };
         let is_known = key == HOSTNAME || !labels::well_known(labels::normalised(key)).is_empty();
-        if is_known || context.anywhere(|inventory| inventory.pools().sets_label(key)) {
+        if is_known || context.anywhere(|inventory| inventory.index::<Pools>().sets_label(key)) {
             continue;
         }
         let message = format!(

@@ -12,6 +12,8 @@ use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
+use crate::rules::indexes::Claims;
+
 rule! {
     /// ## What it does
     ///
@@ -98,7 +100,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             // The claim waits for a volume that somebody creates by hand.
             Some("") => continue,
             Some(name) => context.inventory.find("storage.k8s.io", "StorageClass", name),
-            None => context.inventory.claims().default_class(),
+            None => context.inventory.index::<Claims>().default_class(),
         };
         if class.is_none() && is_in_environment(&claim, context) {
             continue;
@@ -118,7 +120,7 @@ fn is_in_environment(claim: &VolumeClaim<'_>, context: &Context<'_, '_>) -> bool
     context.may_be_in_environment(Kind::STORAGE_CLASS)
         || context.anywhere(|inventory| match claim.class() {
             Some(name) => inventory.find("storage.k8s.io", "StorageClass", name).is_some(),
-            None => inventory.claims().default_class().is_some(),
+            None => inventory.index::<Claims>().default_class().is_some(),
         })
 }
 
@@ -126,7 +128,7 @@ fn is_in_environment(claim: &VolumeClaim<'_>, context: &Context<'_, '_>) -> bool
 fn absent<'d>(claim: &VolumeClaim<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     /// The first minor version of Kubernetes for which EKS marks no class as the default.
     const NO_DEFAULT: u8 = 30;
-    let claims = context.inventory.claims();
+    let claims = context.inventory.index::<Claims>();
     let place = Place::value(claim.class_node());
     let Some(name) = claim.class() else {
         let late = context.settings.kubernetes_minor.is_some_and(|minor| minor >= NO_DEFAULT);
@@ -215,7 +217,7 @@ fn auto_mode<'d>(
         && has_nodes("karpenter.k8s.aws", "EC2NodeClass")
         && !has_nodes("eks.amazonaws.com", "NodeClass");
     let user = match claim.form {
-        ClaimForm::Object => inventory.claims().mount(claim.object).map(|(workload, _)| workload),
+        ClaimForm::Object => inventory.index::<Claims>().mount(claim.object).map(|(workload, _)| workload),
         ClaimForm::Template | ClaimForm::Ephemeral => Some(claim.object),
     };
     let is_on_karpenter = || user.and_then(Pod::of).is_some_and(|pod| selects_karpenter(pod, context));

@@ -11,6 +11,8 @@ use rule::{Fixes, On};
 use values::placeholder::has_placeholder;
 use values::spelling::add_quoted;
 
+use crate::rules::indexes::ZonesOfPools;
+
 rule! {
     /// ## What it does
     ///
@@ -161,11 +163,11 @@ fn zones_of(term: NodeSelectorTerm<'_>) -> Vec<Node<'_>> {
 }
 
 fn unserved<'d>(zones: &[Node<'d>], context: &Context<'_, 'd>) -> Vec<Node<'d>> {
-    let served = context.inventory.served_zones();
+    let served = context.inventory.index::<ZonesOfPools>();
     let is_known = served.is_known() && !context.may_be_in_environment(Kind::NODE_POOL);
     let is_served = |name: &str| {
         context.anywhere(|inventory| {
-            let served = inventory.served_zones();
+            let served = inventory.index::<ZonesOfPools>();
             !served.is_known() || served.serves(name)
         })
     };
@@ -198,7 +200,7 @@ fn unreachable<'d>(
     let message = format!(
         "{what} can be used only in {names}, which {which} serves; pods with such a claim stay Pending, unless other nodes run there"
     );
-    let served = context.inventory.served_zones().named();
+    let served = context.inventory.index::<ZonesOfPools>().named();
     let help = if served.is_empty() {
         format!("let a NodePool serve {names}")
     } else {

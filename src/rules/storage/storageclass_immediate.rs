@@ -7,6 +7,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
 use rule::{Fixes, On};
 
+use crate::rules::indexes::Claims;
+
 rule! {
     /// ## What it does
     ///
@@ -184,7 +186,7 @@ fn name_claims<'d>(
     class: StorageClass<'d>,
     context: &Context<'_, 'd>,
 ) -> Finding<'d> {
-    let claims = context.inventory.claims();
+    let claims = context.inventory.index::<Claims>();
     let (few, total) = claims.on(class, MAX_CLAIMS);
     for (index, claim) in few.iter().enumerate() {
         let mut what = match claim.form {

@@ -1,11 +1,12 @@
 //! Disruption budgets of a NodePool, as far as they can be parsed.
 
 use manifest::tree::Node;
-use objects::location::Place;
-use objects::node_pool::{DisruptionBudget, NodePool};
 use values::cron::{BudgetWindows, Schedule};
 use values::duration::Duration;
 use values::placeholder::has_placeholder;
+
+use crate::location::Place;
+use crate::node_pool::{DisruptionBudget, NodePool};
 
 /// Reasons for disruption that budgets limit (kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go`, 1.0-1.14).
 pub const REASONS: [&str; 3] = ["Drifted", "Underutilized", "Empty"];

@@ -6,10 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use scheduling::pool_index::PoolIndex;
 use scheduling::template::NodeTemplate;
+
+use super::Pools;
 
 /// The first NodePool without taints of each weight.
 #[derive(Debug, Default)]
@@ -20,25 +24,41 @@ pub(crate) struct PoolOrder<'d> {
 
 /// The first NodePool without taints among some NodePools.
 #[derive(Clone, Copy, Debug)]
-pub struct FirstPool<'i, 'd> {
+pub(crate) struct FirstPool<'i, 'd> {
     /// The NodePool.
-    pub pool: NodePool<'d>,
+    pub(crate) pool: NodePool<'d>,
     /// Its weight.
-    pub weight: i64,
+    pub(crate) weight: i64,
     /// The nodes that it launches.
-    pub template: &'i NodeTemplate<'d>,
+    pub(crate) template: &'i NodeTemplate<'d>,
 }
 
 /// Returns the weight of a NodePool, which is 0 by default; `None` if the value is not known, and for a static NodePool, which
 /// launches no nodes for pending pods.
-pub fn weight(pool: NodePool<'_>) -> Option<i64> {
+pub(crate) fn weight(pool: NodePool<'_>) -> Option<i64> {
     let is_static = pool.replicas().is_some_and(|replicas| !replicas.is_null());
     pool.weight().map_or(Some(0), Node::as_int).filter(|_| !is_static)
 }
 
+impl Index for PoolOrder<'static> {
+    type Value<'d> = PoolOrder<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> PoolOrder<'d> {
+        PoolOrder::new(inventory.index::<Pools>())
+    }
+}
+
+/// The NodePool without taints that Karpenter tries first for a pending pod, of a weight or of all.
+pub(crate) fn first_pool<'i, 'd>(
+    inventory: &'i Inventory<'d>,
+    weight: Option<i64>,
+) -> Option<FirstPool<'i, 'd>> {
+    inventory.index::<PoolOrder>().first(inventory.index::<Pools>(), weight)
+}
+
 impl<'d> PoolOrder<'d> {
     /// Finds the first NodePools of an index.
-    pub(crate) fn of(index: &PoolIndex<'d>) -> Self {
+    fn new(index: &PoolIndex<'d>) -> Self {
         let mut first = BTreeMap::<i64, (NodePool<'d>, usize)>::new();
         for (position, group) in index.groups().iter().enumerate() {
             let untainted = group.pools.iter().filter(|_| group.template.taints.is_empty());
@@ -54,11 +74,7 @@ impl<'d> PoolOrder<'d> {
     }
 
     /// The first NodePool with a weight, or of all.
-    pub(crate) fn first<'i>(
-        &self,
-        index: &'i PoolIndex<'d>,
-        weight: Option<i64>,
-    ) -> Option<FirstPool<'i, 'd>> {
+    fn first<'i>(&self, index: &'i PoolIndex<'d>, weight: Option<i64>) -> Option<FirstPool<'i, 'd>> {
         let weight = weight.or_else(|| self.first.keys().next_back().copied())?;
         let (pool, position) = self.first.get(&weight)?;
         Some(FirstPool { pool: *pool, weight, template: &index.groups().get(*position)?.template })

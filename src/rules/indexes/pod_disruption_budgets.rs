@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use manifest::tree::Node;
 use objects::autoscaler::HorizontalPodAutoscaler;
 use objects::object::Object;
@@ -10,9 +12,11 @@ use objects::pod_disruption_budget::PodDisruptionBudget;
 use objects::workload::Workload;
 use scheduling::simulation::{LabelSelector, Labels, labels_of};
 
+use super::Pods;
+
 /// PodDisruptionBudgets with the pods that they select.
 #[derive(Debug)]
-pub struct PodBudgets<'d> {
+pub(crate) struct PodDisruptionBudgets<'d> {
     /// The budgets in the order of the input, each with the indices of its pods.
     budgets: Vec<(PodDisruptionBudget<'d>, Vec<usize>)>,
     /// Indices of budgets by file and position.
@@ -25,16 +29,24 @@ pub struct PodBudgets<'d> {
     autoscaled: BTreeMap<WorkloadName<'d>, Option<LeastReplicas<'d>>>,
 }
 
+impl Index for PodDisruptionBudgets<'static> {
+    type Value<'d> = PodDisruptionBudgets<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> PodDisruptionBudgets<'d> {
+        PodDisruptionBudgets::new(inventory.objects(), inventory.index::<Pods>())
+    }
+}
+
 /// Namespace, kind and name of a workload.
 type WorkloadName<'d> = (&'d str, &'d str, &'d str);
 
 /// Least number of pods of a workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LeastReplicas<'d> {
+pub(crate) struct LeastReplicas<'d> {
     /// The number.
-    pub number: i64,
+    pub(crate) number: i64,
     /// `replicas` of the workload or `minReplicas` of its autoscaler; `None` where the default applies.
-    pub node: Option<Node<'d>>,
+    pub(crate) node: Option<Node<'d>>,
 }
 
 impl<'d> LeastReplicas<'d> {
@@ -46,8 +58,8 @@ impl<'d> LeastReplicas<'d> {
     }
 }
 
-impl<'d> PodBudgets<'d> {
-    pub(crate) fn of(objects: &[Object<'d>], pods: &[Pod<'d>]) -> Self {
+impl<'d> PodDisruptionBudgets<'d> {
+    fn new(objects: &[Object<'d>], pods: &[Pod<'d>]) -> Self {
         let budgets: Vec<_> = objects.iter().copied().filter_map(PodDisruptionBudget::of).collect();
         let index = SelectorIndex::of(&budgets);
         let by_pod: Vec<Vec<usize>> = pods.iter().map(|pod| index.matching(*pod)).collect();
@@ -74,24 +86,24 @@ impl<'d> PodBudgets<'d> {
     }
 
     /// Indices of the pods that a PodDisruptionBudget selects, among the inventory's pods.
-    pub fn pods_of(&self, budget: Object<'d>) -> &[usize] {
+    pub(crate) fn pods_of(&self, budget: Object<'d>) -> &[usize] {
         let index = self.by_place.get(&place(budget));
         index.and_then(|index| self.budgets.get(*index)).map_or(&[], |(_, pods)| pods)
     }
 
     /// The budgets that select a pod, given the index of the pod, in the order of the input.
-    pub fn of_pod(&self, pod: usize) -> impl Iterator<Item = PodDisruptionBudget<'d>> {
+    pub(crate) fn of_pod(&self, pod: usize) -> impl Iterator<Item = PodDisruptionBudget<'d>> {
         let own = self.by_pod.get(pod).into_iter().flatten();
         own.filter_map(|index| self.budgets.get(*index)).map(|(budget, _)| *budget)
     }
 
     /// Whether a budget selects the pods of a workload.
-    pub fn has_budget(&self, workload: Object<'d>) -> bool {
+    pub(crate) fn has_budget(&self, workload: Object<'d>) -> bool {
         self.first_pod.get(&place(workload)).is_some_and(|pod| self.of_pod(*pod).next().is_some())
     }
 
     /// The least number of pods that a workload runs. `None` where the input does not show it.
-    pub fn least_replicas(&self, workload: Object<'d>) -> Option<LeastReplicas<'d>> {
+    pub(crate) fn least_replicas(&self, workload: Object<'d>) -> Option<LeastReplicas<'d>> {
         let name = (workload.namespace(), workload.kind(), workload.name());
         // The API server's default of `replicas` is 1.
         let own = || LeastReplicas::of(Workload::of(workload).replicas(), 1);

@@ -2,18 +2,22 @@
 
 use std::collections::BTreeMap;
 
+use cluster::index::Index;
+use cluster::inventory::Inventory;
 use manifest::tree::{Node, items_of};
 use objects::pod::Pod;
 use scheduling::simulation::{LabelSelector, Labels, labels_of};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
+use super::Pods;
+
 /// Maximum number of pods or values to compare with a selector, so that many pods with selectors take linear time.
 const COMPARISONS: usize = 250;
 
 /// The labels of the pods of a cluster.
 #[derive(Debug)]
-pub struct PodLabels<'d> {
+pub(crate) struct PodLabels<'d> {
     /// The namespaces and labels of the pods.
     pods: Vec<(&'d str, Labels<'d>)>,
     /// The indices of the pods by the keys and values of their labels.
@@ -22,8 +26,16 @@ pub struct PodLabels<'d> {
     has_placeholder: bool,
 }
 
+impl Index for PodLabels<'static> {
+    type Value<'d> = PodLabels<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> PodLabels<'d> {
+        PodLabels::new(inventory.index::<Pods>())
+    }
+}
+
 impl<'d> PodLabels<'d> {
-    pub(crate) fn of(pods: &[Pod<'d>]) -> Self {
+    fn new(pods: &[Pod<'d>]) -> Self {
         let labels = |pod: &Pod<'d>| (pod.object().namespace(), labels_of(pod.metadata().label_map()));
         let mut all = Self {
             pods: pods.iter().map(labels).collect(),
@@ -40,7 +52,7 @@ impl<'d> PodLabels<'d> {
     }
 
     /// Whether a selector may match a pod of a namespace. An object without a namespace may be in any.
-    pub fn may_match(&self, selector: Node<'d>, is_in: impl Fn(&str) -> bool) -> bool {
+    pub(crate) fn may_match(&self, selector: Node<'d>, is_in: impl Fn(&str) -> bool) -> bool {
         let Some(parsed) = LabelSelector::parse(Some(selector)) else { return true };
         let Some(candidates) = self.candidates(selector).filter(|_| !self.has_placeholder) else {
             return true;
@@ -55,12 +67,12 @@ impl<'d> PodLabels<'d> {
     }
 
     /// Whether a pod has a label with a value.
-    pub fn has_label(&self, key: &str, value: &str) -> bool {
+    pub(crate) fn has_label(&self, key: &str, value: &str) -> bool {
         self.by_label.get(key).is_some_and(|values| values.contains_key(value))
     }
 
     /// The value that pods have for a label and that is nearest to another value.
-    pub fn nearest_value(&self, key: &str, value: &str) -> Option<&'d str> {
+    pub(crate) fn nearest_value(&self, key: &str, value: &str) -> Option<&'d str> {
         let values = self.by_label.get(key)?.keys().copied();
         nearest(value, values.filter(|other| *other != value).take(COMPARISONS))
     }
@@ -108,7 +120,7 @@ mod tests {
         let pods = tree(&format!("apiVersion: v1\nkind: List\nitems:\n{pods}"));
         let pods: Vec<Pod<'_>> = Object::all(&pods).into_iter().flat_map(Pod::all).collect();
         let selector = tree("matchLabels: {app: web}\n");
-        PodLabels::of(&pods).may_match(selector.root(), |namespace| namespace == "a")
+        PodLabels::new(&pods).may_match(selector.root(), |namespace| namespace == "a")
     }
 
     #[test]

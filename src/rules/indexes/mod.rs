@@ -1,0 +1,224 @@
+//! Indexes over the objects of a cluster that several rules ask. An index that only one rule asks is in the file of that rule.
+
+pub(crate) mod pod_disruption_budgets;
+pub(crate) mod pod_labels;
+pub(crate) mod pool_order;
+
+use std::collections::BTreeMap;
+
+use cluster::index::Index;
+use cluster::inventory::Inventory;
+use karpenter::kind::Kind;
+use manifest::tree::Node;
+use objects::controller::Controller;
+use objects::feature_gates::FeatureGates;
+use objects::iam_policy::IamAccess;
+use objects::identity::Identity;
+use objects::node_access::NodeAccess;
+use objects::node_agents::NodeAgents;
+use objects::node_class::{Ec2NodeClass, SelectorField};
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use objects::pod::Pod;
+use objects::priority_class::PriorityClass;
+use objects::storage::ClaimIndex;
+use objects::zones::ServedZones;
+use scheduling::pool_index::PoolIndex;
+
+use super::capacity::zone_outside_nodeclass::ZonesOfClasses;
+use super::identity::iam_passrole_mismatch::RolesToPass;
+use pod_disruption_budgets::PodDisruptionBudgets;
+use pool_order::PoolOrder;
+
+/// Functions that compute the largest indexes at the same time. Only the identity of the cluster needs an index of another function,
+/// the controllers.
+pub(super) const LARGE: [fn(&Inventory<'_>); 4] = [
+    |inventory| {
+        inventory.index::<Pools>().has_placeholder();
+        inventory.index::<PoolOrder>();
+    },
+    |inventory| {
+        inventory.index::<PodDisruptionBudgets>();
+    },
+    |inventory| {
+        inventory.index::<ZonesOfClasses>();
+        inventory.index::<Controllers>();
+    },
+    |inventory| {
+        inventory.index::<ClusterIdentity>();
+        inventory.index::<RolesToPass>();
+    },
+];
+
+/// The NodePools as the scheduler sees them, including NodePools of version v1beta1.
+pub(crate) struct Pools;
+
+impl Index for Pools {
+    type Value<'d> = PoolIndex<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> PoolIndex<'d> {
+        const BETA: Kind = Kind::of("karpenter.sh", "v1beta1", "NodePool");
+        let pools = inventory.of(Kind::NODE_POOL).chain(inventory.of(BETA));
+        PoolIndex::of(pools).with_omitted(inventory.omitted_pools())
+    }
+}
+
+/// The EC2NodeClasses by name; `None` for a name that the input repeats, as the input of several clusters does.
+pub(crate) struct NodeClasses<'d>(BTreeMap<&'d str, Option<Ec2NodeClass<'d>>>);
+
+impl Index for NodeClasses<'static> {
+    type Value<'d> = NodeClasses<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> NodeClasses<'d> {
+        let mut classes = BTreeMap::new();
+        for class in inventory.of(Kind::NODE_CLASS).filter_map(Ec2NodeClass::of) {
+            let name = class.object().name();
+            classes.entry(name).and_modify(|first| *first = None).or_insert(Some(class));
+        }
+        NodeClasses(classes)
+    }
+}
+
+impl<'d> NodeClasses<'d> {
+    /// The EC2NodeClass of a NodePool, and the name in the reference.
+    pub(crate) fn of_pool(&self, pool: NodePool<'d>) -> Option<(Ec2NodeClass<'d>, Node<'d>)> {
+        let reference = pool.node_class_ref().filter(|reference| !reference.is_of_auto_mode())?;
+        let name = reference.name()?;
+        Some(((*self.0.get(name.as_str()?)?)?, name))
+    }
+}
+
+/// The pods, and the pod templates of workloads.
+pub(crate) struct Pods;
+
+impl Index for Pods {
+    type Value<'d> = Vec<Pod<'d>>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> Vec<Pod<'d>> {
+        inventory.objects().iter().copied().flat_map(Pod::all).collect()
+    }
+}
+
+/// The PersistentVolumeClaims, including the claim templates of workloads.
+pub(crate) struct Claims;
+
+impl Index for Claims {
+    type Value<'d> = ClaimIndex<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> ClaimIndex<'d> {
+        ClaimIndex::of(inventory.objects())
+    }
+}
+
+/// The Deployments of Karpenter's controller.
+pub(crate) struct Controllers;
+
+impl Index for Controllers {
+    type Value<'d> = Vec<Controller<'d>>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> Vec<Controller<'d>> {
+        inventory.own().iter().copied().filter_map(Controller::of).collect()
+    }
+}
+
+/// The feature gates of the controller.
+pub(crate) struct Gates;
+
+impl Index for Gates {
+    type Value<'d> = FeatureGates<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> FeatureGates<'d> {
+        FeatureGates::of(inventory.objects(), inventory.index::<Controllers>())
+    }
+}
+
+/// Known identity of the cluster.
+pub(crate) struct ClusterIdentity;
+
+impl Index for ClusterIdentity {
+    type Value<'d> = Identity<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> Identity<'d> {
+        Identity::of(inventory.own(), inventory.index::<Controllers>())
+    }
+}
+
+/// The cluster name in the settings of the controller or its chart, and the node of the name; `None` if no object sets the name,
+/// or if two objects set different names.
+pub(crate) fn cluster_name<'d>(inventory: &Inventory<'d>) -> Option<(&'d str, Node<'d>)> {
+    inventory.index::<ClusterIdentity>().name.map(|mark| (mark.text, mark.node))
+}
+
+/// The zones that the NodePools serve.
+pub(crate) struct ZonesOfPools;
+
+impl Index for ZonesOfPools {
+    type Value<'d> = ServedZones<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> ServedZones<'d> {
+        ServedZones::of(inventory.of(Kind::NODE_POOL))
+    }
+}
+
+/// The IAM policies and roles.
+pub(crate) struct Iam;
+
+impl Index for Iam {
+    type Value<'d> = IamAccess<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> IamAccess<'d> {
+        IamAccess::of(inventory.own())
+    }
+}
+
+/// The roles of the nodes, and what gives them access to the cluster.
+pub(crate) struct AccessOfNodes;
+
+impl Index for AccessOfNodes {
+    type Value<'d> = NodeAccess<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> NodeAccess<'d> {
+        NodeAccess::of(inventory.objects())
+    }
+}
+
+/// The network plugins and CSI drivers that run on every node.
+pub(crate) struct Agents;
+
+impl Index for Agents {
+    type Value<'d> = NodeAgents<'d>;
+
+    fn of<'d>(inventory: &Inventory<'d>) -> NodeAgents<'d> {
+        NodeAgents::of(inventory.objects(), inventory.index::<Pods>())
+    }
+}
+
+/// Whether any EC2NodeClass selects capacity reservations.
+pub(crate) struct AnyReservations;
+
+impl Index for AnyReservations {
+    type Value<'d> = bool;
+
+    fn of(inventory: &Inventory<'_>) -> bool {
+        inventory.of(Kind::NODE_CLASS).any(selects_reservations)
+    }
+}
+
+/// Whether an EC2NodeClass selects capacity reservations.
+pub(crate) fn selects_reservations(class: Object<'_>) -> bool {
+    let terms =
+        Ec2NodeClass::of(class).and_then(|class| class.terms(SelectorField::CapacityReservations).node());
+    terms.is_some_and(|terms| !terms.is_empty())
+}
+
+/// Whether a PriorityClass is the default of all pods.
+pub(crate) struct AnyDefaultPriority;
+
+impl Index for AnyDefaultPriority {
+    type Value<'d> = bool;
+
+    fn of(inventory: &Inventory<'_>) -> bool {
+        let is_default = |class| PriorityClass::of(class).is_some_and(PriorityClass::is_global_default);
+        inventory.of(Kind::PRIORITY_CLASS).any(is_default)
+    }
+}
