@@ -22,8 +22,8 @@ pub mod reference;
 pub mod rules;
 pub mod simulate;
 
+use answers::report::Report;
 use cluster::Cluster;
-use engine::report::Report;
 use rule::settings::Settings;
 
 pub use answers;

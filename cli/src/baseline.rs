@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use engine::report::{Report, ReportedFinding};
+use answers::report::{Report, ReportedFinding};
 use render::fingerprint::fingerprints_of;
 use serde::{Deserialize, Serialize};
 

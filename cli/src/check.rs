@@ -2,9 +2,9 @@
 
 use std::io;
 
+use answers::report::Report;
 use cluster::Cluster;
 use engine::check::check_within;
-use engine::report::Report;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::rules::documentation;
 use manifest::parallel;

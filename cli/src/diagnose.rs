@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 
-use engine::report::{Report, Unreadable};
-use engine::story::Story;
+use answers::report::{Report, Unreadable};
+use answers::story::Story;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::symptoms::described;
 use karpwarden::rules::documentation;
@@ -116,7 +116,7 @@ fn require(report: &mut Report, named: &BTreeSet<String>) {
     for unreadable in &mut report.unreadable {
         unreadable.concerns_karpenter |= named.contains(&unreadable.file);
     }
-    let binary: Vec<engine::report::Skipped> = binary;
+    let binary: Vec<answers::report::Skipped> = binary;
     report.unreadable.extend(binary.into_iter().map(|skipped| Unreadable {
         file: skipped.file,
         document: 0,

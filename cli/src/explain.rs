@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use engine::report::{DOCUMENTATION, url};
+use answers::report::{DOCUMENTATION, url};
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::page;
 use karpwarden::reference::symptoms::{page_of_symptom, with_symptoms};

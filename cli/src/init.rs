@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 
-use engine::report::DOCUMENTATION;
+use answers::report::DOCUMENTATION;
 use rule::settings::Target;
 use rule::settings::keys::{self, SettingKey, SettingScope};
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use answers::report::Report;
 use engine::check::fails;
-use engine::report::Report;
 
 use super::arguments::Color;
 use super::options::ReportOptions;

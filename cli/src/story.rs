@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use engine::story::{Lifeline, Story, StoryStep};
+use answers::story::{Lifeline, Story, StoryStep};
 use symptoms::StoryTarget;
 
 use super::arguments::TimelineForm;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::report::Report;
+use answers::report::Report;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use rule::finding::Family;
 use rule::settings::{Exception, Selector};

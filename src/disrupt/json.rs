@@ -6,13 +6,13 @@ use answers::disruption::{
     BrokenBudget, BudgetActivity, CommandAnswer, DisruptionAnswer, LimitedPool, MethodAnswer, NodeDrain,
     NodeObstacle, ReasonBudget, RejectedNode, ReplacementNode,
 };
+use answers::report::{RelatedLocation, ReportedFinding};
 use answers::{DateTime, OrEmpty, PricedType, SCHEMA, VERSION, rounded};
 use disruption::allowance::{BudgetState, PoolBudgets};
 use disruption::calendar::first_change;
 use disruption::command::{Command, Replacement};
 use disruption::drain::DrainEstimate;
 use disruption::judgement::{JudgedMethod, JudgedNode};
-use engine::report::{RelatedLocation, ReportedFinding};
 use manifest::tree::{Node, Tree};
 use manifest::{Document, File};
 use objects::location::Place;

@@ -1,7 +1,7 @@
 //! Catalog of rules for `rules --format json`, the index of the reference and the playground.
 
 use answers::catalog::{CatalogEntry, Enabled};
-use engine::report::url;
+use answers::report::url;
 use rule::Rule;
 
 use crate::rules::REGISTRY;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use answers::catalog::{CatalogEntry, Enabled};
-use engine::report::{Confidence, url};
+use answers::report::{Confidence, url};
 use render::sarif::Described;
 use rule::Fixes;
 use rule::finding::{CaughtBy, Family};

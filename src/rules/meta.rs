@@ -3,7 +3,7 @@
 
 use super::testing::{fixed, report_of_clusters};
 use super::{REGISTRY, SOURCES, documentation};
-use engine::report::Report;
+use answers::report::Report;
 use karpenter::api::served::is_own_group;
 use karpenter::release::Release;
 use karpenter::upgrade_path::UpgradePath;

@@ -6,7 +6,7 @@ use cluster::Cluster;
 use rule::Rule;
 
 use crate::check;
-use engine::report::Report;
+use answers::report::Report;
 use karpenter::release::Release;
 use karpenter::upgrade_path::UpgradePath;
 use manifest::File;

@@ -7,7 +7,7 @@ mod scheduler_config;
 pub mod summary;
 pub mod words;
 
-use engine::report::ReportedFinding;
+use answers::report::ReportedFinding;
 use manifest::{Document, File};
 use scheduling::simulation::{Outcome, Simulation};
 

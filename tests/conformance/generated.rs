@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use engine::report::Report;
+use answers::report::Report;
 use karpenter::api::{FieldSchema, KIND_SCHEMAS, KindSchema, Limit, Schema, SchemaType};
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};

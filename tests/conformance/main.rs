@@ -14,9 +14,9 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use answers::report::Report;
 use cases::{Case, Verdict};
 use cluster::Cluster;
-use engine::report::Report;
 use karpenter::release::Release;
 use karpwarden::check;
 use manifest::File;

@@ -1,7 +1,7 @@
 //! Source excerpts of findings at a terminal.
 
+use answers::report::{RelatedLocation, Report, TextRange};
 use cluster::Cluster;
-use engine::report::{RelatedLocation, Report, TextRange};
 use insta::assert_snapshot;
 use karpwarden::{REGISTRY, check};
 use manifest::File;

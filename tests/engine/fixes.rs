@@ -1,8 +1,8 @@
 //! Safe fixes, applied to texts.
 
+use answers::report::ReportedFinding;
 use cluster::Cluster;
 use engine::apply::{AppliedFixes, apply_fixes};
-use engine::report::ReportedFinding;
 use karpwarden::{REGISTRY, check};
 use manifest::File;
 use manifest::edit::{TextEdit, apply};

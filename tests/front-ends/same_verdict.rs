@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 mod host;
 
+use karpwarden::answers::report::Report;
 use karpwarden::cluster::Cluster;
-use karpwarden::engine::report::Report;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::tree::Node;
 use karpwarden::manifest::{Document, File};

@@ -68,7 +68,7 @@ fn findings(path: &Path, text: &str, settings: &Settings) -> Vec<(String, Severi
         report.unreadable.is_empty()
             && report.skipped.iter().all(|skipped| skipped.reason.contains("no rule"))
     );
-    let named = |finding: &engine::report::ReportedFinding| {
+    let named = |finding: &answers::report::ReportedFinding| {
         let namespace =
             if finding.namespace.is_empty() { String::new() } else { format!("{}/", finding.namespace) };
         format!("{}: {}/{namespace}{}", finding.rule, finding.kind, finding.name)

@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use engine::report::Confidence;
-use engine::report::ReportedFinding;
+use answers::report::Confidence;
+use answers::report::ReportedFinding;
 use karpenter::release::Release;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use manifest::FileKind;

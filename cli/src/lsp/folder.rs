@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use answers::report::Report;
 use cluster::Cluster;
 use cluster::evidence::mentions_karpenter;
 use engine::check::check_within;
-use engine::report::Report;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use language_server::{Checked, CheckedFile, ConfigProblem, OpenDocument, from_path};
 use manifest::limits::Limits;

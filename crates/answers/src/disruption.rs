@@ -1,9 +1,9 @@
 //! What Karpenter may disrupt: the answer of `disruption --format json`.
 
+use crate::report::{RelatedLocation, ReportedFinding};
 use disruption::blocked_by::BlockedBy;
 use disruption::command::Decision;
 use disruption::methods::Method;
-use engine::report::{RelatedLocation, ReportedFinding};
 use serde::Serialize;
 
 use crate::{DateTime, OrEmpty, PricedType};

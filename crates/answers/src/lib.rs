@@ -7,7 +7,10 @@ pub mod catalog;
 pub mod disruption;
 mod or_empty;
 mod place;
+pub mod report;
 pub mod simulation;
+pub mod statistics;
+pub mod story;
 mod time;
 
 use serde::Serialize;
@@ -51,4 +54,31 @@ impl PricedType {
 /// Rounds a price, to drop the noise of sums of binary fractions.
 pub fn rounded(price: f64) -> f64 {
     (price * 1e6).round() / 1e6
+}
+
+/// A number with a comma after each three digits, such as `16,048`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn groups_digits_by_three() {
+        for (number, text) in
+            [(0, "0"), (999, "999"), (1_000, "1,000"), (16_048, "16,048"), (1_234_567, "1,234,567")]
+        {
+            assert_eq!(grouped(number), text);
+        }
+    }
 }

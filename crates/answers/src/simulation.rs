@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::report::ReportedFinding;
+use crate::report::ReportedFinding;
 use scheduling::simulation::ReasonKind;
 use serde::Serialize;
 

@@ -12,8 +12,8 @@ use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 
 use crate::check::check_within;
-use crate::report::{Report, ReportedFinding};
 use crate::tally::Tally;
+use answers::report::{Report, ReportedFinding};
 use cluster::Cluster;
 use rule::registry::Registry;
 use rule::settings::Settings;

@@ -8,7 +8,8 @@ use manifest::source::Source;
 use objects::location::Place;
 use rule::finding::{Finding, Severity};
 
-use crate::report::{DocumentLocation, Report};
+use crate::report::DocumentLocation;
+use answers::report::Report;
 
 /// Adds to a finding what is known about the build of its object. Returns whether the finding is the first one of its kind.
 pub(crate) fn accept(

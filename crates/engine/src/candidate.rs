@@ -9,8 +9,8 @@ use manifest::tree::{Node, Style, Tree};
 use objects::location::{Place, path_of};
 
 use crate::check::Locations;
-use crate::report::{RelatedLocation, ReportedEdit, ReportedFix, TextRange};
 use crate::verify::Offer;
+use answers::report::{RelatedLocation, ReportedEdit, ReportedFix, TextRange};
 use cluster::built::{CheckedObject, Slot};
 
 /// Maximum number of other places that a fix changes and that a finding lists.
@@ -118,7 +118,7 @@ impl<'d> Candidate<'d> {
             let span = if copy.is_copied() { copy.span() } else { place.span() };
             let range = TextRange::of(copy.source(), span);
             let path = path_of(*copy, object.root());
-            Some(RelatedLocation::new(&document, path, range, "has the same anchor: the fix changes it too"))
+            Some(document.related(path, range, "has the same anchor: the fix changes it too"))
         };
         self.copies.iter().filter_map(location).collect()
     }
@@ -223,8 +223,8 @@ pub(crate) fn changes_held_documents(string: Node<'_>, after: Node<'_>, declared
 #[cfg(test)]
 mod tests {
     use crate::check::check;
-    use crate::report::ReportedFinding;
     use crate::testing::{OLD, class, cluster, registry_of, report, with_fix};
+    use answers::report::ReportedFinding;
     use rule::settings::Settings;
 
     fn findings(files: &[(&str, &str)]) -> Vec<ReportedFinding> {

@@ -16,13 +16,14 @@ use crate::collect::{Collector, has_own_objects_only};
 use crate::coverage::{self, NOT_SERVED};
 use crate::pins::Pins;
 use crate::ratchet;
-use crate::report::{DocumentLocation, Names, Report};
+use crate::report::{self, DocumentLocation, Names, reported};
 use crate::selection::Selection;
 use crate::supersession::remove_superseded;
 use crate::surroundings::Surroundings;
 use crate::tally;
 use crate::upgrade;
 use crate::verify::{self, Offer, Offers};
+use answers::report::Report;
 use cluster::Cluster;
 use cluster::built::{BuiltCluster, CheckedObject, Slot};
 use cluster::inventory::Inventory;
@@ -102,7 +103,7 @@ fn check_built(
     for (index, (checked, outcome)) in collected.objects.iter().zip(outcomes).enumerate() {
         let Some(outcome) = outcome else { continue };
         if let Some(refused) = &outcome.refused {
-            report.accept(locations.of(checked), refused, checked.object);
+            report::accept(&mut report, locations.of(checked), refused, checked.object);
         }
         if !checked.is_repeated {
             report.summary.suppressed += outcome.accepted.count;
@@ -127,7 +128,8 @@ fn check_built(
                 continue;
             }
             let place = locations.files.find(&finding.place).unwrap_or_else(|| locations.of(checked));
-            report.add(&finding, checked.object, names, &place, |place| locations.find(place));
+            let find = |place: &_| locations.find(place);
+            report.findings.push(reported(&finding, report.target, checked.object, names, &place, find));
             if let Some(fix) = finding.fix {
                 let finding_index = report.findings.len() - 1;
                 offers.add(Offer { finding: finding_index, object: index, rule: finding.rule.name, fix });

@@ -9,8 +9,8 @@ use objects::object::Object;
 
 use crate::coverage;
 use crate::pins::Pins;
-use crate::report::{Report, Skipped, Unreadable};
 use crate::selection::Selection;
+use answers::report::{Report, Skipped, Unreadable};
 use cluster::Cluster;
 use cluster::built::{BuiltCluster, CheckedObject};
 use cluster::evidence::mentions_karpenter;

@@ -10,7 +10,7 @@ use objects::object::{Form, Object};
 use objects::type_meta::{TypeKey, TypeMeta};
 
 use crate::pins::CheckedVersion;
-use crate::report::{Report, Skipped};
+use answers::report::{Report, Skipped};
 use cluster::folders;
 use rule::finding::Finding;
 use rule::settings::{CONFIG_FILE, is_near_config_file};

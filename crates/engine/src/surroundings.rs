@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::ReportedEnvironments;
+use answers::report::ReportedEnvironments;
 use cluster::Cluster;
 use cluster::built::BuiltCluster;
 use cluster::built::CheckedObject;

@@ -8,7 +8,7 @@ use manifest::source::{Source, Span};
 use rule::settings::Settings;
 
 use crate::check::check;
-use crate::report::{Report, ReportedFinding};
+use answers::report::{Report, ReportedFinding};
 
 pub(crate) use rule::testing::*;
 

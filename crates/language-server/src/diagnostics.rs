@@ -2,7 +2,7 @@
 
 use std::str::FromStr as _;
 
-use engine::report::{RelatedLocation, ReportedFinding, Unreadable};
+use answers::report::{RelatedLocation, ReportedFinding, Unreadable};
 use lsp_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString,
     Range, Uri,

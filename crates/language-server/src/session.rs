@@ -274,7 +274,7 @@ mod tests {
 
     use super::*;
     use crate::workspace::{CheckedFile, ConfigProblem};
-    use engine::report::Report;
+    use answers::report::Report;
 
     /// A workspace that counts its checks. A document with the text `wrong` has an error, as a config file has one.
     #[derive(Default)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use engine::report::Report;
+use answers::report::Report;
 use lsp_types::{Range, Uri};
 use manifest::source::{Source, Span};
 

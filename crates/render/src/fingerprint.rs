@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::report::ReportedFinding;
+use answers::report::ReportedFinding;
 
 /// Key of the fingerprint in SARIF. A change of the algorithm needs a new key.
 pub const NAME: &str = "karpwardenFinding/v1";

@@ -3,7 +3,7 @@
 
 use core::fmt::Write as _;
 
-use engine::report::{Report, ReportedFinding};
+use answers::report::{Report, ReportedFinding};
 use rule::finding::Severity;
 
 /// Renders one workflow command for each finding and for each unreadable document.

@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
-use engine::report::{Report, ReportedFinding, Unreadable};
+use answers::report::{Report, ReportedFinding, Unreadable};
 use rule::finding::Severity;
 
 /// Findings and unreadable documents of one file.

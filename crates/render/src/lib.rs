@@ -1,6 +1,6 @@
 //! Reports rendered for people and programs: human-readable text, SARIF, GitHub annotations, JUnit, and the JSON schemas.
 //!
-//! Every module turns a [`engine::report::Report`] into text. No module runs a rule.
+//! Every module turns a [`answers::report::Report`] into text. No module runs a rule.
 
 pub mod fingerprint;
 pub mod github;

@@ -2,8 +2,8 @@
 
 use core::fmt::Write as _;
 
+use answers::report::{Report, ReportedFinding};
 use cluster::Cluster;
-use engine::report::{Report, ReportedFinding};
 use rule::finding::Severity;
 
 use crate::human::{printable, summary};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use answers::report::{Report, ReportedFinding};
 use cluster::Cluster;
-use engine::report::{Report, ReportedFinding};
 use karpenter::upgrade_path::{Boundary, UpgradePath};
 use manifest::Document;
 use objects::object::{Form, Object};

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
+use answers::report::{Report, ReportedEdit, ReportedFinding, ReportedFix, TextRange, Unreadable, url};
 use cluster::Cluster;
-use engine::report::{Report, ReportedEdit, ReportedFinding, ReportedFix, TextRange, Unreadable, url};
 use manifest::source::Source;
 use rule::Rule;
 use rule::finding::{CaughtBy, Family, Severity};

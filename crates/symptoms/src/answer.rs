@@ -5,10 +5,10 @@ use super::diagnosis::Diagnosis;
 use super::entry::Subject;
 use super::summary;
 use super::symptom::Symptom;
+use answers::report::Confidence;
+use answers::report::{Evidence, Occurrences, RelatedLocation, Report, ReportedFinding, Skipped, TextRange};
 use cluster::Cluster;
 use engine::check::check_within;
-use engine::report::Confidence;
-use engine::report::{Evidence, Occurrences, RelatedLocation, Report, ReportedFinding, Skipped, TextRange};
 use manifest::File;
 use manifest::source::Span;
 use rule::finding::{CaughtBy, Family, Severity};
@@ -159,7 +159,7 @@ impl Answer<'_> {
             position: first.map(|first| self.line(first)).unwrap_or_default(),
             message: diagnosis.message.clone(),
             help: diagnosis.help.clone(),
-            url: engine::report::url(symptom.name),
+            url: answers::report::url(symptom.name),
             related: Vec::new(),
             fix: None,
             confidence: Some(diagnosis.confidence),

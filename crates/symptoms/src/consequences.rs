@@ -2,7 +2,7 @@
 //! evidence of both.
 
 use super::diagnosis::Diagnosis;
-use engine::report::Confidence;
+use answers::report::Confidence;
 
 /// Number of lines that a cause takes over from a consequence.
 const TAKEN_OVER: usize = 2;

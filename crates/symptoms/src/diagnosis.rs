@@ -2,7 +2,7 @@
 
 use super::entry::{At, Subject, Time};
 use super::symptom::Symptom;
-use engine::report::Confidence;
+use answers::report::Confidence;
 use rule::finding::Severity;
 
 /// A quoted line.

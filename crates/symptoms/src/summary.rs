@@ -1,6 +1,6 @@
 //! Summary of the logs of a cluster: what was read, what was not recognised, what was left out.
 
-use engine::report::{LogSummary, SkippedLines, UnrecognisedError};
+use answers::report::{LogSummary, SkippedLines, UnrecognisedError};
 
 use super::cluster::ClusterInput;
 use super::entry::LogLevel;

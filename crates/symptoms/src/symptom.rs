@@ -1,7 +1,7 @@
 //! Symptoms: what can be diagnosed, and how certain a diagnosis is.
 
 use super::vocabulary::message::{Message, When};
-use engine::report::Confidence;
+use answers::report::Confidence;
 use karpenter::release::ReleaseSet;
 use rule::finding::Severity;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use karpwarden::engine::report::DOCUMENTATION;
+use karpwarden::answers::report::DOCUMENTATION;
 use maud::{Markup, html};
 use pulldown_cmark::{
     CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream,

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use karpwarden::REGISTRY;
 use karpwarden::answers::catalog::CatalogEntry;
-use karpwarden::engine::report::DOCUMENTATION;
+use karpwarden::answers::report::DOCUMENTATION;
 use karpwarden::reference::symptoms::pages;
 use karpwarden::reference::symptoms::with_symptoms;
 use karpwarden::rule::Fixes;

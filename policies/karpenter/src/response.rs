@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use karpwarden::engine::report::url;
+use karpwarden::answers::report::url;
 use karpwarden::manifest::json::quote;
 use karpwarden::objects::object::Object;
 use karpwarden::rule::finding::{Finding, Severity};

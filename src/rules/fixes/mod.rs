@@ -4,7 +4,7 @@ mod spelling;
 
 use std::collections::BTreeSet;
 
-use engine::report::{ReportedFinding, ReportedFix};
+use answers::report::{ReportedFinding, ReportedFix};
 use manifest::edit::{TextEdit, apply};
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};

@@ -1,8 +1,8 @@
 //! Fixes: the result parses, the finding is gone, no error is new, and a second run changes nothing.
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use karpwarden::answers::report::{Report, ReportedFinding};
 use karpwarden::engine::apply::apply_fixes;
-use karpwarden::engine::report::{Report, ReportedFinding};
 use karpwarden::manifest::edit::{TextEdit, apply};
 use karpwarden::manifest::source::Span;
 

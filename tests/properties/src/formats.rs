@@ -1,8 +1,8 @@
 //! Rendered reports: each is valid in its format, and no control character of the input reaches a terminal.
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use karpwarden::answers::report::Report;
 use karpwarden::cluster::Cluster;
-use karpwarden::engine::report::Report;
 use render::human::{self, Options};
 use render::{github, junit, markdown, sarif};
 use serde_json::Value;

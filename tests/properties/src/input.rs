@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use karpwarden::answers::report::Report;
 use karpwarden::cluster::Cluster;
 use karpwarden::engine::check::{MAX_FINDINGS, check_within};
-use karpwarden::engine::report::Report;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::rule::settings::Settings;

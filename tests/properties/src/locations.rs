@@ -1,7 +1,7 @@
 //! Locations in a report: each is a place in the text of its file, on character boundaries.
 
+use karpwarden::answers::report::{Report, ReportedFinding, TextRange};
 use karpwarden::cluster::Cluster;
-use karpwarden::engine::report::{Report, ReportedFinding, TextRange};
 use karpwarden::manifest::File;
 use karpwarden::manifest::source::Source;
 

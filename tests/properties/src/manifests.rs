@@ -1,8 +1,8 @@
 //! Manifests: reading, checking and reporting.
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use karpwarden::answers::report::Report;
 use karpwarden::engine::check::check_karpenter_objects;
-use karpwarden::engine::report::Report;
 use karpwarden::manifest::edit::rewrite;
 use karpwarden::manifest::tree::{Node, Style, Tree};
 use karpwarden::manifest::{Document, File};

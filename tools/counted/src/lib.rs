@@ -2,8 +2,8 @@
 //! every run; a time is not.
 
 use karpwarden::REGISTRY;
+use karpwarden::answers::report::Report;
 use karpwarden::cluster::Cluster;
-use karpwarden::engine::report::Report;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::rule::settings::{Selector, Settings};

@@ -46,7 +46,7 @@ pub const KEYWORDS: [&str; 7] =
 
 /// URL of the rule reference.
 pub fn rules() -> &'static str {
-    karpwarden::engine::report::DOCUMENTATION
+    karpwarden::answers::report::DOCUMENTATION
 }
 
 /// URL of the playground, above the documentation.

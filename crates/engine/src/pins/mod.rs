@@ -15,8 +15,8 @@ use karpenter::release::{PinnedRelease, PinnedVersion, Release};
 use manifest::{Document, File};
 use objects::version_pin::pins;
 
-use crate::report::ReportedPin;
 use agreement::{Agreement, FoundPin, PinsOfParts};
+use answers::report::ReportedPin;
 use cluster::Cluster;
 use cluster::folders::folders_of;
 use rule::settings::{Settings, Target};

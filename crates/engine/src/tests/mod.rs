@@ -2,4 +2,5 @@
 
 mod environments;
 mod exceptions;
+mod statistics;
 mod suppressions;

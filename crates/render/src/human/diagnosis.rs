@@ -2,8 +2,9 @@
 //! statistics of the logs.
 
 use annotate_snippets::{Group, Level, Padding};
-use engine::report::{
-    Confidence, Evidence, LogSummary, Occurrences, Report, ReportedFinding, UnrecognisedError, grouped,
+use answers::grouped;
+use answers::report::{
+    Confidence, Evidence, LogSummary, Occurrences, Report, ReportedFinding, UnrecognisedError,
 };
 use karpenter::release::Releases;
 

@@ -1,7 +1,7 @@
 //! Renders one finding with its excerpt, facts and fix.
 
 use annotate_snippets::{Group, Level, Padding};
-use engine::report::ReportedFinding;
+use answers::report::ReportedFinding;
 use karpenter::release::Releases;
 use manifest::source::Span;
 use rule::finding::Severity;

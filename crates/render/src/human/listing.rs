@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use annotate_snippets::{Group, Level, Origin};
-use engine::report::{Report, Skipped, Unreadable};
+use answers::report::{Report, Skipped, Unreadable};
 use manifest::Document;
 use manifest::source::{Source, Span};
 

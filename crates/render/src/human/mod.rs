@@ -16,8 +16,8 @@ use std::io::{self, Write};
 
 use crate::plan::UpgradePlan;
 use annotate_snippets::{Group, Level};
+use answers::report::{Report, ReportedFinding};
 use cluster::Cluster;
-use engine::report::{Report, ReportedFinding};
 use manifest::source::{Source, Span};
 
 pub use printer::Options;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use engine::report::{ReportedEnvironments, ReportedPin};
+use answers::report::{ReportedEnvironments, ReportedPin};
 
 use super::printer::{BOLD, Printer};
 use super::words::printable;

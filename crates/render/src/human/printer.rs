@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Group, Level, Message, Origin, Renderer};
 use anstyle::{AnsiColor, Style};
+use answers::report::{RelatedLocation, ReportedFinding, TextRange};
 use cluster::Cluster;
-use engine::report::{RelatedLocation, ReportedFinding, TextRange};
 use manifest::File;
 use manifest::source::{Source, Span};
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use engine::statistics::RuleCount;
+use answers::statistics::RuleCount;
 use rule::finding::Severity;
 
 use super::printer::{BOLD, Printer};

@@ -1,6 +1,6 @@
 //! Counts, names and the summary as text.
 
-use engine::report::{Report, ReportedFinding, ReportedPin, Summary};
+use answers::report::{Report, ReportedFinding, ReportedPin, Summary};
 use karpenter::upgrade_path::UpgradePath;
 
 /// Object and path of a finding, such as `Deployment/shop/web, spec.template`.

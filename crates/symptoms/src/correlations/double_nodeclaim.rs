@@ -10,7 +10,7 @@ use crate::diagnosis::Diagnosis;
 use crate::history::{Batch, History, Life, Nomination, Record, gap};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
-use engine::report::Confidence;
+use answers::report::Confidence;
 
 /// The correlation.
 pub const CORRELATION: Correlation =

@@ -4,7 +4,8 @@ use crate::diagnosis::{Diagnosis, Quote};
 use crate::entry::{At, Subject, Time};
 use crate::history::{History, Record};
 use crate::symptom::Symptom;
-use engine::report::{Confidence, grouped};
+use answers::grouped;
+use answers::report::Confidence;
 use rule::finding::Severity;
 
 /// Number of quoted lines.

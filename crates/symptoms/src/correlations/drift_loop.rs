@@ -9,7 +9,7 @@ use crate::entry::Time;
 use crate::history::{History, Life, Record};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
-use engine::report::Confidence;
+use answers::report::Confidence;
 
 /// The correlation.
 pub const CORRELATION: Correlation =

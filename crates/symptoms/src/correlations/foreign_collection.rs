@@ -8,7 +8,8 @@ use crate::diagnosis::Diagnosis;
 use crate::history::{Cause, Collected, History, Life, Maker, Record, gap};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
-use engine::report::{Confidence, grouped};
+use answers::grouped;
+use answers::report::Confidence;
 
 /// The correlation.
 pub const CORRELATION: Correlation = Correlation { symptom: &SYMPTOM, find };

@@ -6,7 +6,7 @@ use crate::diagnosis::Diagnosis;
 use crate::history::{History, Life, gap};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
-use engine::report::Confidence;
+use answers::report::Confidence;
 use rule::finding::Severity;
 
 /// The correlation.

@@ -6,7 +6,7 @@ use crate::diagnosis::Diagnosis;
 use crate::history::{History, Labelled, RefusedClaim};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
-use engine::report::Confidence;
+use answers::report::Confidence;
 use karpenter::labels::{self, LabelField};
 use karpenter::release::{ReleaseSet, Releases};
 

@@ -10,7 +10,7 @@ use crate::entry::Time;
 use crate::history::{History, IgnoreReason, Ignored, SkippedPeriod};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
-use engine::report::Confidence;
+use answers::report::Confidence;
 use karpenter::labels;
 
 /// The correlation.

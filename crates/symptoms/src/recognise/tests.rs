@@ -11,7 +11,7 @@ use crate::vocabulary::{
     Blocker, CORRELATED, Detail, Message, MessageId, Text, When, Wording, commits, normal_messages,
 };
 use crate::{Symptom, all};
-use engine::report::Confidence;
+use answers::report::Confidence;
 use karpenter::release::Releases;
 use manifest::limits::Limits;
 

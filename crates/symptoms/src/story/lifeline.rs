@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::story::Lifeline;
+use answers::story::Lifeline;
 
 use super::step::{Step, StepKind};
 use super::{Cast, StoryTeller};

@@ -11,7 +11,7 @@ mod tests;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::story::{Story, StoryStep};
+use answers::story::{Story, StoryStep};
 use foldhash::HashMap;
 use objects::object::Object;
 use smol_str::SmolStr;

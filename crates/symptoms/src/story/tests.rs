@@ -1,6 +1,6 @@
 //! Stories of a node, told from a log, events and objects in any order.
 
-use engine::story::{Story, StoryStep};
+use answers::story::{Story, StoryStep};
 use insta::assert_snapshot;
 use manifest::limits::Limits;
 

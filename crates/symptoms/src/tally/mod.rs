@@ -17,7 +17,7 @@ use super::recognise::{Known, Meaning, Recognised};
 use super::symptom::Symptom;
 use super::time::TimeSpan;
 use super::vocabulary::{self, MessageId, When, commits};
-use engine::report::Confidence;
+use answers::report::Confidence;
 use karpenter::release::{Release, ReleaseSet, Releases};
 use rule::finding::Severity;
 

@@ -4,7 +4,7 @@ use super::message::{Detail, Message, MessagePattern, Text, When, anywhere, cond
 use crate::conditions::TERMINATED;
 use crate::entry::LogLevel;
 use crate::symptom::Symptom;
-use engine::report::Confidence;
+use answers::report::Confidence;
 use karpenter::release::Releases;
 use rule::finding::Severity;
 

@@ -3,7 +3,7 @@
 use super::message::{Detail, Message, Text, When, condition, line};
 use crate::entry::LogLevel;
 use crate::symptom::Symptom;
-use engine::report::Confidence;
+use answers::report::Confidence;
 use karpenter::release::Releases;
 use rule::finding::Severity;
 

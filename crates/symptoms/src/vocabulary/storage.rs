@@ -4,7 +4,7 @@ use super::id::MessageId;
 use super::message::{Detail, Message, Text, When, anywhere, event, line};
 use crate::entry::LogLevel;
 use crate::symptom::Symptom;
-use engine::report::Confidence;
+use answers::report::Confidence;
 use karpenter::release::Releases;
 use rule::finding::Severity;
 

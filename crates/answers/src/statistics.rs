@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use rule::classification::{Family, Severity};
 use serde::Serialize;
 
 use crate::report::{Report, ReportedFinding};
-use rule::classification::{Family, Severity};
 
 /// Number of findings of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -50,35 +50,5 @@ impl Report {
         let mut counts: Vec<RuleCount> = counts.into_values().collect();
         counts.sort_by_key(|count| core::cmp::Reverse(count.findings()));
         self.statistics = Some(counts);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::check::check;
-    use crate::testing::{ARN, REGISTRY};
-    use cluster::Cluster;
-    use manifest::File;
-    use manifest::limits::Limits;
-    use rule::settings::{RuleLevel, Selector, Settings};
-
-    #[test]
-    fn counts_the_findings_of_a_rule_by_severity() {
-        let class =
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec: {instanceProfile: 'arn:a/b'}\n";
-        let file = File::read("a.yaml", [class; 2].join("---\n"), &Limits::DEFAULT);
-        let clusters = [Cluster { name: String::new(), files: vec![file] }];
-        for (level, expected) in
-            [(RuleLevel::Deny, (2, 0, 0)), (RuleLevel::Warn, (0, 2, 0)), (RuleLevel::Info, (0, 0, 2))]
-        {
-            let levels = vec![(Selector::One(ARN.name, ARN.family), level)];
-            let mut report = check(&REGISTRY, &clusters, &Settings { levels, ..Settings::default() });
-            report.count_rules();
-            let counts = report.statistics.unwrap();
-            let count = counts[0];
-            assert_eq!((counts.len(), count.rule, count.fixable), (1, ARN.name, 2), "{level:?}");
-            assert_eq!((count.errors, count.warnings, count.infos), expected, "{level:?}");
-            assert_eq!(count.findings(), 2, "{level:?}");
-        }
     }
 }
