@@ -57,8 +57,9 @@ fmt-check: npm-packages ## Check the formatting of every crate and of the code o
 	cd $(page) && $(NPM) run --silent fmt-check
 
 .PHONY: lint
-lint: ## Lint every crate; a warning is an error
+lint: npm-packages ## Lint every crate and the code of the page; a warning is an error
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	cd $(page) && $(NPM) run --silent lint
 
 # $(call if-installed,COMMAND,HOW TO INSTALL IT,LINE): runs a line if its command is installed.
 if-installed = @if command -v $(1) >/dev/null; then $(3); else printf '%s\n' 'skipped: $(1) is not installed ($(2))'; fi

@@ -43,7 +43,7 @@ function executable() {
  * Opens a page in an empty profile. `close` throws if the page requested another origin, violated its content policy,
  * opened a dialog or logged an error.
  */
-export async function visit({ path = '', offline = false, ...options } = {}) {
+export async function visit({ path = '', ...options } = {}) {
   const server = options.server ?? (await serve(dist));
   const profile = mkdtempSync(join(tmpdir(), 'karpwarden-'));
   const context = await chromium.launchPersistentContext(profile, {

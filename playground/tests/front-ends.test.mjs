@@ -121,7 +121,8 @@ before(async () => {
         if ('progress' in data) return;
         const { resolve, reject } = waiting.get(data.id);
         waiting.delete(data.id);
-        'error' in data ? reject(new Error(data.error)) : resolve(data.result);
+        if ('error' in data) reject(new Error(data.error));
+        else resolve(data.result);
       };
       globalThis.ask[name] = (method, ...args) =>
         new Promise((resolve, reject) => {

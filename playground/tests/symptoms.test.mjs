@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { drop, onPage, pack, paste, root, settled, shared, visit } from './browser.mjs';
+import { drop, onPage, pack, paste, root, settled, shared } from './browser.mjs';
 
 const folder = join(root, 'examples/symptoms');
 const examples = readdirSync(folder).sort();

@@ -347,6 +347,7 @@ export class Editor implements TextEditor {
         highlightActiveLine(),
         highlightSpecialChars({
           specialChars:
+            // oxlint-disable-next-line no-control-regex -- Finds control characters.
             /[\0-\b\v\f\x0e-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffc]/g,
         }),
         history(),
