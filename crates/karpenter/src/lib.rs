@@ -1,6 +1,4 @@
-//! Facts about Karpenter by release: API tables, labels, known values, conventions for names.
-//!
-//! Everything here is `const` data or a pure function. Nothing here knows about rules, findings or front ends.
+#![doc = include_str!("../README.md")]
 
 pub mod api;
 pub mod auto_mode;

@@ -1,8 +1,6 @@
-//! Typed views of Kubernetes objects, IAM policies and values of Karpenter's Helm chart.
+#![doc = include_str!("../README.md")]
 //!
-//! A view is a small copy of a node with one method per field, so that a rule reads `pool.requirements()` and a misspelt
-//! field does not compile. A method returns another view, or the node of the field: its position, and its value, which may
-//! have any type. No field is read in two places.
+//! ## Modules
 //!
 //! | module | views of |
 //! |---|---|

@@ -1,7 +1,4 @@
-//! Small grammars that no published crate reads exactly as Kubernetes and Karpenter do: quantities, durations, cron
-//! schedules, label names, ARNs, placeholders that a template engine fills in later, and the calendar that schedules need.
-//!
-//! Everything here is a pure function on text.
+#![doc = include_str!("../README.md")]
 
 pub mod arn;
 pub mod calendar;

@@ -4,6 +4,8 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use always_assert::never;
+
 use crate::file::Excerpt;
 use crate::source::{Source, Span};
 
@@ -195,7 +197,11 @@ impl Tree {
             derived: false,
             source: 0,
         };
-        self.nodes.get(id as usize).unwrap_or(&NOTHING)
+        let Some(data) = self.nodes.get(id as usize) else {
+            never!("no node {}", id);
+            return &NOTHING;
+        };
+        data
     }
 
     pub(super) fn text(&self, text: Text) -> &str {
