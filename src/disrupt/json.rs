@@ -19,10 +19,14 @@ use objects::location::Place;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
-use super::{Answer, PoolAnswer, rejections_of, words};
+use super::{ClusterDisruption, PoolDisruption, rejections_of, words};
 
 /// The answer as one object.
-pub fn answer(answer: &Answer<'_>, files: &[File], findings: &[ReportedFinding]) -> DisruptionAnswer {
+pub fn answer(
+    answer: &ClusterDisruption<'_>,
+    files: &[File],
+    findings: &[ReportedFinding],
+) -> DisruptionAnswer {
     let documents = documents(files);
     DisruptionAnswer {
         schema: SCHEMA,
@@ -42,7 +46,7 @@ fn until(time: Option<Timestamp>) -> OrEmpty<DateTime> {
     OrEmpty(time.map(DateTime::from))
 }
 
-fn pool(answer: &Answer<'_>, pool: &PoolAnswer<'_>) -> LimitedPool {
+fn pool(answer: &ClusterDisruption<'_>, pool: &PoolDisruption<'_>) -> LimitedPool {
     LimitedPool {
         name: pool.name.to_owned(),
         nodes: pool.nodes,
@@ -50,7 +54,7 @@ fn pool(answer: &Answer<'_>, pool: &PoolAnswer<'_>) -> LimitedPool {
     }
 }
 
-fn budget(answer: &Answer<'_>, pool: &PoolAnswer<'_>, reason: &'static str) -> ReasonBudget {
+fn budget(answer: &ClusterDisruption<'_>, pool: &PoolDisruption<'_>, reason: &'static str) -> ReasonBudget {
     let budgets = match &pool.budgets {
         Ok(budgets) => budgets,
         Err(error) => {
@@ -84,7 +88,7 @@ fn active(budgets: &PoolBudgets<'_>, at: Timestamp) -> Vec<BudgetActivity> {
     states.collect()
 }
 
-fn node(answer: &Answer<'_>, node: &JudgedNode<'_>, documents: &Documents) -> NodeObstacle {
+fn node(answer: &ClusterDisruption<'_>, node: &JudgedNode<'_>, documents: &Documents) -> NodeObstacle {
     let obstacle = answer.obstacle(node);
     let related = obstacle.places.iter().map(|place| related(place, &obstacle.message, documents)).collect();
     NodeObstacle {

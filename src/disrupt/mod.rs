@@ -14,7 +14,7 @@ use disruption::cluster::ClusterState;
 use disruption::drain::{DrainEstimate, estimate};
 use disruption::judgement::{JudgedMethod, JudgedNode, Judgement, judge};
 use disruption::methods::Method;
-use disruption::options::Options;
+use disruption::settings::DisruptionSettings;
 use karpenter::release::Release;
 use manifest::tree::Node;
 use objects::controller::Controller;
@@ -51,9 +51,9 @@ pub struct Question {
     pub alone: Option<String>,
 }
 
-/// NodePool of an answer.
+/// Disruption in a NodePool.
 #[derive(Clone, Debug)]
-pub struct PoolAnswer<'d> {
+pub struct PoolDisruption<'d> {
     /// The name.
     pub name: &'d str,
     /// The object.
@@ -79,9 +79,9 @@ pub struct SharedWeek {
     pub intervals: Vec<CalendarInterval>,
 }
 
-/// Answer about a cluster.
+/// Disruption in a cluster: budgets, nodes, methods and drains.
 #[derive(Clone, Debug)]
-pub struct Answer<'d> {
+pub struct ClusterDisruption<'d> {
     /// The time.
     pub at: Timestamp,
     /// The release.
@@ -89,7 +89,7 @@ pub struct Answer<'d> {
     /// The nodes, and the commands of each method.
     pub judgement: Judgement<'d>,
     /// The NodePools, by name.
-    pub pools: Vec<PoolAnswer<'d>>,
+    pub pools: Vec<PoolDisruption<'d>>,
     /// The estimated termination of each node, by name.
     pub drains: Vec<(&'d str, DrainEstimate<'d>)>,
     /// The first method that disrupts a node, by the name of the node.
@@ -99,11 +99,15 @@ pub struct Answer<'d> {
 }
 
 /// Judges the cluster that objects describe.
-pub fn answer<'d>(question: &Question, settings: SimulationSettings, objects: &[Object<'d>]) -> Answer<'d> {
-    let options = options(question, settings, objects);
-    let release = options.release();
-    let judgement = judge(objects, &options, None);
-    let cluster = ClusterState::of(objects, &options);
+pub fn answer<'d>(
+    question: &Question,
+    settings: SimulationSettings,
+    objects: &[Object<'d>],
+) -> ClusterDisruption<'d> {
+    let settings = disruption_settings(question, settings, objects);
+    let release = settings.release();
+    let judgement = judge(objects, &settings, None);
+    let cluster = ClusterState::of(objects, &settings);
     let drains = estimate(&cluster, objects, question.at, release);
     let pools = judgement.pools.iter().filter_map(|pool| {
         let (name, view) = cluster.pools.get_key_value(pool.name.as_str())?;
@@ -117,21 +121,21 @@ pub fn answer<'d>(question: &Question, settings: SimulationSettings, objects: &[
         let is_assumed = counted.is_none() && !shows_nodes;
         let pace = pace(*view, &judgement.nodes, &drains).filter(|_| !is_assumed);
         let budgets = PoolBudgets::of(*view, release);
-        Some(PoolAnswer { name, pool: *view, budgets, nodes, unavailable, is_assumed, pace })
+        Some(PoolDisruption { name, pool: *view, budgets, nodes, unavailable, is_assumed, pace })
     });
     let pools = pools.collect();
     let (disrupted, rejections) = (disrupted(&judgement), rejections(&judgement));
-    Answer { at: question.at, release, judgement, pools, drains, disrupted, rejections }
+    ClusterDisruption { at: question.at, release, judgement, pools, drains, disrupted, rejections }
 }
 
-impl<'d> Answer<'d> {
+impl<'d> ClusterDisruption<'d> {
     /// The reasons that budgets limit.
     pub fn reasons(&self) -> Vec<&'static str> {
         reasons_in(self.release)
     }
 
     /// The weeks of a NodePool, with the reasons that share them. Empty if the client refuses the NodePool.
-    pub fn weeks(&self, pool: &PoolAnswer<'_>) -> Vec<SharedWeek> {
+    pub fn weeks(&self, pool: &PoolDisruption<'_>) -> Vec<SharedWeek> {
         let mut weeks: Vec<SharedWeek> = Vec::new();
         for reason in self.reasons() {
             let intervals = pool.week(self.at, reason);
@@ -168,7 +172,7 @@ impl<'d> Answer<'d> {
     }
 }
 
-impl PoolAnswer<'_> {
+impl PoolDisruption<'_> {
     /// The allowed numbers for a reason in the week after a time. Empty if the client refuses the NodePool.
     pub fn week(&self, at: Timestamp, reason: &str) -> Vec<CalendarInterval> {
         let Ok(budgets) = &self.budgets else { return Vec::new() };
@@ -215,12 +219,16 @@ fn rejections_of(method: &JudgedMethod) -> impl Iterator<Item = (&str, &str)> {
     all.filter_map(|event| Some((event.on.strip_prefix("Node/")?, event.message.as_str())))
 }
 
-fn options(question: &Question, settings: SimulationSettings, objects: &[Object<'_>]) -> Options {
-    let mut options = Options::new(settings.release, question.at);
-    options.settings = SimulationSettings {
-        whole_state: options.settings.whole_state,
-        reservation_fallback: options.settings.reservation_fallback,
-        ..settings
+fn disruption_settings(
+    question: &Question,
+    simulation: SimulationSettings,
+    objects: &[Object<'_>],
+) -> DisruptionSettings {
+    let mut settings = DisruptionSettings::new(simulation.release, question.at);
+    settings.simulation = SimulationSettings {
+        whole_state: settings.simulation.whole_state,
+        reservation_fallback: settings.simulation.reservation_fallback,
+        ..simulation
     };
     let controllers: Vec<Controller<'_>> =
         objects.iter().filter_map(|object| Controller::of(*object)).collect();
@@ -229,11 +237,11 @@ fn options(question: &Question, settings: SimulationSettings, objects: &[Object<
         (name == SPOT_TO_SPOT).then(|| on == "true")
     });
     let shown = FeatureGates::of(objects, &controllers).get(SPOT_TO_SPOT);
-    options.spot_to_spot = gate.or(shown).unwrap_or_default();
-    options.nominated = question.nominated.iter().map(|name| (name.clone(), question.at)).collect();
-    options.alone = question.alone.iter().cloned().collect();
-    options.marked_for_deletion.clone_from(&question.marked_for_deletion);
-    options
+    settings.spot_to_spot = gate.or(shown).unwrap_or_default();
+    settings.nominated = question.nominated.iter().map(|name| (name.clone(), question.at)).collect();
+    settings.alone = question.alone.iter().cloned().collect();
+    settings.marked_for_deletion.clone_from(&question.marked_for_deletion);
+    settings
 }
 
 /// The pace of a NodePool: its nodes in parallel, each for the longest drain that has a limit. Where no node shows a drain,

@@ -7,7 +7,7 @@ use disruption::methods::{Method, Unfit};
 use objects::location::Place;
 use values::timestamp::Timestamp;
 
-use super::{Answer, words};
+use super::{ClusterDisruption, words};
 
 /// The first thing that keeps a node from being disrupted; every field is empty without one.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ impl Obstacle<'_> {
     }
 }
 
-impl<'d> Answer<'d> {
+impl<'d> ClusterDisruption<'d> {
     /// The first thing that keeps a node from being disrupted, in Karpenter's order: what blocks every method, what each
     /// method requires, the budget, and last what the search for a replacement finds.
     pub fn obstacle(&self, node: &JudgedNode<'d>) -> Obstacle<'d> {

@@ -7,14 +7,14 @@ use manifest::tree::items_of;
 use objects::node_claim::NodeClaim;
 use values::timestamp::Timestamp;
 
-use super::Answer;
+use super::ClusterDisruption;
 use super::words::{self, Clock};
 
 /// The number of nodes to name in a verdict.
 const NAMED: usize = 5;
 
 /// The commands of the method that acts.
-pub fn verdict(answer: &Answer<'_>) -> String {
+pub fn verdict(answer: &ClusterDisruption<'_>) -> String {
     let Some(acts) = answer.judgement.acts else {
         let is_empty = answer.judgement.nodes.is_empty();
         return if is_empty { "the input has no nodes" } else { "no node is disrupted" }.to_owned();
@@ -40,7 +40,7 @@ fn first_names(names: &[String]) -> String {
 }
 
 /// The method that disrupts a node, or the first obstacle.
-pub fn state(answer: &Answer<'_>, node: &JudgedNode<'_>) -> String {
+pub fn state(answer: &ClusterDisruption<'_>, node: &JudgedNode<'_>) -> String {
     let name = node.node.name();
     if let Some(method) = answer.disrupted_by(name) {
         let acts = answer.judgement.acts == Some(method);
@@ -73,7 +73,7 @@ pub fn conditions(node: &JudgedNode<'_>, clock: Clock<'_>) -> Vec<String> {
 }
 
 /// The decision of each method about a node.
-pub fn decisions(answer: &Answer<'_>, node: &JudgedNode<'_>) -> Vec<(Method, String)> {
+pub fn decisions(answer: &ClusterDisruption<'_>, node: &JudgedNode<'_>) -> Vec<(Method, String)> {
     let name = node.node.name();
     let texts = answer.judgement.methods.iter().map(|judged| {
         let unfit = node.methods.iter().find(|(method, _)| *method == judged.method);

@@ -20,7 +20,7 @@ use values::quantity::Quantity;
 
 use crate::rules::indexes::{Pods, Pools};
 use crate::rules::labels::pod_no_matching_pool::{is_certain, is_probable};
-use crate::simulate::Options;
+use crate::simulate::DeducedSettings;
 
 /// The room on the nodes of a cluster, as it is with the controller's settings in the input.
 pub(crate) fn of(inventory: &Inventory<'_>, context: &Context<'_, '_>) -> Arc<NodeRoom> {
@@ -43,7 +43,7 @@ impl Index for NodeRooms {
 impl NodeRooms {
     fn of(&self, release: Release, inventory: &Inventory<'_>) -> Arc<NodeRoom> {
         let find = || {
-            let settings = Options::for_rules(release, inventory.objects());
+            let settings = DeducedSettings::for_rules(release, inventory.objects());
             Arc::new(NodeRoom::of(inventory.objects(), inventory.index::<Pods>(), &settings))
         };
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! Simulations as front ends run them: settings from the input, totals, and the result as JSON.
 
+mod deduced_settings;
 pub mod json;
-mod options;
 mod prices;
 mod scheduler_config;
 pub mod summary;
@@ -9,15 +9,15 @@ pub mod words;
 
 use answers::report::ReportedFinding;
 use manifest::{Document, File};
-use scheduling::simulation::{Outcome, Simulation};
+use scheduling::simulation::{Simulation, SimulationResult};
 
-pub use options::{Choices, Options, PriceFile};
+pub use deduced_settings::{Choices, DeducedSettings, PriceFile};
 
 /// Result of a simulation, as the renderers show it.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'s, 'd> {
     /// The result.
-    pub outcome: &'s Outcome<'d>,
+    pub outcome: &'s SimulationResult<'d>,
     /// The simulation.
     pub simulation: &'s Simulation,
     /// Assumptions about things that the input does not show.

@@ -1,6 +1,6 @@
 //! Totals of a simulation.
 
-use scheduling::simulation::{Outcome, Placement};
+use scheduling::simulation::{Placement, SimulationResult};
 
 /// Numbers of pods and nodes, and the price of the new nodes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct Summary {
 }
 
 /// The totals of a result.
-pub fn of(outcome: &Outcome<'_>) -> Summary {
+pub fn of(outcome: &SimulationResult<'_>) -> Summary {
     let mut summary =
         Summary { pods: outcome.pods.len(), claims: outcome.claims.len(), ..Summary::default() };
     for pod in &outcome.pods {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use disruption::judgement::JudgedNode;
-use karpwarden::disrupt::{Answer, story, words};
+use karpwarden::disrupt::{ClusterDisruption, story, words};
 use render::human::printable;
 
 use super::clock::Clock;
@@ -33,7 +33,7 @@ pub(super) fn write(
     write_assumptions(out, shown, painter)
 }
 
-fn write_nodes(out: &mut dyn Write, answer: &Answer<'_>, painter: Painter) -> io::Result<()> {
+fn write_nodes(out: &mut dyn Write, answer: &ClusterDisruption<'_>, painter: Painter) -> io::Result<()> {
     if answer.judgement.nodes.is_empty() {
         return Ok(());
     }
@@ -59,14 +59,14 @@ fn write_nodes(out: &mut dyn Write, answer: &Answer<'_>, painter: Painter) -> io
 }
 
 /// The cells of a node.
-fn row(answer: &Answer<'_>, node: &JudgedNode<'_>) -> [String; 4] {
+fn row(answer: &ClusterDisruption<'_>, node: &JudgedNode<'_>) -> [String; 4] {
     let name = node.node.name();
     let drain = answer.drain(name).map(words::longest).unwrap_or_default();
     [printable(name), printable(node.node.pool()), drain, printable(&story::state(answer, node))]
 }
 
 /// Says that the search for cheaper nodes has a bound.
-fn write_bound(out: &mut dyn Write, answer: &Answer<'_>) -> io::Result<()> {
+fn write_bound(out: &mut dyn Write, answer: &ClusterDisruption<'_>) -> io::Result<()> {
     let unevaluated = answer.judgement.methods.iter().map(|method| method.unevaluated).max();
     match unevaluated.filter(|count| *count > 0) {
         Some(count) => writeln!(

@@ -17,8 +17,8 @@ use disruption::cluster::ClusterPod;
 use disruption::judgement::JudgedNode;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use karpwarden::disrupt::{Answer, Question, answer, json};
-use karpwarden::simulate::{Choices, Options, skipped};
+use karpwarden::disrupt::{ClusterDisruption, Question, answer, json};
+use karpwarden::simulate::{Choices, DeducedSettings, skipped};
 use objects::object::Object;
 use values::timestamp::Timestamp;
 
@@ -79,7 +79,7 @@ pub(crate) fn run(disruption: Disruption, color: Color) -> io::Result<Status> {
 
 /// The answer, with the facts that the renderers add.
 struct Shown<'s, 'd> {
-    answer: &'s Answer<'d>,
+    answer: &'s ClusterDisruption<'d>,
     assumptions: &'s [String],
     /// The number of documents that were not read.
     skipped: usize,
@@ -95,7 +95,7 @@ fn read_and_judge(options: &DisruptionOptions, color: Color) -> io::Result<Statu
     let built = BuiltObjects::of(files);
     let objects = built.objects(files);
     let choices = with_prices(options.choices.clone(), options.prices.as_deref());
-    let simulated = choices.and_then(|choices| Options::new(&choices, settings, files, &objects));
+    let simulated = choices.and_then(|choices| DeducedSettings::new(&choices, settings, files, &objects));
     let simulated = match simulated {
         Ok(simulated) => simulated.with_overlays(&built.left_out()),
         Err(message) => {
@@ -166,7 +166,10 @@ fn node_of(pod: &str, objects: &[Object<'_>]) -> Option<String> {
 type NodeAndPod<'a, 'd> = (&'a JudgedNode<'d>, Option<ClusterPod<'d>>);
 
 /// The node of a subject. The error is a message.
-fn story_of<'a, 'd>(subject: &Subject, answer: &'a Answer<'d>) -> Result<NodeAndPod<'a, 'd>, String> {
+fn story_of<'a, 'd>(
+    subject: &Subject,
+    answer: &'a ClusterDisruption<'d>,
+) -> Result<NodeAndPod<'a, 'd>, String> {
     match subject {
         Subject::Node(name) => {
             let node = answer.node(name);

@@ -6,7 +6,7 @@ use disruption::cluster::{ClusterPod, Protection};
 use disruption::drain::expires_at;
 use disruption::judgement::JudgedNode;
 use karpenter::labels::DO_NOT_DISRUPT;
-use karpwarden::disrupt::{Answer, story, words};
+use karpwarden::disrupt::{ClusterDisruption, story, words};
 use manifest::tree::Node;
 use objects::location::Place;
 use render::human::printable;
@@ -17,7 +17,7 @@ use super::painter::{BAD, BOLD, GOOD, Painter};
 /// Writes the story of a node.
 pub(super) fn write(
     out: &mut dyn Write,
-    answer: &Answer<'_>,
+    answer: &ClusterDisruption<'_>,
     node: &JudgedNode<'_>,
     clock: &Clock,
     color: bool,
@@ -54,7 +54,7 @@ fn write_conditions(out: &mut dyn Write, node: &JudgedNode<'_>, clock: &Clock) -
 
 fn write_obstacle(
     out: &mut dyn Write,
-    answer: &Answer<'_>,
+    answer: &ClusterDisruption<'_>,
     node: &JudgedNode<'_>,
     clock: &Clock,
     painter: Painter,
@@ -87,7 +87,11 @@ fn write_place(out: &mut dyn Write, place: &Place<'_>) -> io::Result<()> {
 }
 
 /// The decision of each method about the node.
-fn write_methods(out: &mut dyn Write, answer: &Answer<'_>, node: &JudgedNode<'_>) -> io::Result<()> {
+fn write_methods(
+    out: &mut dyn Write,
+    answer: &ClusterDisruption<'_>,
+    node: &JudgedNode<'_>,
+) -> io::Result<()> {
     writeln!(out)?;
     for (method, text) in story::decisions(answer, node) {
         writeln!(out, "  {:<24} {}", method.name(), printable(&text))?;
@@ -104,7 +108,7 @@ fn write_alone(out: &mut dyn Write, node: &JudgedNode<'_>) -> io::Result<()> {
 
 fn write_drain(
     out: &mut dyn Write,
-    answer: &Answer<'_>,
+    answer: &ClusterDisruption<'_>,
     name: &str,
     clock: &Clock,
     painter: Painter,
@@ -122,7 +126,7 @@ fn write_drain(
 /// Writes the protection of a pod.
 pub(super) fn write_pod(
     out: &mut dyn Write,
-    answer: &Answer<'_>,
+    answer: &ClusterDisruption<'_>,
     pod: &ClusterPod<'_>,
     clock: &Clock,
 ) -> io::Result<()> {

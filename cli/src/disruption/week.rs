@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use disruption::allowance::{Allowance, PoolBudgets};
 use disruption::calendar::{Calendar, CalendarInterval, WEEK};
-use karpwarden::disrupt::{Answer, PoolAnswer, SharedWeek, words};
+use karpwarden::disrupt::{ClusterDisruption, PoolDisruption, SharedWeek, words};
 use render::human::printable;
 
 use super::clock::Clock;
@@ -17,7 +17,7 @@ const LISTED: usize = 6;
 /// Writes the calendars.
 pub(super) fn write(
     out: &mut dyn Write,
-    answer: &Answer<'_>,
+    answer: &ClusterDisruption<'_>,
     clock: &Clock,
     painter: Painter,
 ) -> io::Result<()> {
@@ -39,7 +39,7 @@ fn refused(error: &str) -> String {
     format!("Karpenter cannot read this NodePool and disrupts nothing: {}", printable(error))
 }
 
-fn nodes(pool: &PoolAnswer<'_>) -> String {
+fn nodes(pool: &PoolDisruption<'_>) -> String {
     let unit = if pool.nodes == 1 { "node" } else { "nodes" };
     let assumed =
         if pool.is_assumed { format!(" assumed (--node-count {}=N)", pool.name) } else { String::new() };
@@ -52,8 +52,8 @@ fn nodes(pool: &PoolAnswer<'_>) -> String {
 
 fn write_pool(
     out: &mut dyn Write,
-    answer: &Answer<'_>,
-    pool: &PoolAnswer<'_>,
+    answer: &ClusterDisruption<'_>,
+    pool: &PoolDisruption<'_>,
     budgets: &PoolBudgets<'_>,
     clock: &Clock,
     painter: Painter,
@@ -83,7 +83,7 @@ fn write_pool(
     Ok(())
 }
 
-fn now_text(pool: &PoolAnswer<'_>, now: &Allowance) -> String {
+fn now_text(pool: &PoolDisruption<'_>, now: &Allowance) -> String {
     let left = pool.left(now.allowed);
     match () {
         () if now.is_unlimited() => "no limit now".to_owned(),

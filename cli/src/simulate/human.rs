@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use objects::location::Place;
 use render::human;
-use scheduling::simulation::{Outcome, Placement, PoolReason, SimulatedClaim, SimulatedPod};
+use scheduling::simulation::{Placement, PoolReason, SimulatedClaim, SimulatedPod, SimulationResult};
 use values::quantity::Quantity;
 
 use karpwarden::simulate::Shown;
@@ -55,7 +55,7 @@ pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>, color: bool) -> 
 fn write_claim(
     out: &mut dyn Write,
     painter: Painter,
-    outcome: &Outcome<'_>,
+    outcome: &SimulationResult<'_>,
     number: usize,
     claim: &SimulatedClaim<'_>,
 ) -> io::Result<()> {
@@ -115,7 +115,7 @@ fn grouped(pods: &[&SimulatedPod<'_>]) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
-fn write_existing(out: &mut dyn Write, painter: Painter, outcome: &Outcome<'_>) -> io::Result<()> {
+fn write_existing(out: &mut dyn Write, painter: Painter, outcome: &SimulationResult<'_>) -> io::Result<()> {
     let mut nodes: BTreeMap<&str, Vec<&SimulatedPod<'_>>> = BTreeMap::new();
     for pod in &outcome.pods {
         if let Placement::Existing(node) = &pod.placement {

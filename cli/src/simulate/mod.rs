@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use cluster::built_objects::BuiltObjects;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use karpwarden::simulate::{Choices, Options, PriceFile, Shown, json, skipped, summary};
+use karpwarden::simulate::{Choices, DeducedSettings, PriceFile, Shown, json, skipped, summary};
 use scheduling::simulation::Simulation;
 
 use super::arguments::Color;
@@ -55,7 +55,7 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> io::Result<Stat
     let built = BuiltObjects::of(files);
     let objects = built.objects(files);
     let choices = with_prices(options.choices.clone(), options.prices.as_deref());
-    let simulated = choices.and_then(|choices| Options::new(&choices, &settings, files, &objects));
+    let simulated = choices.and_then(|choices| DeducedSettings::new(&choices, &settings, files, &objects));
     let simulated = match simulated {
         Ok(simulated) => simulated.with_overlays(&built.left_out()),
         Err(message) => {

@@ -18,7 +18,7 @@ use karpenter::labels::DO_NOT_DISRUPT;
 
 /// Reason for which a node is no candidate of any method.
 #[derive(Clone, Debug)]
-pub enum Blocker<'d> {
+pub enum NodeBlocker<'d> {
     /// A command in progress disrupts the node.
     InProgress,
     /// The node has no NodeClaim.
@@ -47,7 +47,7 @@ pub enum Blocker<'d> {
     SeveralPodBudgets(ClusterPod<'d>, Vec<Object<'d>>),
 }
 
-impl<'d> Blocker<'d> {
+impl<'d> NodeBlocker<'d> {
     /// The kind of obstacle.
     pub const fn kind(&self) -> BlockedBy {
         match self {

@@ -9,7 +9,7 @@ use objects::node_pool::NodePool;
 use scheduling::simulation::KnownPool;
 
 use crate::behaviour::Behaviour;
-use crate::blocker::Blocker;
+use crate::blocker::NodeBlocker;
 use crate::cluster::{ClusterPod, INSTANCE_TYPE, Protection, StateNode, ZONE};
 use crate::engine::Engine;
 use crate::event::Recorder;
@@ -99,8 +99,8 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         node: &'e StateNode<'o>,
         class: DisruptionClass,
         recorder: &mut Recorder,
-    ) -> Result<Candidate<'e, 's, 'o>, Box<Blocker<'o>>> {
-        let release = self.options.release();
+    ) -> Result<Candidate<'e, 's, 'o>, Box<NodeBlocker<'o>>> {
+        let release = self.settings.release();
         let blocker =
             self.blocker_of_node(node).or_else(|| self.blocker_of_pods(node, class, recorder)).map(Box::new);
         if let Some(blocker) = blocker {
@@ -110,7 +110,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             return Err(blocker);
         }
         let pools = self.rounds.pool(node.pool()).zip(self.state.pools.get(node.pool()));
-        let Some((pool, view)) = pools else { return Err(Box::new(Blocker::InProgress)) };
+        let Some((pool, view)) = pools else { return Err(Box::new(NodeBlocker::InProgress)) };
         let reschedulable: Vec<_> = node.pods.iter().copied().filter(|pod| pod.is_reschedulable()).collect();
         let evictions: f64 = node.pods.iter().map(|pod| pod.eviction_cost()).sum();
         let positive = reschedulable.iter().map(|pod| pod.eviction_cost().max(0.0));
@@ -118,7 +118,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             node,
             pool,
             view: *view,
-            disruption_cost: evictions * node.lifetime_left(self.options.now),
+            disruption_cost: evictions * node.lifetime_left(self.settings.now),
             price: price(node, pool),
             reschedule_cost: positive.fold(1.0, |sum, cost| sum + cost),
             reschedulable,
@@ -126,22 +126,22 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     }
 
     /// The first reason that has nothing to do with pods.
-    fn blocker_of_node(&self, node: &StateNode<'o>) -> Option<Blocker<'o>> {
-        let release = self.options.release();
-        let in_queue = node.is_in_queue.then_some(Blocker::InProgress);
+    fn blocker_of_node(&self, node: &StateNode<'o>) -> Option<NodeBlocker<'o>> {
+        let release = self.settings.release();
+        let in_queue = node.is_in_queue.then_some(NodeBlocker::InProgress);
         let queue_first = Behaviour::QUEUE_FIRST.holds_in(release);
         let first = in_queue.clone().filter(|_| queue_first);
         first.or_else(|| blocker_of_state(node, release)).or(in_queue).or_else(|| self.blocker_of_pool(node))
     }
 
-    fn blocker_of_pool(&self, node: &StateNode<'o>) -> Option<Blocker<'o>> {
+    fn blocker_of_pool(&self, node: &StateNode<'o>) -> Option<NodeBlocker<'o>> {
         let object = node.node?;
         let Some(pool) = self.rounds.pool(node.pool()).filter(|pool| pool.has_types()) else {
-            return Some(Blocker::NoPool(object, node.pool()));
+            return Some(NodeBlocker::NoPool(object, node.pool()));
         };
         let name = node.label(INSTANCE_TYPE).unwrap_or_default();
-        let is_unknown = !Behaviour::OWN_CHECKS.holds_in(self.options.release()) && !pool.has_type(name);
-        is_unknown.then_some(Blocker::NoInstanceType(object, name))
+        let is_unknown = !Behaviour::OWN_CHECKS.holds_in(self.settings.release()) && !pool.has_type(name);
+        is_unknown.then_some(NodeBlocker::NoInstanceType(object, name))
     }
 
     /// The first reason that has to do with pods: every annotation comes before every budget.
@@ -150,23 +150,23 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         node: &StateNode<'o>,
         class: DisruptionClass,
         recorder: &mut Recorder,
-    ) -> Option<Blocker<'o>> {
-        let (now, release) = (self.options.now, self.options.release());
+    ) -> Option<NodeBlocker<'o>> {
+        let (now, release) = (self.settings.now, self.settings.release());
         let grace = node.claim_spec().and_then(NodeClaimSpec::termination_grace_period);
         let forgives = class == DisruptionClass::Eventual && grace.is_some_and(|grace| !grace.is_null());
         let protected = node.pods.iter().filter(|pod| pod.is_active()).find_map(|pod| {
             let protection = pod.protection(now, release);
             recorder.protection(*pod, &protection);
             let end = if let Protection::Until(end) = protection { Some(end) } else { None };
-            protection.is_active().then_some(Blocker::PodDoNotDisrupt(*pod, end))
+            protection.is_active().then_some(NodeBlocker::PodDoNotDisrupt(*pod, end))
         });
         let blocker = protected.or_else(|| {
             node.pods.iter().find_map(|pod| {
                 let blocking = self.state.pod_budgets.blocking(*pod, now, release);
                 match blocking.as_slice() {
                     [] => None,
-                    [one] => Some(Blocker::PodBudget(*pod, *one)),
-                    _ => Some(Blocker::SeveralPodBudgets(*pod, blocking)),
+                    [one] => Some(NodeBlocker::PodBudget(*pod, *one)),
+                    _ => Some(NodeBlocker::SeveralPodBudgets(*pod, blocking)),
                 }
             })
         });
@@ -175,25 +175,25 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
 }
 
 /// The first reason in the state of the node itself.
-fn blocker_of_state<'o>(node: &StateNode<'o>, release: Release) -> Option<Blocker<'o>> {
-    let Some(claim) = node.claim else { return node.node.map(Blocker::Unmanaged) };
-    let Some(object) = node.node else { return Some(Blocker::NoNode(claim.object())) };
+fn blocker_of_state<'o>(node: &StateNode<'o>, release: Release) -> Option<NodeBlocker<'o>> {
+    let Some(claim) = node.claim else { return node.node.map(NodeBlocker::Unmanaged) };
+    let Some(object) = node.node else { return Some(NodeBlocker::NoNode(claim.object())) };
     if !node.is_initialized() {
-        return Some(Blocker::NotInitialized(object));
+        return Some(NodeBlocker::NotInitialized(object));
     }
     if node.is_going() {
-        return Some(Blocker::Deleting(claim.object()));
+        return Some(NodeBlocker::Deleting(claim.object()));
     }
     if let Some(end) = node.nominated_until {
-        return Some(Blocker::Nominated(end));
+        return Some(NodeBlocker::Nominated(end));
     }
     if let Some(value) = node.protection() {
-        return Some(Blocker::DoNotDisrupt(value));
+        return Some(NodeBlocker::DoNotDisrupt(value));
     }
     let needs_one = Behaviour::OWN_CHECKS.holds_in(release);
     let required: &[&str] = if needs_one { &[labels::NODEPOOL] } else { &REQUIRED_LABELS };
     let missing = required.iter().find(|key| node.label(key).is_none());
-    missing.map(|key| Blocker::NoLabel(object, key))
+    missing.map(|key| NodeBlocker::NoLabel(object, key))
 }
 
 /// The price of the node (`resolveNodePrice`).

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scheduling::simulation::{Cluster, KnownPool};
+use scheduling::simulation::{KnownPool, SimulatedCluster};
 
 use crate::behaviour::Behaviour;
 use crate::cluster::{ClusterState, StateNode, consolidate_after};
-use crate::options::Options;
+use crate::settings::DisruptionSettings;
 
 /// The state and the simulation that the methods share.
 #[derive(Clone, Copy)]
@@ -14,9 +14,9 @@ pub(crate) struct Engine<'e, 's, 'o> {
     /// The state.
     pub(crate) state: &'e ClusterState<'o>,
     /// The rounds of the provisioner.
-    pub(crate) rounds: &'e Cluster<'e, 's>,
+    pub(crate) rounds: &'e SimulatedCluster<'e, 's>,
     /// The facts that objects do not show.
-    pub(crate) options: &'e Options,
+    pub(crate) settings: &'e DisruptionSettings,
     /// The nodes that are special in every simulation.
     pub(crate) special: &'e SpecialNodes<'e, 'o>,
 }
@@ -31,13 +31,17 @@ pub(crate) struct SpecialNodes<'e, 'o> {
 
 impl<'e, 'o> SpecialNodes<'e, 'o> {
     /// Finds the special nodes of a state.
-    pub(crate) fn of(state: &'e ClusterState<'o>, rounds: &Cluster<'_, '_>, options: &Options) -> Self {
-        let applies = Behaviour::WAITING_DESTINATIONS.holds_in(options.release());
+    pub(crate) fn of(
+        state: &'e ClusterState<'o>,
+        rounds: &SimulatedCluster<'_, '_>,
+        settings: &DisruptionSettings,
+    ) -> Self {
+        let applies = Behaviour::WAITING_DESTINATIONS.holds_in(settings.release());
         let is_waiting = |node: &&StateNode<'o>| {
             let is_used = rounds.pool(node.pool()).is_some_and(KnownPool::is_used);
             let pool = state.pools.get(node.pool()).filter(|_| is_used);
             let end = pool.and_then(|pool| node.consolidatable_from(consolidate_after(*pool)));
-            end.is_some_and(|end| options.now < end)
+            end.is_some_and(|end| settings.now < end)
         };
         let waiting = state.nodes.iter().filter(|_| applies).filter(is_waiting).map(StateNode::name);
         Self {

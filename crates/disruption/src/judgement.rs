@@ -7,7 +7,7 @@ use scheduling::simulation::Simulation;
 use values::timestamp::Timestamp;
 
 use crate::balanced::Scores;
-use crate::blocker::Blocker;
+use crate::blocker::NodeBlocker;
 use crate::candidate::{Candidate, DisruptionClass};
 use crate::cluster::{ClusterState, StateNode, consolidate_after};
 use crate::command::Command;
@@ -15,8 +15,8 @@ use crate::draft::Draft;
 use crate::engine::{Engine, PoolTotals, SpecialNodes, Totals};
 use crate::event::{Event, Recorder};
 use crate::methods::{Alone, Method, Pass, Proposal, Unfit};
-use crate::options::Options;
 use crate::quota::PoolCount;
+use crate::settings::DisruptionSettings;
 use crate::validation::Invalid;
 
 /// Node of a cluster with the obstacles to its disruption.
@@ -25,16 +25,16 @@ pub struct JudgedNode<'d> {
     /// The node.
     pub node: StateNode<'d>,
     /// The reason for which no graceful method disrupts it.
-    pub blocker: Option<Blocker<'d>>,
+    pub blocker: Option<NodeBlocker<'d>>,
     /// The reason for which drift does not disrupt it either.
-    pub eventual_blocker: Option<Blocker<'d>>,
+    pub eventual_blocker: Option<NodeBlocker<'d>>,
     /// The numbers that decide about the order; `None` if no method disrupts the node.
     pub costs: Option<Costs>,
     /// For each method, why it does not consider the candidate.
     pub methods: Vec<(Method, Option<Unfit<'d>>)>,
     /// The end of `consolidateAfter`, while it is not over.
     pub waits_until: Option<Timestamp>,
-    /// The result of consolidation of this node alone, if the options ask for it and the node is a candidate.
+    /// The result of consolidation of this node alone, if the settings ask for it and the node is a candidate.
     pub alone: Option<Alone>,
 }
 
@@ -106,23 +106,27 @@ pub struct Later<'a, 'd> {
     /// The objects.
     pub objects: &'a [Object<'d>],
     /// The facts that they do not show.
-    pub options: &'a Options,
+    pub settings: &'a DisruptionSettings,
 }
 
 /// Judges a cluster. Without a later state, nothing changes during the wait before a command is validated.
-pub fn judge<'d>(objects: &[Object<'d>], options: &Options, later: Option<Later<'_, 'd>>) -> Judgement<'d> {
-    let state = ClusterState::of(objects, options);
-    let simulation = Simulation::new(options.settings.clone(), objects);
+pub fn judge<'d>(
+    objects: &[Object<'d>],
+    settings: &DisruptionSettings,
+    later: Option<Later<'_, 'd>>,
+) -> Judgement<'d> {
+    let state = ClusterState::of(objects, settings);
+    let simulation = Simulation::new(settings.simulation.clone(), objects);
     let rounds = simulation.cluster(objects);
-    let special = SpecialNodes::of(&state, &rounds, options);
-    let engine = Engine { state: &state, rounds: &rounds, options, special: &special };
+    let special = SpecialNodes::of(&state, &rounds, settings);
+    let engine = Engine { state: &state, rounds: &rounds, settings, special: &special };
     let Some(later) = later else { return engine.judge(None) };
-    let later_state = ClusterState::of(later.objects, later.options);
-    let later_simulation = Simulation::new(later.options.settings.clone(), later.objects);
+    let later_state = ClusterState::of(later.objects, later.settings);
+    let later_simulation = Simulation::new(later.settings.simulation.clone(), later.objects);
     let later_rounds = later_simulation.cluster(later.objects);
-    let special = SpecialNodes::of(&later_state, &later_rounds, later.options);
-    let options = later.options;
-    engine.judge(Some(Engine { state: &later_state, rounds: &later_rounds, options, special: &special }))
+    let special = SpecialNodes::of(&later_state, &later_rounds, later.settings);
+    let settings = later.settings;
+    engine.judge(Some(Engine { state: &later_state, rounds: &later_rounds, settings, special: &special }))
 }
 
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
@@ -130,7 +134,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     where
         'o: 't,
     {
-        let order = Method::of_release(self.options.release());
+        let order = Method::of_release(self.settings.release());
         let (_, totals) = self.candidates(Method::SingleNodeConsolidation, &mut Recorder::default());
         let nodes = self.state.nodes.iter().map(|node| self.judge_node(node, &order, &totals)).collect();
         let methods: Vec<JudgedMethod> =
@@ -152,7 +156,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             Some((*method, self.check(*method, candidate).err()))
         });
         let methods = methods.collect();
-        let asked = self.options.alone.contains(node.name());
+        let asked = self.settings.alone.contains(node.name());
         let candidate = graceful.as_ref().ok().filter(|_| asked);
         let fits = |candidate: &&Candidate<'e, 's, 'o>| {
             self.check(Method::SingleNodeConsolidation, candidate).is_ok()
@@ -167,7 +171,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             eventual_blocker: eventual.err().map(|blocker| *blocker),
             costs,
             methods,
-            waits_until: end.filter(|end| self.options.now < *end),
+            waits_until: end.filter(|end| self.settings.now < *end),
             alone,
         }
     }
@@ -178,7 +182,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             rescheduling: candidate.reschedule_cost,
             price: candidate.price,
             savings_ratio: candidate.savings_ratio(),
-            is_empty: candidate.is_empty(self.options.release()),
+            is_empty: candidate.is_empty(self.settings.release()),
         }
     }
 
@@ -261,7 +265,7 @@ fn confirm<'t, 'o: 't>(
             let valid = later.validate(method, draft, recorder);
             // The rejection of several nodes has no event, as the failed command is empty.
             if let (Err(invalid), 1) = (valid, draft.candidates.len()) {
-                draft.reject(invalid.name(), later.options.release(), recorder);
+                draft.reject(invalid.name(), later.settings.release(), recorder);
             }
             valid.map(|()| draft.finish())
         }

@@ -5,7 +5,7 @@
 //! | [`budget`] | budgets as far as they parse, for rules |
 //! | [`allowance`] | what the budgets of a NodePool allow at an instant, exactly as a release computes it |
 //! | [`calendar`] | the numbers that they allow over a week |
-//! | [`options`] | facts that objects do not show: the time, the controller's settings and memory |
+//! | [`settings`] | facts that objects do not show: the time, the controller's settings and memory |
 //! | [`cluster`] | nodes with their NodeClaims and pods, PodDisruptionBudgets |
 //! | [`blocked_by`], [`blocker`], `candidate` | the nodes that may be disrupted, and the reasons for the others |
 //! | [`methods`], `simulate`, [`balanced`] | emptiness, drift and consolidation |
@@ -30,8 +30,8 @@ mod engine;
 pub mod event;
 pub mod judgement;
 pub mod methods;
-pub mod options;
 mod quota;
+pub mod settings;
 mod simulate;
 pub mod validation;
 

@@ -24,7 +24,7 @@ pub(crate) type Quota<'o> = BTreeMap<&'o str, i64>;
 impl<'o> Engine<'_, '_, 'o> {
     /// The nodes of each NodePool as budgets count them.
     pub(crate) fn pool_counts(&self) -> BTreeMap<&'o str, PoolCount> {
-        let ignores_terminated = Behaviour::TERMINATED_DO_NOT_COUNT.holds_in(self.options.release());
+        let ignores_terminated = Behaviour::TERMINATED_DO_NOT_COUNT.holds_in(self.settings.release());
         let mut all: BTreeMap<&str, PoolCount> = BTreeMap::new();
         for node in &self.state.nodes {
             let is_terminated = ignores_terminated && node.has_condition("InstanceTerminating");
@@ -48,9 +48,9 @@ impl<'o> Engine<'_, '_, 'o> {
             }
             let count = counts.get(name).copied().unwrap_or_default();
             // A NodePool that the client refuses stops the whole pass; nothing is disrupted.
-            let budgets = PoolBudgets::of(*pool, self.options.release());
-            let most =
-                budgets.map_or(0, |budgets| budgets.allowance(self.options.now, count.nodes, reason).allowed);
+            let budgets = PoolBudgets::of(*pool, self.settings.release());
+            let most = budgets
+                .map_or(0, |budgets| budgets.allowance(self.settings.now, count.nodes, reason).allowed);
             all.insert(
                 *name,
                 most.saturating_sub(i64::try_from(count.unavailable).unwrap_or(i64::MAX)).max(0),

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scheduling::simulation::{Change, NewNode, Placement, RoundPod, SimulatedPod};
+use scheduling::simulation::{NewNode, Placement, RoundInput, RoundPod, SimulatedPod};
 
 use crate::candidate::Candidate;
 use crate::cluster::{ClusterPod, StateNode};
@@ -71,19 +71,19 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         batch.sort_by_key(|(pod, origin)| (pod.uid(), *origin != Origin::Pending, pod.position()));
         let absent = going.iter().map(|node| node.name()).chain(candidates.iter().map(|one| one.name()));
         let absent: BTreeSet<&str> = absent.collect();
-        let change = Change {
+        let input = RoundInput {
             pods: batch.iter().map(|(pod, origin)| round_pod(*pod, *origin)).collect(),
             waiting: self.waiting(purpose),
             absent: absent.into_iter().collect(),
         };
-        let round = self.rounds.round(&change);
+        let round = self.rounds.round(&input);
         let failure = self.failure(&round.pods, &batch);
         Ok(Some(Simulated { pods: round.pods, nodes: round.nodes, failure }))
     }
 
     /// The pods of a node that need a place elsewhere and can leave.
     fn movable(&self, node: &'e StateNode<'o>) -> impl Iterator<Item = ClusterPod<'o>> {
-        let (now, release) = (self.options.now, self.options.release());
+        let (now, release) = (self.settings.now, self.settings.release());
         let budgets = &self.state.pod_budgets;
         node.pods.iter().copied().filter(move |pod| budgets.is_movable(*pod, now, release))
     }

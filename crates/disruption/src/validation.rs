@@ -51,7 +51,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             }
             _ => false,
         });
-        let needs_all = !Behaviour::PARTIAL_EMPTINESS.holds_in(self.options.release());
+        let needs_all = !Behaviour::PARTIAL_EMPTINESS.holds_in(self.settings.release());
         if needs_all && valid.len() != draft.candidates.len() {
             return Vec::new();
         }

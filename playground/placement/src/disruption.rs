@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use karpwarden::answers::OrEmpty;
-use karpwarden::disrupt::{Answer, PoolAnswer, Question, answer, story, words};
+use karpwarden::disrupt::{ClusterDisruption, PoolDisruption, Question, answer, story, words};
 use karpwarden::disruption::allowance::PoolBudgets;
 use karpwarden::disruption::calendar::{Calendar, CalendarInterval, Remark};
 use karpwarden::disruption::judgement::JudgedNode;
@@ -11,7 +11,7 @@ use karpwarden::manifest::tree::Node;
 use karpwarden::objects::location::Place;
 use karpwarden::objects::node_pool::NodePool;
 use karpwarden::objects::object::Object;
-use karpwarden::simulate::Options;
+use karpwarden::simulate::DeducedSettings;
 use karpwarden::values::timestamp::Timestamp;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 const MOST: usize = 100;
 
 /// Returns the weeks of the NodePools and the obstacles of the nodes.
-pub(crate) fn report(objects: &[Object<'_>], options: Options, at: Timestamp) -> Value {
+pub(crate) fn report(objects: &[Object<'_>], options: DeducedSettings, at: Timestamp) -> Value {
     let answer = answer(&question(at, None), options.settings, objects);
     let nodes = &answer.judgement.nodes;
     json!({
@@ -36,7 +36,7 @@ pub(crate) fn report(objects: &[Object<'_>], options: Options, at: Timestamp) ->
 }
 
 /// Returns the result of consolidation if Karpenter looked at a node first; null if something is in the way.
-pub(crate) fn alone(objects: &[Object<'_>], options: Options, at: Timestamp, node: &str) -> Value {
+pub(crate) fn alone(objects: &[Object<'_>], options: DeducedSettings, at: Timestamp, node: &str) -> Value {
     let answer = answer(&question(at, Some(node.to_owned())), options.settings, objects);
     answer.node(node).and_then(story::alone).into()
 }
@@ -52,7 +52,7 @@ fn question(at: Timestamp, alone: Option<String>) -> Question {
     }
 }
 
-fn pool(answer: &Answer<'_>, pool: &PoolAnswer<'_>) -> Value {
+fn pool(answer: &ClusterDisruption<'_>, pool: &PoolDisruption<'_>) -> Value {
     let (error, budgets, remarks) = match &pool.budgets {
         Ok(own) => ("", budgets(pool, own), remarks(answer, pool, own)),
         Err(error) => (error.as_str(), Vec::new(), Vec::new()),
@@ -78,7 +78,7 @@ fn pool(answer: &Answer<'_>, pool: &PoolAnswer<'_>) -> Value {
 }
 
 /// The budgets of a NodePool with their places. The default that the API server writes has no place.
-fn budgets(pool: &PoolAnswer<'_>, budgets: &PoolBudgets<'_>) -> Vec<Value> {
+fn budgets(pool: &PoolDisruption<'_>, budgets: &PoolBudgets<'_>) -> Vec<Value> {
     let written: Vec<Value> = pool.pool.budgets().map(|item| place(&Place::value(item.node()))).collect();
     let all = (0..budgets.len())
         .map(|index| json!({"text": words::budget(budgets, index), "place": written.get(index)}));
@@ -98,7 +98,11 @@ fn interval(interval: &CalendarInterval) -> Value {
 }
 
 /// The remarks on the budgets, each with the index of the budget to change.
-fn remarks(answer: &Answer<'_>, pool: &PoolAnswer<'_>, budgets: &PoolBudgets<'_>) -> Vec<Value> {
+fn remarks(
+    answer: &ClusterDisruption<'_>,
+    pool: &PoolDisruption<'_>,
+    budgets: &PoolBudgets<'_>,
+) -> Vec<Value> {
     let calendar = Calendar::of_week(budgets, answer.at);
     let remarks = calendar.remarks(&answer.reasons(), pool.nodes, pool.pace);
     let values = remarks.iter().map(|remark| {
@@ -114,7 +118,7 @@ fn remarks(answer: &Answer<'_>, pool: &PoolAnswer<'_>, budgets: &PoolBudgets<'_>
     values.collect()
 }
 
-fn node(answer: &Answer<'_>, node: &JudgedNode<'_>) -> Value {
+fn node(answer: &ClusterDisruption<'_>, node: &JudgedNode<'_>) -> Value {
     let name = node.node.name();
     let obstacle = answer.obstacle(node);
     let drain = answer.drain(name);
@@ -138,12 +142,12 @@ fn node(answer: &Answer<'_>, node: &JudgedNode<'_>) -> Value {
 }
 
 /// Returns the coming week of each budget with a schedule, whatever the other budgets do.
-pub(crate) fn schedules(objects: &[Object<'_>], options: &Options, at: Timestamp) -> Value {
+pub(crate) fn schedules(objects: &[Object<'_>], options: &DeducedSettings, at: Timestamp) -> Value {
     let pools = objects.iter().filter_map(|object| NodePool::of(*object));
     pools.flat_map(|pool| schedules_of(pool, options, at)).collect()
 }
 
-fn schedules_of(pool: NodePool<'_>, options: &Options, at: Timestamp) -> Vec<Value> {
+fn schedules_of(pool: NodePool<'_>, options: &DeducedSettings, at: Timestamp) -> Vec<Value> {
     let Ok(budgets) = PoolBudgets::of(pool, options.settings.release) else { return Vec::new() };
     let calendar = Calendar::of_week(&budgets, at);
     let items = pool.budgets().enumerate().filter_map(|(index, item)| {

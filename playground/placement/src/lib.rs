@@ -13,7 +13,7 @@ use karpwarden::manifest::limits::Limits;
 use karpwarden::objects::object::Object;
 use karpwarden::rule::settings::{Settings, Target};
 use karpwarden::scheduling::simulation::{PoolTypes, RequirementTypes, Simulation};
-use karpwarden::simulate::{Choices, Options, Shown, json, skipped};
+use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, skipped};
 use karpwarden::values::timestamp::Timestamp;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -113,8 +113,8 @@ impl World {
         choices: &Choices,
         built: &BuiltObjects,
         objects: &[Object<'_>],
-    ) -> Result<Options, String> {
-        let options = Options::new(choices, &self.settings, &self.files, objects)?;
+    ) -> Result<DeducedSettings, String> {
+        let options = DeducedSettings::new(choices, &self.settings, &self.files, objects)?;
         Ok(options.with_overlays(&built.left_out()))
     }
 }

@@ -8,7 +8,7 @@ use karpwarden::disrupt::{Question, answer, json as disruption, story, words};
 use karpwarden::manifest::tree::Node;
 use karpwarden::objects::object::Object;
 use karpwarden::scheduling::simulation::Simulation;
-use karpwarden::simulate::{Choices, Options, Shown, json as simulation, skipped};
+use karpwarden::simulate::{Choices, DeducedSettings, Shown, json as simulation, skipped};
 use karpwarden::values::timestamp::Timestamp;
 use serde_json::Value;
 
@@ -67,13 +67,13 @@ pub fn assert_disruption(text: &str) {
 }
 
 /// Calls a function with the objects of files and the options that they imply.
-fn with_objects(input: &Input, run: impl FnOnce(&[Object<'_>], Options)) {
+fn with_objects(input: &Input, run: impl FnOnce(&[Object<'_>], DeducedSettings)) {
     let built = BuiltObjects::of(input.files());
     let objects = built.objects(input.files());
     if objects.iter().any(|object| has_many_replicas(object.root())) {
         return;
     }
-    let options = Options::new(&Choices::default(), &input.settings, input.files(), &objects);
+    let options = DeducedSettings::new(&Choices::default(), &input.settings, input.files(), &objects);
     if let Ok(options) = options {
         run(&objects, options.with_overlays(&built.left_out()));
     }

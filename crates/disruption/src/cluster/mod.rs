@@ -22,7 +22,7 @@ pub use pod::{ClusterPod, Protection};
 pub(crate) use pod::{DISRUPTED, namespace_of};
 pub use pod_budgets::PodBudgets;
 
-use crate::options::Options;
+use crate::settings::DisruptionSettings;
 
 /// The state of a cluster.
 #[derive(Clone, Debug, Default)]
@@ -41,11 +41,11 @@ pub struct ClusterState<'d> {
 
 impl<'d> ClusterState<'d> {
     /// The state that objects describe, with what only the controller knows.
-    pub fn of(objects: &[Object<'d>], options: &Options) -> Self {
+    pub fn of(objects: &[Object<'d>], settings: &DisruptionSettings) -> Self {
         let mut state = Self { pod_budgets: PodBudgets::of(objects), ..Self::default() };
         let pools = objects.iter().filter_map(|object| NodePool::of(*object));
         state.pools = pools.map(|pool| (pool.object().name(), pool)).collect();
-        state.nodes = nodes(objects, options);
+        state.nodes = nodes(objects, settings);
         for claim in objects.iter().filter(|object| object.is(Kind::NODE_CLAIM) && !is_launched(**object)) {
             let pool = claim.metadata().label(labels::NODEPOOL).and_then(Node::as_str);
             *state.unlaunched.entry(pool.unwrap_or_default()).or_default() += 1;
@@ -80,7 +80,7 @@ fn is_launched(claim: Object<'_>) -> bool {
 }
 
 /// The nodes, by name. The provider's ID connects a Node with its NodeClaim.
-fn nodes<'d>(objects: &[Object<'d>], options: &Options) -> Vec<StateNode<'d>> {
+fn nodes<'d>(objects: &[Object<'d>], settings: &DisruptionSettings) -> Vec<StateNode<'d>> {
     let of_kind = |object: &&Object<'d>| object.kind() == "Node" && object.group().is_empty();
     let nodes: Vec<Object<'d>> =
         objects.iter().filter(of_kind).filter(|node| is_known(**node)).copied().collect();
@@ -101,7 +101,7 @@ fn nodes<'d>(objects: &[Object<'d>], options: &Options) -> Vec<StateNode<'d>> {
     }
     let with_node = nodes.iter().map(|node| (Some(*node), claims.get(node.name()).copied()));
     let all = with_node.chain(alone.into_iter().map(|claim| (None, Some(claim))));
-    let mut all: Vec<StateNode<'d>> = all.map(|(node, claim)| state_node(node, claim, options)).collect();
+    let mut all: Vec<StateNode<'d>> = all.map(|(node, claim)| state_node(node, claim, settings)).collect();
     all.sort_by_key(StateNode::name);
     all
 }
@@ -117,7 +117,7 @@ fn is_known(node: Object<'_>) -> bool {
 fn state_node<'d>(
     node: Option<Object<'d>>,
     claim: Option<NodeClaim<'d>>,
-    options: &Options,
+    settings: &DisruptionSettings,
 ) -> StateNode<'d> {
     let mut state = StateNode {
         node,
@@ -129,10 +129,10 @@ fn state_node<'d>(
         has_buffer_pods: false,
     };
     let name = state.name();
-    state.is_marked = options.marked_for_deletion.contains(name);
-    state.is_in_queue = options.in_queue.contains(name);
-    state.nominated_until = options.nominated_until(name);
-    state.has_buffer_pods = options.buffer_pods.get(name).is_some_and(|count| *count > 0);
+    state.is_marked = settings.marked_for_deletion.contains(name);
+    state.is_in_queue = settings.in_queue.contains(name);
+    state.nominated_until = settings.nominated_until(name);
+    state.has_buffer_pods = settings.buffer_pods.get(name).is_some_and(|count| *count > 0);
     state
 }
 

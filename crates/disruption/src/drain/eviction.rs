@@ -13,7 +13,7 @@ use crate::cluster::{PodBudgets, namespace_of};
 
 /// Answer of the eviction API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum EvictionAnswer {
     Evicted,
     /// The PodDisruptionBudget allows no disruption.
     Refused,
@@ -21,7 +21,7 @@ pub(super) enum Answer {
     SeveralBudgets,
 }
 
-impl Answer {
+impl EvictionAnswer {
     /// The HTTP status.
     pub(super) const fn status(self) -> u16 {
         match self {
@@ -38,30 +38,30 @@ pub(super) struct Allowed<'d>(BTreeMap<(&'d str, &'d str), i64>);
 
 impl<'d> Allowed<'d> {
     /// Evicts a pod, and counts it.
-    pub(super) fn evict(&mut self, pod: &DrainPod<'d>, budgets: &PodBudgets<'d>) -> Answer {
+    pub(super) fn evict(&mut self, pod: &DrainPod<'d>, budgets: &PodBudgets<'d>) -> EvictionAnswer {
         let matching = budgets.matching(&pod.pod);
         let phase = pod.pod.object().str_at(&["status", "phase"]).unwrap_or_default();
         let is_ending = matches!(phase, "Succeeded" | "Failed" | "Pending") || pod.deleted_at.is_some();
         match matching.as_slice() {
-            _ if is_ending => Answer::Evicted,
-            [] => Answer::Evicted,
+            _ if is_ending => EvictionAnswer::Evicted,
+            [] => EvictionAnswer::Evicted,
             [budget] => self.ask(pod, *budget),
-            _ => Answer::SeveralBudgets,
+            _ => EvictionAnswer::SeveralBudgets,
         }
     }
 
-    fn ask(&mut self, pod: &DrainPod<'d>, budget: Object<'d>) -> Answer {
+    fn ask(&mut self, pod: &DrainPod<'d>, budget: Object<'d>) -> EvictionAnswer {
         let left = self.0.entry((namespace_of(budget), budget.name())).or_insert_with(|| {
             let view = PodDisruptionBudget::of(budget);
             view.and_then(PodDisruptionBudget::disruptions_allowed).and_then(Node::as_int).unwrap_or_default()
         });
         if pod.pod.is_unhealthy() && ignores_unready_pods(budget) {
-            Answer::Evicted
+            EvictionAnswer::Evicted
         } else if *left > 0 {
             *left -= 1;
-            Answer::Evicted
+            EvictionAnswer::Evicted
         } else {
-            Answer::Refused
+            EvictionAnswer::Refused
         }
     }
 }

@@ -11,7 +11,7 @@ use scheduling::taints::PoolTaint;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
-use super::eviction::{Allowed, Answer};
+use super::eviction::{Allowed, EvictionAnswer};
 use super::pod::{DrainPod, Tier, seconds};
 use super::step::{DrainEvent, DrainStep};
 use super::volumes::AttachedVolumes;
@@ -290,7 +290,7 @@ impl<'c, 'd> Termination<'c, 'd> {
             let answer = self.allowed.evict(pod, self.pod_budgets);
             step.evictions.push((name.clone(), answer.status()));
             let problem = match answer {
-                Answer::Evicted => {
+                EvictionAnswer::Evicted => {
                     let message =
                         reason.map_or("Evicted pod".to_owned(), |reason| format!("Evicted pod: {reason}"));
                     step.event(format!("Pod/{name}"), "Evicted", message);
@@ -299,8 +299,8 @@ impl<'c, 'd> Termination<'c, 'd> {
                     pod.is_queued = false;
                     continue;
                 }
-                Answer::Refused => "evicting pod violates a PDB",
-                Answer::SeveralBudgets => "eviction does not support multiple PDBs",
+                EvictionAnswer::Refused => "evicting pod violates a PDB",
+                EvictionAnswer::SeveralBudgets => "eviction does not support multiple PDBs",
             };
             let message = format!("Failed to drain node, {problem} (Pod={name})");
             step.warning(node.clone(), "FailedDraining", message);

@@ -7,7 +7,7 @@ use values::timestamp::Timestamp;
 
 use super::{DrainEstimate, DrainReason, estimate};
 use crate::cluster::ClusterState;
-use crate::options::Options;
+use crate::settings::DisruptionSettings;
 
 /// A node that was created at midnight and expires after a day.
 const NODE: &str = "
@@ -44,7 +44,7 @@ fn estimated<T>(text: &str, look: impl FnOnce(&DrainEstimate<'_>) -> T) -> T {
     let objects: Vec<Object<'_>> = trees.flat_map(Object::all).collect();
     let now = Timestamp::parse("2026-03-11T10:30:00Z").unwrap();
     let release = Release::parse("1.14").unwrap();
-    let cluster = ClusterState::of(&objects, &Options::new(release, now));
+    let cluster = ClusterState::of(&objects, &DisruptionSettings::new(release, now));
     let estimates = estimate(&cluster, &objects, now, release);
     let [(name, estimate)] = estimates.as_slice() else { panic!("{estimates:?}") };
     assert_eq!(*name, "n1");

@@ -46,13 +46,13 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         if let Err(message) = self.keep_cheaper(node, candidates, price) {
             return explain(message);
         }
-        draft.announce(self.options.release(), recorder);
+        draft.announce(self.settings.release(), recorder);
         Ok(Some(draft))
     }
 
     /// The price of the candidates.
     fn source_price(&self, candidates: &[&Candidate<'e, 's, 'o>]) -> Result<f64, Fault> {
-        let release = self.options.release();
+        let release = self.settings.release();
         let unknown = candidates.iter().find(|candidate| candidate.price.is_none());
         match unknown {
             Some(_) if Behaviour::SAVINGS_RATIO.holds_in(release) => {}
@@ -77,11 +77,11 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         candidates: &[&Candidate<'e, 's, 'o>],
         price: f64,
     ) -> Result<(), String> {
-        let release = self.options.release();
+        let release = self.settings.release();
         let all_spot = candidates.iter().all(|candidate| candidate.capacity_type() == Some("spot"));
         let is_spot_to_spot = all_spot && node.accepts("spot");
         if is_spot_to_spot {
-            if !self.options.spot_to_spot {
+            if !self.settings.spot_to_spot {
                 return Err(
                     "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node"
                         .to_owned(),

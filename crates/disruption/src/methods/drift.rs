@@ -17,7 +17,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         mut candidates: Vec<Candidate<'e, 's, 'o>>,
         pass: &mut Pass<'o>,
     ) -> Option<Draft<'e, 's, 'o>> {
-        let release = self.options.release();
+        let release = self.settings.release();
         candidates
             .sort_by_key(|candidate| candidate.node.condition("Drifted").and_then(|drifted| drifted.since));
         let is_empty = |candidate: &Candidate<'_, '_, '_>| candidate.reschedulable.is_empty();

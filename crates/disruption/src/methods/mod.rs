@@ -133,7 +133,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         method: Method,
         recorder: &mut Recorder,
     ) -> (Vec<Candidate<'e, 's, 'o>>, Totals<'o>) {
-        let release = self.options.release();
+        let release = self.settings.release();
         let nodes = self.state.nodes.iter();
         let all: Vec<Candidate<'e, 's, 'o>> =
             nodes.filter_map(|node| self.candidate(node, method.class(), recorder).ok()).collect();
@@ -152,7 +152,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
 
     /// Checks whether a method considers a candidate.
     pub(crate) fn check(&self, method: Method, candidate: &Candidate<'e, 's, 'o>) -> Result<(), Unfit<'o>> {
-        fit::check(method, candidate, self.options.release())
+        fit::check(method, candidate, self.settings.release())
     }
 
     /// The commands of a method, before their validation.
@@ -177,7 +177,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
 
     /// Sorts candidates in the order of consolidation. Karpenter's order of equal ones is random; here it is by name.
     fn sort(&self, candidates: &mut [Candidate<'e, 's, 'o>]) {
-        if Behaviour::SAVINGS_RATIO.holds_in(self.options.release()) {
+        if Behaviour::SAVINGS_RATIO.holds_in(self.settings.release()) {
             candidates.sort_by(|one, other| other.savings_ratio().total_cmp(&one.savings_ratio()));
         } else {
             candidates.sort_by(|one, other| one.disruption_cost.total_cmp(&other.disruption_cost));

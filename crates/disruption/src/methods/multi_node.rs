@@ -23,7 +23,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         mut candidates: Vec<Candidate<'e, 's, 'o>>,
         pass: &mut Pass<'o>,
     ) -> Option<Proposal<'e, 's, 'o>> {
-        let release = self.options.release();
+        let release = self.settings.release();
         self.sort(&mut candidates);
         // An empty node does not use up the budget.
         candidates.retain(|candidate| {

@@ -33,7 +33,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     ) -> Option<Draft<'e, 's, 'o>> {
         self.sort(&mut candidates);
         let candidates = interleave(candidates);
-        let most = self.options.most_single_nodes;
+        let most = self.settings.most_single_nodes;
         let found = candidates.iter().take(most).find_map(|candidate| self.single(candidate, pass));
         if found.is_none() {
             pass.unevaluated = candidates.len().saturating_sub(most);
@@ -58,7 +58,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
 
     fn single(&self, candidate: &Candidate<'e, 's, 'o>, pass: &mut Pass<'o>) -> Option<Draft<'e, 's, 'o>> {
         let is_skipped = pass.is_exhausted(candidate)
-            || candidate.is_empty(self.options.release())
+            || candidate.is_empty(self.settings.release())
             || !candidate.can_be_approved(&pass.totals);
         if is_skipped {
             return None;

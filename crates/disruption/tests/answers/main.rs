@@ -5,7 +5,7 @@
 use karpenter::release::Release;
 use karpwarden_disruption::judgement::{JudgedNode, Judgement, judge};
 use karpwarden_disruption::methods::{Alone, Method};
-use karpwarden_disruption::options::Options;
+use karpwarden_disruption::settings::DisruptionSettings;
 use manifest::limits::Limits;
 use manifest::{Document, File};
 use objects::object::Object;
@@ -68,7 +68,7 @@ fn pod(name: &str, on: &str, cpu: &str, extra: &str) -> String {
 fn ask<T>(
     text: &str,
     release: &str,
-    change: impl FnOnce(&mut Options),
+    change: impl FnOnce(&mut DisruptionSettings),
     question: impl FnOnce(&Judgement<'_>) -> T,
 ) -> T {
     let file = File::read("cluster.yaml", format!("{POOL}{text}"), &Limits::DEFAULT);
@@ -77,7 +77,8 @@ fn ask<T>(
         _ => None,
     });
     let objects: Vec<Object<'_>> = trees.flat_map(Object::all).collect();
-    let mut options = Options::new(Release::parse(release).unwrap(), Timestamp::parse(NOW).unwrap());
+    let mut options =
+        DisruptionSettings::new(Release::parse(release).unwrap(), Timestamp::parse(NOW).unwrap());
     change(&mut options);
     question(&judge(&objects, &options, None))
 }
@@ -218,7 +219,7 @@ fn a_nomination_is_over_at_its_end() {
 fn a_node_that_still_waits_takes_no_pods_since_1_14() {
     let text = format!("{}{}{}", node("n1", ""), node("n2", ""), pod("a", "n1", "3500m", ""));
     let text = text.replacen("'2026-03-11T10:27:00Z'", "'2026-03-11T10:00:00Z'", 1);
-    let asked = |options: &mut Options| {
+    let asked = |options: &mut DisruptionSettings| {
         options.alone.insert("n1".to_owned());
     };
     let alone = |judgement: &Judgement<'_>| match judgement.nodes[0].alone.as_ref().unwrap() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 
 use karpenter::release::Release;
-use karpwarden_disruption::options::Options;
+use karpwarden_disruption::settings::DisruptionSettings;
 use manifest::File;
 use manifest::limits::Limits;
 use serde_json::{Value as Json, json};
@@ -78,8 +78,8 @@ impl Case {
     }
 
     /// The facts that the objects do not show.
-    pub(crate) fn options(&self, release: Release) -> Options {
-        let mut options = Options::new(release, self.now);
+    pub(crate) fn options(&self, release: Release) -> DisruptionSettings {
+        let mut options = DisruptionSettings::new(release, self.now);
         let written = &self.options;
         for (node, seconds) in written["nominated"].as_object().into_iter().flatten() {
             let ago = Duration::from_nanoseconds(-seconds.as_i64().unwrap() * 1_000_000_000);
@@ -90,8 +90,8 @@ impl Case {
         for (node, count) in written["bufferPods"].as_object().into_iter().flatten() {
             options.buffer_pods.insert(node.clone(), usize::try_from(count.as_u64().unwrap()).unwrap());
         }
-        options.settings.ignores_preferences = written["preferencePolicy"] == "Ignore";
-        options.settings.min_values_best_effort = written["minValuesPolicy"] == "BestEffort";
+        options.simulation.ignores_preferences = written["preferencePolicy"] == "Ignore";
+        options.simulation.min_values_best_effort = written["minValuesPolicy"] == "BestEffort";
         for (gate, on) in written["featureGates"].as_object().into_iter().flatten() {
             match gate.as_str() {
                 "SpotToSpotConsolidation" => options.spot_to_spot = on.as_bool().unwrap(),
@@ -102,7 +102,7 @@ impl Case {
     }
 
     /// The facts that the objects do not show after the wait.
-    pub(crate) fn later_options(&self, release: Release) -> Options {
+    pub(crate) fn later_options(&self, release: Release) -> DisruptionSettings {
         let change = &self.options["validation"];
         let mut options = self.options(release);
         let seconds = change["advanceSeconds"].as_i64().unwrap_or_default();

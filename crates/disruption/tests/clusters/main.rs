@@ -81,7 +81,7 @@ fn differences(case: &Case, release: Release) -> Vec<String> {
     let (file, later_file) = (case.file(), case.later_file());
     let (before, after) = (objects(&file), objects(&later_file));
     let (options, later_options) = (case.options(release), case.later_options(release));
-    let later = case.waits_for().map(|_| Later { objects: &after, options: &later_options });
+    let later = case.waits_for().map(|_| Later { objects: &after, settings: &later_options });
     let judgement = judge(&before, &options, later);
     compare::differences(&case.expect, &judgement, release, case.waits_for())
 }

@@ -14,7 +14,7 @@ use std::io::Read as _;
 use karpenter::release::Release;
 use karpwarden_disruption::cluster::ClusterState;
 use karpwarden_disruption::drain::{DrainEvent, DrainStep, Provider, Termination};
-use karpwarden_disruption::options::Options;
+use karpwarden_disruption::settings::DisruptionSettings;
 use manifest::limits::Limits;
 use manifest::{Document, File};
 use objects::object::Object;
@@ -78,7 +78,7 @@ fn replay(case: &Json) -> Vec<Json> {
     let objects: Vec<Object<'_>> = trees.flat_map(Object::all).collect();
     let release = Release::parse(case["release"].as_str().unwrap()).unwrap();
     let now = Timestamp::parse(case["now"].as_str().unwrap()).unwrap();
-    let cluster = ClusterState::of(&objects, &Options::new(release, now));
+    let cluster = ClusterState::of(&objects, &DisruptionSettings::new(release, now));
     let drain = &case["options"]["drain"];
     let provider = Provider {
         is_instance_gone: drain["instanceGone"].as_bool().unwrap(),

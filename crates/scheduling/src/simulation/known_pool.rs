@@ -4,9 +4,9 @@ use karpenter::labels;
 use objects::object::Object;
 
 use super::behaviour::Behaviour;
-use super::outcome::SimulatedClaim;
 use super::pool::Pool;
 use super::report;
+use super::result::SimulatedClaim;
 use super::settings::SimulationSettings;
 
 /// NodePool with its instance types.

@@ -8,7 +8,7 @@
 //! | `topology`, `default_spreads` | topology spread, affinity and anti-affinity |
 //! | `solver`, `queue`, `relaxation`, `variant` | the loop over the pods |
 //! | `node`, `claim`, `reservations`, `host_ports` | existing and new nodes |
-//! | `outcome`, `reason` | the result |
+//! | `result`, `reason` | the result |
 //! | `round`, `new_node`, `known_pool` | rounds in a cluster that changes, for decisions about disruption |
 //! | `room` | pods and DaemonSets that are too large for the instance types |
 //! | `types_left` | the instance types that each requirement leaves |
@@ -30,7 +30,6 @@ mod new_node;
 mod node;
 mod node_class;
 mod offerings;
-mod outcome;
 mod overlay;
 mod pool;
 mod queue;
@@ -40,6 +39,7 @@ mod report;
 mod requests;
 mod reservations;
 mod resources;
+mod result;
 mod room;
 mod round;
 mod selector;
@@ -61,10 +61,10 @@ use values::quantity::Quantity;
 
 pub use known_pool::KnownPool;
 pub use new_node::NewNode;
-pub use outcome::{Outcome, Placement, SimulatedClaim, SimulatedPod, Unplaced};
 pub use reason::{Disagreement, NearestMiss, PoolReason, ReasonKind};
+pub use result::{Placement, SimulatedClaim, SimulatedPod, SimulationResult, Unplaced};
 pub use room::{DaemonLoad, Misfit, MissingResource, NodeRoom, Shortage};
-pub use round::{Change, Cluster, Round, RoundPod};
+pub use round::{Round, RoundInput, RoundPod, SimulatedCluster};
 pub use selector::{LabelSelector, Labels, labels_of};
 pub use settings::{DefaultSpread, Prices, ReplicaCount, SimulationSettings, Zone};
 pub use types_left::{PoolTypes, RequirementTypes};
@@ -102,12 +102,12 @@ impl Simulation {
     }
 
     /// The cluster of some objects, for several rounds.
-    pub fn cluster<'i, 'd>(&'d self, objects: &'i [Object<'d>]) -> Cluster<'i, 'd> {
-        Cluster::new(objects, &self.settings, &self.hosts)
+    pub fn cluster<'i, 'd>(&'d self, objects: &'i [Object<'d>]) -> SimulatedCluster<'i, 'd> {
+        SimulatedCluster::new(objects, &self.settings, &self.hosts)
     }
 
     /// Places the pods among objects.
-    pub fn run<'d>(&'d self, objects: &[Object<'d>]) -> Outcome<'d> {
+    pub fn run<'d>(&'d self, objects: &[Object<'d>]) -> SimulationResult<'d> {
         let world = world::World::read(objects, &self.settings);
         let mut solver = solver::Solver::new(world, &self.settings, &self.hosts);
         solver.solve();

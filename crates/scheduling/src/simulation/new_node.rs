@@ -13,9 +13,9 @@ use super::behaviour::Behaviour;
 use super::catalog::{Catalog, TypeSet};
 use super::claim::Claim;
 use super::filter::missing_values;
-use super::outcome::SimulatedClaim;
 use super::report;
 use super::resources::ResourceNames;
+use super::result::SimulatedClaim;
 use crate::requirements::Requirement;
 
 /// The order in which a launch prefers capacity types.

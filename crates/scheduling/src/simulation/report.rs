@@ -8,8 +8,8 @@ use karpenter::labels;
 use super::behaviour::Behaviour;
 use super::catalog::TypeSet;
 use super::claim::Claim;
-use super::outcome::{Outcome, Placement, SimulatedClaim, SimulatedPod, Unplaced};
 use super::resources::{ResourceNames, Resources};
+use super::result::{Placement, SimulatedClaim, SimulatedPod, SimulationResult, Unplaced};
 use super::solver::Solver;
 use crate::requirements::Requirement;
 use values::quantity::Quantity;
@@ -19,12 +19,12 @@ const OF_EVERY_NODE: [&str; 4] =
     [labels::NODEPOOL, labels::NODE_CLASS, "karpenter.sh/registered", "karpenter.sh/initialized"];
 
 /// The result of a solved simulation.
-pub(crate) fn outcome<'d>(solver: Solver<'d>) -> Outcome<'d> {
+pub(crate) fn outcome<'d>(solver: Solver<'d>) -> SimulationResult<'d> {
     let inclusive = Behaviour::INCLUSIVE_OPERATORS.holds_in(solver.settings.release);
     let names = Rc::clone(&solver.world.names);
     let (pods, claims) = placements(solver);
     let describe = |claim: &Claim<'d>| describe_with(claim, &claim.types, &names, inclusive);
-    Outcome { pods, claims: claims.iter().map(describe).collect() }
+    SimulationResult { pods, claims: claims.iter().map(describe).collect() }
 }
 
 /// The pods with their places, and the new nodes in the order of their first pod.

@@ -115,7 +115,7 @@ pub struct DaemonLoad {
 }
 
 /// A NodePool and a pod.
-enum Answer {
+enum PodFit {
     /// The NodePool is not for the pod.
     Elsewhere,
     /// An instance type has room, but the pod does not tolerate a taint.
@@ -332,11 +332,11 @@ fn misfit<'d>(
     let mut found = Misfit::default();
     for pool in pools {
         for asked in &alternatives {
-            match pool.answer(demand, asked, requests, input) {
-                Answer::Elsewhere => {}
-                Answer::MayFit => return None,
-                Answer::Tainted => found.tainted.push(pool.pool.object.name().to_owned()),
-                Answer::TooSmall(shortage) => found.shortages.push(shortage),
+            match pool.fit(demand, asked, requests, input) {
+                PodFit::Elsewhere => {}
+                PodFit::MayFit => return None,
+                PodFit::Tainted => found.tainted.push(pool.pool.object.name().to_owned()),
+                PodFit::TooSmall(shortage) => found.shortages.push(shortage),
             }
         }
     }
@@ -348,16 +348,16 @@ fn misfit<'d>(
 }
 
 impl<'d> JudgedPool<'d> {
-    fn answer(
+    fn fit(
         &self,
         demand: &Demand<'d>,
         asked: &Requirements<'d>,
         requests: &Resources,
         input: &Input<'_, 'd>,
-    ) -> Answer {
+    ) -> PodFit {
         let pool = &self.pool;
         if check_labels(&pool.requirements, asked).is_err() {
-            return Answer::Elsewhere;
+            return PodFit::Elsewhere;
         }
         let tolerates = check_taints(&pool.taints, &demand.tolerations).is_ok();
         let mut requirements = pool.requirements.clone();
@@ -366,7 +366,7 @@ impl<'d> JudgedPool<'d> {
         pool.catalog.retain_compatible(&mut types, &requirements);
         types.intersect_with(&pool.catalog.offered(&requirements));
         if types.is_clear() && self.is_known && pool.catalog.has_compatible(asked) {
-            return Answer::Elsewhere;
+            return PodFit::Elsewhere;
         }
         // A NodePool that has no room for its DaemonSets is another problem.
         let is_usable = !self.fitting(&Resources::default(), &types).is_clear();
@@ -374,10 +374,10 @@ impl<'d> JudgedPool<'d> {
             requests.iter().filter(|(id, _)| self.knows_volume || *id != STORAGE).collect();
         let fits = !self.fitting(&judged, &types).is_clear();
         match (tolerates, fits, self.is_known && is_usable) {
-            (false, true, true) => Answer::Tainted,
-            (false, ..) => Answer::Elsewhere,
-            (true, false, true) => Answer::TooSmall(self.shortage(&judged, types, input)),
-            (true, ..) => Answer::MayFit,
+            (false, true, true) => PodFit::Tainted,
+            (false, ..) => PodFit::Elsewhere,
+            (true, false, true) => PodFit::TooSmall(self.shortage(&judged, types, input)),
+            (true, ..) => PodFit::MayFit,
         }
     }
 

@@ -11,8 +11,8 @@ use objects::pod::Pod;
 use super::base::{Absence, Base, BatchPod};
 use super::known_pool::KnownPool;
 use super::new_node::NewNode;
-use super::outcome::SimulatedPod;
 use super::report;
+use super::result::SimulatedPod;
 use super::settings::SimulationSettings;
 use super::solver::Solver;
 use super::volumes::namespace_of;
@@ -25,13 +25,13 @@ pub struct RoundPod<'d> {
     pub object: Object<'d>,
     /// Whether the pod leaves a node. Other pods are validated first.
     pub is_moved: bool,
-    /// Whether the pod avoids the nodes in [`Change::waiting`].
+    /// Whether the pod avoids the nodes in [`RoundInput::waiting`].
     pub avoids_waiting: bool,
 }
 
-/// Change of a cluster before a round.
+/// Pods to place in a round, and the nodes that are gone or wait.
 #[derive(Clone, Debug, Default)]
-pub struct Change<'d> {
+pub struct RoundInput<'d> {
     /// The pods to place, in the order of their UIDs.
     pub pods: Vec<RoundPod<'d>>,
     /// The names of the nodes that take no pods.
@@ -43,20 +43,20 @@ pub struct Change<'d> {
 /// Result of a round.
 #[derive(Debug)]
 pub struct Round<'d> {
-    /// The pods, in the order of the change.
+    /// The pods, in the order of the input.
     pub pods: Vec<SimulatedPod<'d>>,
     /// The new nodes, in the order of their first pod.
     pub nodes: Vec<NewNode<'d>>,
 }
 
 /// Cluster in which several rounds are simulated.
-pub struct Cluster<'i, 'd> {
+pub struct SimulatedCluster<'i, 'd> {
     base: Base<'i, 'd>,
     settings: &'d SimulationSettings,
     hosts: &'d [String],
 }
 
-impl<'i, 'd> Cluster<'i, 'd> {
+impl<'i, 'd> SimulatedCluster<'i, 'd> {
     /// The cluster of some objects. `hosts` has a name for each new node.
     pub(super) fn new(
         objects: &'i [Object<'d>],
@@ -78,14 +78,14 @@ impl<'i, 'd> Cluster<'i, 'd> {
     }
 
     /// Places pods after a change.
-    pub fn round(&self, change: &Change<'d>) -> Round<'d> {
-        let moved = change.pods.iter().filter(|pod| pod.is_moved);
+    pub fn round(&self, input: &RoundInput<'d>) -> Round<'d> {
+        let moved = input.pods.iter().filter(|pod| pod.is_moved);
         let absence = Absence {
-            nodes: change.absent.clone(),
+            nodes: input.absent.clone(),
             pods: moved.map(|pod| (namespace_of(pod.object), pod.object.name())).collect(),
-            waiting: change.waiting.clone(),
+            waiting: input.waiting.clone(),
         };
-        let batch = change.pods.iter().filter_map(|pod| batch_pod(*pod)).collect();
+        let batch = input.pods.iter().filter_map(|pod| batch_pod(*pod)).collect();
         let mut solver = Solver::new(self.base.round(batch, &absence), self.settings, self.hosts);
         solver.solve();
         let release = self.settings.release;

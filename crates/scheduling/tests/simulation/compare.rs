@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use karpwarden_scheduling::simulation::{Outcome, Placement, SimulatedClaim, SimulatedPod};
+use karpwarden_scheduling::simulation::{Placement, SimulatedClaim, SimulatedPod, SimulationResult};
 use serde_json::{Value as Json, json};
 use values::quantity::Quantity;
 
 use crate::message;
 
 /// Place of a pod for the comparison.
-pub(crate) fn placement(outcome: &Outcome<'_>, pod: &SimulatedPod<'_>) -> Json {
+pub(crate) fn placement(outcome: &SimulationResult<'_>, pod: &SimulatedPod<'_>) -> Json {
     match &pod.placement {
         Placement::New(claim) => {
             json!({"placed": "new", "claim": claim, "pool": outcome.claims[*claim].pool.name()})
@@ -25,7 +25,7 @@ pub(crate) fn placement(outcome: &Outcome<'_>, pod: &SimulatedPod<'_>) -> Json {
 }
 
 /// A new node as text.
-pub(crate) fn describe(outcome: &Outcome<'_>, claim: &SimulatedClaim<'_>) -> String {
+pub(crate) fn describe(outcome: &SimulationResult<'_>, claim: &SimulatedClaim<'_>) -> String {
     fields(outcome, claim).to_string()
 }
 
@@ -33,7 +33,7 @@ fn name(pod: &SimulatedPod<'_>) -> String {
     if pod.namespace == "default" { pod.name.clone() } else { format!("{}/{}", pod.namespace, pod.name) }
 }
 
-fn fields(outcome: &Outcome<'_>, claim: &SimulatedClaim<'_>) -> Json {
+fn fields(outcome: &SimulationResult<'_>, claim: &SimulatedClaim<'_>) -> Json {
     let mut pods: Vec<String> = claim.pods.iter().map(|pod| name(&outcome.pods[*pod])).collect();
     pods.sort();
     let cheapest: Vec<&str> = claim.cheapest.iter().take(5).map(|(name, _)| *name).collect();
@@ -51,7 +51,7 @@ fn fields(outcome: &Outcome<'_>, claim: &SimulatedClaim<'_>) -> Json {
 }
 
 /// The differences of a result from the recorded one.
-pub(crate) fn differences(expect: &Json, outcome: &Outcome<'_>) -> Vec<String> {
+pub(crate) fn differences(expect: &Json, outcome: &SimulationResult<'_>) -> Vec<String> {
     let mut all = pods(expect, outcome);
     let claims: Vec<Json> = outcome.claims.iter().map(|claim| fields(outcome, claim)).collect();
     let expected = expect["claims"].as_array().cloned().unwrap_or_default();
@@ -72,7 +72,7 @@ pub(crate) fn differences(expect: &Json, outcome: &Outcome<'_>) -> Vec<String> {
     all
 }
 
-fn pods(expect: &Json, outcome: &Outcome<'_>) -> Vec<String> {
+fn pods(expect: &Json, outcome: &SimulationResult<'_>) -> Vec<String> {
     let placed: BTreeMap<String, Json> =
         outcome.pods.iter().map(|pod| (name(pod), placement(outcome, pod))).collect();
     let mut all = Vec::new();

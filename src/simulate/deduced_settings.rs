@@ -70,14 +70,14 @@ pub struct Choices {
 
 /// Settings of a simulation, with what had to be assumed.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct DeducedSettings {
     /// The settings.
     pub settings: SimulationSettings,
     /// Assumptions about things that the input does not show, each with the flag that settles it.
     pub assumptions: Vec<String>,
 }
 
-impl Options {
+impl DeducedSettings {
     /// Combines the choices of the user with what the input shows.
     pub fn new(
         flags: &Choices,

@@ -16,11 +16,11 @@ const MOST_SINGLE_NODES: usize = 1_000;
 
 /// Facts that objects do not show.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct DisruptionSettings {
     /// The time.
     pub now: Timestamp,
     /// The settings of the scheduler, with the release.
-    pub settings: SimulationSettings,
+    pub simulation: SimulationSettings,
     /// Gate `SpotToSpotConsolidation`.
     pub spot_to_spot: bool,
     /// The time at which nodes were nominated for a pending pod, by the name of the node.
@@ -40,17 +40,17 @@ pub struct Options {
     pub alone: BTreeSet<String>,
 }
 
-impl Options {
+impl DisruptionSettings {
     /// The defaults of a release at a time.
     pub fn new(release: Release, now: Timestamp) -> Self {
-        let settings = SimulationSettings {
+        let simulation = SimulationSettings {
             whole_state: true,
             reservation_fallback: true,
             ..SimulationSettings::new(release)
         };
         Self {
             now,
-            settings,
+            simulation,
             spot_to_spot: false,
             nominated: BTreeMap::new(),
             nomination: NOMINATION,
@@ -64,7 +64,7 @@ impl Options {
 
     /// The release of Karpenter.
     pub fn release(&self) -> Release {
-        self.settings.release
+        self.simulation.release
     }
 
     /// The end of the nomination of a node. A nomination is over at its end.

@@ -9,7 +9,7 @@ use super::reason::PoolReason;
 /// Place of a pod after a simulation.
 #[derive(Clone, Debug)]
 pub enum Placement<'d> {
-    /// On a new node, by its number in [`Outcome::claims`].
+    /// On a new node, by its number in [`SimulationResult::claims`].
     New(usize),
     /// On an existing node.
     Existing(Object<'d>),
@@ -48,7 +48,7 @@ pub struct SimulatedPod<'d> {
 pub struct SimulatedClaim<'d> {
     /// The NodePool.
     pub pool: Object<'d>,
-    /// The pods, by their number in [`Outcome::pods`].
+    /// The pods, by their number in [`SimulationResult::pods`].
     pub pods: Vec<usize>,
     /// The number of instance types.
     pub instance_types: usize,
@@ -72,7 +72,7 @@ pub struct SimulatedClaim<'d> {
 
 /// Result of a simulation.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome<'d> {
+pub struct SimulationResult<'d> {
     /// The pods, in the order of the input.
     pub pods: Vec<SimulatedPod<'d>>,
     /// The new nodes, in the order of their first pod.
