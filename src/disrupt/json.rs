@@ -8,7 +8,7 @@ use answers::disruption::{
 };
 use answers::report::{RelatedLocation, ReportedFinding};
 use answers::{DateTime, OrEmpty, PricedType, SCHEMA, VERSION, rounded};
-use disruption::allowance::{BudgetState, PoolBudgets};
+use disruption::allowance::{BudgetState, DisruptionReason, PoolBudgets};
 use disruption::calendar::first_change;
 use disruption::command::{Command, Replacement};
 use disruption::drain::DrainEstimate;
@@ -50,11 +50,11 @@ fn pool(answer: &ClusterDisruption<'_>, pool: &PoolDisruption<'_>) -> LimitedPoo
     LimitedPool {
         name: pool.name.to_owned(),
         nodes: pool.nodes,
-        budgets: answer.reasons().iter().map(|reason| budget(answer, pool, reason)).collect(),
+        budgets: answer.reasons().into_iter().map(|reason| budget(answer, pool, reason)).collect(),
     }
 }
 
-fn budget(answer: &ClusterDisruption<'_>, pool: &PoolDisruption<'_>, reason: &'static str) -> ReasonBudget {
+fn budget(answer: &ClusterDisruption<'_>, pool: &PoolDisruption<'_>, reason: DisruptionReason) -> ReasonBudget {
     let budgets = match &pool.budgets {
         Ok(budgets) => budgets,
         Err(error) => {

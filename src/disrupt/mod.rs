@@ -8,7 +8,7 @@ pub mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use disruption::allowance::{PoolBudgets, reasons_in};
+use disruption::allowance::{DisruptionReason, PoolBudgets};
 use disruption::calendar::{Calendar, CalendarInterval, Pace};
 use disruption::cluster::ClusterState;
 use disruption::drain::{DrainEstimate, estimate};
@@ -74,7 +74,7 @@ pub struct PoolDisruption<'d> {
 #[derive(Clone, Debug)]
 pub struct SharedWeek {
     /// The reasons for disruption that have this week.
-    pub reasons: Vec<&'static str>,
+    pub reasons: Vec<DisruptionReason>,
     /// The allowed numbers, in the order of time.
     pub intervals: Vec<CalendarInterval>,
 }
@@ -130,8 +130,8 @@ pub fn answer<'d>(
 
 impl<'d> ClusterDisruption<'d> {
     /// The reasons that budgets limit.
-    pub fn reasons(&self) -> Vec<&'static str> {
-        reasons_in(self.release)
+    pub fn reasons(&self) -> Vec<DisruptionReason> {
+        DisruptionReason::of_release(self.release)
     }
 
     /// The weeks of a NodePool, with the reasons that share them. Empty if the client refuses the NodePool.
@@ -174,7 +174,7 @@ impl<'d> ClusterDisruption<'d> {
 
 impl PoolDisruption<'_> {
     /// The allowed numbers for a reason in the week after a time. Empty if the client refuses the NodePool.
-    pub fn week(&self, at: Timestamp, reason: &str) -> Vec<CalendarInterval> {
+    pub fn week(&self, at: Timestamp, reason: DisruptionReason) -> Vec<CalendarInterval> {
         let Ok(budgets) = &self.budgets else { return Vec::new() };
         Calendar::of_week(budgets, at).intervals(reason, self.nodes)
     }

@@ -210,6 +210,7 @@ pub const fn advice(blocked_by: BlockedBy) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use disruption::allowance::DisruptionReason;
     use manifest::limits::Limits;
     use manifest::{Document, File};
     use objects::node_pool::NodePool;
@@ -225,7 +226,7 @@ mod tests {
         let (start, end) = (time("2026-03-14T01:00:00Z"), time("2026-03-14T02:00:00Z"));
         let told = |one: Remark| remark(&one, &budgets, 7, &|time| time.to_string());
         assert_eq!(
-            told(Remark::TooShort { reason: "Drifted", start, end, possible: 6 }),
+            told(Remark::TooShort { reason: DisruptionReason::Drifted, start, end, possible: 6 }),
             "the time from 2026-03-14T01:00:00Z to 2026-03-14T02:00:00Z is too short: 6 of 7 nodes can be disrupted for the \
              reason Drifted"
         );

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use disruption::allowance::{Allowance, PoolBudgets};
+use disruption::allowance::{Allowance, DisruptionReason, PoolBudgets};
 use disruption::calendar::{Calendar, CalendarInterval, WEEK};
 use karpwarden::disrupt::{ClusterDisruption, PoolDisruption, SharedWeek, words};
 use render::human::printable;
@@ -60,6 +60,7 @@ fn write_pool(
 ) -> io::Result<()> {
     for SharedWeek { reasons, intervals } in answer.weeks(pool) {
         let Some(now) = intervals.first() else { continue };
+        let reasons: Vec<&str> = reasons.into_iter().map(DisruptionReason::name).collect();
         let text = format!("{}: {}", reasons.join(", "), now_text(pool, &now.allowance));
         writeln!(out, "  {text}")?;
         if !now.allowance.error.is_empty() {

@@ -1,6 +1,7 @@
 //! What Karpenter may disrupt: the answer of `disruption --format json`.
 
 use crate::report::{RelatedLocation, ReportedFinding};
+use disruption::allowance::DisruptionReason;
 use disruption::blocked_by::BlockedBy;
 use disruption::command::Decision;
 use disruption::methods::Method;
@@ -51,7 +52,7 @@ pub struct LimitedPool {
 #[serde(rename_all = "camelCase")]
 pub struct ReasonBudget {
     /// The reason.
-    pub reason: &'static str,
+    pub reason: DisruptionReason,
     /// The number that the controller uses: 0 where a budget cannot be evaluated.
     pub allowed: i64,
     /// Whether there is no limit; then `allowed` has no meaning.

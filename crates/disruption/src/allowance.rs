@@ -3,6 +3,8 @@
 //! Source: kubernetes-sigs/karpenter pkg/apis/v1/nodepool.go at v1.14.1, `MustGetAllowedDisruptions`,
 //! `GetAllowedDisruptionsByReason`, `GetAllowedDisruptions` and `IsActive`.
 
+use core::fmt;
+
 use karpenter::release::{Release, Releases};
 use manifest::tree::Node;
 use objects::node_pool::{Disruption, NodePool};
@@ -20,10 +22,45 @@ const DEFAULT_NODES: &str = "10%";
 /// Releases in which node repair obeys budgets (kubernetes-sigs/karpenter#3311).
 const REPAIR_OBEYS_BUDGETS: Releases = Releases::since(15);
 
-/// Reasons that budgets limit in a release, in the order in which methods run.
-pub fn reasons_in(release: Release) -> Vec<&'static str> {
-    let repair = REPAIR_OBEYS_BUDGETS.contains(release).then_some("Unhealthy");
-    ["Empty", "Drifted", "Underutilized"].into_iter().chain(repair).collect()
+/// Reason for disruption that budgets limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub enum DisruptionReason {
+    /// The node is empty.
+    Empty,
+    /// The node has drifted.
+    Drifted,
+    /// The node costs more than another way to run its pods.
+    Underutilized,
+    /// The node is repaired.
+    Unhealthy,
+}
+
+impl DisruptionReason {
+    /// Every reason.
+    pub const ALL: [Self; 4] = [Self::Empty, Self::Drifted, Self::Underutilized, Self::Unhealthy];
+
+    /// The reasons that budgets limit in a release, in the order in which methods run.
+    pub fn of_release(release: Release) -> Vec<Self> {
+        let repairs = REPAIR_OBEYS_BUDGETS.contains(release);
+        Self::ALL.into_iter().filter(|reason| repairs || *reason != Self::Unhealthy).collect()
+    }
+
+    /// The name in `spec.disruption.budgets`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "Empty",
+            Self::Drifted => "Drifted",
+            Self::Underutilized => "Underutilized",
+            Self::Unhealthy => "Unhealthy",
+        }
+    }
+}
+
+impl fmt::Display for DisruptionReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
 }
 
 /// State of a budget at an instant.
@@ -147,7 +184,7 @@ impl<'d> PoolBudgets<'d> {
     }
 
     /// Whether a budget limits a reason.
-    pub fn covers(&self, index: usize, reason: &str) -> bool {
+    pub fn covers(&self, index: usize, reason: DisruptionReason) -> bool {
         self.budgets.get(index).is_some_and(|budget| budget.covers(reason))
     }
 
@@ -157,12 +194,12 @@ impl<'d> PoolBudgets<'d> {
     }
 
     /// The number of nodes that may be disrupted for a reason at an instant, in a NodePool of some nodes.
-    pub fn allowance(&self, now: Timestamp, nodes: usize, reason: &str) -> Allowance {
+    pub fn allowance(&self, now: Timestamp, nodes: usize, reason: DisruptionReason) -> Allowance {
         self.allowance_in(&self.states(now), nodes, reason)
     }
 
     /// The number of nodes that may be disrupted for a reason while the budgets are in these states.
-    pub fn allowance_in(&self, states: &[BudgetState], nodes: usize, reason: &str) -> Allowance {
+    pub fn allowance_in(&self, states: &[BudgetState], nodes: usize, reason: DisruptionReason) -> Allowance {
         let mut least: Option<(i64, usize)> = None;
         let (mut errors, mut first_error) = (Vec::new(), None);
         for (index, (budget, state)) in self.budgets.iter().zip(states).enumerate() {
@@ -216,8 +253,8 @@ impl<'d> PoolBudgets<'d> {
 }
 
 impl BudgetTerms<'_> {
-    fn covers(&self, reason: &str) -> bool {
-        self.reasons.is_none_or(|list| list.items().any(|item| item.as_str() == Some(reason)))
+    fn covers(&self, reason: DisruptionReason) -> bool {
+        self.reasons.is_none_or(|list| list.items().any(|item| item.as_str() == Some(reason.name())))
     }
 
     fn value(&self, state: BudgetState, nodes: usize) -> Result<i64, String> {
@@ -309,16 +346,16 @@ mod tests {
     fn a_pool_without_budgets_allows_ten_percent() {
         for text in ["{}", "{budgets: null}"] {
             with_budgets(text, |budgets| {
-                assert_eq!(budgets.allowance(now(), 33, "Empty").allowed, 4, "{text}");
+                assert_eq!(budgets.allowance(now(), 33, DisruptionReason::Empty).allowed, 4, "{text}");
                 assert_eq!((budgets.is_default(), budgets.path(0).as_str()), (true, ""));
             });
         }
         with_budgets("{budgets: []}", |budgets| {
-            assert!(budgets.allowance(now(), 33, "Empty").is_unlimited());
+            assert!(budgets.allowance(now(), 33, DisruptionReason::Empty).is_unlimited());
         });
         with_budgets("{budgets: [{reasons: [Drifted]}]}", |budgets| {
-            assert_eq!(budgets.allowance(now(), 33, "Drifted").allowed, 4);
-            assert!(budgets.allowance(now(), 33, "Empty").is_unlimited());
+            assert_eq!(budgets.allowance(now(), 33, DisruptionReason::Drifted).allowed, 4);
+            assert!(budgets.allowance(now(), 33, DisruptionReason::Empty).is_unlimited());
         });
     }
 
@@ -328,15 +365,24 @@ mod tests {
             "{budgets: [{nodes: 50%}, {nodes: '5'}, {nodes: 20%, reasons: [Empty]}, {nodes: '2'}]}",
             |budgets| {
                 let decided = |reason| budgets.allowance(now(), 10, reason);
-                assert_eq!((decided("Empty").allowed, decided("Empty").decided_by), (2, Some(2)));
-                assert_eq!((decided("Drifted").allowed, decided("Drifted").decided_by), (2, Some(3)));
+                assert_eq!(
+                    (decided(DisruptionReason::Empty).allowed, decided(DisruptionReason::Empty).decided_by),
+                    (2, Some(2))
+                );
+                assert_eq!(
+                    (
+                        decided(DisruptionReason::Drifted).allowed,
+                        decided(DisruptionReason::Drifted).decided_by
+                    ),
+                    (2, Some(3))
+                );
                 assert_eq!(budgets.path(3), "spec.disruption.budgets[3]");
             },
         );
         with_budgets(
             "{budgets: [{nodes: '1'}, {nodes: '2', schedule: bad, duration: 1h, reasons: [Empty]}]}",
             |budgets| {
-                let drifted = budgets.allowance(now(), 10, "Drifted");
+                let drifted = budgets.allowance(now(), 10, DisruptionReason::Drifted);
                 assert_eq!((drifted.allowed, drifted.computed, drifted.decided_by), (0, 1, Some(1)));
                 assert!(drifted.error.starts_with("invariant violated, invalid cron"));
             },
@@ -345,7 +391,10 @@ mod tests {
 
     #[test]
     fn node_repair_obeys_budgets_since_1_15() {
-        let reasons = |text: &str| reasons_in(Release::parse(text).unwrap());
+        let reasons = |text: &str| {
+            let reasons = DisruptionReason::of_release(Release::parse(text).unwrap());
+            reasons.into_iter().map(DisruptionReason::name).collect::<Vec<_>>()
+        };
         assert_eq!(reasons("1.14"), ["Empty", "Drifted", "Underutilized"]);
         assert_eq!(reasons("1.15"), ["Empty", "Drifted", "Underutilized", "Unhealthy"]);
     }

@@ -2,6 +2,7 @@
 //!
 //! Source: pkg/controllers/disruption/events/events.go and pkg/utils/pod/scheduling.go of kubernetes-sigs/karpenter at v1.14.1.
 
+use crate::allowance::DisruptionReason;
 use crate::candidate::Candidate;
 use crate::cluster::{ClusterPod, Protection, StateNode};
 use karpenter::labels::DO_NOT_DISRUPT;
@@ -32,7 +33,7 @@ impl Recorder {
     }
 
     /// Publishes that a budget of a NodePool allows no disruption.
-    pub(crate) fn pool_blocked(&mut self, pool: &str, reason: &str) {
+    pub(crate) fn pool_blocked(&mut self, pool: &str, reason: DisruptionReason) {
         let message = format!("No allowed disruptions for disruption reason {reason} due to blocking budget");
         self.publish(format!("NodePool/{pool}"), "DisruptionBlocked", message);
     }

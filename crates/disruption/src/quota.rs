@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::allowance::PoolBudgets;
+use crate::allowance::{DisruptionReason, PoolBudgets};
 use crate::behaviour::Behaviour;
 use crate::engine::Engine;
 use crate::event::Recorder;
@@ -39,7 +39,7 @@ impl<'o> Engine<'_, '_, 'o> {
     }
 
     /// The number of nodes of each NodePool that may be disrupted for a reason.
-    pub(crate) fn quota(&self, reason: &str, recorder: &mut Recorder) -> Quota<'o> {
+    pub(crate) fn quota(&self, reason: DisruptionReason, recorder: &mut Recorder) -> Quota<'o> {
         let counts = self.pool_counts();
         let mut all = BTreeMap::new();
         for (name, pool) in &self.state.pools {

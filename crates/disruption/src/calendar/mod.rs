@@ -10,7 +10,7 @@ use values::cron::Opening;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
-use crate::allowance::{Allowance, BudgetState, PoolBudgets};
+use crate::allowance::{Allowance, BudgetState, DisruptionReason, PoolBudgets};
 
 pub use remark::{Pace, Remark};
 
@@ -73,7 +73,7 @@ impl<'b, 'd> Calendar<'b, 'd> {
 
     /// The allowed numbers for a reason, in a NodePool of some nodes. Neighbouring intervals differ in the number, the
     /// error or the deciding budget.
-    pub fn intervals(&self, reason: &str, nodes: usize) -> Vec<CalendarInterval> {
+    pub fn intervals(&self, reason: DisruptionReason, nodes: usize) -> Vec<CalendarInterval> {
         let mut intervals: Vec<CalendarInterval> = Vec::new();
         self.for_each_change(|start, end, states| {
             let allowance = self.budgets.allowance_in(states, nodes, reason);

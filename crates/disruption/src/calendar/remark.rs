@@ -7,6 +7,7 @@ use values::timestamp::Timestamp;
 
 use super::{Calendar, CalendarInterval};
 use crate::allowance::BudgetState;
+use crate::allowance::DisruptionReason;
 
 /// Time in which a disrupted node makes room for the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,12 +53,12 @@ pub enum Remark {
     /// No disruption is allowed for a reason in the whole period.
     Blocked {
         /// The reason for disruption.
-        reason: &'static str,
+        reason: DisruptionReason,
     },
     /// An interval that allows disruption ends before every node had its turn.
     TooShort {
         /// The reason for disruption.
-        reason: &'static str,
+        reason: DisruptionReason,
         /// The start of the interval.
         start: Timestamp,
         /// The end of the interval.
@@ -69,9 +70,9 @@ pub enum Remark {
 
 impl Calendar<'_, '_> {
     /// The remarks on the budgets, in the order of [`Remark`]. `pace` is known where the drains of the nodes are.
-    pub fn remarks(&self, reasons: &[&'static str], nodes: usize, pace: Option<Pace>) -> Vec<Remark> {
-        let by_reason: Vec<(&'static str, Vec<CalendarInterval>)> =
-            reasons.iter().map(|reason| (*reason, self.intervals(reason, nodes))).collect();
+    pub fn remarks(&self, reasons: &[DisruptionReason], nodes: usize, pace: Option<Pace>) -> Vec<Remark> {
+        let by_reason: Vec<(DisruptionReason, Vec<CalendarInterval>)> =
+            reasons.iter().map(|reason| (*reason, self.intervals(*reason, nodes))).collect();
         let mut remarks: Vec<Remark> = self.window_remarks().collect();
         remarks.extend(self.budgets_without_effect(&by_reason));
         remarks.extend(self.overlaps(reasons, nodes));
@@ -79,11 +80,11 @@ impl Calendar<'_, '_> {
             by_reason
                 .iter()
                 .filter(|(_, intervals)| is_blocked(intervals))
-                .map(|(reason, _)| Remark::Blocked { reason }),
+                .map(|(reason, _)| Remark::Blocked { reason: *reason }),
         );
         if let Some(pace) = pace {
             let short =
-                by_reason.iter().filter_map(|(reason, intervals)| too_short(reason, intervals, nodes, pace));
+                by_reason.iter().filter_map(|(reason, intervals)| too_short(*reason, intervals, nodes, pace));
             remarks.extend(short);
         }
         remarks
@@ -100,13 +101,13 @@ impl Calendar<'_, '_> {
         })
     }
 
-    fn budgets_without_effect(&self, by_reason: &[(&str, Vec<CalendarInterval>)]) -> Vec<Remark> {
+    fn budgets_without_effect(&self, by_reason: &[(DisruptionReason, Vec<CalendarInterval>)]) -> Vec<Remark> {
         let all = || by_reason.iter().flat_map(|(_, intervals)| intervals);
         // A budget with an error decides for the whole NodePool.
         if all().any(|interval| !interval.allowance.error.is_empty()) {
             return Vec::new();
         }
-        let covers = |budget: usize| by_reason.iter().any(|(reason, _)| self.budgets.covers(budget, reason));
+        let covers = |budget: usize| by_reason.iter().any(|(reason, _)| self.budgets.covers(budget, *reason));
         let decides = |budget: usize| all().any(|interval| interval.allowance.decided_by == Some(budget));
         let open = self.openings.iter().enumerate().filter(|(_, openings)| !openings.is_empty());
         open.map(|(budget, _)| budget)
@@ -116,7 +117,7 @@ impl Calendar<'_, '_> {
     }
 
     /// The pairs of budgets with windows that are active together, each pair once, with its first overlap.
-    fn overlaps(&self, reasons: &[&'static str], nodes: usize) -> Vec<Remark> {
+    fn overlaps(&self, reasons: &[DisruptionReason], nodes: usize) -> Vec<Remark> {
         let windowed: Vec<usize> =
             (0..self.budgets.len()).filter(|budget| self.budgets.has_window(*budget)).collect();
         let mut found: BTreeMap<(usize, usize), (Timestamp, Timestamp)> = BTreeMap::new();
@@ -125,10 +126,10 @@ impl Calendar<'_, '_> {
             let active: Vec<usize> = windowed.iter().filter(is_active).copied().collect();
             for (index, first) in active.iter().enumerate() {
                 for second in active.iter().skip(index + 1) {
-                    let shared = |reason: &&&str| {
-                        self.budgets.covers(*first, reason) && self.budgets.covers(*second, reason)
+                    let shared = |reason: &DisruptionReason| {
+                        self.budgets.covers(*first, *reason) && self.budgets.covers(*second, *reason)
                     };
-                    if reasons.iter().any(|reason| shared(&reason)) {
+                    if reasons.iter().any(shared) {
                         let overlap = found.entry((*first, *second)).or_insert((start, end));
                         // Continue the first overlap; later ones are the same story.
                         overlap.1 = if overlap.1 == start { end } else { overlap.1 };
@@ -162,7 +163,7 @@ fn is_blocked(intervals: &[CalendarInterval]) -> bool {
 
 /// The first interval that allows disruption, ends in the period, and is too short for all nodes.
 fn too_short(
-    reason: &'static str,
+    reason: DisruptionReason,
     intervals: &[CalendarInterval],
     nodes: usize,
     pace: Pace,

@@ -6,7 +6,7 @@ use objects::object::Object;
 use proptest::prelude::*;
 
 use super::*;
-use crate::allowance::reasons_in;
+use crate::allowance::DisruptionReason;
 
 const FROM: &str = "2026-03-11T10:30:00Z";
 
@@ -25,7 +25,7 @@ fn with_budgets<T>(budgets: &str, run: impl FnOnce(&PoolBudgets<'_>) -> T) -> T 
 }
 
 /// The intervals of a week as `start allowed by`.
-fn week(budgets: &str, reason: &str, nodes: usize) -> Vec<String> {
+fn week(budgets: &str, reason: DisruptionReason, nodes: usize) -> Vec<String> {
     with_budgets(budgets, |budgets| {
         let all = Calendar::of_week(budgets, time(FROM)).intervals(reason, nodes);
         let end = all.last().map(|interval| interval.end);
@@ -45,7 +45,7 @@ fn week(budgets: &str, reason: &str, nodes: usize) -> Vec<String> {
 fn remarks(budgets: &str, nodes: usize, pace: Option<Pace>) -> Vec<Remark> {
     with_budgets(budgets, |budgets| {
         Calendar::of_week(budgets, time(FROM)).remarks(
-            &reasons_in(Release::parse("1.14").unwrap()),
+            &DisruptionReason::of_release(Release::parse("1.14").unwrap()),
             nodes,
             pace,
         )
@@ -55,9 +55,9 @@ fn remarks(budgets: &str, nodes: usize, pace: Option<Pace>) -> Vec<Remark> {
 #[test]
 fn windows_make_intervals_with_the_deciding_budget() {
     let budgets = "[{nodes: 10%}, {nodes: '0', schedule: '0 9 * * thu', duration: 8h, reasons: [Drifted]}]";
-    assert_eq!(week(budgets, "Empty", 33), ["2026-03-11T10:30:00Z 4 0"]);
+    assert_eq!(week(budgets, DisruptionReason::Empty, 33), ["2026-03-11T10:30:00Z 4 0"]);
     assert_eq!(
-        week(budgets, "Drifted", 33),
+        week(budgets, DisruptionReason::Drifted, 33),
         ["2026-03-11T10:30:00Z 4 0", "2026-03-12T09:00:00Z 0 1", "2026-03-12T17:00:00Z 4 0"]
     );
 }
@@ -66,19 +66,19 @@ fn windows_make_intervals_with_the_deciding_budget() {
 fn nothing_limits_outside_the_windows() {
     let budgets = "[{nodes: 35%, schedule: '0 1 * * mon', duration: 4h}]";
     assert_eq!(
-        week(budgets, "Empty", 10),
+        week(budgets, DisruptionReason::Empty, 10),
         ["2026-03-11T10:30:00Z all -", "2026-03-16T01:00:00Z 4 0", "2026-03-16T05:00:00Z all -"]
     );
-    assert_eq!(week("[]", "Empty", 10), ["2026-03-11T10:30:00Z all -"]);
+    assert_eq!(week("[]", DisruptionReason::Empty, 10), ["2026-03-11T10:30:00Z all -"]);
 }
 
 #[test]
 fn a_broken_schedule_blocks_the_whole_week_and_a_broken_number_its_window() {
     let broken = "[{nodes: '5'}, {nodes: '5', schedule: '0 9 * * 7', duration: 1h, reasons: [Empty]}]";
-    assert_eq!(week(broken, "Drifted", 10), ["2026-03-11T10:30:00Z 0 1"]);
+    assert_eq!(week(broken, DisruptionReason::Drifted, 10), ["2026-03-11T10:30:00Z 0 1"]);
     let number = "[{nodes: '5'}, {nodes: 'x', schedule: '0 9 * * thu', duration: 1h}]";
     assert_eq!(
-        week(number, "Drifted", 10),
+        week(number, DisruptionReason::Drifted, 10),
         ["2026-03-11T10:30:00Z 5 0", "2026-03-12T09:00:00Z 0 1", "2026-03-12T10:00:00Z 5 0"]
     );
 }
@@ -87,7 +87,7 @@ fn a_broken_schedule_blocks_the_whole_week_and_a_broken_number_its_window() {
 fn finds_the_instant_at_which_the_number_changes() {
     let change = |budgets: &str| {
         with_budgets(budgets, |budgets| {
-            first_change(&Calendar::of_week(budgets, time(FROM)).intervals("Empty", 10))
+            first_change(&Calendar::of_week(budgets, time(FROM)).intervals(DisruptionReason::Empty, 10))
                 .map(|time| time.to_string())
         })
     };
@@ -141,7 +141,7 @@ fn remarks_on_overlapping_windows() {
 fn remarks_on_reasons_that_are_blocked_all_week() {
     assert_eq!(
         remarks("[{nodes: '0', reasons: [Drifted]}]", 5, None),
-        [Remark::Blocked { reason: "Drifted" }]
+        [Remark::Blocked { reason: DisruptionReason::Drifted }]
     );
 }
 
@@ -151,11 +151,13 @@ fn remarks_on_windows_that_are_too_short_for_the_nodes() {
     let budgets = "[{nodes: '2'}, {nodes: '0', schedule: '0 2 * * sat', duration: 167h}]";
     let pace = |minutes| Some(Pace { per_node: Duration::from_minutes(minutes), one_at_a_time: false });
     let short = |possible| {
-        ["Empty", "Drifted", "Underutilized"].map(|reason| Remark::TooShort {
-            reason,
-            start: time("2026-03-14T01:00:00Z"),
-            end: time("2026-03-14T02:00:00Z"),
-            possible,
+        [DisruptionReason::Empty, DisruptionReason::Drifted, DisruptionReason::Underutilized].map(|reason| {
+            Remark::TooShort {
+                reason,
+                start: time("2026-03-14T01:00:00Z"),
+                end: time("2026-03-14T02:00:00Z"),
+                possible,
+            }
         })
     };
     assert_eq!(remarks(budgets, 6, pace(20)), []);
@@ -178,9 +180,9 @@ proptest! {
         let budgets = format!("[{}]", items.collect::<Vec<_>>().join(", "));
         with_budgets(&budgets, |budgets| {
             let now = Timestamp::from_seconds(time(FROM).seconds() + offset);
-            let intervals = Calendar::of_week(budgets, time(FROM)).intervals("Empty", 10);
+            let intervals = Calendar::of_week(budgets, time(FROM)).intervals(DisruptionReason::Empty, 10);
             let at = intervals.iter().find(|interval| interval.start <= now && now < interval.end);
-            prop_assert_eq!(at.map(|interval| interval.allowance.clone()), Some(budgets.allowance(now, 10, "Empty")));
+            prop_assert_eq!(at.map(|interval| interval.allowance.clone()), Some(budgets.allowance(now, 10, DisruptionReason::Empty)));
             Ok(())
         })?;
     }

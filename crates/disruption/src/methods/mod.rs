@@ -15,6 +15,7 @@ use karpenter::release::Release;
 pub use fit::Unfit;
 pub use single_node::Alone;
 
+use crate::allowance::DisruptionReason;
 use crate::balanced::Scores;
 use crate::behaviour::Behaviour;
 use crate::candidate::{Candidate, DisruptionClass};
@@ -65,11 +66,11 @@ impl Method {
     }
 
     /// The reason that budgets limit.
-    pub const fn reason(self) -> &'static str {
+    pub const fn reason(self) -> DisruptionReason {
         match self {
-            Self::Emptiness => "Empty",
-            Self::StaticDrift | Self::Drift => "Drifted",
-            Self::MultiNodeConsolidation | Self::SingleNodeConsolidation => "Underutilized",
+            Self::Emptiness => DisruptionReason::Empty,
+            Self::StaticDrift | Self::Drift => DisruptionReason::Drifted,
+            Self::MultiNodeConsolidation | Self::SingleNodeConsolidation => DisruptionReason::Underutilized,
         }
     }
 

@@ -8,7 +8,7 @@ use std::env;
 use std::io::Read as _;
 
 use karpenter::release::Release;
-use karpwarden_disruption::allowance::{BudgetState, PoolBudgets};
+use karpwarden_disruption::allowance::{BudgetState, DisruptionReason, PoolBudgets};
 use manifest::limits::Limits;
 use manifest::{Document, File};
 use objects::node_pool::NodePool;
@@ -68,7 +68,7 @@ fn evaluate(case: &Json, release: &str) -> Json {
     };
     let now = Timestamp::parse(case["time"].as_str().unwrap()).unwrap();
     let nodes = usize::try_from(case["nodes"].as_u64().unwrap()).unwrap();
-    let allowance = budgets.allowance(now, nodes, case["reason"].as_str().unwrap());
+    let allowance = budgets.allowance(now, nodes, reason(case["reason"].as_str().unwrap()));
     let active: Vec<Json> = budgets.states(now).into_iter().map(state).collect();
     let error = if release == "1.4" { json!(!allowance.error.is_empty()) } else { json!(allowance.error) };
     json!({"allowed": allowance.computed, "must": allowance.allowed, "active": active, "error": error})
@@ -80,4 +80,8 @@ fn state(state: BudgetState) -> Json {
         BudgetState::Inactive => json!(false),
         BudgetState::Broken => json!("error"),
     }
+}
+
+fn reason(name: &str) -> DisruptionReason {
+    DisruptionReason::ALL.into_iter().find(|reason| reason.name() == name).unwrap()
 }
