@@ -3,19 +3,12 @@
 //! Sources: k8s.io/kubectl pkg/cmd/util/helpers.go (`checkErr`, `MultilineError`); k8s.io/cli-runtime
 //! pkg/resource/mapper.go; k8s.io/apiserver pkg/endpoints/handlers/rest.go (`transformDecodeError`).
 
+use karpwarden::answers::page::Refusal;
 use karpwarden::karpenter::release::Release;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
 use karpwarden::objects::object::Object;
 use karpwarden::objects::validation::response::{Response, response};
-
-/// Output of `kubectl` for a refused object.
-pub(crate) struct Refusal {
-    /// The lines that `kubectl` prints.
-    pub(crate) output: String,
-    /// Whether the server could decode the object. It then calls mutating webhooks before it refuses the object.
-    pub(crate) is_decoded: bool,
-}
 
 /// Prints the refusal of the object in a JSON manifest or AdmissionReview; `None` if the API server accepts it.
 ///

@@ -13,8 +13,9 @@ mod yaml;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use checker::{files, settings};
+use checker::{files, settings, text};
 use karpwarden::REGISTRY;
+use karpwarden::answers::page::{FixedFiles, SourceFile};
 use karpwarden::cluster::Cluster;
 use karpwarden::engine::apply::apply_fixes;
 use karpwarden::karpenter::release::Release;
@@ -24,7 +25,6 @@ use karpwarden::reference::catalog::catalog;
 use karpwarden::render::sarif;
 use karpwarden::rule::Rule;
 use karpwarden::rule::settings::Target;
-use serde_json::{Value as Json, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Lists every rule, like `karpwarden rules --format json`.
@@ -84,21 +84,18 @@ pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String,
     let result = apply_fixes(&REGISTRY, &mut clusters, &settings, &Limits::DEFAULT);
     let [Cluster { files: after, .. }] = &clusters;
     let changed = before.iter().zip(after).filter(|(before, after)| before.text() != after.source.text());
-    let files: Vec<Json> =
-        changed.map(|(_, file)| json!({"name": file.source.name(), "text": file.source.text()})).collect();
-    let skipped = result
-        .skipped
-        .iter()
-        .map(|one| json!({"rule": one.rule, "file": one.file, "line": one.line, "reason": one.reason}));
-    let skipped: Vec<Json> = skipped.collect();
-    Ok(json!({"files": files, "applied": result.applied, "skipped": skipped}).to_string())
+    let files = changed.map(|(_, file)| SourceFile {
+        name: file.source.name().to_owned(),
+        text: file.source.text().to_owned(),
+    });
+    text(&FixedFiles { files: files.collect(), applied: result.applied, skipped: result.skipped })
 }
 
 /// Lists the objects in the files and their positions: `[{"file", "document", "apiVersion", "kind", "namespace", "name",
 /// "operation", "line", "offset", "object", "oldObject"}]`. The last two are present only if `whole` is set.
 #[wasm_bindgen]
 pub fn documents(files: &str, whole: bool) -> Result<String, String> {
-    Ok(outline::of(&files::read(files)?, whole).to_string())
+    text(&outline::of(&files::read(files)?, whole))
 }
 
 /// Prints what `kubectl` shows if the API server itself refuses an object: `{"output", "isDecoded"}`, or `undefined` if
@@ -110,7 +107,7 @@ pub fn documents(files: &str, whole: bool) -> Result<String, String> {
 pub fn refusal(object: &str, release: &str, file: &str, action: &str) -> Result<Option<String>, String> {
     let newest = Target::parse(release)?.releases().last().unwrap_or(Release::NEWEST);
     let refusal = kubectl::refusal(object, newest, file, action);
-    Ok(refusal.map(|one| json!({"output": one.output, "isDecoded": one.is_decoded}).to_string()))
+    refusal.as_ref().map(text).transpose()
 }
 
 /// Renders the manifests that install the policies with these settings: the policy server, its permissions and the

@@ -1,12 +1,14 @@
 //! Objects in the files, for the list of documents and as the API server would receive them.
 
 use checker::json::value_of;
+use karpwarden::answers::OrEmpty;
+use karpwarden::answers::page::{ListedObject, ReviewedOperation};
 use karpwarden::manifest::{Document, File};
 use karpwarden::objects::object::{Object, Operation};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 /// Lists the objects of the files in order.
-pub(crate) fn of(files: &[File], whole: bool) -> Json {
+pub(crate) fn of(files: &[File], whole: bool) -> Vec<ListedObject> {
     let mut outline = Vec::new();
     for file in files {
         for (document, read) in file.documents.iter().enumerate() {
@@ -14,30 +16,27 @@ pub(crate) fn of(files: &[File], whole: bool) -> Json {
             outline.extend(Object::all(tree).into_iter().map(|object| entry(file, document, object, whole)));
         }
     }
-    Json::Array(outline)
+    outline
 }
 
-fn entry(file: &File, document: usize, object: Object<'_>, whole: bool) -> Json {
+fn entry(file: &File, document: usize, object: Object<'_>, whole: bool) -> ListedObject {
     let at = file.source.position(object.root().span().start);
     let operation = match object.operation() {
-        Operation::Apply => "",
-        Operation::Create => "CREATE",
-        Operation::Update => "UPDATE",
+        Operation::Apply => None,
+        Operation::Create => Some(ReviewedOperation::Create),
+        Operation::Update => Some(ReviewedOperation::Update),
     };
-    let mut entry = json!({
-        "file": file.source.name(),
-        "document": document,
-        "apiVersion": object.api_version(),
-        "kind": object.kind(),
-        "namespace": object.namespace(),
-        "name": object.name(),
-        "operation": operation,
-        "line": at.line,
-        "offset": at.offset,
-    });
-    if let Some(entry) = entry.as_object_mut().filter(|_| whole) {
-        entry.insert("object".to_owned(), value_of(object.root()));
-        entry.insert("oldObject".to_owned(), object.old().map_or(Json::Null, value_of));
+    ListedObject {
+        file: file.source.name().to_owned(),
+        document,
+        api_version: object.api_version().to_owned(),
+        kind: object.kind().to_owned(),
+        namespace: object.namespace().to_owned(),
+        name: object.name().to_owned(),
+        operation: OrEmpty(operation),
+        line: at.line,
+        offset: at.offset,
+        object: whole.then(|| value_of(object.root())),
+        old_object: whole.then(|| object.old().map_or(Json::Null, value_of)),
     }
-    entry
 }

@@ -164,7 +164,7 @@ mod tests {
             for (key, value) in super::own_settings(GIVEN) {
                 assert_eq!(super::own_settings(&own).get(&key), Some(&value), "{own}");
             }
-            assert!(settings(&own).contains("\"problems\":[]"), "{own}");
+            assert!(settings(&own).unwrap().contains("\"problems\":[]"), "{own}");
         }
     }
 

@@ -54,7 +54,11 @@ fn pool(answer: &ClusterDisruption<'_>, pool: &PoolDisruption<'_>) -> LimitedPoo
     }
 }
 
-fn budget(answer: &ClusterDisruption<'_>, pool: &PoolDisruption<'_>, reason: DisruptionReason) -> ReasonBudget {
+fn budget(
+    answer: &ClusterDisruption<'_>,
+    pool: &PoolDisruption<'_>,
+    reason: DisruptionReason,
+) -> ReasonBudget {
     let budgets = match &pool.budgets {
         Ok(budgets) => budgets,
         Err(error) => {

@@ -6,6 +6,7 @@
 pub mod catalog;
 pub mod disruption;
 mod or_empty;
+pub mod page;
 mod place;
 pub mod report;
 pub mod simulation;

@@ -275,6 +275,19 @@ pub struct ReportedEdit {
     pub text: String,
 }
 
+/// Fix that was not applied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SkippedFix {
+    /// Name of the rule.
+    pub rule: &'static str,
+    /// Name of the file.
+    pub file: String,
+    /// Line of the finding.
+    pub line: usize,
+    /// The reason.
+    pub reason: String,
+}
+
 /// The releases that accept a document.
 #[derive(Clone, Debug, Serialize)]
 #[expect(missing_docs, reason = "the keys of the JSON report")]

@@ -13,7 +13,7 @@ use manifest::source::{Source, Span};
 
 use crate::check::check_within;
 use crate::tally::Tally;
-use answers::report::{Report, ReportedFinding};
+use answers::report::{Report, ReportedFinding, SkippedFix};
 use cluster::Cluster;
 use rule::registry::Registry;
 use rule::settings::Settings;
@@ -31,19 +31,6 @@ pub struct AppliedFixes {
     pub applied: usize,
     /// Safe fixes that were not applied, with the reasons.
     pub skipped: Vec<SkippedFix>,
-}
-
-/// A safe fix that was not applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkippedFix {
-    /// The rule that offers the fix.
-    pub rule: &'static str,
-    /// The file.
-    pub file: String,
-    /// The line of the finding.
-    pub line: usize,
-    /// The reason.
-    pub reason: String,
 }
 
 /// Index of a cluster, and index of a file in the cluster.

@@ -1,20 +1,14 @@
 //! Files sent by the page.
 
+use karpwarden::answers::page::SourceFile;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
-use serde::Deserialize;
-
-#[derive(Deserialize)]
-struct Sent {
-    name: String,
-    text: String,
-}
 
 /// Reads `[{"name", "text"}]`.
 pub fn read(json: &str) -> Result<Vec<File>, String> {
-    let sent: Vec<Sent> = serde_json::from_str(json).map_err(|error| format!("the files: {error}"))?;
+    let sent: Vec<SourceFile> = serde_json::from_str(json).map_err(|error| format!("the files: {error}"))?;
     // A visitor chooses each file, like a user who names it on the command line.
-    let read = |file: Sent| {
+    let read = |file: SourceFile| {
         let read = File::from_bytes(file.name, file.text.into_bytes(), &Limits::DEFAULT);
         File { is_relevant: Some(true), ..read }
     };

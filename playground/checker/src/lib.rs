@@ -9,10 +9,12 @@ pub mod files;
 pub mod json;
 pub mod settings;
 
+use karpwarden::answers::page::{About, KnownRelease};
+use karpwarden::answers::{VERSION, sorted};
 use karpwarden::cluster::Cluster;
 use karpwarden::karpenter::release::Release;
 use karpwarden::rule::settings::keys;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Checks files like `check` of the whole engine. Returns nothing if the files need the whole engine.
@@ -32,14 +34,23 @@ pub fn check_karpenter_objects(
 /// Validates settings and returns their mistakes, or the settings as JSON if they have none:
 /// `{"problems": [{"path", "message", "line", "column", "offset", "endOffset"}], "settings"}`.
 #[wasm_bindgen]
-pub fn settings(text: &str) -> String {
-    settings::problems(text).to_string()
+pub fn settings(text: &str) -> Result<String, String> {
+    self::text(&settings::problems(text))
 }
 
 /// Describes this build: `{"version", "keys", "releases": [{"name", "newest"}]}`.
 #[wasm_bindgen]
-pub fn about() -> String {
-    let release = |release: Release| json!({"name": release.to_string(), "newest": release.name_of_patch()});
-    let releases: Vec<Json> = Release::minors().map(release).collect();
-    json!({"version": env!("CARGO_PKG_VERSION"), "keys": keys::NAMES, "releases": releases}).to_string()
+pub fn about() -> Result<String, String> {
+    let release =
+        |release: Release| KnownRelease { name: release.to_string(), newest: release.name_of_patch() };
+    text(&About {
+        version: VERSION,
+        keys: keys::NAMES.to_vec(),
+        releases: Release::minors().map(release).collect(),
+    })
+}
+
+/// Prints an answer with sorted keys.
+pub fn text(answer: &impl Serialize) -> Result<String, String> {
+    sorted(answer).map(|json| json.to_string()).map_err(|error| error.to_string())
 }

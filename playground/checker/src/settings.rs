@@ -1,10 +1,11 @@
 //! Settings sent by the page, with the same keys as the policy's settings.
 
 use karpwarden::REGISTRY;
+use karpwarden::answers::page::{CheckedSettings, PlacedProblem};
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::rule::settings::{Date, Settings, SettingsProblem, Target};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use crate::json::value_of;
 
@@ -44,14 +45,17 @@ pub fn set_range_and_date(
 }
 
 /// Reports mistakes with their positions, or the settings as JSON.
-pub fn problems(text: &str) -> Json {
+pub fn problems(text: &str) -> CheckedSettings {
     let file = file(text);
     match Settings::parse_file(&file, &REGISTRY) {
-        Ok(_) => json!({"problems": [], "settings": as_json(text).unwrap_or_default()}),
-        Err(problems) => {
-            let problems: Vec<Json> = problems.iter().map(|problem| placed(&file, problem)).collect();
-            json!({"problems": problems, "settings": Json::Null})
+        Ok(_) => {
+            let settings = as_json(text).unwrap_or_default().into_iter().collect();
+            CheckedSettings { problems: Vec::new(), settings: Some(settings) }
         }
+        Err(problems) => CheckedSettings {
+            problems: problems.iter().map(|problem| placed(&file, problem)).collect(),
+            settings: None,
+        },
     }
 }
 
@@ -59,16 +63,16 @@ fn listed(problems: &[SettingsProblem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-fn placed(file: &File, problem: &SettingsProblem) -> Json {
+fn placed(file: &File, problem: &SettingsProblem) -> PlacedProblem {
     let (from, to) = (file.source.position(problem.span.start), file.source.position(problem.span.end));
-    json!({
-        "path": problem.path,
-        "message": problem.message,
-        "line": from.line,
-        "column": from.column,
-        "offset": from.offset,
-        "endOffset": to.offset,
-    })
+    PlacedProblem {
+        path: problem.path.clone(),
+        message: problem.message.clone(),
+        line: from.line,
+        column: from.column,
+        offset: from.offset,
+        end_offset: to.offset,
+    }
 }
 
 fn file(text: &str) -> File {

@@ -2,7 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use karpwarden::answers::OrEmpty;
+use karpwarden::answers::page::{
+    BudgetRemark, BudgetText, DisruptedNode, DisruptionOverview, MethodDecision, PoolWeeks, ScheduleWeek,
+    WeekInterval, WeekOfReasons, WindowOpening,
+};
+use karpwarden::answers::{DateTime, FieldPlace, OrEmpty};
 use karpwarden::disrupt::{ClusterDisruption, PoolDisruption, Question, answer, story, words};
 use karpwarden::disruption::allowance::PoolBudgets;
 use karpwarden::disruption::calendar::{Calendar, CalendarInterval, Remark};
@@ -13,32 +17,41 @@ use karpwarden::objects::node_pool::NodePool;
 use karpwarden::objects::object::Object;
 use karpwarden::simulate::DeducedSettings;
 use karpwarden::values::timestamp::Timestamp;
-use serde_json::{Value, json};
 
 /// The number of nodes and NodePools to describe. The page shows no more.
 const MOST: usize = 100;
 
 /// Returns the weeks of the NodePools and the obstacles of the nodes.
-pub(crate) fn report(objects: &[Object<'_>], options: DeducedSettings, at: Timestamp) -> Value {
+pub(crate) fn overview(
+    objects: &[Object<'_>],
+    options: DeducedSettings,
+    at: Timestamp,
+) -> DisruptionOverview {
     let answer = answer(&question(at, None), options.settings, objects);
     let nodes = &answer.judgement.nodes;
-    json!({
-        "karpenterVersion": answer.release.to_string(),
-        "at": at.to_string(),
-        "verdict": story::verdict(&answer),
-        "pools": answer.pools.iter().take(MOST).map(|one| pool(&answer, one)).collect::<Vec<_>>(),
-        "morePools": answer.pools.len().saturating_sub(MOST),
-        "nodes": nodes.iter().take(MOST).map(|one| node(&answer, one)).collect::<Vec<_>>(),
-        "moreNodes": nodes.len().saturating_sub(MOST),
-        "unevaluated": answer.judgement.methods.iter().map(|method| method.unevaluated).max(),
-        "assumptions": options.assumptions,
-    })
+    let unevaluated = answer.judgement.methods.iter().map(|method| method.unevaluated).max();
+    DisruptionOverview {
+        karpenter_version: answer.release.to_string(),
+        at: at.into(),
+        verdict: story::verdict(&answer),
+        pools: answer.pools.iter().take(MOST).map(|one| pool(&answer, one)).collect(),
+        more_pools: answer.pools.len().saturating_sub(MOST),
+        nodes: nodes.iter().take(MOST).map(|one| node(&answer, one)).collect(),
+        more_nodes: nodes.len().saturating_sub(MOST),
+        unevaluated: unevaluated.unwrap_or_default(),
+        assumptions: options.assumptions,
+    }
 }
 
-/// Returns the result of consolidation if Karpenter looked at a node first; null if something is in the way.
-pub(crate) fn alone(objects: &[Object<'_>], options: DeducedSettings, at: Timestamp, node: &str) -> Value {
+/// Returns the result of consolidation if Karpenter looked at a node first; `None` if something is in the way.
+pub(crate) fn alone(
+    objects: &[Object<'_>],
+    options: DeducedSettings,
+    at: Timestamp,
+    node: &str,
+) -> Option<String> {
     let answer = answer(&question(at, Some(node.to_owned())), options.settings, objects);
-    answer.node(node).and_then(story::alone).into()
+    answer.node(node).and_then(story::alone)
 }
 
 fn question(at: Timestamp, alone: Option<String>) -> Question {
@@ -52,49 +65,49 @@ fn question(at: Timestamp, alone: Option<String>) -> Question {
     }
 }
 
-fn pool(answer: &ClusterDisruption<'_>, pool: &PoolDisruption<'_>) -> Value {
+fn pool(answer: &ClusterDisruption<'_>, pool: &PoolDisruption<'_>) -> PoolWeeks {
     let (error, budgets, remarks) = match &pool.budgets {
-        Ok(own) => ("", budgets(pool, own), remarks(answer, pool, own)),
-        Err(error) => (error.as_str(), Vec::new(), Vec::new()),
+        Ok(own) => (String::new(), budgets(pool, own), remarks(answer, pool, own)),
+        Err(error) => (error.clone(), Vec::new(), Vec::new()),
     };
     let weeks = answer.weeks(pool).into_iter().map(|week| {
         let allowed = week.intervals.first().map(|first| first.allowance.allowed).unwrap_or_default();
-        json!({
-            "reasons": week.reasons,
-            "left": pool.left(allowed),
-            "intervals": week.intervals.iter().map(interval).collect::<Vec<_>>(),
-        })
+        WeekOfReasons {
+            reasons: week.reasons,
+            left: pool.left(allowed),
+            intervals: week.intervals.into_iter().map(interval).collect(),
+        }
     });
-    json!({
-        "name": pool.name,
-        "nodes": pool.nodes,
-        "unavailable": pool.unavailable,
-        "assumed": pool.is_assumed,
-        "error": error,
-        "budgets": budgets,
-        "weeks": weeks.collect::<Vec<_>>(),
-        "remarks": remarks,
-    })
+    PoolWeeks {
+        name: pool.name.to_owned(),
+        nodes: pool.nodes,
+        unavailable: pool.unavailable,
+        assumed: pool.is_assumed,
+        error,
+        budgets,
+        weeks: weeks.collect(),
+        remarks,
+    }
 }
 
 /// The budgets of a NodePool with their places. The default that the API server writes has no place.
-fn budgets(pool: &PoolDisruption<'_>, budgets: &PoolBudgets<'_>) -> Vec<Value> {
-    let written: Vec<Value> = pool.pool.budgets().map(|item| place(&Place::value(item.node()))).collect();
+fn budgets(pool: &PoolDisruption<'_>, budgets: &PoolBudgets<'_>) -> Vec<BudgetText> {
+    let mut written = pool.pool.budgets().map(|item| FieldPlace::from(&Place::value(item.node())));
     let all = (0..budgets.len())
-        .map(|index| json!({"text": words::budget(budgets, index), "place": written.get(index)}));
+        .map(|index| BudgetText { text: words::budget(budgets, index), place: written.next() });
     all.collect()
 }
 
-fn interval(interval: &CalendarInterval) -> Value {
-    let allowance = &interval.allowance;
-    json!({
-        "start": interval.start.to_string(),
-        "end": interval.end.to_string(),
-        "allowed": allowance.allowed,
-        "unlimited": allowance.is_unlimited(),
-        "error": allowance.error,
-        "budget": allowance.decided_by,
-    })
+fn interval(interval: CalendarInterval) -> WeekInterval {
+    let allowance = interval.allowance;
+    WeekInterval {
+        start: interval.start.into(),
+        end: interval.end.into(),
+        allowed: allowance.allowed,
+        unlimited: allowance.is_unlimited(),
+        budget: allowance.decided_by,
+        error: allowance.error,
+    }
 }
 
 /// The remarks on the budgets, each with the index of the budget to change.
@@ -102,7 +115,7 @@ fn remarks(
     answer: &ClusterDisruption<'_>,
     pool: &PoolDisruption<'_>,
     budgets: &PoolBudgets<'_>,
-) -> Vec<Value> {
+) -> Vec<BudgetRemark> {
     let calendar = Calendar::of_week(budgets, answer.at);
     let remarks = calendar.remarks(&answer.reasons(), pool.nodes, pool.pace);
     let values = remarks.iter().map(|remark| {
@@ -110,44 +123,47 @@ fn remarks(
             Remark::NeverOpens { budget, .. }
             | Remark::AlwaysOpen { budget }
             | Remark::NeverDecides { budget }
-            | Remark::Overlap { tighter: budget, .. } => Some(budget),
+            | Remark::Overlap { tighter: budget, .. } => Some(*budget),
             Remark::Blocked { .. } | Remark::TooShort { .. } => None,
         };
-        json!({"text": words::remark(remark, budgets, pool.nodes, &utc), "budget": budget})
+        BudgetRemark { text: words::remark(remark, budgets, pool.nodes, &utc), budget }
     });
     values.collect()
 }
 
-fn node(answer: &ClusterDisruption<'_>, node: &JudgedNode<'_>) -> Value {
+fn node(answer: &ClusterDisruption<'_>, node: &JudgedNode<'_>) -> DisruptedNode {
     let name = node.node.name();
     let obstacle = answer.obstacle(node);
     let drain = answer.drain(name);
     let because = drain.into_iter().flat_map(|estimate| &estimate.because);
     let methods = story::decisions(answer, node);
-    let methods = methods.into_iter().map(|(method, text)| json!({"method": method.name(), "text": text}));
-    json!({
-        "name": name,
-        "nodePool": node.node.pool(),
-        "blockedBy": OrEmpty(obstacle.kind),
-        "disrupted": answer.disrupted_by(name).is_some(),
-        "state": story::state(answer, node),
-        "advice": obstacle.advice(),
-        "until": obstacle.until.map(|until| until.to_string()).unwrap_or_default(),
-        "places": obstacle.places.iter().map(place).collect::<Vec<_>>(),
-        "conditions": story::conditions(node, &utc),
-        "methods": methods.collect::<Vec<_>>(),
-        "drain": drain.map(words::longest).unwrap_or_default(),
-        "drainReasons": because.map(|reason| words::drain_reason(reason, &utc)).collect::<Vec<_>>(),
-    })
+    DisruptedNode {
+        name: name.to_owned(),
+        node_pool: node.node.pool().to_owned(),
+        blocked_by: OrEmpty(obstacle.kind),
+        disrupted: answer.disrupted_by(name).is_some(),
+        state: story::state(answer, node),
+        advice: obstacle.advice().to_owned(),
+        until: OrEmpty(obstacle.until.map(DateTime::from)),
+        places: obstacle.places.iter().map(FieldPlace::from).collect(),
+        conditions: story::conditions(node, &utc),
+        methods: methods.into_iter().map(|(method, text)| MethodDecision { method, text }).collect(),
+        drain: drain.map(words::longest).unwrap_or_default(),
+        drain_reasons: because.map(|reason| words::drain_reason(reason, &utc)).collect(),
+    }
 }
 
 /// Returns the coming week of each budget with a schedule, whatever the other budgets do.
-pub(crate) fn schedules(objects: &[Object<'_>], options: &DeducedSettings, at: Timestamp) -> Value {
+pub(crate) fn schedules(
+    objects: &[Object<'_>],
+    options: &DeducedSettings,
+    at: Timestamp,
+) -> Vec<ScheduleWeek> {
     let pools = objects.iter().filter_map(|object| NodePool::of(*object));
     pools.flat_map(|pool| schedules_of(pool, options, at)).collect()
 }
 
-fn schedules_of(pool: NodePool<'_>, options: &DeducedSettings, at: Timestamp) -> Vec<Value> {
+fn schedules_of(pool: NodePool<'_>, options: &DeducedSettings, at: Timestamp) -> Vec<ScheduleWeek> {
     let Ok(budgets) = PoolBudgets::of(pool, options.settings.release) else { return Vec::new() };
     let calendar = Calendar::of_week(&budgets, at);
     let items = pool.budgets().enumerate().filter_map(|(index, item)| {
@@ -155,38 +171,24 @@ fn schedules_of(pool: NodePool<'_>, options: &DeducedSettings, at: Timestamp) ->
         let is_broken = budgets.is_broken(index);
         let openings = budgets.openings(index, at, calendar.end());
         let openings = openings.iter().filter(|_| !is_broken);
-        let openings =
-            openings.map(|one| json!({"start": one.start.to_string(), "end": one.end.to_string()}));
-        let next = budgets.next_run(index, calendar.end()).map(|next| next.to_string());
-        let reasons = item.reasons().map(|list| list.items().filter_map(Node::as_str).collect::<Vec<_>>());
-        Some(json!({
-            "place": place(&Place::value(schedule)),
-            "nodePool": pool.object().name(),
-            "budget": words::budget(&budgets, index),
-            "nodes": budgets.nodes(index),
-            "reasons": reasons,
-            "broken": is_broken,
-            "start": at.to_string(),
-            "end": calendar.end().to_string(),
-            "openings": openings.collect::<Vec<_>>(),
-            "next": next,
-        }))
+        let openings = openings.map(|one| WindowOpening { start: one.start.into(), end: one.end.into() });
+        let names = item.reasons().map(|list| list.items().filter_map(Node::as_str));
+        Some(ScheduleWeek {
+            place: FieldPlace::from(&Place::value(schedule)),
+            node_pool: pool.object().name().to_owned(),
+            budget: words::budget(&budgets, index),
+            nodes: budgets.nodes(index).to_owned(),
+            reasons: names.map(|names| names.map(str::to_owned).collect()),
+            broken: is_broken,
+            start: at.into(),
+            end: calendar.end().into(),
+            openings: openings.collect(),
+            next: budgets.next_run(index, calendar.end()).map(DateTime::from),
+        })
     });
     items.collect()
 }
 
 fn utc(time: Timestamp) -> String {
     words::moment(time.minute())
-}
-
-fn place(place: &Place<'_>) -> Value {
-    let (source, span) = (place.source(), place.span());
-    let start = source.position(span.start);
-    json!({
-        "file": source.name(),
-        "line": start.line,
-        "column": start.column,
-        "offset": start.offset,
-        "endOffset": source.position(span.end).offset,
-    })
 }

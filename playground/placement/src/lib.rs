@@ -6,6 +6,7 @@
 
 mod disruption;
 
+use karpwarden::answers::page::{TypesOfPool, TypesOfRequirement};
 use karpwarden::answers::sorted;
 use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::manifest::File;
@@ -15,7 +16,7 @@ use karpwarden::rule::settings::{Settings, Target};
 use karpwarden::scheduling::simulation::{PoolTypes, RequirementTypes, Simulation};
 use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, skipped};
 use karpwarden::values::timestamp::Timestamp;
-use serde_json::{Value, json};
+use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Files and a release to simulate. The files are parsed once, and each number of replicas is a simulation.
@@ -66,8 +67,7 @@ impl World {
             skipped: skipped(&self.files),
             findings: &[],
         };
-        let json = sorted(&json::answer(&shown)).map_err(|error| error.to_string())?;
-        Ok(json.to_string())
+        text(&json::answer(&shown))
     }
 
     /// Returns the number of instance types that each requirement of a NodePool leaves:
@@ -77,7 +77,7 @@ impl World {
         let objects = built.objects(&self.files);
         let options = self.options(&Choices::default(), &built, &objects)?;
         let pools = PoolTypes::of(&objects, &options.settings);
-        Ok(pools.iter().map(pool).collect::<Value>().to_string())
+        text(&pools.iter().map(pool).collect::<Vec<_>>())
     }
 
     /// Returns the week of each NodePool from a time such as `2026-03-11T10:30:00Z`, and the obstacles of each node.
@@ -86,7 +86,7 @@ impl World {
         let built = BuiltObjects::of(&self.files);
         let objects = built.objects(&self.files);
         let options = self.options(&Choices::default(), &built, &objects)?;
-        Ok(disruption::report(&objects, options, at).to_string())
+        text(&disruption::overview(&objects, options, at))
     }
 
     /// Returns what consolidation would do with a node if Karpenter looked at it first, as a string; null if something is in
@@ -96,7 +96,7 @@ impl World {
         let built = BuiltObjects::of(&self.files);
         let objects = built.objects(&self.files);
         let options = self.options(&Choices::default(), &built, &objects)?;
-        Ok(disruption::alone(&objects, options, at, node).to_string())
+        text(&disruption::alone(&objects, options, at, node))
     }
 
     /// Returns the week of each budget with a schedule, from a time on.
@@ -105,7 +105,7 @@ impl World {
         let built = BuiltObjects::of(&self.files);
         let objects = built.objects(&self.files);
         let options = self.options(&Choices::default(), &built, &objects)?;
-        Ok(disruption::schedules(&objects, &options, at).to_string())
+        text(&disruption::schedules(&objects, &options, at))
     }
 
     fn options(
@@ -123,24 +123,28 @@ fn time(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text).ok_or_else(|| format!("`{text}` is not a time such as 2026-03-11T10:30:00Z"))
 }
 
-fn pool(pool: &PoolTypes<'_>) -> Value {
-    let requirements = pool.requirements.iter().map(requirement);
-    json!({
-        "nodePool": pool.pool.name(),
-        "all": pool.all,
-        "left": pool.left,
-        "requirements": requirements.collect::<Value>(),
-    })
+/// Prints an answer with sorted keys.
+fn text(answer: &impl Serialize) -> Result<String, String> {
+    sorted(answer).map(|json| json.to_string()).map_err(|error| error.to_string())
 }
 
-fn requirement(requirement: &RequirementTypes<'_>) -> Value {
+fn pool(pool: &PoolTypes<'_>) -> TypesOfPool {
+    TypesOfPool {
+        node_pool: pool.pool.name().to_owned(),
+        all: pool.all,
+        left: pool.left,
+        requirements: pool.requirements.iter().map(requirement).collect(),
+    }
+}
+
+fn requirement(requirement: &RequirementTypes<'_>) -> TypesOfRequirement {
     let node = requirement.item.node();
     let (source, span) = (node.source(), node.span());
-    json!({
-        "file": source.name(),
-        "offset": source.position(span.start).offset,
-        "endOffset": source.position(span.end).offset,
-        "key": requirement.item.key().unwrap_or_default(),
-        "types": requirement.types,
-    })
+    TypesOfRequirement {
+        file: source.name().to_owned(),
+        offset: source.position(span.start).offset,
+        end_offset: source.position(span.end).offset,
+        key: requirement.item.key().unwrap_or_default().to_owned(),
+        types: requirement.types,
+    }
 }
