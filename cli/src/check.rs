@@ -19,7 +19,7 @@ use super::options::{BaselineUse, CheckOptions, Fixing, InputOptions};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
 use super::status::Status;
-use super::{terminal, unused};
+use super::{bounds, terminal, unused};
 
 /// Stack of the threads that parse and check. The largest value of `--max-depth` needs this much.
 pub(super) const STACK: usize = 64 << 20;
@@ -142,6 +142,7 @@ impl Run<'_> {
         let is_bounded = self.options.baseline.is_none();
         let bound = if is_bounded { self.options.report.max_findings } else { usize::MAX };
         let mut report = check_within(&REGISTRY, clusters, &self.config.settings, bound);
+        bounds::advise(&mut report);
         let names = clusters.iter().flat_map(|cluster| &cluster.files).map(|file| file.source.name());
         let unmatched = self.baseline.map_or(0, |baseline| baseline.apply(&mut report, names));
         // Rules that do not run find nothing.

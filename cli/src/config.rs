@@ -122,10 +122,10 @@ fn from_file(path: &Path, color: Color) -> Option<Settings> {
         }
     };
     let file = File::from_bytes(name.clone(), bytes, &Limits::DEFAULT);
-    if let [Document::Unreadable { message, .. }] = file.documents.as_slice()
+    if let [Document::Unreadable { error, .. }] = file.documents.as_slice()
         && file.source.text().is_empty()
     {
-        terminal::error(color, &format!("cannot read the config file `{name}`: {message}"));
+        terminal::error(color, &format!("cannot read the config file `{name}`: {error}"));
         return None;
     }
     match Settings::parse_file(&file, &REGISTRY) {

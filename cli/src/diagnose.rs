@@ -19,7 +19,7 @@ use super::options::{DiagnoseOptions, ReportOptions, StoryOptions};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
 use super::status::Status;
-use super::terminal;
+use super::{bounds, terminal};
 
 /// Bytes to read at once.
 const CHUNK: usize = 1 << 18;
@@ -81,6 +81,7 @@ fn read_and_report(
     }
     let Feeding { reading, names, named, .. } = feeding;
     let mut diagnosed = reading.finish();
+    bounds::advise(&mut diagnosed.report);
     require(&mut diagnosed.report, &named);
     drop(progress);
     if is_empty {
@@ -123,6 +124,7 @@ fn require(report: &mut Report, named: &BTreeSet<String>) {
         line: 1,
         column: 1,
         message: skipped.reason,
+        exceeded: None,
         concerns_karpenter: true,
     }));
 }

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod baseline;
+mod bounds;
 mod check;
 mod collect;
 mod completions;

@@ -8,7 +8,7 @@ use super::arguments::Color;
 use super::input::{self, Wanted};
 use super::options::{InputOptions, SettingsOptions};
 use super::status::Status;
-use super::{config, terminal};
+use super::{bounds, config, terminal};
 
 /// Settings and manifests of a run.
 pub(crate) struct OneCluster {
@@ -43,9 +43,10 @@ pub(crate) fn report_unreadable(files: &[File], color: Color) -> bool {
     let mut found = false;
     for file in files {
         for document in &file.documents {
-            if let Document::Unreadable { message, .. } = document {
-                let name = file.source.name();
-                terminal::error(color, &render::human::printable(&format!("`{name}`: {message}")));
+            if let Document::Unreadable { error, .. } = document {
+                let (name, advice) = (file.source.name(), bounds::advice(error.exceeded()));
+                let message = format!("`{name}`: {error}{advice}");
+                terminal::error(color, &render::human::printable(&message));
                 found = true;
             }
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use karpenter::release::ReleaseSet;
 use karpenter::upgrade_path::{Boundary, UpgradePath};
+use manifest::limits::Exceeded;
 use manifest::source::{Source, Span};
 use rule::Phase;
 use rule::classification::{CaughtBy, Family, Severity};
@@ -346,6 +347,9 @@ pub struct Unreadable {
     pub line: usize,
     pub column: usize,
     pub message: String,
+    /// The bound of the reader that the document exceeds, if that is the reason.
+    #[serde(skip)]
+    pub exceeded: Option<Exceeded>,
     /// Whether the document may be about Karpenter: the user named its file, or the file contains the word `karpenter`, or
     /// its content is not known.
     pub concerns_karpenter: bool,

@@ -146,14 +146,15 @@ fn objects_of_document<'d>(
         }
         Document::Template(_) => skip("template, not checked: render it first"),
         Document::Script(_) => skip("script, not checked: no manifest in a here-document"),
-        Document::Unreadable { at, message } => {
+        Document::Unreadable { at, error } => {
             let position = file.source.position(*at);
             report.unreadable.push(Unreadable {
                 file: name(),
                 document,
                 line: position.line,
                 column: position.column,
-                message: message.clone(),
+                message: error.to_string(),
+                exceeded: error.exceeded(),
                 concerns_karpenter: concerns_karpenter(file),
             });
             Vec::new()

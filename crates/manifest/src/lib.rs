@@ -2,6 +2,7 @@
 
 pub mod edit;
 mod encoding;
+mod error;
 mod file;
 pub mod json;
 pub mod limits;
@@ -12,4 +13,6 @@ pub mod tree;
 mod yaml;
 
 pub use encoding::Encoding;
+pub use error::ReadError;
 pub use file::{Document, Excerpt, File, FileKind};
+pub use yaml::YamlProblem;

@@ -1,8 +1,6 @@
 //! Bounds on the input: no text causes unbounded work.
 
-use core::fmt;
-
-/// Bounds on an input. Each bound is a flag of `karpwarden`, which the message of [`Exceeded`] names.
+/// Bounds on an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes per file.
@@ -26,41 +24,21 @@ impl Default for Limits {
     }
 }
 
-/// A bound that an input exceeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A bound that an input exceeds, with its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Exceeded {
-    /// More bytes than `--max-file-bytes`.
+    /// [`Limits::file_bytes`].
+    #[error("larger than {}, not read", size(*.0))]
     FileBytes(usize),
-    /// More documents than `--max-documents`.
+    /// [`Limits::documents`].
+    #[error("more than {0} documents, the rest is not read")]
     Documents(usize),
-    /// More levels than `--max-depth`.
+    /// [`Limits::depth`].
+    #[error("nested deeper than {0} levels, not checked")]
     Depth(usize),
-    /// More values than `--max-nodes`.
+    /// [`Limits::nodes`].
+    #[error("more than {0} values after aliases are expanded, not checked")]
     Nodes(usize),
-}
-
-impl fmt::Display for Exceeded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::FileBytes(limit) => {
-                let size = size(*limit);
-                write!(f, "larger than {size}, not read; raise the bound with --max-file-bytes")
-            }
-            Self::Documents(limit) => {
-                write!(
-                    f,
-                    "more than {limit} documents, the rest is not read; raise the bound with --max-documents"
-                )
-            }
-            Self::Depth(limit) => {
-                write!(f, "nested deeper than {limit} levels, not checked; raise the bound with --max-depth")
-            }
-            Self::Nodes(limit) => write!(
-                f,
-                "more than {limit} values after aliases are expanded, not checked; raise the bound with --max-nodes"
-            ),
-        }
-    }
 }
 
 /// Number of bytes in the largest unit in which it is a whole number, such as `64 MiB`.

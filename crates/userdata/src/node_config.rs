@@ -50,10 +50,10 @@ impl Yaml {
             Document::Template(span) | Document::Script(span) => {
                 Some((self.shifted(*span), "a template that was not rendered".to_owned()))
             }
-            Document::Unreadable { at, message } => {
+            Document::Unreadable { at, error } => {
                 let length = self.file.source.text().get(*at..).and_then(|rest| rest.chars().next());
                 let end = at + length.map_or(0, char::len_utf8);
-                Some((self.shifted(Span::new(*at, end)), message.clone()))
+                Some((self.shifted(Span::new(*at, end)), error.to_string()))
             }
         })
     }

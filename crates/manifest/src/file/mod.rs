@@ -15,6 +15,7 @@ pub(crate) use split::sections;
 
 use self::script::{Heredoc, ScriptLanguage};
 use crate::encoding::Encoding;
+use crate::error::ReadError;
 use crate::json::{self, JsonError};
 use crate::limits::{Exceeded, Limits};
 use crate::parallel;
@@ -64,7 +65,7 @@ pub enum Document {
         /// The byte at which parsing stopped.
         at: usize,
         /// The reason.
-        message: String,
+        error: ReadError,
     },
 }
 
@@ -115,17 +116,17 @@ impl File {
     pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>, limits: &Limits) -> Self {
         let name = name.into();
         if bytes.len() > limits.file_bytes {
-            return Self::refused(name, Exceeded::FileBytes(limits.file_bytes).to_string());
+            return Self::refused(name, Exceeded::FileBytes(limits.file_bytes).into());
         }
         let encoding = Encoding::of(&bytes);
         if encoding.is_utf16() {
             return match encoding.decode_utf16(&bytes) {
                 Ok(text) => Self::read(name, text, limits),
-                Err(text) => Self::cut_off(name, text, "not UTF-16 from here on; save the file as UTF-8"),
+                Err(text) => Self::cut_off(name, text, ReadError::NotUtf16),
             };
         }
         if bytes.contains(&0) {
-            return Self::refused(name, "a binary file, not read".to_owned());
+            return Self::refused(name, ReadError::Binary);
         }
         match String::from_utf8(bytes) {
             Ok(text) => Self::read(name, text, limits),
@@ -133,25 +134,25 @@ impl File {
                 let at = error.utf8_error().valid_up_to();
                 let text =
                     String::from_utf8_lossy(error.as_bytes().get(..at).unwrap_or_default()).into_owned();
-                Self::cut_off(name, text, "not UTF-8 from here on; save the file as UTF-8")
+                Self::cut_off(name, text, ReadError::NotUtf8)
             }
         }
     }
 
     /// A file of which only the start of the text can be decoded.
-    fn cut_off(name: String, text: String, message: &str) -> Self {
-        let document = Document::Unreadable { at: text.len(), message: message.to_owned() };
+    fn cut_off(name: String, text: String, error: ReadError) -> Self {
+        let document = Document::Unreadable { at: text.len(), error };
         Self::of(Arc::new(Source::new(name, text)), vec![document])
     }
 
     /// A file that could not be opened, with the reason.
-    pub fn unreadable(name: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::refused(name.into(), message.into())
+    pub fn unreadable(name: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::refused(name.into(), ReadError::NotOpened(reason.into()))
     }
 
-    fn refused(name: String, message: String) -> Self {
+    fn refused(name: String, error: ReadError) -> Self {
         let source = Arc::new(Source::new(name, ""));
-        Self::of(source, vec![Document::Unreadable { at: 0, message }])
+        Self::of(source, vec![Document::Unreadable { at: 0, error }])
     }
 
     fn of(source: Arc<Source>, documents: Vec<Document>) -> Self {
@@ -171,7 +172,7 @@ impl File {
 
     fn read_as(language: Language, name: String, text: String, limits: &Limits) -> Self {
         if text.len() > limits.file_bytes {
-            return Self::refused(name, Exceeded::FileBytes(limits.file_bytes).to_string());
+            return Self::refused(name, Exceeded::FileBytes(limits.file_bytes).into());
         }
         // Editors do not count a byte order mark.
         let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
@@ -211,11 +212,10 @@ impl File {
     }
 
     fn bound(&mut self, limit: usize) {
-        if self.documents.len() > limit {
-            let at = self.documents.get(limit).map(Document::start).unwrap_or_default();
+        if let Some(next) = self.documents.get(limit) {
+            let at = next.start();
             self.documents.truncate(limit);
-            let message = Exceeded::Documents(limit).to_string();
-            self.documents.push(Document::Unreadable { at, message });
+            self.documents.push(Document::Unreadable { at, error: Exceeded::Documents(limit).into() });
         }
     }
 }
@@ -226,7 +226,7 @@ impl Document {
     pub fn within(string: Node<'_>, limits: &Limits) -> Vec<Self> {
         let result = |result| match result {
             Ok(tree) => Self::Read(tree),
-            Err(YamlError { at, problem }) => Self::Unreadable { at, message: problem.to_string() },
+            Err(YamlError { at, problem }) => Self::Unreadable { at, error: problem.into() },
         };
         yaml::read_string(string, limits).into_iter().map(result).collect()
     }
@@ -253,7 +253,7 @@ fn json_values(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Docum
                 rest.start = end;
             }
             Err(error) => {
-                documents.push(unreadable_json(source, rest, &error));
+                documents.push(unreadable_json(source, rest, error));
                 break;
             }
         }
@@ -306,7 +306,7 @@ fn yaml_section(source: &Arc<Source>, section: Span, limits: &Limits) -> Vec<Doc
             rest.start = tree.root().span().end;
             Document::Read(tree)
         }
-        Err(error) => unreadable_yaml(source, rest, &error),
+        Err(error) => unreadable_yaml(source, rest, error),
     };
     yaml::read(source, section, limits).into_iter().map(document).collect()
 }
@@ -364,15 +364,15 @@ fn unless_expanded(source: &Source, heredoc: Heredoc, document: Document) -> Doc
 }
 
 /// A JSON value with a syntax error, at the start of `rest`.
-fn unreadable_json(source: &Source, rest: Span, error: &JsonError) -> Document {
+fn unreadable_json(source: &Source, rest: Span, error: JsonError) -> Document {
     match marks::conflict_marker(source.slice(rest)) {
         Some((at, mark)) => conflict(rest.start + at, mark),
-        None => Document::Unreadable { at: error.at, message: error.problem.to_string() },
+        None => Document::Unreadable { at: error.at, error: error.problem.into() },
     }
 }
 
 /// A YAML document with a syntax error, at the start of `rest`: a template if it has the mark of a template.
-fn unreadable_yaml(source: &Source, rest: Span, error: &YamlError) -> Document {
+fn unreadable_yaml(source: &Source, rest: Span, error: YamlError) -> Document {
     if matches!(error.problem, YamlProblem::Template | YamlProblem::Syntax(_)) {
         let text = source.slice(rest);
         if let Some((at, mark)) = marks::conflict_marker(text) {
@@ -382,11 +382,10 @@ fn unreadable_yaml(source: &Source, rest: Span, error: &YamlError) -> Document {
             return Document::Template(Span::new(rest.start + mark.start, rest.start + mark.end));
         }
     }
-    Document::Unreadable { at: error.at, message: error.problem.to_string() }
+    Document::Unreadable { at: error.at, error: error.problem.into() }
 }
 
 /// A document with a conflict that Git could not merge.
 fn conflict(at: usize, mark: &str) -> Document {
-    let message = format!("Git conflict marker `{mark}`; resolve the conflict and remove the markers");
-    Document::Unreadable { at, message }
+    Document::Unreadable { at, error: ReadError::Conflict(mark.to_owned()) }
 }

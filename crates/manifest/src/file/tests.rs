@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 use super::{Document, File};
 use crate::encoding::Encoding;
-use crate::limits::Limits;
+use crate::error::ReadError;
+use crate::limits::{Exceeded, Limits};
 use crate::tree::Node;
 
 /// One line per document: its value as JSON, or the location and message of its error.
@@ -17,9 +18,9 @@ fn read(name: &str, text: &str) -> String {
         Document::Script(span) => {
             format!("line {}: script", file.source.position(span.start).line)
         }
-        Document::Unreadable { at, message } => {
+        Document::Unreadable { at, error } => {
             let position = file.source.position(*at);
-            format!("{}:{}: {message}", position.line, position.column)
+            format!("{}:{}: {error}", position.line, position.column)
         }
     });
     lines.collect::<Vec<_>>().join("\n")
@@ -200,19 +201,20 @@ fn parses_json_by_name_and_by_content() {
 }
 
 #[test]
-fn names_flag_of_exceeded_bound() {
+fn tells_which_bound_is_exceeded() {
     let tight = Limits { file_bytes: 200, documents: 2, depth: 3, nodes: 5 };
-    let message = |text: &str| match File::read("-", text, &tight).documents.pop() {
-        Some(Document::Unreadable { message, .. }) => message,
-        other => format!("{other:?}"),
+    let exceeded = |text: &str| match File::read("-", text, &tight).documents.pop() {
+        Some(Document::Unreadable { error, .. }) => error.exceeded(),
+        _ => None,
     };
-    assert!(message(&"a: b\n".repeat(99)).contains("--max-file-bytes"));
-    assert!(message("a: 1\n---\nb: 1\n---\nc: 1\n").contains("--max-documents"));
-    assert!(message("[[[[1]]]]").contains("--max-depth"));
-    assert!(message("- - - - 1").contains("--max-depth"));
-    assert!(message("a: {b: {c: {d: 1}}}").contains("--max-depth"));
-    assert!(message("[1,2,3,4,5,6]").contains("--max-nodes"));
-    assert!(message("a: &a [1,2]\nb: *a\nc: *a").contains("--max-nodes"));
+    assert_eq!(exceeded(&"a: b\n".repeat(99)), Some(Exceeded::FileBytes(200)));
+    assert_eq!(exceeded("a: 1\n---\nb: 1\n---\nc: 1\n"), Some(Exceeded::Documents(2)));
+    assert_eq!(exceeded("[[[[1]]]]"), Some(Exceeded::Depth(3)));
+    assert_eq!(exceeded("- - - - 1"), Some(Exceeded::Depth(3)));
+    assert_eq!(exceeded("a: {b: {c: {d: 1}}}"), Some(Exceeded::Depth(3)));
+    assert_eq!(exceeded("[1,2,3,4,5,6]"), Some(Exceeded::Nodes(5)));
+    assert_eq!(exceeded("a: &a [1,2]\nb: *a\nc: *a"), Some(Exceeded::Nodes(5)));
+    assert_eq!(exceeded("a: ["), None);
 }
 
 #[test]
@@ -269,21 +271,21 @@ fn parses_document_embedded_in_string() {
 #[test]
 fn reports_deep_nesting_and_alias_bombs() {
     for text in ["[".repeat(10_000), "- ".repeat(10_000), "{a: ".repeat(10_000), "{\"a\":".repeat(10_000)] {
-        assert!(read("-", &text).contains("--max-depth"), "{}", read("-", &text));
+        assert!(read("-", &text).contains("nested deeper than 128 levels"), "{}", read("-", &text));
     }
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..10 {
         let items = vec![format!("*a{}", level - 1); 10].join(", ");
         let _ = writeln!(bomb, "a{level}: &a{level} [{items}]");
     }
-    assert!(read("-", &bomb).contains("--max-nodes"));
+    assert!(read("-", &bomb).contains("more than 1000000 values"));
 }
 
 #[test]
 fn refuses_bytes_that_are_not_text() {
     let message = |bytes: &[u8]| match File::from_bytes("-", bytes.to_vec(), &Limits::DEFAULT).documents.pop()
     {
-        Some(Document::Unreadable { at, message }) => format!("{at}: {message}"),
+        Some(Document::Unreadable { at, error }) => format!("{at}: {error}"),
         other => format!("{other:?}"),
     };
     assert_eq!(message(b"\x7fELF\0\0"), "0: a binary file, not read");
@@ -320,7 +322,7 @@ fn parses_documents_within_strings_in_their_places() {
     e=f@2
     ");
     assert_snapshot!(within("text: >-\n  {b: 1,\n  c: d}\n"), @"b=1@2 c=d@2");
-    assert_snapshot!(within("text: |\n  b: [\n"), @r#"Unreadable { at: 13, message: "not valid YAML: this `[` is never closed; add `]`" }"#);
+    assert_snapshot!(within("text: |\n  b: [\n"), @r#"Unreadable { at: 13, error: Yaml(Syntax("this `[` is never closed; add `]`")) }"#);
     assert_snapshot!(within("text: ''\n"), @"");
 }
 
@@ -355,17 +357,17 @@ fn reports_an_unclosed_bracket_where_it_opens() {
         ("a: [1, 2\n---\nb: c\n", 3),
     ] {
         let file = File::read("-", text, &Limits::DEFAULT);
-        let Some(Document::Unreadable { at: found, message }) = file.documents.first() else {
+        let Some(Document::Unreadable { at: found, error }) = file.documents.first() else {
             panic!("{text}")
         };
         assert_eq!(*found, at, "{text}");
-        assert!(message.contains("is never closed; add `"), "{text}: {message}");
+        assert!(error.to_string().contains("is never closed; add `"), "{text}: {error}");
     }
     // The bracket has its end; the error is elsewhere.
     for text in ["a: [\n  - b,\n  - c\n]\n", "a: {b: 1,\n    c: 2 d: 3}\n", "a: [b: c: d]\n"] {
         let file = File::read("-", text, &Limits::DEFAULT);
-        let Some(Document::Unreadable { message, .. }) = file.documents.first() else { panic!("{text}") };
-        assert!(!message.contains("never closed"), "{text}: {message}");
+        let Some(Document::Unreadable { error, .. }) = file.documents.first() else { panic!("{text}") };
+        assert!(!error.to_string().contains("never closed"), "{text}: {error}");
     }
 }
 
@@ -378,7 +380,7 @@ fn reads_utf16_after_a_byte_order_mark() {
         let mut half = encoding.encode("a: b\n");
         half.push(0);
         let file = File::from_bytes("-", half, &Limits::DEFAULT);
-        let [Document::Unreadable { at, message }] = file.documents.as_slice() else { panic!("{file:?}") };
-        assert_eq!((*at, message.as_str()), (5, "not UTF-16 from here on; save the file as UTF-8"));
+        let [Document::Unreadable { at, error }] = file.documents.as_slice() else { panic!("{file:?}") };
+        assert_eq!((*at, error), (5, &ReadError::NotUtf16));
     }
 }

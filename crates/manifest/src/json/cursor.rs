@@ -3,7 +3,8 @@
 use memchr::memchr2;
 
 /// The text is not the JSON that the user of a [`Cursor`] expects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not the expected JSON")]
 pub struct Unexpected;
 
 /// Cursor over JSON. It reads the values that its user asks for. Of a value that it skips, it checks only that the brackets

@@ -23,5 +23,6 @@ mod scanner;
 mod tests;
 mod token;
 
-pub(crate) use error::{YamlError, YamlProblem};
+pub(crate) use error::YamlError;
+pub use error::YamlProblem;
 pub(crate) use loader::{embed, read, read_string};

@@ -181,7 +181,9 @@ fn ours(name: &str, text: &str) -> Documents {
             Document::Template(_) | Document::Script(_) => {
                 return Documents { values, refusal: Some("not a manifest".to_owned()) };
             }
-            Document::Unreadable { message, .. } => return Documents { values, refusal: Some(message) },
+            Document::Unreadable { error, .. } => {
+                return Documents { values, refusal: Some(error.to_string()) };
+            }
         }
     }
     Documents { values, refusal: None }

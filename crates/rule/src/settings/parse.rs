@@ -33,7 +33,7 @@ impl Settings {
         match file.documents.as_slice() {
             [] => Ok(None),
             [Document::Read(tree)] => Ok(Some(tree)),
-            [Document::Unreadable { at, message }] => problem(character_at(*at), message),
+            [Document::Unreadable { at, error }] => problem(character_at(*at), &error.to_string()),
             [Document::Template(span)] => problem(*span, "the settings are a template; render it first"),
             [Document::Script(span)] => problem(*span, "the settings are a script; write YAML"),
             [_, second, ..] => {

@@ -66,7 +66,7 @@ fn read_within(name: &str, pieces: &[&[u8]], limits: Limits) -> (String, LineCou
             }
             Document::Template(_) => writeln!(text, "template at {}", place.line),
             Document::Script(_) => writeln!(text, "script at {}", place.line),
-            Document::Unreadable { message, .. } => writeln!(text, "unreadable at {}: {message}", place.line),
+            Document::Unreadable { error, .. } => writeln!(text, "unreadable at {}: {error}", place.line),
         };
     }
     (text, counts)

@@ -1,0 +1,26 @@
+//! The flags that raise the bounds on the input.
+
+use answers::report::Report;
+use manifest::limits::Exceeded;
+
+/// The flag that raises a bound.
+const fn flag(exceeded: Exceeded) -> &'static str {
+    match exceeded {
+        Exceeded::FileBytes(_) => "--max-file-bytes",
+        Exceeded::Documents(_) => "--max-documents",
+        Exceeded::Depth(_) => "--max-depth",
+        Exceeded::Nodes(_) => "--max-nodes",
+    }
+}
+
+/// The end of a message about an unreadable document: how to raise the bound, if the document exceeds one.
+pub(crate) fn advice(exceeded: Option<Exceeded>) -> String {
+    exceeded.map(|exceeded| format!("; raise the bound with {}", flag(exceeded))).unwrap_or_default()
+}
+
+/// Adds to each unreadable document of a report how to raise the bound that the document exceeds.
+pub(crate) fn advise(report: &mut Report) {
+    for unreadable in &mut report.unreadable {
+        unreadable.message += &advice(unreadable.exceeded);
+    }
+}
