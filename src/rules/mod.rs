@@ -101,6 +101,7 @@ const ALL_RULES: Registry = Registry {
         unused: &document::suppression_unused::RULE,
         without_reason: &document::suppression_without_reason::RULE,
     },
+    unserved: &api_server::removed_api_version::RULE,
     left_out: &LEFT_OUT,
     symptoms: Vec::new,
     large_indexes: &indexes::LARGE,

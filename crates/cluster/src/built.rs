@@ -5,11 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kustomize::{Builds, BuiltObject, Outcome, Patches};
+use kustomize::{Builds, BuiltObject, Outcome, Overlay, Patches};
 use manifest::limits::Limits;
 use manifest::{Document, File, FileKind};
 use objects::object::Object;
 
+use crate::files::Cluster;
+use crate::ids::{ClusterId, DocumentId, FileId, OverlayId};
+use crate::input_object::InputObject;
 use crate::inventory::Inventory;
 
 /// Maximum number of objects in the inventories of the overlays together. Above it, overlays share the inventory of the
@@ -19,97 +22,82 @@ const MAX_INVENTORIED: usize = 200_000;
 /// Names of overlays that a reason lists.
 const NAMED_OVERLAYS: usize = 3;
 
-/// File, document and root of an object in the input.
-type Origin = (usize, usize, usize);
+/// The object of a document whose root has this order, before any build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Origin {
+    document: DocumentId,
+    order: usize,
+}
+
+impl Origin {
+    fn of(object: Object<'_>, document: DocumentId) -> Self {
+        Self { document, order: object.root().order() }
+    }
+}
+
+/// An object that an overlay builds.
+#[derive(Clone, Copy, Debug)]
+struct Version {
+    overlay: OverlayId,
+    /// The position among the objects of the overlay.
+    position: usize,
+}
 
 /// The builds of the kustomizations of one cluster.
 #[derive(Debug)]
 pub struct BuiltCluster {
+    cluster: ClusterId,
     builds: Builds,
     /// Files that are patches of any kustomization, resolved or not.
     patches: Patches,
-    /// The overlay and the position in the overlay of each version of an object.
-    versions: BTreeMap<Origin, Vec<(usize, usize)>>,
-    /// For each overlay, a number that overlays with common objects share. Such overlays are variants of each other, so
-    /// they belong to different clusters.
-    variants: Vec<usize>,
+    /// What the overlays build of each object.
+    versions: BTreeMap<Origin, Vec<Version>>,
+    /// For each overlay, the first overlay with which it shares objects, directly or through others. Such overlays are variants of
+    /// each other, so they belong to different clusters.
+    variants: Vec<OverlayId>,
     /// Overlays that have variants.
-    has_variants: BTreeSet<usize>,
-}
-
-/// Indices of a cluster, of a file and of a document.
-pub type Slot = (usize, usize, usize);
-
-/// An object with the indices of its cluster, file and document.
-#[derive(Clone, Copy, Debug)]
-pub struct CheckedObject<'d> {
-    /// The object.
-    pub object: Object<'d>,
-    /// Index of its cluster.
-    pub cluster: usize,
-    /// Index of its file in the cluster.
-    pub file: usize,
-    /// Index of its document in the file.
-    pub document: usize,
-    /// The overlay that builds the object, if a single one does.
-    pub overlay: Option<usize>,
-    /// The reason why the built object is not known for certain.
-    pub unresolved: Option<&'d str>,
-    /// Whether another version of the same object is checked too.
-    pub is_repeated: bool,
-}
-
-impl CheckedObject<'_> {
-    /// The indices of cluster, file and document.
-    pub fn slot(&self) -> Slot {
-        (self.cluster, self.file, self.document)
-    }
-
-    /// The object before the update that an AdmissionReview asks for.
-    pub fn stored(&self) -> Option<Self> {
-        Some(Self { object: self.object.stored()?, ..*self })
-    }
-}
-
-/// A version of an object that is checked.
-#[derive(Clone, Copy, Debug)]
-pub struct Version<'d> {
-    /// The object as the overlay builds it, or as its document has it.
-    pub object: Object<'d>,
-    /// The overlay that builds it, unless the document has it or several overlays leave it unchanged.
-    pub overlay: Option<usize>,
-    /// The reason why the built object is not known for certain.
-    pub unresolved: Option<&'d str>,
-    /// Whether another version of the same object is checked too.
-    pub is_repeated: bool,
+    has_variants: BTreeSet<OverlayId>,
 }
 
 impl BuiltCluster {
     /// Builds the kustomizations among the files of a cluster.
-    pub fn of(files: &[File]) -> Self {
-        Self::new(files, Builds::of(files, &Limits::DEFAULT))
+    pub fn of(cluster: ClusterId, files: &[File]) -> Self {
+        Self::new(cluster, files, Builds::of(files, &Limits::DEFAULT))
+    }
+
+    /// Builds the kustomizations of each cluster.
+    pub fn of_all(clusters: &[Cluster]) -> Vec<Self> {
+        let all = clusters.iter().enumerate();
+        all.map(|(index, cluster)| Self::of(ClusterId(index), &cluster.files)).collect()
+    }
+
+    /// Returns clusters in which no file is a kustomization.
+    pub fn all_without_kustomization(clusters: &[Cluster]) -> Option<Vec<Self>> {
+        let all = clusters.iter().enumerate();
+        all.map(|(index, cluster)| Self::without_kustomization(ClusterId(index), &cluster.files)).collect()
     }
 
     /// Returns a cluster in which no file is a kustomization.
-    pub fn without_kustomization(files: &[File]) -> Option<Self> {
-        (!kustomize::has_kustomization(files)).then(|| Self::new(files, Builds::default()))
+    fn without_kustomization(cluster: ClusterId, files: &[File]) -> Option<Self> {
+        (!kustomize::has_kustomization(files)).then(|| Self::new(cluster, files, Builds::default()))
     }
 
-    fn new(files: &[File], builds: Builds) -> Self {
-        let mut versions = BTreeMap::<Origin, Vec<(usize, usize)>>::new();
+    fn new(cluster: ClusterId, files: &[File], builds: Builds) -> Self {
+        let mut versions = BTreeMap::<Origin, Vec<Version>>::new();
         for (overlay, build) in builds.overlays.iter().enumerate() {
             for (position, object) in build.objects.iter().enumerate() {
-                let origin = (object.file, object.document, object.order);
-                versions.entry(origin).or_default().push((overlay, position));
+                let document = FileId { cluster, index: object.file }.document(object.document);
+                let version = Version { overlay: OverlayId(overlay), position };
+                versions.entry(Origin { document, order: object.order }).or_default().push(version);
             }
         }
         let (variants, has_variants) = variants(builds.overlays.len(), &versions);
-        Self { patches: Patches::of(files), builds, versions, variants, has_variants }
+        Self { cluster, patches: Patches::of(files), builds, versions, variants, has_variants }
     }
 
     /// The name of an overlay.
-    pub fn overlay_name(&self, overlay: usize) -> Option<&str> {
-        self.builds.overlays.get(overlay).map(|overlay| overlay.name.as_str())
+    pub fn overlay_name(&self, overlay: OverlayId) -> Option<&str> {
+        self.builds.overlays.get(overlay.0).map(|overlay| overlay.name.as_str())
     }
 
     /// Whether there are no builds.
@@ -118,7 +106,9 @@ impl BuiltCluster {
     }
 
     /// The reason why a document is not checked itself, if a kustomization uses it as a patch or removes its objects.
-    pub fn skip_reason(&self, file: &File, index: usize, document: usize) -> Option<String> {
+    pub fn skip_reason(&self, file: &File, document: DocumentId) -> Option<String> {
+        debug_assert_eq!(document.file.cluster, self.cluster, "a document of another cluster");
+        let index = document.file.index();
         match self.builds.patches.get(&index) {
             Some(overlays) if !overlays.is_empty() => {
                 return Some(format!("Kustomize patch: checked as part of {}", listed(overlays)));
@@ -134,62 +124,60 @@ impl BuiltCluster {
         if file.kind == FileKind::Patch || self.patches.contains(file.source.name()) {
             return Some("Kustomize patch, not checked: check the output of `kustomize build`".to_owned());
         }
-        if let Some(Document::Read(tree)) = file.documents.get(document) {
+        if let Some(Document::Read(tree)) = file.documents.get(document.index) {
             if self.builds.kustomizations.contains(&index) && tree.root().get("kind").is_none() {
                 return Some("kustomization: its objects are checked as it builds them".to_owned());
             }
-            let is_built =
-                self.versions.range((index, document, 0)..(index, document + 1, 0)).next().is_some();
+            let is_built = self.versions_in(document).next().is_some();
             let is_named = !is_built && kustomize::is_named_patch(file.source.name(), tree.root());
             if is_named || kustomize::looks_like_patch(tree.root()) {
                 return Some("patch, not checked: check the object that it changes".to_owned());
             }
         }
-        let of_document = self.versions.range((index, document, 0)..(index, document + 1, 0));
-        let all: Vec<(usize, usize)> =
-            of_document.flat_map(|(_, versions)| versions.iter().copied()).collect();
-        let is_deleted = |version: &(usize, usize)| {
+        let all: Vec<Version> = self.versions_in(document).copied().collect();
+        let is_deleted = |version: &Version| {
             self.built(*version).is_some_and(|object| matches!(object.outcome, Outcome::Deleted))
         };
-        let overlays: BTreeSet<usize> = all.iter().map(|(overlay, _)| *overlay).collect();
-        let names = overlays.iter().filter_map(|overlay| self.builds.overlays.get(*overlay));
-        let names: Vec<String> = names.map(|overlay| overlay.name.clone()).collect();
+        let overlays: BTreeSet<OverlayId> = all.iter().map(|version| version.overlay).collect();
+        let names = overlays.into_iter().filter_map(|overlay| self.overlay_name(overlay));
+        let names: Vec<String> = names.map(str::to_owned).collect();
         (!all.is_empty() && all.iter().all(is_deleted))
             .then(|| format!("removed by a patch in {}, not checked", listed(&names)))
     }
 
+    /// What the overlays build of the objects of a document.
+    fn versions_in(&self, document: DocumentId) -> impl Iterator<Item = &Version> {
+        let (first, last) = (Origin { document, order: 0 }, Origin { document, order: usize::MAX });
+        self.versions.range(first..=last).flat_map(|(_, versions)| versions)
+    }
+
     /// The versions of an object to check: the object itself if no build changes it.
-    pub fn versions<'d>(&'d self, object: Object<'d>, file: usize, document: usize) -> Vec<Version<'d>> {
-        let own = Version { object, overlay: None, unresolved: None, is_repeated: false };
-        let Some(found) = self.versions.get(&(file, document, object.root().order())) else {
+    pub fn versions<'d>(&'d self, object: Object<'d>, document: DocumentId) -> Vec<InputObject<'d>> {
+        let own = InputObject::unbuilt(object, document);
+        let Some(found) = self.versions.get(&Origin::of(object, document)) else {
             return vec![own];
         };
-        let mut unchanged: Option<Version<'d>> = None;
+        let mut unchanged: Option<InputObject<'d>> = None;
         let mut changed = Vec::new();
-        for (overlay, position) in found {
-            let Some(built) = self.built((*overlay, *position)) else { continue };
-            let unresolved = built.unresolved.as_deref();
+        for version in found {
+            let Some(built) = self.built(*version) else { continue };
+            let (overlay, unresolved) = (Some(version.overlay), built.unresolved.as_deref());
             match &built.outcome {
                 Outcome::Deleted => {}
                 Outcome::Unchanged => {
-                    let first = Version { overlay: Some(*overlay), unresolved, ..own };
+                    let first = InputObject { overlay, unresolved, ..own };
                     unchanged = Some(match unchanged {
                         None => first,
-                        Some(other) => Version { unresolved: other.unresolved.and(unresolved), ..own },
+                        Some(other) => InputObject { unresolved: other.unresolved.and(unresolved), ..own },
                     });
                 }
                 Outcome::Changed(tree) => {
                     let objects = Object::all(tree).into_iter();
-                    changed.extend(objects.map(|object| Version {
-                        object,
-                        overlay: Some(*overlay),
-                        unresolved,
-                        is_repeated: false,
-                    }));
+                    changed.extend(objects.map(|object| InputObject { object, overlay, unresolved, ..own }));
                 }
             }
         }
-        let mut versions: Vec<Version<'d>> = unchanged.into_iter().chain(changed).collect();
+        let mut versions: Vec<InputObject<'d>> = unchanged.into_iter().chain(changed).collect();
         // A version that is known for certain makes the others superfluous.
         if versions.iter().any(|version| version.unresolved.is_none()) {
             versions.retain(|version| version.unresolved.is_none());
@@ -201,72 +189,73 @@ impl BuiltCluster {
     }
 
     /// The overlays, each with its name, that are variants of an earlier overlay.
-    pub fn further_variants(&self) -> impl Iterator<Item = (usize, &str)> {
-        let all = self.builds.overlays.iter().enumerate();
-        let is_further = |overlay: usize| self.variants.get(overlay).is_some_and(|first| *first != overlay);
-        all.filter(move |(overlay, _)| is_further(*overlay))
-            .map(|(overlay, build)| (overlay, build.name.as_str()))
+    pub fn further_variants(&self) -> impl Iterator<Item = (OverlayId, &str)> {
+        let all = self.builds.overlays.iter().zip(&self.variants).enumerate();
+        let is_further = |(index, (_, first)): &(usize, (&Overlay, &OverlayId))| first.0 != *index;
+        all.filter(is_further).map(|(index, (build, _))| (OverlayId(index), build.name.as_str()))
     }
 
     /// Whether an object belongs to the cluster of an overlay: the overlay has this version of the object, or no variant of the
     /// overlay has any version.
-    fn belongs(&self, checked: &CheckedObject<'_>, overlay: usize) -> bool {
-        let is_other = |other: usize| self.variants.get(other) != self.variants.get(overlay);
-        if let Some(own) = checked.overlay {
+    fn belongs(&self, object: &InputObject<'_>, overlay: OverlayId) -> bool {
+        let variants = |overlay: OverlayId| self.variants.get(overlay.0);
+        let is_other = |other: OverlayId| variants(other) != variants(overlay);
+        if let Some(own) = object.overlay {
             return own == overlay || is_other(own);
         }
-        let origin = (checked.file, checked.document, checked.object.root().order());
-        let Some(found) = self.versions.get(&origin) else { return true };
-        let is_unchanged = |version: &(usize, usize)| {
+        let Some(found) = self.versions.get(&Origin::of(object.object, object.document)) else { return true };
+        let is_unchanged = |version: &Version| {
             self.built(*version).is_some_and(|object| matches!(object.outcome, Outcome::Unchanged))
         };
-        let is_in_overlay = found.iter().any(|version| version.0 == overlay && is_unchanged(version));
-        is_in_overlay || found.iter().all(|(own, _)| is_other(*own))
+        let is_in_overlay = found.iter().any(|version| version.overlay == overlay && is_unchanged(version));
+        is_in_overlay || found.iter().all(|version| is_other(version.overlay))
     }
 
-    /// The object at a position in an overlay.
-    fn built(&self, (overlay, position): (usize, usize)) -> Option<&BuiltObject> {
-        self.builds.overlays.get(overlay)?.objects.get(position)
+    fn built(&self, version: Version) -> Option<&BuiltObject> {
+        let object = self.builds.overlays.get(version.overlay.0)?.objects.get(version.position);
+        debug_assert!(object.is_some(), "{version:?} is of another build");
+        object
     }
 
-    /// The inventories of the overlays that have variants, from the checked objects of the cluster.
+    /// The inventories of the overlays that have variants, from the objects of the cluster.
     pub fn inventories<'d>(
         &self,
         name: &str,
-        checked: &[CheckedObject<'d>],
+        objects: &[InputObject<'d>],
         complete: bool,
-    ) -> BTreeMap<usize, Inventory<'d>> {
-        if self.has_variants.len().saturating_mul(checked.len()) > MAX_INVENTORIED {
+    ) -> BTreeMap<OverlayId, Inventory<'d>> {
+        if self.has_variants.len().saturating_mul(objects.len()) > MAX_INVENTORIED {
             return BTreeMap::new();
         }
-        let inventory = |overlay: &usize| {
-            let own = checked.iter().filter(|checked| self.belongs(checked, *overlay));
-            let objects = own.map(|checked| checked.object).collect();
+        let inventory = |overlay: &OverlayId| {
+            let own = objects.iter().filter(|object| self.belongs(object, *overlay));
+            let objects = own.map(|object| object.object).collect();
             (*overlay, Inventory::new(name, objects, complete))
         };
         self.has_variants.iter().map(inventory).collect()
     }
 }
 
-/// Overlays that have an object in common get the same number. Also returns the overlays that have an object in common with
-/// another one.
-fn variants(count: usize, versions: &BTreeMap<Origin, Vec<(usize, usize)>>) -> (Vec<usize>, BTreeSet<usize>) {
-    let mut numbers: Vec<usize> = (0..count).collect();
+/// For each overlay, the first overlay with which it shares objects, directly or through others; and the overlays that share objects
+/// with another one.
+fn variants(
+    count: usize,
+    versions: &BTreeMap<Origin, Vec<Version>>,
+) -> (Vec<OverlayId>, BTreeSet<OverlayId>) {
+    let mut firsts: Vec<OverlayId> = (0..count).map(OverlayId).collect();
     let mut has_variants = BTreeSet::new();
-    let shared: BTreeSet<Vec<usize>> = versions
-        .values()
-        .map(|found| found.iter().map(|(overlay, _)| *overlay).collect::<BTreeSet<_>>().into_iter().collect())
-        .collect();
+    let of_object = |found: &Vec<Version>| found.iter().map(|version| version.overlay).collect();
+    let shared: BTreeSet<BTreeSet<OverlayId>> = versions.values().map(of_object).collect();
     for overlays in shared.iter().filter(|overlays| overlays.len() > 1) {
         has_variants.extend(overlays.iter().copied());
-        let of = |overlay: &usize| numbers.get(*overlay).copied().unwrap_or_default();
-        let mut merged: BTreeSet<usize> = overlays.iter().map(of).collect();
+        let first = |overlay: &OverlayId| firsts.get(overlay.0).copied();
+        let mut merged: BTreeSet<OverlayId> = overlays.iter().filter_map(first).collect();
         let Some(first) = merged.pop_first() else { continue };
         if !merged.is_empty() {
-            numbers.iter_mut().filter(|number| merged.contains(number)).for_each(|number| *number = first);
+            firsts.iter_mut().filter(|other| merged.contains(other)).for_each(|other| *other = first);
         }
     }
-    (numbers, has_variants)
+    (firsts, has_variants)
 }
 
 /// Up to three names in back-ticks.
@@ -293,21 +282,15 @@ mod tests {
         let file = File::read("a.yaml", "apiVersion: v1\nkind: ConfigMap\n", &Limits::DEFAULT);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{file:?}") };
         let built = BuiltCluster {
+            cluster: ClusterId::FIRST,
             builds: Builds::default(),
             patches: Patches::default(),
             versions: BTreeMap::new(),
-            variants: vec![0, 0],
-            has_variants: BTreeSet::from([0, 1]),
+            variants: vec![OverlayId(0), OverlayId(0)],
+            has_variants: BTreeSet::from([OverlayId(0), OverlayId(1)]),
         };
-        let object = CheckedObject {
-            object: Object::all(tree)[0],
-            cluster: 0,
-            file: 0,
-            document: 0,
-            overlay: None,
-            unresolved: None,
-            is_repeated: false,
-        };
+        let document = FileId { cluster: ClusterId::FIRST, index: 0 }.document(0);
+        let object = InputObject::unbuilt(Object::all(tree)[0], document);
         let inventories = |objects: usize| built.inventories("", &vec![object; objects], false).len();
         assert_eq!((inventories(MAX_INVENTORIED / 2), inventories(MAX_INVENTORIED / 2 + 1)), (2, 0));
     }

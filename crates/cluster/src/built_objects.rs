@@ -6,6 +6,8 @@ use manifest::{Document, File};
 use objects::object::Object;
 
 use crate::built::BuiltCluster;
+use crate::files::files_of;
+use crate::ids::{ClusterId, OverlayId};
 
 /// The builds of the kustomizations among files.
 #[derive(Debug)]
@@ -14,22 +16,23 @@ pub struct BuiltObjects(BuiltCluster);
 impl BuiltObjects {
     /// Builds the kustomizations among files.
     pub fn of(files: &[File]) -> Self {
-        Self(BuiltCluster::of(files))
+        Self(BuiltCluster::of(ClusterId::FIRST, files))
     }
 
     /// The objects of one cluster: each as the first overlay of its variants builds it, or as its document has it. Patches and
     /// objects that only other variants have are left out.
     pub fn objects<'d>(&'d self, files: &'d [File]) -> Vec<Object<'d>> {
-        let others: BTreeSet<usize> = self.0.further_variants().map(|(overlay, _)| overlay).collect();
+        let others: BTreeSet<OverlayId> = self.0.further_variants().map(|(overlay, _)| overlay).collect();
         let mut all = Vec::new();
-        for (index, file) in files.iter().enumerate() {
-            for (document, read) in file.documents.iter().enumerate() {
+        for (id, file) in files_of(ClusterId::FIRST, files) {
+            for (index, read) in file.documents.iter().enumerate() {
                 let Document::Read(tree) = read else { continue };
-                if self.0.skip_reason(file, index, document).is_some() {
+                let document = id.document(index);
+                if self.0.skip_reason(file, document).is_some() {
                     continue;
                 }
                 for object in Object::all(tree) {
-                    let versions = self.0.versions(object, index, document).into_iter();
+                    let versions = self.0.versions(object, document).into_iter();
                     let own =
                         versions.filter(|version| version.overlay.is_none_or(|one| !others.contains(&one)));
                     all.extend(own.map(|version| version.object));

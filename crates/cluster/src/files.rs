@@ -2,6 +2,8 @@
 
 use manifest::File;
 
+use crate::ids::{ClusterId, FileId};
+
 /// The files of one cluster.
 #[derive(Debug, Default)]
 pub struct Cluster {
@@ -9,4 +11,9 @@ pub struct Cluster {
     pub name: String,
     /// The files in report order.
     pub files: Vec<File>,
+}
+
+/// The files of a cluster with their ids.
+pub fn files_of(cluster: ClusterId, files: &[File]) -> impl Iterator<Item = (FileId, &File)> {
+    files.iter().enumerate().map(move |(index, file)| (FileId { cluster, index }, file))
 }

@@ -4,9 +4,12 @@ pub mod built;
 pub mod built_objects;
 pub mod environments;
 pub mod evidence;
-mod files;
+pub mod files;
 pub mod folders;
+pub mod ids;
 pub mod index;
+pub mod input;
+pub mod input_object;
 pub mod inventory;
 
 pub use files::Cluster;

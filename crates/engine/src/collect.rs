@@ -8,20 +8,22 @@ use manifest::{Document, File, FileKind};
 use objects::object::Object;
 
 use crate::coverage;
+use crate::objects::Objects;
 use crate::pins::Pins;
 use crate::selection::Selection;
 use answers::report::{Report, Skipped, Unreadable};
-use cluster::Cluster;
-use cluster::built::{BuiltCluster, CheckedObject};
+use cluster::built::BuiltCluster;
 use cluster::evidence::mentions_karpenter;
+use cluster::ids::{DocumentId, FileId};
+use cluster::input::Input;
 use rule::Rule;
 use rule::settings::Settings;
 
-/// The objects to check, and the files that hold any, as indices of cluster and file.
+/// The objects to check, and the files that hold any.
 #[derive(Default)]
 pub(crate) struct Collected<'d> {
-    pub(crate) objects: Vec<CheckedObject<'d>>,
-    pub(crate) files: BTreeSet<(usize, usize)>,
+    pub(crate) objects: Objects<'d>,
+    pub(crate) files: BTreeSet<FileId>,
 }
 
 /// Finds the objects to check, and counts every document in the report.
@@ -34,56 +36,47 @@ pub(crate) struct Collector<'c, 'd> {
 
 impl<'d> Collector<'_, 'd> {
     /// Collects the objects of every document, as the kustomizations of the input build them.
-    pub(crate) fn collect(mut self, clusters: &'d [Cluster], built: &'d [BuiltCluster]) -> Collected<'d> {
+    pub(crate) fn collect(mut self, input: Input<'d>) -> Collected<'d> {
         let mut collected = Collected::default();
-        for (cluster, (Cluster { files, .. }, built)) in clusters.iter().zip(built).enumerate() {
-            for (file, read) in files.iter().enumerate() {
-                let checked_before = self.report.summary.checked;
-                for document in 0..read.documents.len() {
-                    let objects = self.objects(read, (cluster, file, document), built).into_iter();
-                    let versions = objects.flat_map(|object| built.versions(object, file, document));
-                    collected.objects.extend(versions.map(|version| CheckedObject {
-                        object: version.object,
-                        cluster,
-                        file,
-                        document,
-                        overlay: version.overlay,
-                        unresolved: version.unresolved,
-                        is_repeated: version.is_repeated,
-                    }));
-                }
-                if self.report.summary.checked > checked_before {
-                    collected.files.insert((cluster, file));
-                }
+        for (id, file) in input.files() {
+            let Some(built) = input.built(id.cluster) else { continue };
+            let checked_before = self.report.summary.checked;
+            for (index, content) in file.documents.iter().enumerate() {
+                let document = id.document(index);
+                let objects = self.objects(file, document, content, built).into_iter();
+                collected.objects.extend(objects.flat_map(|object| built.versions(object, document)));
+            }
+            if self.report.summary.checked > checked_before {
+                collected.files.insert(id);
             }
         }
         collected
     }
 
-    /// The objects of a document, given the indices of its cluster, of its file and of the document itself.
+    /// The objects of a document.
     fn objects(
         &mut self,
-        read: &'d File,
-        (cluster, file, document): (usize, usize, usize),
+        file: &'d File,
+        document: DocumentId,
+        content: &'d Document,
         built: &BuiltCluster,
     ) -> Vec<Object<'d>> {
-        let Some(content) = read.documents.get(document) else { return Vec::new() };
-        let skip_reason = built.skip_reason(read, file, document);
-        let is_pin = skip_reason.is_none() && self.pins.is_pin(cluster, file, document);
+        let skip_reason = built.skip_reason(file, document);
+        let is_pin = skip_reason.is_none() && self.pins.is_pin(document);
         let objects = objects_of_document(
             self.report,
             self.selection,
             self.settings,
-            read,
-            document,
+            file,
+            document.index,
             content,
             skip_reason,
         );
         if is_pin {
-            coverage::note_pin(self.report, read, document);
+            coverage::note_pin(self.report, file, document.index);
         }
-        let version = self.pins.version_of(cluster, file, read.source.name());
-        coverage::count_unchecked(self.report, &objects, version, read, document);
+        let version = self.pins.version_of(document.file, file.source.name());
+        coverage::count_unchecked(self.report, &objects, version, file, document.index);
         objects
     }
 }

@@ -13,13 +13,11 @@ use crate::pins::CheckedVersion;
 use answers::report::{Report, Skipped};
 use cluster::folders;
 use rule::finding::Finding;
+use rule::registry::Registry;
 use rule::settings::{CONFIG_FILE, is_near_config_file};
 
 /// Kinds that the reason of a skipped list names.
 const KINDS_NAMED: usize = 3;
-
-/// The rule that reports a kind or version that a release does not serve. It says what an upgrade to 1.0 needs.
-pub(crate) const NOT_SERVED: &str = "removed-api-version";
 
 /// Counts a document as skipped if all of its objects lack checks.
 pub(crate) fn count_unchecked(
@@ -112,9 +110,10 @@ pub(crate) fn keep_covered(
     findings: &mut Vec<Finding<'_>>,
     object: Object<'_>,
     before_v1: Option<PinnedVersion>,
+    registry: &Registry,
 ) {
     if before_v1.is_some() && is_older_than_v1(object) {
-        findings.retain(|finding| finding.rule.name == NOT_SERVED);
+        findings.retain(|finding| registry.reports_unserved(finding.rule));
     }
 }
 
@@ -169,7 +168,7 @@ fn is_of_other_provider(group: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ARN, class};
+    use crate::testing::{ARN, REGISTRY, class};
     use manifest::limits::Limits;
     use manifest::{Document, File};
 
@@ -207,7 +206,7 @@ mod tests {
         for (text, version, kept) in [(&old, version, 0), (&new, version, 1), (&old, None, 1)] {
             with_object(text, |object| {
                 let mut findings = vec![Finding::at(&ARN, object.root(), "an ARN")];
-                keep_covered(&mut findings, object, version);
+                keep_covered(&mut findings, object, version, &REGISTRY);
                 assert_eq!(findings.len(), kept, "{text}{version:?}");
             });
         }

@@ -2,15 +2,20 @@
 
 mod ahead;
 pub mod apply;
-mod built;
-mod candidate;
 pub mod check;
-pub mod collect;
+mod check_one;
+mod checker;
+mod collect;
 mod coverage;
+mod locations;
+mod objects;
+mod offer;
 mod pins;
 mod ratchet;
 mod report;
+pub mod request;
 mod selection;
+mod show;
 mod supersession;
 mod surroundings;
 pub mod tally;
@@ -18,5 +23,5 @@ pub mod tally;
 mod testing;
 #[cfg(test)]
 mod tests;
-pub mod upgrade;
+mod upgrade;
 mod verify;

@@ -3,21 +3,23 @@
 use std::collections::BTreeMap;
 
 use answers::report::ReportedEnvironments;
-use cluster::Cluster;
-use cluster::built::BuiltCluster;
-use cluster::built::CheckedObject;
 use cluster::environments::Environments;
 use cluster::evidence::Evidence;
+use cluster::ids::OverlayId;
+use cluster::input::Input;
+use cluster::input_object::InputObject;
 use cluster::inventory::Inventory;
 use rule::context::Context;
 use rule::settings::Settings;
+
+use crate::objects::Objects;
 
 /// The inventories of an input.
 pub(crate) struct Surroundings<'d> {
     /// The objects of each cluster.
     clusters: Vec<Inventory<'d>>,
     /// The objects of each overlay of each cluster.
-    overlays: Vec<BTreeMap<usize, Inventory<'d>>>,
+    overlays: Vec<BTreeMap<OverlayId, Inventory<'d>>>,
     environments: Environments<'d>,
     /// The evidence of Karpenter in each cluster.
     evidence: Vec<Evidence<'d>>,
@@ -26,40 +28,27 @@ pub(crate) struct Surroundings<'d> {
 }
 
 impl<'d> Surroundings<'d> {
-    /// Sorts objects into inventories. The objects are in the order of their clusters.
-    pub(crate) fn of(
-        clusters: &'d [Cluster],
-        built: &'d [BuiltCluster],
-        objects: &[CheckedObject<'d>],
-        settings: &Settings,
-    ) -> Self {
-        let is_update = |checked: &CheckedObject<'d>| checked.object.stored().is_some();
-        let before = (!settings.strict_updates && objects.iter().any(is_update)).then(|| {
-            let stored: Vec<_> = objects.iter().map(|one| one.stored().unwrap_or(*one)).collect();
-            Box::new(Self::at_once(clusters, built, &stored, settings))
-        });
-        Self { before, ..Self::at_once(clusters, built, objects, settings) }
+    /// Sorts objects into inventories.
+    pub(crate) fn of(input: Input<'d>, objects: &Objects<'d>, settings: &Settings) -> Self {
+        let has_updates = objects.as_slice().iter().any(|one| one.stored().is_some());
+        let before = (!settings.strict_updates && has_updates)
+            .then(|| Box::new(Self::at_once(input, &objects.before_updates(), settings)));
+        Self { before, ..Self::at_once(input, objects, settings) }
     }
 
     /// The inventories of objects that exist at the same time.
-    fn at_once(
-        clusters: &'d [Cluster],
-        built: &'d [BuiltCluster],
-        objects: &[CheckedObject<'d>],
-        settings: &Settings,
-    ) -> Self {
+    fn at_once(input: Input<'d>, objects: &Objects<'d>, settings: &Settings) -> Self {
         let is_complete = settings.complete_inventory;
         let (mut inventories, mut overlays) = (Vec::new(), Vec::new());
-        for (index, (cluster, built)) in clusters.iter().zip(built).enumerate() {
-            let first = objects.partition_point(|checked| checked.cluster < index);
-            let end = objects.partition_point(|checked| checked.cluster <= index);
-            let own = objects.get(first..end).unwrap_or_default();
-            let plain = own.iter().map(|checked| checked.object).collect();
+        for (id, cluster) in input.clusters() {
+            let own = objects.in_cluster(id);
+            let plain = own.iter().map(|one| one.object).collect();
             inventories.push(Inventory::new(cluster.name.clone(), plain, is_complete));
-            overlays.push(built.inventories(&cluster.name, own, is_complete));
+            let built = input.built(id).map(|built| built.inventories(&cluster.name, own, is_complete));
+            overlays.push(built.unwrap_or_default());
         }
-        let environments = environments(clusters, objects, settings);
-        let evidence = clusters.iter().map(|cluster| Evidence::of(&cluster.files)).collect();
+        let environments = environments(input, objects, settings);
+        let evidence = input.clusters().map(|(_, cluster)| Evidence::of(&cluster.files)).collect();
         Self { clusters: inventories, overlays, environments, evidence, before: None }
     }
 
@@ -79,20 +68,22 @@ impl<'d> Surroundings<'d> {
     /// The context in which rules check an object.
     pub(crate) fn context<'c>(
         &'c self,
-        checked: &CheckedObject<'d>,
+        one: &InputObject<'d>,
         settings: &'c Settings,
     ) -> Option<Context<'c, 'd>> {
-        let cluster = self.clusters.get(checked.cluster)?;
-        let evidence = self.evidence.get(checked.cluster)?;
+        let file = one.document.file;
+        let index = file.cluster.index();
+        let cluster = self.clusters.get(index)?;
+        let evidence = self.evidence.get(index)?;
         let context = |inventory, clusters| {
-            Context::new(settings, inventory, clusters, checked.object, true).with_evidence(evidence)
+            Context::new(settings, inventory, clusters, one.object, true).with_evidence(evidence)
         };
-        let of_overlay = self.overlays.get(checked.cluster).zip(checked.overlay);
+        let of_overlay = self.overlays.get(index).zip(one.overlay);
         if let Some(own) = of_overlay.and_then(|(all, overlay)| all.get(&overlay)) {
             // The inventory of the cluster also holds the objects of its other overlays.
-            return Some(context(own, self.clusters.get(..checked.cluster)?));
+            return Some(context(own, self.clusters.get(..index)?));
         }
-        if let Some(own) = self.environments.inventory(checked.file) {
+        if let Some(own) = self.environments.inventory(file) {
             return Some(context(own, core::slice::from_ref(own)).among_environments(cluster));
         }
         Some(context(cluster, &self.clusters))
@@ -106,16 +97,12 @@ impl<'d> Surroundings<'d> {
 }
 
 /// Finds the environments of the input. If the user names clusters, there are no others.
-fn environments<'d>(
-    clusters: &[Cluster],
-    objects: &[CheckedObject<'d>],
-    settings: &Settings,
-) -> Environments<'d> {
-    let [only] = clusters else { return Environments::default() };
-    if !only.name.is_empty() {
-        return Environments::default();
+fn environments<'d>(input: Input<'d>, objects: &Objects<'d>, settings: &Settings) -> Environments<'d> {
+    let mut clusters = input.clusters();
+    match (clusters.next(), clusters.next()) {
+        (Some((id, only)), None) if only.name.is_empty() => {
+            Environments::of(id, &only.files, objects.as_slice(), settings.complete_inventory)
+        }
+        _ => Environments::default(),
     }
-    let files: Vec<&str> = only.files.iter().map(|file| file.source.name()).collect();
-    let objects: Vec<_> = objects.iter().map(|checked| (checked.file, checked.object)).collect();
-    Environments::of(&files, &objects, settings.complete_inventory)
 }

@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 use karpenter::upgrade_path::UpgradePath;
 use manifest::tree::Node;
 
-use crate::coverage::NOT_SERVED;
 use rule::classification::{CaughtBy, Severity};
 use rule::finding::Finding;
+use rule::registry::Registry;
 
 /// Keeps the findings that begin on an upgrade path, and counts the findings that hold at both of its ends.
 ///
 /// A finding is no change if the same node already failed at the start of the path for another reason: if the same rule
 /// reported an error there, if the API server refused the node (also where the controller refuses it later) or a parent
 /// of it, or if any rule reported a higher severity there.
-pub fn keep_changes(findings: &mut Vec<Finding<'_>>, path: UpgradePath) -> usize {
+pub(crate) fn keep_changes(findings: &mut Vec<Finding<'_>>, path: UpgradePath, registry: &Registry) -> usize {
     let (from, to) = path.ends();
     let mut start = Start::default();
     for finding in findings.iter().filter(|finding| finding.releases.contains(from)) {
-        start.add(finding);
+        start.add(finding, registry);
     }
     let mut unchanged = 0;
     findings.retain(|finding| {
@@ -47,9 +47,9 @@ struct Before {
 }
 
 impl Start {
-    fn add(&mut self, finding: &Finding<'_>) {
+    fn add(&mut self, finding: &Finding<'_>, registry: &Registry) {
         let by_api_server = finding.caught_by == CaughtBy::ApiServer;
-        self.was_not_served |= finding.rule.name == NOT_SERVED;
+        self.was_not_served |= registry.reports_unserved(finding.rule);
         let before = Before { rule: finding.rule.name, severity: finding.severity, by_api_server };
         self.findings.entry(finding.place.node().order()).or_default().push(before);
     }
@@ -82,7 +82,7 @@ impl Start {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::tree;
+    use crate::testing::{REGISTRY, tree};
     use karpenter::release::{Release, Releases};
     use rule::Rule;
 
@@ -97,7 +97,7 @@ mod tests {
         };
         let mut findings = vec![finding(before, Releases::until(4)), finding(after, Releases::since(5))];
         let release = |text| Release::parse(text).unwrap();
-        keep_changes(&mut findings, UpgradePath::new(release("1.4"), release("1.8")));
+        keep_changes(&mut findings, UpgradePath::new(release("1.4"), release("1.8")), &REGISTRY);
         !findings.is_empty()
     }
 

@@ -13,6 +13,9 @@ pub struct Registry {
     pub families: &'static [&'static [&'static Rule]],
     /// The rules about suppressions.
     pub suppressions: SuppressionRules,
+    /// The rule that reports a kind or version that a release does not serve. Where a release does not serve an object, its other
+    /// findings matter less.
+    pub unserved: &'static Rule,
     /// The rules that this program leaves out. Settings and suppressions may name them, so that one file serves every program.
     pub left_out: &'static [&'static [LeftOut]],
     /// The names of the symptoms that settings may name in addition to rules.
@@ -70,6 +73,11 @@ impl Registry {
             rules.extend(family.iter().copied().filter(|rule| subject.concerns(rule)));
         }
         rules
+    }
+
+    /// Whether a rule reports a kind or version that a release does not serve.
+    pub fn reports_unserved(&self, rule: &Rule) -> bool {
+        rule.name == self.unserved.name
     }
 
     /// The rule with a name.

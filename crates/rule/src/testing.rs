@@ -132,6 +132,7 @@ pub static REGISTRY: Registry = Registry {
         unused: &DUPLICATE,
         without_reason: &DUPLICATE,
     },
+    unserved: &DUPLICATE,
     left_out: &[&[("left-out", Family::Labels)]],
     symptoms: Vec::new,
     large_indexes: &[],

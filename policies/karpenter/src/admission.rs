@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use karpwarden::REGISTRY;
-use karpwarden::engine::check::check_request;
+use karpwarden::engine::request::check_request;
 use karpwarden::engine::tally::Tally;
 use karpwarden::manifest::edit::{differences, rewrite};
 use karpwarden::manifest::json::{self, quote};

@@ -1,6 +1,6 @@
 //! The other objects of the cluster, looked up through the host.
 
-use karpwarden::engine::check::RequestCluster;
+use karpwarden::engine::request::RequestCluster;
 use karpwarden::karpenter::kind::Kind;
 use karpwarden::objects::object::Object;
 use karpwarden::objects::pod::Pod;

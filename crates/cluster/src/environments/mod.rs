@@ -9,12 +9,16 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use manifest::File;
 use objects::chart_values;
 use objects::controller::Controller;
 use objects::iam_policy;
 use objects::object::Object;
 
+use crate::files::files_of;
 use crate::folders::{folders_of, name, parent};
+use crate::ids::{ClusterId, FileId};
+use crate::input_object::InputObject;
 use crate::inventory::Inventory;
 
 /// Largest sum of the objects in the inventories of all environments, as a multiple of the number of objects. It keeps the
@@ -24,32 +28,33 @@ const MAX_COPIES: usize = 16;
 /// The environments of an input, each with its inventory.
 #[derive(Debug, Default)]
 pub struct Environments<'d> {
-    /// The environment of each file, as an index of `inventories`; 0 is the outside. Empty if there are no environments.
-    of_file: Vec<usize>,
+    /// The scope of each file. Empty if there are no environments.
+    of_file: BTreeMap<FileId, ScopeId>,
+    /// The inventory of each scope.
     inventories: Vec<Inventory<'d>>,
     /// The sibling folders that look like clusters.
     groups: Vec<Vec<String>>,
 }
 
 impl<'d> Environments<'d> {
-    /// Finds the environments of a cluster without a name. `files` are the names of all files, and `objects` are all objects
-    /// with the index of their file, in the order of the input.
-    pub fn of(files: &[&str], objects: &[(usize, Object<'d>)], complete: bool) -> Self {
-        let roles = roles_of_folders(files, objects);
+    /// Finds the environments of a cluster without a name, among its files and their objects in the order of the input.
+    pub fn of(cluster: ClusterId, files: &[File], objects: &[InputObject<'d>], complete: bool) -> Self {
+        let names = files_of(cluster, files).map(|(file, read)| (file, read.source.name())).collect();
+        let roles = roles_of_folders(&names, objects);
         let groups = groups(&roles);
         if groups.is_empty() {
             return Self::default();
         }
         let scopes = Scopes::of(&groups);
-        let of_file: Vec<usize> = files.iter().map(|file| scopes.find(file)).collect();
+        let of_file = names.into_iter().map(|(file, name)| (file, scopes.find(name))).collect();
         let inventories = scopes.inventories(&of_file, objects, complete);
         let owned = |group: Vec<&str>| group.into_iter().map(str::to_owned).collect();
         Self { of_file, inventories, groups: groups.into_iter().map(owned).collect() }
     }
 
     /// The inventory for the objects of a file; `None` if there are no environments.
-    pub fn inventory(&self, file: usize) -> Option<&Inventory<'d>> {
-        self.inventories.get(*self.of_file.get(file)?)
+    pub fn inventory(&self, file: FileId) -> Option<&Inventory<'d>> {
+        self.inventories.get(self.of_file.get(&file)?.0)
     }
 
     /// The inventories of all environments and of the outside; none if there are no environments.
@@ -73,17 +78,20 @@ struct Role {
 }
 
 /// The roles of all folders, by path.
-fn roles_of_folders<'f>(files: &[&'f str], objects: &[(usize, Object<'_>)]) -> BTreeMap<&'f str, Role> {
-    let mut of_file = vec![Role::default(); files.len()];
-    for (file, object) in objects {
-        if let Some(role) = of_file.get_mut(*file) {
-            role.defines = role.defines || defines_cluster(*object);
-            role.runs = role.runs || object.pod().is_some();
-        }
+fn roles_of_folders<'f>(
+    files: &BTreeMap<FileId, &'f str>,
+    objects: &[InputObject<'_>],
+) -> BTreeMap<&'f str, Role> {
+    let mut of_file = BTreeMap::<FileId, Role>::new();
+    for InputObject { object, document, .. } in objects {
+        let role = of_file.entry(document.file).or_default();
+        role.defines = role.defines || defines_cluster(*object);
+        role.runs = role.runs || object.pod().is_some();
     }
     let mut roles: BTreeMap<&'f str, Role> = BTreeMap::new();
-    for (file, own) in files.iter().zip(of_file) {
-        for folder in folders_of(file) {
+    for (file, name) in files {
+        let own = of_file.get(file).copied().unwrap_or_default();
+        for folder in folders_of(name) {
             let role = roles.entry(folder).or_default();
             role.defines |= own.defines;
             role.runs |= own.runs;
@@ -124,12 +132,20 @@ fn groups<'f>(roles: &BTreeMap<&'f str, Role>) -> Vec<Vec<&'f str>> {
     groups
 }
 
+/// An environment, or the outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ScopeId(usize);
+
+impl ScopeId {
+    const OUTSIDE: Self = Self(0);
+}
+
 /// The environments and the outside, each with the environment around it.
 struct Scopes<'f> {
-    /// The scopes by folder; the outside has index 0 and no folder.
-    by_folder: BTreeMap<&'f str, usize>,
-    /// The index of the scope around each scope.
-    around: Vec<usize>,
+    /// The scopes by folder; the outside has no folder.
+    by_folder: BTreeMap<&'f str, ScopeId>,
+    /// The scope around each scope; the outside is around itself.
+    around: Vec<ScopeId>,
 }
 
 impl<'f> Scopes<'f> {
@@ -137,60 +153,66 @@ impl<'f> Scopes<'f> {
         let mut folders: Vec<&str> = groups.iter().flatten().copied().collect();
         // A folder sorts before the folders below it.
         folders.sort_unstable();
-        let mut scopes = Self { by_folder: BTreeMap::new(), around: vec![0] };
+        let mut scopes = Self { by_folder: BTreeMap::new(), around: vec![ScopeId::OUTSIDE] };
         for folder in folders {
             let around = scopes.find(folder);
-            scopes.by_folder.insert(folder, scopes.around.len());
+            scopes.by_folder.insert(folder, ScopeId(scopes.around.len()));
             scopes.around.push(around);
         }
         scopes
     }
 
+    /// All scopes.
+    fn ids(&self) -> impl Iterator<Item = ScopeId> + use<> {
+        (0..self.around.len()).map(ScopeId)
+    }
+
     /// The innermost scope that holds a file or folder.
-    fn find(&self, path: &str) -> usize {
-        folders_of(path).find_map(|folder| self.by_folder.get(folder).copied()).unwrap_or(0)
+    fn find(&self, path: &str) -> ScopeId {
+        folders_of(path).find_map(|folder| self.by_folder.get(folder).copied()).unwrap_or(ScopeId::OUTSIDE)
     }
 
     /// Builds the inventory of each scope from its objects and the objects of the scopes around it.
     fn inventories<'d>(
         &self,
-        of_file: &[usize],
-        objects: &[(usize, Object<'d>)],
+        of_file: &BTreeMap<FileId, ScopeId>,
+        objects: &[InputObject<'d>],
         complete: bool,
     ) -> Vec<Inventory<'d>> {
-        let mut own: Vec<Vec<usize>> = vec![Vec::new(); self.around.len()];
-        for (index, (file, _)) in objects.iter().enumerate() {
-            let scope = of_file.get(*file).copied().unwrap_or(0);
-            own.get_mut(scope).into_iter().for_each(|own| own.push(index));
+        // The positions of the objects restore the order of the input.
+        let mut own = BTreeMap::<ScopeId, Vec<usize>>::new();
+        for (position, object) in objects.iter().enumerate() {
+            let scope = of_file.get(&object.document.file).copied().unwrap_or(ScopeId::OUTSIDE);
+            own.entry(scope).or_default().push(position);
         }
         let sees_outside = self.copies(&own) <= MAX_COPIES * objects.len();
-        let with_environments: BTreeSet<usize> = self.around.iter().skip(1).copied().collect();
-        let inventory = |scope: usize| {
-            let own_objects = own.get(scope).into_iter().flatten().copied();
+        let with_environments: BTreeSet<ScopeId> = self.around.iter().skip(1).copied().collect();
+        let inventory = |scope: ScopeId| {
+            let own_objects = own.get(&scope).into_iter().flatten().copied();
             let mut visible: Vec<usize> = own_objects.clone().collect();
             if sees_outside {
-                visible.extend(self.above(scope).filter_map(|above| own.get(above)).flatten());
+                visible.extend(self.above(scope).filter_map(|above| own.get(&above)).flatten());
                 visible.sort_unstable();
             }
-            let object = |index: usize| objects.get(index).map(|(_, object)| *object);
+            let object = |position: usize| objects.get(position).map(|one| one.object);
             let visible: Vec<_> = visible.into_iter().filter_map(object).collect();
             let inventory = Inventory::new("", visible, complete);
             let own_objects = own_objects.filter_map(object).collect();
             inventory.of_environment(own_objects, with_environments.contains(&scope))
         };
-        (0..self.around.len()).map(inventory).collect()
+        self.ids().map(inventory).collect()
     }
 
     /// Number of objects in all inventories if each environment sees the objects around it.
-    fn copies(&self, own: &[Vec<usize>]) -> usize {
-        let count = |scope: usize| own.get(scope).map_or(0, Vec::len);
-        let of_scope = |scope: usize| count(scope) + self.above(scope).map(count).sum::<usize>();
-        (0..self.around.len()).map(of_scope).sum()
+    fn copies(&self, own: &BTreeMap<ScopeId, Vec<usize>>) -> usize {
+        let count = |scope: ScopeId| own.get(&scope).map_or(0, Vec::len);
+        self.ids().map(|scope| count(scope) + self.above(scope).map(count).sum::<usize>()).sum()
     }
 
     /// The scopes around a scope, from the inside out.
-    fn above(&self, scope: usize) -> impl Iterator<Item = usize> {
-        let around = |scope: &usize| (*scope > 0).then(|| self.around.get(*scope).copied()).flatten();
+    fn above(&self, scope: ScopeId) -> impl Iterator<Item = ScopeId> {
+        let around =
+            |scope: &ScopeId| self.around.get(scope.0).copied().filter(|_| *scope != ScopeId::OUTSIDE);
         core::iter::successors(around(&scope), around)
     }
 }

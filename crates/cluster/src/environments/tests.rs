@@ -2,8 +2,8 @@
 
 use super::*;
 use karpenter::kind::Kind;
+use manifest::Document;
 use manifest::limits::Limits;
-use manifest::{Document, File};
 
 const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n";
 
@@ -16,20 +16,21 @@ fn with<T>(files: &[(&str, &str)], then: impl FnOnce(Environments<'_>) -> T) -> 
     let read: Vec<File> =
         files.iter().map(|(name, text)| File::read(*name, *text, &Limits::DEFAULT)).collect();
     let mut objects = Vec::new();
-    for (index, file) in read.iter().enumerate() {
-        for document in &file.documents {
+    for (id, file) in files_of(ClusterId::FIRST, &read) {
+        for (index, document) in file.documents.iter().enumerate() {
             let Document::Read(tree) = document else { panic!("{document:?}") };
-            objects.extend(Object::all(tree).into_iter().map(|object| (index, object)));
+            let of_document = Object::all(tree).into_iter();
+            objects.extend(of_document.map(|object| InputObject::unbuilt(object, id.document(index))));
         }
     }
-    let names: Vec<&str> = read.iter().map(|file| file.source.name()).collect();
-    then(Environments::of(&names, &objects, false))
+    then(Environments::of(ClusterId::FIRST, &read, &objects, false))
 }
 
 /// The names of the NodePools that each file sees; `whole input` without environments.
 fn seen(files: &[(&str, &str)]) -> Vec<String> {
     with(files, |environments| {
-        let of_file = |index: usize| match environments.inventory(index) {
+        let of_file = |index: usize| match environments.inventory(FileId { cluster: ClusterId::FIRST, index })
+        {
             Some(inventory) => inventory.of(Kind::NODE_POOL).map(Object::name).collect::<Vec<_>>().join(" "),
             None => "whole input".to_owned(),
         };
@@ -126,7 +127,10 @@ fn objects_outside_know_that_environments_see_them() {
     let files =
         [("envs/dev/pool.yaml", pool.as_str()), ("envs/prod/pool.yaml", &pool), ("base/pool.yaml", &pool)];
     let known: Vec<bool> = with(&files, |environments| {
-        let of_file = |file| environments.inventory(file).is_some_and(Inventory::has_environments);
+        let of_file = |index| {
+            let file = FileId { cluster: ClusterId::FIRST, index };
+            environments.inventory(file).is_some_and(Inventory::has_environments)
+        };
         (0..files.len()).map(of_file).collect()
     });
     assert_eq!(known, [false, false, true]);

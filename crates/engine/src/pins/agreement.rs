@@ -1,5 +1,6 @@
 //! Agreement of several pins on one version.
 
+use cluster::ids::FileId;
 use karpenter::release::PinnedVersion;
 use objects::version_pin::PinnedPart;
 
@@ -7,8 +8,7 @@ use objects::version_pin::PinnedPart;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FoundPin {
     pub(super) version: PinnedVersion,
-    /// Index of the file.
-    pub(super) file: usize,
+    pub(super) file: FileId,
     pub(super) line: usize,
 }
 

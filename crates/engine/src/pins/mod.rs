@@ -17,15 +17,20 @@ use objects::version_pin::pins;
 
 use agreement::{Agreement, FoundPin, PinsOfParts};
 use answers::report::ReportedPin;
-use cluster::Cluster;
+use cluster::files::files_of;
 use cluster::folders::folders_of;
+use cluster::ids::{ClusterId, DocumentId, FileId};
+use cluster::input::Input;
 use rule::settings::{Settings, Target};
 
 /// The Karpenter versions of the files of all clusters.
 #[derive(Debug)]
 pub(crate) struct Pins<'c> {
     settings: &'c Settings,
-    clusters: Vec<ClusterPins<'c>>,
+    /// The version of each file that has one; empty if the settings name a release.
+    files: BTreeMap<FileId, FileVersion<'c>>,
+    /// The documents that pin a version.
+    documents: BTreeSet<DocumentId>,
     /// Settings for the releases that the input pins.
     by_release: BTreeMap<Release, Settings>,
 }
@@ -39,15 +44,6 @@ pub(crate) struct CheckedVersion {
     pub(crate) before_v1: Option<PinnedVersion>,
 }
 
-/// The pins of one cluster.
-#[derive(Debug, Default)]
-struct ClusterPins<'c> {
-    /// The version of each file; empty if the settings name a release.
-    files: Vec<Option<FileVersion<'c>>>,
-    /// The documents that pin a version, by file and document.
-    documents: BTreeSet<(usize, usize)>,
-}
-
 /// The version of a file, and the file or folder whose pins gave it.
 #[derive(Clone, Copy, Debug)]
 struct FileVersion<'c> {
@@ -57,27 +53,57 @@ struct FileVersion<'c> {
 
 impl<'c> Pins<'c> {
     /// Collects the pins. If the settings name a release, a range or an upgrade path, pins are not read.
-    pub(crate) fn of(clusters: &'c [Cluster], settings: &'c Settings) -> Self {
-        let target = settings.karpenter;
-        let is_chosen =
-            settings.is_karpenter_version_set || target.is_range() || target.upgrade_path().is_some();
-        let read = |cluster: &'c Cluster| {
-            if is_chosen { ClusterPins::default() } else { ClusterPins::of(&cluster.files, settings) }
+    pub(crate) fn of(input: Input<'c>, settings: &'c Settings) -> Self {
+        let mut pins = Self {
+            settings,
+            files: BTreeMap::new(),
+            documents: BTreeSet::new(),
+            by_release: BTreeMap::new(),
         };
-        let clusters: Vec<_> = clusters.iter().map(read).collect();
-        let versions = clusters.iter().flat_map(|cluster| &cluster.files).flatten();
-        let releases: BTreeSet<Release> = versions
-            .filter_map(|version| version.pins.agreed())
-            .map(|found| release_of(found.version))
-            .collect();
+        let target = settings.karpenter;
+        if settings.is_karpenter_version_set || target.is_range() || target.upgrade_path().is_some() {
+            return pins;
+        }
+        for (cluster, of_cluster) in input.clusters() {
+            pins.read(cluster, &of_cluster.files);
+        }
+        let agreed = pins.files.values().filter_map(|version| version.pins.agreed());
+        let releases: BTreeSet<Release> = agreed.map(|found| release_of(found.version)).collect();
         let of_release = |release| (release, with_release(settings.clone(), release));
-        Self { settings, clusters, by_release: releases.into_iter().map(of_release).collect() }
+        pins.by_release = releases.into_iter().map(of_release).collect();
+        pins
+    }
+
+    /// Reads the pins of a cluster.
+    fn read(&mut self, cluster: ClusterId, files: &'c [File]) {
+        let mut by_folder: BTreeMap<&str, PinsOfParts> = BTreeMap::new();
+        let mut by_file = Vec::new();
+        for (id, file) in files_of(cluster, files) {
+            let own = pins_of_file(id, file, &mut self.documents);
+            if !own.is_empty() {
+                for folder in folders_of(file.source.name()) {
+                    by_folder.entry(folder).or_default().add(own);
+                }
+            }
+            by_file.push((id, file.source.name(), own));
+        }
+        if by_folder.is_empty() {
+            return;
+        }
+        for (id, name, own) in by_file {
+            if self.settings.overrides_release_of(name) {
+                continue;
+            }
+            if let Some(version) = version_of(name, own, &by_folder) {
+                self.files.insert(id, version);
+            }
+        }
     }
 
     /// The settings for a file: the overrides of the settings, and the release of the pinned version.
-    pub(crate) fn settings_of(&self, cluster: usize, file: usize, name: &str) -> Cow<'_, Settings> {
+    pub(crate) fn settings_of(&self, file: FileId, name: &str) -> Cow<'_, Settings> {
         let settings = self.settings.of_file(name);
-        let Some(found) = self.pinned(cluster, file) else { return settings };
+        let Some(found) = self.pinned(file) else { return settings };
         let release = release_of(found.version);
         match settings {
             Cow::Borrowed(_) => self.by_release.get(&release).map_or(settings, Cow::Borrowed),
@@ -86,8 +112,8 @@ impl<'c> Pins<'c> {
     }
 
     /// The version of a file.
-    pub(crate) fn version_of(&self, cluster: usize, file: usize, name: &str) -> CheckedVersion {
-        let pinned = self.pinned(cluster, file).map(|found| found.version);
+    pub(crate) fn version_of(&self, file: FileId, name: &str) -> CheckedVersion {
+        let pinned = self.pinned(file).map(|found| found.version);
         let target = match pinned {
             Some(version) => Target::only(release_of(version)),
             None => self.settings.release_of_file(name),
@@ -97,68 +123,43 @@ impl<'c> Pins<'c> {
     }
 
     /// Whether a document pins a version that the check uses.
-    pub(crate) fn is_pin(&self, cluster: usize, file: usize, document: usize) -> bool {
-        self.clusters.get(cluster).is_some_and(|cluster| cluster.documents.contains(&(file, document)))
+    pub(crate) fn is_pin(&self, document: DocumentId) -> bool {
+        self.documents.contains(&document)
     }
 
-    fn pinned(&self, cluster: usize, file: usize) -> Option<FoundPin> {
-        self.clusters.get(cluster)?.files.get(file)?.as_ref()?.pins.agreed()
+    fn pinned(&self, file: FileId) -> Option<FoundPin> {
+        self.files.get(&file)?.pins.agreed()
     }
 
     /// The pins for the report: each version once per group of folders, and each contradiction that affects a checked file.
-    /// `is_checked` is asked for the indices of a cluster and a file.
-    pub(crate) fn report(
-        &self,
-        clusters: &[Cluster],
-        is_checked: impl Fn(usize, usize) -> bool,
-    ) -> Vec<ReportedPin> {
+    pub(crate) fn report(&self, input: Input<'_>, is_checked: impl Fn(FileId) -> bool) -> Vec<ReportedPin> {
         let mut reported = Vec::new();
-        for (index, (cluster, pins)) in clusters.iter().zip(&self.clusters).enumerate() {
-            let scopes = pins.scopes(|file| is_checked(index, file));
+        for (cluster, of_cluster) in input.clusters() {
+            let scopes = self.scopes(cluster, &is_checked);
             let is_repeated = |scope: &str, pins: &Agreement| {
                 folders_of(scope)
                     .any(|above| scopes.get(above).is_some_and(|other| other.version() == pins.version()))
             };
             for (scope, pins) in &scopes {
                 if !is_repeated(scope, pins) {
-                    reported.push(reported_pin(cluster, scope, *pins, self.settings.karpenter));
+                    let pin = reported_pin(input, &of_cluster.name, scope, *pins, self.settings.karpenter);
+                    reported.push(pin);
                 }
             }
         }
         reported
     }
-}
 
-impl<'c> ClusterPins<'c> {
-    fn of(files: &'c [File], settings: &Settings) -> Self {
-        let mut documents = BTreeSet::new();
-        let mut by_folder: BTreeMap<&str, PinsOfParts> = BTreeMap::new();
-        let mut by_file = Vec::new();
-        for (index, file) in files.iter().enumerate() {
-            let own = pins_of_file(index, file, &mut documents);
-            if !own.is_empty() {
-                for folder in folders_of(file.source.name()) {
-                    by_folder.entry(folder).or_default().add(own);
-                }
-            }
-            by_file.push(own);
-        }
-        if documents.is_empty() {
-            return Self::default();
-        }
-        let version = |(file, own): (&'c File, PinsOfParts)| {
-            let name = file.source.name();
-            if settings.overrides_release_of(name) { None } else { version_of(name, own, &by_folder) }
-        };
-        Self { files: files.iter().zip(by_file).map(version).collect(), documents }
-    }
-
-    /// The files and folders whose pins decide about a file, with their pins. A contradiction counts only if the file is
-    /// checked.
-    fn scopes(&self, is_checked: impl Fn(usize) -> bool) -> BTreeMap<&'c str, Agreement> {
-        let decided = self.files.iter().enumerate().filter_map(|(index, version)| {
-            let version = version.as_ref()?;
-            (version.pins.agreed().is_some() || is_checked(index)).then_some((version.scope, version.pins))
+    /// The files and folders of a cluster whose pins decide about a file, with their pins. A contradiction counts only if the file
+    /// is checked.
+    fn scopes(
+        &self,
+        cluster: ClusterId,
+        is_checked: impl Fn(FileId) -> bool,
+    ) -> BTreeMap<&'c str, Agreement> {
+        let own = self.files.iter().filter(|(file, _)| file.cluster == cluster);
+        let decided = own.filter_map(|(file, version)| {
+            (version.pins.agreed().is_some() || is_checked(*file)).then_some((version.scope, version.pins))
         });
         decided.collect()
     }
@@ -180,14 +181,14 @@ fn version_of<'c>(
 }
 
 /// The pins of a file.
-fn pins_of_file(index: usize, file: &File, documents: &mut BTreeSet<(usize, usize)>) -> PinsOfParts {
+fn pins_of_file(id: FileId, file: &File, documents: &mut BTreeSet<DocumentId>) -> PinsOfParts {
     let mut result = PinsOfParts::default();
-    for (number, document) in file.documents.iter().enumerate() {
+    for (index, document) in file.documents.iter().enumerate() {
         let Document::Read(tree) = document else { continue };
         for pin in pins(tree, file.source.name()) {
             let line = file.source.position(pin.node.span().start).line;
-            result.add_pin(pin.part, FoundPin { version: pin.version, file: index, line });
-            documents.insert((index, number));
+            result.add_pin(pin.part, FoundPin { version: pin.version, file: id, line });
+            documents.insert(id.document(index));
         }
     }
     result
@@ -206,8 +207,14 @@ fn release_of(version: PinnedVersion) -> Release {
     }
 }
 
-fn reported_pin(cluster: &Cluster, scope: &str, pins: Agreement, default: Target) -> ReportedPin {
-    let name = |found: FoundPin| cluster.files.get(found.file).map_or("", |file| file.source.name());
+fn reported_pin(
+    input: Input<'_>,
+    cluster: &str,
+    scope: &str,
+    pins: Agreement,
+    default: Target,
+) -> ReportedPin {
+    let name = |found: FoundPin| input.file(found.file).map_or("", |file| file.source.name());
     let at = |found: FoundPin| format!("{}:{}", name(found), found.line);
     let first = pins.first();
     let (version, checked_as, note) = match pins {
@@ -224,7 +231,7 @@ fn reported_pin(cluster: &Cluster, scope: &str, pins: Agreement, default: Target
         }
     };
     ReportedPin {
-        cluster: cluster.name.clone(),
+        cluster: cluster.to_owned(),
         folder: scope.to_owned(),
         version,
         checked_as,

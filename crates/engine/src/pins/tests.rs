@@ -1,6 +1,8 @@
 //! Tests of the version that each file gets.
 
 use super::*;
+use cluster::Cluster;
+use cluster::built::BuiltCluster;
 use manifest::limits::Limits;
 
 const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\n";
@@ -23,16 +25,20 @@ fn cluster(files: &[(&str, &str)]) -> Cluster {
 /// The release that each file is checked against; every file counts as checked.
 fn releases(files: &[(&str, &str)], settings: &Settings) -> Vec<String> {
     let clusters = [cluster(files)];
-    let pins = Pins::of(&clusters, settings);
+    let built = BuiltCluster::of_all(&clusters);
+    let input = Input::new(&clusters, &built);
+    let pins = Pins::of(input, settings);
     let release =
-        |(index, (name, _)): (usize, &(&str, &str))| pins.settings_of(0, index, name).karpenter.to_string();
-    files.iter().enumerate().map(release).collect()
+        |(id, file): (FileId, &File)| pins.settings_of(id, file.source.name()).karpenter.to_string();
+    input.files().map(release).collect()
 }
 
 /// The reported pins: folder, version, release, place and note.
 fn reported(files: &[(&str, &str)]) -> String {
     let (clusters, settings) = ([cluster(files)], Settings::default());
-    let pins = Pins::of(&clusters, &settings).report(&clusters, |_, _| true);
+    let built = BuiltCluster::of_all(&clusters);
+    let input = Input::new(&clusters, &built);
+    let pins = Pins::of(input, &settings).report(input, |_| true);
     let newest = Release::NEWEST.to_string();
     let line = |pin: ReportedPin| {
         let ReportedPin { folder, version, checked_as, file, line, note, .. } = pin;
@@ -145,7 +151,9 @@ fn contradiction_is_reported_only_if_a_checked_file_has_no_version() {
     let files = [("a/chart.yaml", old.as_str()), ("b/chart.yaml", &new), ("c.yaml", "a: 1\n")];
     let (clusters, settings) = ([cluster(&files)], Settings::default());
     let folders = |is_checked: bool| {
-        let pins = Pins::of(&clusters, &settings).report(&clusters, |_, _| is_checked);
+        let built = BuiltCluster::of_all(&clusters);
+        let input = Input::new(&clusters, &built);
+        let pins = Pins::of(input, &settings).report(input, |_| is_checked);
         pins.into_iter().map(|pin| pin.folder).collect::<Vec<_>>()
     };
     assert_eq!(folders(false), ["a", "b"]);

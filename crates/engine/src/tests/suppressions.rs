@@ -1,6 +1,7 @@
 //! Suppressions in files and in admission requests.
 
-use crate::check::{RequestCluster, check, check_request};
+use crate::check::check;
+use crate::request::{RequestCluster, check_request};
 use crate::testing::{ARN, REGISTRY, tree};
 use cluster::Cluster;
 use manifest::File;

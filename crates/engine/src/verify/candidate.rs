@@ -8,20 +8,22 @@ use manifest::limits::Limits;
 use manifest::tree::{Node, Style, Tree};
 use objects::location::{Place, path_of};
 
-use crate::check::Locations;
-use crate::verify::Offer;
+use crate::locations::Locations;
+use crate::objects::ObjectId;
+use crate::offer::{FindingId, Offer};
 use answers::report::{RelatedLocation, ReportedEdit, ReportedFix, TextRange};
-use cluster::built::{CheckedObject, Slot};
+use cluster::ids::DocumentId;
+use cluster::input_object::InputObject;
 
 /// Maximum number of other places that a fix changes and that a finding lists.
-const PLACES: usize = 10;
+const MAX_PLACES: usize = 10;
 
 /// A fix as edits of one document.
 #[derive(Debug)]
 pub(crate) struct Candidate<'d> {
     offer: Offer<'d>,
     /// The document that the edits change.
-    pub(crate) slot: Slot,
+    pub(crate) document: DocumentId,
     pub(crate) tree: &'d Tree,
     /// The changes of the document; none if the text is in a document within a string.
     pub(crate) changes: Vec<Change<'d>>,
@@ -39,16 +41,15 @@ pub(crate) struct Candidate<'d> {
 
 impl<'d> Candidate<'d> {
     /// Returns `None` if no edit of one document makes the changes.
-    pub(crate) fn of(
-        offer: Offer<'d>,
-        checked: &CheckedObject<'d>,
-        locations: &Locations<'_, 'd>,
-    ) -> Option<Self> {
-        let own = checked.object.root().tree();
+    pub(crate) fn of(offer: Offer<'d>, one: &InputObject<'d>, locations: &Locations<'_, 'd>) -> Option<Self> {
+        let own = one.object.root().tree();
         let is_built = own.is_assembled();
         let declared = &offer.fix.changes;
-        let (slot, tree) =
-            if is_built { locations.text_of(declared.first()?.node())? } else { (checked.slot(), own) };
+        let (document, tree) = if is_built {
+            locations.document_of_text(declared.first()?.node())?
+        } else {
+            (one.document, own)
+        };
         let held_in = declared.first().filter(|_| is_built).and_then(|change| holder(change.node(), tree));
         let (changes, (edits, replaces_alias)) = if held_in.is_some() {
             let written = declared.iter().map(|change| change.edit().filter(|_| is_written(change)));
@@ -67,21 +68,20 @@ impl<'d> Candidate<'d> {
             return None;
         }
         let mut copies: Vec<Node<'d>> = Vec::new();
-        for copy in changes.iter().flat_map(|change| change.node().copies(PLACES)) {
-            if copies.len() < PLACES && !copies.contains(&copy) {
+        for copy in changes.iter().flat_map(|change| change.node().copies(MAX_PLACES)) {
+            if copies.len() < MAX_PLACES && !copies.contains(&copy) {
                 copies.push(copy);
             }
         }
-        Some(Self { offer, slot, tree, changes, held_in, edits, copies, replaces_alias, is_built })
+        Some(Self { offer, document, tree, changes, held_in, edits, copies, replaces_alias, is_built })
     }
 
-    /// Index of the finding in the report.
-    pub(crate) fn finding(&self) -> usize {
+    /// The finding in the report.
+    pub(crate) fn finding(&self) -> FindingId {
         self.offer.finding
     }
 
-    /// Index of the object.
-    pub(crate) fn object(&self) -> usize {
+    pub(crate) fn object(&self) -> ObjectId {
         self.offer.object
     }
 

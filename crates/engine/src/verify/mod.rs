@@ -5,8 +5,10 @@
 //! they worked are tried without the others, or else each half is tried. The largest sets come first.
 //!
 //! Cost: a round parses each document with open fixes once, checks their objects once, and indexes all objects once. There
-//! are at most [`ROUNDS`] rounds, and usually one. So the cost is linear in the size of the input. Fixes that are not
+//! are at most [`MAX_ROUNDS`] rounds, and usually one. So the cost is linear in the size of the input. Fixes that are not
 //! verified after the last round are not offered.
+
+mod candidate;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,60 +19,31 @@ use manifest::tree::{Node, Tree};
 use manifest::{Document, Excerpt, File};
 use objects::object::Object;
 
-use crate::candidate::{Candidate, changes_held_documents};
-use crate::check::{Driver, Locations};
+use answers::report::Report;
+use cluster::ids::DocumentId;
+use rule::settings::Settings;
+
+use crate::checker::Checker;
 use crate::collect::objects_in;
+use crate::locations::Locations;
+use crate::objects::{ObjectId, Objects};
+use crate::offer::{Offers, RuleTally};
 use crate::surroundings::Surroundings;
 use crate::tally::Tally;
-use answers::report::Report;
-use cluster::built::BuiltCluster;
-use cluster::built::CheckedObject;
-use cluster::built::Slot;
-use rule::finding::Finding;
-use rule::fix::Fix;
+use candidate::{Candidate, changes_held_documents};
 
 /// Maximum number of rounds.
-const ROUNDS: usize = 32;
+const MAX_ROUNDS: usize = 32;
 
-/// Counts of the findings of an object, by rule.
-type RuleTally = Tally<&'static str>;
-
-/// A fix of a finding in the report.
-#[derive(Debug)]
-pub(crate) struct Offer<'d> {
-    /// Index of the finding in the report.
-    pub(crate) finding: usize,
-    /// Index of the object.
-    pub(crate) object: usize,
-    pub(crate) rule: &'static str,
-    pub(crate) fix: Fix<'d>,
-}
-
-/// The fixes of a check, and the findings of the objects with fixes.
-#[derive(Debug, Default)]
-pub(crate) struct Offers<'d> {
-    offers: Vec<Offer<'d>>,
-    before: BTreeMap<usize, RuleTally>,
-}
-
-impl<'d> Offers<'d> {
-    /// Counts the findings of an object, if any of them has a fix.
-    pub(crate) fn count(&mut self, object: usize, findings: &[Finding<'d>]) {
-        if findings.iter().any(|finding| finding.fix.is_some()) {
-            self.before.insert(object, Tally::by_rule(findings));
-        }
-    }
-
-    pub(crate) fn add(&mut self, offer: Offer<'d>) {
-        self.offers.push(offer);
-    }
-}
+/// A candidate among the candidates of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct CandidateId(usize);
 
 /// Adds the fixes that work to the findings of the report.
 pub(crate) fn add_fixes<'d>(
-    driver: &Driver<'_>,
-    built: &'d [BuiltCluster],
-    objects: &[CheckedObject<'d>],
+    checker: Checker<'d>,
+    settings: &'d Settings,
+    objects: &Objects<'d>,
     locations: &Locations<'_, 'd>,
     offers: Offers<'d>,
     report: &mut Report,
@@ -84,10 +57,9 @@ pub(crate) fn add_fixes<'d>(
     });
     let candidates: Vec<Candidate<'d>> = candidates.collect();
     let verification =
-        Verification { driver, built, objects, candidates: &candidates, before: &offers.before };
-    for index in verification.working() {
-        let Some(candidate) = candidates.get(index) else { continue };
-        if let Some(finding) = report.findings.get_mut(candidate.finding()) {
+        Verification { checker, settings, objects, candidates: &candidates, before: &offers.before };
+    for candidate in verification.candidates(&verification.working()) {
+        if let Some(finding) = candidate.finding().finding(report) {
             finding.fix = Some(candidate.reported());
             finding.related.extend(candidate.also_changed(locations));
         }
@@ -95,21 +67,21 @@ pub(crate) fn add_fixes<'d>(
 }
 
 struct Verification<'v, 'd> {
-    driver: &'v Driver<'v>,
-    built: &'d [BuiltCluster],
-    objects: &'v [CheckedObject<'d>],
+    checker: Checker<'v>,
+    settings: &'v Settings,
+    objects: &'v Objects<'d>,
     candidates: &'v [Candidate<'d>],
     /// The findings of the objects without any fix.
-    before: &'v BTreeMap<usize, RuleTally>,
+    before: &'v BTreeMap<ObjectId, RuleTally>,
 }
 
 /// Fixes of one document that are tried together, with the trees that result.
 struct Trial {
-    fixes: Vec<usize>,
+    fixes: Vec<CandidateId>,
     /// The document after the edits; `None` if it does not parse, or if other values change.
     document: Option<Tree>,
-    /// The built objects after the changes, by the index of the object.
-    built: BTreeMap<usize, Option<Tree>>,
+    /// The built objects after the changes.
+    built: BTreeMap<ObjectId, Option<Tree>>,
 }
 
 /// Result of a trial.
@@ -117,30 +89,30 @@ struct Trial {
 enum Verdict {
     Works,
     /// The document is as declared, but in these objects a finding stays or an error is new.
-    FailsIn(BTreeSet<usize>),
+    FailsIn(BTreeSet<ObjectId>),
     /// The document does not parse, or it is not as declared.
     Fails,
 }
 
 impl Verdict {
-    fn of(failed: BTreeSet<usize>) -> Self {
+    fn of(failed: BTreeSet<ObjectId>) -> Self {
         if failed.is_empty() { Self::Works } else { Self::FailsIn(failed) }
     }
 }
 
 /// Removes the largest set; the last one of several.
-fn take_largest(sets: &mut Vec<Vec<usize>>) -> Option<Vec<usize>> {
+fn take_largest(sets: &mut Vec<Vec<CandidateId>>) -> Option<Vec<CandidateId>> {
     let (index, _) = sets.iter().enumerate().max_by_key(|(_, set)| set.len())?;
     Some(sets.remove(index))
 }
 
 impl<'d> Verification<'_, 'd> {
-    /// The indices of the candidates that work.
-    fn working(&self) -> Vec<usize> {
+    /// The candidates that work.
+    fn working(&self) -> Vec<CandidateId> {
         let mut working = Vec::new();
         let mut open = self.first_sets();
-        for _ in 0..ROUNDS {
-            let round: Vec<(Slot, Vec<usize>)> =
+        for _ in 0..MAX_ROUNDS {
+            let round: Vec<(DocumentId, Vec<CandidateId>)> =
                 open.iter_mut().filter_map(|(slot, sets)| Some((*slot, take_largest(sets)?))).collect();
             if round.is_empty() {
                 break;
@@ -158,11 +130,11 @@ impl<'d> Verification<'_, 'd> {
     }
 
     /// Two parts of a set of fixes that do not work together; none if the set has one fix.
-    fn smaller_sets(&self, fixes: &[usize], verdict: &Verdict) -> Vec<Vec<usize>> {
+    fn smaller_sets(&self, fixes: &[CandidateId], verdict: &Verdict) -> Vec<Vec<CandidateId>> {
         if let Verdict::FailsIn(objects) = verdict {
             let is_failed = |candidate: &Candidate<'_>| objects.contains(&candidate.object());
-            let (failed, others): (Vec<usize>, Vec<usize>) =
-                fixes.iter().partition(|index| self.candidates.get(**index).is_some_and(is_failed));
+            let (failed, others): (Vec<CandidateId>, Vec<CandidateId>) =
+                fixes.iter().partition(|id| self.candidate(**id).is_some_and(is_failed));
             if !others.is_empty() {
                 return vec![failed, others];
             }
@@ -175,15 +147,15 @@ impl<'d> Verification<'_, 'd> {
     }
 
     /// For each document, sets of fixes that do not overlap. Of sets with the same size, the last is tried first.
-    fn first_sets(&self) -> BTreeMap<Slot, Vec<Vec<usize>>> {
-        let mut by_document = BTreeMap::<Slot, Vec<usize>>::new();
+    fn first_sets(&self) -> BTreeMap<DocumentId, Vec<Vec<CandidateId>>> {
+        let mut by_document = BTreeMap::<DocumentId, Vec<CandidateId>>::new();
         for (index, candidate) in self.candidates.iter().enumerate() {
-            by_document.entry(candidate.slot).or_default().push(index);
+            by_document.entry(candidate.document).or_default().push(CandidateId(index));
         }
         let mut all = BTreeMap::new();
         for (slot, mut fixes) in by_document {
             let mut sets = Vec::new();
-            for _ in 0..ROUNDS {
+            for _ in 0..MAX_ROUNDS {
                 let (apart, rest) = self.without_overlaps(&fixes);
                 if apart.is_empty() {
                     break;
@@ -198,10 +170,10 @@ impl<'d> Verification<'_, 'd> {
     }
 
     /// Splits fixes into fixes that do not overlap an earlier one, and the others.
-    fn without_overlaps(&self, fixes: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    fn without_overlaps(&self, fixes: &[CandidateId]) -> (Vec<CandidateId>, Vec<CandidateId>) {
         let mut taken = BTreeSet::<Span>::new();
-        fixes.iter().partition(|index| {
-            let edits = self.candidates.get(**index).map_or(&[][..], |candidate| &candidate.edits);
+        fixes.iter().partition(|id| {
+            let edits = self.candidate(**id).map_or(&[][..], |candidate| &candidate.edits);
             let overlaps = edits.iter().any(|edit| {
                 let before = taken.range(..=Span::new(edit.span.end, usize::MAX)).next_back();
                 before.is_some_and(|other| other.end >= edit.span.start)
@@ -213,12 +185,18 @@ impl<'d> Verification<'_, 'd> {
         })
     }
 
-    fn candidates<'f>(&'f self, fixes: &'f [usize]) -> impl Iterator<Item = &'f Candidate<'d>> {
-        fixes.iter().filter_map(|index| self.candidates.get(*index))
+    fn candidate(&self, id: CandidateId) -> Option<&Candidate<'d>> {
+        let candidate = self.candidates.get(id.0);
+        debug_assert!(candidate.is_some(), "{id:?} is of another check");
+        candidate
+    }
+
+    fn candidates<'f>(&'f self, fixes: &'f [CandidateId]) -> impl Iterator<Item = &'f Candidate<'d>> {
+        fixes.iter().filter_map(|id| self.candidate(*id))
     }
 
     /// Applies fixes of one document.
-    fn trial(&self, fixes: &[usize]) -> Trial {
+    fn trial(&self, fixes: &[CandidateId]) -> Trial {
         let mut trial = Trial { fixes: fixes.to_vec(), document: None, built: BTreeMap::new() };
         let Some(tree) = self.candidates(fixes).next().map(|candidate| candidate.tree) else { return trial };
         let edits: Vec<TextEdit> =
@@ -231,20 +209,20 @@ impl<'d> Verification<'_, 'd> {
             };
             differences(tree.root(), after.root(), &changes).iter().all(is_declared)
         });
-        let mut of_built = BTreeMap::<usize, Vec<_>>::new();
+        let mut of_built = BTreeMap::<ObjectId, Vec<_>>::new();
         for candidate in self.candidates(fixes).filter(|candidate| candidate.is_built) {
             of_built.entry(candidate.object()).or_default().extend(candidate.declared());
         }
-        for (index, changes) in of_built {
-            let object = self.objects.get(index).map(|checked| checked.object.root());
+        for (id, changes) in of_built {
+            let object = self.objects.get(id).map(|checked| checked.object.root());
             let tree = object.and_then(|root| parse(&rewrite(root.tree().root(), changes)));
-            trial.built.insert(index, tree);
+            trial.built.insert(id, tree);
         }
         trial
     }
 
     /// Whether a value is a string with a document that fixes change, and only as they declare.
-    fn is_held_and_declared(&self, fixes: &[usize], string: Node<'d>, after: &Tree) -> bool {
+    fn is_held_and_declared(&self, fixes: &[CandidateId], string: Node<'d>, after: &Tree) -> bool {
         let here = self.candidates(fixes).filter(|candidate| candidate.held_in == Some(string));
         let declared: Vec<_> = here.flat_map(Candidate::declared).collect();
         !declared.is_empty() && changes_held_documents(string, after.root(), &declared)
@@ -252,24 +230,22 @@ impl<'d> Verification<'_, 'd> {
 
     /// Checks the objects of trials among all other objects.
     fn judge(&self, trials: &[Trial]) -> Vec<Verdict> {
-        let mut objects: Vec<CheckedObject<'_>> = self.objects.to_vec();
+        let mut objects: Objects<'_> = self.objects.clone();
         let replaced: Vec<bool> = trials.iter().map(|trial| self.replace(&mut objects, trial)).collect();
-        let Driver { clusters, settings, .. } = self.driver;
-        let surroundings = Surroundings::of(clusters, self.built, &objects, settings);
+        let surroundings = Surroundings::of(self.checker.input, &objects, self.settings);
         let failed = |trial: &Trial| {
-            let mut by_object = BTreeMap::<usize, Vec<&'static str>>::new();
+            let mut by_object = BTreeMap::<ObjectId, Vec<&'static str>>::new();
             for candidate in self.candidates(&trial.fixes) {
                 by_object.entry(candidate.object()).or_default().push(candidate.rule());
             }
-            by_object.retain(|index, fixed| {
-                let checked = objects.get(*index);
-                let outcome = checked.and_then(|checked| {
-                    let rules = self.driver.registry.rules_on(checked.object);
-                    self.driver.findings(checked, &rules, &surroundings)
+            by_object.retain(|id, fixed| {
+                let outcome = objects.get(*id).and_then(|one| {
+                    let rules = self.checker.registry.rules_on(one.object);
+                    self.checker.check(one, &rules, &surroundings)
                 });
                 let after =
                     Tally::by_rule(outcome.as_ref().map_or(&[], |outcome| outcome.findings.as_slice()));
-                let before = self.before.get(index);
+                let before = self.before.get(id);
                 before.is_none_or(|before| before.allows(&after, fixed.iter().copied()).is_err())
             });
             by_object.into_keys().collect()
@@ -279,34 +255,29 @@ impl<'d> Verification<'_, 'd> {
     }
 
     /// Replaces the objects of a trial. Returns `false` if the document has other objects than before.
-    fn replace<'t>(&self, objects: &mut [CheckedObject<'t>], trial: &'t Trial) -> bool {
-        for (index, tree) in &trial.built {
-            let Some((checked, tree)) = objects.get_mut(*index).zip(tree.as_ref()) else { return false };
+    fn replace<'t>(&self, objects: &mut Objects<'t>, trial: &'t Trial) -> bool {
+        for (id, tree) in &trial.built {
+            let Some((one, tree)) = objects.get_mut(*id).zip(tree.as_ref()) else { return false };
             let Some(object) = Object::all(tree).into_iter().next() else { return false };
-            checked.object = object;
+            one.object = object;
         }
         let first = self.candidates(&trial.fixes).find(|candidate| !candidate.is_built);
         let (Some(candidate), Some(after)) = (first, &trial.document) else {
             return trial.document.is_some();
         };
-        let (cluster, file, _) = candidate.slot;
-        let files = self.driver.clusters.get(cluster).map(|cluster| &cluster.files);
-        let Some(kind) = files.and_then(|files| files.get(file)).map(|file| file.kind) else { return false };
-        let (before, after) = (objects_in(kind, candidate.tree), objects_in(kind, after));
+        let Some(file) = self.checker.input.file(candidate.document.file) else { return false };
+        let (before, after) = (objects_in(file.kind, candidate.tree), objects_in(file.kind, after));
         if before.len() != after.len() {
             return false;
         }
         let by_order: BTreeMap<usize, Object<'t>> =
             before.iter().zip(after).map(|(before, after)| (before.root().order(), after)).collect();
-        let start = objects.partition_point(|checked| checked.slot() < candidate.slot);
-        let of_document =
-            objects.iter_mut().skip(start).take_while(|checked| checked.slot() == candidate.slot);
-        for checked in of_document {
-            let root = checked.object.root();
+        for one in objects.in_document_mut(candidate.document) {
+            let root = one.object.root();
             if core::ptr::eq(root.tree(), candidate.tree)
                 && let Some(object) = by_order.get(&root.order())
             {
-                checked.object = *object;
+                one.object = *object;
             }
         }
         true

@@ -1,35 +1,98 @@
-//! What the builds of kustomizations add to findings: the overlay, what is not known for certain, and the text's own document.
+//! Adds the findings of objects to the report, each with its document and position.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use cluster::Cluster;
-use cluster::built::{BuiltCluster, CheckedObject};
-use manifest::source::Source;
-use objects::location::Place;
+use answers::report::{Report, ReportedFinding};
+use cluster::ids::ClusterId;
+use cluster::input::Input;
+use cluster::input_object::InputObject;
+use manifest::source::Span;
 use rule::finding::{Finding, Severity};
 
-use crate::report::DocumentLocation;
-use answers::report::Report;
+use crate::check_one::Outcome;
+use crate::locations::Locations;
+use crate::objects::ObjectId;
+use crate::offer::{Offer, Offers};
+use crate::report::{Names, accept, reported};
 
-/// Adds to a finding what is known about the build of its object. Returns whether the finding is the first one of its kind.
-pub(crate) fn accept(
-    finding: &mut Finding<'_>,
-    built: &BuiltCluster,
-    checked: &CheckedObject<'_>,
-    repetitions: &mut Repetitions,
-) -> bool {
-    if built.is_empty() {
-        return true;
+/// The report while findings are added to it.
+pub(crate) struct Show<'c, 'd> {
+    input: Input<'d>,
+    locations: &'c Locations<'c, 'd>,
+    report: &'c mut Report,
+    max_findings: usize,
+    repetitions: Repetitions,
+    offers: Offers<'d>,
+}
+
+impl<'c, 'd> Show<'c, 'd> {
+    /// A report with a maximum number of findings. The summary also counts the findings beyond the maximum.
+    pub(crate) fn new(
+        input: Input<'d>,
+        locations: &'c Locations<'c, 'd>,
+        report: &'c mut Report,
+        max_findings: usize,
+    ) -> Self {
+        let (repetitions, offers) = (Repetitions::default(), Offers::default());
+        Self { input, locations, report, max_findings, repetitions, offers }
     }
-    let is_first = repetitions.is_first(finding, checked);
-    if let Some(reason) = checked.unresolved {
-        weaken(finding, reason);
+
+    /// The fixes of the findings in the report.
+    pub(crate) fn into_offers(self) -> Offers<'d> {
+        self.offers
     }
-    let overlay = checked.overlay.filter(|_| checked.object.root().tree().is_assembled());
-    if let Some(name) = overlay.and_then(|overlay| built.overlay_name(overlay)) {
-        name_overlay(finding, name);
+
+    /// Adds the findings of an object.
+    pub(crate) fn add(&mut self, id: ObjectId, one: &InputObject<'d>, outcome: Outcome<'d>) {
+        let location = self.locations.of(one);
+        accept(self.report, location, &outcome.refused, one.object);
+        if !one.is_repeated {
+            self.report.summary.suppressed += outcome.accepted.count;
+        }
+        self.report.used_exceptions.extend(outcome.accepted.exceptions);
+        self.report.unchanged += outcome.unchanged;
+        if outcome.findings.is_empty() {
+            return;
+        }
+        self.offers.count(id, &outcome.findings);
+        let names = Names::of(one.object);
+        for mut finding in outcome.findings {
+            if !self.add_build(&mut finding, one) {
+                continue;
+            }
+            self.report.count(finding.severity);
+            if self.report.findings.len() >= self.max_findings {
+                self.report.truncated = true;
+                continue;
+            }
+            let shown = self.shown(&finding, one, names);
+            if let Some(fix) = finding.fix {
+                self.offers.add(Offer::of(self.report, id, finding.rule.name, fix));
+            }
+            self.report.findings.push(shown);
+        }
     }
-    is_first
+
+    fn shown(&self, finding: &Finding<'d>, one: &InputObject<'d>, names: Names<'d>) -> ReportedFinding {
+        let place = self.locations.of_text(&finding.place).unwrap_or_else(|| self.locations.of(one));
+        let find = |place: &_| self.locations.find(place);
+        reported(finding, self.report.target, one.object, names, &place, find)
+    }
+
+    /// Adds to a finding what is known about the build of its object. Returns whether the finding is the first one of its kind.
+    fn add_build(&mut self, finding: &mut Finding<'d>, one: &InputObject<'d>) -> bool {
+        let built = self.input.built(one.document.file.cluster).filter(|built| !built.is_empty());
+        let Some(built) = built else { return true };
+        let is_first = self.repetitions.is_first(finding, one);
+        if let Some(reason) = one.unresolved {
+            weaken(finding, reason);
+        }
+        let overlay = one.overlay.filter(|_| one.object.root().tree().is_assembled());
+        if let Some(name) = overlay.and_then(|overlay| built.overlay_name(overlay)) {
+            name_overlay(finding, name);
+        }
+        is_first
+    }
 }
 
 /// Makes an info of a finding of an object that is not known for certain.
@@ -52,75 +115,29 @@ fn name_overlay(finding: &mut Finding<'_>, overlay: &str) {
 #[derive(Debug, Default)]
 pub(crate) struct Repetitions(BTreeSet<FindingKey>);
 
-/// Key of equal findings: cluster, rule, text, bytes, path and message.
-type FindingKey = (usize, &'static str, usize, (usize, usize), String, String);
+/// Key of equal findings.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct FindingKey {
+    cluster: ClusterId,
+    rule: &'static str,
+    /// Address of the text.
+    source: usize,
+    span: Span,
+    path: String,
+    message: String,
+}
 
 impl Repetitions {
     /// Whether the finding is the first one of its rule with this message at its place.
-    fn is_first(&mut self, finding: &Finding<'_>, checked: &CheckedObject<'_>) -> bool {
-        let source = core::ptr::from_ref(finding.place.source()).addr();
-        let span = finding.place.span();
-        let path = finding.place.path(checked.object.root());
-        let bytes = (span.start, span.end);
-        self.0.insert((checked.cluster, finding.rule.name, source, bytes, path, finding.message.clone()))
-    }
-}
-
-/// The files of the clusters by name, to locate the text of a node that comes from another file than its object.
-#[derive(Debug)]
-pub(crate) struct FileIndex<'d> {
-    clusters: &'d [Cluster],
-    /// The index of each file by the address of its text.
-    by_source: BTreeMap<usize, (usize, usize)>,
-}
-
-impl<'d> FileIndex<'d> {
-    /// Indexes the files of the clusters that have builds.
-    pub(crate) fn of(clusters: &'d [Cluster], built: &[BuiltCluster]) -> Self {
-        let mut by_source = BTreeMap::new();
-        let with_builds = clusters.iter().zip(built).enumerate().filter(|(_, (_, built))| !built.is_empty());
-        for (index, (cluster, _)) in with_builds {
-            for (file_index, file) in cluster.files.iter().enumerate() {
-                by_source.insert(core::ptr::from_ref(&*file.source).addr(), (index, file_index));
-            }
-        }
-        Self { clusters, by_source }
-    }
-
-    /// The document that holds the text of a place; `None` if it is the document of the object.
-    pub(crate) fn find(&self, place: &Place<'d>) -> Option<DocumentLocation<'d>> {
-        if !place.node().tree().is_assembled() {
-            return None;
-        }
-        let (cluster, file, document) = self.document_at(place.source(), place.span().start)?;
-        let cluster = self.clusters.get(cluster)?;
-        let file = cluster.files.get(file)?;
-        Some(DocumentLocation { cluster: cluster.name.as_str(), file: file.source.name(), document })
-    }
-
-    /// The indices of the cluster, file and document that hold a byte of a text.
-    pub(crate) fn document_at(&self, source: &Source, byte: usize) -> Option<(usize, usize, usize)> {
-        let (cluster, file) = *self.by_source.get(&core::ptr::from_ref(source).addr())?;
-        let documents = &self.clusters.get(cluster)?.files.get(file)?.documents;
-        let after = documents.partition_point(|document| document.start() <= byte);
-        Some((cluster, file, after.saturating_sub(1)))
-    }
-
-    /// Sorts the findings of built objects into the order of the documents and positions.
-    pub(crate) fn sort(&self, report: &mut Report) {
-        if self.by_source.is_empty() {
-            return;
-        }
-        let mut order = BTreeMap::new();
-        for (index, cluster) in self.clusters.iter().enumerate() {
-            for (file_index, file) in cluster.files.iter().enumerate() {
-                order.entry((cluster.name.as_str(), file.source.name())).or_insert((index, file_index));
-            }
-        }
-        report.findings.sort_by_key(|finding| {
-            let file = order.get(&(finding.cluster.as_str(), finding.file.as_str())).copied();
-            (file, finding.document, finding.position.offset)
-        });
+    fn is_first(&mut self, finding: &Finding<'_>, one: &InputObject<'_>) -> bool {
+        self.0.insert(FindingKey {
+            cluster: one.document.file.cluster,
+            rule: finding.rule.name,
+            source: core::ptr::from_ref(finding.place.source()).addr(),
+            span: finding.place.span(),
+            path: finding.place.path(one.object.root()),
+            message: finding.message.clone(),
+        })
     }
 }
 

@@ -1,0 +1,49 @@
+//! Ids of the parts of an input. Only the input creates them, so an id always names a part that exists.
+
+/// A cluster of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClusterId(pub(crate) usize);
+
+impl ClusterId {
+    /// The first cluster of every input.
+    pub const FIRST: Self = Self(0);
+
+    /// The position among the clusters.
+    pub const fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// A file of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileId {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The position among the files of the cluster.
+    pub(crate) index: usize,
+}
+
+impl FileId {
+    /// The position among the files of the cluster.
+    pub const fn index(self) -> usize {
+        self.index
+    }
+
+    /// The document at a position.
+    pub const fn document(self, index: usize) -> DocumentId {
+        DocumentId { file: self, index }
+    }
+}
+
+/// A document of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DocumentId {
+    /// The file.
+    pub file: FileId,
+    /// The position in the file, which reports print.
+    pub index: usize,
+}
+
+/// An overlay of a cluster: a kustomization that no other one includes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OverlayId(pub(crate) usize);

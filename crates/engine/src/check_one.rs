@@ -1,0 +1,168 @@
+//! Checks one object: the same for a file, an admission request, an editor, and the verification of a fix.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use karpenter::release::ReleaseSet;
+use objects::object::Object;
+use rule::classification::{Family, Severity};
+use rule::context::Context;
+use rule::finding::Finding;
+use rule::registry::Registry;
+use rule::settings::{Exception, Settings};
+use rule::suppression::Suppressions;
+use rule::{On, Rule};
+
+use crate::coverage;
+use crate::ratchet;
+use crate::supersession::remove_superseded;
+use crate::upgrade;
+
+/// Result of checking an object.
+#[derive(Debug)]
+pub(crate) struct Outcome<'d> {
+    pub(crate) findings: Vec<Finding<'d>>,
+    /// Findings that the author or the settings accept.
+    pub(crate) accepted: AcceptedFindings,
+    /// Number of findings that are the same at both ends of the upgrade path.
+    pub(crate) unchanged: usize,
+    /// The releases whose API server refuses the object.
+    pub(crate) refused: ReleaseSet,
+}
+
+/// Findings of an object that are not shown because somebody accepted them.
+#[derive(Debug, Default)]
+pub(crate) struct AcceptedFindings {
+    pub(crate) count: usize,
+    /// Indices of the exceptions that accept a finding.
+    pub(crate) exceptions: BTreeSet<usize>,
+}
+
+/// Runs rules on an object in its context. `None` if the object is not covered.
+///
+/// An error that the stored object of an update already has is a warning. `before` checks the stored object among the objects before
+/// the update; it is called only if it matters.
+pub(crate) fn check_one<'d>(
+    registry: &Registry,
+    rules: &[&'static Rule],
+    object: Object<'d>,
+    context: &Context<'_, 'd>,
+    before: impl FnOnce(Object<'d>) -> Option<Outcome<'d>>,
+) -> Option<Outcome<'d>> {
+    if coverage::is_outside(object, context.version_before_v1) {
+        return None;
+    }
+    let suppressions = Suppressions::of(object, registry, context);
+    let mut findings = run(rules, object, context, &suppressions);
+    coverage::keep_covered(&mut findings, object, context.version_before_v1, registry);
+    let target = context.settings.karpenter;
+    let refused = refused(registry, &findings);
+    let mut accepted = AcceptedFindings::default();
+    let mut findings = shown(registry, findings, object, context, suppressions, &mut accepted);
+    let path = target.upgrade_path();
+    let unchanged = path.map_or(0, |path| upgrade::keep_changes(&mut findings, path, registry));
+    let stored = object.stored().filter(|_| !context.settings.strict_updates);
+    if let Some(stored) = stored.filter(|_| findings.iter().any(ratchet::may_be_lowered))
+        && let Some(before) = before(stored)
+    {
+        ratchet::lower_old_errors(&mut findings, object, &before.findings, stored);
+    }
+    Some(Outcome { findings, accepted, unchanged, refused })
+}
+
+/// Runs rules on an object.
+fn run<'d>(
+    rules: &[&'static Rule],
+    object: Object<'d>,
+    context: &Context<'_, 'd>,
+    suppressions: &Suppressions<'d>,
+) -> Vec<Finding<'d>> {
+    let mut findings = Vec::new();
+    let further_pods = object.with_further_pods();
+    for rule in rules {
+        if runs(rule, context.settings, suppressions) {
+            (rule.check)(object, context, &mut findings);
+            for object in further_pods.iter().filter(|_| rule.on.contains(&On::Workload)) {
+                (rule.check)(*object, context, &mut findings);
+            }
+        }
+    }
+    for finding in findings.iter_mut().filter(|finding| finding.rule.depends_on_karpenter) {
+        if finding.severity != Severity::Info && !context.shows_karpenter() {
+            finding.severity = Severity::Info;
+        }
+    }
+    findings.sort_by(in_order);
+    if !further_pods.is_empty() {
+        // A rule finds a fault outside the templates, or in their common defaults, once for each template.
+        let mut seen = BTreeSet::new();
+        findings.retain(|finding| {
+            let releases = finding.releases.to_string();
+            seen.insert((finding.rule.name, finding.place.order(), finding.message.clone(), releases))
+        });
+    }
+    findings
+}
+
+/// Whether a rule runs. A rule that is off still runs if a range of releases needs its refusals, or if a suppression
+/// names it, because other settings may need the suppression.
+fn runs(rule: &Rule, settings: &Settings, suppressions: &Suppressions<'_>) -> bool {
+    let is_refusal_in_range = rule.family == Family::ApiServer && settings.karpenter.is_range();
+    is_refusal_in_range || settings.enables(rule) || suppressions.mention(rule)
+}
+
+/// Orders findings by position, then by rule.
+fn in_order(one: &Finding<'_>, other: &Finding<'_>) -> Ordering {
+    one.place.order().cmp(&other.place.order()).then(one.rule.name.cmp(other.rule.name))
+}
+
+/// The releases whose API server refuses the object. A refused placeholder, which is an info, does not count: another value
+/// replaces it before the object is applied.
+fn refused(registry: &Registry, findings: &[Finding<'_>]) -> ReleaseSet {
+    let is_refusal = |finding: &&Finding<'_>| {
+        let is_placeholder = finding.severity == Severity::Info && !registry.reports_unserved(finding.rule);
+        finding.rule.family == Family::ApiServer && !is_placeholder
+    };
+    let refusals = findings.iter().filter(is_refusal);
+    refusals.fold(ReleaseSet::none(), |all, finding| all.or(&finding.releases))
+}
+
+/// Removes the findings that the settings turn off or the author suppresses, sets the severity of the settings, and adds
+/// the findings about suppressions.
+fn shown<'d>(
+    registry: &Registry,
+    findings: Vec<Finding<'d>>,
+    object: Object<'d>,
+    context: &Context<'_, 'd>,
+    mut suppressions: Suppressions<'d>,
+    accepted: &mut AcceptedFindings,
+) -> Vec<Finding<'d>> {
+    let settings = context.settings;
+    let target = settings.karpenter;
+    let mut shown: Vec<Finding<'d>> = Vec::new();
+    for finding in findings.into_iter().filter(|finding| target.meets(&finding.releases)) {
+        let is_accepted = suppressions.apply_to(&finding);
+        let Some(severity) = settings.severity(finding.rule, finding.severity) else { continue };
+        let covers = |exception: &Exception| {
+            exception.covers(finding.rule.name, finding.rule.family, object, settings.today)
+        };
+        let exceptions = settings.exceptions.iter().enumerate();
+        let covering: Vec<usize> =
+            exceptions.filter(|(_, exception)| covers(exception)).map(|(index, _)| index).collect();
+        let is_excepted = !covering.is_empty();
+        accepted.exceptions.extend(covering);
+        if is_accepted || is_excepted {
+            accepted.count += 1;
+        } else {
+            shown.push(finding.severity(severity));
+        }
+    }
+    for finding in suppressions.findings(registry.suppressions) {
+        if let Some(severity) = settings.severity(finding.rule, finding.severity) {
+            shown.push(finding.severity(severity));
+        }
+    }
+    remove_superseded(&mut shown, object, target);
+    shown.sort_by(in_order);
+    shown
+}
