@@ -11,7 +11,7 @@ use super::ClusterDisruption;
 use super::words::{self, Clock};
 
 /// The number of nodes to name in a verdict.
-const NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// The commands of the method that acts.
 pub fn verdict(answer: &ClusterDisruption<'_>) -> String {
@@ -33,8 +33,8 @@ pub fn verdict(answer: &ClusterDisruption<'_>) -> String {
 
 /// The first names, and the number of the others.
 fn first_names(names: &[String]) -> String {
-    let first: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
-    let more = names.len().saturating_sub(NAMED);
+    let first: Vec<&str> = names.iter().take(MAX_NAMED).map(String::as_str).collect();
+    let more = names.len().saturating_sub(MAX_NAMED);
     let others = if more == 0 { String::new() } else { format!(" and {more} more") };
     format!("{}{others}", first.join(", "))
 }

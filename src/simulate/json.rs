@@ -7,6 +7,7 @@ use answers::simulation::{NewNode, Placed, PlacedPod, PlacementSummary, PoolObje
 use answers::{FieldPlace, PricedType, SCHEMA, VERSION, rounded, sorted};
 use objects::location::Place;
 use objects::object::Object;
+use scheduling::ids::Id;
 use scheduling::simulation::{Placement, PoolReason, SimulatedClaim, SimulatedPod, requests_of};
 use values::quantity::Quantity;
 
@@ -81,7 +82,7 @@ fn pod(shown: &Shown<'_, '_>, pod: &SimulatedPod<'_>, requests: &Amounts<'_>) ->
         Placement::New(claim) => {
             let allocatable = shown.outcome.claims.get(*claim).map(|claim| claim.allocatable.as_slice());
             let usage = usage(requests, allocatable.unwrap_or_default());
-            PlacedPod { placed: Placed::New, node_claim: Some(*claim), usage, ..nowhere }
+            PlacedPod { placed: Placed::New, node_claim: Some(claim.position()), usage, ..nowhere }
         }
         Placement::Existing(node) => {
             PlacedPod { placed: Placed::Existing, node: node.name().to_owned(), ..nowhere }

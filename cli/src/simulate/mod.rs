@@ -65,7 +65,7 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> io::Result<Stat
     };
     let simulation = Simulation::new(simulated.settings, &objects);
     if simulation.is_truncated() {
-        let most = Simulation::MOST_PODS;
+        let most = Simulation::MAX_PODS;
         terminal::error(color, &format!("more than {most} pods; simulate fewer replicas with `--replicas`"));
         return Ok(Status::Usage);
     }

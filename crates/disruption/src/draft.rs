@@ -3,7 +3,8 @@
 //! Source: `Command` in pkg/controllers/disruption/types.go of kubernetes-sigs/karpenter at v1.14.1.
 
 use karpenter::release::Release;
-use scheduling::simulation::{NewNode, SimulatedClaim, SimulatedPod};
+use scheduling::ids::IdVec;
+use scheduling::simulation::{NewNode, PodId, SimulatedClaim, SimulatedPod};
 
 use crate::behaviour::Behaviour;
 use crate::candidate::Candidate;
@@ -19,13 +20,13 @@ pub(crate) struct Draft<'e, 's, 'o> {
     pub(crate) nodes: Vec<NewNode<'s>>,
     /// The NodePool whose template replaces a node of a static NodePool.
     pub(crate) template: Option<SimulatedClaim<'s>>,
-    pods: Vec<SimulatedPod<'s>>,
+    pods: IdVec<PodId, SimulatedPod<'s>>,
 }
 
 impl<'e, 's, 'o> Draft<'e, 's, 'o> {
     /// A command that deletes nodes without a simulation.
     pub(crate) fn delete(candidates: Vec<Candidate<'e, 's, 'o>>) -> Self {
-        Self { candidates, nodes: Vec::new(), template: None, pods: Vec::new() }
+        Self { candidates, nodes: Vec::new(), template: None, pods: IdVec::default() }
     }
 
     /// A command that replaces a node by the template of its NodePool, without a simulation.

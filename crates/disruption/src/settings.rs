@@ -12,7 +12,7 @@ use values::timestamp::Timestamp;
 const NOMINATION: Duration = Duration::from_nanoseconds(20_000_000_000);
 
 /// Nodes that single-node consolidation looks at in about three minutes.
-const MOST_SINGLE_NODES: usize = 1_000;
+const MAX_SINGLE_NODES: usize = 1_000;
 
 /// Facts that objects do not show.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub struct DisruptionSettings {
     pub buffer_pods: BTreeMap<String, usize>,
     /// Largest number of nodes that single-node consolidation looks at. Karpenter stops after three minutes instead
     /// (`SingleNodeConsolidationTimeoutDuration` in pkg/controllers/disruption/singlenodeconsolidation.go at v1.14.1).
-    pub most_single_nodes: usize,
+    pub max_single_nodes: usize,
     /// The names of the nodes whose consolidation is judged even if another node comes first.
     pub alone: BTreeSet<String>,
 }
@@ -57,7 +57,7 @@ impl DisruptionSettings {
             marked_for_deletion: BTreeSet::new(),
             in_queue: BTreeSet::new(),
             buffer_pods: BTreeMap::new(),
-            most_single_nodes: MOST_SINGLE_NODES,
+            max_single_nodes: MAX_SINGLE_NODES,
             alone: BTreeSet::new(),
         }
     }

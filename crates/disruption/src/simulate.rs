@@ -4,14 +4,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scheduling::simulation::{NewNode, Placement, RoundInput, RoundPod, SimulatedPod};
+use scheduling::ids::IdVec;
+use scheduling::simulation::{NewNode, Placement, PodId, RoundInput, RoundPod, SimulatedPod};
 
 use crate::candidate::Candidate;
 use crate::cluster::{ClusterPod, StateNode};
 use crate::engine::Engine;
 
 /// Largest number of pods that a message names.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Purpose of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub(crate) struct Fault;
 /// Result of a simulation.
 pub(crate) struct Simulated<'s> {
     /// The pods with their places.
-    pub(crate) pods: Vec<SimulatedPod<'s>>,
+    pub(crate) pods: IdVec<PodId, SimulatedPod<'s>>,
     /// The new nodes.
     pub(crate) nodes: Vec<NewNode<'s>>,
     /// Karpenter's message if a pod that has a node would not be placed.
@@ -78,7 +79,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         };
         let round = self.rounds.round(&input);
         let failure = self.failure(&round.pods, &batch);
-        Ok(Some(Simulated { pods: round.pods, nodes: round.nodes, failure }))
+        Ok(Some(Simulated { pods: round.pods, nodes: round.nodes.into_iter().collect(), failure }))
     }
 
     /// The pods of a node that need a place elsewhere and can leave.
@@ -97,7 +98,11 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     }
 
     /// The message about pods without a place (`NonPendingPodSchedulingErrors`). Pods that wait anyway do not count.
-    fn failure(&self, pods: &[SimulatedPod<'s>], batch: &[(ClusterPod<'o>, Origin)]) -> Option<String> {
+    fn failure(
+        &self,
+        pods: &IdVec<PodId, SimulatedPod<'s>>,
+        batch: &[(ClusterPod<'o>, Origin)],
+    ) -> Option<String> {
         let mut failures = Vec::new();
         for (placed, (pod, origin)) in pods.iter().zip(batch) {
             let error = match &placed.placement {
@@ -110,10 +115,9 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             };
             failures.extend(error.map(|error| format!("{} => {error} ", pod.full_name())));
         }
-        let more = failures.len().saturating_sub(MOST_NAMED);
-        let others =
-            if failures.len() < MOST_NAMED { String::new() } else { format!(" and {more} other(s)") };
-        let named: String = failures.iter().take(MOST_NAMED).map(String::as_str).collect();
+        let more = failures.len().saturating_sub(MAX_NAMED);
+        let others = if failures.len() < MAX_NAMED { String::new() } else { format!(" and {more} other(s)") };
+        let named: String = failures.iter().take(MAX_NAMED).map(String::as_str).collect();
         (!failures.is_empty()).then(|| format!("not all pods would schedule, {named}{others}"))
     }
 }
@@ -138,7 +142,7 @@ fn uninitialized(node: &StateNode<'_>) -> Option<String> {
 }
 
 /// The pods on existing nodes, by node.
-pub(crate) fn pods_on_nodes(pods: &[SimulatedPod<'_>]) -> BTreeMap<String, Vec<String>> {
+pub(crate) fn pods_on_nodes(pods: &IdVec<PodId, SimulatedPod<'_>>) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for pod in pods {
         if let Placement::Existing(node) = &pod.placement {

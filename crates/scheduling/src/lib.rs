@@ -10,6 +10,7 @@
 //! | [`simulation`] | one round of the provisioner: instance types, nodes, topology |
 
 pub mod demand;
+pub mod ids;
 pub mod matching;
 pub mod other_nodes;
 pub mod places;

@@ -13,14 +13,14 @@ use crate::taints::PoolTaint;
 use crate::template::{NodeTemplate, Obstacle, check_labels, check_taints};
 
 /// Maximum number of NodePools to name.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// Maximum number of comparisons for a pod. A pod that needs more counts as schedulable, because many pods and many
 /// NodePools would otherwise take quadratic time.
-const COMPARISONS: usize = 250;
+const MAX_COMPARISONS: usize = 250;
 
 /// Maximum number of NodePools that a pod may select in [`selected_pools`], so that many pods and NodePools take linear time.
-const SELECTED: usize = 50;
+const MAX_SELECTED: usize = 50;
 
 /// Result of matching a pod against every NodePool.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub fn selected_pools<'d>(pod: Pod<'d>, pools: &PoolIndex<'d>) -> Option<Vec<Sel
     let mut selected: Vec<SelectedPool<'d>> = Vec::new();
     for alternative in demand.alternatives() {
         let names = alternative.get(labels::NODEPOOL);
-        for group in pools.candidates(&alternative, SELECTED + 1) {
+        for group in pools.candidates(&alternative, MAX_SELECTED + 1) {
             if check_group(group, &alternative).is_err() {
                 continue;
             }
@@ -64,7 +64,7 @@ pub fn selected_pools<'d>(pod: Pod<'d>, pools: &PoolIndex<'d>) -> Option<Vec<Sel
                 Err(Obstacle::Taint(taint)) => Some(taint),
                 _ => None,
             };
-            if group.pools.len() > SELECTED {
+            if group.pools.len() > MAX_SELECTED {
                 return None;
             }
             for pool in &group.pools {
@@ -73,7 +73,7 @@ pub fn selected_pools<'d>(pod: Pod<'d>, pools: &PoolIndex<'d>) -> Option<Vec<Sel
                     selected.push((*pool, untolerated));
                 }
             }
-            if selected.len() > SELECTED {
+            if selected.len() > MAX_SELECTED {
                 return None;
             }
         }
@@ -102,7 +102,7 @@ pub(crate) fn selects(asked: &Requirements<'_>, template: &NodeTemplate<'_>) -> 
 
 fn match_pools<'d>(demand: &Demand<'d>, pools: &PoolIndex<'d>) -> Verdict<'d> {
     let alternatives = demand.alternatives();
-    let mut left = COMPARISONS;
+    let mut left = MAX_COMPARISONS;
     let mut untolerated = None;
     for alternative in &alternatives {
         for group in pools.candidates(alternative, left + 1) {
@@ -136,9 +136,9 @@ fn reasons<'d>(
 ) -> Vec<(Object<'d>, Obstacle<'d>)> {
     let mut reasons: Vec<(Object<'d>, Obstacle<'d>)> = Vec::new();
     // The NodePools that the pod selects come first, because the author most likely means them.
-    let candidates = pools.candidates(alternative, NAMED);
-    for groups in [candidates, pools.groups().iter().take(NAMED).collect()] {
-        for group in groups.into_iter().take(NAMED) {
+    let candidates = pools.candidates(alternative, MAX_NAMED);
+    for groups in [candidates, pools.groups().iter().take(MAX_NAMED).collect()] {
+        for group in groups.into_iter().take(MAX_NAMED) {
             let named = group.named(alternative.get(labels::NODEPOOL));
             let Some(pool) = named.or_else(|| group.pools.first().copied()) else {
                 continue;
@@ -150,6 +150,6 @@ fn reasons<'d>(
             }
         }
     }
-    reasons.truncate(NAMED);
+    reasons.truncate(MAX_NAMED);
     reasons
 }

@@ -12,15 +12,21 @@ use objects::taint::TaintItem;
 use values::placeholder::has_placeholder;
 
 use crate::demand::Demand;
+use crate::ids::{IdVec, ids};
 use crate::matching::Verdict;
 use crate::requirements::{Requirement, Requirements};
 use crate::template::NodeTemplate;
 
+ids! {
+    /// Group of NodePools.
+    GroupId;
+}
+
 /// Index of the NodePools of a cluster. NodePools that differ only in their names form a group.
 #[derive(Debug, Default)]
 pub struct PoolIndex<'d> {
-    groups: Vec<PoolGroup<'d>>,
-    by_name: BTreeMap<&'d str, Vec<usize>>,
+    groups: IdVec<GroupId, PoolGroup<'d>>,
+    by_name: BTreeMap<&'d str, Vec<GroupId>>,
     by_key: BTreeMap<&'d str, Definitions<'d>>,
     /// The number of NodePools, including NodePools that are left out.
     count: usize,
@@ -36,46 +42,51 @@ pub struct PoolIndex<'d> {
 pub struct PoolGroup<'d> {
     /// The NodePools in the order of the input.
     pub pools: Vec<Object<'d>>,
-    /// Indices of the NodePools.
-    by_name: BTreeMap<&'d str, usize>,
+    /// The first NodePool of each name.
+    by_name: BTreeMap<&'d str, Object<'d>>,
     /// The nodes that they launch, without the label with the name.
     pub template: NodeTemplate<'d>,
+}
+
+/// NodePool with its template, and its position in the input.
+struct ReadPool<'d> {
+    order: usize,
+    object: Object<'d>,
+    template: NodeTemplate<'d>,
 }
 
 /// The groups that set a label.
 #[derive(Debug, Default)]
 struct Definitions<'d> {
-    by_value: BTreeMap<&'d str, Vec<usize>>,
+    by_value: BTreeMap<&'d str, Vec<GroupId>>,
     /// The groups that accept any value, such as with `Exists`.
-    open: Vec<usize>,
+    open: Vec<GroupId>,
 }
 
 impl<'d> PoolIndex<'d> {
     /// Indexes NodePools.
     pub fn of(objects: impl Iterator<Item = Object<'d>>) -> Self {
         let mut pools = Self { is_known: true, ..Self::default() };
-        let mut converted: Vec<(usize, Object<'d>, NodeTemplate<'d>)> = Vec::new();
+        let mut converted: Vec<ReadPool<'d>> = Vec::new();
         for object in objects {
             pools.is_known &= is_of_this_provider(node_class_group(object));
             let template = NodePool::of(object).map(NodeTemplate::of).unwrap_or_default();
-            converted.push((pools.count, object, template));
+            converted.push(ReadPool { order: pools.count, object, template });
             pools.count += 1;
         }
-        converted.sort_by(|(_, _, one), (_, _, other)| one.cmp(other));
+        converted.sort_by(|one, other| one.template.cmp(&other.template));
         let mut groups: Vec<(usize, PoolGroup<'d>)> = Vec::new();
-        for (position, object, template) in converted {
+        for ReadPool { order, object, template } in converted {
             if groups.last().is_none_or(|(_, last)| last.template != template) {
-                groups.push((position, PoolGroup { pools: Vec::new(), by_name: BTreeMap::new(), template }));
+                groups.push((order, PoolGroup { pools: Vec::new(), by_name: BTreeMap::new(), template }));
             }
             if let Some((_, group)) = groups.last_mut() {
                 group.add(object);
             }
         }
-        groups.sort_by_key(|(position, _)| *position);
-        for (index, (_, group)) in groups.into_iter().enumerate() {
-            pools.index(index, &group);
-            pools.groups.push(group);
-        }
+        groups.sort_by_key(|(order, _)| *order);
+        pools.groups = groups.into_iter().map(|(_, group)| group).collect();
+        pools.index();
         pools
     }
 
@@ -85,19 +96,21 @@ impl<'d> PoolIndex<'d> {
         Self { count: self.count + omitted, ..self }
     }
 
-    fn index(&mut self, index: usize, group: &PoolGroup<'d>) {
-        for pool in &group.pools {
-            self.by_name.entry(pool.name()).or_default().push(index);
-        }
-        for (key, requirement) in group.template.requirements.iter() {
-            let definitions = self.by_key.entry(key).or_default();
-            match requirement.listed() {
-                Some(values) => {
-                    for value in values {
-                        definitions.by_value.entry(value).or_default().push(index);
+    fn index(&mut self) {
+        for (id, group) in self.groups.enumerate() {
+            for pool in &group.pools {
+                self.by_name.entry(pool.name()).or_default().push(id);
+            }
+            for (key, requirement) in group.template.requirements.iter() {
+                let definitions = self.by_key.entry(key).or_default();
+                match requirement.listed() {
+                    Some(values) => {
+                        for value in values {
+                            definitions.by_value.entry(value).or_default().push(id);
+                        }
                     }
+                    None => definitions.open.push(id),
                 }
-                None => definitions.open.push(index),
             }
         }
     }
@@ -173,21 +186,21 @@ impl<'d> PoolIndex<'d> {
 
     /// The first NodePool of the input.
     pub fn first(&self) -> Option<Object<'d>> {
-        self.groups.first()?.pools.first().copied()
+        self.groups().first()?.pools.first().copied()
     }
 
     /// All groups.
     pub fn groups(&self) -> &[PoolGroup<'d>] {
-        &self.groups
+        self.groups.as_slice()
     }
 
     /// Returns the groups that may launch a node for a pod's requirements, found by the most selective label, in the order
     /// of the input. Returns at most `limit` groups.
     pub fn candidates(&self, asked: &Requirements<'d>, limit: usize) -> Vec<&PoolGroup<'d>> {
-        let mut fewest: Option<Vec<usize>> = None;
+        let mut fewest: Option<Vec<GroupId>> = None;
         for (key, requirement) in asked.iter() {
             let Some(values) = requirement.listed().filter(|values| !values.is_empty()) else { continue };
-            let found: Vec<usize> = if key == labels::NODEPOOL {
+            let found: Vec<GroupId> = if key == labels::NODEPOOL {
                 let named = values.iter().filter_map(|name| self.by_name.get(name));
                 named.flatten().copied().take(limit).collect()
             } else if labels::well_known(key).is_empty() {
@@ -206,10 +219,10 @@ impl<'d> PoolIndex<'d> {
         }
         match fewest {
             None => self.groups.iter().take(limit).collect(),
-            Some(mut indices) => {
-                indices.sort_unstable();
-                indices.dedup();
-                indices.into_iter().filter_map(|index| self.groups.get(index)).collect()
+            Some(mut ids) => {
+                ids.sort_unstable();
+                ids.dedup();
+                ids.into_iter().filter_map(|id| self.groups.get(id)).collect()
             }
         }
     }
@@ -230,15 +243,15 @@ impl<'d> PoolGroup<'d> {
     /// The first NodePool whose name is accepted, or the first of all if no name is required.
     pub fn named(&self, names: Option<&Requirement<'d>>) -> Option<Object<'d>> {
         let Some(names) = names else { return self.pools.first().copied() };
-        let index = match names.listed() {
+        let pool = match names.listed() {
             Some(names) => names.iter().find_map(|name| self.by_name.get(name)),
-            None => self.by_name.iter().find(|(name, _)| names.has(name)).map(|(_, index)| index),
+            None => self.by_name.iter().find(|(name, _)| names.has(name)).map(|(_, pool)| pool),
         };
-        self.pools.get(*index?).copied()
+        pool.copied()
     }
 
     fn add(&mut self, pool: Object<'d>) {
-        self.by_name.entry(pool.name()).or_insert(self.pools.len());
+        self.by_name.entry(pool.name()).or_insert(pool);
         self.pools.push(pool);
     }
 }

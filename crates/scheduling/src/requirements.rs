@@ -184,15 +184,15 @@ impl<'t> Requirement<'t> {
 /// Prints the operator with at most five values, the bounds and `minValues`, as in Karpenter's messages.
 impl fmt::Display for Requirement<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const PRINTED: usize = 5;
+        const MAX_PRINTED: usize = 5;
         match self.operator() {
             EffectiveOperator::Exists => f.write_str("Exists")?,
             EffectiveOperator::DoesNotExist => f.write_str("DoesNotExist")?,
             operator @ (EffectiveOperator::In | EffectiveOperator::NotIn) => {
-                let first: Vec<&str> = self.values.iter().copied().take(PRINTED).collect();
+                let first: Vec<&str> = self.values.iter().copied().take(MAX_PRINTED).collect();
                 write!(f, "{operator:?} [{}", first.join(" "))?;
-                if self.values.len() > PRINTED {
-                    write!(f, " and {} others", self.values.len() - PRINTED)?;
+                if self.values.len() > MAX_PRINTED {
+                    write!(f, " and {} others", self.values.len() - MAX_PRINTED)?;
                 }
                 f.write_str("]")?;
             }

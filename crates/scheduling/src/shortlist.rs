@@ -14,10 +14,10 @@ use crate::template::{NodeTemplate, check_labels, check_taints};
 
 /// Maximum number of NodePools that a shortlist has as examples: the first of the list, and the first that share a label with
 /// a pod.
-const EXAMPLES: usize = 16;
+const MAX_EXAMPLES: usize = 16;
 
 /// Maximum number of different pods. More pods would take time in proportion to pods times NodePools.
-const PODS: usize = 16;
+const MAX_PODS: usize = 16;
 
 /// NodePool of a list, read as far as a [`Shortlist`] needs it.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +72,7 @@ impl<'d> Shortlist<'d> {
     /// An empty shortlist for some pods; `None` without pods, or with too many.
     pub fn new(pods: &[Pod<'d>]) -> Option<Self> {
         let demands: BTreeSet<Demand<'d>> = pods.iter().map(|pod| Demand::relaxed(*pod)).collect();
-        if demands.is_empty() || demands.len() > PODS {
+        if demands.is_empty() || demands.len() > MAX_PODS {
             return None;
         }
         let expressions = pods.iter().flat_map(|pod| pod.expressions());
@@ -100,7 +100,7 @@ impl<'d> Shortlist<'d> {
     pub fn relevance(&mut self, pool: &mut ListedPool<'_>) -> Relevance {
         let is_known = is_of_this_provider(pool.node_class_group);
         let mut is_needed = self.count == 0 || (self.is_known && !is_known);
-        let mut is_example = self.count < EXAMPLES;
+        let mut is_example = self.count < MAX_EXAMPLES;
         self.is_known &= is_known;
         self.count += 1;
         if self.keys.contains(labels::NODEPOOL) {
@@ -151,7 +151,7 @@ impl<'d> PodChoice<'d> {
                     relevance = Relevance::Example;
                 }
             }
-            if self.related < EXAMPLES && shares_label(asked, template) {
+            if self.related < MAX_EXAMPLES && shares_label(asked, template) {
                 self.related += 1;
                 relevance = Relevance::Example;
             }

@@ -57,7 +57,7 @@ impl World {
         let options = self.options(&choices, &built, &objects)?;
         let simulation = Simulation::new(options.settings, &objects);
         if simulation.is_truncated() {
-            return Err(format!("the input has more than {} pods", Simulation::MOST_PODS));
+            return Err(format!("the input has more than {} pods", Simulation::MAX_PODS));
         }
         let outcome = simulation.run(&objects);
         let shown = Shown {

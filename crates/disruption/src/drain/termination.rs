@@ -32,7 +32,7 @@ const DELETES_AGAIN: Releases = Releases::since(6);
 const GRACE_IS_POSITIVE: Releases = Releases::since(13);
 
 /// The number of names in an event about volumes.
-const NAMED_VOLUMES: usize = 5;
+const MAX_NAMED_VOLUMES: usize = 5;
 
 /// Answers of the cloud provider during a termination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -349,8 +349,8 @@ fn condition(node: &StateNode<'_>, kind: &str) -> Option<Condition> {
 
 /// The first names, and the number of the others (`pretty.Slice`).
 fn first_names(names: &[&str]) -> String {
-    let first: Vec<&str> = names.iter().take(NAMED_VOLUMES).copied().collect();
-    let more = names.len().saturating_sub(NAMED_VOLUMES);
+    let first: Vec<&str> = names.iter().take(MAX_NAMED_VOLUMES).copied().collect();
+    let more = names.len().saturating_sub(MAX_NAMED_VOLUMES);
     let others = if more == 0 { String::new() } else { format!(" and {more} other(s)") };
     format!("{}{others}", first.join(", "))
 }

@@ -14,7 +14,7 @@ use crate::draft::Draft;
 use crate::engine::Engine;
 
 /// Largest index of a candidate that the search looks at.
-const MOST: usize = 100;
+const MAX_CANDIDATES: usize = 100;
 
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     /// Searches for the number of candidates, in their order, that can go together.
@@ -32,7 +32,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         if candidates.len() < 2 {
             return None;
         }
-        let (mut least, mut most) = (1, (candidates.len() - 1).min(MOST));
+        let (mut least, mut most) = (1, (candidates.len() - 1).min(MAX_CANDIDATES));
         let mut found = None;
         while least <= most {
             let middle = least.midpoint(most);

@@ -33,7 +33,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     ) -> Option<Draft<'e, 's, 'o>> {
         self.sort(&mut candidates);
         let candidates = interleave(candidates);
-        let most = self.settings.most_single_nodes;
+        let most = self.settings.max_single_nodes;
         let found = candidates.iter().take(most).find_map(|candidate| self.single(candidate, pass));
         if found.is_none() {
             pass.unevaluated = candidates.len().saturating_sub(most);

@@ -248,7 +248,7 @@ fn single_node_consolidation_is_bounded() {
         ask(
             &text,
             "1.13.0",
-            |options| options.most_single_nodes = most,
+            |options| options.max_single_nodes = most,
             |judgement| {
                 let single = judgement.methods.last().unwrap();
                 (single.compute_events.len(), single.unevaluated)

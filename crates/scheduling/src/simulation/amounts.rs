@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use values::quantity::Quantity;
 
-use super::catalog::{TypeResources, TypeSet};
+use super::catalog::{TypeId, TypeResources, TypeSet};
 use super::resources::{ResourceId, Resources};
+use crate::ids::IdVec;
 
 /// The amounts of a resource that types have, in ascending order, each with the types that have at least as much.
 type Levels = Vec<(Quantity, TypeSet)>;
@@ -23,7 +24,12 @@ pub(crate) struct AmountIndex {
 
 impl AmountIndex {
     /// Removes the types that have less than the requested amounts.
-    pub(crate) fn retain_fitting(&self, types: &mut TypeSet, requests: &Resources, all: &[TypeResources]) {
+    pub(crate) fn retain_fitting(
+        &self,
+        types: &mut TypeSet,
+        requests: &Resources,
+        all: &IdVec<TypeId, TypeResources>,
+    ) {
         types.intersect_with(self.usable.get_or_init(|| usable(all)));
         for (id, amount) in requests.iter() {
             let levels = self.levels(id, all);
@@ -35,33 +41,32 @@ impl AmountIndex {
         }
     }
 
-    fn levels(&self, id: ResourceId, all: &[TypeResources]) -> Rc<Levels> {
+    fn levels(&self, id: ResourceId, all: &IdVec<TypeId, TypeResources>) -> Rc<Levels> {
         let mut known = self.levels.borrow_mut();
         Rc::clone(known.entry(id).or_insert_with(|| Rc::new(levels(id, all))))
     }
 }
 
-fn usable(all: &[TypeResources]) -> TypeSet {
-    let mut types = TypeSet::with_capacity(all.len());
-    for (index, resources) in all.iter().enumerate() {
-        types.set(index, !resources.allocatable.iter().any(|(_, amount)| amount.is_negative()));
-    }
+fn usable(all: &IdVec<TypeId, TypeResources>) -> TypeSet {
+    let mut types = TypeSet::empty(all.len());
+    let is_usable =
+        |resources: &TypeResources| !resources.allocatable.iter().any(|(_, amount)| amount.is_negative());
+    types.extend(all.enumerate().filter(|(_, resources)| is_usable(resources)).map(|(id, _)| id));
     types
 }
 
-fn levels(id: ResourceId, all: &[TypeResources]) -> Levels {
-    let amounts = all.iter().map(|resources| resources.allocatable.get(id));
-    let mut amounts: Vec<(Quantity, usize)> = amounts.zip(0..).collect();
+fn levels(id: ResourceId, all: &IdVec<TypeId, TypeResources>) -> Levels {
+    let amounts = all.enumerate().map(|(of, resources)| (resources.allocatable.get(id), of));
+    let mut amounts: Vec<(Quantity, TypeId)> = amounts.collect();
     amounts.sort_unstable();
-    let mut types = TypeSet::with_capacity(all.len());
-    types.insert_range(..);
+    let mut types = TypeSet::full(all.len());
     let mut levels: Levels = Vec::new();
     for with_equal in amounts.chunk_by(|(one, _), (other, _)| one == other) {
         if let Some((amount, _)) = with_equal.first() {
             levels.push((*amount, types.clone()));
         }
-        for (_, index) in with_equal {
-            types.remove(*index);
+        for (_, of) in with_equal {
+            types.remove(*of);
         }
     }
     levels
@@ -71,23 +76,23 @@ fn levels(id: ResourceId, all: &[TypeResources]) -> Levels {
 mod tests {
     use super::super::resources::{CPU, MEMORY};
     use super::*;
+    use crate::ids::Id;
 
     fn type_with(cpu: i64, memory: i64) -> TypeResources {
         let amounts = [(CPU, Quantity::from_units(cpu)), (MEMORY, Quantity::from_units(memory))];
         TypeResources { allocatable: amounts.into_iter().collect(), ..TypeResources::default() }
     }
 
-    fn fitting(requests: &[(ResourceId, i64)], all: &[TypeResources]) -> Vec<usize> {
-        let mut types = TypeSet::with_capacity(all.len());
-        types.insert_range(..);
+    fn fitting(requests: &[(ResourceId, i64)], all: &IdVec<TypeId, TypeResources>) -> Vec<usize> {
+        let mut types = TypeSet::full(all.len());
         let requests = requests.iter().map(|(id, amount)| (*id, Quantity::from_units(*amount))).collect();
         AmountIndex::default().retain_fitting(&mut types, &requests, all);
-        types.ones().collect()
+        types.iter().map(Id::position).collect()
     }
 
     #[test]
     fn keeps_types_with_enough_of_every_resource() {
-        let all = [type_with(2, 8), type_with(4, 4), type_with(4, 8), type_with(4, -1)];
+        let all = [type_with(2, 8), type_with(4, 4), type_with(4, 8), type_with(4, -1)].into_iter().collect();
         assert_eq!(fitting(&[(CPU, 4)], &all), [1, 2]);
         assert_eq!(fitting(&[(CPU, 3), (MEMORY, 5)], &all), [2]);
         assert_eq!(fitting(&[(CPU, 0)], &all), [0, 1, 2]);

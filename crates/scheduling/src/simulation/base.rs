@@ -17,7 +17,13 @@ use super::shape::PodShape;
 use super::topology::{Domains, Topology, TopologyNode};
 use super::volumes::namespace_of;
 use super::workloads::{InputPod, InputPods};
-use super::world::{Input, World, unusable_pool};
+use super::world::{Input, PendingPods, World, unusable_pool};
+use crate::ids::{IdVec, ids};
+
+ids! {
+    /// NodePool that Karpenter uses.
+    pub(super) PoolId;
+}
 
 /// Pod on a node.
 #[derive(Clone, Debug)]
@@ -66,8 +72,8 @@ struct BaseNode<'d> {
     topology: Rc<TopologyNode<'d>>,
     pods: Vec<RunningPod<'d>>,
     host: Option<&'d str>,
-    /// The number of its NodePool.
-    pool: Option<usize>,
+    /// Its NodePool.
+    pool: Option<PoolId>,
 }
 
 /// The part of a cluster that several rounds share.
@@ -75,7 +81,7 @@ pub(super) struct Base<'i, 'd> {
     input: Input<'i, 'd>,
     /// All NodePools, whether or not they take pods.
     pub(super) known: Vec<Pool<'d>>,
-    pools: Vec<Pool<'d>>,
+    pools: IdVec<PoolId, Pool<'d>>,
     used_pools: usize,
     unusable: Vec<PoolReason<'d>>,
     has_soft_taint: bool,
@@ -92,7 +98,7 @@ impl<'i, 'd> Base<'i, 'd> {
     ) -> Self {
         let input = Input::new(objects, settings);
         let known = input.pools();
-        let mut pools: Vec<Pool<'d>> = known.iter().filter(|pool| pool.is_used).cloned().collect();
+        let mut pools: IdVec<PoolId, Pool<'d>> = known.iter().filter(|pool| pool.is_used).cloned().collect();
         let domains = Domains::of_pools(&pools);
         let daemons = all.daemons.iter().map(|daemon| input.shape(daemon)).collect();
         let mut daemons = Daemons::new(daemons, settings.release);
@@ -102,7 +108,7 @@ impl<'i, 'd> Base<'i, 'd> {
         let used_pools = pools.len();
         let has_soft_taint = pools.iter().any(Pool::has_soft_taint);
         let mut unusable = input.unready();
-        unusable.extend(pools.iter().filter(|pool| pool.types.is_clear()).map(|pool| {
+        unusable.extend(pools.iter().filter(|pool| pool.types.is_empty()).map(|pool| {
             unusable_pool(pool.object, ReasonKind::NoInstanceTypes, "the requirements leave no instance type")
         }));
         let domains = Rc::new(domains);
@@ -120,7 +126,7 @@ impl<'i, 'd> Base<'i, 'd> {
         }
         let topology_nodes = self.nodes.iter().filter_map(|one| one.topology(absence)).collect();
         let mut topology = Topology::new(Rc::clone(&self.domains), topology_nodes, settings);
-        let (pods, shapes) = self.input.pending(batch);
+        let PendingPods { pods, shapes } = self.input.pending(batch);
         for shape in &shapes {
             topology.join(shape);
         }
@@ -142,15 +148,15 @@ impl<'i, 'd> Base<'i, 'd> {
 
     /// The NodePools with what their limits leave beside nodes.
     fn pools(&self, nodes: &[&BaseNode<'d>]) -> Vec<Rc<Pool<'d>>> {
-        let mut pools = self.pools.clone();
+        let pools = self.pools.clone();
         for one in nodes {
-            if let Some(pool) = one.pool.and_then(|number| pools.get(number)) {
+            if let Some(pool) = one.pool.and_then(|id| pools.get(id)) {
                 pool.count_node(&one.node.capacity);
             }
         }
         let drops_pools = Behaviour::DROPS_EMPTY_POOLS.holds_in(self.input.settings.release);
-        pools.retain(|pool| !drops_pools || !pool.types.is_clear());
-        pools.into_iter().map(Rc::new).collect()
+        let kept = pools.into_iter().filter(|pool| !drops_pools || !pool.types.is_empty());
+        kept.map(Rc::new).collect()
     }
 }
 
@@ -159,11 +165,11 @@ impl<'d> BaseNode<'d> {
         mut node: ExistingNode<'d>,
         pods: Vec<RunningPod<'d>>,
         daemons: &Daemons<'d>,
-        pools: &[Pool<'d>],
+        pools: &IdVec<PoolId, Pool<'d>>,
     ) -> Self {
         let label = |key: &str| node.labels.get(key).and_then(|value| value.named_values().next());
         let (host, name) = (label(labels::HOSTNAME), label(labels::NODEPOOL));
-        let pool = pools.iter().position(|pool| Some(pool.object.name()) == name);
+        let pool = pools.enumerate().find(|(_, pool)| Some(pool.object.name()) == name).map(|(id, _)| id);
         let shapes = pods.iter().map(|pod| Rc::clone(&pod.shape)).collect();
         let topology = Rc::new(TopologyNode::new(node.labels.clone(), node.taints.clone(), shapes));
         node.reserve_for_daemons(daemons);

@@ -4,14 +4,20 @@ use std::cell::{LazyCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use fixedbitset::FixedBitSet;
-
 use super::amounts::AmountIndex;
 use super::resources::Resources;
+use crate::ids::{IdSet, IdVec, ids};
 use crate::requirements::{Requirement, Requirements};
 
+ids! {
+    /// Instance type of a catalog.
+    pub(crate) TypeId;
+    /// Offering of a catalog.
+    pub(crate) OfferingId;
+}
+
 /// Set of instance types.
-pub(crate) type TypeSet = FixedBitSet;
+pub(crate) type TypeSet = IdSet<TypeId>;
 
 /// The instance types by the values of a label.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +37,7 @@ impl<'d> LabelTypes<'d> {
         let mut accepted = if requirement.is_negative() {
             self.absent.clone()
         } else {
-            TypeSet::with_capacity(self.absent.len())
+            TypeSet::empty(self.absent.capacity())
         };
         for (_, types) in self.by_value.iter().filter(|(value, _)| requirement.has(value)) {
             accepted.union_with(types);
@@ -54,13 +60,13 @@ pub(crate) struct Offering<'d> {
     /// The instance types that are available.
     pub(crate) types: TypeSet,
     /// The price of each instance type in USD per hour.
-    pub(crate) prices: Rc<Vec<f64>>,
+    pub(crate) prices: Rc<IdVec<TypeId, f64>>,
 }
 
 impl Offering<'_> {
     /// The price of a type.
-    pub(crate) fn price(&self, index: usize) -> f64 {
-        self.prices.get(index).copied().unwrap_or(f64::MAX)
+    pub(crate) fn price(&self, id: TypeId) -> f64 {
+        self.prices.get(id).copied().unwrap_or(f64::MAX)
     }
 }
 
@@ -77,13 +83,13 @@ pub(crate) struct TypeResources {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog<'d> {
     /// The names.
-    pub(crate) names: Vec<&'static str>,
+    pub(crate) names: IdVec<TypeId, &'static str>,
     /// The labels.
     pub(crate) labels: BTreeMap<&'d str, SharedLabel<'d>>,
     /// The resources.
-    pub(crate) resources: Vec<TypeResources>,
+    pub(crate) resources: IdVec<TypeId, TypeResources>,
     /// The offerings.
-    pub(crate) offerings: Vec<Offering<'d>>,
+    pub(crate) offerings: IdVec<OfferingId, Offering<'d>>,
     /// The types by the amounts of [`Self::resources`].
     pub(crate) amounts: AmountIndex,
     /// The results of [`Self::accepted`], because pods ask the same again.
@@ -93,9 +99,7 @@ pub(crate) struct Catalog<'d> {
 impl<'d> Catalog<'d> {
     /// The set of all types.
     pub(crate) fn all(&self) -> TypeSet {
-        let mut all = TypeSet::with_capacity(self.names.len());
-        all.insert_range(..);
-        all
+        TypeSet::full(self.names.len())
     }
 
     /// The types whose label agrees with a requirement; `None` if types do not have the label.
@@ -122,7 +126,7 @@ impl<'d> Catalog<'d> {
     pub(crate) fn has_compatible(&self, requirements: &Requirements<'d>) -> bool {
         let mut types = self.all();
         self.retain_compatible(&mut types, requirements);
-        !types.is_clear()
+        !types.is_empty()
     }
 
     /// Removes the types that have less allocatable resources than requested.
@@ -141,7 +145,7 @@ impl<'d> Catalog<'d> {
 
     /// The types with a compatible offering.
     pub(crate) fn offered(&self, requirements: &Requirements<'d>) -> TypeSet {
-        let mut types = TypeSet::with_capacity(self.names.len());
+        let mut types = TypeSet::empty(self.names.len());
         for offering in self.compatible_offerings(requirements) {
             types.union_with(&offering.types);
         }
@@ -155,19 +159,19 @@ impl<'d> Catalog<'d> {
     }
 
     /// The lowest price of a type among offerings.
-    pub(crate) fn price<'c>(offerings: impl Iterator<Item = &'c Offering<'d>>, index: usize) -> f64
+    pub(crate) fn price<'c>(offerings: impl Iterator<Item = &'c Offering<'d>>, id: TypeId) -> f64
     where
         'd: 'c,
     {
-        let available = offerings.filter(|offering| offering.types.contains(index));
-        available.map(|offering| offering.price(index)).fold(f64::MAX, f64::min)
+        let available = offerings.filter(|offering| offering.types.contains(id));
+        available.map(|offering| offering.price(id)).fold(f64::MAX, f64::min)
     }
 
     /// The types of a set by price, then name.
-    pub(crate) fn by_price(&self, types: &TypeSet, requirements: &Requirements<'d>) -> Vec<(usize, f64)> {
+    pub(crate) fn by_price(&self, types: &TypeSet, requirements: &Requirements<'d>) -> Vec<(TypeId, f64)> {
         let offerings: Vec<&Offering<'d>> = self.compatible_offerings(requirements).collect();
-        let priced = types.ones().map(|index| (index, Self::price(offerings.iter().copied(), index)));
-        let mut all: Vec<(usize, f64)> = priced.collect();
+        let priced = types.iter().map(|id| (id, Self::price(offerings.iter().copied(), id)));
+        let mut all: Vec<(TypeId, f64)> = priced.collect();
         all.sort_by(|(one, price), (other, other_price)| {
             price.total_cmp(other_price).then_with(|| self.names.get(*one).cmp(&self.names.get(*other)))
         });
@@ -176,6 +180,6 @@ impl<'d> Catalog<'d> {
 
     /// The resources of the types of a set.
     pub(crate) fn resources_of<'c>(&'c self, types: &'c TypeSet) -> impl Iterator<Item = &'c TypeResources> {
-        types.ones().filter_map(|index| self.resources.get(index))
+        types.iter().filter_map(|id| self.resources.get(id))
     }
 }

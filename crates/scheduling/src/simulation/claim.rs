@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use fixedbitset::FixedBitSet;
 use karpenter::labels;
 
 use super::behaviour::Behaviour;
@@ -16,9 +15,11 @@ use super::offerings::RESERVATION_ID;
 use super::pool::Pool;
 use super::reservations::Reservations;
 use super::resources::Resources;
+use super::result::PodId;
 use super::settings::SimulationSettings;
 use super::topology::{Topology, TopologyFailure};
-use super::variant::Variant;
+use super::variant::{Variant, VariantId};
+use crate::ids::IdSet;
 use crate::requirements::{Mismatch, Requirement, Requirements};
 use crate::template::{Obstacle, check_labels, check_taints};
 
@@ -80,12 +81,12 @@ pub(crate) struct Claim<'d> {
     /// The requests of its pods.
     pub(crate) requests: Resources,
     /// The pods.
-    pub(crate) pods: Vec<usize>,
+    pub(crate) pods: Vec<PodId>,
     /// The capacity reservations that the node may use.
     pub(crate) reserved: BTreeSet<&'d str>,
     ports: HostPortUsage<'d>,
     /// The variants of pods that the node can never take, because it only gets fuller.
-    refused: FixedBitSet,
+    refused: IdSet<VariantId>,
 }
 
 impl<'d> Claim<'d> {
@@ -102,13 +103,13 @@ impl<'d> Claim<'d> {
             pods: Vec::new(),
             reserved: BTreeSet::new(),
             ports: HostPortUsage::default(),
-            refused: FixedBitSet::new(),
+            refused: IdSet::default(),
         }
     }
 
     /// Tries a pod on a node that has pods; a variant that it can never take is remembered.
     pub(crate) fn try_more(&mut self, pod: &Variant<'d>, attempt: Attempt<'_, 'd>) -> Option<Addition<'d>> {
-        if self.refused.contains(pod.number) {
+        if self.refused.contains(pod.id) {
             return None;
         }
         let result =
@@ -117,8 +118,7 @@ impl<'d> Claim<'d> {
             Ok(addition) => Some(addition),
             Err(rejection) => {
                 if is_final(&rejection, pod) {
-                    self.refused.grow(pod.number + 1);
-                    self.refused.insert(pod.number);
+                    self.refused.insert(pod.id);
                 }
                 None
             }
@@ -129,7 +129,7 @@ impl<'d> Claim<'d> {
     fn is_full_for(&self, pod: &Variant<'d>) -> bool {
         let mut requests = self.requests.clone();
         requests.add(&pod.shape.requests);
-        fitting(&self.pool.catalog, self.pool.groups.iter(), &requests, &self.types).is_clear()
+        fitting(&self.pool.catalog, self.pool.groups.iter(), &requests, &self.types).is_empty()
     }
 
     /// Tries a pod (`CanAdd`).
@@ -241,7 +241,7 @@ impl<'d> Claim<'d> {
         if changed.is_none() && !self.pods.is_empty() && pod.shape.ports.is_empty() {
             let types = input.fitting(&self.types);
             let missing = missing_values(&self.pool.catalog, &types, requirements);
-            if !types.is_clear() && missing.is_empty() {
+            if !types.is_empty() && missing.is_empty() {
                 return Ok((types, missing));
             }
         }
@@ -289,7 +289,7 @@ impl<'d> Claim<'d> {
     /// Places a pod (`Add`).
     pub(crate) fn add(
         &mut self,
-        index: usize,
+        id: PodId,
         pod: &Variant<'d>,
         addition: Addition<'d>,
         topology: &mut Topology<'d>,
@@ -298,7 +298,7 @@ impl<'d> Claim<'d> {
         if self.pods.is_empty() {
             topology.register(labels::HOSTNAME, self.host);
         }
-        self.pods.push(index);
+        self.pods.push(id);
         self.types = addition.types;
         self.requests.add(&pod.shape.requests);
         if let Some(requirements) = addition.requirements {
@@ -322,10 +322,8 @@ impl<'d> Claim<'d> {
             return Vec::new();
         }
         let catalog = &self.pool.catalog;
-        let mut types = TypeSet::with_capacity(self.types.len());
-        types.extend(
-            catalog.by_price(&self.types, &self.requirements).iter().take(most).map(|(index, _)| *index),
-        );
+        let mut types = TypeSet::empty(self.types.capacity());
+        types.extend(catalog.by_price(&self.types, &self.requirements).iter().take(most).map(|(id, _)| *id));
         missing_values(catalog, &types, &self.requirements).into_iter().map(|(key, _)| key).collect()
     }
 

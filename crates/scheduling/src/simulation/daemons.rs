@@ -12,9 +12,15 @@ use super::host_ports::HostPortUsage;
 use super::resources::{PODS, Resources};
 use super::shape::PodShape;
 use crate::demand::PREFER_NO_SCHEDULE;
+use crate::ids::{IdVec, ids};
 use crate::requirements::Requirements;
 use crate::taints::PoolTaint;
 use crate::template::{check_labels, check_taints};
+
+ids! {
+    /// Pod of a DaemonSet.
+    pub(crate) DaemonId;
+}
 
 /// Instance types of a NodePool on which the same `DaemonSets` run.
 #[derive(Clone, Debug)]
@@ -25,21 +31,21 @@ pub(crate) struct DaemonGroup<'d> {
     pub(crate) overhead: Resources,
     /// The host ports of the daemons.
     pub(crate) ports: HostPortUsage<'d>,
-    /// The numbers of the daemons.
-    pub(crate) members: Vec<usize>,
+    /// The daemons.
+    pub(crate) members: Vec<DaemonId>,
 }
 
 /// The pods of the `DaemonSets`. Karpenter drops the alternatives of a node affinity that did not match a NodePool, and tries
 /// the next NodePool without them.
 #[derive(Clone, Debug)]
 pub(crate) struct Daemons<'d> {
-    pods: Vec<PodShape<'d>>,
+    pods: IdVec<DaemonId, PodShape<'d>>,
     release: Release,
 }
 
 impl<'d> Daemons<'d> {
     /// The pods of the `DaemonSets`.
-    pub(crate) fn new(pods: Vec<PodShape<'d>>, release: Release) -> Self {
+    pub(crate) fn new(pods: IdVec<DaemonId, PodShape<'d>>, release: Release) -> Self {
         Self { pods, release }
     }
 
@@ -58,12 +64,12 @@ impl<'d> Daemons<'d> {
             members: Vec::new(),
         };
         let mut groups = vec![empty];
-        for index in 0..self.pods.len() {
-            let on = self.types_of(index, requirements, taints, catalog, types);
-            groups = groups.iter().flat_map(|group| group.split(&on, index)).collect();
+        for id in self.pods.ids() {
+            let on = self.types_of(id, requirements, taints, catalog, types);
+            groups = groups.iter().flat_map(|group| group.split(&on, id)).collect();
         }
         for group in &mut groups {
-            let members = group.members.iter().filter_map(|index| self.pods.get(*index));
+            let members = group.members.iter().filter_map(|id| self.pods.get(*id));
             let none = Behaviour::DAEMONS_BY_TYPE.holds_in(self.release) && group.members.is_empty();
             if !none {
                 group.overhead.set(PODS, Quantity::ZERO);
@@ -79,16 +85,16 @@ impl<'d> Daemons<'d> {
     /// The types of a NodePool on which a daemon runs.
     fn types_of(
         &mut self,
-        index: usize,
+        id: DaemonId,
         requirements: &Requirements<'d>,
         taints: &[PoolTaint<'d>],
         catalog: &Catalog<'d>,
         types: &TypeSet,
     ) -> TypeSet {
-        let none = TypeSet::with_capacity(types.len());
+        let none = TypeSet::empty(types.capacity());
         let by_type = Behaviour::DAEMONS_BY_TYPE.holds_in(self.release);
         let alternatives = Behaviour::DAEMON_ALTERNATIVES.holds_in(self.release);
-        let Some(pod) = self.pods.get_mut(index) else { return none };
+        let Some(pod) = self.pods.get_mut(id) else { return none };
         if alternatives && !pod.demand.tolerations.contains(&PREFER_NO_SCHEDULE) {
             pod.demand.tolerations.push(PREFER_NO_SCHEDULE);
         }
@@ -129,14 +135,14 @@ impl<'d> Daemons<'d> {
 
 impl DaemonGroup<'_> {
     /// Splits the group into the types with and without a daemon.
-    fn split(&self, on: &TypeSet, index: usize) -> impl Iterator<Item = Self> {
+    fn split(&self, on: &TypeSet, id: DaemonId) -> impl Iterator<Item = Self> {
         let mut with = self.clone();
         with.types.intersect_with(on);
-        with.members.push(index);
+        with.members.push(id);
         let mut without = self.clone();
         without.types.difference_with(on);
-        let is_only = with.types.is_clear() && without.types.is_clear();
-        let kept = (!without.types.is_clear() || is_only).then_some(without);
-        Some(with).filter(|group| !group.types.is_clear()).into_iter().chain(kept)
+        let is_only = with.types.is_empty() && without.types.is_empty();
+        let kept = (!without.types.is_empty() || is_only).then_some(without);
+        Some(with).filter(|group| !group.types.is_empty()).into_iter().chain(kept)
     }
 }

@@ -78,7 +78,7 @@ impl<'d> FilterInput<'_, 'd> {
         remaining.intersect_with(&fitting);
         let missing = missing_values(self.catalog, &remaining, self.requirements);
         let refused = !missing.is_empty() && !self.relaxes_min_values;
-        if !remaining.is_clear() && !refused {
+        if !remaining.is_empty() && !refused {
             return Ok((remaining, missing));
         }
         let mut flags = FilterFlags::of(&compatible, &fitting, &offered);
@@ -87,7 +87,7 @@ impl<'d> FilterInput<'_, 'd> {
             flags,
             min_values: missing.into_iter().filter(|_| refused).map(|(key, _)| key).collect(),
             overhead: self.overhead(),
-            host_ports: candidates.is_clear() && !self.types.is_clear(),
+            host_ports: candidates.is_empty() && !self.types.is_empty(),
         }))
     }
 
@@ -96,7 +96,7 @@ impl<'d> FilterInput<'_, 'd> {
     }
 
     fn candidates(&self) -> TypeSet {
-        let mut all = TypeSet::with_capacity(self.types.len());
+        let mut all = TypeSet::empty(self.types.capacity());
         for group in self.admitted() {
             all.union_with(&group.types);
         }
@@ -131,7 +131,7 @@ pub(crate) fn fitting<'f, 'd: 'f>(
     requests: &Resources,
     candidates: &TypeSet,
 ) -> TypeSet {
-    let mut all = TypeSet::with_capacity(candidates.len());
+    let mut all = TypeSet::empty(candidates.capacity());
     for group in groups {
         let mut with_daemons = requests.clone();
         with_daemons.add(&group.overhead);
@@ -151,7 +151,7 @@ pub(crate) fn missing_values<'d>(
 ) -> Vec<(&'d str, usize)> {
     let mut missing = Vec::new();
     for (key, requirement) in requirements.iter() {
-        let Some(least) = requirement.min_values().filter(|_| !types.is_clear()) else { continue };
+        let Some(least) = requirement.min_values().filter(|_| !types.is_empty()) else { continue };
         let count = catalog.count_values(key, types);
         if i64::try_from(count).unwrap_or(i64::MAX) < least {
             missing.push((key, count));
@@ -163,12 +163,12 @@ pub(crate) fn missing_values<'d>(
 impl FilterFlags {
     fn of(compatible: &TypeSet, fitting: &TypeSet, offered: &TypeSet) -> Self {
         let pair = |one: &TypeSet, other: &TypeSet, without: &TypeSet| {
-            one.intersection(other).any(|index| !without.contains(index))
+            one.common(other).any(|id| !without.contains(id))
         };
         Self {
-            requirements: !compatible.is_clear(),
-            resources: !fitting.is_clear(),
-            offering: !offered.is_clear(),
+            requirements: !compatible.is_empty(),
+            resources: !fitting.is_empty(),
+            offering: !offered.is_empty(),
             requirements_and_resources: pair(compatible, fitting, offered),
             requirements_and_offering: pair(compatible, offered, fitting),
             resources_and_offering: pair(fitting, offered, compatible),

@@ -4,6 +4,7 @@ use karpenter::labels;
 use objects::object::Object;
 
 use super::behaviour::Behaviour;
+use super::catalog::TypeId;
 use super::pool::Pool;
 use super::report;
 use super::result::SimulatedClaim;
@@ -38,11 +39,11 @@ impl<'c, 'd> KnownPool<'c, 'd> {
 
     /// Whether the provider knows an instance type.
     pub fn has_type(self, name: &str) -> bool {
-        self.type_number(name).is_some()
+        self.type_id(name).is_some()
     }
 
-    fn type_number(self, name: &str) -> Option<usize> {
-        self.pool.catalog.names.iter().position(|known| *known == name)
+    fn type_id(self, name: &str) -> Option<TypeId> {
+        self.pool.catalog.names.enumerate().find(|(_, known)| **known == name).map(|(id, _)| id)
     }
 
     /// The price of an instance type in USD per hour, whether or not the type is available; `None` without an offering.
@@ -50,14 +51,14 @@ impl<'c, 'd> KnownPool<'c, 'd> {
     /// Source: `OfferingPrice` in pkg/cloudprovider/types.go of kubernetes-sigs/karpenter at v1.14.1. The provider has
     /// offerings in all zones of the region; those outside the node class are not available.
     pub fn price(self, instance_type: &str, zone: &str, capacity_type: &str) -> Option<f64> {
-        let number = self.type_number(instance_type)?;
+        let id = self.type_id(instance_type)?;
         let is_reserved = capacity_type == "reserved";
         let in_region = self.settings.zones.iter().any(|known| known.name == zone);
         let of_type = self.pool.catalog.offerings.iter().filter(|one| one.capacity_type == capacity_type);
-        let mut of_type = of_type.filter(|one| !is_reserved || one.types.contains(number));
+        let mut of_type = of_type.filter(|one| !is_reserved || one.types.contains(id));
         let in_zone = of_type.clone().find(|one| one.zone == zone);
         let offering = in_zone.or_else(|| of_type.next().filter(|_| in_region && !is_reserved))?;
-        Some(offering.price(number)).filter(|price| *price < f64::MAX)
+        Some(offering.price(id)).filter(|price| *price < f64::MAX)
     }
 
     /// The template of the NodePool as a new node without pods and without instance types.

@@ -62,7 +62,7 @@ use values::quantity::Quantity;
 pub use known_pool::KnownPool;
 pub use new_node::NewNode;
 pub use reason::{Disagreement, NearestMiss, PoolReason, ReasonKind};
-pub use result::{Placement, SimulatedClaim, SimulatedPod, SimulationResult, Unplaced};
+pub use result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod, SimulationResult, Unplaced};
 pub use room::{DaemonLoad, Misfit, MissingResource, NodeRoom, Shortage};
 pub use round::{Round, RoundInput, RoundPod, SimulatedCluster};
 pub use selector::{LabelSelector, Labels, labels_of};
@@ -83,15 +83,15 @@ impl Simulation {
         let pods = workloads::InputPods::of(objects, &settings);
         // In a whole cluster, every pod may need a new node.
         let running = if settings.whole_state { pods.running.len() } else { 0 };
-        let numbers = 1..=pods.pending.len().saturating_add(running).min(Self::MOST_PODS);
+        let numbers = 1..=pods.pending.len().saturating_add(running).min(Self::MAX_PODS);
         let hosts = numbers.map(|number| format!("hostname-placeholder-{number:04}")).collect();
         Self { settings, hosts, is_truncated: pods.is_truncated }
     }
 
     /// Largest number of pods of a simulation.
-    pub const MOST_PODS: usize = workloads::MOST_PODS;
+    pub const MAX_PODS: usize = workloads::MAX_PODS;
 
-    /// Whether pods beyond [`Self::MOST_PODS`] are left out.
+    /// Whether pods beyond [`Self::MAX_PODS`] are left out.
     pub fn is_truncated(&self) -> bool {
         self.is_truncated
     }

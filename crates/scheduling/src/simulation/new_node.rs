@@ -10,11 +10,12 @@ use karpenter::release::Release;
 use objects::object::Object;
 
 use super::behaviour::Behaviour;
-use super::catalog::{Catalog, TypeSet};
+use super::catalog::{Catalog, TypeId, TypeSet};
 use super::claim::Claim;
 use super::filter::missing_values;
 use super::report;
 use super::resources::ResourceNames;
+use super::result::PodId;
 use super::result::SimulatedClaim;
 use crate::requirements::Requirement;
 
@@ -25,7 +26,7 @@ const BY_PREFERENCE: [&str; 3] = ["reserved", "spot", "on-demand"];
 #[derive(Debug)]
 pub struct NewNode<'d> {
     claim: Claim<'d>,
-    types: Vec<usize>,
+    types: Vec<TypeId>,
     names: Rc<ResourceNames<'d>>,
     release: Release,
 }
@@ -35,7 +36,7 @@ impl<'d> NewNode<'d> {
     pub(super) fn new(claim: Claim<'d>, names: &Rc<ResourceNames<'d>>, release: Release) -> Self {
         let most = if Behaviour::SIX_HUNDRED_TYPES.holds_in(release) { 600 } else { 60 };
         let by_price = claim.pool.catalog.by_price(&claim.types, &claim.requirements);
-        let types = by_price.into_iter().take(most).map(|(number, _)| number).collect();
+        let types = by_price.into_iter().take(most).map(|(id, _)| id).collect();
         Self { claim, types, names: Rc::clone(names), release }
     }
 
@@ -44,7 +45,7 @@ impl<'d> NewNode<'d> {
     }
 
     fn set(&self) -> TypeSet {
-        let mut set = TypeSet::with_capacity(self.claim.types.len());
+        let mut set = TypeSet::empty(self.claim.types.capacity());
         set.extend(self.types.iter().copied());
         set
     }
@@ -54,14 +55,14 @@ impl<'d> NewNode<'d> {
         self.claim.pool.object
     }
 
-    /// The pods, by their number in [`Round::pods`](super::Round::pods).
-    pub fn pods(&self) -> &[usize] {
+    /// The pods, by their id in [`Round::pods`](super::Round::pods).
+    pub fn pods(&self) -> &[PodId] {
         &self.claim.pods
     }
 
     /// The names of the instance types.
     pub fn type_names(&self) -> impl Iterator<Item = &'static str> {
-        self.types.iter().filter_map(|number| self.catalog().names.get(*number).copied())
+        self.types.iter().filter_map(|id| self.catalog().names.get(*id).copied())
     }
 
     /// The number of instance types.
@@ -83,7 +84,7 @@ impl<'d> NewNode<'d> {
     /// Keeps the types with an available offering.
     pub fn keep_offered(&mut self) {
         let offered = self.catalog().offered(&self.claim.requirements);
-        self.types.retain(|number| offered.contains(*number));
+        self.types.retain(|id| offered.contains(*id));
     }
 
     /// Keeps the first types.
@@ -95,26 +96,26 @@ impl<'d> NewNode<'d> {
     /// has the labels whose `minValues` are not met any more.
     pub fn keep_cheaper(&mut self, limit: f64) -> Result<(), Vec<&'d str>> {
         let types = std::mem::take(&mut self.types);
-        self.types = types.into_iter().filter(|number| self.worst_price(*number) < limit).collect();
+        self.types = types.into_iter().filter(|id| self.worst_price(*id) < limit).collect();
         let missing = missing_values(self.catalog(), &self.set(), &self.claim.requirements);
         if missing.is_empty() { Ok(()) } else { Err(missing.into_iter().map(|(key, _)| key).collect()) }
     }
 
     /// The highest price of a type in the capacity type that a launch chooses (`WorstLaunchPrice`).
-    fn worst_price(&self, number: usize) -> f64 {
+    fn worst_price(&self, id: TypeId) -> f64 {
         let price_in = |capacity_type: &str| {
             let offerings = self.catalog().compatible_offerings(&self.claim.requirements);
             let fitting =
-                offerings.filter(|one| one.capacity_type == capacity_type && one.types.contains(number));
-            fitting.map(|offering| offering.price(number)).reduce(f64::max)
+                offerings.filter(|one| one.capacity_type == capacity_type && one.types.contains(id));
+            fitting.map(|offering| offering.price(id)).reduce(f64::max)
         };
         BY_PREFERENCE.iter().find_map(|capacity_type| price_in(capacity_type)).unwrap_or(f64::MAX)
     }
 
     /// The lowest price of the first type.
     pub fn price_of_first(&self) -> Option<f64> {
-        let number = *self.types.first()?;
-        let price = Catalog::price(self.catalog().compatible_offerings(&self.claim.requirements), number);
+        let id = *self.types.first()?;
+        let price = Catalog::price(self.catalog().compatible_offerings(&self.claim.requirements), id);
         Some(price).filter(|price| *price < f64::MAX)
     }
 
@@ -125,9 +126,9 @@ impl<'d> NewNode<'d> {
 
     /// The number of types from the front that meet all `minValues` (`SatisfiesMinValues`).
     pub fn needed_for_min_values(&self) -> usize {
-        let mut set = TypeSet::with_capacity(self.claim.types.len());
-        for (index, number) in self.types.iter().enumerate() {
-            set.insert(*number);
+        let mut set = TypeSet::empty(self.claim.types.capacity());
+        for (index, id) in self.types.iter().enumerate() {
+            set.insert(*id);
             if missing_values(self.catalog(), &set, &self.claim.requirements).is_empty() {
                 return index + 1;
             }

@@ -14,6 +14,7 @@ use super::behaviour::Behaviour;
 use super::daemons::Daemons;
 use super::host_ports::HostPortUsage;
 use super::resources::{NODES, ResourceNames, Resources};
+use super::result::PodId;
 use super::settings::SimulationSettings;
 use super::topology::Topology;
 use super::variant::Variant;
@@ -57,7 +58,7 @@ pub(crate) struct ExistingNode<'d> {
     /// The attached volumes.
     pub(crate) volumes: VolumeUsage<'d>,
     /// The pods that were placed.
-    pub(crate) pods: Vec<usize>,
+    pub(crate) pods: Vec<PodId>,
 }
 
 impl<'d> ExistingNode<'d> {
@@ -166,12 +167,12 @@ impl<'d> ExistingNode<'d> {
     /// Places a pod.
     pub(crate) fn add(
         &mut self,
-        index: usize,
+        id: PodId,
         pod: &Variant<'d>,
         volumes: &[(&'d str, String)],
         requirements: Requirements<'d>,
     ) {
-        self.pods.push(index);
+        self.pods.push(id);
         self.take(&pod.shape.requests);
         self.labels = requirements;
         self.ports.add(&pod.shape.ports);

@@ -13,10 +13,13 @@ use manifest::tree::{Node, items_of};
 use objects::node_class::{Ec2NodeClass, Ec2NodeClassStatus};
 
 use super::behaviour::Behaviour;
-use super::catalog::{Catalog, LabelTypes, Offering, SharedLabel, TypeResources, TypeSet};
+use super::catalog::{
+    Catalog, LabelTypes, Offering, OfferingId, SharedLabel, TypeId, TypeResources, TypeSet,
+};
 use super::node_class::{AmiFamily, NodeClassModel};
 use super::resources::{MEMORY, ResourceNames};
 use super::settings::SimulationSettings;
+use crate::ids::{Id, IdVec};
 use crate::requirements::{Requirement, Requirements};
 use crate::scalar::text_or_empty;
 
@@ -105,16 +108,21 @@ fn indexed(label: LabelTypes<'_>) -> SharedLabel<'_> {
     lazy(move || label)
 }
 
+/// The ids of the types, in their order.
+fn type_ids() -> impl Iterator<Item = TypeId> {
+    (0..).map(TypeId::from_position)
+}
+
 /// Indexes types by the value of a label.
 fn index<'d>(kinds: &[InstanceType], value: impl Fn(&InstanceType) -> Option<&'d str>) -> LabelTypes<'d> {
-    let mut all = LabelTypes { absent: TypeSet::with_capacity(kinds.len()), ..LabelTypes::default() };
-    for (position, kind) in kinds.iter().enumerate() {
+    let mut all = LabelTypes { absent: TypeSet::empty(kinds.len()), ..LabelTypes::default() };
+    for (kind, id) in kinds.iter().zip(type_ids()) {
         match value(kind) {
             Some(value) => {
-                let types = all.by_value.entry(value).or_insert_with(|| TypeSet::with_capacity(kinds.len()));
-                types.insert(position);
+                let types = all.by_value.entry(value).or_insert_with(|| TypeSet::empty(kinds.len()));
+                types.insert(id);
             }
-            None => all.absent.insert(position),
+            None => all.absent.insert(id),
         }
     }
     all
@@ -205,11 +213,10 @@ impl<'d> OfferingMaker<'_, 'd> {
 
     /// A label that all types have with all values.
     fn everywhere(&self, values: impl IntoIterator<Item = &'d str>) -> LabelTypes<'d> {
-        let mut all = TypeSet::with_capacity(self.types.kinds.len());
-        all.insert_range(..);
+        let all = TypeSet::full(self.types.kinds.len());
         let by_value: BTreeMap<&str, TypeSet> =
             values.into_iter().map(|value| (value, all.clone())).collect();
-        let absent = if by_value.is_empty() { all } else { TypeSet::with_capacity(all.len()) };
+        let absent = if by_value.is_empty() { all } else { TypeSet::empty(all.capacity()) };
         LabelTypes { by_value, absent }
     }
 
@@ -235,23 +242,24 @@ impl<'d> OfferingMaker<'_, 'd> {
     }
 
     fn named(&self, name: &str) -> TypeSet {
-        let mut types = TypeSet::with_capacity(self.types.kinds.len());
-        types.extend(self.types.kinds.iter().position(|kind| kind.name() == name));
+        let mut types = TypeSet::empty(self.types.kinds.len());
+        let named = self.types.kinds.iter().zip(type_ids()).find(|(kind, _)| kind.name() == name);
+        types.extend(named.map(|(_, id)| id));
         types
     }
 
-    fn offerings(&self) -> Vec<Offering<'d>> {
+    fn offerings(&self) -> IdVec<OfferingId, Offering<'d>> {
         let kinds = self.types.kinds.iter();
         let on_demand: Vec<Option<f64>> = kinds.map(|kind| self.settings.prices.of(kind.name())).collect();
         let prices = |factor: f64| {
             let all = on_demand.iter().map(|price| price.map_or(f64::MAX, |price| price * factor));
-            Rc::new(all.collect::<Vec<f64>>())
+            Rc::new(all.collect::<IdVec<TypeId, f64>>())
         };
         let by_capacity = [("on-demand", prices(1.0)), ("spot", prices(1.0 - self.settings.spot_discount))];
-        let mut launchable = TypeSet::with_capacity(self.types.kinds.len());
-        for (index, (kind, price)) in self.types.kinds.iter().zip(&on_demand).enumerate() {
-            launchable.set(index, price.is_some() && self.model.is_compatible(kind));
-        }
+        let mut launchable = TypeSet::empty(self.types.kinds.len());
+        let kinds = self.types.kinds.iter().zip(&on_demand).zip(type_ids());
+        let is_launchable = |kind, price: &Option<f64>| price.is_some() && self.model.is_compatible(kind);
+        launchable.extend(kinds.filter(|((kind, price), _)| is_launchable(kind, price)).map(|(_, id)| id));
         let mut all = Vec::new();
         for zone in self.zones() {
             for (capacity_type, prices) in &by_capacity {
@@ -266,10 +274,10 @@ impl<'d> OfferingMaker<'_, 'd> {
             }
         }
         all.extend(self.reserved_offerings(&prices(1.0 / RESERVED_DIVISOR)));
-        all
+        all.into_iter().collect()
     }
 
-    fn reserved_offerings(&self, prices: &Rc<Vec<f64>>) -> Vec<Offering<'d>> {
+    fn reserved_offerings(&self, prices: &Rc<IdVec<TypeId, f64>>) -> Vec<Offering<'d>> {
         let zones = self.zones();
         let mut all = Vec::new();
         for reservation in self.reservations().iter().filter(|reservation| reservation.is_available) {
@@ -310,7 +318,7 @@ impl<'d> OfferingMaker<'_, 'd> {
 }
 
 fn add<'d>(label: &mut LabelTypes<'d>, value: &'d str, types: &TypeSet) {
-    let with = label.by_value.entry(value).or_insert_with(|| TypeSet::with_capacity(types.len()));
+    let with = label.by_value.entry(value).or_insert_with(|| TypeSet::empty(types.capacity()));
     with.union_with(types);
 }
 

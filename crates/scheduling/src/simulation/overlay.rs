@@ -11,7 +11,7 @@ use objects::node_overlay::NodeOverlay;
 use objects::object::Object;
 
 use super::amounts::AmountIndex;
-use super::catalog::{Catalog, TypeSet};
+use super::catalog::{Catalog, OfferingId, TypeId, TypeSet};
 use super::offerings::subtract_huge_pages;
 use super::pool::Pool;
 use super::resources::{ResourceNames, Resources};
@@ -47,6 +47,12 @@ impl<'d> Overlay<'d> {
     }
 }
 
+/// Change of one price. The weight is the lowest one of the overlays that apply.
+struct PriceChange<'d> {
+    price: &'d str,
+    weight: i64,
+}
+
 /// Changes of one instance type. The weight is the lowest one of the overlays that apply.
 #[derive(Default)]
 struct CapacityChange {
@@ -59,8 +65,8 @@ struct CapacityChange {
 #[derive(Default)]
 struct Changes<'d> {
     /// By offering and instance type.
-    prices: BTreeMap<(usize, usize), (&'d str, i64)>,
-    capacity: BTreeMap<usize, CapacityChange>,
+    prices: BTreeMap<(OfferingId, TypeId), PriceChange<'d>>,
+    capacity: BTreeMap<TypeId, CapacityChange>,
 }
 
 /// Applies the NodeOverlays to the catalogs of NodePools.
@@ -70,7 +76,7 @@ pub(crate) fn apply<'d>(pools: &mut [Pool<'d>], objects: &[Object<'d>], names: &
     overlays.sort_by(|one, other| other.weight.cmp(&one.weight).then_with(|| other.name.cmp(one.name)));
     let mut changes: Vec<Changes<'d>> = pools.iter().map(|_| Changes::default()).collect();
     for overlay in &overlays {
-        let matches: Vec<Vec<(usize, TypeSet)>> =
+        let matches: Vec<Vec<(OfferingId, TypeSet)>> =
             pools.iter().map(|pool| matching_offerings(pool, overlay)).collect();
         let conflict =
             changes.iter().zip(&matches).any(|(changes, matches)| changes.conflicts(overlay, matches));
@@ -88,7 +94,7 @@ pub(crate) fn apply<'d>(pools: &mut [Pool<'d>], objects: &[Object<'d>], names: &
 }
 
 /// The offerings that an overlay changes, each with the instance types.
-fn matching_offerings<'d>(pool: &Pool<'d>, overlay: &Overlay<'d>) -> Vec<(usize, TypeSet)> {
+fn matching_offerings<'d>(pool: &Pool<'d>, overlay: &Overlay<'d>) -> Vec<(OfferingId, TypeSet)> {
     let catalog = &pool.catalog;
     let mut types = catalog.all();
     let mut of_pool = Requirements::default();
@@ -105,26 +111,26 @@ fn matching_offerings<'d>(pool: &Pool<'d>, overlay: &Overlay<'d>) -> Vec<(usize,
     if of_pool.compatible_strictly(&rest).is_err() {
         return Vec::new();
     }
-    let offerings = catalog.offerings.iter().enumerate();
+    let offerings = catalog.offerings.enumerate();
     let compatible =
         offerings.filter(|(_, offering)| overlay.requirements.compatible(&offering.requirements).is_ok());
-    let changed = compatible.map(|(index, offering)| {
+    let changed = compatible.map(|(id, offering)| {
         let mut both = types.clone();
         both.intersect_with(&offering.types);
-        (index, both)
+        (id, both)
     });
-    changed.filter(|(_, types)| !types.is_clear()).collect()
+    changed.filter(|(_, types)| !types.is_empty()).collect()
 }
 
 impl<'d> Changes<'d> {
     /// Whether an overlay of the same weight changes the same price or resource.
-    fn conflicts(&self, overlay: &Overlay<'d>, matches: &[(usize, TypeSet)]) -> bool {
+    fn conflicts(&self, overlay: &Overlay<'d>, matches: &[(OfferingId, TypeSet)]) -> bool {
         matches.iter().any(|(offering, types)| {
-            types.ones().any(|index| {
-                let price = self.prices.get(&(*offering, index));
+            types.iter().any(|of| {
+                let price = self.prices.get(&(*offering, of));
                 let same_price =
-                    overlay.price.is_some() && price.is_some_and(|(_, weight)| *weight == overlay.weight);
-                let change = self.capacity.get(&index).filter(|change| change.weight == overlay.weight);
+                    overlay.price.is_some() && price.is_some_and(|change| change.weight == overlay.weight);
+                let change = self.capacity.get(&of).filter(|change| change.weight == overlay.weight);
                 let resources = overlay.capacity.iter().flat_map(Resources::iter);
                 let mut ids = resources.map(|(id, _)| id);
                 same_price || change.is_some_and(|change| ids.any(|id| change.lowest.find(id).is_some()))
@@ -132,22 +138,22 @@ impl<'d> Changes<'d> {
         })
     }
 
-    fn add(&mut self, overlay: &Overlay<'d>, matches: &[(usize, TypeSet)]) {
+    fn add(&mut self, overlay: &Overlay<'d>, matches: &[(OfferingId, TypeSet)]) {
         for (offering, types) in matches {
-            for index in types.ones() {
+            for of in types.iter() {
                 if let Some(price) = overlay.price {
-                    let entry = self.prices.entry((*offering, index)).or_insert((price, overlay.weight));
-                    entry.1 = overlay.weight;
+                    let change = PriceChange { price, weight: overlay.weight };
+                    self.prices.entry((*offering, of)).or_insert(change).weight = overlay.weight;
                 }
             }
         }
         let Some(capacity) = &overlay.capacity else { return };
-        let mut types = TypeSet::new();
+        let mut types = TypeSet::default();
         for (_, of_offering) in matches {
             types.union_with(of_offering);
         }
-        for index in types.ones() {
-            let change = self.capacity.entry(index).or_default();
+        for of in types.iter() {
+            let change = self.capacity.entry(of).or_default();
             for (id, amount) in capacity.iter() {
                 if change.capacity.find(id).is_none() {
                     change.capacity.set(id, amount);
@@ -160,8 +166,8 @@ impl<'d> Changes<'d> {
 
     fn applied(&self, catalog: &Catalog<'d>, names: &ResourceNames<'d>) -> Catalog<'d> {
         let mut changed = Catalog { amounts: AmountIndex::default(), ..catalog.clone() };
-        for (index, change) in &self.capacity {
-            let Some(resources) = changed.resources.get_mut(*index) else { continue };
+        for (of, change) in &self.capacity {
+            let Some(resources) = changed.resources.get_mut(*of) else { continue };
             for (id, amount) in change.capacity.iter() {
                 let overhead = resources.capacity.get(id).minus(resources.allocatable.get(id));
                 resources.capacity.set(id, amount);
@@ -169,10 +175,10 @@ impl<'d> Changes<'d> {
             }
             subtract_huge_pages(resources, names);
         }
-        for ((offering, index), (price, _)) in &self.prices {
+        for ((offering, of), change) in &self.prices {
             let Some(offering) = changed.offerings.get_mut(*offering) else { continue };
-            if let Some(present) = Rc::make_mut(&mut offering.prices).get_mut(*index) {
-                *present = adjusted(*present, price);
+            if let Some(present) = Rc::make_mut(&mut offering.prices).get_mut(*of) {
+                *present = adjusted(*present, change.price);
             }
         }
         changed

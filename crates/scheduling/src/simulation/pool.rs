@@ -102,13 +102,13 @@ impl<'d> Pool<'d> {
         if remaining.is_empty() {
             return types;
         }
-        for index in self.types.ones() {
-            let resources = self.catalog.resources.get(index);
+        for id in self.types.iter() {
+            let resources = self.catalog.resources.get(id);
             let exceeds = resources.is_some_and(|resources| {
-                remaining.iter().any(|(id, left)| resources.capacity.get(id) > left)
+                remaining.iter().any(|(resource, left)| resources.capacity.get(resource) > left)
             });
             if exceeds {
-                types.remove(index);
+                types.remove(id);
             }
         }
         types
@@ -128,8 +128,8 @@ impl<'d> Pool<'d> {
         let mut largest = Resources::default();
         for group in &self.groups {
             let mut of_group = Resources::default();
-            for index in group.types.intersection(types) {
-                if let Some(resources) = self.catalog.resources.get(index) {
+            for id in group.types.common(types) {
+                if let Some(resources) = self.catalog.resources.get(id) {
                     of_group.raise(&resources.allocatable);
                 }
             }

@@ -6,31 +6,28 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::resources::{CPU, MEMORY};
+use super::result::PodId;
 use super::world::World;
 
 /// Pods that wait. It ends when all of them failed since the last success.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    pods: VecDeque<usize>,
+    pods: VecDeque<PodId>,
     /// The length of the queue when a pod was put back.
-    lengths: BTreeMap<usize, usize>,
+    lengths: BTreeMap<PodId, usize>,
 }
 
 impl Queue {
     /// The pods with the largest requests first.
     pub(crate) fn new(world: &World<'_>) -> Self {
-        let mut pods: Vec<usize> = Vec::new();
-        for (index, pod) in world.pods.iter().enumerate() {
-            if pod.ignored.is_none() {
-                pods.push(index);
-            }
-        }
+        let all = world.pods.enumerate();
+        let mut pods: Vec<PodId> = all.filter(|(_, pod)| pod.ignored.is_none()).map(|(id, _)| id).collect();
         pods.sort_by(|one, other| compare(world, *one, *other).then_with(|| one.cmp(other)));
         Self { pods: pods.into(), lengths: BTreeMap::new() }
     }
 
     /// The next pod.
-    pub(crate) fn pop(&mut self) -> Option<usize> {
+    pub(crate) fn pop(&mut self) -> Option<PodId> {
         let first = *self.pods.front()?;
         if self.lengths.get(&first) == Some(&self.pods.len()) {
             return None;
@@ -39,7 +36,7 @@ impl Queue {
     }
 
     /// Puts back a pod that failed. A relaxed pod starts a new cycle.
-    pub(crate) fn push(&mut self, pod: usize, is_relaxed: bool) {
+    pub(crate) fn push(&mut self, pod: PodId, is_relaxed: bool) {
         self.pods.push_back(pod);
         if is_relaxed {
             self.lengths.clear();
@@ -50,7 +47,7 @@ impl Queue {
 }
 
 /// More CPU first, then more memory, then the older pod.
-fn compare(world: &World<'_>, one: usize, other: usize) -> Ordering {
+fn compare(world: &World<'_>, one: PodId, other: PodId) -> Ordering {
     let (Some(one), Some(other)) = (world.pods.get(one), world.pods.get(other)) else {
         return Ordering::Equal;
     };

@@ -6,11 +6,12 @@ use std::rc::Rc;
 use karpenter::labels;
 
 use super::behaviour::Behaviour;
-use super::catalog::TypeSet;
+use super::catalog::{TypeId, TypeSet};
 use super::claim::Claim;
 use super::resources::{ResourceNames, Resources};
-use super::result::{Placement, SimulatedClaim, SimulatedPod, SimulationResult, Unplaced};
+use super::result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod, SimulationResult, Unplaced};
 use super::solver::Solver;
+use crate::ids::IdVec;
 use crate::requirements::Requirement;
 use values::quantity::Quantity;
 
@@ -22,45 +23,55 @@ const OF_EVERY_NODE: [&str; 4] =
 pub(crate) fn outcome<'d>(solver: Solver<'d>) -> SimulationResult<'d> {
     let inclusive = Behaviour::INCLUSIVE_OPERATORS.holds_in(solver.settings.release);
     let names = Rc::clone(&solver.world.names);
-    let (pods, claims) = placements(solver);
+    let Placements { pods, claims } = placements(solver);
     let describe = |claim: &Claim<'d>| describe_with(claim, &claim.types, &names, inclusive);
     SimulationResult { pods, claims: claims.iter().map(describe).collect() }
 }
 
+/// The pods with their places, and the new nodes.
+pub(crate) struct Placements<'d> {
+    /// The pods, in the order of the input.
+    pub(crate) pods: IdVec<PodId, SimulatedPod<'d>>,
+    /// The new nodes, in the order of their first pod.
+    pub(crate) claims: IdVec<ClaimId, Claim<'d>>,
+}
+
 /// The pods with their places, and the new nodes in the order of their first pod.
-pub(crate) fn placements(solver: Solver<'_>) -> (Vec<SimulatedPod<'_>>, Vec<Claim<'_>>) {
+pub(crate) fn placements(solver: Solver<'_>) -> Placements<'_> {
     let Solver { world, mut claims, failures, .. } = solver;
     for claim in &mut claims {
         claim.pods.sort_unstable();
     }
     claims.sort_by_key(|claim| claim.pods.first().copied());
-    let mut on_claims: BTreeMap<usize, usize> = BTreeMap::new();
-    for (number, claim) in claims.iter().enumerate() {
-        on_claims.extend(claim.pods.iter().map(|pod| (*pod, number)));
+    let claims: IdVec<ClaimId, Claim<'_>> = claims.into_iter().collect();
+    let mut on_claims: BTreeMap<PodId, ClaimId> = BTreeMap::new();
+    for (id, claim) in claims.enumerate() {
+        on_claims.extend(claim.pods.iter().map(|pod| (*pod, id)));
     }
     let mut on_nodes = BTreeMap::new();
     for node in &world.nodes {
         on_nodes.extend(node.pods.iter().map(|pod| (*pod, node.object)));
     }
-    let placement = |index: usize, ignored: Option<String>| {
+    let placement = |id: PodId, ignored: Option<String>| {
         if let Some(problem) = ignored {
             return Placement::Ignored(problem);
         }
-        let new = on_claims.get(&index).map(|claim| Placement::New(*claim));
-        let existing = on_nodes.get(&index).map(|node| Placement::Existing(*node));
+        let new = on_claims.get(&id).map(|claim| Placement::New(*claim));
+        let existing = on_nodes.get(&id).map(|node| Placement::Existing(*node));
         let placed = new.or(existing);
-        placed.unwrap_or_else(|| match failures.get(&index) {
+        placed.unwrap_or_else(|| match failures.get(&id) {
             Some(failure) if failure.is_reported => Placement::Unplaced(Unplaced::clone(&failure.unplaced)),
             _ => Placement::Unreported,
         })
     };
-    let pods = world.pods.into_iter().enumerate().map(|(index, pod)| SimulatedPod {
+    let ids = world.pods.ids();
+    let pods = ids.zip(world.pods).map(|(id, pod)| SimulatedPod {
         namespace: pod.input.namespace,
         name: pod.input.name,
         pod: pod.input.pod,
-        placement: placement(index, pod.ignored),
+        placement: placement(id, pod.ignored),
     });
-    (pods.collect(), claims)
+    Placements { pods: pods.collect(), claims }
 }
 
 /// A new node with some of its instance types as plain data.
@@ -71,7 +82,7 @@ pub(crate) fn describe_with<'d>(
     inclusive: bool,
 ) -> SimulatedClaim<'d> {
     let catalog = &claim.pool.catalog;
-    let mut launchable = TypeSet::with_capacity(types.len());
+    let mut launchable = TypeSet::empty(types.capacity());
     let (mut zones, mut capacity_types) = (BTreeSet::new(), BTreeSet::new());
     for offering in catalog.compatible_offerings(&claim.requirements) {
         if !offering.types.is_disjoint(types) {
@@ -82,13 +93,13 @@ pub(crate) fn describe_with<'d>(
     }
     launchable.intersect_with(types);
     let cheapest = catalog.by_price(&launchable, &claim.requirements);
-    let with_name = |(index, price): &(usize, f64)| Some((*catalog.names.get(*index)?, *price));
-    let first = cheapest.first().and_then(|(index, _)| catalog.resources.get(*index));
+    let with_name = |(id, price): &(TypeId, f64)| Some((*catalog.names.get(*id)?, *price));
+    let first = cheapest.first().and_then(|(id, _)| catalog.resources.get(*id));
     SimulatedClaim {
         pool: claim.pool.object,
         pods: claim.pods.clone(),
-        instance_types: types.count_ones(..),
-        offered: launchable.count_ones(..),
+        instance_types: types.count(),
+        offered: launchable.count(),
         cheapest: cheapest.iter().filter_map(with_name).collect(),
         zones: zones.into_iter().collect(),
         capacity_types: capacity_types.into_iter().collect(),

@@ -5,12 +5,20 @@ use objects::pod::Pod;
 use values::quantity::Quantity;
 
 use super::reason::PoolReason;
+use crate::ids::{IdVec, ids};
+
+ids! {
+    /// Pod that a simulation places.
+    pub PodId;
+    /// New node of a simulation.
+    pub ClaimId;
+}
 
 /// Place of a pod after a simulation.
 #[derive(Clone, Debug)]
 pub enum Placement<'d> {
-    /// On a new node, by its number in [`SimulationResult::claims`].
-    New(usize),
+    /// On a new node, by its id in [`SimulationResult::claims`].
+    New(ClaimId),
     /// On an existing node.
     Existing(Object<'d>),
     /// Nowhere.
@@ -48,8 +56,8 @@ pub struct SimulatedPod<'d> {
 pub struct SimulatedClaim<'d> {
     /// The NodePool.
     pub pool: Object<'d>,
-    /// The pods, by their number in [`SimulationResult::pods`].
-    pub pods: Vec<usize>,
+    /// The pods, by their id in [`SimulationResult::pods`].
+    pub pods: Vec<PodId>,
     /// The number of instance types.
     pub instance_types: usize,
     /// The number of instance types that can be bought.
@@ -74,7 +82,7 @@ pub struct SimulatedClaim<'d> {
 #[derive(Clone, Debug, Default)]
 pub struct SimulationResult<'d> {
     /// The pods, in the order of the input.
-    pub pods: Vec<SimulatedPod<'d>>,
+    pub pods: IdVec<PodId, SimulatedPod<'d>>,
     /// The new nodes, in the order of their first pod.
-    pub claims: Vec<SimulatedClaim<'d>>,
+    pub claims: IdVec<ClaimId, SimulatedClaim<'d>>,
 }

@@ -12,7 +12,7 @@ use objects::pod::Pod;
 use values::quantity::Quantity;
 
 use super::catalog::TypeSet;
-use super::daemons::{DaemonGroup, Daemons};
+use super::daemons::{DaemonGroup, DaemonId, Daemons};
 use super::filter::fitting;
 use super::node_class;
 use super::pool::Pool;
@@ -24,16 +24,17 @@ use super::volumes::namespace_of;
 use super::workloads::InputPod;
 use super::world::Input;
 use crate::demand::Demand;
+use crate::ids::IdVec;
 use crate::other_nodes::is_meant_for_other_nodes;
 use crate::provisionable::is_provisionable;
 use crate::requirements::Requirements;
 use crate::template::{check_labels, check_taints};
 
 /// Maximum number of NodePools to compare a pod with, so that many pods and NodePools take linear time.
-const COMPARISONS: usize = 250;
+const MAX_COMPARISONS: usize = 250;
 
 /// Maximum number of NodePools to name.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// The pods and DaemonSets of a cluster that are too large for instance types.
 #[derive(Debug, Default)]
@@ -159,12 +160,13 @@ impl NodeRoom {
             let object = pod.object();
             object.kind() == "DaemonSet" && names.insert((object.namespace(), object.name()))
         };
-        let daemons: Vec<Pod<'d>> = pods.iter().copied().filter(is_daemon).collect();
+        let daemons: IdVec<DaemonId, Pod<'d>> = pods.iter().copied().filter(is_daemon).collect();
         room.is_judged = true;
         if large.is_empty() && daemons.is_empty() {
             return room;
         }
-        let shapes: Vec<PodShape<'d>> = daemons.iter().map(|pod| input.shape(&input_pod(*pod))).collect();
+        let shapes: IdVec<DaemonId, PodShape<'d>> =
+            daemons.iter().map(|pod| input.shape(&input_pod(*pod))).collect();
         let mut pools = input.pools();
         input.prepare(&mut pools, &mut Daemons::new(shapes.clone(), settings.release));
         let pools = judged(pools, objects);
@@ -299,7 +301,7 @@ fn judged<'d>(pools: Vec<Pool<'d>>, objects: &[Object<'d>]) -> Vec<JudgedPool<'d
             Some([class]) => Some(*class),
             _ => None,
         };
-        let is_known = !pool.types.is_clear()
+        let is_known = !pool.types.is_empty()
             && names_only_known_types(&pool)
             && class.is_some_and(node_class::is_decided);
         JudgedPool { pool, is_known, knows_volume: class.is_some_and(node_class::has_known_volume) }
@@ -326,7 +328,7 @@ fn misfit<'d>(
     input: &Input<'_, 'd>,
 ) -> Option<Misfit> {
     let alternatives = demand.alternatives();
-    if pools.len().saturating_mul(alternatives.len()) > COMPARISONS {
+    if pools.len().saturating_mul(alternatives.len()) > MAX_COMPARISONS {
         return None;
     }
     let mut found = Misfit::default();
@@ -341,9 +343,9 @@ fn misfit<'d>(
         }
     }
     found.tainted.dedup();
-    found.tainted.truncate(NAMED);
+    found.tainted.truncate(MAX_NAMED);
     found.shortages.dedup_by(|one, other| one.pool == other.pool);
-    found.shortages.truncate(NAMED);
+    found.shortages.truncate(MAX_NAMED);
     Some(found).filter(|found| *found != Misfit::default())
 }
 
@@ -365,14 +367,14 @@ impl<'d> JudgedPool<'d> {
         let mut types = pool.types.clone();
         pool.catalog.retain_compatible(&mut types, &requirements);
         types.intersect_with(&pool.catalog.offered(&requirements));
-        if types.is_clear() && self.is_known && pool.catalog.has_compatible(asked) {
+        if types.is_empty() && self.is_known && pool.catalog.has_compatible(asked) {
             return PodFit::Elsewhere;
         }
         // A NodePool that has no room for its DaemonSets is another problem.
-        let is_usable = !self.fitting(&Resources::default(), &types).is_clear();
+        let is_usable = !self.fitting(&Resources::default(), &types).is_empty();
         let judged: Resources =
             requests.iter().filter(|(id, _)| self.knows_volume || *id != STORAGE).collect();
-        let fits = !self.fitting(&judged, &types).is_clear();
+        let fits = !self.fitting(&judged, &types).is_empty();
         match (tolerates, fits, self.is_known && is_usable) {
             (false, true, true) => PodFit::Tainted,
             (false, ..) => PodFit::Elsewhere,
@@ -396,7 +398,7 @@ impl<'d> JudgedPool<'d> {
             pool: pool.object.name().to_owned(),
             node_class: pool.node_class.to_owned(),
             missing,
-            is_due_to_daemons: !types.is_clear(),
+            is_due_to_daemons: !types.is_empty(),
         }
     }
 
@@ -425,9 +427,9 @@ fn offered<'d>(pool: &Pool<'d>, input: &Input<'_, 'd>) -> Offered {
 /// The instance type of which the DaemonSets of a NodePool take the largest part, with the DaemonSet that asks most.
 fn daemon_load<'d>(
     pool: &Pool<'d>,
-    shapes: &[PodShape<'d>],
+    shapes: &IdVec<DaemonId, PodShape<'d>>,
     input: &Input<'_, 'd>,
-) -> Option<(usize, DaemonLoad)> {
+) -> Option<(DaemonId, DaemonLoad)> {
     let groups = || pool.groups.iter().filter(|group| !group.members.is_empty());
     let one_pod: Resources = [(PODS, Quantity::from_units(1))].into_iter().collect();
     let load = |instance_type, id, group: &DaemonGroup<'_>, allocatable| DaemonLoad {
@@ -438,7 +440,7 @@ fn daemon_load<'d>(
         daemons: group.members.len(),
         allocatable,
     };
-    if fitting(&pool.catalog, pool.groups.iter(), &one_pod, &pool.types).is_clear() {
+    if fitting(&pool.catalog, pool.groups.iter(), &one_pod, &pool.types).is_empty() {
         let group = groups().next()?;
         let mut requested = one_pod;
         requested.add(&group.overhead);
@@ -448,15 +450,15 @@ fn daemon_load<'d>(
         let daemon = largest_member(&group.members, shapes, id)?;
         return Some((daemon, load(None, id, group, largest.get(id))));
     }
-    let mut worst: Option<(f64, usize, DaemonLoad)> = None;
+    let mut worst: Option<(f64, DaemonId, DaemonLoad)> = None;
     for group in groups() {
-        for index in group.types.intersection(&pool.types) {
-            let Some(resources) = pool.catalog.resources.get(index) else { continue };
+        for of in group.types.common(&pool.types) {
+            let Some(resources) = pool.catalog.resources.get(of) else { continue };
             for id in [CPU, MEMORY] {
                 let (requested, allocatable) = (group.overhead.get(id), resources.allocatable.get(id));
                 let part = part(requested, allocatable);
                 if part > 0.0 && worst.as_ref().is_none_or(|(most, ..)| part > *most) {
-                    let instance_type = pool.catalog.names.get(index).copied();
+                    let instance_type = pool.catalog.names.get(of).copied();
                     let daemon = largest_member(&group.members, shapes, id)?;
                     worst = Some((part, daemon, load(instance_type, id, group, allocatable)));
                 }
@@ -467,8 +469,12 @@ fn daemon_load<'d>(
 }
 
 /// The first of the pods that ask most of a resource.
-fn largest_member(members: &[usize], shapes: &[PodShape<'_>], id: ResourceId) -> Option<usize> {
-    let request = |index: &usize| shapes.get(*index).map(|shape| shape.requests.get(id));
+fn largest_member(
+    members: &[DaemonId],
+    shapes: &IdVec<DaemonId, PodShape<'_>>,
+    id: ResourceId,
+) -> Option<DaemonId> {
+    let request = |daemon: &DaemonId| shapes.get(*daemon).map(|shape| shape.requests.get(id));
     members.iter().rev().copied().max_by_key(request)
 }
 
@@ -555,7 +561,7 @@ mod tests {
         assert_eq!(misfit(&[pool("a", "m6i.large", ""), pool("a", "m6i.xlarge", "")], "cpu: 8"), None);
         let many =
             |count: usize| (0..count).map(|i| pool(&format!("p{i}"), "m6i.large", "")).collect::<Vec<_>>();
-        assert_eq!(misfit(&many(COMPARISONS + 1), "cpu: 8"), None);
-        assert_eq!(misfit(&many(4), "cpu: 8").unwrap().shortages.len(), NAMED);
+        assert_eq!(misfit(&many(MAX_COMPARISONS + 1), "cpu: 8"), None);
+        assert_eq!(misfit(&many(4), "cpu: 8").unwrap().shortages.len(), MAX_NAMED);
     }
 }

@@ -11,12 +11,13 @@ use objects::pod::Pod;
 use super::base::{Absence, Base, BatchPod};
 use super::known_pool::KnownPool;
 use super::new_node::NewNode;
-use super::report;
-use super::result::SimulatedPod;
+use super::report::{self, Placements};
+use super::result::{ClaimId, PodId, SimulatedPod};
 use super::settings::SimulationSettings;
 use super::solver::Solver;
 use super::volumes::namespace_of;
 use super::workloads::{InputPod, InputPods};
+use crate::ids::IdVec;
 
 /// Pod that a round places.
 #[derive(Clone, Copy, Debug)]
@@ -44,9 +45,9 @@ pub struct RoundInput<'d> {
 #[derive(Debug)]
 pub struct Round<'d> {
     /// The pods, in the order of the input.
-    pub pods: Vec<SimulatedPod<'d>>,
+    pub pods: IdVec<PodId, SimulatedPod<'d>>,
     /// The new nodes, in the order of their first pod.
-    pub nodes: Vec<NewNode<'d>>,
+    pub nodes: IdVec<ClaimId, NewNode<'d>>,
 }
 
 /// Cluster in which several rounds are simulated.
@@ -90,7 +91,7 @@ impl<'i, 'd> SimulatedCluster<'i, 'd> {
         solver.solve();
         let release = self.settings.release;
         let names = Rc::clone(&solver.world.names);
-        let (pods, claims) = report::placements(solver);
+        let Placements { pods, claims } = report::placements(solver);
         let nodes = claims.into_iter().map(|claim| NewNode::new(claim, &names, release)).collect();
         Round { pods, nodes }
     }

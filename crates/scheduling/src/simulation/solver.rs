@@ -14,13 +14,19 @@ use super::queue::Queue;
 use super::reason::Explainer;
 use super::relaxation::relax;
 use super::reservations::Reservations;
+use super::result::PodId;
 use super::result::Unplaced;
 use super::settings::SimulationSettings;
-use super::variant::Variant;
-use super::world::World;
+use super::variant::{Variant, VariantId};
+use super::world::{ShapeId, World};
+use crate::ids::{Id, IdVec};
 
 /// Largest number of preferences of a pod that are relaxed one after the other.
-const MOST_STEPS: usize = 256;
+const MAX_STEPS: usize = 256;
+
+/// Success of a pod: it has a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Placed;
 
 /// Failure of a pod.
 #[derive(Clone, Debug, Default)]
@@ -40,18 +46,32 @@ pub(crate) struct Solver<'d> {
     /// The new nodes.
     pub(crate) claims: Vec<Claim<'d>>,
     /// The pods without a place.
-    pub(crate) failures: BTreeMap<usize, Failure<'d>>,
+    pub(crate) failures: BTreeMap<PodId, Failure<'d>>,
     /// The settings.
     pub(crate) settings: &'d SimulationSettings,
     hosts: &'d [String],
     reservations: Reservations<'d>,
     /// The variants of each shape, as far as they were needed.
-    ladders: Vec<Vec<Rc<Variant<'d>>>>,
+    ladders: IdVec<ShapeId, Vec<Rc<Variant<'d>>>>,
+    /// The number of variants.
     variants: usize,
     /// The number of placed pods. A failure does not change before the next success.
     placed: usize,
-    /// The last failure of each shape, with the number of placed pods. Pods of disrupted nodes fail apart from the others.
-    last_failures: BTreeMap<(usize, bool), (usize, Failure<'d>)>,
+    last_failures: BTreeMap<FailureKey, LastFailure<'d>>,
+}
+
+/// Pods that fail alike: one shape, and pods of disrupted nodes apart from the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct FailureKey {
+    shape: ShapeId,
+    avoids_waiting: bool,
+}
+
+/// Failure of the last of the pods that fail alike.
+struct LastFailure<'d> {
+    /// The number of placed pods at that time.
+    placed: usize,
+    failure: Failure<'d>,
 }
 
 impl<'d> Solver<'d> {
@@ -97,8 +117,8 @@ impl<'d> Solver<'d> {
         } else {
             "no nodepools found"
         };
-        for index in 0..self.world.pods.len() {
-            self.failures.insert(index, self.without_pools(message, true));
+        for pod in self.world.pods.ids() {
+            self.failures.insert(pod, self.without_pools(message, true));
         }
     }
 
@@ -112,10 +132,10 @@ impl<'d> Solver<'d> {
     fn solve_with_relaxation(&mut self, queue: &mut Queue) {
         while let Some(pod) = queue.pop() {
             match self.try_with_relaxation(pod) {
-                None => {
+                Ok(Placed) => {
                     self.failures.remove(&pod);
                 }
-                Some(failure) => {
+                Err(failure) => {
                     self.failures.insert(pod, failure);
                     queue.push(pod, false);
                 }
@@ -123,19 +143,19 @@ impl<'d> Solver<'d> {
         }
     }
 
-    fn try_with_relaxation(&mut self, pod: usize) -> Option<Failure<'d>> {
-        let shape = self.world.pods.get(pod)?.shape;
-        let has_volumes = self.world.pods.get(pod).is_some_and(|pod| !pod.volumes.is_empty());
-        let key = (shape, self.avoids_waiting(pod));
-        let last = self.last_failures.get(&key).filter(|(placed, _)| *placed == self.placed && !has_volumes);
-        if let Some((_, failure)) = last {
-            return Some(failure.clone());
+    fn try_with_relaxation(&mut self, id: PodId) -> Result<Placed, Failure<'d>> {
+        let Some(pod) = self.world.pods.get(id) else { return Err(Failure::default()) };
+        let (shape, has_volumes) = (pod.shape, !pod.volumes.is_empty());
+        let key = FailureKey { shape, avoids_waiting: pod.avoids_waiting };
+        let last = self.last_failures.get(&key).filter(|last| last.placed == self.placed && !has_volumes);
+        if let Some(last) = last {
+            return Err(last.failure.clone());
         }
         let mut level = 0;
         let mut last = Failure::default();
         while let Some(variant) = self.variant(shape, level) {
-            match self.add(pod, &variant) {
-                Ok(()) => return None,
+            match self.add(id, &variant) {
+                Ok(placed) => return Ok(placed),
                 Err(failure) => last = failure,
             }
             if last.ends_relaxation {
@@ -143,19 +163,20 @@ impl<'d> Solver<'d> {
             }
             level += 1;
         }
-        self.last_failures.insert(key, (self.placed, last.clone()));
-        Some(last)
+        let failure = last.clone();
+        self.last_failures.insert(key, LastFailure { placed: self.placed, failure });
+        Err(last)
     }
 
     /// Until 1.3 a pod that failed loses one preference and goes to the end of the queue.
     fn solve_step_by_step(&mut self, queue: &mut Queue) {
-        let mut levels: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut levels: BTreeMap<PodId, usize> = BTreeMap::new();
         while let Some(pod) = queue.pop() {
             let Some(shape) = self.world.pods.get(pod).map(|pod| pod.shape) else { continue };
             let level = levels.get(&pod).copied().unwrap_or_default();
             let Some(variant) = self.variant(shape, level) else { continue };
             match self.add(pod, &variant) {
-                Ok(()) => {
+                Ok(Placed) => {
                     self.failures.remove(&pod);
                 }
                 Err(failure) => {
@@ -171,12 +192,12 @@ impl<'d> Solver<'d> {
     }
 
     /// A shape after some steps of relaxation.
-    fn variant(&mut self, shape: usize, level: usize) -> Option<Rc<Variant<'d>>> {
+    fn variant(&mut self, shape: ShapeId, level: usize) -> Option<Rc<Variant<'d>>> {
         let ladder = self.ladders.get(shape)?;
         if let Some(variant) = ladder.get(level) {
             return Some(Rc::clone(variant));
         }
-        if ladder.len() >= MOST_STEPS {
+        if ladder.len() >= MAX_STEPS {
             return None;
         }
         let relaxed = match ladder.last() {
@@ -186,14 +207,15 @@ impl<'d> Solver<'d> {
         let groups = self.world.topology.join(&relaxed);
         let ignores =
             self.settings.ignores_preferences && Behaviour::RELAXES_AT_ONCE.holds_in(self.settings.release);
-        let variant = Rc::new(Variant::new(self.variants, relaxed, groups, ignores));
+        let variant =
+            Rc::new(Variant::new(VariantId::from_position(self.variants), relaxed, groups, ignores));
         self.variants += 1;
         self.ladders.get_mut(shape)?.push(Rc::clone(&variant));
         Some(variant)
     }
 
     /// Places a pod on an existing node, on a new node with other pods, or on a further new node.
-    fn add(&mut self, pod: usize, variant: &Rc<Variant<'d>>) -> Result<(), Failure<'d>> {
+    fn add(&mut self, pod: PodId, variant: &Rc<Variant<'d>>) -> Result<Placed, Failure<'d>> {
         let refuses = Behaviour::REFUSES_RESOURCE_CLAIMS.holds_in(self.settings.release);
         if variant.shape.has_resource_claims && refuses {
             let text =
@@ -202,7 +224,7 @@ impl<'d> Solver<'d> {
         }
         if self.add_to_existing(pod, variant) || self.add_to_claim(pod, variant) {
             self.placed += 1;
-            return Ok(());
+            return Ok(Placed);
         }
         if self.world.pools.is_empty() {
             let is_reported = Behaviour::ALL_POOLS_DROPPED_ERROR.holds_in(self.settings.release);
@@ -213,23 +235,19 @@ impl<'d> Solver<'d> {
         }
         self.add_to_new(pod, variant)?;
         self.placed += 1;
-        Ok(())
+        Ok(Placed)
     }
 
-    fn avoids_waiting(&self, pod: usize) -> bool {
-        self.world.pods.get(pod).is_some_and(|pod| pod.avoids_waiting)
-    }
-
-    fn add_to_existing(&mut self, pod: usize, variant: &Variant<'d>) -> bool {
-        let avoids_waiting = self.avoids_waiting(pod);
-        let volumes = self.world.pods.get(pod).map(|pod| pod.volumes.as_slice()).unwrap_or_default();
+    fn add_to_existing(&mut self, id: PodId, variant: &Variant<'d>) -> bool {
+        let Some(pod) = self.world.pods.get(id) else { return false };
+        let volumes = pod.volumes.as_slice();
         for node in &mut self.world.nodes {
-            if node.is_waiting && avoids_waiting {
+            if node.is_waiting && pod.avoids_waiting {
                 continue;
             }
             if let Some(requirements) = node.try_add(variant, volumes, &self.world.topology) {
                 let node = Rc::make_mut(node);
-                node.add(pod, variant, volumes, requirements);
+                node.add(id, variant, volumes, requirements);
                 self.world.topology.record(variant, &node.taints, &node.labels);
                 return true;
             }
@@ -237,7 +255,7 @@ impl<'d> Solver<'d> {
         false
     }
 
-    fn add_to_claim(&mut self, pod: usize, variant: &Variant<'d>) -> bool {
+    fn add_to_claim(&mut self, pod: PodId, variant: &Variant<'d>) -> bool {
         sort_slice(&mut self.claims, |one, other| one.pods.len() < other.pods.len());
         let attempt = Attempt {
             topology: &self.world.topology,
@@ -253,12 +271,12 @@ impl<'d> Solver<'d> {
         true
     }
 
-    fn add_to_new(&mut self, pod: usize, variant: &Rc<Variant<'d>>) -> Result<(), Failure<'d>> {
+    fn add_to_new(&mut self, pod: PodId, variant: &Rc<Variant<'d>>) -> Result<Placed, Failure<'d>> {
         let mut rejections = Vec::new();
         let mut ends_relaxation = false;
         for pool in self.world.pools.clone() {
             match self.open(&pool, pod, variant) {
-                Ok(()) => return Ok(()),
+                Ok(placed) => return Ok(placed),
                 Err(rejection) => {
                     ends_relaxation = matches!(rejection, Rejection::Reservation(_));
                     rejections.push((pool, rejection));
@@ -278,12 +296,17 @@ impl<'d> Solver<'d> {
     }
 
     /// Opens a node of a NodePool for a pod.
-    fn open(&mut self, pool: &Rc<Pool<'d>>, pod: usize, variant: &Variant<'d>) -> Result<(), Rejection<'d>> {
+    fn open(
+        &mut self,
+        pool: &Rc<Pool<'d>>,
+        pod: PodId,
+        variant: &Variant<'d>,
+    ) -> Result<Placed, Rejection<'d>> {
         if pool.has_no_node_left() {
             return Err(Rejection::NodeLimit);
         }
         let types = pool.within_limits();
-        if types.is_clear() {
+        if types.is_empty() {
             return Err(Rejection::Limits);
         }
         let Some(host) = self.hosts.get(self.claims.len()) else { return Err(Rejection::Full) };
@@ -299,7 +322,7 @@ impl<'d> Solver<'d> {
         claim.add(pod, variant, addition, &mut self.world.topology, &mut self.reservations);
         pool.subtract_largest(&claim.types);
         self.claims.push(claim);
-        Ok(())
+        Ok(Placed)
     }
 
     /// The launch takes the cheapest instance types. The pods of a node fail if `minValues` do not hold for these.

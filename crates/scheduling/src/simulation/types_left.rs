@@ -49,8 +49,8 @@ impl<'d> PoolTypes<'d> {
                 |item| RequirementTypes { item, types: types(catalog, &sold, item, settings.release) };
             Some(Self {
                 pool: pool.object,
-                all: sold.count_ones(..),
-                left: left.count_ones(..),
+                all: sold.count(),
+                left: left.count(),
                 requirements: items.map(with_types).collect(),
             })
         });
@@ -72,10 +72,10 @@ fn types<'d>(
     let alone = template.requirements;
     let (key, requirement) = alone.iter().next()?;
     if let Some(accepted) = catalog.accepted(key, requirement) {
-        return Some(accepted.intersection_count(sold));
+        return Some(accepted.count_common(sold));
     }
     let is_sold_by = |offering: &Offering<'d>| offering.requirements.get(key).is_some();
-    catalog.offerings.iter().any(is_sold_by).then(|| catalog.offered(&alone).count_ones(..))
+    catalog.offerings.iter().any(is_sold_by).then(|| catalog.offered(&alone).count())
 }
 
 #[cfg(test)]

@@ -5,13 +5,19 @@ use std::collections::BTreeMap;
 
 use super::shape::PodShape;
 use super::topology::{Constraint, GroupIdentity, SharedGroup};
+use crate::ids::ids;
 use crate::requirements::Requirements;
+
+ids! {
+    /// Variant of a pod in a simulation.
+    pub(crate) VariantId;
+}
 
 /// Pod at one step of its relaxation. Pods with equal shapes share it.
 #[derive(Debug)]
 pub(crate) struct Variant<'d> {
-    /// Number of the variant.
-    pub(crate) number: usize,
+    /// The id.
+    pub(crate) id: VariantId,
     /// The shape without the relaxed preferences.
     pub(crate) shape: PodShape<'d>,
     /// The requirements with the heaviest preference.
@@ -31,13 +37,13 @@ pub(crate) struct Variant<'d> {
 impl<'d> Variant<'d> {
     /// A variant with its groups.
     pub(crate) fn new(
-        number: usize,
+        id: VariantId,
         shape: PodShape<'d>,
         (groups, inverse): (Vec<SharedGroup<'d>>, Vec<SharedGroup<'d>>),
         ignores_preferences: bool,
     ) -> Self {
         Self {
-            number,
+            id,
             requirements: shape.demand.requirements(!ignores_preferences),
             strict: shape.demand.requirements(false),
             shape,

@@ -20,7 +20,7 @@ const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 
 /// Largest number of combinations of volume terms. Several volumes multiply their terms.
-const MOST_ALTERNATIVES: usize = 256;
+const MAX_ALTERNATIVES: usize = 256;
 
 /// Claim of a pod.
 #[derive(Clone, Debug)]
@@ -279,8 +279,8 @@ fn merge<'d>(present: &[Requirements<'d>], terms: &[Requirements<'d>]) -> Vec<Re
         both
     };
     let agreeing = pairs().filter(|(one, other)| one.conflict(other).is_none());
-    let agreeing: Vec<_> = agreeing.map(join).take(MOST_ALTERNATIVES).collect();
-    if agreeing.is_empty() { pairs().map(join).take(MOST_ALTERNATIVES).collect() } else { agreeing }
+    let agreeing: Vec<_> = agreeing.map(join).take(MAX_ALTERNATIVES).collect();
+    if agreeing.is_empty() { pairs().map(join).take(MAX_ALTERNATIVES).collect() } else { agreeing }
 }
 
 /// The volumes that a node has attached, by driver.

@@ -36,7 +36,7 @@ pub(crate) struct InputPods<'d> {
 }
 
 /// Largest number of pods that wait for a node.
-pub(super) const MOST_PODS: usize = 50_000;
+pub(super) const MAX_PODS: usize = 50_000;
 
 impl<'d> InputPods<'d> {
     /// Collects the pods of objects, in their order.
@@ -52,8 +52,8 @@ impl<'d> InputPods<'d> {
                 _ if owners.contains(&key) || is_owned(*object) || is_idle(*object) => {}
                 _ => all.pending.extend(expand(*object, replicas(*object, settings))),
             }
-            all.is_truncated |= all.pending.len() > MOST_PODS;
-            all.pending.truncate(MOST_PODS);
+            all.is_truncated |= all.pending.len() > MAX_PODS;
+            all.pending.truncate(MAX_PODS);
         }
         all
     }
@@ -80,7 +80,7 @@ fn expand(object: Object<'_>, replicas: usize) -> Vec<InputPod<'_>> {
     let mut all = Vec::new();
     let templates = Pod::all(object);
     for pod in &templates {
-        for _ in 0..replicas.min((MOST_PODS + 1).saturating_sub(all.len())) {
+        for _ in 0..replicas.min((MAX_PODS + 1).saturating_sub(all.len())) {
             let name = format!("{}-{}", object.name(), all.len());
             all.push(InputPod { pod: *pod, namespace: namespace_of(object), name });
         }
@@ -102,7 +102,7 @@ fn replicas(object: Object<'_>, settings: &SimulationSettings) -> usize {
         "CronJob" => parallel(object.at(&["spec", "jobTemplate", "spec"])),
         _ => number(Workload::of(object).replicas()),
     };
-    chosen.map(|chosen| chosen.count).or(written).unwrap_or(1).min(MOST_PODS + 1)
+    chosen.map(|chosen| chosen.count).or(written).unwrap_or(1).min(MAX_PODS + 1)
 }
 
 /// The pods of a Job that run at the same time.

@@ -24,22 +24,29 @@ use super::overlay;
 use super::pool::{Pool, is_ready};
 use super::reason::{Disagreement, PoolReason, ReasonKind};
 use super::resources::{ResourceNames, Resources};
+use super::result::PodId;
 use super::settings::SimulationSettings;
 use super::shape::{PodShape, Reader};
 use super::topology::Topology;
 use super::validation;
 use super::volumes::Storage;
 use super::workloads::{InputPod, InputPods};
+use crate::ids::{IdVec, ids};
 use crate::requirements::Requirement;
 use crate::scalar::text_or_empty;
+
+ids! {
+    /// Shape of pods that wait for a node.
+    pub(crate) ShapeId;
+}
 
 /// Pod that waits for a node.
 #[derive(Debug)]
 pub(crate) struct PendingPod<'d> {
     /// The pod.
     pub(crate) input: InputPod<'d>,
-    /// The number of its shape.
-    pub(crate) shape: usize,
+    /// Its shape.
+    pub(crate) shape: ShapeId,
     /// `creationTimestamp`.
     pub(crate) created: &'d str,
     /// The volumes, by driver.
@@ -48,6 +55,15 @@ pub(crate) struct PendingPod<'d> {
     pub(crate) ignored: Option<String>,
     /// Whether the pod avoids nodes whose `consolidateAfter` is not over.
     pub(crate) avoids_waiting: bool,
+}
+
+/// Pods that wait for a node, with their shapes.
+#[derive(Debug, Default)]
+pub(super) struct PendingPods<'d> {
+    /// The pods, in the order of the input.
+    pub(super) pods: IdVec<PodId, PendingPod<'d>>,
+    /// The shapes of these pods.
+    pub(super) shapes: IdVec<ShapeId, PodShape<'d>>,
 }
 
 /// The cluster that a simulation starts from.
@@ -65,9 +81,9 @@ pub(crate) struct World<'d> {
     /// The existing nodes, in the order in which they are tried.
     pub(crate) nodes: Vec<Rc<ExistingNode<'d>>>,
     /// The pods that wait for a node, in the order of the input.
-    pub(crate) pods: Vec<PendingPod<'d>>,
+    pub(crate) pods: IdVec<PodId, PendingPod<'d>>,
     /// The shapes of these pods.
-    pub(crate) shapes: Vec<PodShape<'d>>,
+    pub(crate) shapes: IdVec<ShapeId, PodShape<'d>>,
     /// The constraints on topology.
     pub(crate) topology: Topology<'d>,
 }
@@ -159,12 +175,18 @@ impl<'i, 'd> Input<'i, 'd> {
     }
 
     /// Filters the instance types by the NodePools' own requirements, and adds the daemons.
-    pub(super) fn prepare(&self, pools: &mut [Pool<'d>], daemons: &mut Daemons<'d>) {
+    pub(super) fn prepare<'p>(
+        &self,
+        pools: impl IntoIterator<Item = &'p mut Pool<'d>>,
+        daemons: &mut Daemons<'d>,
+    ) where
+        'd: 'p,
+    {
         let best_effort =
             self.settings.min_values_best_effort && Behaviour::MIN_VALUES_POLICY.holds_in(self.release());
         for pool in pools {
             let all = pool.catalog.all();
-            let groups = Daemons::new(Vec::new(), self.release()).groups(
+            let groups = Daemons::new(IdVec::default(), self.release()).groups(
                 &pool.requirements,
                 &pool.taints,
                 &pool.catalog,
@@ -201,13 +223,12 @@ impl<'i, 'd> Input<'i, 'd> {
         nodes.sort_by(|one, other| {
             other.is_initialized.cmp(&one.is_initialized).then_with(|| one.name.cmp(other.name))
         });
-        let by_name: BTreeMap<&str, usize> =
-            nodes.iter().enumerate().map(|(index, node)| (node.name, index)).collect();
         let mut all: Vec<_> = nodes.into_iter().map(|node| (node, Vec::new())).collect();
+        let mut by_name: BTreeMap<&str, &mut (ExistingNode<'d>, Vec<RunningPod<'d>>)> =
+            all.iter_mut().map(|entry| (entry.0.name, entry)).collect();
         for pod in running {
             let name = pod.pod.spec().node_name().and_then(Node::as_str).unwrap_or_default();
-            let found = by_name.get(name).and_then(|index| all.get_mut(*index));
-            let Some((node, pods)) = found else { continue };
+            let Some((node, pods)) = by_name.get_mut(name) else { continue };
             let shape = self.shape(pod);
             node.take(&shape.requests);
             node.ports.add(&shape.ports);
@@ -280,12 +301,11 @@ impl<'i, 'd> Input<'i, 'd> {
     }
 
     /// The pods to place, and their shapes.
-    pub(super) fn pending(&self, batch: Vec<BatchPod<'d>>) -> (Vec<PendingPod<'d>>, Vec<PodShape<'d>>) {
-        let mut numbers: BTreeMap<PodShape<'d>, usize> = BTreeMap::new();
-        let mut shapes = Vec::new();
+    pub(super) fn pending(&self, batch: Vec<BatchPod<'d>>) -> PendingPods<'d> {
+        let mut ids: BTreeMap<PodShape<'d>, ShapeId> = BTreeMap::new();
+        let mut all = PendingPods::default();
         // The pods of a workload come one after the other.
         let mut last: Option<(Node<'d>, PodShape<'d>)> = None;
-        let mut pods = Vec::new();
         for BatchPod { input, is_moved, avoids_waiting } in batch {
             let spec = input.pod.spec().node();
             let known = last.take().filter(|(of, _)| *of == spec).map(|(_, shape)| shape);
@@ -296,15 +316,12 @@ impl<'i, 'd> Input<'i, 'd> {
             ignored = ignored.or_else(|| validation::problem(input.pod, &shape, self.release()));
             // Only pods without a node are validated.
             ignored = ignored.filter(|_| !is_moved);
-            let number = *numbers.entry(shape).or_insert_with_key(|shape| {
-                shapes.push(shape.clone());
-                shapes.len() - 1
-            });
+            let shape = *ids.entry(shape).or_insert_with_key(|shape| all.shapes.push(shape.clone()));
             let object = input.pod.object();
             let created = text_or_empty(object.at(&["metadata", "creationTimestamp"]));
-            pods.push(PendingPod { input, shape: number, created, volumes, ignored, avoids_waiting });
+            all.pods.push(PendingPod { input, shape, created, volumes, ignored, avoids_waiting });
         }
-        (pods, shapes)
+        all
     }
 
     /// Adds the requirements of the volumes.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use karpwarden_scheduling::ids::Id;
 use karpwarden_scheduling::simulation::{Placement, SimulatedClaim, SimulatedPod, SimulationResult};
 use serde_json::{Value as Json, json};
 use values::quantity::Quantity;
@@ -12,7 +13,7 @@ use crate::message;
 pub(crate) fn placement(outcome: &SimulationResult<'_>, pod: &SimulatedPod<'_>) -> Json {
     match &pod.placement {
         Placement::New(claim) => {
-            json!({"placed": "new", "claim": claim, "pool": outcome.claims[*claim].pool.name()})
+            json!({"placed": "new", "claim": claim.position(), "pool": outcome.claims.get(*claim).unwrap().pool.name()})
         }
         Placement::Existing(node) => json!({"placed": "existing", "node": node.name()}),
         Placement::Unplaced(unplaced) => {
@@ -34,7 +35,7 @@ fn name(pod: &SimulatedPod<'_>) -> String {
 }
 
 fn fields(outcome: &SimulationResult<'_>, claim: &SimulatedClaim<'_>) -> Json {
-    let mut pods: Vec<String> = claim.pods.iter().map(|pod| name(&outcome.pods[*pod])).collect();
+    let mut pods: Vec<String> = claim.pods.iter().map(|pod| name(outcome.pods.get(*pod).unwrap())).collect();
     pods.sort();
     let cheapest: Vec<&str> = claim.cheapest.iter().take(5).map(|(name, _)| *name).collect();
     let requests: BTreeMap<&str, String> =

@@ -62,7 +62,11 @@ fn survives_extreme_values_in_every_release() {
         let simulation = Simulation::new(SimulationSettings::new(release), &objects);
         let outcome = simulation.run(&objects);
         assert_eq!(outcome.pods.len(), 1);
-        assert!(!matches!(outcome.pods[0].placement, Placement::New(_)), "{release}: {:?}", outcome.pods);
+        assert!(
+            !matches!(outcome.pods.iter().next().unwrap().placement, Placement::New(_)),
+            "{release}: {:?}",
+            outcome.pods
+        );
     }
 }
 

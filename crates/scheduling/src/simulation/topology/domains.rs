@@ -26,13 +26,16 @@ pub(crate) struct Domains<'d>(Vec<PoolDomains<'d>>);
 
 impl<'d> Domains<'d> {
     /// The domains of NodePools.
-    pub(crate) fn of_pools(pools: &[Pool<'d>]) -> Self {
+    pub(crate) fn of_pools<'p>(pools: impl IntoIterator<Item = &'p Pool<'d>>) -> Self
+    where
+        'd: 'p,
+    {
         let domains = |pool: &Pool<'d>| PoolDomains {
             requirements: pool.written.clone(),
             catalog: Rc::clone(&pool.catalog),
             taints: pool.taints.clone(),
         };
-        Self(pools.iter().map(domains).collect())
+        Self(pools.into_iter().map(domains).collect())
     }
 
     /// The domains of a label on nodes that a filter admits.

@@ -278,16 +278,16 @@ fn failure<'d>(
     node: &Requirement<'_>,
     is_elsewhere: bool,
 ) -> TopologyFailure<'d> {
-    const PRINTED: usize = 25;
+    const MAX_PRINTED: usize = 25;
     let Constraint { kind, key, .. } = group.constraint;
     let is_final = key == labels::HOSTNAME && kind != GroupKind::Affinity;
     if is_elsewhere {
         let message = format!("key {key}, {key} DoesNotExist not in {key} {node}");
         return TopologyFailure { key, message, is_final };
     }
-    let domains = group.domains.iter().take(PRINTED);
+    let domains = group.domains.iter().take(MAX_PRINTED);
     let counts: Vec<String> = domains.map(|(domain, count)| format!("{domain}: {count}")).collect();
-    let more = group.domains.len().saturating_sub(PRINTED);
+    let more = group.domains.len().saturating_sub(MAX_PRINTED);
     let others = if more == 0 { String::new() } else { format!(" and {more} other(s)") };
     TopologyFailure {
         key,
