@@ -10,6 +10,7 @@ use answers::report::{Report, ReportedFinding};
 use render::fingerprint::fingerprints_of;
 use serde::{Deserialize, Serialize};
 
+use super::error::CommandError;
 use super::input::Base;
 
 /// Newest version of the format of baseline files.
@@ -68,19 +69,21 @@ impl Names {
 
 impl Baseline {
     /// Reads a file that [`write`] has written. `report` is the base of the names in the report.
-    pub(crate) fn read(path: &Path, report: Base) -> Result<Self, String> {
+    pub(crate) fn read(path: &Path, report: Base) -> Result<Self, CommandError> {
         let shown = path.display();
-        let bytes = fs::read(path).map_err(|error| format!("cannot read the baseline `{shown}`: {error}"))?;
+        let unreadable = |error| CommandError::Usage(format!("cannot read the baseline `{shown}`: {error}"));
         let not_one = |reason: &dyn Display| {
-            format!("`{shown}` is not a baseline: {reason}; write one with `--write-baseline`")
+            let text = format!("`{shown}` is not a baseline: {reason}; write one with `--write-baseline`");
+            CommandError::Usage(text)
         };
+        let bytes = fs::read(path).map_err(unreadable)?;
         let stored: Stored = serde_json::from_slice(&bytes).map_err(|error| not_one(&error))?;
         match stored.schema {
             0 => Err(not_one(&"there is no schema 0")),
             1..=SCHEMA => Ok(Self { stored, names: Names::new(path, report) }),
-            _ => Err(format!(
+            _ => Err(CommandError::Usage(format!(
                 "the baseline `{shown}` comes from a newer version of karpwarden; regenerate it with `--write-baseline`"
-            )),
+            ))),
         }
     }
 

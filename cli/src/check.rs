@@ -13,19 +13,18 @@ use render::{github, human, junit, markdown, sarif};
 use super::arguments::{Color, Format};
 use super::baseline::{self, Baseline};
 use super::config::{self, Config};
+use super::error::CommandError;
 use super::fix::{self, Fixed, Origin};
 use super::input::{self, ClusterInputs, Input, Loaded, Patterns, Wanted};
 use super::options::{BaselineUse, CheckOptions, Fixing, InputOptions};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
+use super::stack::on_all_cores;
 use super::status::Status;
 use super::{bounds, terminal, unused};
 
-/// Stack of the threads that parse and check. The largest value of `--max-depth` needs this much.
-pub(super) const STACK: usize = 64 << 20;
-
-pub(crate) fn run(options: &CheckOptions, color: Color) -> io::Result<Status> {
-    let Some((config, excluded, baseline)) = prepared(options, color) else { return Ok(Status::Usage) };
+pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, CommandError> {
+    let (config, excluded, baseline) = prepared(options, color)?;
     let own = options.baseline.as_ref().map(BaselineUse::path);
     let mut clusters = input::by_cluster(&options.input, &config, own, &excluded, Wanted::Manifests);
     if options.force_exclude {
@@ -47,16 +46,14 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> io::Result<Status> {
             return Ok(Status::Clean);
         }
     }
-    let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color);
-    let Some(config) = config else { return Ok(Status::Usage) };
+    let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color)?;
     if input::count(&clusters) == 0 {
         terminal::error(color, no_input(&options.input));
         print_empty(options, color, &config)?;
         return Ok(Status::NoInput);
     }
-    let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build().map_err(io::Error::other)?;
     let run = Run { options, color, config: &config, baseline: baseline.as_ref() };
-    pool.install(|| run.check_inputs(&clusters))
+    Ok(on_all_cores(|| run.check_inputs(&clusters))??)
 }
 
 /// Prints a report without findings in the formats for programs, which parse the output whatever the exit status is.
@@ -68,24 +65,25 @@ fn print_empty(options: &CheckOptions, color: Color, config: &Config) -> io::Res
     output::unless_closed(run.print(&Report::new(&config.settings), &[], Stream::Stdout))
 }
 
-/// Reads the settings, the excluded paths and the baseline. Prints every error.
-fn prepared(options: &CheckOptions, color: Color) -> Option<(Config, Patterns, Option<Baseline>)> {
+/// Reads the settings, the excluded paths and the baseline.
+fn prepared(
+    options: &CheckOptions,
+    color: Color,
+) -> Result<(Config, Patterns, Option<Baseline>), CommandError> {
     let config = config::read(&options.settings, &options.input, color)?;
+    let usage = |message: &str| Err(CommandError::Usage(message.to_owned()));
     if options.fixing == Some(Fixing::Diff) && options.report.format != Format::Human {
-        terminal::error(color, "`--diff` prints a diff and cannot be combined with `--format`");
-        return None;
+        return usage("`--diff` prints a diff and cannot be combined with `--format`");
     }
     if options.statistics && !matches!(options.report.format, Format::Human | Format::Json) {
-        terminal::error(color, "`--statistics` needs `--format human` or `--format json`");
-        return None;
+        return usage("`--statistics` needs `--format human` or `--format json`");
     }
     let excluded = config.excluded(&options.input, color)?;
     let baseline = match &options.baseline {
-        Some(BaselineUse::Read(path)) => Some(Baseline::read(path, config.base.clone())),
+        Some(BaselineUse::Read(path)) => Some(Baseline::read(path, config.base.clone())?),
         _ => None,
     };
-    let baseline = baseline.transpose().map_err(|message| terminal::error(color, &message)).ok()?;
-    Some((config, excluded, baseline))
+    Ok((config, excluded, baseline))
 }
 
 fn no_input(input: &InputOptions) -> &'static str {

@@ -13,7 +13,8 @@ use rule::settings::{Date, RuleLevel, Selector, Settings, is_near_config_file};
 use values::calendar::Day;
 
 use super::arguments::Color;
-use super::input::{Base, Input, Patterns, read_error};
+use super::error::CommandError;
+use super::input::{Base, Input, InputError, Patterns};
 use super::options::{ConfigSource, InputOptions, SettingsOptions};
 use super::terminal;
 
@@ -30,7 +31,7 @@ pub(crate) struct Config {
 
 impl Config {
     /// Paths that the config file and the options exclude. Prints an error for each invalid pattern.
-    pub(crate) fn excluded(&self, input: &InputOptions, color: Color) -> Option<Patterns> {
+    pub(crate) fn excluded(&self, input: &InputOptions, color: Color) -> Result<Patterns, CommandError> {
         Patterns::new(self.path.as_deref(), &self.settings.exclude, &input.exclude, color)
     }
 
@@ -39,7 +40,7 @@ impl Config {
         mut self,
         inputs: &(impl Iterator<Item = &'i Input> + Clone),
         color: Color,
-    ) -> Option<Self> {
+    ) -> Result<Self, CommandError> {
         for one in &mut self.settings.overrides {
             let patterns = Patterns::new(self.path.as_deref(), &one.paths, &[], color)?;
             let matches =
@@ -47,12 +48,16 @@ impl Config {
             one.files = inputs.clone().filter(matches).map(|input| input.name.clone()).collect();
             one.files.sort_unstable();
         }
-        Some(self)
+        Ok(self)
     }
 }
 
 /// Reads the settings of a run. Prints every error.
-pub(crate) fn read(options: &SettingsOptions, input: &InputOptions, color: Color) -> Option<Config> {
+pub(crate) fn read(
+    options: &SettingsOptions,
+    input: &InputOptions,
+    color: Color,
+) -> Result<Config, CommandError> {
     let path = match &options.config {
         ConfigSource::Nearest => nearest(options.quiet, color),
         ConfigSource::At(path) => Some(path.clone()),
@@ -82,7 +87,7 @@ pub(crate) fn read(options: &SettingsOptions, input: &InputOptions, color: Color
     }
     settings.today = today();
     let base = Base::of_run(input, path.as_deref());
-    is_valid.then_some(Config { settings, path, base })
+    if is_valid { Ok(Config { settings, path, base }) } else { Err(CommandError::Printed) }
 }
 
 /// Finds the config file in the working directory or in the nearest parent folder. Prints a note for each file in these
@@ -116,7 +121,7 @@ fn from_file(path: &Path, color: Color) -> Option<Settings> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) => {
-            let reason = read_error(&error);
+            let reason = InputError::from(error);
             terminal::error(color, &format!("cannot read the config file `{name}`: {reason}"));
             return None;
         }

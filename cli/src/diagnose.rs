@@ -12,20 +12,21 @@ use render::{github, human, junit, markdown, sarif};
 use symptoms::{BINARY, Diagnosed, Reading};
 
 use super::arguments::{Color, Format};
-use super::check::STACK;
 use super::config::{self, Config};
+use super::error::CommandError;
 use super::input::{self, ClusterInputs, Input, Wanted};
 use super::options::{DiagnoseOptions, ReportOptions, StoryOptions};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
+use super::stack::on_one_core;
 use super::status::Status;
 use super::{bounds, terminal};
 
 /// Bytes to read at once.
 const CHUNK: usize = 1 << 18;
 
-pub(crate) fn run(options: &DiagnoseOptions, color: Color) -> io::Result<Status> {
-    let Some((config, clusters)) = prepared(options, color) else { return Ok(Status::Usage) };
+pub(crate) fn run(options: &DiagnoseOptions, color: Color) -> Result<Status, CommandError> {
+    let (config, clusters) = prepared(options, color)?;
     if input::count(&clusters) == 0 {
         let has_paths = !(options.input.paths.is_empty() && options.input.clusters.is_empty());
         let reason =
@@ -38,17 +39,16 @@ pub(crate) fn run(options: &DiagnoseOptions, color: Color) -> io::Result<Status>
         return Ok(Status::NoInput);
     }
     // The input may contain deeply nested manifests.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build();
-    pool.map_err(io::Error::other)?.install(|| read_and_report(options, color, &config, &clusters))
+    Ok(on_one_core(|| read_and_report(options, color, &config, &clusters))??)
 }
 
-/// Reads the settings and finds the inputs. Prints every error.
-fn prepared(options: &DiagnoseOptions, color: Color) -> Option<(Config, Vec<ClusterInputs>)> {
+/// Reads the settings and finds the inputs.
+fn prepared(options: &DiagnoseOptions, color: Color) -> Result<(Config, Vec<ClusterInputs>), CommandError> {
     let config = config::read(&options.settings, &options.input, color)?;
     let excluded = config.excluded(&options.input, color)?;
     let clusters = input::by_cluster(&options.input, &config, None, &excluded, Wanted::Texts);
     let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color)?;
-    Some((config, clusters))
+    Ok((config, clusters))
 }
 
 fn read_and_report(
@@ -160,18 +160,18 @@ impl Feeding {
                 begin(name);
                 let result = from.and_then(|from| {
                     reading.file(name, input.kind);
-                    feed_text(reading, from, chunk, &mut bytes).map_err(|error| input::read_error(&error))
+                    Ok(feed_text(reading, from, chunk, &mut bytes)?)
                 });
                 if let Err(reason) = result {
                     is_readable = false;
-                    reading.unreadable(name, &reason);
+                    reading.unreadable(name, &reason.to_string());
                 }
             },
         );
         if let Err(reason) = result {
             is_readable = false;
             begin(&input.name);
-            reading.unreadable(&input.name, &reason);
+            reading.unreadable(&input.name, &reason.to_string());
         }
         is_readable && bytes == 0
     }

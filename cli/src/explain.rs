@@ -1,7 +1,7 @@
 //! `karpwarden explain NAME…`: prints the pages of rules and symptoms, and the rules of families.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 
 use answers::report::{DOCUMENTATION, url};
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
@@ -12,30 +12,36 @@ use rule::finding::Family;
 use values::spelling::did_you_mean;
 
 use super::arguments::{Color, Explain};
+use super::error::CommandError;
 use super::status::Status;
 use super::{markdown, terminal};
 
-pub(crate) fn run(explain: &Explain, color: Color) -> io::Result<Status> {
-    let pages: Vec<Result<String, String>> = explain.names.iter().map(|name| page_of(name)).collect();
+pub(crate) fn run(explain: &Explain, color: Color) -> Result<Status, CommandError> {
+    let mut pages = Vec::new();
     let mut is_valid = true;
-    for message in pages.iter().filter_map(|page| page.as_ref().err()) {
-        terminal::error(color, message);
-        is_valid = false;
+    for name in &explain.names {
+        match page_of(name) {
+            Ok(page) => pages.push(page),
+            Err(error) => {
+                terminal::error(color, &error.to_string());
+                is_valid = false;
+            }
+        }
     }
     if !is_valid {
-        return Ok(Status::Usage);
+        return Err(CommandError::Printed);
     }
     let mut out = terminal::stdout(color);
-    for (index, page) in pages.into_iter().flatten().enumerate() {
+    for (index, page) in pages.iter().enumerate() {
         let gap = if index > 0 { "\n\n" } else { "" };
-        write!(out, "{gap}{}", markdown::render(&page, terminal::width(), color.on_stdout()))?;
+        write!(out, "{gap}{}", markdown::render(page, terminal::width(), color.on_stdout()))?;
     }
     out.flush()?;
     Ok(Status::Clean)
 }
 
 /// Page of a rule, a symptom or a family as Markdown, or an error that suggests the nearest name.
-fn page_of(name: &str) -> Result<String, String> {
+fn page_of(name: &str) -> Result<String, CommandError> {
     if let Some(family) = Family::ALL.into_iter().find(|family| family.name() == name) {
         return Ok(page_of_family(family));
     }
@@ -47,7 +53,8 @@ fn page_of(name: &str) -> Result<String, String> {
     let names = rules.chain(symptoms::names()).chain(Family::ALL.map(Family::name));
     let hint = did_you_mean(name, names);
     let name = human::printable(name);
-    Err(format!("there is no rule, symptom or family `{name}`{hint}; `karpwarden rules` lists them"))
+    let text = format!("there is no rule, symptom or family `{name}`{hint}; `karpwarden rules` lists them");
+    Err(CommandError::Usage(text))
 }
 
 /// Description of a family, and a list of its members.

@@ -10,13 +10,13 @@ use rule::settings::keys::{self, SettingKey, SettingScope};
 
 use super::arguments::{Color, Init};
 use super::config::FILE;
+use super::error::CommandError;
 use super::status::Status;
 use super::terminal;
 
-pub(crate) fn run(init: &Init, color: Color) -> io::Result<Status> {
+pub(crate) fn run(init: &Init, color: Color) -> Result<Status, CommandError> {
     if let Some(Err(message)) = init.karpenter_version.as_deref().map(Target::parse) {
-        terminal::error(color, &format!("--karpenter-version: {message}"));
-        return Ok(Status::Usage);
+        return Err(CommandError::Usage(format!("--karpenter-version: {message}")));
     }
     let file = OpenOptions::new().write(true).create_new(true).open(FILE);
     match file.and_then(|mut file| file.write_all(text(init).as_bytes())) {
@@ -25,10 +25,9 @@ pub(crate) fn run(init: &Init, color: Color) -> io::Result<Status> {
             Ok(Status::Clean)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            terminal::error(color, &format!("{FILE} already exists; not overwritten"));
-            Ok(Status::Usage)
+            Err(CommandError::Usage(format!("{FILE} already exists; not overwritten")))
         }
-        Err(error) => Err(io::Error::other(format!("cannot write {FILE}: {error}"))),
+        Err(error) => Err(io::Error::other(format!("cannot write {FILE}: {error}")).into()),
     }
 }
 

@@ -12,6 +12,7 @@ mod config;
 mod conversion;
 mod diagnose;
 mod disruption;
+mod error;
 mod explain;
 mod fix;
 mod init;
@@ -25,17 +26,18 @@ mod output;
 mod progress;
 mod rules;
 mod simulate;
+mod stack;
 mod status;
 mod story;
 mod terminal;
 mod unused;
 
-use std::io;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
 use arguments::{Arguments, Color, Command};
+use error::CommandError;
 use status::Status;
 
 #[cfg(target_env = "musl")]
@@ -53,30 +55,28 @@ fn main() -> ExitCode {
         }
     };
     let color = arguments.color;
-    match run_command(arguments.command, color) {
-        Ok(status) => ExitCode::from(status.code()),
-        // A reader such as `head` has closed the pipe.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(Status::Clean.code()),
-        Err(error) => {
+    let status = run(arguments.command, color).unwrap_or_else(|error| {
+        if error.has_message() {
             terminal::error(color, &error.to_string());
-            ExitCode::from(Status::Usage.code())
         }
-    }
+        error.status()
+    });
+    ExitCode::from(status.code())
 }
 
-fn run_command(command: Command, color: Color) -> io::Result<Status> {
+fn run(command: Command, color: Color) -> Result<Status, CommandError> {
     match command {
         Command::Check(check) => check::run(&(*check).into(), color),
         Command::Diagnose(diagnose) => diagnose::run(&(*diagnose).into(), color),
         Command::Upgrade(upgrade) => check::run(&(*upgrade).into(), color),
-        Command::Simulate(simulate) => simulate::run(&(*simulate).into(), color),
+        Command::Simulate(simulate) => simulate::run(*simulate, color),
         Command::Collect(collect) => collect::run(&collect, color),
-        Command::Lsp { stdio: _ } => lsp::run(),
+        Command::Lsp { stdio: _ } => Ok(lsp::run()?),
         Command::Disruption(disruption) => disruption::run(*disruption, color),
         Command::Explain(explain) => explain::run(&explain, color),
-        Command::Rules(rules) => rules::run(&rules, color),
+        Command::Rules(rules) => Ok(rules::run(&rules, color)?),
         Command::Init(init) => init::run(&init, color),
-        Command::Man { command } => man::run(command.as_deref(), color),
-        Command::Completions { shell } => completions::run(shell),
+        Command::Man { command } => man::run(command.as_deref()),
+        Command::Completions { shell } => Ok(completions::run(shell)?),
     }
 }

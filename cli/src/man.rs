@@ -5,20 +5,19 @@ use std::io::{self, Write as _};
 use clap::CommandFactory as _;
 use clap_mangen::Man;
 
-use super::arguments::{Arguments, Color};
+use super::arguments::Arguments;
+use super::error::CommandError;
 use super::status::Status;
-use super::terminal;
 
-pub(crate) fn run(command: Option<&str>, color: Color) -> io::Result<Status> {
+pub(crate) fn run(command: Option<&str>) -> Result<Status, CommandError> {
     let mut program = Arguments::command();
     program.build();
     let page = match command {
-        None => Some(program),
-        Some(name) => program.find_subcommand(name).cloned(),
-    };
-    let Some(page) = page else {
-        terminal::error(color, &format!("there is no command `{}`", command.unwrap_or_default()));
-        return Ok(Status::Usage);
+        None => program,
+        Some(name) => {
+            let unknown = || CommandError::Usage(format!("there is no command `{name}`"));
+            program.find_subcommand(name).cloned().ok_or_else(unknown)?
+        }
     };
     let mut text = Vec::new();
     Man::new(page).render(&mut text)?;

@@ -5,9 +5,9 @@ use manifest::{Document, File};
 use rule::settings::Settings;
 
 use super::arguments::Color;
+use super::error::CommandError;
 use super::input::{self, Wanted};
 use super::options::{InputOptions, SettingsOptions};
-use super::status::Status;
 use super::{bounds, config, terminal};
 
 /// Settings and manifests of a run.
@@ -16,24 +16,22 @@ pub(crate) struct OneCluster {
     pub(crate) cluster: Cluster,
 }
 
-/// Reads the config file and the manifests. `verb` says what the command does with the input. An error is the exit status, whose
-/// message has been printed.
+/// Reads the config file and the manifests. `verb` says what the command does with the input.
 pub(crate) fn read(
     input: &InputOptions,
     settings: &SettingsOptions,
     verb: &str,
     color: Color,
-) -> Result<OneCluster, Status> {
-    let config = config::read(settings, input, color).ok_or(Status::Usage)?;
-    let excluded = config.excluded(input, color).ok_or(Status::Usage)?;
+) -> Result<OneCluster, CommandError> {
+    let config = config::read(settings, input, color)?;
+    let excluded = config.excluded(input, color)?;
     let clusters = input::by_cluster(input, &config, None, &excluded, Wanted::Manifests);
     if input::count(&clusters) == 0 {
         let message = format!("nothing to {verb}: name files or folders, or `-` for standard input");
-        terminal::error(color, &message);
-        return Err(Status::NoInput);
+        return Err(CommandError::NoInput(message));
     }
     let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
-    let config = config.for_files(&inputs.clone(), color).ok_or(Status::Usage)?;
+    let config = config.for_files(&inputs.clone(), color)?;
     let files = inputs.map(|one| one.read(&input.limits).file).collect();
     Ok(OneCluster { settings: config.settings, cluster: Cluster { name: String::new(), files } })
 }

@@ -45,8 +45,8 @@ pub struct Question {
     pub nominated: BTreeSet<String>,
     /// The nodes that the controller has marked for deletion.
     pub marked_for_deletion: BTreeSet<String>,
-    /// Feature gates of the controller, such as `SpotToSpotConsolidation=true`.
-    pub feature_gates: Vec<String>,
+    /// Feature gates of the controller.
+    pub feature_gates: BTreeMap<String, bool>,
     /// The node whose consolidation is judged even if another node comes first.
     pub alone: Option<String>,
 }
@@ -232,10 +232,7 @@ fn disruption_settings(
     };
     let controllers: Vec<Controller<'_>> =
         objects.iter().filter_map(|object| Controller::of(*object)).collect();
-    let gate = question.feature_gates.iter().rev().find_map(|gate| {
-        let (name, on) = gate.split_once('=')?;
-        (name == SPOT_TO_SPOT).then(|| on == "true")
-    });
+    let gate = question.feature_gates.get(SPOT_TO_SPOT).copied();
     let shown = FeatureGates::of(objects, &controllers).get(SPOT_TO_SPOT);
     settings.spot_to_spot = gate.or(shown).unwrap_or_default();
     settings.nominated = question.nominated.iter().map(|name| (name.clone(), question.at)).collect();

@@ -1,4 +1,4 @@
-//! From flags and the input to the settings of a simulation, with what had to be assumed.
+//! From choices and the input to the settings of a simulation, with what had to be assumed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,10 @@ use objects::object::Object;
 use objects::version_pin::pins;
 use rule::settings::Settings;
 use scheduling::simulation::{Prices, ReplicaCount, SimulationSettings, Zone};
+use thiserror::Error;
 
-use super::{prices, scheduler_config};
+use super::prices::{self, PricesError};
+use super::scheduler_config;
 
 /// The releases in which the gate `ReservedCapacity` is on unless it is set.
 const RESERVED_CAPACITY_BY_DEFAULT: Releases = Releases::since(6);
@@ -30,42 +32,44 @@ const TYPE_VOLUME_LIMITS: Releases = Releases::since(15);
 /// The releases in which a pod does not always wait if all capacity reservations are taken (kubernetes-sigs/karpenter#3456).
 const RESERVATION_FALLBACK: Releases = Releases::since_patch(15, 1);
 
-/// File with prices.
-#[derive(Clone, Debug)]
-pub struct PriceFile {
-    /// The name.
-    pub name: String,
-    /// The text.
-    pub text: String,
-}
-
-/// The world of a simulation as the user describes it, in the words of the flags of `karpwarden simulate`.
+/// The world of a simulation as the user describes it. What is absent follows from the input, or is assumed.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
-    /// Replica counts, such as `deploy/web=50`.
-    pub replicas: Vec<String>,
+    /// Replica counts.
+    pub replicas: Vec<ReplicaCount>,
     /// Whether existing nodes are left out.
-    pub empty: bool,
+    pub without_nodes: bool,
     /// The region.
     pub region: Option<String>,
-    /// The zones of the subnets, such as `us-east-1a=use1-az1`.
-    pub zones: Vec<String>,
-    /// On-demand prices.
-    pub prices: Option<PriceFile>,
+    /// The zones of the subnets.
+    pub zones: Vec<Zone>,
+    /// Text with on-demand prices: an AWS price list, or an object of instance types and numbers.
+    pub prices: Option<String>,
     /// The part of the on-demand price that spot capacity saves.
     pub spot_discount: Option<f64>,
-    /// Feature gates of the controller, such as `NodeOverlay=true`.
-    pub feature_gates: Vec<String>,
-    /// Treatment of preferences.
-    pub preference_policy: Option<String>,
-    /// Treatment of minimum values.
-    pub min_values_policy: Option<String>,
+    /// Feature gates of the controller.
+    pub feature_gates: BTreeMap<String, bool>,
+    /// Whether the scheduler ignores preferences.
+    pub ignores_preferences: Option<bool>,
+    /// Whether the scheduler relaxes minimum values.
+    pub min_values_best_effort: Option<bool>,
     /// The part of the memory that the hypervisor takes.
-    pub vm_memory_overhead_percent: Option<f64>,
+    pub vm_memory_overhead: Option<f64>,
     /// Network interfaces that pods do not use.
     pub reserved_enis: Option<i64>,
-    /// Instances left in capacity reservations, such as `cr-1=2`.
-    pub reservation_capacity: Vec<String>,
+    /// Instances left in capacity reservations, by ID.
+    pub reservation_capacity: BTreeMap<String, u32>,
+}
+
+/// Choice that no simulation can use.
+#[derive(Debug, Error)]
+pub enum ChoiceError {
+    /// A zone is not in the region, or has no name of a zone.
+    #[error("`{0}` is not the name of a zone of the region")]
+    Zone(String),
+    /// The prices cannot be read.
+    #[error(transparent)]
+    Prices(#[from] PricesError),
 }
 
 /// Settings of a simulation, with what had to be assumed.
@@ -80,22 +84,22 @@ pub struct DeducedSettings {
 impl DeducedSettings {
     /// Combines the choices of the user with what the input shows.
     pub fn new(
-        flags: &Choices,
+        choices: &Choices,
         config: &Settings,
         files: &[File],
         objects: &[Object<'_>],
-    ) -> Result<Self, String> {
+    ) -> Result<Self, ChoiceError> {
         let mut assumptions = Vec::new();
         let release = release(config, files, &mut assumptions);
         let mut settings = SimulationSettings::new(release);
         settings.reserved_capacity = RESERVED_CAPACITY_BY_DEFAULT.contains(release);
-        let mut options = Self { settings, assumptions };
-        options.apply_controller(objects);
-        options.apply_zones(flags, objects)?;
-        options.apply_flags(flags)?;
-        options.apply_prices(flags)?;
-        options.assume_the_rest(objects);
-        Ok(options)
+        let mut deduced = Self { settings, assumptions };
+        deduced.apply_controller(objects);
+        deduced.apply_zones(choices, objects)?;
+        deduced.apply_choices(choices);
+        deduced.apply_prices(choices)?;
+        deduced.assume_the_rest(objects);
+        Ok(deduced)
     }
 
     /// Settings for rules: what the objects of a cluster show. Every instance type can be bought, and existing nodes do not count.
@@ -105,11 +109,11 @@ impl DeducedSettings {
         settings.reserved_capacity = RESERVED_CAPACITY_BY_DEFAULT.contains(release);
         settings.node_overlays = true;
         settings.without_nodes = true;
-        let mut options = Self { settings, assumptions: Vec::new() };
-        options.apply_controller(objects);
-        // Without flags there is no flag that it could refuse.
-        let _ = options.apply_zones(&Choices::default(), objects);
-        options.settings
+        let mut deduced = Self { settings, assumptions: Vec::new() };
+        deduced.apply_controller(objects);
+        // Without choices there is none that it could refuse.
+        let _ = deduced.apply_zones(&Choices::default(), objects);
+        deduced.settings
     }
 
     /// Tells that overlays are left out, because each is a variant of another one.
@@ -169,11 +173,11 @@ impl DeducedSettings {
         }
     }
 
-    /// Takes the zones from the flags, or else three zones of the region and the zones that the input shows.
-    fn apply_zones(&mut self, flags: &Choices, objects: &[Object<'_>]) -> Result<(), String> {
-        if flags.zones.is_empty() {
+    /// Takes the zones from the choices, or else three zones of the region and the zones that the input shows.
+    fn apply_zones(&mut self, choices: &Choices, objects: &[Object<'_>]) -> Result<(), ChoiceError> {
+        if choices.zones.is_empty() {
             let shown = zones_of(objects);
-            let region = flags.region.clone().or_else(|| most_common_region(&shown));
+            let region = choices.region.clone().or_else(|| most_common_region(&shown));
             if let Some(region) = region.filter(|region| *region != self.settings.region) {
                 let zone = |letter| Zone { name: format!("{region}{letter}"), id: String::new() };
                 self.settings.zones = ["a", "b", "c"].map(zone).into();
@@ -193,62 +197,33 @@ impl DeducedSettings {
             self.assume(text);
             return Ok(());
         }
-        let zone = |text: &String| {
-            let (name, id) = text.split_once('=').unwrap_or((text, ""));
-            Zone { name: name.trim().to_owned(), id: id.trim().to_owned() }
-        };
-        self.settings.zones = flags.zones.iter().map(zone).collect();
+        self.settings.zones.clone_from(&choices.zones);
         for zone in &self.settings.zones {
-            let region =
-                region_of(&zone.name).filter(|region| flags.region.as_ref().is_none_or(|own| own == region));
-            self.settings.region = region.ok_or_else(|| {
-                format!("`--zones`: `{}` is not the name of a zone of the region", zone.name)
-            })?;
+            let region = region_of(&zone.name);
+            let region = region.filter(|region| choices.region.as_ref().is_none_or(|own| own == region));
+            self.settings.region = region.ok_or_else(|| ChoiceError::Zone(zone.name.clone()))?;
         }
         Ok(())
     }
 
-    fn apply_flags(&mut self, flags: &Choices) -> Result<(), String> {
+    fn apply_choices(&mut self, choices: &Choices) {
         let settings = &mut self.settings;
-        settings.without_nodes = flags.empty;
-        if let Some(percent) = flags.vm_memory_overhead_percent {
-            settings.vm_memory_overhead = percent;
-        }
-        settings.reserved_enis = flags.reserved_enis.unwrap_or(settings.reserved_enis);
-        if let Some(policy) = &flags.preference_policy {
-            settings.ignores_preferences = choice("--preference-policy", policy, ["Respect", "Ignore"])?;
-        }
-        if let Some(policy) = &flags.min_values_policy {
-            settings.min_values_best_effort =
-                choice("--min-values-policy", policy, ["Strict", "BestEffort"])?;
-        }
-        for text in &flags.feature_gates {
-            let (name, on) = pair("--feature-gates", text)?;
-            let on =
-                on.parse().map_err(|_| format!("`--feature-gates`: `{on}` is neither `true` nor `false`"))?;
-            match name {
-                "NodeOverlay" => settings.node_overlays = on,
-                "ReservedCapacity" => settings.reserved_capacity = on,
-                _ => {}
-            }
-        }
-        for text in &flags.reservation_capacity {
-            let (id, count) = pair("--reservation-capacity", text)?;
-            let count =
-                count.parse().map_err(|_| format!("`--reservation-capacity`: `{count}` is not a number"))?;
-            settings.reservation_capacity.insert(id.to_owned(), count);
-        }
-        for text in &flags.replicas {
-            settings.replicas.push(replicas(text)?);
-        }
-        Ok(())
+        settings.without_nodes = choices.without_nodes;
+        settings.vm_memory_overhead = choices.vm_memory_overhead.unwrap_or(settings.vm_memory_overhead);
+        settings.reserved_enis = choices.reserved_enis.unwrap_or(settings.reserved_enis);
+        settings.ignores_preferences = choices.ignores_preferences.unwrap_or(settings.ignores_preferences);
+        settings.min_values_best_effort =
+            choices.min_values_best_effort.unwrap_or(settings.min_values_best_effort);
+        let gate = |name: &str| choices.feature_gates.get(name).copied();
+        settings.node_overlays = gate("NodeOverlay").unwrap_or(settings.node_overlays);
+        settings.reserved_capacity = gate("ReservedCapacity").unwrap_or(settings.reserved_capacity);
+        settings.reservation_capacity.clone_from(&choices.reservation_capacity);
+        settings.replicas.clone_from(&choices.replicas);
     }
 
-    fn apply_prices(&mut self, flags: &Choices) -> Result<(), String> {
-        if let Some(file) = &flags.prices {
-            let parsed = prices::parse(&file.text, &self.settings.region);
-            let prices = parsed.map_err(|error| format!("`--prices {}`: {error}", file.name))?;
-            self.settings.prices = Prices::Listed(prices);
+    fn apply_prices(&mut self, choices: &Choices) -> Result<(), PricesError> {
+        if let Some(text) = &choices.prices {
+            self.settings.prices = Prices::Listed(prices::parse(text, &self.settings.region)?);
         } else if self.settings.region == PRICED_REGION {
             self.assume(format!("on-demand prices are the list prices of {PRICED_REGION} (`--prices`)"));
         } else {
@@ -257,7 +232,7 @@ impl DeducedSettings {
                 self.settings.region
             ));
         }
-        if let Some(discount) = flags.spot_discount {
+        if let Some(discount) = choices.spot_discount {
             self.settings.spot_discount = discount;
         } else {
             self.assume("spot capacity costs 40 % of the on-demand price in every zone (`--spot-discount`)");
@@ -397,40 +372,6 @@ fn region_of(zone: &str) -> Option<String> {
     (has_number && region.len() + 1 == zone.len()).then(|| region.to_owned())
 }
 
-fn pair<'t>(flag: &str, text: &'t str) -> Result<(&'t str, &'t str), String> {
-    text.split_once('=').ok_or_else(|| format!("`{flag}`: `{text}` has no `=`"))
-}
-
-fn choice(flag: &str, text: &str, [off, on]: [&str; 2]) -> Result<bool, String> {
-    if text == on || text == off {
-        Ok(text == on)
-    } else {
-        Err(format!("`{flag}`: `{text}` is neither `{off}` nor `{on}`"))
-    }
-}
-
-/// Parses `deploy/web=50`.
-fn replicas(text: &str) -> Result<ReplicaCount, String> {
-    const SHORT: [(&str, &str); 8] = [
-        ("deploy", "Deployment"),
-        ("deployments", "Deployment"),
-        ("sts", "StatefulSet"),
-        ("statefulsets", "StatefulSet"),
-        ("rs", "ReplicaSet"),
-        ("jobs", "Job"),
-        ("cj", "CronJob"),
-        ("cronjobs", "CronJob"),
-    ];
-    let (workload, count) = pair("--replicas", text)?;
-    let (kind, name) = workload
-        .split_once('/')
-        .ok_or_else(|| format!("`--replicas`: `{workload}` is not written as KIND/NAME"))?;
-    let count = count.parse().map_err(|_| format!("`--replicas`: `{count}` is not a number"))?;
-    let long =
-        SHORT.iter().find(|(short, _)| short.eq_ignore_ascii_case(kind)).map_or(kind, |(_, long)| long);
-    Ok(ReplicaCount { kind: long.to_owned(), name: name.to_owned(), count })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -441,16 +382,6 @@ mod tests {
         assert_eq!(region_of("ap-southeast-2c").as_deref(), Some("ap-southeast-2"));
         for text in ["us-east-1", "zone", "use1-az1", "us-east-1ab", ""] {
             assert_eq!(region_of(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn parses_replicas_with_short_and_long_kinds() {
-        let count = replicas("deploy/web=50").unwrap();
-        assert_eq!((count.kind.as_str(), count.name.as_str(), count.count), ("Deployment", "web", 50));
-        assert_eq!(replicas("Rollout/web=0").unwrap().kind, "Rollout");
-        for text in ["web=5", "deploy/web", "deploy/web=x"] {
-            assert!(replicas(text).is_err(), "{text}");
         }
     }
 }

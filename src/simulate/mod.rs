@@ -3,6 +3,7 @@
 mod deduced_settings;
 pub mod json;
 mod prices;
+pub mod replicas;
 mod scheduler_config;
 pub mod summary;
 pub mod words;
@@ -11,7 +12,8 @@ use answers::report::ReportedFinding;
 use manifest::{Document, File};
 use scheduling::simulation::{Simulation, SimulationResult};
 
-pub use deduced_settings::{Choices, DeducedSettings, PriceFile};
+pub use deduced_settings::{ChoiceError, Choices, DeducedSettings};
+pub use prices::PricesError;
 
 /// Result of a simulation, as the renderers show it.
 #[derive(Clone, Copy, Debug)]

@@ -3,11 +3,23 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use thiserror::Error;
+
+/// Text without usable prices.
+#[derive(Debug, Error)]
+pub enum PricesError {
+    /// The text is not JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The text has no price for the region.
+    #[error("no on-demand prices of Linux instances in {0}")]
+    NoPrices(String),
+}
 
 /// Reads on-demand prices of Linux instances by instance type from an AWS price list (the offer file of `AmazonEC2`), from the
 /// lines of `aws pricing get-products`, or from an object of instance types with numbers.
-pub(super) fn parse(text: &str, region: &str) -> Result<BTreeMap<String, f64>, String> {
-    let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+pub(super) fn parse(text: &str, region: &str) -> Result<BTreeMap<String, f64>, PricesError> {
+    let json: Value = serde_json::from_str(text)?;
     let mut prices = BTreeMap::new();
     if let Some(products) = json.get("products").and_then(Value::as_object) {
         for (sku, product) in products {
@@ -26,11 +38,7 @@ pub(super) fn parse(text: &str, region: &str) -> Result<BTreeMap<String, f64>, S
         let members = json.as_object().into_iter().flatten();
         prices.extend(members.filter_map(|(name, price)| Some((name.clone(), price.as_f64()?))));
     }
-    if prices.is_empty() {
-        Err(format!("no on-demand prices of Linux instances in {region}"))
-    } else {
-        Ok(prices)
-    }
+    if prices.is_empty() { Err(PricesError::NoPrices(region.to_owned())) } else { Ok(prices) }
 }
 
 /// The price of a product, if it is a shared Linux instance of the region without other software.

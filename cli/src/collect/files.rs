@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::error::CommandError;
+
 /// Bytes and objects of a file, below the default bounds of the other commands: 64 MiB and 100,000 documents.
 const MAX_BYTES: usize = 48 << 20;
 const MAX_OBJECTS: usize = 50_000;
@@ -18,12 +20,15 @@ pub(super) struct Folder {
 
 impl Folder {
     /// Creates the folder. The folder must be empty: a file of another cluster would mix with the snapshot.
-    pub(super) fn create(path: &Path) -> Result<Self, String> {
+    pub(super) fn create(path: &Path) -> Result<Self, CommandError> {
         let shown = path.display();
-        create_private_dir(path).map_err(|error| format!("cannot create `{shown}`: {error}"))?;
-        let mut entries = fs::read_dir(path).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+        let refused =
+            |verb: &str, error: io::Error| CommandError::Usage(format!("cannot {verb} `{shown}`: {error}"));
+        create_private_dir(path).map_err(|error| refused("create", error))?;
+        let mut entries = fs::read_dir(path).map_err(|error| refused("read", error))?;
         if entries.next().is_some() {
-            return Err(format!("`{shown}` is not empty: name another folder, or remove it"));
+            let text = format!("`{shown}` is not empty: name another folder, or remove it");
+            return Err(CommandError::Usage(text));
         }
         Ok(Self { path: path.to_owned() })
     }
@@ -136,7 +141,7 @@ mod tests {
         let folder = Folder::create(root.path()).unwrap();
         drop(folder.file("a").unwrap());
         let error = Folder::create(root.path()).unwrap_err();
-        assert!(error.contains("is not empty"), "{error}");
+        assert!(error.to_string().contains("is not empty"), "{error}");
     }
 
     #[cfg(unix)]

@@ -20,6 +20,7 @@ use serde_json::Value;
 use symptoms::entry::Time;
 
 use super::arguments::Color;
+use super::error::CommandError;
 use super::status::Status;
 use super::{output, terminal};
 use files::{Folder, ObjectFiles};
@@ -32,7 +33,7 @@ use query::{Namespaces, Query};
 use redact::Redactions;
 use snapshot::{KindResult, Snapshot, State};
 
-pub(crate) fn run(collect: &Collect, color: Color) -> io::Result<Status> {
+pub(crate) fn run(collect: &Collect, color: Color) -> Result<Status, CommandError> {
     let namespaces =
         Namespaces { only: collect.namespace.clone(), controller: collect.karpenter_namespace.clone() };
     if collect.print_rbac {
@@ -46,27 +47,20 @@ pub(crate) fn run(collect: &Collect, color: Color) -> io::Result<Status> {
         // The user may list objects all the same.
         Ok(Err(Failure::Forbidden(_))) => String::new(),
         Ok(Err(failure)) => {
-            terminal::error(color, &format!("kubectl cannot reach the cluster: {}", failure.reason()));
-            return Ok(Status::NoInput);
+            let text = format!("kubectl cannot reach the cluster: {}", failure.reason());
+            return Err(CommandError::NoInput(text));
         }
         Err(error) => {
-            let message = match error.kind() {
+            let text = match error.kind() {
                 io::ErrorKind::NotFound => {
                     "kubectl is not on the PATH: install it, see kubernetes.io/docs/tasks/tools".to_owned()
                 }
                 _ => format!("kubectl cannot be started: {error}"),
             };
-            terminal::error(color, &message);
-            return Ok(Status::NoInput);
+            return Err(CommandError::NoInput(text));
         }
     };
-    let folder = match Folder::create(&collect.dir) {
-        Ok(folder) => folder,
-        Err(message) => {
-            terminal::error(color, &message);
-            return Ok(Status::Usage);
-        }
-    };
+    let folder = Folder::create(&collect.dir)?;
     let mut collection = Collection {
         kubectl,
         folder,
@@ -76,7 +70,7 @@ pub(crate) fn run(collect: &Collect, color: Color) -> io::Result<Status> {
     };
     let snapshot = collection.take(version, &collect.since)?;
     let mut file = collection.folder.file(snapshot::FILE)?;
-    serde_json::to_writer_pretty(&mut file, &snapshot)?;
+    serde_json::to_writer_pretty(&mut file, &snapshot).map_err(io::Error::from)?;
     file.write_all(b"\n")?;
     file.flush()?;
     if !collect.quiet {

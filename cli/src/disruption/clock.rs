@@ -8,6 +8,8 @@ use values::calendar::{Day, Minute};
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
+use crate::error::CommandError;
+
 /// Time zone for the output.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
@@ -17,10 +19,12 @@ pub(super) struct Clock {
 
 impl Clock {
     /// The time zone of a name such as `Europe/Berlin`.
-    pub(super) fn of(name: &str) -> Result<Self, String> {
+    pub(super) fn of(name: &str) -> Result<Self, CommandError> {
         let zone = if name.eq_ignore_ascii_case("utc") { Ok(TimeZone::UTC) } else { TimeZone::get(name) };
         let zone = zone.map_err(|_| {
-            format!("`--timezone`: `{name}` is not a time zone; write a name such as `Europe/Berlin`")
+            let text =
+                format!("`--timezone`: `{name}` is not a time zone; write a name such as `Europe/Berlin`");
+            CommandError::Usage(text)
         })?;
         Ok(Self { zone, name: name.to_owned() })
     }

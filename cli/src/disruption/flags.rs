@@ -1,6 +1,5 @@
 //! Flags of `karpwarden disruption`.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -10,8 +9,9 @@ use values::timestamp::Timestamp;
 use super::clock::{self, Clock};
 use super::{DisruptionOptions, Subject};
 use crate::arguments::{Bounds, InputFlags};
+use crate::error::CommandError;
 use crate::options::SettingsOptions;
-use crate::simulate::part;
+use crate::simulate::{choices, part};
 
 const STATUS: &str = "\
 Exit status:
@@ -123,32 +123,33 @@ pub(crate) enum DisruptionFormat {
     Json,
 }
 
-/// Converts the flags. The error is a message.
 impl TryFrom<Disruption> for DisruptionOptions {
-    type Error = String;
+    type Error = CommandError;
 
-    fn try_from(flags: Disruption) -> Result<Self, String> {
+    fn try_from(flags: Disruption) -> Result<Self, CommandError> {
         let mut settings =
             SettingsOptions { strict_release: flags.strict_release, ..SettingsOptions::default() };
         settings.set_config(flags.config);
         settings.set_karpenter_version(flags.karpenter_version.as_deref());
+        let preference_policy = flags.preference_policy.as_deref();
+        let min_values_policy = flags.min_values_policy.as_deref();
         let subject = flags.node.map(Subject::Node).or(flags.pod.map(Subject::Pod));
         Ok(Self {
             input: flags.input.into_options(flags.exclude, None, flags.bounds),
             settings,
             choices: Choices {
                 region: flags.region,
-                zones: flags.zones,
+                zones: choices::zones(&flags.zones),
                 spot_discount: flags.spot_discount,
-                feature_gates: flags.feature_gates,
-                preference_policy: flags.preference_policy,
-                min_values_policy: flags.min_values_policy,
+                feature_gates: choices::feature_gates(&flags.feature_gates)?,
+                ignores_preferences: preference_policy.map(choices::ignores_preferences).transpose()?,
+                min_values_best_effort: min_values_policy.map(choices::is_best_effort).transpose()?,
                 ..Choices::default()
             },
             prices: flags.prices,
             at: flags.at.as_deref().map_or_else(|| Ok(clock::now()), time)?,
             clock: Clock::of(&flags.timezone)?,
-            node_counts: node_counts(&flags.node_count)?,
+            node_counts: choices::numbers("--node-count", &flags.node_count)?,
             nominated: flags.nominated.into_iter().collect(),
             marked_for_deletion: flags.marked_for_deletion.into_iter().collect(),
             subject,
@@ -159,17 +160,7 @@ impl TryFrom<Disruption> for DisruptionOptions {
     }
 }
 
-fn time(text: &str) -> Result<Timestamp, String> {
-    let time = Timestamp::parse(text);
-    time.ok_or_else(|| format!("`--at`: `{text}` is not a time; write it as `2026-03-11T10:30:00Z`"))
-}
-
-fn node_counts(list: &[String]) -> Result<BTreeMap<String, usize>, String> {
-    let node_count = |text: &String| {
-        let pair = text.split_once('=');
-        let (pool, count) = pair.ok_or_else(|| format!("`--node-count`: `{text}` has no `=`"))?;
-        let count = count.parse().map_err(|_| format!("`--node-count`: `{count}` is not a number"))?;
-        Ok((pool.to_owned(), count))
-    };
-    list.iter().map(node_count).collect()
+fn time(text: &str) -> Result<Timestamp, CommandError> {
+    let usage = || format!("`--at`: `{text}` is not a time; write it as `2026-03-11T10:30:00Z`");
+    Timestamp::parse(text).ok_or_else(|| CommandError::Usage(usage()))
 }

@@ -23,13 +23,13 @@ use objects::object::Object;
 use values::timestamp::Timestamp;
 
 use super::arguments::Color;
-use super::check::STACK;
+use super::error::CommandError;
 use super::one_cluster::{self, OneCluster};
 use super::options::{InputOptions, SettingsOptions};
 use super::output::{self, Stream};
-use super::simulate::with_prices;
+use super::simulate::choices;
+use super::stack::on_one_core;
 use super::status::Status;
-use super::terminal;
 use clock::Clock;
 pub(crate) use flags::Disruption;
 use flags::DisruptionFormat;
@@ -65,16 +65,9 @@ enum Subject {
     Pod(String),
 }
 
-pub(crate) fn run(disruption: Disruption, color: Color) -> io::Result<Status> {
-    let options = match DisruptionOptions::try_from(disruption) {
-        Ok(options) => options,
-        Err(message) => {
-            terminal::error(color, &message);
-            return Ok(Status::Usage);
-        }
-    };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build();
-    pool.map_err(io::Error::other)?.install(|| read_and_judge(&options, color))
+pub(crate) fn run(disruption: Disruption, color: Color) -> Result<Status, CommandError> {
+    let options = DisruptionOptions::try_from(disruption)?;
+    on_one_core(|| read_and_judge(&options, color))?
 }
 
 /// The answer, with the facts that the renderers add.
@@ -85,34 +78,20 @@ struct Shown<'s, 'd> {
     skipped: usize,
 }
 
-fn read_and_judge(options: &DisruptionOptions, color: Color) -> io::Result<Status> {
-    let inputs = match one_cluster::read(&options.input, &options.settings, "judge", color) {
-        Ok(inputs) => inputs,
-        Err(status) => return Ok(status),
-    };
-    let OneCluster { settings, cluster } = &inputs;
+fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, CommandError> {
+    let read = one_cluster::read(&options.input, &options.settings, "judge", color)?;
+    let OneCluster { settings, cluster } = &read;
     let files = &cluster.files;
     let built = BuiltObjects::of(files);
     let objects = built.objects(files);
-    let choices = with_prices(options.choices.clone(), options.prices.as_deref());
-    let simulated = choices.and_then(|choices| DeducedSettings::new(&choices, settings, files, &objects));
-    let simulated = match simulated {
-        Ok(simulated) => simulated.with_overlays(&built.left_out()),
-        Err(message) => {
-            terminal::error(color, &message);
-            return Ok(Status::Usage);
-        }
-    };
-    let answer = answer(&question(options, &objects), simulated.settings, &objects);
-    let story = match options.subject.as_ref().map(|subject| story_of(subject, &answer)).transpose() {
-        Ok(story) => story,
-        Err(message) => {
-            terminal::error(color, &message);
-            return Ok(Status::Usage);
-        }
-    };
+    let choices = choices::with_prices(options.choices.clone(), options.prices.as_deref())?;
+    let deduced = DeducedSettings::new(&choices, settings, files, &objects)
+        .map_err(|error| choices::refused(&error, options.prices.as_deref()))?
+        .with_overlays(&built.left_out());
+    let answer = answer(&question(options, &objects), deduced.settings, &objects);
+    let story = options.subject.as_ref().map(|subject| story_of(subject, &answer)).transpose()?;
     let clock = &options.clock;
-    let shown = Shown { answer: &answer, assumptions: &simulated.assumptions, skipped: skipped(files) };
+    let shown = Shown { answer: &answer, assumptions: &deduced.assumptions, skipped: skipped(files) };
     let (mut out, has_color) = output::open(options.file.as_deref(), Stream::Stdout, color)?;
     output::unless_closed(match (options.format, story) {
         (DisruptionFormat::Json, _) => {
@@ -165,24 +144,27 @@ fn node_of(pod: &str, objects: &[Object<'_>]) -> Option<String> {
 /// A node, and the pod that names it.
 type NodeAndPod<'a, 'd> = (&'a JudgedNode<'d>, Option<ClusterPod<'d>>);
 
-/// The node of a subject. The error is a message.
+/// The node of a subject.
 fn story_of<'a, 'd>(
     subject: &Subject,
     answer: &'a ClusterDisruption<'d>,
-) -> Result<NodeAndPod<'a, 'd>, String> {
+) -> Result<NodeAndPod<'a, 'd>, CommandError> {
     match subject {
         Subject::Node(name) => {
-            let node = answer.node(name);
-            Ok((node.ok_or_else(|| format!("`--node`: the input has no node `{name}`"))?, None))
+            let unknown = || CommandError::Usage(format!("`--node`: the input has no node `{name}`"));
+            Ok((answer.node(name).ok_or_else(unknown)?, None))
         }
         Subject::Pod(name) => {
             let nodes = answer.judgement.nodes.iter();
             let mut pods = nodes.flat_map(|node| node.node.pods.iter().map(move |pod| (node, *pod)));
-            let (node, pod) = pods
-                .find(|(_, pod)| pod.full_name() == *name || format!("default/{name}") == pod.full_name())
-                .ok_or_else(|| {
-                    format!("`--pod`: no node of the input runs a pod `{name}`; write NAMESPACE/NAME")
-                })?;
+            let is_meant = |pod: &ClusterPod<'_>| {
+                pod.full_name() == *name || format!("default/{name}") == pod.full_name()
+            };
+            let found = pods.find(|(_, pod)| is_meant(pod));
+            let (node, pod) = found.ok_or_else(|| {
+                let text = format!("`--pod`: no node of the input runs a pod `{name}`; write NAMESPACE/NAME");
+                CommandError::Usage(text)
+            })?;
             Ok((node, Some(pod)))
         }
     }

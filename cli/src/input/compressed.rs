@@ -11,26 +11,27 @@ use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 use zip::ZipArchive;
 
-use super::file::{Input, read_error};
+use super::error::InputError;
+use super::file::Input;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTANDARD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const ZIP: [u8; 4] = *b"PK\x03\x04";
 
-/// Receiver of texts: gets the name of each, and its content or a message for the report.
-pub(crate) type TakeText<'t> = dyn FnMut(&str, Result<&mut dyn Read, String>) + 't;
+/// Receiver of texts: gets the name of each, and its content or the reason why it cannot be read.
+pub(crate) type TakeText<'t> = dyn FnMut(&str, Result<&mut dyn Read, InputError>) + 't;
 
 /// Opens an input, and passes on its text, or each text of an archive. `counted` wraps the compressed bytes, and `bound` is
-/// the number of bytes that the input may decompress to. The error is a message for the report.
+/// the number of bytes that the input may decompress to.
 pub(crate) fn each_text<'p>(
     input: &Input,
     counted: impl FnOnce(Box<dyn Read>) -> Box<dyn Read + 'p>,
     bound: u64,
     take: &mut TakeText<'_>,
-) -> Result<(), String> {
-    let (start, from) = started(counted(input.open()?)).map_err(|error| read_error(&error))?;
+) -> Result<(), InputError> {
+    let (start, from) = started(counted(input.open()?))?;
     if start.starts_with(&ZIP) {
-        let path = input.path().ok_or("a zip archive on standard input is not read; write it to a file")?;
+        let path = input.path().ok_or(InputError::ZipOnStdin)?;
         return each_of_archive(path, &input.name, bound, take);
     }
     let mut left = bound;
@@ -42,16 +43,15 @@ pub(crate) fn each_text<'p>(
 fn pass_on(name: &str, text: io::Result<Box<dyn Read + '_>>, take: &mut TakeText<'_>) {
     match text {
         Ok(mut text) => take(name, Ok(&mut *text)),
-        Err(error) => take(name, Err(read_error(&error))),
+        Err(error) => take(name, Err(error.into())),
     }
 }
 
 /// Passes on each file of a zip archive. Files in it may be compressed themselves. A file that cannot be read does not prevent
 /// the others from being read.
-fn each_of_archive(path: &Path, name: &str, bound: u64, take: &mut TakeText<'_>) -> Result<(), String> {
-    let broken = |error: zip::result::ZipError| format!("cannot be read as a zip archive: {error}");
-    let file = fs::File::open(path).map_err(|error| read_error(&error))?;
-    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(broken)?;
+fn each_of_archive(path: &Path, name: &str, bound: u64, take: &mut TakeText<'_>) -> Result<(), InputError> {
+    let file = fs::File::open(path)?;
+    let mut archive = ZipArchive::new(BufReader::new(file))?;
     let mut left = bound;
     for index in 0..archive.len() {
         let inside = archive.name_for_index(index).and_then(Result::ok).map(Cow::into_owned);
@@ -60,7 +60,7 @@ fn each_of_archive(path: &Path, name: &str, bound: u64, take: &mut TakeText<'_>)
             Ok(file) if file.is_dir() => continue,
             Ok(file) => file,
             Err(error) => {
-                take(&name, Err(broken(error)));
+                take(&name, Err(error.into()));
                 continue;
             }
         };

@@ -9,6 +9,7 @@ use manifest::limits::Limits;
 use manifest::{Encoding, File, FileKind};
 
 use super::base::Base;
+use super::error::InputError;
 use super::json_with_comments;
 
 /// Input to read.
@@ -101,25 +102,21 @@ impl Input {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Opens the input. The error is a message for the report.
-    pub(crate) fn open(&self) -> Result<Box<dyn io::Read>, String> {
+    /// Opens the input.
+    pub(crate) fn open(&self) -> Result<Box<dyn io::Read>, InputError> {
         match &self.from {
             From::Stdin(_) => Ok(Box::new(io::stdin().lock())),
-            From::Path(path) => match fs::File::open(path) {
-                Ok(file) => Ok(Box::new(file)),
-                Err(error) => Err(read_error(&error)),
-            },
-            From::Unreadable(reason) => Err(reason.clone()),
+            From::Path(path) => Ok(Box::new(fs::File::open(path)?)),
+            From::Unreadable(reason) => Err(InputError::Walk(reason.clone())),
         }
     }
 
     /// Reads and parses the input. On failure, its only document is unreadable.
     pub(crate) fn read(&self, limits: &Limits) -> Loaded {
-        let bytes = self.open().and_then(|from| bounded(from, limits).map_err(|error| read_error(&error)));
-        match bytes {
+        match self.open().and_then(|from| Ok(bounded(from, limits)?)) {
             Ok(bytes) => self.parsed(bytes, limits),
             Err(reason) => Loaded {
-                file: File::unreadable(self.name.clone(), &reason),
+                file: File::unreadable(self.name.clone(), reason.to_string()),
                 path: None,
                 is_stdin: self.is_stdin(),
                 encoding: Encoding::default(),
@@ -159,15 +156,6 @@ impl Input {
 /// Whether two paths lead to the same file.
 pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
-}
-
-/// Message for an error of the file system.
-pub(crate) fn read_error(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
-        io::ErrorKind::PermissionDenied => "cannot be read: permission denied".to_owned(),
-        _ => format!("cannot be read: {error}"),
-    }
 }
 
 /// Reads at most one byte more than the bound, so that the parser notices a file that is too large.

@@ -3,6 +3,7 @@
 mod base;
 mod clusters;
 mod compressed;
+mod error;
 mod file;
 mod json_with_comments;
 mod patterns;
@@ -12,6 +13,7 @@ mod walk;
 pub(crate) use base::Base;
 pub(crate) use clusters::{ClusterInputs, by_cluster, count};
 pub(crate) use compressed::each_text;
-pub(crate) use file::{Input, Loaded, read_error};
+pub(crate) use error::InputError;
+pub(crate) use file::{Input, Loaded};
 pub(crate) use patterns::{Patterns, resolved};
 pub(crate) use walk::{Wanted, is_manifest};

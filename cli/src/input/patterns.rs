@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::arguments::Color;
+use crate::error::CommandError;
 use crate::terminal;
 
 /// Patterns of a config file and of flags.
@@ -25,7 +26,7 @@ impl Patterns {
         in_config: &[String],
         in_flags: &[String],
         color: Color,
-    ) -> Option<Self> {
+    ) -> Result<Self, CommandError> {
         let here = PathBuf::from(".").canonicalize().ok();
         let config = config.and_then(|path| path.canonicalize().ok());
         let folder = config.as_deref().and_then(Path::parent).map(Path::to_owned).or_else(|| here.clone());
@@ -33,7 +34,7 @@ impl Patterns {
             [(folder, in_config), (here, in_flags)].into_iter().filter(|(_, patterns)| !patterns.is_empty());
         let sets: Option<Vec<Gitignore>> =
             sets.map(|(folder, patterns)| set(&folder?, patterns, color)).collect();
-        Some(Self { sets: sets? })
+        Ok(Self { sets: sets.ok_or(CommandError::Printed)? })
     }
 
     /// Whether a pattern matches a path or one of its parent folders. The path need not exist: an editor also names files

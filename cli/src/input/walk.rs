@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 
 use super::base::Base;
-use super::file::{Input, is_same_file, read_error};
+use super::error::InputError;
+use super::file::{Input, is_same_file};
 use super::patterns::Patterns;
 
 /// Extensions of manifests.
@@ -83,7 +84,7 @@ fn walk(folder: &Path, search: &Search<'_>) -> Vec<Input> {
                 }
             }
             Err(error) => {
-                let (path, reason) = walk_error(&error, base);
+                let (path, reason) = walk_error(error, base);
                 let path = path.as_deref().unwrap_or(folder);
                 // A link to nothing is no manifest, unless its name says so.
                 let is_other = wanted == Wanted::Manifests && !is_manifest(path) && is_broken_link(path);
@@ -107,23 +108,20 @@ pub(crate) fn is_manifest(path: &Path) -> bool {
 }
 
 /// Path, if known, and message of an error of the walk.
-fn walk_error(error: &ignore::Error, base: &Base) -> (Option<PathBuf>, String) {
+fn walk_error(error: ignore::Error, base: &Base) -> (Option<PathBuf>, String) {
     match error {
         ignore::Error::WithPath { path, err } => {
-            let (inner, reason) = walk_error(err, base);
-            (inner.or_else(|| Some(path.clone())), reason)
+            let (inner, reason) = walk_error(*err, base);
+            (inner.or(Some(path)), reason)
         }
         ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
-            walk_error(err, base)
+            walk_error(*err, base)
         }
         ignore::Error::Loop { ancestor, child } => {
-            let ancestor = base.name(ancestor);
-            (
-                Some(child.clone()),
-                format!("symbolic link back to the parent folder `{ancestor}`, not followed"),
-            )
+            let ancestor = base.name(&ancestor);
+            (Some(child), format!("symbolic link back to the parent folder `{ancestor}`, not followed"))
         }
-        ignore::Error::Io(error) => (None, read_error(error)),
+        ignore::Error::Io(error) => (None, InputError::from(error).to_string()),
         other => (None, other.to_string()),
     }
 }

@@ -18,7 +18,7 @@ use rule::settings::Settings;
 use super::folders::OpenByPath;
 use crate::arguments::Color;
 use crate::config::{self, Config};
-use crate::input::{self, Input, Patterns, Wanted, is_manifest, read_error, resolved};
+use crate::input::{self, Input, InputError, Patterns, Wanted, is_manifest, resolved};
 use crate::options::{ConfigSource, InputOptions, SettingsOptions};
 
 /// Names of files that decide which files of a folder are checked, and how.
@@ -216,8 +216,8 @@ impl Contents {
             .as_ref()
             .map_or(ConfigSource::None, |config| ConfigSource::At(config.path.clone()));
         let settings = SettingsOptions { config, quiet: true, ..SettingsOptions::default() };
-        let config = config::read(&settings, &input, color)?;
-        self.excluded = config.excluded(&input, color)?;
+        let config = config::read(&settings, &input, color).ok()?;
+        self.excluded = config.excluded(&input, color).ok()?;
         let clusters = input::by_cluster(&input, &config, None, &self.excluded, Wanted::Manifests);
         let mut inputs: Vec<Input> = clusters.into_iter().flat_map(|cluster| cluster.inputs).collect();
         inputs.retain(|input| !input.path().is_some_and(|path| self.excluded.matches(path, false)));
@@ -225,7 +225,7 @@ impl Contents {
             // A document that is open need not be about Karpenter.
             input.is_named = false;
         }
-        Some((config.for_files(&inputs.iter(), color)?, inputs))
+        Some((config.for_files(&inputs.iter(), color).ok()?, inputs))
     }
 
     fn is_member(&self, path: &Path) -> bool {
@@ -325,7 +325,7 @@ fn nearest_config(path: &Path) -> Option<ConfigFile> {
     let path = path.ancestors().map(|folder| folder.join(config::FILE)).find(|file| file.is_file())?;
     let file = match std::fs::read(&path) {
         Ok(bytes) => File::from_bytes(path.to_string_lossy(), bytes, &Limits::DEFAULT),
-        Err(error) => File::unreadable(path.to_string_lossy(), read_error(&error)),
+        Err(error) => File::unreadable(path.to_string_lossy(), InputError::from(error).to_string()),
     };
     Some(ConfigFile { path, file, problem: None })
 }

@@ -9,14 +9,13 @@ use std::sync::mpsc::{self, Receiver};
 
 use language_server::{Connection, ErrorCode, Message, Response, Session, Start};
 
-use super::check::STACK;
+use super::stack::on_all_cores;
 use super::status::Status;
 use folders::Folders;
 
 pub(crate) fn run() -> io::Result<Status> {
     let (connection, threads) = Connection::stdio();
-    let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build().map_err(io::Error::other)?;
-    let result = pool.install(|| serve(&connection));
+    let result = on_all_cores(|| serve(&connection)).flatten();
     // The thread that writes ends when nobody can send any more.
     drop(connection);
     threads.join().and(result)

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use karpwarden::simulate::Choices;
 
 use super::SimulateOptions;
 use crate::arguments::{Bounds, InputFlags};
+use crate::error::CommandError;
 use crate::options::SettingsOptions;
 
 const SIMULATION_STATUS: &str = "\
@@ -116,42 +116,25 @@ pub(crate) struct SimulationFlags {
     pub(crate) reservation_capacity: Vec<String>,
 }
 
-impl From<Simulate> for SimulateOptions {
-    fn from(flags: Simulate) -> Self {
+impl TryFrom<Simulate> for SimulateOptions {
+    type Error = CommandError;
+
+    fn try_from(flags: Simulate) -> Result<Self, CommandError> {
         let mut settings =
             SettingsOptions { strict_release: flags.strict_release, ..SettingsOptions::default() };
         settings.set_config(flags.config);
         settings.set_karpenter_version(flags.karpenter_version.as_deref());
         let mut input = flags.input.into_options(flags.exclude, None, flags.bounds);
         input.paths.extend(flags.pod);
-        Self {
+        Ok(Self {
             input,
             settings,
             prices: flags.simulation.prices.clone(),
-            choices: flags.simulation.into(),
+            choices: flags.simulation.try_into()?,
             format: flags.format,
             file: flags.output,
             max_findings: flags.bounds.max_findings,
-        }
-    }
-}
-
-impl From<SimulationFlags> for Choices {
-    fn from(flags: SimulationFlags) -> Self {
-        Self {
-            replicas: flags.replicas,
-            empty: flags.empty,
-            region: flags.region,
-            zones: flags.zones,
-            prices: None,
-            spot_discount: flags.spot_discount,
-            feature_gates: flags.feature_gates,
-            preference_policy: flags.preference_policy,
-            min_values_policy: flags.min_values_policy,
-            vm_memory_overhead_percent: flags.vm_memory_overhead_percent,
-            reserved_enis: flags.reserved_enis,
-            reservation_capacity: flags.reservation_capacity,
-        }
+        })
     }
 }
 

@@ -1,26 +1,26 @@
 //! `karpwarden simulate`: shows where Karpenter would place the pods of the input, and why not.
 
+pub(crate) mod choices;
 mod dot;
 mod flags;
 mod human;
 
-use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::Write as _;
+use std::path::PathBuf;
 
 use cluster::built_objects::BuiltObjects;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use karpwarden::simulate::{Choices, DeducedSettings, PriceFile, Shown, json, skipped, summary};
+use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, skipped, summary};
 use scheduling::simulation::Simulation;
 
 use super::arguments::Color;
-use super::check::STACK;
+use super::error::CommandError;
 use super::one_cluster::{self, OneCluster};
 use super::options::{InputOptions, SettingsOptions};
 use super::output::{self, Stream};
+use super::stack::on_one_core;
 use super::status::Status;
-use super::terminal;
 
 use flags::SimulationFormat;
 pub(crate) use flags::{Simulate, part};
@@ -40,34 +40,26 @@ pub(crate) struct SimulateOptions {
     max_findings: usize,
 }
 
-pub(crate) fn run(options: &SimulateOptions, color: Color) -> io::Result<Status> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build();
-    pool.map_err(io::Error::other)?.install(|| read_and_simulate(options, color))
+pub(crate) fn run(simulate: Simulate, color: Color) -> Result<Status, CommandError> {
+    let options = SimulateOptions::try_from(simulate)?;
+    on_one_core(|| read_and_simulate(&options, color))?
 }
 
-fn read_and_simulate(options: &SimulateOptions, color: Color) -> io::Result<Status> {
-    let read = one_cluster::read(&options.input, &options.settings, "simulate", color);
-    let OneCluster { settings, cluster } = match read {
-        Ok(read) => read,
-        Err(status) => return Ok(status),
-    };
+fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, CommandError> {
+    let read = one_cluster::read(&options.input, &options.settings, "simulate", color)?;
+    let OneCluster { settings, cluster } = read;
     let files = &cluster.files;
     let built = BuiltObjects::of(files);
     let objects = built.objects(files);
-    let choices = with_prices(options.choices.clone(), options.prices.as_deref());
-    let simulated = choices.and_then(|choices| DeducedSettings::new(&choices, &settings, files, &objects));
-    let simulated = match simulated {
-        Ok(simulated) => simulated.with_overlays(&built.left_out()),
-        Err(message) => {
-            terminal::error(color, &message);
-            return Ok(Status::Usage);
-        }
-    };
-    let simulation = Simulation::new(simulated.settings, &objects);
+    let choices = choices::with_prices(options.choices.clone(), options.prices.as_deref())?;
+    let deduced = DeducedSettings::new(&choices, &settings, files, &objects)
+        .map_err(|error| choices::refused(&error, options.prices.as_deref()))?
+        .with_overlays(&built.left_out());
+    let simulation = Simulation::new(deduced.settings, &objects);
     if simulation.is_truncated() {
         let most = Simulation::MAX_PODS;
-        terminal::error(color, &format!("more than {most} pods; simulate fewer replicas with `--replicas`"));
-        return Ok(Status::Usage);
+        let text = format!("more than {most} pods; simulate fewer replicas with `--replicas`");
+        return Err(CommandError::Usage(text));
     }
     let outcome = simulation.run(&objects);
     let clusters = std::slice::from_ref(&cluster);
@@ -75,7 +67,7 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> io::Result<Stat
     let shown = Shown {
         outcome: &outcome,
         simulation: &simulation,
-        assumptions: &simulated.assumptions,
+        assumptions: &deduced.assumptions,
         skipped: skipped(files),
         findings: &report.findings,
     };
@@ -92,14 +84,4 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> io::Result<Stat
         0 => Status::Clean,
         _ => Status::Findings,
     })
-}
-
-/// The choices with the content of the file of prices.
-pub(super) fn with_prices(choices: Choices, path: Option<&Path>) -> Result<Choices, String> {
-    let read = |path: &Path| {
-        let name = path.display().to_string();
-        let text = fs::read_to_string(path).map_err(|error| format!("cannot read `{name}`: {error}"))?;
-        Ok::<_, String>(PriceFile { name, text })
-    };
-    Ok(Choices { prices: path.map(read).transpose()?, ..choices })
 }

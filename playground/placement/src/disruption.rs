@@ -60,7 +60,7 @@ fn question(at: Timestamp, alone: Option<String>) -> Question {
         node_counts: BTreeMap::new(),
         nominated: BTreeSet::new(),
         marked_for_deletion: BTreeSet::new(),
-        feature_gates: Vec::new(),
+        feature_gates: BTreeMap::new(),
         alone,
     }
 }

@@ -14,7 +14,7 @@ use karpwarden::manifest::limits::Limits;
 use karpwarden::objects::object::Object;
 use karpwarden::rule::settings::{Settings, Target};
 use karpwarden::scheduling::simulation::{PoolTypes, RequirementTypes, Simulation};
-use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, skipped};
+use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, replicas, skipped};
 use karpwarden::values::timestamp::Timestamp;
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -52,7 +52,8 @@ impl World {
     pub fn simulate(&self, replicas: &str) -> Result<String, String> {
         let built = BuiltObjects::of(&self.files);
         let objects = built.objects(&self.files);
-        let replicas = replicas.lines().map(str::to_owned).collect();
+        let replicas: Result<_, _> = replicas.lines().map(replicas::parse).collect();
+        let replicas = replicas.map_err(|error| error.to_string())?;
         let choices = Choices { replicas, ..Choices::default() };
         let options = self.options(&choices, &built, &objects)?;
         let simulation = Simulation::new(options.settings, &objects);
@@ -114,8 +115,8 @@ impl World {
         built: &BuiltObjects,
         objects: &[Object<'_>],
     ) -> Result<DeducedSettings, String> {
-        let options = DeducedSettings::new(choices, &self.settings, &self.files, objects)?;
-        Ok(options.with_overlays(&built.left_out()))
+        let options = DeducedSettings::new(choices, &self.settings, &self.files, objects);
+        Ok(options.map_err(|error| error.to_string())?.with_overlays(&built.left_out()))
     }
 }
 

@@ -23,13 +23,13 @@ const REPLICAS: i64 = 20;
 /// Simulates the pods of files.
 pub fn assert_simulation(text: &str) {
     let input = Input::parse(text);
-    with_objects(&input, |objects, options| {
-        let simulation = Simulation::new(options.settings, objects);
+    with_objects(&input, |objects, deduced| {
+        let simulation = Simulation::new(deduced.settings, objects);
         let outcome = simulation.run(objects);
         let report = sorted(&simulation::answer(&Shown {
             outcome: &outcome,
             simulation: &simulation,
-            assumptions: &options.assumptions,
+            assumptions: &deduced.assumptions,
             skipped: skipped(input.files()),
             findings: &[],
         }));
@@ -40,16 +40,16 @@ pub fn assert_simulation(text: &str) {
 /// Judges the disruption of the nodes in files.
 pub fn assert_disruption(text: &str) {
     let input = Input::parse(text);
-    with_objects(&input, |objects, options| {
+    with_objects(&input, |objects, deduced| {
         let question = Question {
             at: Timestamp::from_seconds(NOW),
             node_counts: BTreeMap::new(),
             nominated: BTreeSet::new(),
             marked_for_deletion: BTreeSet::new(),
-            feature_gates: Vec::new(),
+            feature_gates: BTreeMap::new(),
             alone: None,
         };
-        let answer = answer(&question, options.settings, objects);
+        let answer = answer(&question, deduced.settings, objects);
         let report = sorted(&disruption::answer(&answer, input.files(), &[]));
         assert!(report.as_ref().is_ok_and(Value::is_object), "{report:?}");
         assert!(!story::verdict(&answer).is_empty());
@@ -66,16 +66,16 @@ pub fn assert_disruption(text: &str) {
     });
 }
 
-/// Calls a function with the objects of files and the options that they imply.
+/// Calls a function with the objects of files and the deduced that they imply.
 fn with_objects(input: &Input, run: impl FnOnce(&[Object<'_>], DeducedSettings)) {
     let built = BuiltObjects::of(input.files());
     let objects = built.objects(input.files());
     if objects.iter().any(|object| has_many_replicas(object.root())) {
         return;
     }
-    let options = DeducedSettings::new(&Choices::default(), &input.settings, input.files(), &objects);
-    if let Ok(options) = options {
-        run(&objects, options.with_overlays(&built.left_out()));
+    let deduced = DeducedSettings::new(&Choices::default(), &input.settings, input.files(), &objects);
+    if let Ok(deduced) = deduced {
+        run(&objects, deduced.with_overlays(&built.left_out()));
     }
 }
 

@@ -1,0 +1,108 @@
+//! Flags of `simulate` and `disruption` as choices.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+use karpwarden::simulate::{ChoiceError, Choices, replicas};
+use scheduling::simulation::{ReplicaCount, Zone};
+
+use super::flags::SimulationFlags;
+use crate::error::CommandError;
+
+impl TryFrom<SimulationFlags> for Choices {
+    type Error = CommandError;
+
+    fn try_from(flags: SimulationFlags) -> Result<Self, CommandError> {
+        let preference_policy = flags.preference_policy.as_deref();
+        let min_values_policy = flags.min_values_policy.as_deref();
+        Ok(Self {
+            ignores_preferences: preference_policy.map(ignores_preferences).transpose()?,
+            min_values_best_effort: min_values_policy.map(is_best_effort).transpose()?,
+            feature_gates: feature_gates(&flags.feature_gates)?,
+            reservation_capacity: numbers("--reservation-capacity", &flags.reservation_capacity)?,
+            replicas: flags.replicas.iter().map(|text| replica_count(text)).collect::<Result<_, _>>()?,
+            without_nodes: flags.empty,
+            region: flags.region,
+            zones: zones(&flags.zones),
+            prices: None,
+            spot_discount: flags.spot_discount,
+            vm_memory_overhead: flags.vm_memory_overhead_percent,
+            reserved_enis: flags.reserved_enis,
+        })
+    }
+}
+
+/// The choices with the text of the file of prices.
+pub(crate) fn with_prices(choices: Choices, path: Option<&Path>) -> Result<Choices, CommandError> {
+    let read = |path: &Path| {
+        let name = path.display();
+        fs::read_to_string(path)
+            .map_err(|error| CommandError::Usage(format!("cannot read `{name}`: {error}")))
+    };
+    Ok(Choices { prices: path.map(read).transpose()?, ..choices })
+}
+
+/// The error for a choice, with its flag.
+pub(crate) fn refused(error: &ChoiceError, prices: Option<&Path>) -> CommandError {
+    CommandError::Usage(match error {
+        ChoiceError::Zone(_) => format!("`--zones`: {error}"),
+        ChoiceError::Prices(_) => {
+            format!("`--prices {}`: {error}", prices.unwrap_or(Path::new("")).display())
+        }
+    })
+}
+
+/// Parses zones such as `us-east-1a=use1-az1`.
+pub(crate) fn zones(list: &[String]) -> Vec<Zone> {
+    let zone = |text: &String| {
+        let (name, id) = text.split_once('=').unwrap_or((text, ""));
+        Zone { name: name.trim().to_owned(), id: id.trim().to_owned() }
+    };
+    list.iter().map(zone).collect()
+}
+
+pub(crate) fn ignores_preferences(text: &str) -> Result<bool, CommandError> {
+    is_second("--preference-policy", text, ["Respect", "Ignore"])
+}
+
+pub(crate) fn is_best_effort(text: &str) -> Result<bool, CommandError> {
+    is_second("--min-values-policy", text, ["Strict", "BestEffort"])
+}
+
+/// Parses feature gates such as `NodeOverlay=true`.
+pub(crate) fn feature_gates(list: &[String]) -> Result<BTreeMap<String, bool>, CommandError> {
+    by_name("--feature-gates", list, "neither `true` nor `false`")
+}
+
+/// Parses numbers such as `default=3`.
+pub(crate) fn numbers<N: FromStr>(flag: &str, list: &[String]) -> Result<BTreeMap<String, N>, CommandError> {
+    by_name(flag, list, "not a number")
+}
+
+fn by_name<V: FromStr>(
+    flag: &str,
+    list: &[String],
+    problem: &str,
+) -> Result<BTreeMap<String, V>, CommandError> {
+    let usage = |text: &str, problem: &str| CommandError::Usage(format!("`{flag}`: `{text}` {problem}"));
+    let pair = |text: &String| {
+        let (name, value) = text.split_once('=').ok_or_else(|| usage(text, "has no `=`"))?;
+        let value = value.parse().map_err(|_| usage(value, &format!("is {problem}")))?;
+        Ok((name.to_owned(), value))
+    };
+    list.iter().map(pair).collect()
+}
+
+fn is_second(flag: &str, text: &str, [first, second]: [&str; 2]) -> Result<bool, CommandError> {
+    match text {
+        _ if text == first => Ok(false),
+        _ if text == second => Ok(true),
+        _ => Err(CommandError::Usage(format!("`{flag}`: `{text}` is neither `{first}` nor `{second}`"))),
+    }
+}
+
+fn replica_count(text: &str) -> Result<ReplicaCount, CommandError> {
+    replicas::parse(text).map_err(|error| CommandError::Usage(format!("`--replicas`: {error}")))
+}
