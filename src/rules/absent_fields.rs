@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use manifest::tree::Node;
+use manifest::tree::{Node, NodeId};
 
 /// Number of unknown fields in a document that get a suggestion. More unknown fields are not misspelt, and each search for a
 /// similar name compares all names.
@@ -13,7 +13,7 @@ const SUGGESTIONS: usize = 100;
 #[derive(Debug, Default)]
 pub(crate) struct AbsentFields {
     /// Position of the object in its document.
-    holder: Option<usize>,
+    holder: Option<NodeId>,
     names: Vec<&'static str>,
     /// Number of fields so far.
     asked: usize,
@@ -31,10 +31,10 @@ impl AbsentFields {
             return None;
         }
         let holder = field.parent();
-        if holder.map(Node::order) != self.holder || self.holder.is_none() {
+        if holder.map(Node::id) != self.holder || self.holder.is_none() {
             let members = holder.into_iter().flat_map(Node::members);
             let present: BTreeSet<&str> = members.map(|(key, _)| key).collect();
-            self.holder = holder.map(Node::order);
+            self.holder = holder.map(Node::id);
             self.names = known.filter(|name| !present.contains(name)).collect();
         }
         Some(&self.names)

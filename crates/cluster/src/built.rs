@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kustomize::{Builds, BuiltObject, Outcome, Overlay, Patches};
 use manifest::limits::Limits;
-use manifest::{Document, File, FileKind};
+use manifest::tree::NodeId;
+use manifest::{Document, File, FileKind, FileNumber};
 use objects::object::Object;
 
 use crate::files::Cluster;
@@ -22,16 +23,16 @@ const MAX_INVENTORIED: usize = 200_000;
 /// Names of overlays that a reason lists.
 const NAMED_OVERLAYS: usize = 3;
 
-/// The object of a document whose root has this order, before any build.
+/// An object of a document, before any build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Origin {
     document: DocumentId,
-    order: usize,
+    root: NodeId,
 }
 
 impl Origin {
     fn of(object: Object<'_>, document: DocumentId) -> Self {
-        Self { document, order: object.root().order() }
+        Self { document, root: object.root().id() }
     }
 }
 
@@ -86,9 +87,10 @@ impl BuiltCluster {
         let mut versions = BTreeMap::<Origin, Vec<Version>>::new();
         for (overlay, build) in builds.overlays.iter().enumerate() {
             for (position, object) in build.objects.iter().enumerate() {
-                let document = FileId { cluster, index: object.file }.document(object.document);
+                let kustomize::Origin { document, root } = object.origin;
+                let document = FileId { cluster, index: document.file.get() }.document(document.position);
                 let version = Version { overlay: OverlayId(overlay), position };
-                versions.entry(Origin { document, order: object.order }).or_default().push(version);
+                versions.entry(Origin { document, root }).or_default().push(version);
             }
         }
         let (variants, has_variants) = variants(builds.overlays.len(), &versions);
@@ -108,8 +110,8 @@ impl BuiltCluster {
     /// The reason why a document is not checked itself, if a kustomization uses it as a patch or removes its objects.
     pub fn skip_reason(&self, file: &File, document: DocumentId) -> Option<String> {
         debug_assert_eq!(document.file.cluster, self.cluster, "a document of another cluster");
-        let index = document.file.index();
-        match self.builds.patches.get(&index) {
+        let number = FileNumber::new(document.file.index());
+        match self.builds.patches.get(&number) {
             Some(overlays) if !overlays.is_empty() => {
                 return Some(format!("Kustomize patch: checked as part of {}", listed(overlays)));
             }
@@ -125,7 +127,7 @@ impl BuiltCluster {
             return Some("Kustomize patch, not checked: check the output of `kustomize build`".to_owned());
         }
         if let Some(Document::Read(tree)) = file.documents.get(document.index) {
-            if self.builds.kustomizations.contains(&index) && tree.root().get("kind").is_none() {
+            if self.builds.kustomizations.contains(&number) && tree.root().get("kind").is_none() {
                 return Some("kustomization: its objects are checked as it builds them".to_owned());
             }
             let is_built = self.versions_in(document).next().is_some();
@@ -147,8 +149,10 @@ impl BuiltCluster {
 
     /// What the overlays build of the objects of a document.
     fn versions_in(&self, document: DocumentId) -> impl Iterator<Item = &Version> {
-        let (first, last) = (Origin { document, order: 0 }, Origin { document, order: usize::MAX });
-        self.versions.range(first..=last).flat_map(|(_, versions)| versions)
+        let first = Origin { document, root: NodeId::ROOT };
+        let of_document =
+            self.versions.range(first..).take_while(move |(origin, _)| origin.document == document);
+        of_document.flat_map(|(_, versions)| versions)
     }
 
     /// The versions of an object to check: the object itself if no build changes it.

@@ -8,7 +8,7 @@ use cluster::input::Input;
 use cluster::input_object::InputObject;
 use manifest::Document;
 use manifest::source::Source;
-use manifest::tree::{Node, Tree};
+use manifest::tree::{Node, NodeId, Tree};
 use objects::location::Place;
 use objects::object::Object;
 
@@ -20,7 +20,7 @@ pub(crate) struct Locations<'c, 'd> {
     input: Input<'d>,
     objects: &'c Objects<'d>,
     /// The objects by tree, and by the order of their roots in the tree.
-    by_root: BTreeMap<(Address, usize), ObjectId>,
+    by_root: BTreeMap<(Address, NodeId), ObjectId>,
     /// The files of the clusters with builds by their text: a node of a built object can come from another file.
     by_source: BTreeMap<Address, FileId>,
 }
@@ -32,7 +32,7 @@ impl<'c, 'd> Locations<'c, 'd> {
     pub(crate) fn new(input: Input<'d>, objects: &'c Objects<'d>) -> Self {
         let key = |(id, one): (ObjectId, &InputObject<'d>)| {
             let root = one.object.root();
-            ((address(root.tree()), root.order()), id)
+            ((address(root.tree()), root.id()), id)
         };
         let is_built = |file: &FileId| input.built(file.cluster).is_some_and(|built| !built.is_empty());
         let files = input.files().filter(|(file, _)| is_built(file));
@@ -85,7 +85,7 @@ impl<'c, 'd> Locations<'c, 'd> {
     /// The location and the object of a place.
     pub(crate) fn find(&self, place: &Place<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)> {
         let node = place.node();
-        let key = (address(node.tree()), node.order());
+        let key = (address(node.tree()), node.id());
         let ((tree, _), id) = self.by_root.range(..=key).next_back()?;
         let one = self.objects.get(*id).filter(|_| *tree == key.0)?;
         let location = self.of_text(place).unwrap_or_else(|| self.of(one));

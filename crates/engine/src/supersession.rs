@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use karpenter::release::ReleaseSet;
-use manifest::tree::Node;
+use manifest::tree::{Node, NodeId};
 use objects::object::Object;
 
 use rule::classification::{CaughtBy, Family};
@@ -17,7 +17,7 @@ use rule::finding::Finding;
 use rule::settings::Target;
 
 /// Explained refusals: the position of a node in its tree and the rule of family `api-server`, with the releases.
-type Explained = BTreeMap<(usize, &'static str), ReleaseSet>;
+type Explained = BTreeMap<(NodeId, &'static str), ReleaseSet>;
 
 /// Removes the superseded refusals. A refusal that is explained for some releases remains for the others of `target`.
 pub(crate) fn remove_superseded<'d>(findings: &mut Vec<Finding<'d>>, object: Object<'d>, target: Target) {
@@ -28,14 +28,14 @@ pub(crate) fn remove_superseded<'d>(findings: &mut Vec<Finding<'d>>, object: Obj
         for node in own.into_iter().chain(finding.explains.iter().copied()) {
             if is_within(node, object) {
                 for name in finding.rule.supersedes {
-                    let releases = explained.entry((node.order(), *name)).or_insert_with(ReleaseSet::none);
+                    let releases = explained.entry((node.id(), *name)).or_insert_with(ReleaseSet::none);
                     *releases = releases.or(&finding.releases);
                 }
             }
         }
     }
     findings.retain_mut(|finding| {
-        if let Some(releases) = explained.get(&(finding.place.node().order(), finding.rule.name)) {
+        if let Some(releases) = explained.get(&(finding.place.node().id(), finding.rule.name)) {
             finding.releases = finding.releases.without(releases);
         }
         target.meets(&finding.releases)

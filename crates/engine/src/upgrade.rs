@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use karpenter::upgrade_path::UpgradePath;
-use manifest::tree::Node;
+use manifest::tree::{Node, NodeId};
 
 use rule::classification::{CaughtBy, Severity};
 use rule::finding::Finding;
@@ -35,7 +35,7 @@ pub(crate) fn keep_changes(findings: &mut Vec<Finding<'_>>, path: UpgradePath, r
 #[derive(Default)]
 struct Start {
     /// The findings by the order of their node.
-    findings: BTreeMap<usize, Vec<Before>>,
+    findings: BTreeMap<NodeId, Vec<Before>>,
     /// Whether the release does not serve the kind or version of the object.
     was_not_served: bool,
 }
@@ -51,11 +51,11 @@ impl Start {
         let by_api_server = finding.caught_by == CaughtBy::ApiServer;
         self.was_not_served |= registry.reports_unserved(finding.rule);
         let before = Before { rule: finding.rule.name, severity: finding.severity, by_api_server };
-        self.findings.entry(finding.place.node().order()).or_default().push(before);
+        self.findings.entry(finding.place.node().id()).or_default().push(before);
     }
 
     fn at(&self, node: Node<'_>) -> impl Iterator<Item = &Before> {
-        self.findings.get(&node.order()).into_iter().flatten()
+        self.findings.get(&node.id()).into_iter().flatten()
     }
 
     /// Whether the start had a more severe problem at the node of a finding. Rules for upgrades report each direction

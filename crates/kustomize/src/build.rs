@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::tree::Node;
-use manifest::{Document, File};
+use manifest::{Document, DocumentNumber, File, FileNumber};
 
 use crate::json_patch;
 use crate::kustomization::{InlinePatches, Kustomization, Patch, PatchText};
@@ -20,7 +20,7 @@ use crate::transform;
 use crate::value::Value;
 
 /// Maximum depth of kustomizations that include kustomizations.
-const DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Reason why the result of a patch is not known.
 const UNREAD_PATCH: &str = "a patch that is not in the input or cannot be read";
@@ -36,8 +36,8 @@ pub(crate) struct TooLarge;
 #[derive(Debug)]
 pub(crate) struct Inputs<'d> {
     pub(crate) files: &'d [File],
-    /// Index of each file by its path.
-    pub(crate) by_path: BTreeMap<String, usize>,
+    /// The files by path.
+    pub(crate) by_path: BTreeMap<String, FileNumber>,
     /// The kustomizations by folder.
     pub(crate) kustomizations: BTreeMap<String, Kustomization<'d>>,
 }
@@ -56,7 +56,7 @@ pub(crate) struct Builder<'b, 'd> {
     /// Objects that a patch removes.
     pub(crate) deleted: Vec<Resource<'d>>,
     /// Files whose patches changed an object.
-    pub(crate) applied: BTreeSet<usize>,
+    pub(crate) applied: BTreeSet<FileNumber>,
 }
 
 impl<'b, 'd> Builder<'b, 'd> {
@@ -185,16 +185,16 @@ impl<'b, 'd> Builder<'b, 'd> {
     }
 
     /// The file at a path from the folder of a kustomization.
-    fn file_of(&self, kustomization: Kustomization<'d>, path: &str) -> Option<(usize, &'d File)> {
-        let own = self.inputs.files.get(kustomization.file)?;
+    fn file_of(&self, kustomization: Kustomization<'d>, path: &str) -> Option<(FileNumber, &'d File)> {
+        let own = kustomization.file.within(self.inputs.files)?;
         let folder = path::folder(own.source.name());
         let index = *self.inputs.by_path.get(&path::join(&path::join("", folder), path))?;
-        Some((index, self.inputs.files.get(index)?))
+        Some((index, index.within(self.inputs.files)?))
     }
 
     /// Whether a folder includes itself or is too deep.
     fn is_refused(&self, folder: &str) -> bool {
-        self.open.len() >= DEPTH || self.open.iter().any(|open| open == folder)
+        self.open.len() >= MAX_DEPTH || self.open.iter().any(|open| open == folder)
     }
 
     /// Adds the objects of a file, or of the kustomization of a folder. Other resources, such as a remote one, are not in the
@@ -202,11 +202,11 @@ impl<'b, 'd> Builder<'b, 'd> {
     fn add(&mut self, folder: &str, path: &str, resources: &mut Vec<Resource<'d>>) -> Result<(), TooLarge> {
         let name = path::join(folder, path);
         if let Some(index) = self.inputs.by_path.get(&name) {
-            if let Some(file) = self.inputs.files.get(*index) {
-                for (document, read) in file.documents.iter().enumerate() {
+            if let Some(file) = index.within(self.inputs.files) {
+                for (position, read) in file.documents.iter().enumerate() {
                     if let Document::Read(tree) = read {
                         let before = resources.len();
-                        add_objects(tree.root(), *index, document, resources);
+                        add_objects(tree.root(), index.document(position), resources);
                         self.spend(1 + (resources.len() - before) * STEPS_PER_OBJECT)?;
                     }
                 }
@@ -232,7 +232,7 @@ impl<'b, 'd> Builder<'b, 'd> {
         &self,
         kustomization: Kustomization<'d>,
         patch: Patch<'d>,
-    ) -> (Option<Vec<Node<'d>>>, Option<usize>) {
+    ) -> (Option<Vec<Node<'d>>>, Option<FileNumber>) {
         let (documents, file) = match patch.text {
             PatchText::Inline(node) => (self.inline.get(kustomization.file, node), None),
             PatchText::Path(name) => {
@@ -388,7 +388,7 @@ fn doubt_generated(resources: &mut [Resource<'_>], kustomization: Node<'_>) {
 /// Adds the objects of a document. A list is unpacked.
 ///
 /// Source: `inlineAnyEmbeddedLists` in api/resource/factory.go.
-fn add_objects<'d>(root: Node<'d>, file: usize, document: usize, resources: &mut Vec<Resource<'d>>) {
+fn add_objects<'d>(root: Node<'d>, document: DocumentNumber, resources: &mut Vec<Resource<'d>>) {
     if !root.is_mapping() || root.get("kind").is_none() {
         return;
     }
@@ -396,9 +396,9 @@ fn add_objects<'d>(root: Node<'d>, file: usize, document: usize, resources: &mut
     match items.filter(|_| root.str_at(&["kind"]).is_some_and(|kind| kind.ends_with("List"))) {
         Some(items) => {
             for item in items.items() {
-                add_objects(item, file, document, resources);
+                add_objects(item, document, resources);
             }
         }
-        None => resources.push(Resource::new(root, file, document)),
+        None => resources.push(Resource::new(root, document)),
     }
 }

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use manifest::limits::Limits;
-use manifest::tree::{Node, items_of};
-use manifest::{Document, File};
+use manifest::tree::{Node, NodeId, items_of};
+use manifest::{Document, File, FileNumber};
 
 use crate::path;
 use crate::value::scalar_text;
@@ -15,8 +15,7 @@ use crate::value::scalar_text;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kustomization<'d> {
     pub(crate) root: Node<'d>,
-    /// Index of its file.
-    pub(crate) file: usize,
+    pub(crate) file: FileNumber,
 }
 
 /// Fields whose effect is not computed: every object of the kustomization may be different.
@@ -79,7 +78,7 @@ pub(crate) enum PatchText<'d> {
 
 impl<'d> Kustomization<'d> {
     /// Returns the kustomization of a file, if it is one.
-    pub(crate) fn of(file: &'d File, index: usize) -> Option<Self> {
+    pub(crate) fn of(file: &'d File, index: FileNumber) -> Option<Self> {
         if !path::is_kustomization_file(file.source.name()) {
             return None;
         }
@@ -137,7 +136,7 @@ fn patch(item: Node<'_>) -> Option<Patch<'_>> {
 
 /// The documents of the patches that kustomizations hold as strings, by file and node.
 #[derive(Debug, Default)]
-pub(crate) struct InlinePatches(BTreeMap<(usize, usize), Vec<Document>>);
+pub(crate) struct InlinePatches(BTreeMap<(FileNumber, NodeId), Vec<Document>>);
 
 impl InlinePatches {
     /// Parses the patches.
@@ -146,7 +145,7 @@ impl InlinePatches {
         for kustomization in kustomizations.values() {
             for patch in kustomization.patches().into_iter().chain(kustomization.json_patches()) {
                 if let PatchText::Inline(node) = patch.text {
-                    documents.insert((kustomization.file, node.order()), Document::within(node, limits));
+                    documents.insert((kustomization.file, node.id()), Document::within(node, limits));
                 }
             }
         }
@@ -154,7 +153,7 @@ impl InlinePatches {
     }
 
     /// The documents of a string.
-    pub(crate) fn get(&self, file: usize, node: Node<'_>) -> &[Document] {
-        self.0.get(&(file, node.order())).map_or(&[], Vec::as_slice)
+    pub(crate) fn get(&self, file: FileNumber, node: Node<'_>) -> &[Document] {
+        self.0.get(&(file, node.id())).map_or(&[], Vec::as_slice)
     }
 }

@@ -24,9 +24,9 @@ mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use manifest::File;
 use manifest::limits::Limits;
-use manifest::tree::{Assembly, Tree};
+use manifest::tree::{Assembly, NodeId, Tree};
+use manifest::{DocumentNumber, File, FileNumber};
 
 use build::{Builder, Inputs};
 use kustomization::{InlinePatches, Kustomization, PatchText};
@@ -40,9 +40,9 @@ pub struct Builds {
     /// One build for each kustomization that no other one includes.
     pub overlays: Vec<Overlay>,
     /// The files that are kustomizations.
-    pub kustomizations: BTreeSet<usize>,
+    pub kustomizations: BTreeSet<FileNumber>,
     /// The files that are patches: for each, the overlays whose objects it changes.
-    pub patches: BTreeMap<usize, Vec<String>>,
+    pub patches: BTreeMap<FileNumber, Vec<String>>,
 }
 
 /// The build of one kustomization.
@@ -57,16 +57,21 @@ pub struct Overlay {
 /// An object of a build.
 #[derive(Debug)]
 pub struct BuiltObject {
-    /// Index of the file that holds the object.
-    pub file: usize,
-    /// Index of the document in the file.
-    pub document: usize,
-    /// The order of the object's root in its document.
-    pub order: usize,
+    /// The place of the object in the input.
+    pub origin: Origin,
     /// The object after the build.
     pub outcome: Outcome,
     /// The reason why the object after the build is not known for certain.
     pub unresolved: Option<String>,
+}
+
+/// Place of an object in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Origin {
+    /// The document.
+    pub document: DocumentNumber,
+    /// The root of the object in the document.
+    pub root: NodeId,
 }
 
 /// Result of a build for one object.
@@ -87,8 +92,8 @@ impl Builds {
         if kustomizations.is_empty() {
             return Self::default();
         }
-        let by_path = |(index, file): (usize, &File)| (path::join("", file.source.name()), index);
-        let by_path = files.iter().enumerate().map(by_path).collect();
+        let by_path = |(index, file): (FileNumber, &File)| (path::join("", file.source.name()), index);
+        let by_path = FileNumber::enumerate(files).map(by_path).collect();
         let inline = InlinePatches::of(&kustomizations, limits);
         let inputs = Inputs { files, by_path, kustomizations };
         let included = included(&inputs);
@@ -118,7 +123,7 @@ impl Builds {
 
 /// Whether any file is a kustomization, so that objects are checked as it builds them.
 pub fn has_kustomization(files: &[File]) -> bool {
-    files.iter().enumerate().any(|(index, file)| Kustomization::of(file, index).is_some())
+    FileNumber::enumerate(files).any(|(index, file)| Kustomization::of(file, index).is_some())
 }
 
 /// The object of a build.
@@ -137,20 +142,14 @@ fn written(resource: &Resource<'_>, limits: &Limits, nodes: &mut usize) -> Built
 }
 
 fn built(resource: &Resource<'_>, outcome: Outcome) -> BuiltObject {
-    BuiltObject {
-        file: resource.file,
-        document: resource.document,
-        order: resource.root.order(),
-        outcome,
-        unresolved: resource.unresolved.clone(),
-    }
+    BuiltObject { origin: resource.origin, outcome, unresolved: resource.unresolved.clone() }
 }
 
 /// The kustomizations by folder. A folder with two of them has none: kustomize refuses it.
 fn kustomizations(files: &[File]) -> BTreeMap<String, Kustomization<'_>> {
     let mut found = BTreeMap::new();
     let mut refused = BTreeSet::new();
-    for (index, file) in files.iter().enumerate() {
+    for (index, file) in FileNumber::enumerate(files) {
         let name = path::join("", file.source.name());
         if let Some(kustomization) = Kustomization::of(file, index)
             && found.insert(path::folder(&name).to_owned(), kustomization).is_some()
@@ -174,7 +173,7 @@ fn included(inputs: &Inputs<'_>) -> BTreeSet<String> {
 }
 
 /// The files that are patches and no resources.
-fn patch_files(inputs: &Inputs<'_>) -> BTreeMap<usize, Vec<String>> {
+fn patch_files(inputs: &Inputs<'_>) -> BTreeMap<FileNumber, Vec<String>> {
     let (mut patches, mut resources) = (BTreeSet::new(), BTreeSet::new());
     for (folder, kustomization) in &inputs.kustomizations {
         for patch in kustomization.patches().into_iter().chain(kustomization.json_patches()) {

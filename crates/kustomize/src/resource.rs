@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use manifest::DocumentNumber;
 use manifest::tree::Node;
 
+use crate::Origin;
 use crate::merge::{self, Failure};
 use crate::schema::Schema;
 use crate::value::{Shape, Value};
@@ -25,8 +27,7 @@ pub(crate) struct Resource<'d> {
     pub(crate) value: Value<'d>,
     /// The object in its file.
     pub(crate) root: Node<'d>,
-    pub(crate) file: usize,
-    pub(crate) document: usize,
+    pub(crate) origin: Origin,
     /// The identities before each change of the name or namespace.
     pub(crate) previous: Vec<Id>,
     pub(crate) prefixes: Vec<String>,
@@ -103,12 +104,11 @@ fn is_cluster_scoped(group: &str, kind: &str) -> bool {
 
 impl<'d> Resource<'d> {
     /// An object of a file.
-    pub(crate) fn new(root: Node<'d>, file: usize, document: usize) -> Self {
+    pub(crate) fn new(root: Node<'d>, document: DocumentNumber) -> Self {
         Self {
             value: Value::Written(root),
             root,
-            file,
-            document,
+            origin: Origin { document, root: root.id() },
             previous: Vec::new(),
             prefixes: Vec::new(),
             suffixes: Vec::new(),

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use manifest::tree::{Assembly, NewValue, Node, Value as Plain};
+use manifest::tree::{Assembly, NewValue, Node, NodeId, Value as Plain};
 
 /// A value of an object.
 #[derive(Clone, Debug)]
@@ -200,7 +200,7 @@ impl<'d> Value<'d> {
     }
 
     /// Writes the value into a document. `None` if the document would be too large.
-    pub(crate) fn write(&self, into: &mut Assembly, parent: Option<u32>, key: Option<&str>) -> Option<()> {
+    pub(crate) fn write(&self, into: &mut Assembly, parent: Option<NodeId>, key: Option<&str>) -> Option<()> {
         match self {
             Self::Written(node) => into.copy(parent, key, *node).map(drop),
             Self::Computed(text, at) => {

@@ -59,8 +59,8 @@ fn built(files: &[File]) -> Vec<serde_json::Value> {
         match &object.outcome {
             Outcome::Changed(tree) => objects.push(tree.root().to_json()),
             Outcome::Unchanged => {
-                let Document::Read(tree) = &files[object.file].documents[object.document] else { panic!() };
-                objects.push(tree.node(u32::try_from(object.order).unwrap()).to_json());
+                let Some(Document::Read(tree)) = object.origin.document.within(files) else { panic!() };
+                objects.push(tree.node(object.origin.root).to_json());
             }
             Outcome::Deleted => {}
         }

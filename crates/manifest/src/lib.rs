@@ -14,5 +14,5 @@ mod yaml;
 
 pub use encoding::Encoding;
 pub use error::ReadError;
-pub use file::{Document, Excerpt, File, FileKind};
+pub use file::{Document, DocumentNumber, Excerpt, File, FileKind, FileNumber};
 pub use yaml::YamlProblem;

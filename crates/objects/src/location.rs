@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 
 use manifest::source::{Source, Span};
-use manifest::tree::{Comment, Node};
+use manifest::tree::{Comment, Node, NodeId, SourceId};
 
 use crate::iam_policy::PolicyLocation;
 
@@ -135,17 +135,17 @@ impl<'d> Place<'d> {
 
     /// The text with the bytes to mark.
     pub fn source(&self) -> &'d Source {
-        self.node.tree().numbered_source(self.source_number())
+        self.node.tree().source_at(self.source_id())
     }
 
-    /// The number of the text with the bytes to mark, as in [`Node::source_number`].
-    pub fn source_number(&self) -> u16 {
+    /// The id of the text with the bytes to mark, as in [`Node::source_id`].
+    pub fn source_id(&self) -> SourceId {
         self.marked().0
     }
 
-    /// The bytes to mark, with the number of their text.
-    fn marked(&self) -> (u16, Span) {
-        let own = self.node.source_number();
+    /// The bytes to mark, with the id of their text.
+    fn marked(&self) -> (SourceId, Span) {
+        let own = self.node.source_id();
         match self.part {
             Part::Within(range) => (own, self.node.span_within(range)),
             Part::Comment(comment) => (comment.source, comment.span),
@@ -159,8 +159,8 @@ impl<'d> Place<'d> {
     }
 
     /// The key of the node, or of the first member within it where it has none.
-    fn key_span(&self) -> (u16, Span) {
-        let located = |node: Node<'_>, span| (node.source_number(), span);
+    fn key_span(&self) -> (SourceId, Span) {
+        let located = |node: Node<'_>, span| (node.source_id(), span);
         let own = self.node.key_span();
         if own != Span::default() {
             return located(self.node, own);
@@ -174,16 +174,20 @@ impl<'d> Place<'d> {
     }
 
     /// A key that sorts the places of one document, with or without a text.
-    pub fn order(&self) -> (usize, usize) {
+    pub fn order(&self) -> PlaceOrder {
         match self.part {
-            Part::Key => (self.node.order(), 0),
-            Part::Value => (self.node.order(), 1),
+            Part::Key => PlaceOrder(self.node.id(), 0),
+            Part::Value => PlaceOrder(self.node.id(), 1),
             Part::Within(range) | Part::Comment(Comment { span: range, .. }) => {
-                (self.node.order(), 2 + range.start)
+                PlaceOrder(self.node.id(), 2 + range.start)
             }
         }
     }
 }
+
+/// Order of a place among the places of one document: the node, and the part of the node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PlaceOrder(NodeId, usize);
 
 /// The path of a node within the object whose root is given: `spec.requirements[0].key`; empty for the root itself.
 pub fn path_of<'d>(node: Node<'d>, root: Node<'d>) -> String {

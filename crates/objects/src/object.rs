@@ -7,7 +7,7 @@ use karpenter::api::{self, KindSchema};
 use karpenter::chart;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use manifest::tree::{Comment, Node, Style, Tree};
+use manifest::tree::{Comment, DuplicateKey, Node, Style, Tree};
 
 use crate::iam_policy::attaches_broad_policy;
 use crate::metadata::Metadata;
@@ -62,7 +62,7 @@ pub struct Object<'d> {
     spec: Option<Node<'d>>,
     pod: Option<PodTemplate<'d>>,
     comments: &'d [Comment],
-    duplicates: &'d [(u32, u32)],
+    duplicates: &'d [DuplicateKey],
 }
 
 /// Two objects are equal if they are the same node of the same document.
@@ -85,17 +85,16 @@ impl<'d> Object<'d> {
         }
         // Comments and duplicate keys belong to the object whose part of the text they are in. A comment below the last line of
         // an object belongs to the next object.
-        let (mut comments, mut duplicates) = (tree.comments(), tree.duplicate_ids());
-        let next: Vec<_> = objects.iter().skip(1).map(|next| next.root.order()).collect();
+        let (mut comments, mut duplicates) = (tree.comments(), tree.duplicate_keys());
+        let next: Vec<_> = objects.iter().skip(1).map(|next| next.root.id()).collect();
         for (index, object) in objects.iter_mut().enumerate() {
             let next = next.get(index).copied();
-            let order = next.unwrap_or(usize::MAX);
             // JSON may have all objects on one line, and the end of the line is far away.
             let needs_end = next.is_some() && !comments.is_empty();
             let byte = if needs_end { end_of_last_line(object.root) } else { usize::MAX };
             let split = comments.partition_point(|comment| comment.span.start < byte);
             (object.comments, comments) = comments.split_at_checked(split).unwrap_or_default();
-            let split = duplicates.partition_point(|(first, _)| (*first as usize) < order);
+            let split = duplicates.partition_point(|key| next.is_none_or(|next| key.earlier < next));
             (object.duplicates, duplicates) = duplicates.split_at_checked(split).unwrap_or_default();
         }
         objects
@@ -106,7 +105,7 @@ impl<'d> Object<'d> {
         let below = tree.root().get("karpenter").filter(|values| values.is_mapping());
         let values = Some(below.unwrap_or(tree.root())).filter(|values| values.is_mapping());
         let values = values.map(|root| Self::of_form(root, Form::ChartValues));
-        let whole = |values| Self { comments: tree.comments(), duplicates: tree.duplicate_ids(), ..values };
+        let whole = |values| Self { comments: tree.comments(), duplicates: tree.duplicate_keys(), ..values };
         values.map(whole).into_iter().collect()
     }
 
@@ -143,7 +142,7 @@ impl<'d> Object<'d> {
     /// Keys that occur twice in one mapping of the object: the first member, and the member that counts.
     pub fn duplicates(self) -> impl Iterator<Item = (Node<'d>, Node<'d>)> {
         let tree = self.root.tree();
-        self.duplicates.iter().map(|(first, again)| (tree.node(*first), tree.node(*again)))
+        self.duplicates.iter().map(|key| (tree.node(key.earlier), tree.node(key.later)))
     }
 
     /// Object of an admission request.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::source::Span;
-use manifest::tree::{Comment, Node};
+use manifest::tree::{Comment, Node, SourceId};
 use objects::location::Place;
 use objects::object::{Object, Operation};
 use values::placeholder::has_placeholder;
@@ -28,7 +28,7 @@ pub struct Suppressions<'d> {
 }
 
 /// The number of a text, and a line in it.
-type Line = (u16, usize);
+type Line = (SourceId, usize);
 
 /// The scope of a name in a suppression: the line, or `None` for the whole object, and the rule or family.
 type SuppressionScope = (Option<Line>, &'static str);
@@ -145,7 +145,7 @@ impl<'d> Suppression<'d> {
 }
 
 fn line_of(place: &Place<'_>) -> Line {
-    (place.source_number(), place.source().position(place.span().start).line)
+    (place.source_id(), place.source().position(place.span().start).line)
 }
 
 /// `rule[, rule] -- reason`
@@ -162,15 +162,15 @@ fn annotation<'d>(node: Node<'d>, registry: &Registry) -> Option<Suppression<'d>
 /// The comments of an object, last one first.
 fn comments<'d>(object: Object<'d>, registry: &Registry) -> Vec<Suppression<'d>> {
     let tree = object.root().tree();
-    let mut following: Option<(u16, (usize, usize))> = None;
+    let mut following: Option<(SourceId, (usize, usize))> = None;
     let read = |one: &Comment| {
         let below = following.filter(|(source, _)| *source == one.source).map(|(_, lines)| lines);
         let read = comment(object.root(), *one, registry, below);
-        let line = tree.numbered_source(one.source).position(one.span.start).line;
+        let line = tree.source_at(one.source).position(one.span.start).line;
         following = read.line.map(|(source, covered)| (source, (line, covered)));
         read
     };
-    let is_ours = |one: &&Comment| is_suppression(tree.numbered_source(one.source).slice(one.span));
+    let is_ours = |one: &&Comment| is_suppression(tree.source_at(one.source).slice(one.span));
     object.comments().iter().filter(is_ours).rev().map(read).collect()
 }
 
@@ -187,7 +187,7 @@ fn comment<'d>(
     following: Option<(usize, usize)>,
 ) -> Suppression<'d> {
     let span = comment.span;
-    let source = root.tree().numbered_source(comment.source);
+    let source = root.tree().source_at(comment.source);
     let text = source.slice(span);
     let whole = Place::comment(root, comment);
     let at = |range: Span| Place::comment(root, Comment { span: range.shifted(span.start), ..comment });

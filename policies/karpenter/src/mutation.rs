@@ -4,6 +4,7 @@
 //! the object exists, and no field that a manager of server-side apply owns.
 
 use karpwarden::manifest::tree::Node;
+use karpwarden::objects::location::PlaceOrder;
 use karpwarden::objects::object::Object;
 use karpwarden::rule::finding::Finding;
 use karpwarden::rule::fix::Fix;
@@ -56,7 +57,7 @@ fn safe<'f, 'd>(finding: &'f Finding<'d>) -> Option<&'f Fix<'d>> {
 }
 
 /// The order of findings.
-fn order(finding: &Finding<'_>) -> ((usize, usize), &'static str) {
+fn order(finding: &Finding<'_>) -> (PlaceOrder, &'static str) {
     (finding.place.order(), finding.rule.name)
 }
 

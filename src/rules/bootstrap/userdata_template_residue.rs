@@ -115,7 +115,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 
 /// Whether a string below a node has a placeholder, except in the user data.
 fn has_other_placeholder(node: Node<'_>, data: Node<'_>) -> bool {
-    let is_open = node.order() != data.order() && node.as_str().is_some_and(has_placeholder);
+    let is_open = node.id() != data.id() && node.as_str().is_some_and(has_placeholder);
     is_open || node.children().any(|child| has_other_placeholder(child, data))
 }
 

@@ -5,7 +5,7 @@ use karpenter::cluster_name::{
 };
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use manifest::tree::Node;
+use manifest::tree::{Node, NodeId};
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::object::{Object, Operation};
 use rule::context::Context;
@@ -143,10 +143,10 @@ impl<'d> Mention<'d> {
         }
     }
 
-    /// Identifies the selector term by the position of its tags, and the role by its own position.
-    fn term(&self) -> usize {
+    /// Identifies the selector term by its tags, and the role by itself.
+    fn term(&self) -> NodeId {
         let tags = self.node.parent().filter(|_| self.list != ROLE);
-        tags.map_or(self.node.order(), Node::order)
+        tags.map_or(self.node.id(), Node::id)
     }
 
     /// Clause of a message that says how the name is used.

@@ -49,7 +49,7 @@ fn as_json(tree: &Tree) -> Option<String> {
     let has_tag = tree.source().text().contains('!');
     if has_tag
         || !tree.comments().is_empty()
-        || !tree.duplicate_ids().is_empty()
+        || !tree.duplicate_keys().is_empty()
         || has_folded_text(tree.root())
     {
         return None;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use manifest::Document;
 use manifest::edit::{Change, TextEdit, differences, replace_alias};
 use manifest::limits::Limits;
-use manifest::tree::{Node, Style, Tree};
+use manifest::tree::{Node, NodeId, Style, Tree};
 use objects::location::{Place, path_of};
 
 use crate::locations::Locations;
@@ -127,7 +127,7 @@ impl<'d> Candidate<'d> {
 /// The edits of changes, and whether one replaces an alias by its value. `None` if a change has no edit.
 fn edits(changes: &[Change<'_>]) -> Option<(Vec<TextEdit>, bool)> {
     let mut edits = Vec::new();
-    let mut at_alias = BTreeMap::<usize, (Node<'_>, Vec<&Change<'_>>)>::new();
+    let mut at_alias = BTreeMap::<NodeId, (Node<'_>, Vec<&Change<'_>>)>::new();
     for change in changes {
         let node = change.node();
         let alias = node.alias();
@@ -142,7 +142,7 @@ fn edits(changes: &[Change<'_>]) -> Option<(Vec<TextEdit>, bool)> {
         if alias == node && !is_within {
             return None;
         }
-        at_alias.entry(alias.order()).or_insert_with(|| (alias, Vec::new())).1.push(change);
+        at_alias.entry(alias.id()).or_insert_with(|| (alias, Vec::new())).1.push(change);
     }
     let replaces_alias = !at_alias.is_empty();
     for (alias, changes) in at_alias.into_values() {

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use manifest::edit::{TextEdit, differences, reparse, rewrite};
 use manifest::limits::Limits;
 use manifest::source::Span;
-use manifest::tree::{Node, Tree};
+use manifest::tree::{Node, NodeId, Tree};
 use manifest::{Document, Excerpt, File};
 use objects::object::Object;
 
@@ -270,12 +270,12 @@ impl<'d> Verification<'_, 'd> {
         if before.len() != after.len() {
             return false;
         }
-        let by_order: BTreeMap<usize, Object<'t>> =
-            before.iter().zip(after).map(|(before, after)| (before.root().order(), after)).collect();
+        let by_root: BTreeMap<NodeId, Object<'t>> =
+            before.iter().zip(after).map(|(before, after)| (before.root().id(), after)).collect();
         for one in objects.in_document_mut(candidate.document) {
             let root = one.object.root();
             if core::ptr::eq(root.tree(), candidate.tree)
-                && let Some(object) = by_order.get(&root.order())
+                && let Some(object) = by_root.get(&root.id())
             {
                 one.object = *object;
             }

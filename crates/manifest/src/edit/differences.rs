@@ -11,10 +11,10 @@ use crate::tree::{Node, Value};
 /// members of an object does not count.
 pub fn differences<'d>(before: Node<'d>, after: Node<'_>, changes: &[&Change<'d>]) -> Vec<Node<'d>> {
     let mut changes = changes.to_vec();
-    changes.sort_by_key(|change| change.node().order());
+    changes.sort_by_key(|change| change.node().id());
     let mut comparison = Comparison { changes: &changes, found: Vec::new() };
     comparison.value(before, after);
-    if after.tree().duplicate_ids().len() > before.tree().duplicate_ids().len() {
+    if after.tree().duplicate_keys().len() > before.tree().duplicate_keys().len() {
         comparison.found.push(before);
     }
     comparison.found
@@ -38,9 +38,9 @@ struct Comparison<'c, 'd> {
 impl<'c, 'd> Comparison<'c, 'd> {
     /// The changes of a node.
     fn of(&self, node: Node<'d>) -> Vec<&'c Change<'d>> {
-        let first = self.changes.partition_point(|change| change.node().order() < node.order());
+        let first = self.changes.partition_point(|change| change.node().id() < node.id());
         let from = self.changes.iter().skip(first).copied();
-        from.take_while(|change| change.node().order() == node.order())
+        from.take_while(|change| change.node().id() == node.id())
             .filter(|change| change.node() == node)
             .collect()
     }
@@ -88,7 +88,7 @@ impl<'c, 'd> Comparison<'c, 'd> {
     fn object(&mut self, before: Node<'d>, after: Node<'_>, changes: &[&'c Change<'d>]) {
         let mut expected = self.members(before, changes);
         let mut is_same =
-            after.children().count() == after.members().count() || !before.tree().duplicate_ids().is_empty();
+            after.children().count() == after.members().count() || !before.tree().duplicate_keys().is_empty();
         for (key, member) in after.members() {
             match expected.remove(key) {
                 Some(Expected::Node(node)) => self.value(node, member),

@@ -57,8 +57,7 @@ pub(super) fn edit(node: Node<'_>, source: &Source) -> Option<TextEdit> {
 /// too, and before such a comment there is no edit.
 fn end_of_lines(node: Node<'_>, source: &Source, end: usize, column: usize) -> Option<usize> {
     // In parsing order, the last value of the member or item before comes next to this one.
-    let before = node.order().checked_sub(1).and_then(|order| u32::try_from(order).ok());
-    let value = before.map(|id| node.tree().node(id));
+    let value = node.id().previous().map(|id| node.tree().node(id));
     if !value.is_some_and(|value| matches!(value.style(), Style::Literal | Style::Folded)) {
         return Some(end);
     }

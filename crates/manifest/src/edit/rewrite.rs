@@ -22,7 +22,7 @@ pub fn replace_alias(alias: Node<'_>, changes: Vec<&Change<'_>>) -> Option<TextE
 }
 
 fn write(value: Node<'_>, mut changes: Vec<&Change<'_>>, syntax: Syntax) -> String {
-    changes.sort_by_key(|change| change.node().order());
+    changes.sort_by_key(|change| change.node().id());
     let mut writer = Writer { changes: &changes, syntax, text: String::new() };
     writer.value(value);
     writer.text
@@ -47,9 +47,9 @@ struct Writer<'c, 'd> {
 impl<'c, 'd> Writer<'c, 'd> {
     /// The changes of a node.
     fn of(&self, node: Node<'d>) -> Vec<&'c Change<'d>> {
-        let first = self.changes.partition_point(|change| change.node().order() < node.order());
+        let first = self.changes.partition_point(|change| change.node().id() < node.id());
         let from = self.changes.iter().skip(first).copied();
-        let same = from.take_while(|change| change.node().order() == node.order());
+        let same = from.take_while(|change| change.node().id() == node.id());
         same.filter(|change| change.node() == node).collect()
     }
 

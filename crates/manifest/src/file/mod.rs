@@ -4,6 +4,7 @@
 //! affects no other.
 
 mod marks;
+mod number;
 mod script;
 mod split;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod tests;
 
 use std::sync::Arc;
 
+pub use number::{DocumentNumber, FileNumber};
 pub(crate) use split::sections;
 
 use self::script::{Heredoc, ScriptLanguage};

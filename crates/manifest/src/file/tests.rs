@@ -163,9 +163,9 @@ fn records_duplicate_keys_except_merged_ones() {
     let file = File::read("-", text, &Limits::DEFAULT);
     let Some(Document::Read(tree)) = file.documents.first() else { panic!() };
     let pairs: Vec<_> = tree
-        .duplicate_ids()
+        .duplicate_keys()
         .iter()
-        .map(|(one, two)| (tree.node(*one), tree.node(*two)))
+        .map(|key| (tree.node(key.earlier), tree.node(key.later)))
         .map(|(one, two)| (one.key(), one.spelling(), two.spelling()))
         .collect();
     assert_eq!(pairs, [("a", "1", "3"), ("p", "1", "*m")]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::error::{JsonError, JsonProblem};
 use crate::limits::{Exceeded, Limits};
 use crate::source::{Source, Span};
-use crate::tree::{NewNode, StoredValue, Style, Text, Tree};
+use crate::tree::{NewNode, NodeId, StoredValue, Style, Text, Tree};
 use crate::yaml;
 
 /// Parses the first value within a span of the source. Returns the tree and the byte after the value, or `None` if there
@@ -26,7 +26,7 @@ pub fn read(source: &Arc<Source>, within: Span, limits: &Limits) -> Result<Optio
 /// Open collection.
 #[derive(Clone, Copy)]
 struct Open {
-    id: u32,
+    id: NodeId,
     is_mapping: bool,
     /// The byte of its bracket.
     at: usize,

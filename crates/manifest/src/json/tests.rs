@@ -38,9 +38,9 @@ fn takes_last_of_duplicate_keys_and_records_both() {
     assert_eq!(tree.root().get("a").unwrap().as_int(), Some(3));
     assert_eq!(tree.root().members().count(), 2);
     let pairs: Vec<_> = tree
-        .duplicate_ids()
+        .duplicate_keys()
         .iter()
-        .map(|(one, two)| (tree.node(*one), tree.node(*two)))
+        .map(|key| (tree.node(key.earlier), tree.node(key.later)))
         .map(|(one, two)| (one.spelling(), two.spelling()))
         .collect();
     assert_eq!(pairs, [("1", "3")]);

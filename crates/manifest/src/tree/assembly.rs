@@ -4,7 +4,7 @@ use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::build::small;
+use super::id::{NodeId, SourceId};
 use super::node::{Node, Value};
 use super::store::{Comment, StoredValue, Style, Tree};
 use crate::source::{Source, Span};
@@ -12,8 +12,8 @@ use crate::source::{Source, Span};
 /// Builder of a document from nodes of other documents. Each node keeps the place of its text.
 pub struct Assembly {
     tree: Tree,
-    /// The numbers of the texts, by address.
-    numbers: BTreeMap<usize, u16>,
+    /// The ids of the texts, by address.
+    sources: BTreeMap<usize, SourceId>,
     /// The documents whose comments are part of the result, by address.
     documents: BTreeSet<usize>,
     limit: usize,
@@ -39,14 +39,14 @@ impl Assembly {
     pub fn new(main: Node<'_>, limit: usize) -> Self {
         let mut tree = Tree::new(Arc::clone(shared(main)));
         tree.is_assembled = true;
-        let numbers = BTreeMap::from([(address(shared(main)), 0)]);
-        Self { tree, numbers, documents: BTreeSet::new(), limit }
+        let sources = BTreeMap::from([(address(shared(main)), SourceId::MAIN)]);
+        Self { tree, sources, documents: BTreeSet::new(), limit }
     }
 
     /// Copies a value with everything below it. Returns `None` if the document would be too large.
-    pub fn copy(&mut self, parent: Option<u32>, key: Option<&str>, from: Node<'_>) -> Option<u32> {
+    pub fn copy(&mut self, parent: Option<NodeId>, key: Option<&str>, from: Node<'_>) -> Option<NodeId> {
         let id = self.add(parent, key, NewValue::Same, from, from.is_derived())?;
-        if let Some(data) = self.tree.nodes.get_mut(id as usize) {
+        if let Some(data) = self.tree.nodes.get_mut(id.index()) {
             data.merged = from.data().merged && key.is_some();
         }
         for child in from.children() {
@@ -58,28 +58,27 @@ impl Assembly {
     }
 
     /// Adds a node as the last child of `parent`. Its text is the text of the node `at`; `is_derived` says that this text
-    /// is not the spelling of the value. Returns the number of the node, or `None` if the document would be too large.
+    /// is not the spelling of the value. Returns the id of the node, or `None` if the document would be too large.
     pub fn add(
         &mut self,
-        parent: Option<u32>,
+        parent: Option<NodeId>,
         key: Option<&str>,
         value: NewValue<'_>,
         at: Node<'_>,
         is_derived: bool,
-    ) -> Option<u32> {
+    ) -> Option<NodeId> {
         if self.tree.len() >= self.limit {
             return None;
         }
-        let source = self.number_of(at)?;
+        let source = self.source_of(at)?;
         let (value, style) = match value {
             NewValue::Same => (self.stored(at.value()), at.style()),
             NewValue::Of(value) => (self.stored(value), style_of(value, at)),
         };
         let key_text = key.map(|key| self.tree.keep_copy(key)).unwrap_or_default();
-        let bytes = |span: Span| (small(span.start), small(span.end));
         let key_span = if key.is_some() { at.key_span() } else { Span::default() };
-        let id = self.tree.add_stored(parent, key_text, bytes(key_span), value, bytes(at.span()), style);
-        if let Some(data) = self.tree.nodes.get_mut(id as usize) {
+        let id = self.tree.add_stored(parent, key_text, key_span.into(), value, at.span().into(), style);
+        if let Some(data) = self.tree.nodes.get_mut(id.index()) {
             data.source = source;
             data.derived = is_derived;
         }
@@ -90,7 +89,7 @@ impl Assembly {
     }
 
     /// Completes an object after its last member.
-    pub fn complete(&mut self, id: u32) {
+    pub fn complete(&mut self, id: NodeId) {
         if self.tree.is_mapping(id) {
             self.tree.complete_mapping(id);
         }
@@ -112,28 +111,27 @@ impl Assembly {
         self.tree
     }
 
-    /// The number of the text of a node. The comments of the node's document become part of this document.
-    fn number_of(&mut self, node: Node<'_>) -> Option<u16> {
+    /// The id of the text of a node. The comments of the node's document become part of this document.
+    fn source_of(&mut self, node: Node<'_>) -> Option<SourceId> {
         let source = shared(node);
-        let known = self.numbers.get(&address(source)).copied();
-        let number = match known {
-            Some(number) => number,
+        let known = self.sources.get(&address(source)).copied();
+        let id = match known {
+            Some(id) => id,
             None => self.add_source(source)?,
         };
         let document = core::ptr::from_ref(node.tree()).addr();
         if self.documents.insert(document) {
-            let comments =
-                node.tree().comments().iter().filter(|comment| comment.source == node.source_number());
-            self.tree.comments.extend(comments.map(|comment| Comment { span: comment.span, source: number }));
+            let comments = node.tree().comments().iter().filter(|comment| comment.source == node.source_id());
+            self.tree.comments.extend(comments.map(|comment| Comment { span: comment.span, source: id }));
         }
-        Some(number)
+        Some(id)
     }
 
-    fn add_source(&mut self, source: &Arc<Source>) -> Option<u16> {
-        let number = u16::try_from(self.tree.further.len() + 1).ok()?;
+    fn add_source(&mut self, source: &Arc<Source>) -> Option<SourceId> {
+        let id = SourceId::further(self.tree.further.len())?;
         self.tree.further.push(Arc::clone(source));
-        self.numbers.insert(address(source), number);
-        Some(number)
+        self.sources.insert(address(source), id);
+        Some(id)
     }
 
     fn stored(&mut self, value: Value<'_>) -> StoredValue {
@@ -169,7 +167,7 @@ fn spelling(value: StoredValue, at: Node<'_>) -> String {
 }
 
 fn shared(node: Node<'_>) -> &Arc<Source> {
-    node.tree().numbered_shared_source(node.source_number())
+    node.tree().shared_source_at(node.source_id())
 }
 
 fn address(source: &Arc<Source>) -> usize {
@@ -214,11 +212,11 @@ mod tests {
         let seven = at(&["f"]);
         assert_eq!((seven.source().slice(seven.span()), seven.spelling()), ("1", "7"));
         assert!(seven.is_derived() && !item.is_derived() && tree.is_assembled());
-        assert_eq!(tree.duplicate_ids().len(), 1);
+        assert_eq!(tree.duplicate_keys().len(), 1);
         let comments: Vec<_> = tree
             .comments()
             .iter()
-            .map(|comment| tree.numbered_source(comment.source).slice(comment.span))
+            .map(|comment| tree.source_at(comment.source).slice(comment.span))
             .collect();
         assert_eq!(comments, ["# one", "# two", "# three"]);
     }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::store::{Comment, NO_NODE, NodeData, StoredValue, Style, Text, Tree};
+use super::id::{NodeId, SourceId};
+use super::store::{Comment, DuplicateKey, NodeData, StoredSpan, StoredValue, Style, Text, Tree};
 use crate::source::Span;
 
 /// A node about to be added.
@@ -16,7 +17,7 @@ pub(crate) struct NewNode {
 /// Converts an offset to the 32 bits of the arena: [`Limits::file_bytes`](crate::limits::Limits::file_bytes) is far
 /// below 4 GiB.
 pub(super) fn small(offset: usize) -> u32 {
-    u32::try_from(offset).unwrap_or(NO_NODE)
+    u32::try_from(offset).unwrap_or(u32::MAX)
 }
 
 impl Tree {
@@ -46,8 +47,8 @@ impl Tree {
     }
 
     /// Records that the text at the span of a scalar is not its spelling.
-    pub(crate) fn derive(&mut self, id: u32, spelling: &str) {
-        let Some(data) = self.nodes.get_mut(id as usize) else { return };
+    pub(crate) fn derive(&mut self, id: NodeId, spelling: &str) {
+        let Some(data) = self.nodes.get_mut(id.index()) else { return };
         data.derived = true;
         if !matches!(data.value, StoredValue::String(_)) {
             let spelling = self.keep_copy(spelling);
@@ -57,44 +58,37 @@ impl Tree {
 
     /// Records a comment.
     pub(crate) fn add_comment(&mut self, span: Span) {
-        self.comments.push(Comment { span, source: 0 });
+        self.comments.push(Comment { span, source: SourceId::MAIN });
     }
 
     /// Adds a node as the last child of `parent`, under a key if the parent is a mapping.
-    pub(crate) fn add(&mut self, parent: Option<u32>, key: Option<(Text, Span)>, new: NewNode) -> u32 {
+    pub(crate) fn add(&mut self, parent: Option<NodeId>, key: Option<(Text, Span)>, new: NewNode) -> NodeId {
         let (key, key_span) = key.unwrap_or_default();
-        self.add_stored(
-            parent,
-            key,
-            (small(key_span.start), small(key_span.end)),
-            new.value,
-            (small(new.span.start), small(new.span.end)),
-            new.style,
-        )
+        self.add_stored(parent, key, key_span.into(), new.value, new.span.into(), new.style)
     }
 
     pub(super) fn add_stored(
         &mut self,
-        parent: Option<u32>,
+        parent: Option<NodeId>,
         key: Text,
-        key_span: (u32, u32),
+        key_span: StoredSpan,
         value: StoredValue,
-        span: (u32, u32),
+        span: StoredSpan,
         style: Style,
-    ) -> u32 {
-        let id = small(self.nodes.len());
-        let parent = parent.unwrap_or(NO_NODE);
-        let index = match self.nodes.get(parent as usize) {
+    ) -> NodeId {
+        let id = NodeId::new(self.nodes.len());
+        let parent = parent.unwrap_or(NodeId::NONE);
+        let index = match self.nodes.get(parent.index()) {
             None => 0,
-            Some(above) if above.first_child == NO_NODE => 0,
+            Some(above) if above.first_child == NodeId::NONE => 0,
             Some(above) => self.data(above.last_child).index + 1,
         };
         self.nodes.push(NodeData {
             value,
             parent,
-            first_child: NO_NODE,
-            last_child: NO_NODE,
-            next_sibling: NO_NODE,
+            first_child: NodeId::NONE,
+            last_child: NodeId::NONE,
+            next_sibling: NodeId::NONE,
             index,
             key,
             key_span,
@@ -103,14 +97,14 @@ impl Tree {
             overridden: false,
             merged: false,
             derived: false,
-            source: 0,
+            source: SourceId::MAIN,
         });
-        if let Some(above) = self.nodes.get_mut(parent as usize) {
+        if let Some(above) = self.nodes.get_mut(parent.index()) {
             let before = core::mem::replace(&mut above.last_child, id);
-            if above.first_child == NO_NODE {
+            if above.first_child == NodeId::NONE {
                 above.first_child = id;
             }
-            if let Some(sibling) = self.nodes.get_mut(before as usize) {
+            if let Some(sibling) = self.nodes.get_mut(before.index()) {
                 sibling.next_sibling = id;
             }
         }
@@ -118,16 +112,17 @@ impl Tree {
     }
 
     /// Extends the span of a node to the byte at which the node ends.
-    pub(crate) fn close(&mut self, id: u32, end: usize) {
-        if let Some(data) = self.nodes.get_mut(id as usize) {
-            data.span.1 = small(end).max(data.span.1);
+    pub(crate) fn close(&mut self, id: NodeId, end: usize) {
+        if let Some(data) = self.nodes.get_mut(id.index()) {
+            data.span.end = small(end).max(data.span.end);
         }
     }
 
     /// The end of the last child of a node, or of the node itself if it has no children.
-    pub(crate) fn end_of(&self, id: u32) -> usize {
+    pub(crate) fn end_of(&self, id: NodeId) -> usize {
         let data = self.data(id);
-        let end = if data.last_child == NO_NODE { data.span.1 } else { self.data(data.last_child).span.1 };
+        let end =
+            if data.last_child == NodeId::NONE { data.span.end } else { self.data(data.last_child).span.end };
         end as usize
     }
 
@@ -135,36 +130,35 @@ impl Tree {
     /// nodes.
     pub(crate) fn copy(
         &mut self,
-        from: u32,
-        parent: Option<u32>,
+        from: NodeId,
+        parent: Option<NodeId>,
         key: Option<(Text, Span)>,
         span: Option<Span>,
         limit: usize,
-    ) -> Option<u32> {
+    ) -> Option<NodeId> {
         let (key, key_span) = key.unwrap_or_default();
-        let span = span.map(|span| (small(span.start), small(span.end)));
-        let copy =
-            self.copy_stored(from, parent, key, (small(key_span.start), small(key_span.end)), span, limit)?;
+        let span = span.map(StoredSpan::from);
+        let copy = self.copy_stored(from, parent, key, key_span.into(), span, limit)?;
         self.add_copy(from, copy);
         Some(copy)
     }
 
     fn copy_stored(
         &mut self,
-        from: u32,
-        parent: Option<u32>,
+        from: NodeId,
+        parent: Option<NodeId>,
         key: Text,
-        key_span: (u32, u32),
-        span: Option<(u32, u32)>,
+        key_span: StoredSpan,
+        span: Option<StoredSpan>,
         limit: usize,
-    ) -> Option<u32> {
+    ) -> Option<NodeId> {
         if self.nodes.len() >= limit {
             return None;
         }
         let data = *self.data(from);
         let copy =
             self.add_stored(parent, key, key_span, data.value, span.unwrap_or(data.span), Style::Alias);
-        if let Some(new) = self.nodes.get_mut(copy as usize) {
+        if let Some(new) = self.nodes.get_mut(copy.index()) {
             new.overridden = data.overridden;
             new.derived = data.derived;
         }
@@ -172,9 +166,9 @@ impl Tree {
         Some(copy)
     }
 
-    fn copy_children(&mut self, from: u32, into: u32, limit: usize) -> Option<()> {
+    fn copy_children(&mut self, from: NodeId, into: NodeId, limit: usize) -> Option<()> {
         let mut child = self.data(from).first_child;
-        while child != NO_NODE {
+        while child != NodeId::NONE {
             let data = *self.data(child);
             self.copy_stored(child, Some(into), data.key, data.key_span, None, limit)?;
             child = data.next_sibling;
@@ -184,7 +178,7 @@ impl Tree {
 
     /// Copies the members of the mapping `from` into the mapping `into`, as a merge key does. Returns `None` if the tree
     /// would exceed `limit` nodes.
-    pub(crate) fn merge(&mut self, from: u32, into: u32, limit: usize) -> Option<()> {
+    pub(crate) fn merge(&mut self, from: NodeId, into: NodeId, limit: usize) -> Option<()> {
         let first = self.nodes.len();
         self.copy_children(from, into, limit)?;
         self.add_copy(from, into);
@@ -197,15 +191,15 @@ impl Tree {
 
     /// Completes a mapping: marks every member that a later member with the same key overrides, and records the two as
     /// duplicates unless a merge key copied one of them.
-    pub(crate) fn complete_mapping(&mut self, id: u32) {
+    pub(crate) fn complete_mapping(&mut self, id: NodeId) {
         /// For so few members, comparing all pairs of keys is faster than a map: most mappings of a manifest are small.
         const FEW: u32 = 12;
         let data = *self.data(id);
-        let few = data.last_child == NO_NODE || self.data(data.last_child).index < FEW;
+        let few = data.last_child == NodeId::NONE || self.data(data.last_child).index < FEW;
         let mut repeated = Vec::new();
-        let mut last_of = BTreeMap::<&str, u32>::new();
+        let mut last_of = BTreeMap::<&str, NodeId>::new();
         let mut child = data.first_child;
-        while child != NO_NODE {
+        while child != NodeId::NONE {
             let next = self.data(child);
             let key = self.text(next.key);
             let earlier = if few {
@@ -217,17 +211,17 @@ impl Tree {
             child = next.next_sibling;
         }
         for (earlier, later) in repeated {
-            if let Some(data) = self.nodes.get_mut(earlier as usize) {
+            if let Some(data) = self.nodes.get_mut(earlier.index()) {
                 data.overridden = true;
             }
             if !self.is_merged(earlier) && !self.is_merged(later) {
-                self.duplicates.push((earlier, later));
+                self.duplicates.push(DuplicateKey { earlier, later });
             }
         }
     }
 
     /// The last sibling from `first` up to and excluding `end` that has a key.
-    fn last_with_key(&self, first: u32, end: u32, key: &str) -> Option<u32> {
+    fn last_with_key(&self, first: NodeId, end: NodeId, key: &str) -> Option<NodeId> {
         let mut found = None;
         let mut sibling = first;
         while sibling != end {
@@ -240,7 +234,7 @@ impl Tree {
         found
     }
 
-    fn is_merged(&self, id: u32) -> bool {
+    fn is_merged(&self, id: NodeId) -> bool {
         self.data(id).merged
     }
 
@@ -250,22 +244,22 @@ impl Tree {
         self.copies.sort_unstable();
     }
 
-    pub(crate) fn is_mapping(&self, id: u32) -> bool {
+    pub(crate) fn is_mapping(&self, id: NodeId) -> bool {
         self.data(id).value == StoredValue::Mapping
     }
 
-    pub(crate) fn is_sequence(&self, id: u32) -> bool {
+    pub(crate) fn is_sequence(&self, id: NodeId) -> bool {
         self.data(id).value == StoredValue::Sequence
     }
 
-    pub(crate) fn string_of(&self, id: u32) -> Option<&str> {
+    pub(crate) fn string_of(&self, id: NodeId) -> Option<&str> {
         if let StoredValue::String(text) = self.data(id).value { Some(self.text(text)) } else { None }
     }
 
-    pub(crate) fn children_of(&self, id: u32) -> Vec<u32> {
+    pub(crate) fn children_of(&self, id: NodeId) -> Vec<NodeId> {
         let mut children = Vec::new();
         let mut child = self.data(id).first_child;
-        while child != NO_NODE {
+        while child != NodeId::NONE {
             children.push(child);
             child = self.data(child).next_sibling;
         }
@@ -273,13 +267,13 @@ impl Tree {
     }
 
     /// Drops the nodes from number `from` on, which are all below the node `above`, and the comments within `above`.
-    pub(crate) fn truncate(&mut self, above: u32, from: usize) {
+    pub(crate) fn truncate(&mut self, above: NodeId, from: usize) {
         self.nodes.truncate(from);
-        self.duplicates.retain(|(_, again)| (*again as usize) < from);
-        self.copies.retain(|(_, copy)| (*copy as usize) < from);
-        if let Some(data) = self.nodes.get_mut(above as usize) {
-            (data.first_child, data.last_child) = (NO_NODE, NO_NODE);
-            let start = data.span.0 as usize;
+        self.duplicates.retain(|key| key.later.index() < from);
+        self.copies.retain(|(_, copy)| copy.index() < from);
+        if let Some(data) = self.nodes.get_mut(above.index()) {
+            (data.first_child, data.last_child) = (NodeId::NONE, NodeId::NONE);
+            let start = data.span.start as usize;
             self.comments.retain(|comment| comment.span.start < start);
         }
     }

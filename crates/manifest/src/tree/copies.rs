@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::id::NodeId;
 use super::node::Node;
 use super::store::{Style, Tree};
 
 impl Tree {
     /// Records that a node copies the value of a node with an anchor.
-    pub(crate) fn add_copy(&mut self, from: u32, copy: u32) {
+    pub(crate) fn add_copy(&mut self, from: NodeId, copy: NodeId) {
         self.copies.push((from, copy));
     }
 }
@@ -21,9 +22,9 @@ impl Node<'_> {
         let mut next = if copies.is_empty() { Vec::new() } else { vec![self] };
         while let Some(node) = next.pop() {
             for around in core::iter::successors(Some(node), |node| node.parent()) {
-                let id = around.order();
-                let first = copies.partition_point(|(from, _)| (*from as usize) < id);
-                let own = copies.iter().skip(first).take_while(|(from, _)| *from as usize == id);
+                let id = around.id();
+                let first = copies.partition_point(|(from, _)| *from < id);
+                let own = copies.iter().skip(first).take_while(|(from, _)| *from == id);
                 for (_, copy) in own {
                     if found.len() >= limit {
                         break;

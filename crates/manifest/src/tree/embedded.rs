@@ -4,6 +4,7 @@
 //! document below the node of the string, so that its values have spans too. The ConfigMap `aws-auth` of EKS holds its role
 //! mappings in the same way.
 
+use super::id::NodeId;
 use super::node::Node;
 use super::store::{Style, Tree};
 
@@ -25,7 +26,7 @@ impl Node<'_> {
 
 impl Tree {
     /// Whether a string is at `source.helm.values`, or at the same path of an item of `sources`, or at `data.mapRoles`.
-    pub(crate) fn holds_document(&self, id: u32) -> bool {
+    pub(crate) fn holds_document(&self, id: NodeId) -> bool {
         let node = self.node(id);
         if node.key() == "mapRoles" {
             return node.as_str().is_some() && node.parent().is_some_and(|data| data.key() == "data");

@@ -4,6 +4,7 @@ mod assembly;
 mod build;
 mod copies;
 mod embedded;
+mod id;
 mod node;
 mod store;
 mod walk;
@@ -13,6 +14,7 @@ pub(crate) use build::NewNode;
 pub(crate) use store::{StoredValue, Text};
 
 pub use assembly::{Assembly, NewValue};
+pub use id::{NodeId, SourceId};
 pub use node::{Node, Value};
-pub use store::{Comment, Style, Tree};
+pub use store::{Comment, DuplicateKey, Style, Tree};
 pub use walk::{Children, Members, items_of, members_of};

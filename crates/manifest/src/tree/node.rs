@@ -1,13 +1,14 @@
 //! A value of a [`Tree`], as its readers see it.
 
-use super::store::{NO_NODE, NodeData, StoredValue, Style, Tree};
+use super::id::{NodeId, SourceId};
+use super::store::{NodeData, StoredValue, Style, Tree};
 use crate::source::{Source, Span};
 
 /// A node of a [`Tree`]. A copy costs nothing; two nodes are equal if they are the same node of the same tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'d> {
     tree: &'d Tree,
-    id: u32,
+    id: NodeId,
 }
 
 /// A value as in JSON. Integers are distinct from other numbers, as in the API server.
@@ -40,11 +41,11 @@ impl Eq for Node<'_> {}
 impl Tree {
     /// The outermost value.
     pub fn root(&self) -> Node<'_> {
-        self.node(0)
+        self.node(NodeId::ROOT)
     }
 
-    /// The node with a number, such as one of [`Tree::duplicate_ids`].
-    pub fn node(&self, id: u32) -> Node<'_> {
+    /// The node with an id of this tree, such as one of [`Tree::duplicate_keys`].
+    pub fn node(&self, id: NodeId) -> Node<'_> {
         Node { tree: self, id }
     }
 }
@@ -55,8 +56,8 @@ impl<'d> Node<'d> {
     }
 
     /// The node behind a link of the arena.
-    pub(super) fn linked(self, id: u32) -> Option<Self> {
-        (id != NO_NODE).then_some(Self { tree: self.tree, id })
+    pub(super) fn linked(self, id: NodeId) -> Option<Self> {
+        (id != NodeId::NONE).then_some(Self { tree: self.tree, id })
     }
 
     /// The tree of this node.
@@ -120,12 +121,12 @@ impl<'d> Node<'d> {
     /// The number of items or members.
     pub fn len(self) -> usize {
         let last = self.data().last_child;
-        if last == NO_NODE { 0 } else { self.tree.data(last).index as usize + 1 }
+        if last == NodeId::NONE { 0 } else { self.tree.data(last).index as usize + 1 }
     }
 
     /// Whether the value has no items or members.
     pub fn is_empty(self) -> bool {
-        self.data().first_child == NO_NODE
+        self.data().first_child == NodeId::NONE
     }
 
     /// The member under a key. Of duplicates it is the last, as in the Kubernetes tools.
@@ -134,8 +135,8 @@ impl<'d> Node<'d> {
             return None;
         }
         let mut id = self.data().first_child;
-        // `NO_NODE` is no index.
-        while let Some(member) = self.tree.nodes.get(id as usize) {
+        // `NodeId::NONE` is no index.
+        while let Some(member) = self.tree.nodes.get(id.index()) {
             // Most keys differ in length, which is cheaper to compare than their text.
             let may_be_equal = member.key.len as usize == key.len() && !member.overridden;
             if may_be_equal && self.tree.bytes(member.key) == key.as_bytes() {
@@ -177,23 +178,21 @@ impl<'d> Node<'d> {
 
     /// The span of the value. An absent value has an empty span, and the value of an alias has the span of the alias.
     pub fn span(self) -> Span {
-        let (start, end) = self.data().span;
-        Span::new(start as usize, end as usize)
+        self.data().span.into()
     }
 
     /// The span of the key, with its quotes; empty for an item and for the root.
     pub fn key_span(self) -> Span {
-        let (start, end) = self.data().key_span;
-        Span::new(start as usize, end as usize)
+        self.data().key_span.into()
     }
 
     /// The text that the spans of this node point into.
     pub fn source(self) -> &'d Source {
-        self.tree.numbered_source(self.data().source)
+        self.tree.source_at(self.data().source)
     }
 
-    /// The number of the text that the spans of this node point into: 0 in a parsed document.
-    pub fn source_number(self) -> u16 {
+    /// The id of the text that the spans of this node point into.
+    pub fn source_id(self) -> SourceId {
         self.data().source
     }
 
@@ -216,8 +215,8 @@ impl<'d> Node<'d> {
         stored.or(self.as_str()).unwrap_or_default()
     }
 
-    /// A number that increases from node to node in parsing order.
-    pub fn order(self) -> usize {
-        self.id as usize
+    /// The id in its tree.
+    pub fn id(self) -> NodeId {
+        self.id
     }
 }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use always_assert::never;
 
+use super::build::small;
+use super::id::{NodeId, SourceId};
 use crate::file::Excerpt;
 use crate::source::{Source, Span};
 
@@ -16,19 +18,19 @@ use crate::source::{Source, Span};
 #[derive(Debug)]
 pub struct Tree {
     pub(super) source: Arc<Source>,
-    /// The further texts of an assembled document. Their numbers start at 1; `source` has the number 0.
+    /// The further texts of an assembled document.
     pub(super) further: Vec<Arc<Source>>,
     /// Strings that differ from their spelling in the source, for example because of escapes.
     pub(super) unescaped: String,
     pub(super) nodes: Vec<NodeData>,
-    pub(super) duplicates: Vec<(u32, u32)>,
+    pub(super) duplicates: Vec<DuplicateKey>,
     pub(super) comments: Vec<Comment>,
     /// Spellings of the derived values that are not strings.
-    pub(super) spellings: BTreeMap<u32, Text>,
+    pub(super) spellings: BTreeMap<NodeId, Text>,
     /// Whether an [`Assembly`](super::Assembly) built the document.
     pub(super) is_assembled: bool,
     /// A node with an anchor, and a node that copies its value: the value of an alias, or the object of a merge key.
-    pub(super) copies: Vec<(u32, u32)>,
+    pub(super) copies: Vec<(NodeId, NodeId)>,
     /// The part of the text that was parsed as this document alone.
     pub(super) excerpt: Option<Excerpt>,
 }
@@ -38,23 +40,23 @@ pub struct Tree {
 pub struct Comment {
     /// The bytes of the comment.
     pub span: Span,
-    /// The number of its text, as in [`Tree::numbered_source`].
-    pub source: u16,
+    /// Its text.
+    pub source: SourceId,
 }
 
-/// One node of the arena. Links are indices into [`Tree::nodes`], or [`NO_NODE`].
+/// One node of the arena. Links can be [`NodeId::NONE`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeData {
     pub(super) value: StoredValue,
-    pub(super) parent: u32,
-    pub(super) first_child: u32,
-    pub(super) last_child: u32,
-    pub(super) next_sibling: u32,
+    pub(super) parent: NodeId,
+    pub(super) first_child: NodeId,
+    pub(super) last_child: NodeId,
+    pub(super) next_sibling: NodeId,
     /// Position among the siblings, from 0.
     pub(super) index: u32,
     pub(super) key: Text,
-    pub(super) key_span: (u32, u32),
-    pub(super) span: (u32, u32),
+    pub(super) key_span: StoredSpan,
+    pub(super) span: StoredSpan,
     pub(super) style: Style,
     /// A later sibling has the same key.
     pub(super) overridden: bool,
@@ -62,12 +64,37 @@ pub(super) struct NodeData {
     pub(super) merged: bool,
     /// The text at `span` is not the spelling of the value.
     pub(super) derived: bool,
-    /// The number of the text that `span` and `key_span` point into.
-    pub(super) source: u16,
+    /// The text that `span` and `key_span` point into.
+    pub(super) source: SourceId,
 }
 
-/// Link that leads nowhere.
-pub(super) const NO_NODE: u32 = u32::MAX;
+/// A span in 32-bit offsets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StoredSpan {
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+impl From<Span> for StoredSpan {
+    fn from(span: Span) -> Self {
+        Self { start: small(span.start), end: small(span.end) }
+    }
+}
+
+impl From<StoredSpan> for Span {
+    fn from(span: StoredSpan) -> Self {
+        Self::new(span.start as usize, span.end as usize)
+    }
+}
+
+/// A key that occurs twice in one mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DuplicateKey {
+    /// The value of the earlier occurrence.
+    pub earlier: NodeId,
+    /// The value that replaces it.
+    pub later: NodeId,
+}
 
 /// Value of a node without its children.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,9 +166,9 @@ impl Tree {
         &self.source
     }
 
-    /// The text with a number, as in [`Node::source_number`](super::Node::source_number).
-    pub fn numbered_source(&self, number: u16) -> &Source {
-        self.numbered_shared_source(number)
+    /// A text of the document.
+    pub fn source_at(&self, id: SourceId) -> &Source {
+        self.shared_source_at(id)
     }
 
     /// Whether the document is built of parts of other documents.
@@ -164,9 +191,13 @@ impl Tree {
         &self.source
     }
 
-    pub(crate) fn numbered_shared_source(&self, number: u16) -> &Arc<Source> {
-        let further = usize::from(number).checked_sub(1).and_then(|index| self.further.get(index));
-        further.unwrap_or(&self.source)
+    pub(crate) fn shared_source_at(&self, id: SourceId) -> &Arc<Source> {
+        let Some(index) = id.index_of_further() else { return &self.source };
+        let Some(source) = self.further.get(index) else {
+            never!("no text {:?}", id);
+            return &self.source;
+        };
+        source
     }
 
     /// The comments in the order of the text; of an assembled document, text by text.
@@ -174,31 +205,30 @@ impl Tree {
         &self.comments
     }
 
-    /// Keys that occur twice in one mapping, as pairs of node numbers in order: the earlier value and the value that
-    /// replaces it.
-    pub fn duplicate_ids(&self) -> &[(u32, u32)] {
+    /// Keys that occur twice in one mapping, in order.
+    pub fn duplicate_keys(&self) -> &[DuplicateKey] {
         &self.duplicates
     }
 
-    pub(super) fn data(&self, id: u32) -> &NodeData {
+    pub(super) fn data(&self, id: NodeId) -> &NodeData {
         static NOTHING: NodeData = NodeData {
             value: StoredValue::Null,
-            parent: NO_NODE,
-            first_child: NO_NODE,
-            last_child: NO_NODE,
-            next_sibling: NO_NODE,
+            parent: NodeId::NONE,
+            first_child: NodeId::NONE,
+            last_child: NodeId::NONE,
+            next_sibling: NodeId::NONE,
             index: 0,
             key: Text { start: 0, len: 0, unescaped: false },
-            key_span: (0, 0),
-            span: (0, 0),
+            key_span: StoredSpan { start: 0, end: 0 },
+            span: StoredSpan { start: 0, end: 0 },
             style: Style::Plain,
             overridden: false,
             merged: false,
             derived: false,
-            source: 0,
+            source: SourceId::MAIN,
         };
-        let Some(data) = self.nodes.get(id as usize) else {
-            never!("no node {}", id);
+        let Some(data) = self.nodes.get(id.index()) else {
+            never!("no node {:?}", id);
             return &NOTHING;
         };
         data

@@ -10,7 +10,7 @@ use crate::file::sections;
 use crate::limits::{Exceeded, Limits};
 use crate::scalar::{self, Scalar};
 use crate::source::{Source, Span};
-use crate::tree::{NewNode, Node, StoredValue, Style, Text, Tree, Value};
+use crate::tree::{NewNode, Node, NodeId, StoredValue, Style, Text, Tree, Value};
 
 /// Parses the documents within a span of the source up to the first error.
 pub(crate) fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tree, YamlError>> {
@@ -34,7 +34,7 @@ pub(crate) fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Res
 
 /// Parses the document that a JSON string holds, below the node of the string. A string that is not a document keeps no
 /// children.
-pub(crate) fn embed(tree: &mut Tree, id: u32, span: Span, limits: &Limits) {
+pub(crate) fn embed(tree: &mut Tree, id: NodeId, span: Span, limits: &Limits) {
     let Some(text) = tree.string_of(id).map(str::to_owned) else { return };
     let empty = Tree::new(Arc::clone(tree.shared_source()));
     let mut loader = Loader::into(core::mem::replace(tree, empty), 0, limits);
@@ -45,7 +45,7 @@ pub(crate) fn embed(tree: &mut Tree, id: u32, span: Span, limits: &Limits) {
 /// Parses the documents that a string holds, with their spans in the text of the string. The values of a string that does
 /// not hold its document letter by letter have the span of the whole string.
 pub(crate) fn read_string(node: Node<'_>, limits: &Limits) -> Vec<Result<Tree, YamlError>> {
-    let source = node.tree().numbered_shared_source(node.source_number());
+    let source = node.tree().shared_source_at(node.source_id());
     let span = node.span();
     if node.style() == Style::Literal && node.is_verbatim() {
         return sections_of_block(source, span)
@@ -98,7 +98,7 @@ fn event_parser<'t>(text: &'t str, limits: &Limits) -> EventParser<'t> {
 #[derive(Clone, Copy)]
 struct Container {
     /// The node of the string; `None` if the document is not below it.
-    id: Option<u32>,
+    id: Option<NodeId>,
     /// The span of a string that does not hold the document letter by letter: every value gets this span.
     whole: Option<Span>,
 }
@@ -110,19 +110,19 @@ struct Loader {
     limits: Limits,
     open: Vec<Open>,
     /// The node of each anchor. The event parser numbers anchors from 1.
-    anchors: Vec<Option<u32>>,
+    anchors: Vec<Option<NodeId>>,
     container: Option<Container>,
 }
 
 /// A collection before its end.
 struct Open {
-    id: u32,
+    id: NodeId,
     anchor: usize,
     flow: bool,
     /// In a mapping: the key of the next value.
     key: Option<Key>,
     /// The mapping to merge the collection into, if the collection is the value of a merge key.
-    merge_into: Option<u32>,
+    merge_into: Option<NodeId>,
 }
 
 enum Key {
@@ -133,9 +133,9 @@ enum Key {
 /// Destination of a node.
 enum Slot {
     /// Below a parent, or at the root.
-    Below(Option<u32>, Option<(Text, Span)>),
+    Below(Option<NodeId>, Option<(Text, Span)>),
     /// Into a mapping, as the value of `<<`.
-    Merged(u32),
+    Merged(NodeId),
 }
 
 impl Loader {
@@ -188,7 +188,7 @@ impl Loader {
     }
 
     /// Parses the document that a string holds, below the node of the string.
-    fn embed(&mut self, id: u32, text: &str, span: Span, style: Style) {
+    fn embed(&mut self, id: NodeId, text: &str, span: Span, style: Style) {
         // A block scalar without content has the span of its header.
         if text.trim().is_empty() {
             return;
@@ -319,7 +319,7 @@ impl Loader {
         self.tree.keep(text, Span::new(span.start + quote, span.end))
     }
 
-    fn remember(&mut self, anchor: usize, id: u32) {
+    fn remember(&mut self, anchor: usize, id: NodeId) {
         if anchor != 0 {
             let known = self.anchors.len().max(anchor + 1);
             self.anchors.resize(known, None);
@@ -414,7 +414,7 @@ impl Loader {
 
     /// Merges a mapping, or a list of mappings, into another mapping. Of a list the earlier mappings take precedence, so
     /// they are merged last.
-    fn merge(&mut self, from: u32, into: u32, span: Span) -> Result<(), YamlError> {
+    fn merge(&mut self, from: NodeId, into: NodeId, span: Span) -> Result<(), YamlError> {
         let sources = if self.tree.is_mapping(from) {
             vec![from]
         } else {

@@ -4,7 +4,7 @@
 use karpwarden_manifest::edit::{Change, Composed, apply, rewrite};
 use karpwarden_manifest::limits::Limits;
 use karpwarden_manifest::source::Span;
-use karpwarden_manifest::tree::{Node, Style, Tree};
+use karpwarden_manifest::tree::{DuplicateKey, Node, Style, Tree};
 use karpwarden_manifest::{Document, File};
 
 /// Bounds that keep one input fast.
@@ -93,7 +93,7 @@ fn assert_tree(text: &str, tree: &Tree) {
             }
         }
     }
-    for (earlier, later) in tree.duplicate_ids() {
+    for DuplicateKey { earlier, later } in tree.duplicate_keys() {
         let (earlier, later) = (tree.node(*earlier), tree.node(*later));
         assert!(earlier.key() == later.key() && earlier.is_overridden(), "{text:?}");
     }
@@ -158,7 +158,7 @@ fn assert_change(file: &File, root: Node<'_>, change: &Change<'_>) {
         && !above.any(|node| node.as_str().is_some())
         && !text.replace("\r\n", "\n").contains(['&', '*', '%', '!', '\r', '\t', '?'])
         && !text.ends_with(' ')
-        && root.tree().duplicate_ids().is_empty();
+        && root.tree().duplicate_keys().is_empty();
     if simple && let ([_], [document]) = (file.documents.as_slice(), edited_file.documents.as_slice()) {
         assert!(
             matches!(document, Document::Read(_)),

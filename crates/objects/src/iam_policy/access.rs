@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use karpenter::iam::{ALWAYS, NEEDED, NeededPermission};
-use manifest::tree::Node;
+use manifest::tree::{Node, NodeId};
 
 use super::condition::ContextValue;
 use super::owner::{PolicyOwner, acts_as_controller, completes_controller, owner_by_name, owner_of_role};
@@ -18,7 +18,7 @@ use crate::node_class::Ec2NodeClass;
 use crate::object::{Form, Object};
 
 /// Number of Deny statements to evaluate for a request. With more statements, every request may be denied.
-const MOST_DENIALS: usize = 64;
+const MAX_DENIALS: usize = 64;
 
 /// Policies and roles of the objects of a cluster.
 #[derive(Debug, Default)]
@@ -58,12 +58,12 @@ pub enum Boundary {
 }
 
 /// Address of the tree and position in it. Only equality matters, not the order.
-type NodeKey = (usize, usize);
+type NodeKey = (usize, NodeId);
 /// A CloudFormation template, or all other objects together: the address of the template's tree, or 0.
 type Scope = usize;
 
 fn key_of(node: Node<'_>) -> NodeKey {
-    (core::ptr::from_ref(node.tree()).addr(), node.order())
+    (core::ptr::from_ref(node.tree()).addr(), node.id())
 }
 
 fn scope_of(object: Object<'_>) -> Scope {
@@ -245,13 +245,13 @@ impl<'d> IamAccess<'d> {
     /// Whether a Deny statement of a policy or of its companions covers a request.
     fn denies(&self, policy: &IamPolicy<'d>, request: &IamRequest<'_>) -> Truth {
         let companions = self.denials.get(&scope_of(policy.object)).map_or(&[][..], Vec::as_slice);
-        if companions.len() > MOST_DENIALS {
+        if companions.len() > MAX_DENIALS {
             return Truth::Maybe;
         }
         let companions = companions.iter().filter_map(|index| Some(&self.policies.get(*index)?.policy));
         let statements = companions.chain([policy]).flat_map(|policy| &policy.statements);
         let denying = statements.filter(|statement| !statement.allows);
-        Truth::any(denying.take(MOST_DENIALS).map(|statement| statement.covers(request)))
+        Truth::any(denying.take(MAX_DENIALS).map(|statement| statement.covers(request)))
     }
 }
 

@@ -60,7 +60,7 @@ fn each_once<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
             fabric_cards.push((card, interface));
         }
     }
-    places.sort_by_key(|(card, device, interface)| (*card, *device, interface.order()));
+    places.sort_by_key(|(card, device, interface)| (*card, *device, interface.id()));
     for pair in places.windows(2) {
         if let [one, other] = pair
             && (one.0, one.1) == (other.0, other.1)
@@ -74,7 +74,7 @@ fn each_once<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
                 .says(ONCE);
         }
     }
-    fabric_cards.sort_by_key(|(card, interface)| (*card, interface.order()));
+    fabric_cards.sort_by_key(|(card, interface)| (*card, interface.id()));
     for pair in fabric_cards.windows(2) {
         if let [one, other] = pair
             && one.0 == other.0
