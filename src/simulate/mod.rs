@@ -9,8 +9,12 @@ pub mod summary;
 pub mod words;
 
 use answers::report::ReportedFinding;
+use answers::simulation::SimulationAnswer;
+use cluster::built_objects::BuiltObjects;
 use manifest::{Document, File};
+use rule::settings::Settings;
 use scheduling::simulation::{Simulation, SimulationResult};
+use thiserror::Error;
 
 pub use deduced_settings::{ChoiceError, Choices, DeducedSettings};
 pub use prices::PricesError;
@@ -28,6 +32,40 @@ pub struct Shown<'s, 'd> {
     pub skipped: usize,
     /// The findings of `check` in the input.
     pub findings: &'s [ReportedFinding],
+}
+
+/// Reason why a simulation does not run.
+#[derive(Debug, Error)]
+pub enum SimulationError {
+    /// A choice cannot be used.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// The input has more pods than a simulation takes.
+    #[error("the input has more than {} pods", Simulation::MAX_PODS)]
+    TooManyPods,
+}
+
+/// Simulates the pods of files. The answer has no findings.
+pub fn answer(
+    files: &[File],
+    choices: &Choices,
+    settings: &Settings,
+) -> Result<SimulationAnswer, SimulationError> {
+    let built = BuiltObjects::of(files);
+    let objects = built.objects(files);
+    let deduced = DeducedSettings::new(choices, settings, files, &objects)?.with_overlays(&built.left_out());
+    let simulation = Simulation::new(deduced.settings, &objects);
+    if simulation.is_truncated() {
+        return Err(SimulationError::TooManyPods);
+    }
+    let outcome = simulation.run(&objects);
+    Ok(json::answer(&Shown {
+        outcome: &outcome,
+        simulation: &simulation,
+        assumptions: &deduced.assumptions,
+        skipped: skipped(files),
+        findings: &[],
+    }))
 }
 
 /// The number of documents that were not read.

@@ -13,8 +13,8 @@ use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::objects::object::Object;
 use karpwarden::rule::settings::{Settings, Target};
-use karpwarden::scheduling::simulation::{PoolTypes, RequirementTypes, Simulation};
-use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, replicas, skipped};
+use karpwarden::scheduling::simulation::{PoolTypes, RequirementTypes};
+use karpwarden::simulate::{self, Choices, DeducedSettings, replicas};
 use karpwarden::values::timestamp::Timestamp;
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -50,25 +50,11 @@ impl World {
     /// Returns the result as `karpwarden simulate --format json` prints it, without line breaks. Each line of
     /// `replicas` is a `KIND/NAME=N`.
     pub fn simulate(&self, replicas: &str) -> Result<String, String> {
-        let built = BuiltObjects::of(&self.files);
-        let objects = built.objects(&self.files);
         let replicas: Result<_, _> = replicas.lines().map(replicas::parse).collect();
         let replicas = replicas.map_err(|error| error.to_string())?;
         let choices = Choices { replicas, ..Choices::default() };
-        let options = self.options(&choices, &built, &objects)?;
-        let simulation = Simulation::new(options.settings, &objects);
-        if simulation.is_truncated() {
-            return Err(format!("the input has more than {} pods", Simulation::MAX_PODS));
-        }
-        let outcome = simulation.run(&objects);
-        let shown = Shown {
-            outcome: &outcome,
-            simulation: &simulation,
-            assumptions: &options.assumptions,
-            skipped: skipped(&self.files),
-            findings: &[],
-        };
-        text(&json::answer(&shown))
+        let answer = simulate::answer(&self.files, &choices, &self.settings);
+        text(&answer.map_err(|error| error.to_string())?)
     }
 
     /// Returns the number of instance types that each requirement of a NodePool leaves:
