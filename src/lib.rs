@@ -53,7 +53,7 @@
     reason = "the YAML blocks of rules contain settings, such as `yaml,karpenter=1.8`"
 )]
 
-#[macro_use(family, rule)]
+#[macro_use(rule)]
 #[doc(hidden)]
 pub extern crate rule;
 
@@ -77,9 +77,9 @@ pub use objects::object::{Object, Operation};
 pub use rule::finding::{Finding, Severity};
 pub use rule::registry::Registry;
 pub use rule::settings::{Settings, Target};
-pub use rules::REGISTRY;
 #[cfg(feature = "symptoms")]
 pub use rules::REGISTRY_WITH_SYMPTOMS;
+pub use rules::{ADMISSION, KARPENTER_OBJECTS, REGISTRY};
 pub use simulate::{ChoiceError, Choices, SimulationError};
 
 // The crates for the front ends in this repository.
@@ -99,7 +99,7 @@ pub fn check(clusters: &[Cluster], settings: &Settings) -> Report {
 /// Checks like [`check`] if every object is Karpenter's own and no file is a kustomization. It needs much less code, which
 /// matters to a page.
 pub fn check_karpenter_objects(clusters: &[Cluster], settings: &Settings) -> Option<Report> {
-    engine::check::check_karpenter_objects(&REGISTRY, clusters, settings)
+    engine::check::check_karpenter_objects(&KARPENTER_OBJECTS, clusters, settings)
 }
 
 /// Checks an object against the other objects of its cluster, as an admission webhook does.
@@ -108,12 +108,12 @@ pub fn check_request<'d>(
     cluster: &RequestCluster<'d>,
     settings: &Settings,
 ) -> Vec<Finding<'d>> {
-    engine::request::check_request(&REGISTRY, &REGISTRY.rules_on(object), object, cluster, settings)
+    engine::request::check_request(&ADMISSION, &ADMISSION.rules_on(object), object, cluster, settings)
 }
 
 /// The kinds of other objects that [`check_request`] reads for an object.
 pub fn looked_up(object: Object<'_>, settings: &Settings) -> Vec<Kind> {
-    let rules = REGISTRY.rules_on(object).into_iter();
+    let rules = ADMISSION.rules_on(object).into_iter();
     let rules = rules.filter(|rule| settings.enables(rule) && (rule.looks_up)(object));
     let mut kinds: Vec<Kind> = Vec::new();
     for kind in rules.flat_map(|rule| rule.inventory) {

@@ -180,7 +180,7 @@ fn apply(options: &SettingsOptions, settings: &mut Settings) {
 fn overrules(selected: &[Selector], off: Selector) -> bool {
     selected.iter().any(|selector| match (selector, off) {
         (Selector::All, _) => false,
-        (Selector::One(_, own), Selector::Family(family)) => *own == family,
+        (Selector::One(rule), Selector::Family(family)) => rule.is_in(family),
         (one, other) => *one == other,
     })
 }

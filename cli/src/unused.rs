@@ -4,6 +4,7 @@ use std::path::Path;
 
 use answers::report::Report;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use rule::Runs;
 use rule::finding::Family;
 use rule::settings::{Exception, Selector};
 
@@ -46,8 +47,8 @@ fn checks_everything(options: &CheckOptions, config: &Config) -> bool {
 /// Whether `check` can find what the exception accepts: only `diagnose` finds symptoms, and only `upgrade` runs some rules.
 fn can_be_used(exception: &Exception) -> bool {
     match exception.rule {
-        Selector::Family(family) => family != Family::Symptoms,
+        Selector::Family(family) => family != Family::Symptoms.name(),
         Selector::All => true,
-        Selector::One(name, _) => REGISTRY.find(name).is_some_and(|rule| !rule.upgrade_only),
+        Selector::One(names) => REGISTRY.find(names.name).is_some_and(|rule| rule.runs != Runs::OnUpgrade),
     }
 }

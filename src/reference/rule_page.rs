@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use render::words::caught_by;
-use rule::{Fixes, Rule};
+use rule::{Fixes, Rule, Runs};
 
 use crate::rules::documentation;
 
@@ -28,7 +28,7 @@ fn facts(rule: &Rule) -> String {
     if rule.opt_in {
         list.push_str("- Runs only if selected: `--select`, or a level under its name in the settings\n");
     }
-    if rule.upgrade_only {
+    if rule.runs == Runs::OnUpgrade {
         list.push_str("- Runs only under: `karpwarden upgrade`\n");
     }
     list

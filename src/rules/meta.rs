@@ -2,14 +2,15 @@
 //! kind.
 
 use super::testing::{fixed, report_of_clusters};
-use super::{REGISTRY, SOURCES, documentation};
+use super::{ADMISSION, KARPENTER_OBJECTS, REGISTRY, documentation};
 use answers::report::Report;
-use karpenter::api::served::is_own_group;
 use karpenter::release::Release;
 use karpenter::upgrade_path::UpgradePath;
 use rule::finding::{CaughtBy, Family};
+use rule::registry::Registry;
 use rule::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
-use rule::{Fixes, On, Rule};
+use rule::{Fixes, On, Rule, Runs};
+use std::collections::BTreeSet;
 
 /// Returns the YAML blocks under a heading, each with its info string (the words that begin with `yaml`).
 pub(super) fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
@@ -143,71 +144,32 @@ fn names_are_kebab_case_and_unique() {
     }
 }
 
-#[test]
-fn the_file_is_named_after_the_rule_and_its_folder_after_the_family() {
-    for (rule, source) in REGISTRY.rules().zip(SOURCES.into_iter().flatten()) {
-        let mut path = source.module.rsplit("::").map(|part| part.replace('_', "-"));
-        let (file, folder) = (path.next().unwrap(), path.next().unwrap());
-        assert_eq!((file.as_str(), folder.as_str()), (rule.name, rule.family.name()));
-    }
-}
-
 /// Whether an entry of `on` is an object that no admission request has.
 fn is_in_files(on: &On) -> bool {
     matches!(on, On::IamPolicy | On::ChartValues | On::MetricQueries | On::Untyped)
 }
 
-/// Whether an entry of `on` includes objects of Karpenter.
-fn includes_karpenter(on: &On) -> bool {
-    match on {
-        On::Kind(kind) => is_own_group(kind.group),
-        On::Group(_) | On::Any => true,
-        _ => false,
+#[test]
+fn rules_about_objects_that_no_request_has_do_not_run_in_admission() {
+    for rule in ADMISSION.rules() {
+        assert!(!rule.on.iter().all(is_in_files), "{}: the rule needs files", rule.name);
     }
 }
 
-/// Rules that compare an object with objects that no admission request includes and the policy does not
-/// look up: IAM policies, settings of the controller, pods, the instance types.
-const COMPARED_WITH_FILES: [&str; 15] = [
-    "daemonset-too-big-for-smallest-type",
-    "device-plugin-missing",
-    "ephemeral-request-too-big",
-    "exists-label-without-consumers",
-    "gpu-request-without-toleration",
-    "iam-passrole-mismatch",
-    "max-pods-vs-eni",
-    "overlay-gate-off",
-    "pod-affinity-without-anchor",
-    "pod-eni-trunk",
-    "requests-exceed-any-type",
-    "reserved-enis-unset",
-    "spot-to-spot-disabled",
-    "static-pool-misuse",
-    "unknown-extended-resource",
-];
-
-/// Rules that compare a NodePool with other NodePools or with its EC2NodeClass, which the policy does not
-/// look up whole.
-const COMPARED_WITH_NODE_POOLS: [&str; 5] = [
-    "catch-all-outweighs-specific",
-    "equal-weight-overlap",
-    "odcr-mismatch",
-    "raid0-without-nvme",
-    "zone-outside-nodeclass",
-];
+#[test]
+fn rules_for_karpenters_own_files_read_karpenters_objects() {
+    let on_karpenter_files = REGISTRY.rules().filter(|rule| rule.runs == Runs::OnKarpenterFiles);
+    for rule in on_karpenter_files {
+        assert!(KARPENTER_OBJECTS.find(rule.name).is_some(), "{}: the rule needs other files", rule.name);
+    }
+}
 
 #[test]
-fn the_feature_that_includes_a_rule_follows_from_the_objects_it_reads() {
-    for (rule, source) in REGISTRY.rules().zip(SOURCES.into_iter().flatten()) {
-        let compares_with_files = COMPARED_WITH_FILES.contains(&rule.name);
-        let feature = match rule.on {
-            _ if COMPARED_WITH_NODE_POOLS.contains(&rule.name) => "node-pools",
-            on if rule.upgrade_only || compares_with_files || on.iter().all(is_in_files) => "files",
-            on if on.iter().any(includes_karpenter) => "",
-            _ => "kubernetes",
-        };
-        assert_eq!(source.feature, feature, "{}", rule.name);
-    }
+fn every_registry_knows_the_names_of_all_rules() {
+    let names = |registry: &Registry| registry.names().map(|rule| rule.name).collect::<BTreeSet<_>>();
+    assert_eq!(names(&ADMISSION), names(&REGISTRY));
+    assert_eq!(names(&KARPENTER_OBJECTS), names(&REGISTRY));
+    assert_eq!(REGISTRY.left_out, []);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use cluster::Cluster;
-use rule::Rule;
+use rule::{Rule, Runs};
 
 use crate::check;
 use answers::report::Report;
@@ -22,7 +22,7 @@ pub(crate) fn report(rule: &'static Rule, text: &str, settings: &Settings) -> Re
 
 /// The report of one rule on the texts of several clusters.
 pub(crate) fn report_of_clusters(rule: &'static Rule, texts: &[&str], settings: &Settings) -> Report {
-    let settings = Settings { select: vec![Selector::One(rule.name, rule.family)], ..settings.clone() };
+    let settings = Settings { select: vec![Selector::One(rule.names())], ..settings.clone() };
     let cluster = |(index, text): (usize, &&str)| {
         let name = if texts.len() == 1 { String::new() } else { format!("cluster-{}", index + 1) };
         Cluster { name, files: vec![File::read("-", *text, &Limits::DEFAULT)] }
@@ -87,7 +87,7 @@ pub(crate) fn findings_with(rule: &'static Rule, text: &str, settings: &Settings
 
 /// The findings of one rule on several files of one cluster, one line per finding.
 pub(crate) fn findings_in_files(rule: &'static Rule, files: &[(&str, &str)], settings: &Settings) -> String {
-    let settings = Settings { select: vec![Selector::One(rule.name, rule.family)], ..settings.clone() };
+    let settings = Settings { select: vec![Selector::One(rule.names())], ..settings.clone() };
     let read = |(name, text): &(&str, &str)| File::read(*name, *text, &Limits::DEFAULT);
     let cluster = Cluster { name: String::new(), files: files.iter().map(read).collect() };
     let mut output = String::new();
@@ -120,7 +120,7 @@ pub(crate) fn begins(rule: &'static Rule, from: &str, to: &str, text: &str) -> S
         let _ = writeln!(output, "{boundary}");
     }
     assert!(
-        rule.upgrade_only && findings(rule, text).is_empty(),
+        rule.runs == Runs::OnUpgrade && findings(rule, text).is_empty(),
         "`check` must not run a rule that is only for upgrades"
     );
     output + &findings_with(rule, text, &settings)

@@ -21,7 +21,6 @@ use karpenter::release::Release;
 use karpwarden::check;
 use manifest::File;
 use manifest::limits::Limits;
-use rule::finding::Family;
 use rule::settings::{Selector, Settings, Target};
 
 /// Cases with different paths, each with the reason. No case may have a different verdict.
@@ -44,7 +43,7 @@ fn report(texts: &[String], karpenter: &str) -> Report {
         files.map(|(index, text)| File::read(index.to_string(), text.as_str(), &Limits::DEFAULT)).collect();
     let settings = Settings {
         karpenter: Target::parse(karpenter).unwrap(),
-        select: vec![Selector::Family(Family::ApiServer)],
+        select: vec![Selector::Family("api-server")],
         ..Settings::default()
     };
     let report = check(&[Cluster { name: String::new(), files }], &settings);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use karpwarden::rule::classification::Family;
+use karpwarden::rule::RuleNames;
 use karpwarden::rule::settings::Selector;
 use karpwarden::{REGISTRY, REGISTRY_WITH_SYMPTOMS};
 
@@ -27,7 +27,7 @@ fn symptoms_refer_to_rules_that_exist() {
 fn settings_can_name_a_symptom_where_it_can_occur() {
     for symptom in symptoms::all() {
         let selector = Selector::parse(symptom.name, &REGISTRY_WITH_SYMPTOMS);
-        assert_eq!(selector, Ok(Selector::One(symptom.name, Family::Symptoms)));
+        assert_eq!(selector, Ok(Selector::One(RuleNames::of_symptom(symptom.name))));
         assert!(Selector::parse(symptom.name, &REGISTRY).is_err(), "{}", symptom.name);
     }
 }

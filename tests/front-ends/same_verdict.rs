@@ -60,35 +60,7 @@ fn cluster(objects: &[Value]) -> FakeCluster {
     granting(FakeCluster::holding(objects.iter().cloned()))
 }
 
-/// Rules that only a check of files runs: they compare an object with others that the policy does not look up, or not whole, or
-/// are about the text.
-const LEFT_TO_FILES: [&str; 22] = [
-    "api-unknown-field",
-    "catch-all-outweighs-specific",
-    "daemonset-too-big-for-smallest-type",
-    "device-plugin-missing",
-    "ephemeral-request-too-big",
-    "equal-weight-overlap",
-    "exists-label-without-consumers",
-    "gpu-request-without-toleration",
-    "iam-passrole-mismatch",
-    "max-pods-vs-eni",
-    "odcr-mismatch",
-    "overlay-gate-off",
-    "pod-affinity-without-anchor",
-    "pod-eni-trunk",
-    "raid0-without-nvme",
-    "requests-exceed-any-type",
-    "reserved-enis-unset",
-    "spot-to-spot-disabled",
-    "spread-needs-more-zones",
-    "static-pool-misuse",
-    "unknown-extended-resource",
-    "zone-outside-nodeclass",
-];
-
-/// The findings of a check of the object as text: severity → `rule at path`. Without the rules about the text itself, because a
-/// request has no text.
+/// The findings of a check of the object as text: severity → `rule at path`. Without the rules that cannot run in admission.
 fn checked(object: &Value, others: &[Value], settings: &Value) -> BTreeMap<String, Vec<String>> {
     let all: Vec<String> = core::iter::once(object).chain(others).map(Value::to_string).collect();
     let files = vec![File::read("objects.json", all.join("\n"), &Limits::DEFAULT)];
@@ -98,7 +70,7 @@ fn checked(object: &Value, others: &[Value], settings: &Value) -> BTreeMap<Strin
     let report: Report = karpwarden::check(&[Cluster { name: String::new(), files }], &settings);
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for finding in report.findings.iter().filter(|finding| finding.document == 0) {
-        if LEFT_TO_FILES.contains(&finding.rule) || finding.family.name() == "document" {
+        if karpwarden::ADMISSION.find(finding.rule).is_none() {
             continue;
         }
         let named = if finding.path.is_empty() {

@@ -116,7 +116,7 @@ mod tests {
 
     /// Checks an EC2NodeClass with one rule, which the settings ignore.
     fn check_ignoring(registry: &Registry, rule: &Rule, karpenter: Target) -> Report {
-        let ignore = vec![Selector::One(rule.name, rule.family)];
+        let ignore = vec![Selector::One(rule.names())];
         let settings = Settings { karpenter, ignore, ..Settings::default() };
         check(registry, &[cluster(&[("a.yaml", &class("a", "x: 1"))])], &settings)
     }

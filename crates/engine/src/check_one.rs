@@ -143,9 +143,7 @@ fn shown<'d>(
     for finding in findings.into_iter().filter(|finding| target.meets(&finding.releases)) {
         let is_accepted = suppressions.apply_to(&finding);
         let Some(severity) = settings.severity(finding.rule, finding.severity) else { continue };
-        let covers = |exception: &Exception| {
-            exception.covers(finding.rule.name, finding.rule.family, object, settings.today)
-        };
+        let covers = |exception: &Exception| exception.covers(finding.rule.names(), object, settings.today);
         let exceptions = settings.exceptions.iter().enumerate();
         let covering: Vec<usize> =
             exceptions.filter(|(_, exception)| covers(exception)).map(|(index, _)| index).collect();

@@ -16,8 +16,8 @@ use cluster::built::BuiltCluster;
 use cluster::evidence::mentions_karpenter;
 use cluster::ids::{DocumentId, FileId};
 use cluster::input::Input;
-use rule::Rule;
 use rule::settings::Settings;
+use rule::{Rule, Runs};
 
 /// The objects to check, and the files that hold any.
 #[derive(Default)]
@@ -128,7 +128,7 @@ fn objects_of_document<'d>(
             let on_upgrade = settings.karpenter.upgrade_path().is_some();
             let counts = |rule: &Rule| {
                 let is_on = !rule.opt_in || settings.opts_in(rule);
-                (is_on && rule.counts_as_checked()) || (on_upgrade && rule.upgrade_only)
+                (is_on && rule.counts_as_checked()) || (on_upgrade && rule.runs == Runs::OnUpgrade)
             };
             if !objects.iter().any(|object| selection.rules_on(*object).iter().copied().any(counts)) {
                 skip(&coverage::reason_without_rule(&objects));
@@ -194,8 +194,12 @@ mod tests {
 
     #[test]
     fn counts_a_document_of_upgrade_rules_as_checked_only_for_an_upgrade() {
-        static UPGRADE: Rule =
-            Rule { name: "upgrade", on: &[On::Kind(Kind::NODE_CLASS)], upgrade_only: true, ..Rule::DEFAULTS };
+        static UPGRADE: Rule = Rule {
+            name: "upgrade",
+            on: &[On::Kind(Kind::NODE_CLASS)],
+            runs: Runs::OnUpgrade,
+            ..Rule::DEFAULTS
+        };
         let registry = registry_of(&UPGRADE);
         let counts = |target: Target| {
             let settings = Settings { karpenter: target, ..Settings::default() };

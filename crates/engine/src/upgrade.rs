@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use karpenter::upgrade_path::UpgradePath;
 use manifest::tree::{Node, NodeId};
 
+use rule::Runs;
 use rule::classification::{CaughtBy, Severity};
 use rule::finding::Finding;
 use rule::registry::Registry;
@@ -23,7 +24,7 @@ pub(crate) fn keep_changes(findings: &mut Vec<Finding<'_>>, path: UpgradePath, r
     let mut unchanged = 0;
     findings.retain(|finding| {
         if finding.releases.contains(from) {
-            unchanged += usize::from(finding.releases.contains(to) && !finding.rule.upgrade_only);
+            unchanged += usize::from(finding.releases.contains(to) && finding.rule.runs != Runs::OnUpgrade);
             return false;
         }
         !start.was_worse_than(finding) && path.boundary(&finding.releases).is_some()
@@ -61,7 +62,7 @@ impl Start {
     /// Whether the start had a more severe problem at the node of a finding. Rules for upgrades report each direction
     /// separately, so their findings are never compared.
     fn was_worse_than(&self, finding: &Finding<'_>) -> bool {
-        if finding.rule.upgrade_only {
+        if finding.rule.runs == Runs::OnUpgrade {
             return false;
         }
         let node = finding.place.node();

@@ -100,6 +100,18 @@ impl Family {
         Self::Symptoms,
     ];
 
+    /// The family with a folder of rules, such as `api_server`.
+    pub(crate) const fn of_folder(folder: &[u8]) -> Option<Self> {
+        let mut families = Self::ALL.as_slice();
+        while let [family, others @ ..] = families {
+            if is_kebab_of(family.name().as_bytes(), folder) {
+                return Some(*family);
+            }
+            families = others;
+        }
+        None
+    }
+
     /// The problems that its rules report, without a full stop.
     pub const fn description(self) -> &'static str {
         match self {
@@ -143,6 +155,17 @@ impl Family {
             Self::Symptoms => "symptoms",
         }
     }
+}
+
+/// Whether a name with dashes is the same as a name with underscores.
+const fn is_kebab_of(mut kebab: &[u8], mut snake: &[u8]) -> bool {
+    while let ([dash, dashes @ ..], [underscore, underscores @ ..]) = (kebab, snake) {
+        if *dash != *underscore && !matches!((dash, underscore), (b'-', b'_')) {
+            return false;
+        }
+        (kebab, snake) = (dashes, underscores);
+    }
+    kebab.is_empty() && snake.is_empty()
 }
 
 impl fmt::Display for Severity {

@@ -1,5 +1,6 @@
 //! The declaration of a rule.
 
+use karpenter::api::served::is_own_group;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::{Form, Object};
@@ -17,6 +18,8 @@ pub struct Rule {
     pub name: &'static str,
     /// The family the rule belongs to.
     pub family: Family,
+    /// Names of families that the rule belonged to. Settings and suppressions that name them still select the rule.
+    pub formerly: &'static [&'static str],
     /// Severity of its findings, unless a finding sets another.
     pub severity: Severity,
     /// The component that would otherwise report the problem, unless a finding names another.
@@ -27,14 +30,14 @@ pub struct Rule {
     pub fix: Fixes,
     /// The problem in one sentence, without a full stop.
     pub summary: &'static str,
+    /// Where it can run.
+    pub runs: Runs,
     /// The objects it reads.
     pub on: &'static [On],
     /// The kinds of other objects that it looks up.
     pub inventory: &'static [Kind],
     /// Whether it looks up other objects for this object; if no rule does, the policy asks the cluster for nothing.
     pub looks_up: for<'d> fn(Object<'d>) -> bool,
-    /// Runs only under `karpwarden upgrade`.
-    pub upgrade_only: bool,
     /// Runs only where the settings select it: reasonable people differ about its findings.
     pub opt_in: bool,
     /// The time to act on its findings in an upgrade.
@@ -72,6 +75,18 @@ pub enum On {
 }
 
 impl On {
+    /// Whether the objects include objects of Karpenter.
+    const fn includes_karpenter(&self) -> bool {
+        match self {
+            Self::Kind(kind) => is_own_group(kind.group),
+            Self::Group(group) => is_own_group(group),
+            Self::Any => true,
+            Self::Workload | Self::IamPolicy | Self::ChartValues | Self::Untyped | Self::MetricQueries => {
+                false
+            }
+        }
+    }
+
     /// Whether rules for these objects read an object.
     fn includes(self, subject: &Subject<'_>) -> bool {
         match self {
@@ -129,15 +144,16 @@ impl Rule {
     pub const DEFAULTS: Self = Self {
         name: "",
         family: Family::Document,
+        formerly: &[],
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "",
+        runs: Runs::InAdmission,
         on: &[],
         inventory: &[],
         looks_up: |_| true,
-        upgrade_only: false,
         opt_in: false,
         phase: Phase::Before,
         supersedes: &[],
@@ -148,8 +164,68 @@ impl Rule {
     /// Whether an object that this rule reads counts as checked: `check` runs the rule, and `on` names this kind of object
     /// rather than every object.
     pub fn counts_as_checked(&self) -> bool {
-        !self.upgrade_only && !self.on.contains(&On::Any)
+        self.runs != Runs::OnUpgrade && !self.on.contains(&On::Any)
     }
+
+    /// The names that select the rule.
+    pub const fn names(&self) -> RuleNames {
+        RuleNames { name: self.name, family: self.family, formerly: self.formerly }
+    }
+
+    /// Whether it reads objects of Karpenter.
+    pub(crate) const fn reads_karpenter(&self) -> bool {
+        let mut on = self.on;
+        while let [first, others @ ..] = on {
+            if first.includes_karpenter() {
+                return true;
+            }
+            on = others;
+        }
+        false
+    }
+}
+
+/// The names by which settings and suppressions select a rule or a symptom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuleNames {
+    /// The name of the rule or symptom.
+    pub name: &'static str,
+    /// Its family.
+    pub family: Family,
+    /// Names of families that it belonged to.
+    pub formerly: &'static [&'static str],
+}
+
+impl RuleNames {
+    /// The names of a symptom.
+    pub const fn of_symptom(name: &'static str) -> Self {
+        Self { name, family: Family::Symptoms, formerly: &[] }
+    }
+
+    /// Whether it belongs to a family with this name, or belonged to it.
+    pub fn is_in(self, family: &str) -> bool {
+        self.family.name() == family || self.formerly.contains(&family)
+    }
+
+    /// Every name: its own, the name of its family, and the names of its former families.
+    pub fn all(self) -> impl Iterator<Item = &'static str> {
+        [self.name, self.family.name()].into_iter().chain(self.formerly.iter().copied())
+    }
+}
+
+/// The place where a rule can run, by what it has to see. A rule also runs in the places that see more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// In an admission request: the object and the kinds of `inventory` are enough.
+    InAdmission,
+    /// On files that may hold only Karpenter's own objects: it needs NodePools or node classes whole, of which the policy looks
+    /// up only parts, or their text, which a request does not have.
+    OnKarpenterFiles,
+    /// On files: it reads or compares other objects, such as pods, IAM policies or chart values, that no request has and that the
+    /// policy does not look up.
+    OnFiles,
+    /// Only under `karpwarden upgrade`.
+    OnUpgrade,
 }
 
 /// The time to act on a finding in an upgrade.

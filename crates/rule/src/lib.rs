@@ -5,10 +5,11 @@ pub mod context;
 mod declaration;
 pub mod finding;
 pub mod fix;
+pub mod module_path;
 pub mod registry;
 pub mod settings;
 pub mod suppression;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use declaration::{Check, Fixes, On, Phase, Rule, Subject};
+pub use declaration::{Check, Fixes, On, Phase, Rule, RuleNames, Runs, Subject};

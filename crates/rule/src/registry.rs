@@ -1,41 +1,29 @@
-//! The registry of rules, and the macros that declare rules and families.
+//! The registry of rules, and the macro that declares a rule.
+
+use std::collections::BTreeSet;
 
 use cluster::inventory::Inventory;
 use objects::object::Object;
 
 use crate::classification::Family;
-use crate::{Rule, Subject};
+use crate::{Rule, RuleNames, Runs, Subject};
 
 /// The rules of a program. Settings, suppressions and the driver find rules only here.
 #[derive(Clone, Copy, Debug)]
 pub struct Registry {
-    /// The rules, family by family, in the order in which they are listed.
-    pub families: &'static [&'static [&'static Rule]],
+    /// The rules that the program runs, in the order in which they are listed.
+    pub rules: &'static [&'static Rule],
     /// The rules about suppressions.
     pub suppressions: SuppressionRules,
     /// The rule that reports a kind or version that a release does not serve. Where a release does not serve an object, its other
     /// findings matter less.
     pub unserved: &'static Rule,
-    /// The rules that this program leaves out. Settings and suppressions may name them, so that one file serves every program.
-    pub left_out: &'static [&'static [LeftOut]],
+    /// The rules that the program leaves out. Settings and suppressions may name them, so that one file serves every program.
+    pub left_out: &'static [RuleNames],
     /// The names of the symptoms that settings may name in addition to rules.
     pub symptoms: fn() -> Vec<&'static str>,
     /// Functions that compute the largest indexes. A check on several cores calls them at the same time, before the rules run.
     pub large_indexes: &'static [fn(&Inventory<'_>)],
-}
-
-/// Name and family of a rule that a program leaves out.
-pub type LeftOut = (&'static str, Family);
-
-/// Origin of a rule: its module, its documentation, and the feature of the program that includes it.
-#[derive(Clone, Copy, Debug)]
-pub struct RuleSource {
-    /// The path of the module.
-    pub module: &'static str,
-    /// The doc comment, each line with its leading space.
-    pub doc: &'static str,
-    /// The feature that includes the rule. Empty for a rule that every program includes.
-    pub feature: &'static str,
 }
 
 /// The rules about suppressions. The driver makes their findings, because only it knows which suppressions were used.
@@ -58,7 +46,21 @@ impl Registry {
 
     /// All rules in the order in which they are listed.
     pub fn rules(&self) -> impl Iterator<Item = &'static Rule> + Clone + use<> {
-        self.families.iter().copied().flatten().copied()
+        self.rules.iter().copied()
+    }
+
+    /// The names of all rules, including those that the program leaves out.
+    pub fn names(&self) -> impl Iterator<Item = RuleNames> + Clone + use<> {
+        self.rules().map(Rule::names).chain(self.left_out.iter().copied())
+    }
+
+    /// The names of the families, then the names of the families that exist no longer, which settings may still contain.
+    pub fn families(&self) -> Vec<&'static str> {
+        let mut families: Vec<_> = Family::ALL.into_iter().map(Family::name).collect();
+        let former: BTreeSet<_> = self.names().flat_map(|rule| rule.formerly).copied().collect();
+        let ended: Vec<_> = former.into_iter().filter(|name| !families.contains(name)).collect();
+        families.extend(ended);
+        families
     }
 
     /// The rules that read an object, in the same order.
@@ -66,13 +68,9 @@ impl Registry {
         self.rules_on_subject(Subject::of(object))
     }
 
-    /// The rules that read the objects of a subject, in the same order.
+    /// The rules that read the objects with these properties, in the same order.
     pub fn rules_on_subject(&self, subject: Subject<'_>) -> Vec<&'static Rule> {
-        let mut rules = Vec::new();
-        for family in self.families {
-            rules.extend(family.iter().copied().filter(|rule| subject.concerns(rule)));
-        }
-        rules
+        self.rules().filter(|rule| subject.concerns(rule)).collect()
     }
 
     /// Whether a rule reports a kind or version that a release does not serve.
@@ -86,48 +84,83 @@ impl Registry {
     }
 }
 
-/// Declares a rule: `RULE`, and its doc comment as text. `UPGRADE` instead of `RULE` declares a rule that runs only under
-/// `karpwarden upgrade`.
+/// A rule and its doc comment, each line with its leading space.
+pub type Documented = (&'static Rule, &'static str);
+
+/// The part of all rules that a program includes. The linker drops the other rules from the program, because its registry does
+/// not refer to them.
+#[derive(Clone, Copy, Debug)]
+pub enum Part {
+    /// Every rule.
+    Everything,
+    /// The rules that can run in an admission request.
+    InAdmission,
+    /// The rules that can run on files that hold only Karpenter's own objects.
+    OnKarpenterFiles,
+}
+
+impl Part {
+    const fn includes(self, rule: &Rule) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::InAdmission => matches!(rule.runs, Runs::InAdmission),
+            Self::OnKarpenterFiles => {
+                matches!(rule.runs, Runs::InAdmission | Runs::OnKarpenterFiles) && rule.reads_karpenter()
+            }
+        }
+    }
+
+    /// The number of rules in this part.
+    pub const fn count(self, mut all: &[Documented]) -> usize {
+        let mut count = 0;
+        while let [(rule, _), others @ ..] = all {
+            count += self.includes(rule) as usize;
+            all = others;
+        }
+        count
+    }
+
+    /// The rules in this part, and the names of the others. `INCLUDED` and `OTHERS` are their numbers.
+    pub const fn split<const INCLUDED: usize, const OTHERS: usize>(
+        self,
+        mut all: &[Documented],
+    ) -> ([&'static Rule; INCLUDED], [RuleNames; OTHERS]) {
+        let (mut rules, mut names) = ([&Rule::DEFAULTS; INCLUDED], [Rule::DEFAULTS.names(); OTHERS]);
+        let (mut rules_left, mut names_left) = (rules.as_mut_slice(), names.as_mut_slice());
+        while let [(rule, _), others @ ..] = all {
+            if self.includes(rule) {
+                if let [place, left @ ..] = rules_left {
+                    *place = rule;
+                    rules_left = left;
+                }
+            } else if let [place, left @ ..] = names_left {
+                *place = rule.names();
+                names_left = left;
+            }
+            all = others;
+        }
+        (rules, names)
+    }
+}
+
+/// Declares a rule: `RULE`, and its doc comment as text. Its file gives the name, the folder the family.
 #[macro_export]
 macro_rules! rule {
     ($(#[doc = $doc:literal])* RULE { $($fields:tt)* }) => {
-        $crate::rule!(@declare [$($doc)*] { $($fields)* });
-    };
-    ($(#[doc = $doc:literal])* UPGRADE { $($fields:tt)* }) => {
-        $crate::rule!(@declare [$($doc)*] { upgrade_only: true, check: check, $($fields)* });
-    };
-    (@declare [$($doc:literal)*] { $($fields:tt)* }) => {
         $(#[doc = $doc])*
-        pub(crate) static RULE: $crate::Rule = $crate::Rule {
-            $($fields)*
-            ..$crate::Rule::DEFAULTS
+        pub(crate) static RULE: $crate::Rule = {
+            const FILE: &[u8] = $crate::module_path::file(module_path!());
+            const NAME: [u8; FILE.len()] = $crate::module_path::kebab(FILE);
+            const FAMILY: Option<$crate::classification::Family> = $crate::module_path::family(module_path!());
+            $crate::Rule {
+                name: $crate::module_path::text(&NAME),
+                family: FAMILY.expect("a rule is a file in the folder of its family"),
+                $($fields)*
+                ..$crate::Rule::DEFAULTS
+            }
         };
 
         /// The doc comment, each line with its leading space.
-        pub(super) const DOC: &str = concat!($($doc, "\n"),*);
-    };
-}
-
-/// Lists the rules of a family by their modules. `name in "feature"` is a rule that only programs with this feature include.
-#[macro_export]
-macro_rules! family {
-    ($($rule:ident $(in $feature:tt)?),* $(,)?) => {
-        /// The rules of this family that the program includes.
-        pub(super) const RULES: &[&$crate::Rule] =
-            &[$($(#[cfg(feature = $feature)])? &$rule::RULE),*];
-
-        /// The rules of this family that the program leaves out.
-        pub(super) const LEFT_OUT: &[$crate::registry::LeftOut] =
-            &[$($(#[cfg(not(feature = $feature))] ($rule::RULE.name, $rule::RULE.family),)?)*];
-
-        /// The source of each rule, in the same order as `RULES`.
-        pub(super) const SOURCES: &[$crate::registry::RuleSource] = &[$(
-            $(#[cfg(feature = $feature)])?
-            $crate::registry::RuleSource {
-                module: concat!(module_path!(), "::", stringify!($rule)),
-                doc: $rule::DOC,
-                feature: concat!($($feature)?),
-            }
-        ),*];
+        pub(crate) const DOC: &str = concat!($($doc, "\n"),*);
     };
 }

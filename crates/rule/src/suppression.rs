@@ -66,9 +66,9 @@ impl<'d> Suppressions<'d> {
         Self { all, used }
     }
 
-    /// Whether a suppression names a rule, or its family.
+    /// Whether a suppression names a rule, or a family of it.
     pub fn mention(&self, rule: &Rule) -> bool {
-        self.used.keys().any(|(_, name)| *name == rule.name || *name == rule.family.name())
+        self.used.keys().any(|(_, name)| rule.names().all().any(|one| one == *name))
     }
 
     /// Whether a suppression covers a finding; if so, the suppression is used.
@@ -78,7 +78,7 @@ impl<'d> Suppressions<'d> {
         }
         let mut accepted = false;
         for line in self.lines(finding) {
-            for name in [finding.rule.name, finding.rule.family.name()] {
+            for name in finding.rule.names().all() {
                 if let Some(used) = self.used.get_mut(&(line, name)) {
                     *used = true;
                     accepted = true;

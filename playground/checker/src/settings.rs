@@ -1,6 +1,6 @@
 //! Settings sent by the page, with the same keys as the policy's settings.
 
-use karpwarden::REGISTRY;
+use karpwarden::KARPENTER_OBJECTS;
 use karpwarden::answers::page::{CheckedSettings, PlacedProblem};
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
@@ -11,7 +11,7 @@ use crate::json::value_of;
 
 /// Parses settings, or returns every mistake in them.
 pub fn read(text: &str) -> Result<Settings, String> {
-    Settings::parse_file(&file(text), &REGISTRY).map_err(|problems| listed(&problems))
+    Settings::parse_file(&file(text), &KARPENTER_OBJECTS).map_err(|problems| listed(&problems))
 }
 
 /// Converts the settings to JSON as written; an empty text gives an empty object.
@@ -47,7 +47,7 @@ pub fn set_range_and_date(
 /// Reports mistakes with their positions, or the settings as JSON.
 pub fn problems(text: &str) -> CheckedSettings {
     let file = file(text);
-    match Settings::parse_file(&file, &REGISTRY) {
+    match Settings::parse_file(&file, &KARPENTER_OBJECTS) {
         Ok(_) => {
             let settings = as_json(text).unwrap_or_default().into_iter().collect();
             CheckedSettings { problems: Vec::new(), settings: Some(settings) }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use karpwarden::REGISTRY;
+use karpwarden::ADMISSION;
 use karpwarden::engine::request::check_request;
 use karpwarden::engine::tally::Tally;
 use karpwarden::manifest::edit::{differences, rewrite};
@@ -41,7 +41,7 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
     let Some(object) = tree.root().get("request").and_then(reviewed) else {
         return Response::accepted(Vec::new());
     };
-    let rules = REGISTRY.rules_on(object);
+    let rules = ADMISSION.rules_on(object);
     if !rules.iter().any(|rule| rule.counts_as_checked()) {
         return Response::accepted(vec![format!("no rule of karpwarden reads the kind {}", object.kind())]);
     }
@@ -68,7 +68,7 @@ pub fn validate_settings(payload: &[u8]) -> String {
 }
 
 fn settings_of(node: Node<'_>) -> Result<Settings, Vec<SettingsProblem>> {
-    Settings::parse_policy(node, &REGISTRY)
+    Settings::parse_policy(node, &ADMISSION)
 }
 
 fn listed(problems: &[SettingsProblem]) -> String {
@@ -107,7 +107,7 @@ struct Review<'r> {
 impl Review<'_> {
     fn findings<'d>(&'d self, object: Object<'d>, rules: &[&'static Rule]) -> Vec<Finding<'d>> {
         let cluster = self.lists.cluster(object, self.settings);
-        check_request(&REGISTRY, rules, object, &cluster, self.settings)
+        check_request(&ADMISSION, rules, object, &cluster, self.settings)
     }
 
     fn respond(&self, findings: &[Finding<'_>], object: Object<'_>, mut notes: Vec<String>) -> Response {
@@ -155,7 +155,7 @@ impl Review<'_> {
         let object = Object::in_request(tree.root(), sent.old(), sent.operation());
         let lists = Lists::parse(self.answers, object);
         let review = Review { lists: &lists, ..*self };
-        let after = review.findings(object, &REGISTRY.rules_on(object));
+        let after = review.findings(object, &ADMISSION.rules_on(object));
         let fixed_rules = fixable.iter().map(|finding| finding.rule.name);
         Tally::by_rule(before).allows(&Tally::by_rule(&after), fixed_rules).ok()?;
         let mut response = review.respond(&after, object, notes);

@@ -8,8 +8,8 @@ use objects::node_access::{AccessEntry, CLUSTER_CONFIG, NOT_FOR_NODES};
 use objects::node_class::Ec2NodeClass;
 use objects::object::{Form, Object};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily;
 use values::placeholder::has_placeholder;
 
@@ -87,13 +87,12 @@ rule! {
     /// - Amazon EKS User Guide, "Create access entries"; `CreateAccessEntry` in the Amazon EKS API Reference
     /// - awslabs/ai-on-eks#111, #103; eksctl-io/eksctl#7750; kubernetes/k8s.io#6895
     RULE {
-        name: "access-entry-missing-or-wrong-type",
-        family: Family::Access,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the access entry for the role of nodes has a type with which nodes do not join the cluster",
+        runs: Runs::InAdmission,
         on: &[
             On::IamPolicy,
             On::Kind(CLUSTER_CONFIG),

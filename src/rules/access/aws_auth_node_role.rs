@@ -4,8 +4,8 @@ use objects::node_access::{AwsAuth, CONFIG_MAP, RoleMapping};
 use objects::node_class::Ec2NodeClass;
 use objects::object::{Object, Operation};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily;
 use values::arn::IamReference;
 use values::placeholder::has_placeholder;
@@ -75,13 +75,12 @@ rule! {
     /// - website/content/en/docs/getting-started/migrating-from-cas/_index.md of aws/karpenter-provider-aws at v1.14.1
     /// - aws/karpenter-provider-aws#6973, #7469, #1225
     RULE {
-        name: "aws-auth-node-role",
-        family: Family::Access,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the API server refuses nodes, because `aws-auth` does not map their role as a node's",
+        runs: Runs::InAdmission,
         on: &[On::Kind(CONFIG_MAP)],
         inventory: &[],
         check: check,

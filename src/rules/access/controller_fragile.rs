@@ -7,8 +7,8 @@ use objects::object::Object;
 use objects::pod::Pod;
 use objects::workload::Workload;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::AnyDefaultPriority;
 
@@ -51,13 +51,12 @@ rule! {
     /// - `priorityClassName` and `replicas` in charts/karpenter/values.yaml of aws/karpenter-provider-aws at v1.0.0 to v1.14.1
     /// - aws/karpenter-provider-aws#7658
     RULE {
-        name: "controller-fragile",
-        family: Family::Access,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the controller has no priority class, so that it stays Pending when its nodes are full",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
         inventory: &[],
         check: check,

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use manifest::tree::{Node, items_of};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use crate::rules::indexes::Controllers;
@@ -70,13 +70,12 @@ rule! {
     /// - website/content/en/v1.0/upgrading/v1-migration.md, which names the webhook configurations to delete
     /// - aws/karpenter-provider-aws#6544, #7276, #7124, #7378
     RULE {
-        name: "conversion-webhook-leftover",
-        family: Family::Access,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the API server calls a webhook that Karpenter does not serve",
+        runs: Runs::InAdmission,
         on: &[
             On::Kind(Kind::of("apiextensions.k8s.io", "v1", "CustomResourceDefinition")),
             On::Kind(Kind::of("admissionregistration.k8s.io", "v1", VALIDATING)),

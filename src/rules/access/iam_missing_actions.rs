@@ -3,9 +3,9 @@ use karpenter::kind::Kind;
 use karpenter::release::{Release, Releases};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::finding::{CaughtBy, Finding, Severity};
 use rule::settings::Target;
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::identity::iam_permission_needed::missing;
 
@@ -64,13 +64,12 @@ rule! {
     ///   aws/karpenter-provider-aws at v1.0.0 to v1.14.1
     /// - kubernetes-sigs/karpenter#2813, aws/karpenter-provider-aws#7544
     RULE {
-        name: "iam-missing-actions",
-        family: Family::Access,
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the controller's IAM policies lack a permission that the release needs",
+        runs: Runs::OnFiles,
         on: &[On::IamPolicy],
         inventory: &[Kind::NODE_CLASS],
         check: check,

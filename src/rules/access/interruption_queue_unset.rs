@@ -8,8 +8,8 @@ use objects::controller::{Controller, INTERRUPTION_QUEUE, OptionValue};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::{ClusterIdentity, Pools};
 
@@ -74,13 +74,12 @@ rule! {
     /// - website/content/en/docs/concepts/disruption.md, "Interruption"
     /// - aws/karpenter-provider-aws#3796, eksctl-io/eksctl#6373
     RULE {
-        name: "interruption-queue-unset",
-        family: Family::Access,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "spot instances are taken back without notice, because the controller has no interruption queue",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
         inventory: &[],
         check: check,

@@ -7,13 +7,3 @@ pub(crate) mod conversion_webhook_leftover;
 pub(crate) mod iam_missing_actions;
 pub(crate) mod interruption_queue_unset;
 pub(crate) mod nodeclaim_handwritten;
-
-family! {
-    access_entry_missing_or_wrong_type in "kubernetes",
-    aws_auth_node_role in "kubernetes",
-    controller_fragile in "kubernetes",
-    conversion_webhook_leftover in "kubernetes",
-    iam_missing_actions in "files",
-    interruption_queue_unset in "kubernetes",
-    nodeclaim_handwritten,
-}

@@ -4,8 +4,8 @@ use karpenter::release::Releases;
 use objects::node_claim::NodeClaim;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -55,13 +55,12 @@ rule! {
     /// - `NewCandidate` in pkg/controllers/disruption/types.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0, which
     ///   finds the NodePool of a node by the label `karpenter.sh/nodepool`
     RULE {
-        name: "nodeclaim-handwritten",
-        family: Family::Access,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a NodeClaim belongs to no NodePool, so Karpenter neither consolidates nor replaces its node",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLAIM)],
         inventory: &[],
         check: check,

@@ -2,9 +2,9 @@ use karpenter::release::Releases;
 use manifest::edit::Change;
 use objects::object::Object;
 use objects::validation::What;
-use rule::Fixes;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, Runs};
 
 rule! {
     /// ## What it does
@@ -58,13 +58,12 @@ rule! {
     ///
     /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
     RULE {
-        name: "api-duplicate",
-        family: Family::ApiServer,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
         summary: "a list contains an item twice",
+        runs: Runs::InAdmission,
         on: super::KARPENTER,
         inventory: &[],
         check: check,

@@ -3,9 +3,9 @@ use karpenter::release::{ReleaseSet, Releases};
 use manifest::edit::Change;
 use objects::object::Object;
 use objects::validation::What;
-use rule::Fixes;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, Runs};
 use values::spelling::{add_quoted, nearest};
 
 rule! {
@@ -64,13 +64,12 @@ rule! {
     ///
     /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
     RULE {
-        name: "api-enum",
-        family: Family::ApiServer,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
         summary: "unknown enum value",
+        runs: Runs::InAdmission,
         on: super::KARPENTER,
         inventory: &[],
         check: check,

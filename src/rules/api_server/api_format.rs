@@ -1,9 +1,9 @@
 use karpenter::release::Releases;
 use objects::object::Object;
 use objects::validation::What;
-use rule::Fixes;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, Runs};
 
 rule! {
     /// ## What it does
@@ -52,13 +52,12 @@ rule! {
     /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
     /// - kube-openapi pkg/validation/strfmt/time.go, which parses the date
     RULE {
-        name: "api-format",
-        family: Family::ApiServer,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a string is not a date with a time, which the API server requires",
+        runs: Runs::InAdmission,
         on: super::KARPENTER,
         inventory: &[],
         check: check,

@@ -9,8 +9,8 @@ use objects::object::{Form, Object};
 use objects::pod::Pod;
 use objects::storage::{PersistentVolume, VolumeClaim};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::naming::{self, SubdomainProblem};
 use values::placeholder::{has_placeholder, is_in_capitals};
 
@@ -108,13 +108,12 @@ rule! {
     /// - kubernetes/kubernetes v1.35 pkg/apis/core/validation/validation.go `ValidatePodTemplateSpec` and
     ///   `ValidatePodSpec`; pkg/apis/batch/validation/validation.go, on the names of CronJobs
     RULE {
-        name: "api-metadata",
-        family: Family::ApiServer,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "a name, label or annotation has a form that the API server refuses",
+        runs: Runs::InAdmission,
         on: &[
             On::Group("karpenter.sh"),
             On::Group("karpenter.k8s.aws"),

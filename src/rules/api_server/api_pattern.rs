@@ -2,9 +2,9 @@ use karpenter::api::pattern::{NO_SLASH, Pattern, VOLUME_SIZE};
 use karpenter::release::Releases;
 use objects::object::Object;
 use objects::validation::What;
-use rule::Fixes;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, Runs};
 
 rule! {
     /// ## What it does
@@ -56,13 +56,12 @@ rule! {
     /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
     /// - kubernetes-sigs/karpenter pkg/apis/v1/nodepool.go and duration.go
     RULE {
-        name: "api-pattern",
-        family: Family::ApiServer,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a string is not in the format that the API server requires",
+        runs: Runs::InAdmission,
         on: super::KARPENTER,
         inventory: &[],
         check: check,

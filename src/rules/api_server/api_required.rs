@@ -2,9 +2,9 @@ use karpenter::api::FieldSchema;
 use karpenter::release::Releases;
 use objects::object::Object;
 use objects::validation::What;
-use rule::Fixes;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, Runs};
 
 rule! {
     /// ## What it does
@@ -50,14 +50,13 @@ rule! {
     ///
     /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
     RULE {
-        name: "api-required",
-        family: Family::ApiServer,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
         supersedes: &["api-rule"],
         summary: "a required field is missing",
+        runs: Runs::InAdmission,
         on: super::KARPENTER,
         inventory: &[],
         check: check,

@@ -1,9 +1,9 @@
 use karpenter::release::Releases;
 use objects::object::Object;
 use objects::validation::What;
-use rule::Fixes;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, Runs};
 
 rule! {
     /// ## What it does
@@ -55,13 +55,12 @@ rule! {
     /// - `x-kubernetes-validations` in pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
     /// - hack/validation of both repositories, which adds the rules for keys
     RULE {
-        name: "api-rule",
-        family: Family::ApiServer,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a combination of fields that the API server does not allow",
+        runs: Runs::InAdmission,
         on: super::KARPENTER,
         inventory: &[],
         check: check,

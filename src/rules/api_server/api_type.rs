@@ -4,9 +4,9 @@ use manifest::edit::Change;
 use manifest::tree::{Node, Style, Value};
 use objects::object::Object;
 use objects::validation::What;
-use rule::Fixes;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, Runs};
 use values::spelling::add_quoted;
 
 rule! {
@@ -64,13 +64,12 @@ rule! {
     /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
     /// - Order of the server's checks: k8s.io/apiextensions-apiserver pkg/registry/customresource/strategy.go
     RULE {
-        name: "api-type",
-        family: Family::ApiServer,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "a field has a value of the wrong type",
+        runs: Runs::InAdmission,
         on: super::KARPENTER,
         inventory: &[],
         check: check,

@@ -2,8 +2,8 @@ use karpenter::release::Releases;
 use objects::object::Object;
 use objects::type_meta::{TypeKey, TypeMeta};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -47,13 +47,12 @@ rule! {
     /// - pkg/runtime/error.go of kubernetes/apimachinery at v0.33.0: ``Object 'Kind' is missing``,
     ///   ``Object 'apiVersion' is missing``
     RULE {
-        name: "api-type-meta",
-        family: Family::ApiServer,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
         summary: "`apiVersion` or `kind` of an object is missing or misspelt",
+        runs: Runs::OnFiles,
         on: &[On::Untyped],
         inventory: &[],
         check: check,

@@ -4,9 +4,9 @@ use karpenter::release::{ReleaseSet, Releases};
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::validation::What;
-use rule::Fixes;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, Runs};
 use values::spelling::nearest;
 
 rule! {
@@ -64,14 +64,13 @@ rule! {
     /// - pkg/apis/crds of aws/karpenter-provider-aws at the tags v1.0.0 to v1.14.1
     /// - website/content/en/docs/upgrading/v1-migration.md, for the fields that moved
     RULE {
-        name: "api-unknown-field",
-        family: Family::ApiServer,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
         supersedes: &["api-rule"],
         summary: "a field that the API server does not know",
+        runs: Runs::OnKarpenterFiles,
         on: super::KARPENTER,
         inventory: &[],
         check: check,

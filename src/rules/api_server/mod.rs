@@ -18,23 +18,6 @@ pub(crate) mod api_type_meta;
 pub(crate) mod api_unknown_field;
 pub(crate) mod removed_api_version;
 
-family! {
-    api_duplicate,
-    api_enum,
-    api_format,
-    api_immutable,
-    api_length,
-    api_metadata,
-    api_pattern,
-    api_range,
-    api_required,
-    api_rule,
-    api_type,
-    api_type_meta in "files",
-    api_unknown_field,
-    removed_api_version,
-}
-
 use core::fmt::Write as _;
 
 use karpenter::api::pattern::VOLUME_SIZE;

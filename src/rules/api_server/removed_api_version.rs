@@ -6,10 +6,10 @@ use manifest::edit::Change;
 use objects::conversion::{Conversion, Neighbours, convert};
 use objects::object::{Object, Operation};
 use objects::validation::What;
-use rule::Fixes;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::fix::Fix;
+use rule::{Fixes, Runs};
 use values::spelling::nearest;
 
 rule! {
@@ -76,13 +76,12 @@ rule! {
     /// - pkg/apis/crds of aws/karpenter-provider-aws at v1.0.0, v1.1.0 and v1.7.0
     /// - website/content/en/docs/upgrading/v1-migration.md
     RULE {
-        name: "removed-api-version",
-        family: Family::ApiServer,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "a kind or version of Karpenter that the release does not serve",
+        runs: Runs::InAdmission,
         on: super::KARPENTER,
         inventory: &[],
         check: check,

@@ -4,8 +4,8 @@ use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
 
@@ -64,13 +64,12 @@ rule! {
     ///
     /// - aws/karpenter-provider-aws#4708; pkg/providers/amifamily/bootstrap/custom.go at v1.14.1
     RULE {
-        name: "ami-custom-without-bootstrap",
-        family: Family::Bootstrap,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "an EC2NodeClass with `amiFamily: Custom` has no user data that joins a cluster",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

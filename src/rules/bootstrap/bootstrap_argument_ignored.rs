@@ -5,9 +5,9 @@ use manifest::edit::Change;
 use manifest::source::Span;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::finding::{CaughtBy, Finding, Severity};
 use rule::fix::Fix;
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 use userdata::bootstrap::{Bootstrap, BootstrapOption, IgnoredWord, OPTIONS};
 use userdata::image_family::ImageFamily as Image;
 use userdata::shell::{ShellProblem, ShellProblemKind};
@@ -77,13 +77,12 @@ rule! {
     /// - aws/karpenter-provider-aws#1520, pkg/providers/amifamily/bootstrap/eksbootstrap.go: "parameters should not be
     ///   passed to it with an equal sign"; examples/v1/custom-family.yaml
     RULE {
-        name: "bootstrap-argument-ignored",
-        family: Family::Bootstrap,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "bootstrap.sh silently ignores an argument, such as `--kubelet-extra-args=…`",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

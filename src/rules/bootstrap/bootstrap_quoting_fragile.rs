@@ -4,8 +4,8 @@ use karpenter::release::Releases;
 use manifest::source::Span;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily as Image;
 use userdata::shell::{Script, ShellProblemKind};
 
@@ -59,13 +59,12 @@ rule! {
     ///
     /// - awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh at v20260304
     RULE {
-        name: "bootstrap-quoting-fragile",
-        family: Family::Bootstrap,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "quotes around the kubelet's arguments do not group the words as they seem to",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -6,8 +6,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use crate::rules::indexes::Agents;
@@ -97,13 +97,12 @@ rule! {
     /// - projectcalico/calico#11331
     /// - chanzuckerberg/cztack#895, cisco-open/forge#688
     RULE {
-        name: "cni-startup-taint-missing",
-        family: Family::Bootstrap,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "Karpenter launches two nodes for the same pods, because it does not expect the taint of Cilium",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

@@ -5,8 +5,8 @@ use karpenter::release::Releases;
 use manifest::source::Span;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily as Image;
 use userdata::registration::{Join, Registration};
 
@@ -72,13 +72,12 @@ rule! {
     /// - kubernetes-sigs/karpenter pkg/controllers/nodeclaim/lifecycle/registration.go at v1.0.0, v1.0.6, v1.1.2, v1.2.1,
     ///   v1.5.0
     RULE {
-        name: "registration-taint-missing",
-        family: Family::Bootstrap,
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "user data for `amiFamily: Custom` does not register the taint that Karpenter expects",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -5,9 +5,9 @@ use manifest::edit::Change;
 use manifest::source::Span;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::finding::{CaughtBy, Finding, Severity};
 use rule::fix::Fix;
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily as Image;
 use userdata::registration::{FoundTaint, Registration, TaintSource};
 use userdata::taint_list::SpannedTaint;
@@ -69,13 +69,12 @@ rule! {
     /// - kubernetes-sigs/karpenter pkg/apis/v1/taints.go and pkg/controllers/nodeclaim/lifecycle/registration.go at v1.14.0
     /// - aws/karpenter-provider-aws#7399
     RULE {
-        name: "registration-taint-wrong",
-        family: Family::Bootstrap,
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "user data for `amiFamily: Custom` registers a Karpenter taint with the wrong key or effect",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

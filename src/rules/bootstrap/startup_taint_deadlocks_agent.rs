@@ -8,8 +8,8 @@ use objects::placeholders::has_placeholder_below;
 use objects::pod::{Pod, TolerationItem};
 use objects::taint::TaintItem;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::taints::{PoolTaint, Toleration};
 
 use crate::rules::indexes::Agents;
@@ -84,13 +84,12 @@ rule! {
     /// - METR/hawk#25, terraform-aws-modules/terraform-aws-eks#3621, aws/karpenter-provider-aws#628
     /// - pkg/controllers/nodeclaim/lifecycle/initialization.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0
     RULE {
-        name: "startup-taint-deadlocks-agent",
-        family: Family::Bootstrap,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the agent that removes a startup taint does not tolerate it, so nodes never become initialized",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::of("apps", "v1", "DaemonSet"))],
         inventory: &[],
         check: check,

@@ -8,8 +8,8 @@ use objects::object::Object;
 use objects::pod::Pod;
 use objects::taint::TaintItem;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use crate::rules::indexes::Pods;
@@ -72,13 +72,12 @@ rule! {
     /// - kubernetes-sigs/karpenter `pkg/controllers/nodeclaim/lifecycle/registration.go` and `UnregisteredNoExecuteTaint`
     ///   in `pkg/apis/v1/taints.go`, at v1.0.0 and v1.14.0
     RULE {
-        name: "startup-taint-never-removed",
-        family: Family::Bootstrap,
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "no known component removes a startup taint, so nodes with it never become initialized",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

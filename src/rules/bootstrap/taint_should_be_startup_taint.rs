@@ -8,9 +8,9 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::taint::TaintItem;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::finding::{CaughtBy, Finding, Severity};
 use rule::fix::Fix;
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::taint;
 
@@ -77,13 +77,12 @@ rule! {
     /// - kubernetes-sigs/karpenter `pkg/controllers/provisioning/scheduling/nodeclaim.go`, 1.0-1.14: Karpenter
     ///   compares the tolerations of pods only with `taints`
     RULE {
-        name: "taint-should-be-startup-taint",
-        family: Family::Bootstrap,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "a taint that an agent removes is under `taints`, so Karpenter launches no node for ordinary pods",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

@@ -4,9 +4,9 @@ use karpenter::release::Releases;
 use manifest::edit::Change;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::finding::{CaughtBy, Finding, Severity};
 use rule::fix::Fix;
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 use userdata::base64::decode_base64;
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
@@ -62,13 +62,12 @@ rule! {
     ///   encodes the user data
     /// - awslabs/amazon-eks-ami nodeadm/internal/configprovider/encoding.go at v20260724
     RULE {
-        name: "userdata-already-encoded",
-        family: Family::Bootstrap,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
         summary: "the user data is already Base64, and Karpenter encodes it again",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -4,9 +4,9 @@ use manifest::source::Span;
 use objects::node_class::{Ec2NodeClass, SelectorField, SelectorTerm, TermField};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::finding::{CaughtBy, Finding, Severity};
 use rule::fix::Fix;
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 use userdata::format::{UserDataFormat as Format, only_comments, tag};
 use userdata::image_family::ImageFamily as Image;
 use userdata::mime::Archive;
@@ -85,13 +85,12 @@ rule! {
     /// - aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap at v1.14.1; #7889, #5494, #4008, #2273
     /// - awslabs/amazon-eks-ami#2318
     RULE {
-        name: "userdata-family-mismatch",
-        family: Family::Bootstrap,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "the user data has a format, or calls a program, that the AMI family does not support",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -4,9 +4,9 @@ use karpenter::release::Releases;
 use manifest::source::Span;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::finding::{CaughtBy, Finding, Severity};
 use rule::fix::Fix;
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::{ImageFamily as Image, Treatment};
 use userdata::mime::{Archive, MimeProblem, MimeProblemKind};
@@ -88,13 +88,12 @@ rule! {
     /// - awslabs/amazon-eks-ami nodeadm/internal/configprovider/mime.go at v20260724
     /// - aws/karpenter-provider-aws#8130, #8131
     RULE {
-        name: "userdata-mime-malformed",
-        family: Family::Bootstrap,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "the MIME archive in the user data is refused, or parts of it are silently dropped",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

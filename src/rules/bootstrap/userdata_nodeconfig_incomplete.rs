@@ -5,8 +5,8 @@ use manifest::tree::Node;
 use objects::node_config::{ClusterField, NodeConfig};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
 use userdata::node_config::{API_VERSION, Yaml};
@@ -79,13 +79,12 @@ rule! {
     /// - awslabs/amazon-eks-ami nodeadm/internal/api/validation.go and nodeadm/internal/configprovider/chain.go at v20260724
     /// - aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap/nodeadm.go at v1.14.1 (`parseUserData`)
     RULE {
-        name: "userdata-nodeconfig-incomplete",
-        family: Family::Bootstrap,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "nodeadm does not accept the NodeConfig in the user data",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -6,8 +6,8 @@ use objects::node_class::{Ec2NodeClass, KubeletConfiguration};
 use objects::node_config::NodeConfig;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily as Image;
 use userdata::node_config::Yaml;
 use userdata::toml::{TomlDocument, TomlEntry};
@@ -68,13 +68,12 @@ rule! {
     ///   and pkg/providers/amifamily/resolver.go at v1.14.1; #7486
     /// - awslabs/amazon-eks-ami nodeadm/internal/api/merge.go at v20260724
     RULE {
-        name: "userdata-overridden",
-        family: Family::Bootstrap,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "Karpenter overwrites or drops settings in the user data",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -5,9 +5,9 @@ use manifest::source::Span;
 use manifest::tree::Style;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::finding::{CaughtBy, Finding, Severity};
 use rule::fix::Fix;
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
 use userdata::mime::{Archive, MimeProblemKind};
@@ -79,13 +79,12 @@ rule! {
     /// - aws/karpenter-provider-aws website/content/en/docs/concepts/nodeclasses.md at v1.14.1 (the example)
     /// - aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap/eksbootstrap.go and mime/mime.go at v1.14.1
     RULE {
-        name: "userdata-script-header",
-        family: Family::Bootstrap,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "a script in the user data does not start with a line that the node can execute",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

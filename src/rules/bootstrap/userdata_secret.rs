@@ -4,8 +4,8 @@ use karpenter::release::Releases;
 use manifest::source::Span;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -56,13 +56,12 @@ rule! {
     ///
     /// - docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-add-user-data.html: "you should not store sensitive data"
     RULE {
-        name: "userdata-secret",
-        family: Family::Bootstrap,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the user data contains a password or a key, and every pod on the node can read it",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -5,8 +5,8 @@ use manifest::source::Span;
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily as Image;
 use userdata::shell::Heredoc;
 use values::placeholder::has_placeholder;
@@ -62,13 +62,12 @@ rule! {
     ///
     /// - pubs.opengroup.org/onlinepubs/9799919799, "Parameter Expansion": a name contains no dots
     RULE {
-        name: "userdata-template-residue",
-        family: Family::Bootstrap,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the user data contains placeholders that no template engine replaced",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -3,8 +3,8 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
 use userdata::toml::TomlDocument;
@@ -52,13 +52,12 @@ rule! {
     ///
     /// - aws/karpenter-provider-aws pkg/providers/amifamily/bootstrap/bottlerocket.go and bottlerocketsettings.go at v1.14.1
     RULE {
-        name: "userdata-toml-invalid",
-        family: Family::Bootstrap,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the user data for Bottlerocket is not valid TOML",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -3,8 +3,8 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily as Image;
 
 /// Size above which Karpenter's own part may not fit. It adds 1.5 to 3 KiB, most of it the cluster's certificate.
@@ -62,13 +62,12 @@ rule! {
     ///
     /// - aws/karpenter-provider-aws pkg/providers/amifamily/resolver.go and pkg/controllers/nodeclass/validation.go at v1.14.1
     RULE {
-        name: "userdata-too-large",
-        family: Family::Bootstrap,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the user data is larger than EC2 accepts, or leaves no room for the part that Karpenter adds",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

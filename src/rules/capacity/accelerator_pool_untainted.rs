@@ -5,8 +5,8 @@ use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -54,13 +54,12 @@ rule! {
     /// - aws/karpenter-provider-aws#1459, #4533
     /// - website/content/en/v1.14/concepts/scheduling.md of aws/karpenter-provider-aws, "Accelerators/GPU Resources"
     RULE {
-        name: "accelerator-pool-untainted",
-        family: Family::Capacity,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "pods that need no accelerator land on nodes that have one",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         opt_in: true,

@@ -4,8 +4,8 @@ use karpenter::release::Releases;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -55,13 +55,12 @@ rule! {
     /// - aws/karpenter-provider-aws#2407, #5743
     /// - `pkg/providers/instance/instance.go` of aws/karpenter-provider-aws at v1.14.1: `getCapacityType`
     RULE {
-        name: "capacity-type-omitted-means-spot",
-        family: Family::Capacity,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a NodePool without a capacity type launches spot instances first",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         opt_in: true,

@@ -4,8 +4,8 @@ use karpenter::release::Releases;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::requirements::{EffectiveOperator, Requirement};
 use scheduling::template::NodeTemplate;
 
@@ -95,13 +95,12 @@ rule! {
     /// - `OrderByWeight` in `pkg/utils/nodepool/nodepool.go` and `addToNewNodeClaim` in
     ///   `pkg/controllers/provisioning/scheduling/scheduler.go` of kubernetes-sigs/karpenter at v1.14.1
     RULE {
-        name: "catch-all-outweighs-specific",
-        family: Family::Capacity,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a broader NodePool of greater weight takes all pods of a NodePool",
+        runs: Runs::OnKarpenterFiles,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

@@ -6,8 +6,8 @@ use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::taints::PoolTaint;
 use scheduling::template::Obstacle;
 use userdata::image_family::ImageFamily;
@@ -118,13 +118,12 @@ rule! {
     /// - aws/karpenter-provider-aws#1914, #3794, #2737, #3862
     /// - website/content/en/v1.14/troubleshooting.md of aws/karpenter-provider-aws, "Nodes not initialized"
     RULE {
-        name: "device-plugin-missing",
-        family: Family::Capacity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a device plugin does not run on the nodes that have its device",
+        runs: Runs::OnFiles,
         on: &[On::Workload],
         inventory: &[],
         check: check,

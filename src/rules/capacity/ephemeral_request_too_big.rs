@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::simulation::{Misfit, MissingResource, Shortage};
 
 use crate::rules::node_room::{self, amount, request};
@@ -106,13 +106,12 @@ rule! {
     /// - aws/karpenter-provider-aws#5169, #2723, #5588
     /// - pkg/providers/instancetype/types.go (`ephemeralStorage`) of aws/karpenter-provider-aws at v1.14.1
     RULE {
-        name: "ephemeral-request-too-big",
-        family: Family::Capacity,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a pod requests more ephemeral storage than the volume of a node has",
+        runs: Runs::OnFiles,
         on: &[On::Workload],
         inventory: &[],
         check: check,

@@ -4,8 +4,8 @@ use karpenter::release::Releases;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::template::NodeTemplate;
 
 use crate::rules::indexes::Pools;
@@ -90,13 +90,12 @@ rule! {
     /// - `OrderByWeight` in `pkg/utils/nodepool/nodepool.go` and `addToNewNodeClaim` in
     ///   `pkg/controllers/provisioning/scheduling/scheduler.go` of kubernetes-sigs/karpenter at v1.14.1
     RULE {
-        name: "equal-weight-overlap",
-        family: Family::Capacity,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the names of two NodePools of equal weight decide which of them launches nodes",
+        runs: Runs::OnKarpenterFiles,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         opt_in: true,

@@ -11,8 +11,8 @@ use objects::object::Object;
 use objects::pod::{PodAffinityTerm, TopologySpreadConstraint};
 use objects::requirement::LabelRequirement;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use crate::rules::indexes::Pods;
@@ -84,13 +84,12 @@ rule! {
     /// - `Any` in `pkg/scheduling/requirement.go` of kubernetes-sigs/karpenter at v1.0.0 and v1.14.1
     /// - aws/karpenter-provider-aws#5537, #6058, #7636
     RULE {
-        name: "exists-label-without-consumers",
-        family: Family::Capacity,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a NodePool requires a label that no pod selects, so its nodes get a random value",
+        runs: Runs::OnFiles,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         opt_in: true,

@@ -4,8 +4,8 @@ use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 use objects::pod::{Container, ExpressionOrigin, LabelExpression, Pod};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::provisionable::is_provisionable;
 
 rule! {
@@ -66,13 +66,12 @@ rule! {
     /// - NVIDIA/k8s-device-plugin#61, #87: a container made for CUDA that requests no GPU sees all of them
     /// - website/content/en/v1.14/concepts/scheduling.md of aws/karpenter-provider-aws, "Accelerators/GPU Resources"
     RULE {
-        name: "gpu-pod-without-request",
-        family: Family::Capacity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a pod selects nodes with GPUs but requests no GPU",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         check: check,

@@ -5,8 +5,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::taints::PoolTaint;
 use scheduling::template::Obstacle;
 
@@ -111,13 +111,12 @@ rule! {
     /// - kubernetes/kubernetes#55839: the admission plugin `ExtendedResourceToleration`
     /// - latest/ug/clusters/platform-versions.adoc of awsdocs/amazon-eks-user-guide: the plugins of EKS
     RULE {
-        name: "gpu-request-without-toleration",
-        family: Family::Capacity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a pod requests an accelerator, but does not tolerate the taint of the NodePools that have it",
+        runs: Runs::OnFiles,
         on: &[On::Workload],
         inventory: &[],
         check: check,

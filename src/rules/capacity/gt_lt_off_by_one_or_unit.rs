@@ -6,8 +6,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::requirement::LabelRequirement;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -55,13 +55,12 @@ rule! {
     /// - aws/karpenter-provider-aws#2456
     /// - website/content/en/preview/reference/instance-types.md of aws/karpenter-provider-aws
     RULE {
-        name: "gt-lt-off-by-one-or-unit",
-        family: Family::Capacity,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a bound on instance types is below every instance type, often because of a wrong unit",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

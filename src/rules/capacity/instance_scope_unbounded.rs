@@ -4,8 +4,8 @@ use karpenter::release::Releases;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -55,13 +55,12 @@ rule! {
     /// - aws/karpenter-provider-aws#2483, #7627
     /// - website/content/en/v1.14/concepts/nodepools.md of aws/karpenter-provider-aws: the recommended requirements
     RULE {
-        name: "instance-scope-unbounded",
-        family: Family::Capacity,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a NodePool offers every instance type, from the smallest to metal servers",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         opt_in: true,

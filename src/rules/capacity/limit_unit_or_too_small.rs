@@ -4,8 +4,8 @@ use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::quantity::{Notation, Quantity};
 
 rule! {
@@ -61,13 +61,12 @@ rule! {
     /// - kubernetes-sigs/karpenter `pkg/controllers/provisioning/scheduling/scheduler.go` `filterByRemainingResources`,
     ///   1.0-1.14
     RULE {
-        name: "limit-unit-or-too-small",
-        family: Family::Capacity,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a limit is smaller than every instance type, or has a unit that makes it meaningless",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

@@ -5,8 +5,8 @@ use objects::node_class::KubeletConfiguration;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::requirements::Requirement;
 use scheduling::template::NodeTemplate;
 use userdata::image_family::ImageFamily;
@@ -113,13 +113,12 @@ rule! {
     ///   pod density"; `ENILimitedPods` in `pkg/providers/instancetype/types.go`
     /// - aws/amazon-vpc-cni-k8s#2749, aws/karpenter-provider-aws#7318, #5317
     RULE {
-        name: "max-pods-vs-eni",
-        family: Family::Capacity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "`maxPods` is above the addresses that an instance type of the NodePool can have",
+        runs: Runs::OnFiles,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

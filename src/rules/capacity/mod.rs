@@ -28,34 +28,3 @@ pub(crate) mod static_pool_misuse;
 pub(crate) mod unknown_extended_resource;
 pub(crate) mod zone_outside_nodeclass;
 pub(crate) mod zones_of_several_regions;
-
-family! {
-    accelerator_pool_untainted,
-    capacity_type_omitted_means_spot,
-    catch_all_outweighs_specific in "node-pools",
-    device_plugin_missing in "files",
-    ephemeral_request_too_big in "files",
-    equal_weight_overlap in "node-pools",
-    exists_label_without_consumers in "files",
-    gpu_pod_without_request in "kubernetes",
-    gpu_request_without_toleration in "files",
-    gt_lt_off_by_one_or_unit,
-    instance_scope_unbounded,
-    limit_unit_or_too_small,
-    max_pods_vs_eni in "files",
-    odcr_mismatch in "node-pools",
-    overlay_gate_off in "files",
-    pod_eni_trunk in "files",
-    pool_without_limits,
-    raid0_without_nvme in "node-pools",
-    requests_exceed_any_type in "files",
-    requirement_contradiction,
-    reserved_enis_unset in "files",
-    single_type_or_zone_pool,
-    spot_only_no_fallback,
-    spot_to_spot_disabled in "files",
-    static_pool_misuse in "files",
-    unknown_extended_resource in "files",
-    zone_outside_nodeclass in "node-pools",
-    zones_of_several_regions,
-}

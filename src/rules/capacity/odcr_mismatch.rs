@@ -6,8 +6,8 @@ use objects::node_class::SelectorField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::requirements::EffectiveOperator;
 use scheduling::template::NodeTemplate;
 
@@ -79,13 +79,12 @@ rule! {
     /// - `computeRequirements` in `pkg/providers/instancetype/types.go` of aws/karpenter-provider-aws at v1.14.1
     /// - aws/karpenter-provider-aws#5716; zalando-incubator/kubernetes-on-aws#11623, #12193
     RULE {
-        name: "odcr-mismatch",
-        family: Family::Capacity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::since(3),
         fix: Fixes::None,
         summary: "a NodePool allows only reserved capacity, but its EC2NodeClass selects no reservations",
+        runs: Runs::OnKarpenterFiles,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

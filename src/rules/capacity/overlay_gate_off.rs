@@ -2,8 +2,8 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::Gates;
 
@@ -74,13 +74,12 @@ rule! {
     ///   kubernetes-sigs/karpenter at v1.14.1
     /// - kubernetes-sigs/karpenter#2404, which added the gate
     RULE {
-        name: "overlay-gate-off",
-        family: Family::Capacity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(7),
         fix: Fixes::None,
         summary: "a NodeOverlay has no effect, because the feature gate for overlays is off",
+        runs: Runs::OnFiles,
         on: &[On::Kind(Kind::NODE_OVERLAY)],
         inventory: &[],
         check: check,

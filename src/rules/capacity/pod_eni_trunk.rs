@@ -2,8 +2,8 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::Agents;
 
@@ -82,13 +82,12 @@ rule! {
     /// - docs/sgp/workflow.md of aws/amazon-vpc-resource-controller-k8s at 184022f5, and aws/amazon-vpc-resource-controller-k8s#434
     /// - `awsPodENI` in `pkg/providers/instancetype/types.go` of aws/karpenter-provider-aws at v1.0.0 and v1.14.1
     RULE {
-        name: "pod-eni-trunk",
-        family: Family::Capacity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "pods need a network interface that no node offers, because the VPC CNI plugin has the feature off",
+        runs: Runs::OnFiles,
         on: &[On::Kind(Kind::of("vpcresources.k8s.aws", "v1beta1", "SecurityGroupPolicy"))],
         inventory: &[],
         check: check,

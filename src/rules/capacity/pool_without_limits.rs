@@ -4,8 +4,8 @@ use manifest::tree::{Node, members_of};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -51,13 +51,12 @@ rule! {
     /// - aws/karpenter-provider-aws#7217
     /// - website/content/en/v1.14/concepts/nodepools.md of aws/karpenter-provider-aws, "spec.limits"
     RULE {
-        name: "pool-without-limits",
-        family: Family::Capacity,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "nothing limits how many nodes the NodePool launches",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         opt_in: true,

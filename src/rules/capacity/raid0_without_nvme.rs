@@ -4,8 +4,8 @@ use karpenter::release::Releases;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::requirements::{EffectiveOperator, Requirements};
 use scheduling::template::NodeTemplate;
 
@@ -77,13 +77,12 @@ rule! {
     /// - `ephemeralStorage` in `pkg/providers/instancetype/types.go` of aws/karpenter-provider-aws at v1.14.1
     /// - aws/karpenter-provider-aws#4735, #7543, #7594
     RULE {
-        name: "raid0-without-nvme",
-        family: Family::Capacity,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a NodePool allows only instance types without local disks, but its EC2NodeClass combines local disks",
+        runs: Runs::OnKarpenterFiles,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         opt_in: true,

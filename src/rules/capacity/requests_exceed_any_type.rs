@@ -2,8 +2,8 @@ use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::simulation::{Misfit, MissingResource, Shortage};
 
 use crate::rules::node_room::{self, amount};
@@ -117,13 +117,12 @@ rule! {
     /// - aws/karpenter-provider-aws#6015, #3199; kubernetes-sigs/karpenter#2414
     /// - pkg/providers/instancetype/types.go of aws/karpenter-provider-aws at v1.14.1: capacity and overhead
     RULE {
-        name: "requests-exceed-any-type",
-        family: Family::Capacity,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a pod requests more than any instance type of its NodePools has",
+        runs: Runs::OnFiles,
         on: &[On::Workload],
         inventory: &[],
         check: check,

@@ -10,8 +10,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::requirement::LabelRequirement;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::requirements::{EffectiveOperator, Requirement};
 use values::placeholder::has_placeholder;
 
@@ -79,13 +79,12 @@ rule! {
     ///   `pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go` `NewNodeClaimTemplate`, 1.0-1.14
     /// - aws/karpenter-provider-aws `pkg/providers/instancetype/types.go` `computeRequirements`, 1.0-1.14
     RULE {
-        name: "requirement-contradiction",
-        family: Family::Capacity,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "no instance type meets the requirements of a NodePool together",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

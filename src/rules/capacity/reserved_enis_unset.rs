@@ -7,8 +7,8 @@ use objects::node_agents::NodeAgent;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::{Agents, Controllers};
 
@@ -95,13 +95,12 @@ rule! {
     ///   aws/karpenter-provider-aws at v1.14.1; `ENILimitedPods` in `pkg/providers/instancetype/types.go`
     /// - aws/karpenter-provider-aws#2273, #3989; aws/amazon-vpc-cni-k8s#3238
     RULE {
-        name: "reserved-enis-unset",
-        family: Family::Capacity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "Karpenter counts a network interface that the VPC CNI plugin keeps for itself",
+        runs: Runs::OnFiles,
         on: &[On::Kind(Kind::of("apps", "v1", "DaemonSet"))],
         inventory: &[],
         check: check,

@@ -7,8 +7,8 @@ use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 use objects::storage::ZONE_KEYS;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::requirements::{EffectiveOperator, Requirements};
 use scheduling::template::NodeTemplate;
 
@@ -64,13 +64,12 @@ rule! {
     ///
     /// - kubernetes-sigs/karpenter#2470, #2414, #1653, #1124; aws/karpenter-provider-aws#9617, #5789, #5578, #4935
     RULE {
-        name: "single-type-or-zone-pool",
-        family: Family::Capacity,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a NodePool has one instance type or zone, so nothing replaces missing capacity",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[Kind::NODE_POOL],
         opt_in: true,

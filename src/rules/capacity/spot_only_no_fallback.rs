@@ -4,8 +4,8 @@ use karpenter::release::Releases;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::requirements::{EffectiveOperator, Requirement};
 
 use crate::rules::indexes::Pools;
@@ -58,13 +58,12 @@ rule! {
     ///
     /// - aws/karpenter-provider-aws#5743, #8885, #5789
     RULE {
-        name: "spot-only-no-fallback",
-        family: Family::Capacity,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "every NodePool allows only spot capacity, so nothing replaces missing spot capacity",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[Kind::NODE_POOL],
         opt_in: true,

@@ -6,8 +6,8 @@ use objects::node_pool::Disruption;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::Gates;
 
@@ -84,13 +84,12 @@ rule! {
     /// - aws/karpenter-provider-aws#6635; kubernetes-sigs/karpenter#763, #1653
     /// - `pkg/controllers/disruption/consolidation.go` of kubernetes-sigs/karpenter at v1.14.1
     RULE {
-        name: "spot-to-spot-disabled",
-        family: Family::Capacity,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "spot nodes are never replaced by cheaper spot nodes, because the feature gate is off",
+        runs: Runs::OnFiles,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         opt_in: true,

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::Gates;
 
@@ -81,13 +81,12 @@ rule! {
     /// - `FeatureGates.StaticCapacity` in `pkg/controllers/controllers.go` of kubernetes-sigs/karpenter at v1.8.0 and v1.14.1: the
     ///   controllers of static NodePools run only with the gate
     RULE {
-        name: "static-pool-misuse",
-        family: Family::Capacity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(8),
         fix: Fixes::None,
         summary: "a NodePool has replicas, but the feature gate for static capacity is off",
+        runs: Runs::OnFiles,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

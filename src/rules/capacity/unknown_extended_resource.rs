@@ -7,8 +7,8 @@ use objects::node_overlay::NodeOverlay;
 use objects::object::{Object, Operation};
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::other_nodes::{is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::provisionable::is_provisionable;
 use std::collections::BTreeSet;
@@ -101,13 +101,12 @@ rule! {
     /// - kubernetes-sigs/karpenter#308, #751, #1305; aws/karpenter-provider-aws#1900, #5403
     /// - `computeCapacity` in pkg/providers/instancetype/types.go of aws/karpenter-provider-aws at v1.14.1
     RULE {
-        name: "unknown-extended-resource",
-        family: Family::Capacity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a pod requests a resource for which Karpenter launches no node",
+        runs: Runs::OnFiles,
         on: &[On::Workload],
         inventory: &[],
         check: check,

@@ -12,8 +12,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::zones::listed_zones;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use crate::rules::indexes::NodeClasses;
@@ -122,13 +122,12 @@ rule! {
     ///   and of the subnets, intersected
     /// - aws/karpenter-provider-aws#8637, kubernetes-sigs/karpenter#1306
     RULE {
-        name: "zone-outside-nodeclass",
-        family: Family::Capacity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a NodePool lists a zone in which its EC2NodeClass has no subnet",
+        runs: Runs::OnKarpenterFiles,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

@@ -6,8 +6,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::zones::listed_zones;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -56,13 +56,12 @@ rule! {
     /// - `NewOperator` in `pkg/operator/operator.go`: the controller works in one region
     /// - aws/karpenter-provider-aws#8637
     RULE {
-        name: "zones-of-several-regions",
-        family: Family::Capacity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a NodePool lists zones of more than one region",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

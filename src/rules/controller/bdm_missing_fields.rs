@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_class::{BlockDeviceMapping, Ec2NodeClass};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily as AmiFamily;
 
 use crate::rules::ami_family;
@@ -66,13 +66,12 @@ rule! {
     /// - aws/karpenter-provider-aws `pkg/providers/instancetype/types.go` `ephemeralStorage` and
     ///   `pkg/providers/launchtemplate/launchtemplate.go` `blockDeviceMappings`, 1.0-1.14
     RULE {
-        name: "bdm-missing-fields",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a block device mapping lacks `ebs` or `deviceName`, and Karpenter panics",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

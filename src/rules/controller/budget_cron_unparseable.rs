@@ -7,8 +7,8 @@ use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::cron::Schedule;
 use values::placeholder::has_placeholder;
 
@@ -70,14 +70,13 @@ rule! {
     /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go` `MustGetAllowedDisruptions` and `IsActive`, 1.0-1.14
     /// - robfig/cron v3.0.1 parser.go
     RULE {
-        name: "budget-cron-unparseable",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         supersedes: &["api-pattern"],
         summary: "Karpenter cannot parse the schedule of a disruption budget, which blocks all disruption of the NodePool",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

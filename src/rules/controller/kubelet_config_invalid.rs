@@ -8,9 +8,9 @@ use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use objects::validation::{Refusal, What, refusals_of_kubelet};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::fix::Fix;
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily as AmiFamily;
 use values::kubelet_expression;
 use values::placeholder::has_placeholder;
@@ -85,14 +85,13 @@ rule! {
     ///   `ValidateKubeletConfig` in pkg/apis/v1/kubeletconfiguration_validation.go at 88f4899
     /// - kubernetes/kubernetes `pkg/kubelet/eviction/helpers.go` `parseThresholdStatement`
     RULE {
-        name: "kubelet-config-invalid",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
         supersedes: &["api-pattern"],
         summary: "a kubelet setting that Karpenter refuses, or with which the kubelet does not start",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::kubelet_expression;
 
 rule! {
@@ -52,13 +52,12 @@ rule! {
     ///   Expressions"
     /// - pkg/cel/environment.go at 88f4899
     RULE {
-        name: "kubelet-expression-invalid",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::since(15),
         fix: Fixes::None,
         summary: "an expression for the kubelet does not compile",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::kubelet_expression;
 
 use crate::rules::indexes::Gates;
@@ -55,13 +55,12 @@ rule! {
     /// - website/content/en/v1.15/concepts/nodeclasses.md of aws/karpenter-provider-aws, "Dynamic Kubelet Configuration via
     ///   Expressions"
     RULE {
-        name: "kubelet-expressions-disabled",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::since(15),
         fix: Fixes::None,
         summary: "an expression for the kubelet needs the feature gate `NodeClassCEL`",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -6,8 +6,8 @@ use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use objects::validation::{What, refusals_of_kubelet};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
@@ -61,13 +61,12 @@ rule! {
     /// - website/content/en/v1.15/concepts/nodeclasses.md of aws/karpenter-provider-aws, `spec.kubelet`
     /// - `validateAgainstUpstreamType` and `karpenterOwnedFields` in pkg/apis/v1/kubeletconfiguration_validation.go at 88f4899
     RULE {
-        name: "kubelet-field-unknown",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::since(15),
         fix: Fixes::Unsafe,
         summary: "a field below `spec.kubelet` that the kubelet's configuration does not have",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

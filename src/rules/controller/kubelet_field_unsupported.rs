@@ -4,8 +4,8 @@ use karpenter::release::Releases;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily;
 
 use crate::rules::ami_family;
@@ -53,13 +53,12 @@ rule! {
     /// - website/content/en/v1.15/concepts/nodeclasses.md of aws/karpenter-provider-aws, "AMI Family Support"
     /// - `validateKubeletFieldsSupported` in pkg/controllers/nodeclass/validation.go at 88f4899
     RULE {
-        name: "kubelet-field-unsupported",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::since(15),
         fix: Fixes::None,
         summary: "a kubelet setting that the AMI family cannot apply",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

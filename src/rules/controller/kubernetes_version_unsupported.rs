@@ -3,8 +3,8 @@ use karpenter::kubernetes;
 use karpenter::release::Releases;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -53,13 +53,12 @@ rule! {
     /// - `MinK8sVersion` and `MaxK8sVersion` in pkg/providers/version/version.go of aws/karpenter-provider-aws at every tag
     /// - website/content/en/v1.15/upgrading/compatibility.md for Kubernetes 1.37
     RULE {
-        name: "kubernetes-version-unsupported",
-        family: Family::Controller,
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the release of Karpenter does not support the Kubernetes version",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

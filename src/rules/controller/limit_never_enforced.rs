@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 use values::spelling;
 
@@ -52,13 +52,12 @@ rule! {
     /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go` `Limits.ExceededBy`, 1.0-1.14
     /// - aws/karpenter-provider-aws `pkg/apis/v1/labels.go`, resources
     RULE {
-        name: "limit-never-enforced",
-        family: Family::Controller,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
         summary: "a limit is set for a resource that no node has, so it has no effect",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

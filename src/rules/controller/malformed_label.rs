@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::object::Object;
 use objects::requirement_holder::RequirementHolder;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::naming::{self, NamingProblem};
 use values::placeholder::has_placeholder;
 
@@ -59,13 +59,12 @@ rule! {
     /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodepool_validation.go` and `nodeclaim_validation.go`, 1.0-1.14
     /// - kubernetes-sigs/karpenter `pkg/apis/v1alpha1/nodeoverlay_validation.go`, 1.7-1.14
     RULE {
-        name: "malformed-label",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a label name or value is not valid in Kubernetes, so the object fails Karpenter's validation",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_OVERLAY)],
         inventory: &[],
         check: check,

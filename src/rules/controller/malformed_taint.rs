@@ -5,8 +5,8 @@ use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::naming::{self, NamingProblem};
 use values::placeholder::has_placeholder;
 
@@ -56,13 +56,12 @@ rule! {
     /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodeclaim_validation.go` `validateTaintsField`, 1.0-1.14
     /// - kubernetes/kubernetes `pkg/apis/core/validation/validation.go` `validateNodeTaints`
     RULE {
-        name: "malformed-taint",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a taint has a key or value that no node can have",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

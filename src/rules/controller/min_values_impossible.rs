@@ -7,8 +7,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::requirement::LabelRequirement;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -58,13 +58,12 @@ rule! {
     /// - kubernetes-sigs/karpenter `pkg/cloudprovider/types.go` `SatisfiesMinValues`, 1.0-1.14
     /// - aws/karpenter-provider-aws `pkg/providers/instancetype/types.go` `computeRequirements`, 1.0-1.14
     RULE {
-        name: "min-values-impossible",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "`minValues` requires more distinct values than there can be, so nothing is launched",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

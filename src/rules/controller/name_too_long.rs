@@ -2,8 +2,8 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::naming::{NAME_MAX, PREFIX_MAX};
 use values::placeholder::has_placeholder;
 
@@ -50,13 +50,12 @@ rule! {
     /// - kubernetes-sigs/karpenter `pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go`, 1.0-1.14; the node
     ///   class's label since 1.1
     RULE {
-        name: "name-too-long",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the name is too long for the label that Karpenter copies it to, so no NodeClaim can be created",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

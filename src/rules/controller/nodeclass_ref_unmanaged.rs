@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -63,13 +63,12 @@ rule! {
     ///
     /// - kubernetes-sigs/karpenter `pkg/utils/nodepool/nodepool.go` `IsManaged`, 1.1-1.14
     RULE {
-        name: "nodeclass-ref-unmanaged",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(1),
         fix: Fixes::Safe,
         summary: "the NodePool refers to a kind of node class that no Karpenter controller manages",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

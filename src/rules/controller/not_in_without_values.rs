@@ -4,8 +4,8 @@ use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -49,13 +49,12 @@ rule! {
     ///
     /// - kubernetes-sigs/karpenter `pkg/scheduling/requirement.go`, 1.0-1.14: `NotIn` without values is `Exists`
     RULE {
-        name: "not-in-without-values",
-        family: Family::Controller,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a `NotIn` requirement has no values, so it excludes nothing",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

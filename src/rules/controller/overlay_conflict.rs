@@ -7,8 +7,8 @@ use objects::node_overlay::NodeOverlay;
 use objects::object::Object;
 use objects::requirement::LabelRequirement;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -76,13 +76,12 @@ rule! {
     ///
     /// - kubernetes-sigs/karpenter `pkg/controllers/nodeoverlay/controller.go` and store.go, 1.7-1.14
     RULE {
-        name: "overlay-conflict",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::since(7),
         fix: Fixes::None,
         summary: "two NodeOverlays of equal weight set the same price or resource, so Karpenter ignores one of them",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_OVERLAY)],
         inventory: &[Kind::NODE_OVERLAY],
         check: check,

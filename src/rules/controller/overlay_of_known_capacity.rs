@@ -4,8 +4,8 @@ use manifest::tree::members_of;
 use objects::node_overlay::NodeOverlay;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -51,13 +51,12 @@ rule! {
     /// - kubernetes-sigs/karpenter `pkg/apis/v1alpha1/nodeoverlay_validation.go` `validateCapacity`, 1.7-1.14
     /// - aws/karpenter-provider-aws `pkg/apis/v1/labels.go`, additions to `WellKnownResources`, 1.7-1.14
     RULE {
-        name: "overlay-of-known-capacity",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::since(7),
         fix: Fixes::None,
         summary: "a NodeOverlay sets a resource that only Karpenter may set, so Karpenter ignores the NodeOverlay",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_OVERLAY)],
         inventory: &[],
         check: check,

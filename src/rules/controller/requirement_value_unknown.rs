@@ -9,8 +9,8 @@ use objects::pod::{ExpressionOrigin, LabelExpression, Pod, has_node_expressions}
 use objects::requirement::LabelRequirement;
 use objects::requirement_holder::RequirementHolder;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use crate::rules::indexes::Pools;
@@ -76,13 +76,12 @@ rule! {
     /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodeclaim_validation.go` `validateWellKnownValues`, 1.5-1.14
     /// - aws/karpenter-provider-aws `pkg/apis/v1/labels.go`, 1.9-1.14
     RULE {
-        name: "requirement-value-unknown",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "a requirement asks for a value that no instance has",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_OVERLAY), On::Workload],
         inventory: &[Kind::NODE_POOL],
         looks_up: has_node_expressions,

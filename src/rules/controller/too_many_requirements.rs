@@ -6,8 +6,8 @@ use karpenter::release::Releases;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -72,13 +72,12 @@ rule! {
     /// - aws/karpenter-provider-aws#6387
     /// - kubernetes-sigs/karpenter `pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go`, 1.0-1.14
     RULE {
-        name: "too-many-requirements",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "requirements and labels add up to more than a NodeClaim may have, so no NodeClaim can be created",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

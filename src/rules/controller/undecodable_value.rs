@@ -7,8 +7,8 @@ use objects::node_class::{Ec2NodeClass, KubeletConfiguration};
 use objects::node_pool::{Disruption, DisruptionBudget, NodePool};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::duration::{Duration, DurationError, NillableDuration};
 use values::placeholder::has_placeholder;
 use values::quantity::Quantity;
@@ -70,13 +70,12 @@ rule! {
     /// - the CRDs of aws/karpenter-provider-aws, 1.0-1.14; the patterns of `expireAfter` and `consolidateAfter` are
     ///   anchored since 1.4
     RULE {
-        name: "undecodable-value",
-        family: Family::Controller,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "Karpenter cannot decode a stored value, so it sees no object of that kind",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLAIM), On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

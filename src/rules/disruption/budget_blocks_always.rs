@@ -6,8 +6,8 @@ use objects::node_claim::NodeClaimSpec;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::duration::NillableDuration;
 use values::spelling::add_quoted;
 
@@ -67,13 +67,12 @@ rule! {
     /// - kubernetes-sigs/karpenter#1691, #1866, #2218, aws/karpenter-provider-aws#8925
     /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go` `GetAllowedDisruptionsByReason`, 1.0-1.14
     RULE {
-        name: "budget-blocks-always",
-        family: Family::Disruption,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "budgets forbid disruption at all times",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

@@ -4,8 +4,8 @@ use objects::budget as budgets;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On, Phase};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Phase, Runs};
 
 use crate::rules::indexes::Gates;
 
@@ -64,14 +64,13 @@ rule! {
     ///
     /// - kubernetes-sigs/karpenter#3311; aws/karpenter-provider-aws#9680; upgrade guide, 1.15.0
     RULE {
-        name: "budget-blocks-node-repair",
-        family: Family::Disruption,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(15),
         fix: Fixes::None,
         summary: "budgets forbid the repair of nodes at all times",
         phase: Phase::With,
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

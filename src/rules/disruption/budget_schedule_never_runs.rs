@@ -2,8 +2,8 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -55,13 +55,12 @@ rule! {
     /// - robfig/cron v3.0.1 spec.go `Next` returns the zero time when it finds no run
     /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go` `IsActive`, 1.0-1.14
     RULE {
-        name: "budget-schedule-never-runs",
-        family: Family::Disruption,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the schedule of a disruption budget matches no day, so the budget is always active",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::budget::{self as budgets, Budget};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::cron::{BudgetWindows, Schedule};
 use values::duration::Duration;
 use values::spelling::add_quoted;
@@ -68,13 +68,12 @@ rule! {
     /// - kubernetes-sigs/karpenter#2183, #2374, #2218, aws/karpenter-provider-aws#8290
     /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodepool.go` `GetAllowedDisruptions`, 1.0-1.14: unlimited if not active
     RULE {
-        name: "budget-window-inverted",
-        family: Family::Disruption,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "disruption is limited inside a window and unlimited outside it",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

@@ -1,9 +1,9 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::Object;
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 
 rule! {
     /// ## What it does
@@ -40,15 +40,15 @@ rule! {
     /// - aws/karpenter-provider-aws#9083; upgrade guide, 1.12.0
     /// - `EC2NodeClass.Hash` in pkg/apis/v1/ec2nodeclass.go and `updateNodeClaimHash` in
     ///   pkg/controllers/nodeclass/hash/controller.go of aws/karpenter-provider-aws at v1.12.0
-    UPGRADE {
-        name: "ca-bundle-drift",
-        family: Family::Disruption,
+    RULE {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(12),
         summary: "the CA bundle becomes part of the EC2NodeClass hash, and nodes may be replaced",
+        runs: Runs::OnUpgrade,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
+        check: check,
     }
 }
 

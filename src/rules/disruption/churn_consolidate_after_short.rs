@@ -4,8 +4,8 @@ use manifest::tree::Node;
 use objects::node_pool::{Disruption, NodePool};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::duration::NillableDuration;
 
 rule! {
@@ -55,13 +55,12 @@ rule! {
     /// - `pkg/apis/crds/karpenter.sh_nodepools.yaml` of kubernetes-sigs/karpenter at v1.14.1: the default of
     ///   `consolidateAfter` is `0s`
     RULE {
-        name: "churn-consolidate-after-short",
-        family: Family::Disruption,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "`consolidateAfter` is shorter than most pods take to start",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         opt_in: true,

@@ -4,8 +4,8 @@ use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{On, Phase};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Phase, Runs};
 use values::duration::NillableDuration;
 
 rule! {
@@ -53,16 +53,16 @@ rule! {
     /// ## References
     ///
     /// - kubernetes-sigs/karpenter#3225, #3006; `IsUnderConsolidateAfter` in pkg/utils/disruption/disruption.go at v1.14.0
-    UPGRADE {
-        name: "consolidate-after-shields-nodes",
-        family: Family::Disruption,
+    RULE {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(14),
         summary: "`consolidateAfter` also keeps other nodes' pods from moving to a node",
         phase: Phase::After,
+        runs: Runs::OnUpgrade,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -52,13 +52,12 @@ rule! {
     /// - `pkg/controllers/nodeclaim/disruption/consolidation.go` of kubernetes-sigs/karpenter at v1.14.1: with
     ///   `Never` the NodeClaim is never Consolidatable
     RULE {
-        name: "consolidation-off",
-        family: Family::Disruption,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "`consolidateAfter: Never` keeps empty nodes too",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         opt_in: true,

@@ -2,8 +2,8 @@ use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -45,13 +45,12 @@ rule! {
     ///
     /// - website/content/en/v1.15/reference/annotations.md of aws/karpenter-provider-aws
     RULE {
-        name: "disruption-cost-ignored",
-        family: Family::Disruption,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(15),
         fix: Fixes::None,
         summary: "the disruption cost of a pod is not a number, so Karpenter ignores it",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         check: check,

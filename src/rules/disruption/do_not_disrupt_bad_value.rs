@@ -4,8 +4,8 @@ use manifest::edit::Change;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::duration::Duration;
 use values::placeholder::has_placeholder;
 
@@ -52,12 +52,11 @@ rule! {
     /// - kubernetes-sigs/karpenter#752, kubernetes-sigs/karpenter#2874
     /// - pkg/utils/pod/scheduling.go of kubernetes-sigs/karpenter at v1.11.2 and v1.12.0
     RULE {
-        name: "do-not-disrupt-bad-value",
-        family: Family::Disruption,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         fix: Fixes::Safe,
         summary: "Karpenter ignores the value of `karpenter.sh/do-not-disrupt`, so the pod is not protected",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         check: check,

@@ -2,9 +2,9 @@ use karpenter::labels::DO_NOT_DISRUPT;
 use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::Pod;
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 use values::duration::Duration;
 
 rule! {
@@ -48,15 +48,15 @@ rule! {
     ///
     /// - kubernetes-sigs/karpenter#2874
     /// - pkg/utils/pod/scheduling.go of kubernetes-sigs/karpenter at v1.11.2 and v1.12.0
-    UPGRADE {
-        name: "do-not-disrupt-duration",
-        family: Family::Disruption,
+    RULE {
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(12),
         summary: "a duration in `karpenter.sh/do-not-disrupt` starts or stops protecting pods",
+        runs: Runs::OnUpgrade,
         on: &[On::Workload],
         inventory: &[],
+        check: check,
     }
 }
 

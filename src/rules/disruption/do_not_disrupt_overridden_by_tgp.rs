@@ -6,8 +6,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::duration::NillableDuration;
 
 use crate::rules::pools_of_pod;
@@ -90,13 +90,12 @@ rule! {
     /// - aws/karpenter-provider-aws#7708, #7710; kubernetes-sigs/karpenter#1702
     /// - website/content/en/v1.14/concepts/disruption.md of aws/karpenter-provider-aws, "TerminationGracePeriod"
     RULE {
-        name: "do-not-disrupt-overridden-by-tgp",
-        family: Family::Disruption,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "Karpenter deletes a protected pod when the `terminationGracePeriod` of its node is over",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         opt_in: true,

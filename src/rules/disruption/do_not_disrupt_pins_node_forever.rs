@@ -6,8 +6,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::duration::NillableDuration;
 
 use crate::rules::pools_of_pod;
@@ -90,13 +90,12 @@ rule! {
     /// - website/content/en/v1.14/concepts/disruption.md of aws/karpenter-provider-aws, "Expiration"
     /// - `IsEvictable` and `IsDrainable` in pkg/utils/pod/scheduling.go of kubernetes-sigs/karpenter at v1.14.0
     RULE {
-        name: "do-not-disrupt-pins-node-forever",
-        family: Family::Disruption,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a protected pod keeps its expired node forever, beside the replacement of the node",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         check: check,

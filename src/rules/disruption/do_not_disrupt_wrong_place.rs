@@ -3,8 +3,8 @@ use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -53,12 +53,11 @@ rule! {
     /// - website/content/en/v1.14/concepts/disruption.md of aws/karpenter-provider-aws, "Pod-Level Controls"
     /// - pkg/utils/pod/scheduling.go of kubernetes-sigs/karpenter at v1.14.1
     RULE {
-        name: "do-not-disrupt-wrong-place",
-        family: Family::Disruption,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         fix: Fixes::None,
         summary: "`karpenter.sh/do-not-disrupt` protects nothing outside the annotations of pods and nodes",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         check: check,

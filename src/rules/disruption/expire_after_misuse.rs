@@ -5,8 +5,8 @@ use objects::node_claim::NodeClaimSpec;
 use objects::node_pool::{Disruption, NodePool};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::duration::NillableDuration;
 
 rule! {
@@ -57,13 +57,12 @@ rule! {
     /// - kubernetes-sigs/karpenter#2530; aws/karpenter-provider-aws#8803, #6862
     /// - `pkg/controllers/nodeclaim/expiration/controller.go` of kubernetes-sigs/karpenter at v1.14.1
     RULE {
-        name: "expire-after-misuse",
-        family: Family::Disruption,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "nodes expire so soon that their pods restart all the time, or before they can be consolidated",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

@@ -6,8 +6,8 @@ use objects::node_claim::NodeClaimSpec;
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::duration::NillableDuration;
 
 rule! {
@@ -68,13 +68,12 @@ rule! {
     /// - aws/karpenter-provider-aws#7797, kubernetes-sigs/karpenter#1750, #2530
     /// - kubernetes-sigs/karpenter `pkg/controllers/nodeclaim/expiration/controller.go`, 1.0-1.14
     RULE {
-        name: "expiry-ignores-budgets",
-        family: Family::Disruption,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "nodes expire while budgets forbid disruption, because expiry ignores budgets",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

@@ -4,8 +4,8 @@ use objects::job::JobSpec;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -54,13 +54,12 @@ rule! {
     ///
     /// - kubernetes-sigs/karpenter#701; aws/karpenter-provider-aws#3778, #3594
     RULE {
-        name: "job-unprotected",
-        family: Family::Disruption,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "an eviction by Karpenter fails a Job that does not try again",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         opt_in: true,

@@ -2,8 +2,8 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{On, Phase};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Phase, Runs};
 
 rule! {
     /// ## What it does
@@ -35,16 +35,16 @@ rule! {
     ///
     /// - website/content/en/v1.15/reference/annotations.md of aws/karpenter-provider-aws
     /// - `updateNodeClaimHash` in pkg/controllers/nodeclass/hash/controller.go at v1.14.1
-    UPGRADE {
-        name: "nodeclass-hash-changes",
-        family: Family::Disruption,
+    RULE {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(15),
         summary: "the hash of every EC2NodeClass is computed in another way",
         phase: Phase::After,
+        runs: Runs::OnUpgrade,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -2,8 +2,8 @@ use karpenter::kind::Kind;
 use objects::object::Object;
 use objects::pod_disruption_budget::PodDisruptionBudget;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::folders::is_elsewhere;
 use crate::rules::indexes::Pods;
@@ -90,11 +90,10 @@ rule! {
     /// - aws/karpenter-provider-aws#1414, kubernetes-sigs/karpenter#2361
     /// - pkg/registry/core/pod/storage/eviction.go of kubernetes/kubernetes
     RULE {
-        name: "pdb-overlap",
-        family: Family::Disruption,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         summary: "two PodDisruptionBudgets select the same pods, which can then not be evicted",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::POD_DISRUPTION_BUDGET)],
         inventory: &[],
         fix: Fixes::None,

@@ -3,8 +3,8 @@ use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod_disruption_budget::PodDisruptionBudget;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use crate::rules::indexes::pod_disruption_budgets::PodDisruptionBudgets;
@@ -54,12 +54,11 @@ rule! {
     /// - pkg/apis/policy/types.go of kubernetes/kubernetes: a null selector matches no pods, an empty one all pods of the
     ///   namespace
     RULE {
-        name: "pdb-selector-mismatch",
-        family: Family::Disruption,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         fix: Fixes::None,
         summary: "a PodDisruptionBudget selects no pod, so it protects none",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::POD_DISRUPTION_BUDGET)],
         inventory: &[],
         depends_on_karpenter: true,

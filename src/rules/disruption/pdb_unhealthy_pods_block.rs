@@ -4,8 +4,8 @@ use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod_disruption_budget::PodDisruptionBudget;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -48,14 +48,13 @@ rule! {
     ///   Kubernetes
     /// - aws/karpenter-provider-aws#3052; kubernetes-sigs/karpenter#2238
     RULE {
-        name: "pdb-unhealthy-pods-block",
-        family: Family::Disruption,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         opt_in: true,
         summary: "pods that are not ready can block the drain of a node",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::POD_DISRUPTION_BUDGET)],
         inventory: &[],
         depends_on_karpenter: true,

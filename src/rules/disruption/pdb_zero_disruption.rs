@@ -5,8 +5,8 @@ use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod_disruption_budget::PodDisruptionBudget;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::Pods;
 use crate::rules::indexes::pod_disruption_budgets::PodDisruptionBudgets;
@@ -66,12 +66,11 @@ rule! {
     /// - aws/karpenter-provider-aws#3854, kubernetes-sigs/karpenter#1121, kubernetes-sigs/karpenter#2600
     /// - pkg/utils/pdb of kubernetes-sigs/karpenter at v1.14.1
     RULE {
-        name: "pdb-zero-disruption",
-        family: Family::Disruption,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         fix: Fixes::Unsafe,
         summary: "a PodDisruptionBudget never allows an eviction, so Karpenter cannot replace the nodes of its pods",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::POD_DISRUPTION_BUDGET)],
         inventory: &[],
         depends_on_karpenter: true,

@@ -1,9 +1,9 @@
 use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::Pod;
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 
 use crate::rules::indexes::Gates;
 
@@ -46,15 +46,15 @@ rule! {
     /// ## References
     ///
     /// - Upgrade guide, 1.15.0; website/content/en/v1.15/reference/annotations.md of aws/karpenter-provider-aws
-    UPGRADE {
-        name: "pod-deletion-cost-replaced",
-        family: Family::Disruption,
+    RULE {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(15),
         summary: "Karpenter reads `karpenter.sh/disruption-cost` instead of the deletion cost of pods",
+        runs: Runs::OnUpgrade,
         on: &[On::Workload],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -1,9 +1,9 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::Object;
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 
 rule! {
     /// ## What it does
@@ -37,15 +37,15 @@ rule! {
     /// ## References
     ///
     /// - kubernetes-sigs/karpenter#2958, reverted by #2957
-    UPGRADE {
-        name: "release-with-regression",
-        family: Family::Disruption,
+    RULE {
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::patches(11, 0, 0),
         summary: "the target release has a regression that the next patch removes",
+        runs: Runs::OnUpgrade,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::object::{Object, Operation};
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::provisionable::is_provisionable;
 
 use crate::rules::indexes::pod_disruption_budgets::PodDisruptionBudgets;
@@ -71,13 +71,12 @@ rule! {
     /// - aws/karpenter-provider-aws#5232, #6129; kubernetes-sigs/karpenter#740
     /// - website/content/en/v1.14/concepts/disruption.md of aws/karpenter-provider-aws, "Pod-Level Controls"
     RULE {
-        name: "single-replica-no-budget-downtime",
-        family: Family::Disruption,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a workload of one pod is down each time Karpenter replaces its node",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         opt_in: true,

@@ -1,8 +1,8 @@
 use karpenter::release::Releases;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -42,13 +42,12 @@ rule! {
     ///
     /// - `exceptions` in the settings
     RULE {
-        name: "exception-expired",
-        family: Family::Document,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "an exception in the settings has expired",
+        runs: Runs::InAdmission,
         on: &[On::Any],
         inventory: &[],
         check: check,

@@ -5,11 +5,3 @@ pub(crate) mod suppression_of_unknown_rule;
 pub(crate) mod suppression_unused;
 pub(crate) mod suppression_without_reason;
 pub(crate) mod yaml_duplicate_key;
-
-family! {
-    exception_expired,
-    suppression_of_unknown_rule,
-    suppression_unused,
-    suppression_without_reason,
-    yaml_duplicate_key,
-}

@@ -1,6 +1,6 @@
 use karpenter::release::Releases;
-use rule::finding::{CaughtBy, Family, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -40,13 +40,12 @@ rule! {
     ///
     /// - stackrox/kube-linter#1180: suppressions in the wrong place were silently ignored
     RULE {
-        name: "suppression-unused",
-        family: Family::Document,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a suppression suppresses nothing",
+        runs: Runs::InAdmission,
         on: &[On::Any],
         inventory: &[],
         // `rule::suppression` creates the findings when it applies the suppressions.

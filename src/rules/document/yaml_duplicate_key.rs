@@ -2,8 +2,8 @@ use karpenter::release::Releases;
 use manifest::tree::Node;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -48,13 +48,12 @@ rule! {
     ///
     /// - kubernetes-sigs/yaml v1.6.0 yaml.go: the conversion to JSON is not strict
     RULE {
-        name: "yaml-duplicate-key",
-        family: Family::Document,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a key occurs twice in one object, and the first occurrence is silently dropped",
+        runs: Runs::OnKarpenterFiles,
         on: &[On::Any],
         inventory: &[],
         check: check,

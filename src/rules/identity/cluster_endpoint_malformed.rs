@@ -6,8 +6,8 @@ use objects::chart_values::{self, ChartValues};
 use objects::controller::{CLUSTER_ENDPOINT, Controller};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::identity::gravity;
 
@@ -69,13 +69,12 @@ rule! {
     /// - `validateEndpoint` in pkg/operator/options/options_validation.go at v1.0.0 and v1.14.1
     /// - `ResolveClusterEndpoint` in pkg/operator/operator.go at v1.14.1
     RULE {
-        name: "cluster-endpoint-malformed",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the controller is given a cluster endpoint that is a placeholder or not an https URL",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
         inventory: &[],
         check: check,

@@ -8,8 +8,8 @@ use objects::identity::{ROLE_ARN, is_service_account, region_of_endpoint};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use crate::rules::indexes::{ClusterIdentity, cluster_name};
@@ -65,13 +65,12 @@ rule! {
     /// - aws/karpenter-provider-aws#7356
     /// - pkg/controllers/nodeclaim/garbagecollection/controller.go and pkg/providers/instance/instance.go (List) at v1.14.1
     RULE {
-        name: "cluster-name-mismatch",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the controller is configured with the name of another cluster",
+        runs: Runs::InAdmission,
         on: &[
             On::Kind(Kind::DEPLOYMENT),
             On::Kind(Kind::NODE_CLASS),

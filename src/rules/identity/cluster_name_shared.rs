@@ -5,8 +5,8 @@ use karpenter::release::Releases;
 use objects::identity::{Identity, IdentityText};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::ClusterIdentity;
 
@@ -86,13 +86,12 @@ rule! {
     /// - pkg/providers/instance/instance.go (List), pkg/controllers/nodeclaim/garbagecollection/controller.go and
     ///   pkg/providers/launchtemplate/launchtemplate.go at v1.0.0 and v1.14.1
     RULE {
-        name: "cluster-name-shared",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "controllers of two clusters use the same cluster name",
+        runs: Runs::InAdmission,
         on: &[
             On::Kind(Kind::DEPLOYMENT),
             On::Kind(Kind::of("", "v1", "ServiceAccount")),

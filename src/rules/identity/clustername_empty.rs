@@ -8,8 +8,8 @@ use objects::object::Object;
 use objects::pod::EnvVar;
 use objects::workload::Workload;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::identity::gravity;
 
@@ -77,13 +77,12 @@ rule! {
     /// - `pkg/operator/options/options.go` and `options_validation.go` at v1.0.0 and v1.14.1
     /// - pkg/controllers/nodeclaim/garbagecollection/controller.go at v1.14.1
     RULE {
-        name: "clustername-empty",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the controller has no cluster name, or a placeholder",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
         inventory: &[],
         check: check,

@@ -7,8 +7,8 @@ use objects::chart_values::{self, ChartValues};
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -65,13 +65,12 @@ rule! {
     /// - website/content/en/docs/getting-started/getting-started-with-karpenter at v1.14.1: the charts are
     ///   `oci://public.ecr.aws/karpenter/karpenter` and `oci://public.ecr.aws/karpenter/karpenter-crd`
     RULE {
-        name: "controller-image-is-chart",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "the controller's image is the repository of Karpenter's Helm chart",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
         inventory: &[],
         check: check,

@@ -7,8 +7,8 @@ use objects::controller::Controller;
 use objects::object::Object;
 use objects::pod::EnvVar;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
@@ -69,13 +69,12 @@ rule! {
     /// - pkg/operator/options/options.go of aws/karpenter-provider-aws and of kubernetes-sigs/karpenter, 1.0-1.14
     /// - `WithOptionsOrDie` in pkg/operator/injection/injection.go of kubernetes-sigs/karpenter at v1.14.0
     RULE {
-        name: "controller-option-unknown",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a flag or an environment variable of the controller names a setting that does not exist",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::DEPLOYMENT)],
         inventory: &[],
         check: check,

@@ -3,8 +3,8 @@ use manifest::tree::Node;
 use objects::chart_values::{self, ChartValues};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On, Phase};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Phase, Runs};
 
 rule! {
     /// ## What it does
@@ -40,14 +40,13 @@ rule! {
     ///
     /// - charts/karpenter/values.yaml of aws/karpenter-provider-aws at d77d1a3, with the version 1.15.0
     RULE {
-        name: "helm-options-exclusive",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(15),
         fix: Fixes::None,
         summary: "two Helm values exclude each other",
         phase: Phase::With,
+        runs: Runs::OnFiles,
         on: &[On::ChartValues],
         inventory: &[],
         check: check,

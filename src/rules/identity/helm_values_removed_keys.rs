@@ -12,8 +12,8 @@ use objects::chart_values::{self, ChartKey, ChartValues};
 use objects::controller::{AWS_FEATURE_GATES, Controller, ControllerOption, FEATURE_GATES, OptionValue};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On, Phase};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Phase, Runs};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
@@ -58,14 +58,13 @@ rule! {
     /// - charts/karpenter/values.yaml at v0.32.0, v1.0.0 to v1.14.1
     /// - `ParseFeatureGates` in pkg/operator/options/options.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0
     RULE {
-        name: "helm-values-removed-keys",
-        family: Family::Identity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a Helm value or feature gate that this release of Karpenter does not read",
         phase: Phase::With,
+        runs: Runs::InAdmission,
         on: &[On::ChartValues, On::Kind(Kind::DEPLOYMENT)],
         inventory: &[],
         check: check,

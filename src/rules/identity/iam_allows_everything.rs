@@ -2,8 +2,8 @@ use karpenter::release::Releases;
 use objects::iam_policy::{Boundary, IamRole, OwnedPolicy, PolicyOwner};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::Iam;
 
@@ -66,13 +66,12 @@ rule! {
     /// - website/content/en/docs/reference/threat-model.md and website/content/en/docs/reference/cloudformation.md at v1.14.1
     /// - "AdministratorAccess" and "PowerUserAccess" in the AWS Managed Policy Reference Guide
     RULE {
-        name: "iam-allows-everything",
-        family: Family::Identity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "Karpenter's controller or nodes may do everything in the AWS account",
+        runs: Runs::OnFiles,
         on: &[On::IamPolicy],
         inventory: &[],
         check: check,

@@ -4,8 +4,8 @@ use objects::iam_policy::{
 };
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use super::UNSET_TAGS;
 use crate::rules::indexes::Iam;
@@ -66,13 +66,12 @@ rule! {
     /// - "Policy evaluation logic" and "IAM JSON policy elements: Condition operators" in the IAM User Guide
     /// - pkg/controllers/nodeclaim/garbagecollection/controller.go and pkg/providers/launchtemplate/launchtemplate.go at v1.14.1
     RULE {
-        name: "iam-delete-unscoped",
-        family: Family::Identity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the controller may terminate instances of every cluster in the account",
+        runs: Runs::OnFiles,
         on: &[On::IamPolicy],
         inventory: &[],
         check: check,

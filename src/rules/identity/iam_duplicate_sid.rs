@@ -4,8 +4,8 @@ use karpenter::release::Releases;
 use objects::iam_policy::{IamPolicy, PolicyOwner, PolicyText};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use crate::rules::indexes::Iam;
@@ -56,13 +56,12 @@ rule! {
     /// - "IAM JSON policy elements: Sid" in the IAM User Guide
     /// - kubernetes/kops#4951; aws-cloudformation/cfn-lint#3973
     RULE {
-        name: "iam-duplicate-sid",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "two statements of an IAM policy have the same `Sid`",
+        runs: Runs::OnFiles,
         on: &[On::IamPolicy],
         inventory: &[],
         check: check,

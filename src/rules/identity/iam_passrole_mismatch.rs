@@ -6,8 +6,8 @@ use objects::iam_policy::{PASS_ROLE, PassRefusal, PassedRoles};
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::arn;
 use values::placeholder::has_placeholder;
 
@@ -84,13 +84,12 @@ rule! {
     /// - aws/karpenter-provider-aws#6036, #2519; terraform-aws-modules/terraform-aws-eks#3064, #3146
     /// - `AllowPassingInstanceRole` in website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1
     RULE {
-        name: "iam-passrole-mismatch",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the controller's IAM policy does not allow passing the role of an EC2NodeClass",
+        runs: Runs::OnFiles,
         on: &[On::Kind(Kind::NODE_CLASS), On::IamPolicy],
         inventory: &[],
         check: check,

@@ -6,8 +6,8 @@ use objects::chart_values;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{On, Rule};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Rule, Runs};
 
 use crate::rules::indexes::{AnyReservations, Gates, Iam};
 
@@ -68,15 +68,15 @@ rule! {
     /// - Upgrade guide, 1.7.0, 1.11.0 and 1.12.0
     /// - website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml of
     ///   aws/karpenter-provider-aws at v1.2.0 to v1.14.1, and website/content/en/v1.15/reference/cloudformation.md
-    UPGRADE {
-        name: "iam-permission-needed",
-        family: Family::Identity,
+    RULE {
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::since(3),
         summary: "the controller's IAM policies lack a permission that a release starts to need",
+        runs: Runs::OnUpgrade,
         on: &[On::IamPolicy],
         inventory: &[Kind::NODE_CLASS],
+        check: check,
     }
 }
 

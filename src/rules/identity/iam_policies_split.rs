@@ -2,9 +2,9 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::tree::Node;
 use objects::object::{Form, Object};
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 
 rule! {
     /// ## What it does
@@ -56,15 +56,15 @@ rule! {
     /// ## References
     ///
     /// - Upgrade guide, 1.9.0; aws/karpenter-provider-aws#7874, #8690
-    UPGRADE {
-        name: "iam-policies-split",
-        family: Family::Identity,
+    RULE {
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(9),
         summary: "the guide's template has several controller policies instead of one",
+        runs: Runs::OnUpgrade,
         on: &[On::IamPolicy, On::Kind(Kind::of("eksctl.io", "v1alpha5", "ClusterConfig"))],
         inventory: &[],
+        check: check,
     }
 }
 

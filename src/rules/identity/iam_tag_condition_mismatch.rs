@@ -7,8 +7,8 @@ use objects::iam_policy::{
 };
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use super::UNSET_TAGS;
@@ -70,13 +70,12 @@ rule! {
     /// - aws/karpenter-provider-aws#1488; kubernetes-sigs/karpenter#2992 (region)
     /// - pkg/utils/utils.go (`GetTags`) and pkg/apis/v1/labels.go at v1.14.1
     RULE {
-        name: "iam-tag-condition-mismatch",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the controller's IAM policy requires the tags of another cluster or region",
+        runs: Runs::OnFiles,
         on: &[On::IamPolicy],
         inventory: &[],
         check: check,

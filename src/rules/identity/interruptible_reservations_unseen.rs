@@ -1,9 +1,9 @@
 use karpenter::release::Releases;
 use manifest::tree::Node;
 use objects::object::{Form, Object};
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 
 use crate::rules::indexes::{AnyReservations, Iam};
 
@@ -70,15 +70,15 @@ rule! {
     /// ## References
     ///
     /// - Upgrade guide, 1.10.0
-    UPGRADE {
-        name: "interruptible-reservations-unseen",
-        family: Family::Identity,
+    RULE {
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(10),
         summary: "no EventBridge rule for the interruption of capacity reservations",
+        runs: Runs::OnUpgrade,
         on: &[On::IamPolicy],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -8,8 +8,8 @@ use objects::chart_values::{self, ChartKey, ChartSettings};
 use objects::controller::{Controller, INTERRUPTION_QUEUE, OptionValue};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use crate::rules::identity::gravity;
@@ -55,13 +55,12 @@ rule! {
     /// - aws/karpenter-provider-aws#6024, #7124; kubernetes-sigs/karpenter#1799, #2490
     /// - pkg/controllers/controllers.go and pkg/controllers/interruption/controller.go at v1.3.8 and v1.4.0
     RULE {
-        name: "interruption-queue-malformed",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "the interruption queue is not set to its name, or is set under a key that the chart ignores",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
         inventory: &[],
         check: check,

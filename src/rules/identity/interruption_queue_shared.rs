@@ -3,8 +3,8 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::ClusterIdentity;
 
@@ -45,13 +45,12 @@ rule! {
     ///
     /// - pkg/controllers/interruption/controller.go (deleteMessage) at v1.0.0 and v1.14.1
     RULE {
-        name: "interruption-queue-shared",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "controllers of two clusters read the same interruption queue",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
         inventory: &[],
         check: check,

@@ -7,8 +7,8 @@ use objects::object::Object;
 use objects::pod::{NodeSelectorTerm, Pod, PodSpec};
 use objects::workload::Workload;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -64,13 +64,12 @@ rule! {
     ///
     /// - the default `affinity` in charts/karpenter/values.yaml at v1.0.0 to v1.14.1
     RULE {
-        name: "karpenter-on-own-nodes",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "Karpenter's controller runs on nodes that Karpenter launches",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::DEPLOYMENT), On::ChartValues],
         inventory: &[],
         check: check,

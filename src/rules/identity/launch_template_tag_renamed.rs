@@ -1,8 +1,8 @@
 use karpenter::release::Releases;
 use objects::object::Object;
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 
 use crate::rules::indexes::Iam;
 
@@ -47,15 +47,15 @@ rule! {
     /// ## References
     ///
     /// - Upgrade guide, 1.1.0; aws/karpenter-provider-aws#7379
-    UPGRADE {
-        name: "launch-template-tag-renamed",
-        family: Family::Identity,
+    RULE {
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::since(1),
         summary: "an IAM condition requires a tag that launch templates no longer have",
+        runs: Runs::OnUpgrade,
         on: &[On::IamPolicy],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -26,34 +26,6 @@ pub(crate) mod selector_not_cluster_specific;
 pub(crate) mod sg_cluster_tag_selector;
 pub(crate) mod two_controllers;
 
-family! {
-    cluster_endpoint_malformed in "kubernetes",
-    cluster_name_mismatch,
-    cluster_name_shared in "kubernetes",
-    clustername_empty in "kubernetes",
-    controller_image_is_chart in "kubernetes",
-    controller_option_unknown in "kubernetes",
-    helm_options_exclusive in "files",
-    helm_values_removed_keys in "kubernetes",
-    iam_allows_everything in "files",
-    iam_delete_unscoped in "files",
-    iam_duplicate_sid in "files",
-    iam_passrole_mismatch in "files",
-    iam_permission_needed in "files",
-    iam_policies_split in "files",
-    iam_tag_condition_mismatch in "files",
-    interruptible_reservations_unseen in "files",
-    interruption_queue_malformed in "kubernetes",
-    interruption_queue_shared in "kubernetes",
-    karpenter_on_own_nodes in "kubernetes",
-    launch_template_tag_renamed in "files",
-    restricted_tags,
-    selector_cluster_mismatch,
-    selector_not_cluster_specific,
-    sg_cluster_tag_selector,
-    two_controllers in "kubernetes",
-}
-
 use karpenter::cluster_name::ClusterNamePlaceholder;
 use objects::object::Operation;
 use rule::finding::Severity;

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -56,14 +56,13 @@ rule! {
     /// - `pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml` at v1.0.0 to v1.14.1
     /// - pkg/controllers/nodeclass/validation.go at v1.2.0 and v1.14.1
     RULE {
-        name: "restricted-tags",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
         supersedes: &["api-rule"],
         summary: "an EC2NodeClass sets tags that Karpenter sets itself",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

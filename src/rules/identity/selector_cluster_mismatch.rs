@@ -9,8 +9,8 @@ use manifest::tree::{Node, NodeId};
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::object::{Object, Operation};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::folders::is_elsewhere;
 use crate::rules::identity::gravity;
@@ -80,13 +80,12 @@ rule! {
     /// - aws/karpenter-provider-aws#1558, #3341, #3390, #7356, #7436
     /// - pkg/providers/subnet/subnet.go and pkg/providers/securitygroup/securitygroup.go at v1.14.1
     RULE {
-        name: "selector-cluster-mismatch",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "an EC2NodeClass selects the subnets, security groups or role of another cluster",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         // The controller's Deployment is read if the input contains it. At admission the name comes from the settings.
         inventory: &[],
@@ -377,10 +376,8 @@ mod tests {
             let files = [(class_file, class.as_str()), (controller_file, CONTROLLER)];
             let read = |(name, text): (&str, &str)| File::read(name, text, &Limits::DEFAULT);
             let files = files.into_iter().map(read).collect();
-            let settings = Settings {
-                select: vec![Selector::One(super::RULE.name, super::RULE.family)],
-                ..Settings::default()
-            };
+            let settings =
+                Settings { select: vec![Selector::One(super::RULE.names())], ..Settings::default() };
             let report = crate::check(&[Cluster { name: String::new(), files }], &settings);
             report.findings.iter().map(|finding| finding.severity).collect::<Vec<_>>()
         };

@@ -5,8 +5,8 @@ use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField, SelectorTerm, TermField};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -54,13 +54,12 @@ rule! {
     ///
     /// - aws/karpenter-provider-aws#3007, #3390; aws/containers-roadmap#2529
     RULE {
-        name: "selector-not-cluster-specific",
-        family: Family::Identity,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a selector may also match the subnets or security groups of other clusters",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

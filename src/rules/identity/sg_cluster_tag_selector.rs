@@ -4,8 +4,8 @@ use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField, TermField};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -56,13 +56,12 @@ rule! {
     /// - kubernetes-sigs/aws-load-balancer-controller#2367, #1897; terraform-aws-modules/terraform-aws-eks#1986, #2468
     /// - aws/karpenter-provider-aws#8257, #6211
     RULE {
-        name: "sg-cluster-tag-selector",
-        family: Family::Identity,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "security groups are selected by a tag that several security groups of a cluster may carry",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -5,8 +5,8 @@ use objects::controller::{CLUSTER_NAME, Controller, LEADER_ELECTION_OFF, OptionV
 use objects::object::{Object, Operation};
 use objects::workload::Workload;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 use crate::rules::indexes::Controllers;
@@ -68,13 +68,12 @@ rule! {
     ///
     /// - `LeaderElectionNamespace` in pkg/operator/operator.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0
     RULE {
-        name: "two-controllers",
-        family: Family::Identity,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "two Karpenter controllers run in one cluster",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::DEPLOYMENT)],
         inventory: &[],
         check: check,

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::provisionable::is_provisionable;
 
 rule! {
@@ -79,13 +79,12 @@ rule! {
     /// - aws/karpenter-provider-aws#4671, #6844, #1200
     /// - `RestrictedLabels` in pkg/apis/v1/labels.go of kubernetes-sigs/karpenter, v1.0.0 to v1.14.0
     RULE {
-        name: "hostname-node-affinity",
-        family: Family::Labels,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a pod selects nodes by hostname, so Karpenter ignores the pod",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         depends_on_karpenter: true,

@@ -5,9 +5,9 @@ use karpenter::operator::Operator;
 use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{On, Runs};
 use scheduling::provisionable::is_provisionable;
 
 use crate::rules::indexes::Pools;
@@ -52,15 +52,15 @@ rule! {
     ///
     /// - kubernetes-sigs/karpenter#2586; aws/karpenter-provider-aws#8161
     /// - pkg/apis/v1/labels.go of kubernetes-sigs/karpenter at v1.8.3 and v1.9.0
-    UPGRADE {
-        name: "kubernetes-label-selector-opens",
-        family: Family::Labels,
+    RULE {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(9),
         summary: "Karpenter no longer ignores pods that select nodes by a Kubernetes label",
+        runs: Runs::OnUpgrade,
         on: &[On::Workload],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -11,9 +11,9 @@ use objects::pod::{
     ExpressionOrigin, LabelExpression, Pod, PodAffinityTerm, TolerationItem, TopologySpreadConstraint,
 };
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::fix::rename_label;
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 use scheduling::provisionable::is_provisionable;
 
 rule! {
@@ -79,13 +79,12 @@ rule! {
     /// - aws/karpenter-provider-aws#3594, #4758; kubernetes-sigs/aws-ebs-csi-driver#2165
     /// - Karpenter's upgrade guide, 0.32 and 0.33, and its guide to migrating from Cluster Autoscaler
     RULE {
-        name: "legacy-annotations-labels",
-        family: Family::Labels,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "an annotation, label, toleration or tag of Cluster Autoscaler or of Karpenter before 1.0 that nothing reads any more",
+        runs: Runs::InAdmission,
         on: &[
             On::Workload,
             On::Kind(Kind::NODE_POOL),

@@ -11,17 +11,3 @@ pub(crate) mod pod_restricted_label;
 pub(crate) mod requirement_key_not_wellknown;
 pub(crate) mod restricted_label;
 pub(crate) mod two_autoscalers;
-
-family! {
-    hostname_node_affinity in "kubernetes",
-    kubernetes_label_selector_opens in "files",
-    legacy_annotations_labels,
-    neuron_accelerator_renamed in "files",
-    nodegroup_label_selector in "kubernetes",
-    pod_missing_toleration in "kubernetes",
-    pod_no_matching_pool in "kubernetes",
-    pod_restricted_label in "kubernetes",
-    requirement_key_not_wellknown,
-    restricted_label,
-    two_autoscalers in "kubernetes",
-}

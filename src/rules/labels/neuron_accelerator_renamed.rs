@@ -4,9 +4,9 @@ use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 
 rule! {
     /// ## What it does
@@ -57,15 +57,15 @@ rule! {
     /// - Upgrade guide, 1.1.0
     /// - pkg/providers/instancetype/types.go of aws/karpenter-provider-aws at v1.0.14 (`Inferentia` for every
     ///   accelerator)
-    UPGRADE {
-        name: "neuron-accelerator-renamed",
-        family: Family::Labels,
+    RULE {
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(1),
         summary: "the name of a Neuron accelerator matches other instance types than before",
+        runs: Runs::OnUpgrade,
         on: &[On::Kind(Kind::NODE_POOL), On::Workload],
         inventory: &[],
+        check: check,
     }
 }
 

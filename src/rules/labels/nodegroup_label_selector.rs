@@ -5,9 +5,9 @@ use manifest::edit::Change;
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, NodeSelectorTerm, Pod, has_node_expressions};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::finding::{CaughtBy, Finding, Severity};
 use rule::fix::{Fix, rename_label};
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 use scheduling::other_nodes::{LabelReplacement, is_critical, node_group_label};
 use scheduling::provisionable::is_provisionable;
 
@@ -74,13 +74,12 @@ rule! {
     ///
     /// - aws/karpenter-provider-aws#2971, #5521
     RULE {
-        name: "nodegroup-label-selector",
-        family: Family::Labels,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Unsafe,
         summary: "a pod selects a node group label, which Karpenter's nodes do not have",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[Kind::NODE_POOL],
         depends_on_karpenter: true,

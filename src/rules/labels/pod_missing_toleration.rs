@@ -5,8 +5,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::{Pod, has_node_expressions};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::matching::Unschedulable;
 use scheduling::taints::{PoolTaint, Toleration};
 use scheduling::template::Obstacle;
@@ -87,13 +87,12 @@ rule! {
     /// - aws/karpenter-provider-aws#5101, #5169, #7636, #2150; kubernetes-sigs/karpenter#2123
     /// - pkg/scheduling/taints.go of kubernetes-sigs/karpenter at v1.14.0
     RULE {
-        name: "pod-missing-toleration",
-        family: Family::Labels,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a pod selects a NodePool but does not tolerate its taint",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[Kind::NODE_POOL],
         looks_up: has_node_expressions,

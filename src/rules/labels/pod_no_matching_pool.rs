@@ -8,8 +8,8 @@ use objects::object::{Object, Operation};
 use objects::placeholders::has_placeholder_below;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod, has_node_expressions};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::matching::{Unschedulable, Verdict, verdict};
 use scheduling::other_nodes::{is_critical, is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::pool_index::PoolIndex;
@@ -113,13 +113,12 @@ rule! {
     /// - kubernetes-sigs/karpenter#1162, #2123; aws/karpenter-provider-aws#7535, #3075, #5101, #4533
     /// - pkg/scheduling/requirements.go (`Compatible`) and `preferences.go` of kubernetes-sigs/karpenter at v1.14.0
     RULE {
-        name: "pod-no-matching-pool",
-        family: Family::Labels,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "no NodePool can launch a node for the pod",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[Kind::NODE_POOL],
         looks_up: has_node_expressions,
@@ -487,7 +486,7 @@ mod tests {
             files: vec![File::read(format!("{name}.yaml"), text, &Limits::DEFAULT)],
         };
         let pod = pod("nodeSelector: {workload: batch}");
-        let select = vec![rule::settings::Selector::One(super::RULE.name, super::RULE.family)];
+        let select = vec![rule::settings::Selector::One(super::RULE.names())];
         let settings = Settings { complete_inventory: true, select, ..Settings::default() };
         assert!(check(&[cluster("a", POOL), cluster("b", &pod)], &settings).findings.is_empty());
         assert_eq!(check(&[cluster("a", &(POOL.to_owned() + &pod))], &settings).findings.len(), 1);

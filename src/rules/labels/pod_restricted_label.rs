@@ -4,9 +4,9 @@ use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, NodeSelectorTerm, Pod};
 use objects::storage::PersistentVolume;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::fix::rename_label;
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 use scheduling::other_nodes::is_control_plane;
 use scheduling::provisionable::is_provisionable;
 
@@ -123,13 +123,12 @@ rule! {
     /// - pkg/controllers/provisioning/provisioner.go (`Validate`) and pkg/scheduling/requirements.go of
     ///   kubernetes-sigs/karpenter, v1.0.0 to v1.14.0
     RULE {
-        name: "pod-restricted-label",
-        family: Family::Labels,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "a pod selects a restricted label, so Karpenter ignores the pod or the API server refuses its NodeClaim",
+        runs: Runs::InAdmission,
         on: &[On::Workload, On::Kind(PersistentVolume::KIND)],
         inventory: &[],
         depends_on_karpenter: true,

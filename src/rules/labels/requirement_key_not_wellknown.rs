@@ -8,8 +8,8 @@ use objects::object::{Object, Operation};
 use objects::requirement::RequirementItem;
 use objects::requirement_holder::RequirementHolder;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -70,13 +70,12 @@ rule! {
     /// - aws/karpenter-provider-aws#4362, #5521, #6401, #7636; kubernetes-sigs/karpenter#2586
     /// - `Requirement.Any` in pkg/scheduling/requirement.go of kubernetes-sigs/karpenter
     RULE {
-        name: "requirement-key-not-wellknown",
-        family: Family::Labels,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "a requirement key of Kubernetes or EKS that Karpenter does not know, so it restricts nothing",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLAIM), On::Kind(Kind::NODE_OVERLAY)],
         inventory: &[],
         check: check,

@@ -6,8 +6,8 @@ use manifest::tree::Node;
 use objects::object::{Object, Operation};
 use objects::requirement_holder::RequirementHolder;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -97,14 +97,13 @@ rule! {
     /// - hack/validation/labels.sh and requirements.sh, pkg/apis/v1/labels.go and `nodepool_validation.go` of
     ///   kubernetes-sigs/karpenter, v1.0.0 to v1.14.0
     RULE {
-        name: "restricted-label",
-        family: Family::Labels,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         supersedes: &["api-rule", "api-pattern"],
         summary: "a label or requirement key that Karpenter reserves for itself",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLAIM), On::Kind(Kind::NODE_OVERLAY)],
         inventory: &[],
         check: check,

@@ -5,8 +5,8 @@ use objects::object::Object;
 use objects::pod::Pod;
 use objects::workload::Workload;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::Pools;
 
@@ -85,13 +85,12 @@ rule! {
     /// - aws/karpenter-provider-aws#6544
     /// - Karpenter's guide to migrating from Cluster Autoscaler, and its page on disruption (interruption)
     RULE {
-        name: "two-autoscalers",
-        family: Family::Labels,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "Cluster Autoscaler or Node Termination Handler runs beside Karpenter and reacts to the same events",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[Kind::NODE_POOL],
         looks_up: |object| Pod::of(object).is_some_and(|pod| image(pod, "cluster-autoscaler").is_some()),

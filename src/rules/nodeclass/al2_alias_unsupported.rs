@@ -2,9 +2,9 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 
 rule! {
     /// ## What it does
@@ -43,15 +43,15 @@ rule! {
     ///
     /// - aws/karpenter-provider-aws#8151
     /// - pkg/controllers/nodeclass/ami.go and pkg/providers/amifamily/ami.go at v1.6.0
-    UPGRADE {
-        name: "al2-alias-unsupported",
-        family: Family::Nodeclass,
+    RULE {
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::since(6),
         summary: "the Amazon Linux 2 alias is not supported on Kubernetes 1.33 and later",
+        runs: Runs::OnUpgrade,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_class::{Ec2NodeClass, SelectorField, TermField};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -56,13 +56,12 @@ rule! {
     /// - aws/karpenter-provider-aws#7753, #8151
     /// - pkg/controllers/nodeclass/ami.go at v1.6.0 and v1.14.1, pkg/providers/amifamily/al2.go
     RULE {
-        name: "al2-end-of-life",
-        family: Family::Nodeclass,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the node class uses Amazon Linux 2, for which EKS publishes no more images",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

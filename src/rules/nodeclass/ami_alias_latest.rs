@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -49,14 +49,13 @@ rule! {
     /// - website/content/en/docs/tasks/managing-amis.md of aws/karpenter-provider-aws at v1.14.1
     /// - aws/karpenter-provider-aws#5959, #6862
     RULE {
-        name: "ami-alias-latest",
-        family: Family::Nodeclass,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         opt_in: true,
         summary: "every release of the image makes all nodes of the class drift",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

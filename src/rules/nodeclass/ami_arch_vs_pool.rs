@@ -6,8 +6,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::requirements::Requirement;
 use values::placeholder::has_placeholder;
 
@@ -77,13 +77,12 @@ rule! {
     /// - `MapToInstanceTypes` in pkg/providers/amifamily/ami.go, and resolver.go, of aws/karpenter-provider-aws at v1.14.1
     /// - aws/karpenter-provider-aws#7211, #6168, #3849
     RULE {
-        name: "ami-arch-vs-pool",
-        family: Family::Nodeclass,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the NodePool allows an architecture for which its EC2NodeClass has no image",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

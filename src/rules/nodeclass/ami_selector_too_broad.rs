@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_class::{Ec2NodeClass, SelectorField, SelectorTerm, TermField};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily;
 use values::placeholder::has_placeholder;
 
@@ -60,13 +60,12 @@ rule! {
     ///   newest image of an architecture wins, and the owners are `self` and `amazon` by default
     /// - aws/karpenter-provider-aws#5091, #8291, #5904, #7211
     RULE {
-        name: "ami-selector-too-broad",
-        family: Family::Nodeclass,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the name pattern for images matches images of another kind, and the newest one wins",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -6,8 +6,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::requirement::RequirementItem;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::duration::{Duration, NillableDuration};
 
 rule! {
@@ -68,13 +68,12 @@ rule! {
     /// - Amazon EKS User Guide: create-node-pool, create-node-class, automode-learn-instances, automode
     /// - aws/containers-roadmap#2487, aws-ia/terraform-aws-eks-blueprints#2059
     RULE {
-        name: "auto-mode-mixups",
-        family: Family::Nodeclass,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "an object of EKS Auto Mode uses a kind, label or field of Karpenter's provider for AWS",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::AUTO_NODE_CLASS)],
         inventory: &[],
         check: check,

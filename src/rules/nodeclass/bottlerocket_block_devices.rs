@@ -4,8 +4,8 @@ use manifest::tree::Node;
 use objects::node_class::{BlockDeviceMapping, Ec2NodeClass};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily;
 use values::quantity::Quantity;
 
@@ -65,13 +65,12 @@ rule! {
     /// - `DefaultBlockDeviceMappings` and `EphemeralBlockDevice` in pkg/providers/amifamily/bottlerocket.go of
     ///   aws/karpenter-provider-aws at v1.14.1
     RULE {
-        name: "bottlerocket-block-devices",
-        family: Family::Nodeclass,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the root volume of Bottlerocket is enlarged, but pods use the data volume",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{On, Phase};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Phase, Runs};
 
 rule! {
     /// ## What it does
@@ -48,16 +48,16 @@ rule! {
     /// - aws/karpenter-provider-aws#8478
     /// - pkg/providers/amifamily/bootstrap/bottlerocket.go and pkg/providers/version/version.go of
     ///   aws/karpenter-provider-aws at v1.8.0
-    UPGRADE {
-        name: "bottlerocket-raid0-paths",
-        family: Family::Nodeclass,
+    RULE {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(8),
         summary: "`instanceStorePolicy: RAID0` moves other folders of Bottlerocket to local disks",
         phase: Phase::After,
+        runs: Runs::OnUpgrade,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -2,9 +2,9 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 
 rule! {
     /// ## What it does
@@ -44,15 +44,15 @@ rule! {
     ///
     /// - Upgrade guide, 1.1.0
     /// - pkg/providers/amifamily/bootstrap/bottlerocket.go of aws/karpenter-provider-aws at v1.1.0
-    UPGRADE {
-        name: "bottlerocket-raid0-too-old",
-        family: Family::Nodeclass,
+    RULE {
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(1),
         summary: "`instanceStorePolicy: RAID0` takes effect on a Bottlerocket version that does not support it",
+        runs: Runs::OnUpgrade,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -2,8 +2,8 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -51,13 +51,12 @@ rule! {
     /// - pkg/operator/operator.go of aws/karpenter-provider-aws at v1.1.0 to v1.5.8 (`stdlog.Fatalf`), removed at
     ///   v1.6.0
     RULE {
-        name: "compat-annotation-leftover",
-        family: Family::Nodeclass,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(1),
         fix: Fixes::None,
         summary: "Karpenter ignores an annotation that is left over from the migration from v1beta1",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -4,8 +4,8 @@ use manifest::tree::Node;
 use objects::node_class::{EbsBlockDevice, Ec2NodeClass};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::quantity::Quantity;
 
 rule! {
@@ -63,13 +63,12 @@ rule! {
     /// - pkg/providers/launchtemplate/launchtemplate.go (`blockDeviceMappings`) of aws/karpenter-provider-aws at v1.14.1
     /// - runs-on/runs-on#426, hashicorp/terraform-provider-aws#44762
     RULE {
-        name: "gp3-io1-limits",
-        family: Family::Nodeclass,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "EC2 refuses the size or the performance of a volume, so that no node starts",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -4,8 +4,8 @@ use objects::object::Object;
 use objects::pod::Pod;
 use objects::pod::metadata_service;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::other_nodes::node_group_label;
 
 use crate::rules::indexes::NodeClasses;
@@ -95,13 +95,12 @@ rule! {
     /// - pkg/apis/v1/ec2nodeclass.go (`HTTPPutResponseHopLimit`) of aws/karpenter-provider-aws at v1.0.0 and v1.14.1
     /// - kubernetes-sigs/aws-load-balancer-controller#3818, #3695; aws/karpenter-provider-aws#7200
     RULE {
-        name: "imds-hop-limit-1-vs-consumers",
-        family: Family::Nodeclass,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a pod needs the metadata service, which the nodes of an EC2NodeClass keep from pods",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::DEPLOYMENT)],
         inventory: &[],
         check: check,

@@ -7,8 +7,8 @@ use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use objects::pod::metadata_service;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::Pods;
 
@@ -61,14 +61,13 @@ rule! {
     /// - Amazon EKS Best Practices Guide, "Restrict access to the instance profile assigned to the worker node"
     /// - aws/karpenter-provider-aws#6346, terraform-aws-modules/terraform-aws-eks#3333
     RULE {
-        name: "imdsv1-or-hop-2-hardening",
-        family: Family::Nodeclass,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         opt_in: true,
         summary: "pods can get the credentials of their node from the metadata service",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

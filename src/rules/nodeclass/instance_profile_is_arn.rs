@@ -5,8 +5,8 @@ use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::arn;
 use values::placeholder::has_placeholder;
 
@@ -66,13 +66,12 @@ rule! {
     /// - aws/karpenter-provider-aws#8072, #8312: node classes that never become ready
     /// - pkg/controllers/nodeclass/instanceprofile.go and validation.go at v1.14.1
     RULE {
-        name: "instance-profile-is-arn",
-        family: Family::Nodeclass,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "`spec.instanceProfile` is an ARN or a path instead of the profile name",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_class::{BlockDeviceMapping, Ec2NodeClass};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -59,13 +59,12 @@ rule! {
     ///   encrypted EBS volume"
     /// - aws/karpenter-provider-aws#1407, #3767, #3328
     RULE {
-        name: "kms-volume-permissions",
-        family: Family::Nodeclass,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a volume has a KMS key but is not encrypted, so that EC2 refuses to launch nodes",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

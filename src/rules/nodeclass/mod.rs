@@ -28,34 +28,3 @@ pub(crate) mod root_device_name_mismatch;
 pub(crate) mod selector_comma_list;
 pub(crate) mod selector_term_id_mixed;
 pub(crate) mod status_contradiction;
-
-family! {
-    al2_alias_unsupported in "files",
-    al2_end_of_life,
-    alias_version_format,
-    ami_alias_latest,
-    ami_arch_vs_pool,
-    ami_selector_too_broad,
-    auto_mode_mixups,
-    bottlerocket_block_devices,
-    bottlerocket_raid0_paths in "files",
-    bottlerocket_raid0_too_old in "files",
-    compat_annotation_leftover,
-    gp3_io1_limits,
-    imds_hop_limit_1_vs_consumers in "kubernetes",
-    imdsv1_or_hop_2_hardening,
-    instance_profile_is_arn,
-    kms_volume_permissions,
-    nodeclass_fields_missing,
-    nodeclass_ref_dangling,
-    nodeclass_ref_incomplete,
-    nodeclass_role_is_arn,
-    noisy_gitops_drift,
-    open_reservations_unused in "files",
-    resource_id_format,
-    role_path_makes_profiles in "files",
-    root_device_name_mismatch,
-    selector_comma_list,
-    selector_term_id_mixed,
-    status_contradiction,
-}

@@ -4,8 +4,8 @@ use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -51,14 +51,13 @@ rule! {
     ///
     /// - pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml at v1.0.0 to v1.14.1
     RULE {
-        name: "nodeclass-fields-missing",
-        family: Family::Nodeclass,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::None,
         supersedes: &["api-required", "api-rule"],
         summary: "an EC2NodeClass lacks several of the fields that it needs",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -5,8 +5,8 @@ use manifest::tree::Node;
 use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
@@ -78,13 +78,12 @@ rule! {
     /// - aws/karpenter-provider-aws#7436, #5176
     /// - pkg/controllers/nodepool/readiness/controller.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0
     RULE {
-        name: "nodeclass-ref-dangling",
-        family: Family::Nodeclass,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a NodePool refers to a node class that does not exist",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[Kind::NODE_CLASS],
         looks_up: |object| !object.is_being_created(),
@@ -263,7 +262,7 @@ mod tests {
     #[test]
     fn is_only_an_info_without_a_class_nearby() {
         let severity = |texts: &[&str]| {
-            let select = vec![Selector::One(super::RULE.name, super::RULE.family)];
+            let select = vec![Selector::One(super::RULE.names())];
             let settings = Settings { select, ..Settings::default() };
             let file =
                 |(index, text): (usize, &&str)| File::read(format!("{index}.yaml"), *text, &Limits::DEFAULT);

@@ -6,9 +6,9 @@ use objects::node_claim::{NodeClaim, NodeClaimSpec, NodeClassRef};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::fix::Fix;
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 use values::spelling::add_quoted;
 
 rule! {
@@ -65,14 +65,13 @@ rule! {
     /// - kubernetes-sigs/karpenter pkg/apis/crds/karpenter.sh_nodepools.yaml at v1.0.0 to v1.14.0
     /// - website/content/en/v1.0/upgrading/v1-migration.md in aws/karpenter-provider-aws at v1.0.0
     RULE {
-        name: "nodeclass-ref-incomplete",
-        family: Family::Nodeclass,
         severity: Severity::Error,
         caught_by: CaughtBy::ApiServer,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         supersedes: &["api-required", "api-unknown-field"],
         summary: "`nodeClassRef` has v1beta1's `apiVersion`, or lacks most of its fields",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_CLAIM)],
         inventory: &[],
         check: check,

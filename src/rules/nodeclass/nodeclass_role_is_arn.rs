@@ -5,8 +5,8 @@ use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::{Object, Operation};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::arn;
 use values::placeholder::has_placeholder;
 
@@ -70,13 +70,12 @@ rule! {
     /// - pkg/providers/instanceprofile/instanceprofile.go at v1.1.6, v1.2.0 and v1.14.1
     /// - pkg/controllers/nodeclass/instanceprofile.go at v1.7.0 and v1.14.1
     RULE {
-        name: "nodeclass-role-is-arn",
-        family: Family::Nodeclass,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "`spec.role` is an ARN or a path instead of the role name",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

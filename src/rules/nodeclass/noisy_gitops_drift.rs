@@ -5,8 +5,8 @@ use objects::node_class::Ec2NodeClass;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -57,13 +57,12 @@ rule! {
     ///   kubernetes-sigs/karpenter, at v1.14.0
     /// - aws/karpenter-provider-aws#3760
     RULE {
-        name: "noisy-gitops-drift",
-        family: Family::Nodeclass,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a value that changes with each deployment makes all nodes drift",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS), On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         check: check,

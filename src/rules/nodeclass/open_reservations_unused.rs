@@ -4,9 +4,9 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::chart_values;
 use objects::object::Object;
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 
 use crate::rules::indexes::{Controllers, Gates, selects_reservations};
 
@@ -52,15 +52,15 @@ rule! {
     ///
     /// - aws/karpenter-provider-aws#8176, #9321; upgrade guide, 1.6.0
     /// - pkg/providers/launchtemplate/launchtemplate.go at v1.5.8, types.go at v1.6.0
-    UPGRADE {
-        name: "open-reservations-unused",
-        family: Family::Nodeclass,
+    RULE {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(3),
         summary: "open capacity reservations are no longer used, because the EC2NodeClass selects none",
+        runs: Runs::OnUpgrade,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_class::{Ec2NodeClass, SelectorField, TermField};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -53,13 +53,12 @@ rule! {
     ///   `subnet-[0-9a-z]+`, `sg-[0-9a-z]+` and `ami-[0-9a-z]+` are not anchored
     /// - Resource IDs, Amazon EC2 User Guide
     RULE {
-        name: "resource-id-format",
-        family: Family::Nodeclass,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the ID in a selector term is not an ID of EC2, so the term matches nothing",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{On, Phase};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Phase, Runs};
 use values::arn::IamReference;
 use values::placeholder::has_placeholder;
 
@@ -46,16 +46,16 @@ rule! {
     ///
     /// - aws/karpenter-provider-aws#8838; upgrade guide, 1.7.0
     /// - pkg/providers/instanceprofile/instanceprofile.go at v1.6.8 and v1.7.0
-    UPGRADE {
-        name: "role-path-makes-profiles",
-        family: Family::Nodeclass,
+    RULE {
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(7),
         summary: "Karpenter creates one instance profile after another for a role with a path",
         phase: Phase::With,
+        runs: Runs::OnUpgrade,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily;
 use values::placeholder::has_placeholder;
 
@@ -61,13 +61,12 @@ rule! {
     ///   windows.go of pkg/providers/amifamily, of aws/karpenter-provider-aws at v1.14.1
     /// - aws/karpenter-provider-aws#5588
     RULE {
-        name: "root-device-name-mismatch",
-        family: Family::Nodeclass,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "no block device mapping names the root device of the image",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -4,8 +4,8 @@ use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField, TermField};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -55,13 +55,12 @@ rule! {
     /// - `getFilterSets` in pkg/providers/subnet/subnet.go of aws/karpenter-provider-aws at v1.14.1
     /// - website/content/en/docs/upgrading/upgrade-guide.md of aws/karpenter-provider-aws at v1.14.1, 0.33.0
     RULE {
-        name: "selector-comma-list",
-        family: Family::Nodeclass,
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a selector term lists several values in one string, which matches nothing",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

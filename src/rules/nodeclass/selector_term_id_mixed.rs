@@ -5,9 +5,9 @@ use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField, SelectorTerm, TermField};
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::fix::Fix;
-use rule::{Fixes, On};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -67,14 +67,13 @@ rule! {
     /// - `pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml` at v1.0.0 to v1.14.1
     /// - `getFilterSets` in pkg/providers/securitygroup/securitygroup.go and pkg/providers/subnet/subnet.go at v1.14.1
     RULE {
-        name: "selector-term-id-mixed",
-        family: Family::Nodeclass,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         supersedes: &["api-rule", "api-unknown-field"],
         summary: "a selector term mixes an ID with tags, which Karpenter ignores",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -5,8 +5,8 @@ use objects::node_class::{Ec2NodeClass, Ec2NodeClassStatus};
 use objects::object::{Object, Operation};
 use objects::status::StatusCondition;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::arn;
 use values::placeholder::has_placeholder;
 
@@ -80,13 +80,12 @@ rule! {
     /// - pkg/providers/amifamily/resolver.go, pkg/providers/subnet/subnet.go and
     ///   pkg/providers/launchtemplate/launchtemplate.go at v1.0.0 and v1.14.1
     RULE {
-        name: "status-contradiction",
-        family: Family::Nodeclass,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the status of a node class contradicts itself",
+        runs: Runs::OnKarpenterFiles,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
         check: check,

@@ -7,8 +7,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::{Pods, Pools};
 use crate::rules::pools_of_pod;
@@ -85,13 +85,12 @@ rule! {
     /// - aws/karpenter-provider-aws#2407, #1540, #8696
     /// - website/content/en/v1.14/concepts/nodepools.md of aws/karpenter-provider-aws, "Architecture"
     RULE {
-        name: "arch-unconstrained-workload",
-        family: Family::Scheduling,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a workload that selects no architecture may land on one for which its image is not built",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
         opt_in: true,

@@ -2,8 +2,8 @@ use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -60,13 +60,12 @@ rule! {
     ///
     /// - `pkg/utils/pod/scheduling.go` of kubernetes-sigs/karpenter at v1.14.1: `IsProvisionable`, `FailedToSchedule`
     RULE {
-        name: "custom-scheduler-or-nodename",
-        family: Family::Scheduling,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "Karpenter launches no node for pods that no scheduler marks as unschedulable",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         opt_in: true,

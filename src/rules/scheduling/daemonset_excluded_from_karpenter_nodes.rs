@@ -8,8 +8,8 @@ use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 use objects::pod::{ExpressionOrigin, LabelExpression, NodeSelectorTerm};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::other_nodes::node_group_label;
 
 use super::daemonset_misses_tainted_pool::only_agent;
@@ -98,13 +98,12 @@ rule! {
     /// - website/content/en/v1.14/concepts/scheduling.md of aws/karpenter-provider-aws, "Well-Known Labels"
     /// - config/master/aws-k8s-cni.yaml of aws/amazon-vpc-cni-k8s, which excludes compute types instead
     RULE {
-        name: "daemonset-excluded-from-karpenter-nodes",
-        family: Family::Scheduling,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a network plugin, kube-proxy or CSI driver selects labels that Karpenter's nodes do not have",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         depends_on_karpenter: true,

@@ -5,8 +5,8 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::{Container, Pod};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::taints::PoolTaint;
 use scheduling::template::Obstacle;
 
@@ -88,13 +88,12 @@ rule! {
     /// - config/master/aws-k8s-cni.yaml of aws/amazon-vpc-cni-k8s: the toleration `operator: Exists`
     /// - charts/aws-ebs-csi-driver/values.yaml of kubernetes-sigs/aws-ebs-csi-driver: `node.tolerateAllTaints` is true
     RULE {
-        name: "daemonset-misses-tainted-pool",
-        family: Family::Scheduling,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a network plugin, kube-proxy or CSI driver does not run on the nodes of a tainted NodePool",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         check: check,

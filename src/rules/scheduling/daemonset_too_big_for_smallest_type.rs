@@ -6,8 +6,8 @@ use objects::object::{Object, Operation};
 use objects::pod::Pod;
 use objects::requirement::RequirementItem;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::simulation::DaemonLoad;
 
 use crate::rules::node_room::{self, amount, request};
@@ -109,13 +109,12 @@ rule! {
     /// - `buildDaemonOverheadGroups` in pkg/controllers/provisioning/scheduling/scheduler.go of kubernetes-sigs/karpenter at
     ///   v1.14.1
     RULE {
-        name: "daemonset-too-big-for-smallest-type",
-        family: Family::Scheduling,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "the DaemonSets take most of an instance type that a NodePool lists, or do not fit",
+        runs: Runs::OnFiles,
         on: &[On::Workload],
         inventory: &[],
         check: check,

@@ -2,8 +2,8 @@ use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::AnyDefaultPriority;
 
@@ -60,13 +60,12 @@ rule! {
     /// - aws/karpenter-provider-aws#4793, #7406, #9269
     /// - website/content/en/v1.14/concepts/scheduling.md of aws/karpenter-provider-aws
     RULE {
-        name: "daemonset-without-priority",
-        family: Family::Scheduling,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "pods of the DaemonSet stay Pending where workloads take their room first",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         opt_in: true,

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{On, Phase};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Phase, Runs};
 
 use crate::rules::indexes::Gates;
 
@@ -44,20 +44,20 @@ rule! {
     /// ## References
     ///
     /// - pkg/operator/options/options.go of kubernetes-sigs/karpenter at v1.7.0, v1.8.0 and v1.14.0
-    UPGRADE {
-        name: "feature-gate-needed",
-        family: Family::Scheduling,
+    RULE {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(7),
         summary: "a new kind or field has no effect until its feature gate is on",
         phase: Phase::With,
+        runs: Runs::OnUpgrade,
         on: &[
             On::Kind(Kind::NODE_OVERLAY),
             On::Kind(Kind::NODE_POOL),
             On::Kind(Kind::of("autoscaling.x-k8s.io", "v1beta1", "CapacityBuffer")),
         ],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -3,8 +3,8 @@ use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::quantity::Quantity;
 
 rule! {
@@ -60,13 +60,12 @@ rule! {
     /// - EKS best practices guide (aws/aws-eks-best-practices), chapter Karpenter: equal requests and limits for memory where
     ///   consolidation is on
     RULE {
-        name: "memory-limit-above-request",
-        family: Family::Scheduling,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a container may use more memory than Karpenter reserves for it",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         opt_in: true,

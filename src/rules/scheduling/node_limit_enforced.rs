@@ -2,9 +2,9 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::node_pool::NodePool;
 use objects::object::Object;
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 
 rule! {
     /// ## What it does
@@ -53,15 +53,15 @@ rule! {
     /// ## References
     ///
     /// - kubernetes-sigs/karpenter#2526, #2657, released in v1.11.0
-    UPGRADE {
-        name: "node-limit-enforced",
-        family: Family::Scheduling,
+    RULE {
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(11),
         summary: "Karpenter starts or stops enforcing `limits.nodes` before it creates nodes",
+        runs: Runs::OnUpgrade,
         on: &[On::Kind(Kind::NODE_POOL)],
         inventory: &[],
+        check: check,
     }
 }
 

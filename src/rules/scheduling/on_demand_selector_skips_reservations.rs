@@ -4,9 +4,9 @@ use karpenter::operator::Operator;
 use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 use scheduling::provisionable::is_provisionable;
 
 use crate::rules::indexes::AnyReservations;
@@ -68,15 +68,15 @@ rule! {
     /// ## References
     ///
     /// - Upgrade guide, 1.3.0
-    UPGRADE {
-        name: "on-demand-selector-skips-reservations",
-        family: Family::Scheduling,
+    RULE {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(3),
         summary: "pods that require only `on-demand` do not run in capacity reservations",
+        runs: Runs::OnUpgrade,
         on: &[On::Workload],
         inventory: &[Kind::NODE_CLASS],
+        check: check,
     }
 }
 

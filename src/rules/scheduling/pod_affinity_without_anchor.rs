@@ -5,8 +5,8 @@ use objects::object::{Object, Operation};
 use objects::placeholders::has_placeholder_below;
 use objects::pod::{Pod, PodAffinityTerm};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::other_nodes::is_meant_for_other_nodes;
 use scheduling::provisionable::is_provisionable;
 use scheduling::simulation::{LabelSelector, labels_of};
@@ -78,13 +78,12 @@ rule! {
     /// - pkg/controllers/provisioning/scheduling/topologygroup.go (`nextDomainAffinity`) of kubernetes-sigs/karpenter at
     ///   v1.14.1
     RULE {
-        name: "pod-affinity-without-anchor",
-        family: Family::Scheduling,
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a required pod affinity selects no pod of the input",
+        runs: Runs::OnFiles,
         on: &[On::Workload],
         inventory: &[],
         check: check,

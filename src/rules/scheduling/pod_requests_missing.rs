@@ -2,8 +2,8 @@ use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::Pod;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -63,13 +63,12 @@ rule! {
     /// - aws/karpenter-provider-aws#6090
     /// - website/content/en/v1.14/troubleshooting.md of aws/karpenter-provider-aws
     RULE {
-        name: "pod-requests-missing",
-        family: Family::Scheduling,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a container without requests counts as nothing when Karpenter chooses a node",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         opt_in: true,

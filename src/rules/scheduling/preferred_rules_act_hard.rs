@@ -8,8 +8,8 @@ use objects::controller::{Controller, PREFERENCE_POLICY};
 use objects::object::Object;
 use objects::pod::{Pod, PodAffinityTerm, TopologySpreadConstraint};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::provisionable::is_provisionable;
 use scheduling::simulation::{LabelSelector, labels_of};
 
@@ -80,13 +80,12 @@ rule! {
     /// - kubernetes-sigs/karpenter#666, #1300, #1256; aws/karpenter-provider-aws#3406, #3921
     /// - website/content/en/v1.14/concepts/scheduling.md of aws/karpenter-provider-aws, "Preferences"
     RULE {
-        name: "preferred-rules-act-hard",
-        family: Family::Scheduling,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "Karpenter launches a node for each pod, although the pods only prefer that",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         opt_in: true,

@@ -1,9 +1,9 @@
 use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::Pod;
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 use scheduling::provisionable::is_provisionable;
 
 rule! {
@@ -48,15 +48,15 @@ rule! {
     /// - Upgrade guide, 1.7.0
     /// - pkg/controllers/provisioning/scheduling/scheduler.go and pkg/operator/options/options.go of
     ///   kubernetes-sigs/karpenter at v1.7.0 and v1.14.0
-    UPGRADE {
-        name: "resource-claims-ignored",
-        family: Family::Scheduling,
+    RULE {
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::since(7),
         summary: "Karpenter ignores pods with resource claims",
+        runs: Runs::OnUpgrade,
         on: &[On::Workload],
         inventory: &[],
+        check: check,
     }
 }
 

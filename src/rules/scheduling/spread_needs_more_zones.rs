@@ -9,8 +9,8 @@ use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use objects::pod::{Pod, TopologySpreadConstraint};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::other_nodes::{is_for_karpenter, is_meant_for_other_nodes};
 use scheduling::pool_index::PoolGroup;
 use scheduling::provisionable::is_provisionable;
@@ -109,13 +109,12 @@ rule! {
     /// - pkg/controllers/provisioning/scheduling/topologygroup.go of kubernetes-sigs/karpenter at v1.14.0
     /// - kubernetes-sigs/karpenter#2257, #1306
     RULE {
-        name: "spread-needs-more-zones",
-        family: Family::Scheduling,
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a spread constraint needs more zones than the NodePools serve",
+        runs: Runs::OnFiles,
         on: &[On::Workload],
         inventory: &[],
         check: check,

@@ -1,9 +1,9 @@
 use karpenter::release::Releases;
 use objects::object::Object;
 use objects::pod::{Pod, TopologySpreadConstraint};
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 use scheduling::provisionable::is_provisionable;
 
 rule! {
@@ -40,15 +40,15 @@ rule! {
     ///
     /// - kubernetes-sigs/karpenter#2785, #2639, #2791; upgrade guide, 1.8.0
     /// - Release 1.8.4 of the provider uses kubernetes-sigs/karpenter v1.8.1, release 1.8.5 uses v1.8.2
-    UPGRADE {
-        name: "topology-spread-regression",
-        family: Family::Scheduling,
+    RULE {
         severity: Severity::Error,
         caught_by: CaughtBy::Controller,
         releases: Releases::patches(8, 4, 4),
         summary: "1.8.4 creates no node for some pods with topology spread constraints",
+        runs: Runs::OnUpgrade,
         on: &[On::Workload],
         inventory: &[],
+        check: check,
     }
 }
 

@@ -5,8 +5,8 @@ use manifest::tree::Node;
 use objects::object::{Object, Operation};
 use objects::pod::{Pod, PodAffinityTerm, TopologySpreadConstraint};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::other_nodes::is_meant_for_other_nodes;
 use scheduling::provisionable::is_provisionable;
 use values::placeholder::has_placeholder;
@@ -87,13 +87,12 @@ rule! {
     /// - aws/karpenter-provider-aws#1863, #3239
     /// - `buildDomainGroups` in pkg/controllers/provisioning/scheduling/topology.go of kubernetes-sigs/karpenter at v1.14.1
     RULE {
-        name: "unsupported-topology-key",
-        family: Family::Scheduling,
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a pod depends on a topology that neither Karpenter nor a NodePool knows",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         check: check,

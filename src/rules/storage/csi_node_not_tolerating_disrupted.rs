@@ -4,8 +4,8 @@ use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 use objects::pod::{Container, Pod, TolerationItem};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use scheduling::taints::{PoolTaint, Toleration};
 
 rule! {
@@ -60,13 +60,12 @@ rule! {
     /// - aws/karpenter-provider-aws#7451; kubernetes-sigs/aws-ebs-csi-driver#1955, #2158
     /// - `IsDrainable` in pkg/utils/pod/scheduling.go of kubernetes-sigs/karpenter at v1.14.0
     RULE {
-        name: "csi-node-not-tolerating-disrupted",
-        family: Family::Storage,
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "Karpenter evicts the EBS CSI driver before the volumes of a node are unmounted",
+        runs: Runs::InAdmission,
         on: &[On::Workload],
         inventory: &[],
         depends_on_karpenter: true,

@@ -4,8 +4,8 @@ use objects::object::Object;
 use objects::pod::{Pod, PodVolume};
 use objects::storage::{PersistentVolume, StorageClass};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -54,13 +54,12 @@ rule! {
     /// - pkg/scheduling/volumeusage.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0
     /// - website/content/en/docs/troubleshooting.md at v1.14.1
     RULE {
-        name: "in-tree-storage",
-        family: Family::Storage,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "storage uses an in-tree plug-in that Kubernetes has removed",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::STORAGE_CLASS), On::Kind(PersistentVolume::KIND), On::Workload],
         inventory: &[],
         check: check,

@@ -6,12 +6,3 @@ pub(crate) mod pvc_unprovisionable;
 pub(crate) mod storage_zone_unreachable;
 pub(crate) mod storageclass_immediate;
 pub(crate) mod volume_topology_alternatives;
-
-family! {
-    csi_node_not_tolerating_disrupted in "kubernetes",
-    in_tree_storage in "kubernetes",
-    pvc_unprovisionable in "kubernetes",
-    storage_zone_unreachable in "kubernetes",
-    storageclass_immediate in "kubernetes",
-    volume_topology_alternatives in "files",
-}

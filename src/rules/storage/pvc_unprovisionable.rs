@@ -7,8 +7,8 @@ use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
 use objects::storage::{ClaimForm, StorageClass, VolumeClaim, claims_in};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
@@ -80,13 +80,12 @@ rule! {
     ///   kubernetes-sigs/karpenter at v1.0.0, v1.7.0 and v1.14.0
     /// - aws/karpenter-provider-aws#5560
     RULE {
-        name: "pvc-unprovisionable",
-        family: Family::Storage,
         severity: Severity::Warning,
         caught_by: CaughtBy::Controller,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a claim for which no volume can be created",
+        runs: Runs::InAdmission,
         on: &[On::Kind(VolumeClaim::KIND), On::Workload],
         inventory: &[Kind::STORAGE_CLASS],
         looks_up: |object| !claims_in(object).is_empty(),

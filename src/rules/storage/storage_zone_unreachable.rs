@@ -6,8 +6,8 @@ use objects::object::Object;
 use objects::pod::NodeSelectorTerm;
 use objects::storage::{Binding, PersistentVolume, Reach, StorageClass, ZONE_KEYS, reach};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 use values::spelling::add_quoted;
 
@@ -82,13 +82,12 @@ rule! {
     /// - aws/karpenter-provider-aws#5599, #4407, #2971
     /// - pkg/controllers/provisioning/scheduling/volumetopology.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0
     RULE {
-        name: "storage-zone-unreachable",
-        family: Family::Storage,
         severity: Severity::Error,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::None,
         summary: "a volume is in a zone that no NodePool serves",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::STORAGE_CLASS), On::Kind(PersistentVolume::KIND)],
         inventory: &[Kind::NODE_POOL],
         looks_up: |object| StorageClass::of(object).is_none_or(|class| !class.allowed_zones().is_empty()),

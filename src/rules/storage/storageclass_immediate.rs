@@ -4,8 +4,8 @@ use manifest::edit::Change;
 use objects::object::{Object, Operation};
 use objects::storage::{Binding, ClaimForm, Reach, StorageClass, reach};
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
-use rule::{Fixes, On};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
 
 use crate::rules::indexes::Claims;
 
@@ -80,13 +80,12 @@ rule! {
     /// - aws/karpenter-provider-aws#7800, #2971, #3262; kubernetes-sigs/karpenter#2415 (1.7.0)
     /// - pkg/controllers/provisioning/scheduling/volumetopology.go of kubernetes-sigs/karpenter at v1.6.4 and v1.7.0
     RULE {
-        name: "storageclass-immediate",
-        family: Family::Storage,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "volumes that belong to one zone are created before their pod is scheduled",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::STORAGE_CLASS)],
         inventory: &[],
         depends_on_karpenter: true,
@@ -234,7 +233,7 @@ mod tests {
     #[test]
     fn is_an_info_in_a_folder_that_does_not_mention_karpenter() {
         let severities = |files: Vec<File>| {
-            let select = vec![Selector::One(super::RULE.name, super::RULE.family)];
+            let select = vec![Selector::One(super::RULE.names())];
             let settings = Settings { select, ..Settings::default() };
             let report = crate::check(&[Cluster { name: String::new(), files }], &settings);
             report.findings.iter().map(|finding| finding.severity).collect::<Vec<_>>()

@@ -2,9 +2,9 @@ use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::Object;
 use objects::storage::StorageClass;
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Place, Severity};
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{On, Runs};
 
 rule! {
     /// ## What it does
@@ -49,15 +49,15 @@ rule! {
     /// ## References
     ///
     /// - kubernetes-sigs/karpenter#2742, #2743, released in v1.12.1, which the provider uses since 1.12.2
-    UPGRADE {
-        name: "volume-topology-alternatives",
-        family: Family::Storage,
+    RULE {
         severity: Severity::Info,
         caught_by: CaughtBy::Nobody,
         releases: ALL_TERMS,
         summary: "Karpenter starts or stops reading every term of `allowedTopologies`",
+        runs: Runs::OnUpgrade,
         on: &[On::Kind(Kind::STORAGE_CLASS)],
         inventory: &[],
+        check: check,
     }
 }
 

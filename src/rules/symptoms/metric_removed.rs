@@ -2,9 +2,9 @@ use karpenter::metrics::OF_1_0;
 use karpenter::release::Releases;
 use objects::metric_queries;
 use objects::object::Object;
-use rule::On;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{On, Runs};
 
 use crate::rules::metric_use;
 
@@ -49,12 +49,11 @@ rule! {
     ///
     /// - website/content/en/v1.0/upgrading/v1-migration.md of aws/karpenter-provider-aws, "Updated metrics"
     RULE {
-        name: "metric-removed",
-        family: Family::Symptoms,
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         summary: "an alert or dashboard uses a metric that no release since 1.0 exports",
+        runs: Runs::OnFiles,
         on: &[On::MetricQueries],
         inventory: &[],
         check: check,

@@ -3,8 +3,8 @@ use karpenter::release::Releases;
 use objects::metric_queries;
 use objects::object::Object;
 use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{On, Phase};
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{On, Phase, Runs};
 
 use crate::rules::metric_use;
 
@@ -51,16 +51,16 @@ rule! {
     ///   (pkg/controllers/provisioning/scheduling/metrics.go of kubernetes-sigs/karpenter at v1.3.0). The changes of 1.15
     ///   come from the guide of the main branch shortly before the release.
     /// - kubernetes-sigs/karpenter#2364, #2757, #3323
-    UPGRADE {
-        name: "metric-renamed",
-        family: Family::Symptoms,
+    RULE {
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::since(1),
         summary: "an alert or dashboard uses a metric, a label or a value that a release renames or drops",
         phase: Phase::With,
+        runs: Runs::OnUpgrade,
         on: &[On::MetricQueries],
         inventory: &[],
+        check: check,
     }
 }
 

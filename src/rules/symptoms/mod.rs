@@ -2,8 +2,3 @@
 
 pub(crate) mod metric_removed;
 pub(crate) mod metric_renamed;
-
-family! {
-    metric_removed in "files",
-    metric_renamed in "files",
-}

@@ -1,6 +1,6 @@
 //! Manifests: reading, checking and reporting.
 
-use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use karpwarden::KARPENTER_OBJECTS;
 use karpwarden::answers::report::Report;
 use karpwarden::engine::check::check_karpenter_objects;
 use karpwarden::manifest::edit::rewrite;
@@ -17,7 +17,7 @@ pub fn assert_check(text: &str) {
     let input = Input::parse(text);
     let report = input.check();
     assert_locations(&report, &input.clusters);
-    if let Some(first) = check_karpenter_objects(&REGISTRY, &input.clusters, &input.settings) {
+    if let Some(first) = check_karpenter_objects(&KARPENTER_OBJECTS, &input.clusters, &input.settings) {
         assert_eq!(first.to_json(), report.to_json());
     }
 }

@@ -70,7 +70,7 @@ fn compare(
 /// Every rule that looks up other objects at admission.
 fn across_documents() -> Vec<Selector> {
     let rules = REGISTRY.rules().filter(|rule| !rule.inventory.is_empty());
-    rules.map(|rule| Selector::One(rule.name, rule.family)).collect()
+    rules.map(|rule| Selector::One(rule.names())).collect()
 }
 
 fn check(files: &[(String, String)], settings: &Settings) {

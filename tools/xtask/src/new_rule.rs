@@ -1,4 +1,4 @@
-//! `cargo xtask new-rule`: writes the skeleton of a rule, and its lines in the family.
+//! `cargo xtask new-rule`: writes the skeleton of a rule, and its line in the family.
 
 use std::fs;
 use std::path::Path;
@@ -14,62 +14,47 @@ pub(crate) fn write(root: &Path, family: &str, name: &str) -> Result<String, Str
     if family == "upgrade" {
         let example = "src/rules/scheduling/node_limit_enforced.rs";
         return Err(format!(
-            "`upgrade` is not a family; choose the family of the problem, and copy {example}"
+            "`upgrade` is not a family; choose the family of the problem, and `Runs::OnUpgrade` as in {example}"
         ));
     }
     let module = name.replace('-', "_");
     let folder = root.join("src/rules").join(family.replace('-', "_"));
     let list = folder.join("mod.rs");
-    let families = fs::read_to_string(&list)
+    let modules = fs::read_to_string(&list)
         .map_err(|_| format!("no family `{family}`; the families are the folders of src/rules"))?;
     let file = folder.join(format!("{module}.rs"));
     if file.exists() {
         return Err(format!("{} exists already", file.display()));
     }
-    let added =
-        with_rule(&families, &module).ok_or_else(|| format!("{} has no list of rules", list.display()))?;
+    let added = with_rule(&modules, &module);
     let put = |path: &Path, text: &str| {
         fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
     };
-    put(&file, &skeleton(family, name))?;
+    put(&file, SKELETON)?;
     put(&list, &added)?;
     Ok(file.strip_prefix(root).unwrap_or(&file).display().to_string())
 }
 
-/// The text of a family with the rule added to the modules and to the list, in alphabetical order.
-fn with_rule(text: &str, module: &str) -> Option<String> {
-    let (before, rest) = text.split_once("\nfamily! {\n")?;
-    let (rules, after) = rest.split_once('}')?;
+/// The modules of a family with the rule, in alphabetical order.
+fn with_rule(text: &str, module: &str) -> String {
     let declaration = format!("pub(crate) mod {module};");
-    let (mut modules, head): (Vec<&str>, Vec<&str>) =
-        before.lines().partition(|line| line.starts_with("pub(crate) mod "));
-    modules.push(&declaration);
-    modules.sort_unstable();
-    let mut rules: Vec<&str> = rules.split(',').map(str::trim).filter(|rule| !rule.is_empty()).collect();
-    rules.push(module);
-    rules.sort_unstable();
-    let (head, modules, rules) = (head.join("\n"), modules.join("\n"), rules.join(",\n    "));
-    Some(format!("{head}\n{modules}\n\nfamily! {{\n    {rules},\n}}{after}"))
-}
-
-fn skeleton(family: &str, name: &str) -> String {
-    let variant: String = family.split('-').map(capitalised).collect();
-    SKELETON.replace("{name}", name).replace("{family}", &variant)
-}
-
-fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
+    let mut lines: Vec<&str> = text.lines().collect();
+    let is_module = |line: &&str| line.starts_with("pub(crate) mod ");
+    let follows = |line: &&str| is_module(line) && **line > *declaration;
+    let last = lines.iter().rposition(|line| is_module(&line));
+    let at = lines.iter().position(|line| follows(&line)).or(last.map(|last| last + 1));
+    lines.insert(at.unwrap_or(lines.len()), &declaration);
+    lines.join("\n") + "\n"
 }
 
 const SKELETON: &str = r#"use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use rule::context::Context;
-use rule::finding::{CaughtBy, Family, Finding, Severity};
-use rule::{Fixes, On};
 use manifest::edit::Change;
 use objects::node_pool::NodePool;
 use objects::object::Object;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Finding, Severity};
+use rule::{Fixes, On, Runs};
 
 rule! {
     /// ## What it does
@@ -110,13 +95,12 @@ rule! {
     ///
     /// - a source file of Karpenter at a tag, or owner/repo#number
     RULE {
-        name: "{name}",
-        family: Family::{family},
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
         releases: Releases::ALL,
         fix: Fixes::Safe,
         summary: "the problem in one line, without a full stop",
+        runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
         check: check,
     }
@@ -141,22 +125,37 @@ mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, fixed, silent};
 
-    const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default}\n";
+    const WRONG: &str = r"
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: default
+spec:
+  replicas: wrong
+";
+
+    const RIGHT: &str = r"
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: default
+spec:
+  replicas: right
+";
 
     #[test]
     fn reports_the_wrong_value() {
-        assert_snapshot!(findings(&RULE, &format!("{POOL}spec: {{replicas: wrong}}\n")), @"");
+        assert_snapshot!(findings(&RULE, WRONG), @"");
     }
 
     #[test]
     fn writes_the_right_value() {
-        let text = format!("{POOL}spec: {{replicas: wrong}}\n");
-        assert_eq!(fixed(&RULE, &text), format!("{POOL}spec: {{replicas: right}}\n"));
+        assert_eq!(fixed(&RULE, WRONG), RIGHT);
     }
 
     #[test]
     fn accepts_the_right_value() {
-        silent(&RULE, &format!("{POOL}spec: {{replicas: right}}\n"));
+        silent(&RULE, RIGHT);
     }
 }
 "#;
@@ -167,11 +166,19 @@ mod tests {
 
     #[test]
     fn adds_a_rule_in_alphabetical_order() {
-        let text = "//! Words.\n\npub(crate) mod b_rule;\n\nfamily! {\n    b_rule in \"files\",\n}\n";
-        let added = "//! Words.\n\npub(crate) mod a_rule;\npub(crate) mod b_rule;\n\nfamily! {\n    a_rule,\n    \
-             b_rule in \"files\",\n}\n";
-        assert_eq!(with_rule(text, "a_rule").unwrap(), added);
-        assert_eq!(with_rule("no list", "a"), None);
+        let text = r"//! Family.
+
+mod helper;
+
+pub(crate) mod b_rule;
+
+const OTHER: u8 = 1;
+";
+        let before = text.replace("pub(crate) mod b_rule;", "pub(crate) mod a_rule;\npub(crate) mod b_rule;");
+        let after = text.replace("pub(crate) mod b_rule;", "pub(crate) mod b_rule;\npub(crate) mod c_rule;");
+        assert_eq!(with_rule(text, "a_rule"), before);
+        assert_eq!(with_rule(text, "c_rule"), after);
+        assert_eq!(with_rule("//! Family.\n", "a"), "//! Family.\npub(crate) mod a;\n");
     }
 
     #[test]
@@ -180,6 +187,5 @@ mod tests {
         assert!(write(root, "labels", "My_Rule").unwrap_err().contains("lower-case letters"));
         assert!(write(root, "labels", "my-rule").unwrap_err().contains("no family"));
         assert!(write(root, "upgrade", "my-rule").unwrap_err().contains("node_limit_enforced"));
-        assert!(skeleton("api-server", "my-rule").contains("Family::ApiServer"));
     }
 }

@@ -16,7 +16,7 @@ fn counts_the_findings_of_a_rule_by_severity() {
     for (level, expected) in
         [(RuleLevel::Deny, (2, 0, 0)), (RuleLevel::Warn, (0, 2, 0)), (RuleLevel::Info, (0, 0, 2))]
     {
-        let levels = vec![(Selector::One(ARN.name, ARN.family), level)];
+        let levels = vec![(Selector::One(ARN.names()), level)];
         let mut report = check(&REGISTRY, &clusters, &Settings { levels, ..Settings::default() });
         report.count_rules();
         let counts = report.statistics.unwrap();

@@ -79,7 +79,7 @@ fn comment_in_a_base_covers_its_own_text_whatever_the_comments_of_a_patch_cover(
 
 #[test]
 fn suppression_of_a_rule_that_is_off_still_counts_as_used() {
-    let levels = vec![(Selector::One(ARN.name, ARN.family), RuleLevel::Off)];
+    let levels = vec![(Selector::One(ARN.names()), RuleLevel::Off)];
     let settings = Settings { levels, ..Settings::default() };
     for name in ["instance-profile-is-arn", "nodeclass"] {
         let comment = format!("spec:\n  # karpwarden: ignore[{name}] known\n");
@@ -93,7 +93,7 @@ fn rule_that_is_off_does_not_run_without_a_suppression_of_it() {
     let tree = tree(CLASS);
     let object = Object::in_request(tree.root(), None, Operation::Create);
     let cluster = RequestCluster { objects: vec![object], ..RequestCluster::default() };
-    let levels = vec![(Selector::One(NEVER.name, NEVER.family), RuleLevel::Off)];
+    let levels = vec![(Selector::One(NEVER.names()), RuleLevel::Off)];
     let settings = Settings { levels, ..Settings::default() };
     assert!(check_request(&REGISTRY, &[&NEVER], object, &cluster, &settings).is_empty());
 }

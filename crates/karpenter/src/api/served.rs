@@ -54,8 +54,8 @@ pub const SERVED_KINDS: &[ServedKind] = &[
 ];
 
 /// Whether an API group is Karpenter's.
-pub fn is_own_group(group: &str) -> bool {
-    matches!(group, "karpenter.sh" | "karpenter.k8s.aws")
+pub const fn is_own_group(group: &str) -> bool {
+    matches!(group.as_bytes(), b"karpenter.sh" | b"karpenter.k8s.aws")
 }
 
 /// The releases that serve a kind in a version; `None` outside Karpenter's API groups.

@@ -4,7 +4,7 @@ use objects::object::Object;
 use values::calendar::Date;
 
 use super::selector::Selector;
-use crate::classification::Family;
+use crate::RuleNames;
 
 /// An entry of the settings that accepts findings, with a reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,16 +41,21 @@ impl Exception {
         self.matches(ObjectName { kind, namespace, name })
     }
 
-    /// Whether the exception covers findings of a rule of a family on this object today.
-    pub fn covers(&self, rule: &str, family: Family, object: Object<'_>, today: Option<Date>) -> bool {
-        self.applies(today) && self.rule.selects(rule, family) && self.is_about(object)
+    /// Whether the exception covers findings of the rule with these names on this object today.
+    pub fn covers(&self, rule: RuleNames, object: Object<'_>, today: Option<Date>) -> bool {
+        self.applies(today) && self.rule.selects(rule) && self.is_about(object)
     }
 
     /// Whether the exception covers a diagnosis of these objects today.
-    pub fn covers_symptom(&self, symptom: &str, objects: &[ObjectName<'_>], today: Option<Date>) -> bool {
+    pub fn covers_symptom(
+        &self,
+        symptom: &'static str,
+        objects: &[ObjectName<'_>],
+        today: Option<Date>,
+    ) -> bool {
         let matches_every_object = self.kind.is_none() && self.namespace.is_none() && self.name.is_none();
         self.applies(today)
-            && self.rule.selects(symptom, Family::Symptoms)
+            && self.rule.selects(RuleNames::of_symptom(symptom))
             && (matches_every_object
                 || (!objects.is_empty() && objects.iter().all(|object| self.matches(*object))))
     }
@@ -132,7 +137,7 @@ mod tests {
         }
         let all = exception(None, None, None);
         assert!(all.covers_symptom("any", &[], None));
-        let of_labels = Exception { rule: Selector::Family(Family::Labels), ..all.clone() };
+        let of_labels = Exception { rule: Selector::Family("labels"), ..all.clone() };
         assert!(!of_labels.covers_symptom("any", &[], None));
         let expired = Exception { until: Date::parse("2024-01-31"), ..all };
         assert!(expired.covers_symptom("any", &[], Date::parse("2024-01-31")));

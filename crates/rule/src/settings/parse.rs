@@ -1,5 +1,7 @@
 //! The parser of the settings. It returns all problems together, so that an author can correct them in one pass.
 
+use std::collections::BTreeSet;
+
 use manifest::source::Span;
 use manifest::tree::{Node, Tree, Value};
 use manifest::{Document, File};
@@ -14,7 +16,7 @@ use super::problem::SettingsProblem;
 use super::selector::{RuleLevel, Selector};
 use super::target::Target;
 use super::{LookUps, Settings, kubernetes_minor};
-use crate::classification::Family;
+use crate::RuleNames;
 use crate::registry::Registry;
 
 impl Settings {
@@ -121,23 +123,17 @@ impl Selector {
 
     /// Finds a rule, a symptom or a family by its name.
     pub fn parse(name: &str, registry: &Registry) -> Result<Self, String> {
-        let families = Family::ALL.into_iter();
-        let left_out = registry.left_out.iter().copied().flatten().copied();
-        let rules = registry.rules().map(|rule| rule.name).chain(left_out.clone().map(|(name, _)| name));
-        let symptoms = (registry.symptoms)().into_iter();
-        if let Some(family) = families.clone().find(|family| family.name() == name) {
+        let families = registry.families();
+        let symptoms = (registry.symptoms)().into_iter().map(RuleNames::of_symptom);
+        let rules = registry.names().chain(symptoms);
+        if let Some(family) = families.iter().find(|family| **family == name) {
             return Ok(Self::Family(family));
         }
-        if let Some(rule) = registry.find(name) {
-            return Ok(Self::One(rule.name, rule.family));
+        if let Some(rule) = rules.clone().find(|rule| rule.name == name) {
+            return Ok(Self::One(rule));
         }
-        if let Some((rule, family)) = left_out.into_iter().find(|(rule, _)| *rule == name) {
-            return Ok(Self::One(rule, family));
-        }
-        if let Some(symptom) = symptoms.clone().find(|symptom| *symptom == name) {
-            return Ok(Self::One(symptom, Family::Symptoms));
-        }
-        let names = rules.chain(families.map(Family::name)).chain(symptoms);
+        // Sorted, so that every program suggests the same name.
+        let names: BTreeSet<&str> = rules.map(|rule| rule.name).chain(families).collect();
         Err(format!("there is no rule or family `{name}`{}", did_you_mean(name, names)))
     }
 }

@@ -1,14 +1,14 @@
 //! Selection of rules by name or family, or of all rules, and the level that the settings give to them.
 
-use crate::classification::Family;
+use crate::RuleNames;
 
 /// A rule, a symptom, a family, or all rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selector {
-    /// One rule or symptom: its name and its family.
-    One(&'static str, Family),
-    /// All rules of a family.
-    Family(Family),
+    /// One rule or symptom.
+    One(RuleNames),
+    /// All rules that belong to the family with this name, or belonged to it.
+    Family(&'static str),
     /// All rules.
     All,
 }
@@ -17,18 +17,28 @@ impl Selector {
     /// The name of the rule, symptom or family, or `all`.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::One(name, _) => name,
-            Self::Family(family) => family.name(),
+            Self::One(names) => names.name,
+            Self::Family(family) => family,
             Self::All => "all",
         }
     }
 
-    /// Whether the selector includes the rule or symptom with this name in this family.
-    pub fn selects(self, name: &str, family: Family) -> bool {
+    /// Whether the selector includes the rule or symptom with these names.
+    pub fn selects(self, names: RuleNames) -> bool {
         match self {
-            Self::One(one, _) => one == name,
-            Self::Family(one) => one == family,
+            Self::One(one) => one.name == names.name,
+            Self::Family(family) => names.is_in(family),
             Self::All => true,
+        }
+    }
+
+    /// Precedence of a level that the selector has in the settings, for the rule or symptom with these names. Settings that name
+    /// a former family of a rule were written for the rule, those that name its present family perhaps before it moved there.
+    pub(super) fn precedence(self, names: RuleNames) -> u8 {
+        match self {
+            Self::One(_) => 2,
+            Self::Family(family) if family != names.family.name() => 1,
+            Self::Family(_) | Self::All => 0,
         }
     }
 }

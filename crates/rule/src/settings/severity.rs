@@ -2,44 +2,43 @@
 
 use super::Settings;
 use super::selector::{RuleLevel, Selector};
-use crate::Rule;
-use crate::classification::{Family, Severity};
+use crate::classification::Severity;
+use crate::{Rule, RuleNames, Runs};
 
 impl Settings {
     /// Severity of a finding of a rule under these settings, from the finding's own severity; `None` if the rule is off.
     pub fn severity(&self, rule: &Rule, own: Severity) -> Option<Severity> {
-        if rule.upgrade_only && self.karpenter.upgrade_path().is_none() {
+        if rule.runs == Runs::OnUpgrade && self.karpenter.upgrade_path().is_none() {
             return None;
         }
         if rule.opt_in && !self.opts_in(rule) {
             return None;
         }
-        self.severity_of(own, |selector| selector.selects(rule.name, rule.family))
+        self.severity_of(own, rule.names())
     }
 
     /// Whether the settings select the rule: with `--select`, or with a level under its name.
     pub fn opts_in(&self, rule: &Rule) -> bool {
         let gives_level = |(selector, _): &(Selector, RuleLevel)| selector.name() == rule.name;
-        self.select.iter().any(|selector| selector.selects(rule.name, rule.family))
+        self.select.iter().any(|selector| selector.selects(rule.names()))
             || self.levels.iter().any(gives_level)
     }
 
     /// Severity of a diagnosis under these settings, from the diagnosis' own severity; `None` if the symptom is off.
-    pub fn severity_of_symptom(&self, symptom: &str, own: Severity) -> Option<Severity> {
-        self.severity_of(own, |selector| selector.selects(symptom, Family::Symptoms))
+    pub fn severity_of_symptom(&self, symptom: &'static str, own: Severity) -> Option<Severity> {
+        self.severity_of(own, RuleNames::of_symptom(symptom))
     }
 
-    fn severity_of(&self, own: Severity, selects: impl Fn(Selector) -> bool) -> Option<Severity> {
-        let chosen = |selectors: &[Selector]| selectors.iter().any(|selector| selects(*selector));
+    fn severity_of(&self, own: Severity, names: RuleNames) -> Option<Severity> {
+        let chosen = |selectors: &[Selector]| selectors.iter().any(|selector| selector.selects(names));
         if (!self.select.is_empty() && !chosen(&self.select)) || chosen(&self.ignore) {
             return None;
         }
-        let of_rule = |selector: &Selector| matches!(selector, Selector::One(..));
         let level = self
             .levels
             .iter()
-            .filter(|(selector, _)| selects(*selector))
-            .max_by_key(|(selector, _)| of_rule(selector));
+            .filter(|(selector, _)| selector.selects(names))
+            .max_by_key(|(selector, _)| selector.precedence(names));
         match level.map(|(_, level)| *level) {
             None => Some(own),
             Some(RuleLevel::Deny) => Some(Severity::Error),

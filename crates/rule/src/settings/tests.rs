@@ -4,6 +4,7 @@ use super::exception::glob;
 use super::*;
 use crate::Rule;
 use crate::classification::{Family, Severity};
+use crate::testing::LEFT_OUT;
 use karpenter::release::Releases;
 use manifest::limits::Limits;
 use manifest::{Document, File};
@@ -24,7 +25,7 @@ fn empty_settings_are_the_defaults() {
 #[test]
 fn settings_may_name_a_rule_that_the_program_leaves_out() {
     let settings = read("rules: {left-out: deny}\n").unwrap();
-    assert_eq!(settings.levels, [(Selector::One("left-out", Family::Labels), RuleLevel::Deny)]);
+    assert_eq!(settings.levels, [(Selector::One(LEFT_OUT), RuleLevel::Deny)]);
 }
 
 #[test]
@@ -146,7 +147,7 @@ fn rule_that_is_off_by_default_runs_where_it_is_selected() {
         let select = vec![Selector::parse_selection(name, &crate::testing::REGISTRY).unwrap()];
         assert_eq!(severity(&Settings { select, ..Settings::default() }), Some(Severity::Info), "{name}");
     }
-    let select = vec![Selector::Family(Family::Storage)];
+    let select = vec![Selector::Family("storage")];
     assert_eq!(severity(&Settings { select, ..Settings::default() }), None);
 }
 
@@ -168,7 +169,7 @@ exclude: [vendor/]
 overrides: [{paths: [a/], karpenterVersion: '1.7', kubernetesVersion: '1.32', clusterName: dev, rules: {labels: warn}}]
 ";
     let exception = Exception {
-        rule: Selector::Family(Family::Labels),
+        rule: Selector::Family("labels"),
         kind: Some("NodePool".to_owned()),
         namespace: Some("a".to_owned()),
         name: Some("b".to_owned()),
@@ -181,7 +182,7 @@ overrides: [{paths: [a/], karpenterVersion: '1.7', kubernetesVersion: '1.32', cl
         karpenter: Target::parse("1.7").ok(),
         kubernetes_minor: Some(32),
         cluster_name: Some("dev".to_owned()),
-        levels: vec![(Selector::Family(Family::Labels), RuleLevel::Warn)],
+        levels: vec![(Selector::Family("labels"), RuleLevel::Warn)],
     };
     let settings = Settings {
         karpenter: Target::parse("1.8").unwrap(),
@@ -190,10 +191,10 @@ overrides: [{paths: [a/], karpenterVersion: '1.7', kubernetesVersion: '1.32', cl
         cluster_name: Some("prod".to_owned()),
         complete_inventory: true,
         levels: vec![
-            (Selector::Family(Family::Nodeclass), RuleLevel::Deny),
-            (Selector::Family(Family::Storage), RuleLevel::Warn),
-            (Selector::Family(Family::Labels), RuleLevel::Info),
-            (Selector::One("left-out", Family::Labels), RuleLevel::Off),
+            (Selector::Family("nodeclass"), RuleLevel::Deny),
+            (Selector::Family("storage"), RuleLevel::Warn),
+            (Selector::Family("labels"), RuleLevel::Info),
+            (Selector::One(LEFT_OUT), RuleLevel::Off),
         ],
         allow_ignore_annotation: true,
         fix: true,

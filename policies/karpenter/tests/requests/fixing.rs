@@ -95,7 +95,7 @@ fn owner_of_a_whole_object_or_list_owns_what_is_in_it() {
 /// The rules whose safe fixes change the examples in their documentation, by the kind of the changed object.
 fn changed_examples() -> BTreeMap<String, BTreeSet<String>> {
     let mut changed = BTreeMap::<_, BTreeSet<_>>::new();
-    for rule in karpwarden::REGISTRY.rules().filter(|rule| rule.fix == Fixes::Safe) {
+    for rule in karpwarden::ADMISSION.rules().filter(|rule| rule.fix == Fixes::Safe) {
         let page = page(&format!("rules/{}.md", rule.name));
         for block in page.split("```yaml\n").skip(1).filter_map(|block| block.split("```").next()) {
             let file = File::read("example.yaml", block, &Limits::DEFAULT);
@@ -138,7 +138,7 @@ fn documentation_lists_the_rules_whose_fixes_change_objects() {
         let missing: Vec<_> = changed[kind].difference(&listed).collect();
         assert!(missing.is_empty(), "{kind}: {missing:?} are not listed");
         for name in listed.difference(&changed[kind]) {
-            let rule = karpwarden::REGISTRY.find(name).unwrap_or_else(|| panic!("{name}"));
+            let rule = karpwarden::ADMISSION.find(name).unwrap_or_else(|| panic!("{name}"));
             let reads = rule.on.iter().any(|on| [On::Kind(of), On::Group(of.group), On::Any].contains(on));
             assert!(rule.fix == Fixes::Safe && reads, "{kind}: `{name}` has no safe fix");
         }

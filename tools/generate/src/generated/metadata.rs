@@ -102,7 +102,7 @@ fn resources() -> Resources {
             all.push(name);
         }
     };
-    let read: Vec<On> = karpwarden::REGISTRY.rules().flat_map(|rule| rule.on.iter().copied()).collect();
+    let read: Vec<On> = karpwarden::ADMISSION.rules().flat_map(|rule| rule.on.iter().copied()).collect();
     for kind in OF_KARPENTER {
         if read.iter().any(|on| matches!(on, On::Kind(one) if *one == kind) || *on == On::Group(kind.group)) {
             add(rank(kind.group), kind.group, kind.version, plural(kind.name));
