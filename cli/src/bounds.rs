@@ -18,9 +18,13 @@ pub(crate) fn advice(exceeded: Option<Exceeded>) -> String {
     exceeded.map(|exceeded| format!("; raise the bound with {}", flag(exceeded))).unwrap_or_default()
 }
 
-/// Adds to each unreadable document of a report how to raise the bound that the document exceeds.
+/// Adds to each unreadable document, and to the lines beyond a bound, how to raise the bound.
 pub(crate) fn advise(report: &mut Report) {
     for unreadable in &mut report.unreadable {
         unreadable.message += &advice(unreadable.exceeded);
+    }
+    let skipped = report.logs.iter_mut().flatten().flat_map(|log| &mut log.skipped);
+    for lines in skipped.filter(|lines| lines.exceeds_file_bytes) {
+        lines.reason += "; raise it with --max-file-bytes";
     }
 }

@@ -225,6 +225,9 @@ pub struct UnrecognisedError {
 pub struct SkippedLines {
     pub reason: String,
     pub count: u64,
+    /// Whether the lines are beyond the bound on the size of a file, which a front end may let the user raise.
+    #[serde(skip)]
+    pub exceeds_file_bytes: bool,
 }
 
 /// A range of a text. Lines and columns start at 1, columns count code points, offsets count UTF-16 code units.

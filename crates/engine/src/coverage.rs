@@ -48,7 +48,7 @@ pub(crate) fn reason_without_object(tree: &Tree, file: &str) -> String {
     let name = folders::name(file);
     let keys = TypeMeta::of(root);
     if name == CONFIG_FILE {
-        return "config file, no manifest: it applies to runs in its folder and in the folders below it, and to runs with `--config`"
+        return "config file, no manifest: it applies to runs in its folder and in the folders below it, and to runs that name it"
             .to_owned();
     }
     if is_near_config_file(name) {

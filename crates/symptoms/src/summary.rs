@@ -8,18 +8,18 @@ use super::settling;
 use super::symptom::Symptom;
 
 /// Number of unknown errors that the summary lists.
-const LISTED: usize = 100;
+const MAX_LISTED: usize = 100;
 
 /// Summary of a cluster. `open` are the symptoms of uncertain diagnoses.
 pub(super) fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> LogSummary {
     let counts = cluster.counts;
     let reasons = [
-        (counts.text, "lines without the structure of a log"),
-        (counts.binary, "binary lines"),
-        (counts.too_long, "lines longer than 1 MiB"),
-        (counts.beyond, "lines of documents beyond the bound on a file; raise it with --max-file-bytes"),
+        (counts.text, "lines without the structure of a log", false),
+        (counts.binary, "binary lines", false),
+        (counts.too_long, "lines longer than 1 MiB", false),
+        (counts.beyond, "lines of documents beyond the bound on a file", true),
     ];
-    let skipped = reasons.into_iter().filter(|(count, _)| *count > 0);
+    let skipped = reasons.into_iter().filter(|(count, ..)| *count > 0);
     let level = cluster.level.map(|level| match level {
         LogLevel::Debug => "DEBUG",
         LogLevel::Info => "INFO",
@@ -45,7 +45,13 @@ pub(super) fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> LogSumma
         not_recognised_more,
         truncated: counts.truncated,
         not_utf8: counts.not_utf8,
-        skipped: skipped.map(|(count, reason)| SkippedLines { reason: reason.to_owned(), count }).collect(),
+        skipped: skipped
+            .map(|(count, reason, exceeds_file_bytes)| SkippedLines {
+                reason: reason.to_owned(),
+                count,
+                exceeds_file_bytes,
+            })
+            .collect(),
         forgotten: cluster.history.forgotten + cluster.history.ignored.more + cluster.tally.forgotten,
         level,
         settling,
@@ -59,7 +65,7 @@ pub(super) fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> LogSumma
 fn not_recognised(cluster: &ClusterInput) -> (Vec<UnrecognisedError>, u64) {
     let unrecognised = &cluster.tally.unrecognised;
     let all = unrecognised.by_count();
-    let (listed, others) = all.split_at(all.len().min(LISTED));
+    let (listed, others) = all.split_at(all.len().min(MAX_LISTED));
     let more = unrecognised.more + others.iter().map(|(_, error)| error.count).sum::<u64>();
     let listed = listed.iter().map(|(message, error)| {
         let dated = error.span.dated();
