@@ -328,7 +328,7 @@ fn skipped_documents_give_the_true_reason() {
     skipped: no Kubernetes object: the list has no items with `apiVersion` and `kind`, not checked: e.yaml:1
     skipped: no Kubernetes object: the review has no object that is created or updated, not checked: f.yaml:1
     skipped: no rule reads the kinds `Namespace`, `Secret`: g.yaml:1
-    skipped: config file, no manifest: it applies to runs in its folder and in the folders below it, and to runs with `--config`: sub/karpwarden.yaml:1
+    skipped: config file, no manifest: it applies to runs in its folder and in the folders below it, and to runs that name it: sub/karpwarden.yaml:1
     skipped: looks like a config file, but is not read as one: its name must be `karpwarden.yaml`: sub/karpwarden.yml:1
     nothing to check: no Karpenter document and no related object in 9 documents (9 skipped)
     ");

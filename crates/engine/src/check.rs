@@ -4,20 +4,21 @@
 use answers::report::Report;
 use cluster::Cluster;
 use cluster::built::BuiltCluster;
+use cluster::ids::DocumentId;
 use cluster::input::Input;
-use manifest::parallel;
+use karpenter::api::served::is_own_group;
+use manifest::{Document, File, parallel};
 use rule::classification::Severity;
 use rule::registry::Registry;
 use rule::settings::Settings;
 
-use crate::ahead;
-use crate::checker::Checker;
-use crate::collect::{Collector, has_own_objects_only};
+use crate::collect::collect;
+use crate::coverage::{Reader, objects_in};
 use crate::locations::Locations;
 use crate::pins::Pins;
 use crate::selection::Selection;
-use crate::show::Show;
-use crate::surroundings::Surroundings;
+use crate::show::show;
+use crate::surroundings::{Checking, Surroundings};
 use crate::verify;
 
 /// Default maximum number of findings in a report.
@@ -61,35 +62,38 @@ pub fn check_karpenter_objects(
     Some(check_built(registry, Input::new(clusters, &built), settings, MAX_FINDINGS))
 }
 
+/// Whether every object of a file belongs to Karpenter's API groups.
+fn has_own_objects_only(file: &File) -> bool {
+    file.documents.iter().all(|document| match document {
+        Document::Read(tree) => {
+            objects_in(file.kind, tree).into_iter().all(|object| is_own_group(object.group()))
+        }
+        _ => true,
+    })
+}
+
 fn check_built(registry: &Registry, input: Input<'_>, settings: &Settings, max_findings: usize) -> Report {
     let mut report = Report::new(settings);
     let pins = Pins::of(input, settings);
     let selection = Selection::new(registry);
-    let collector = Collector { selection: &selection, settings, pins: &pins, report: &mut report };
-    let collected = collector.collect(input);
+    let reader = Reader { selection: &selection, settings };
+    let pins_of = |document: DocumentId, file: &File| pins.of_document(document, file.source.name());
+    let collected = collect(input, &reader, pins_of, &mut report);
     let objects = &collected.objects;
+    report.pins = pins.report(input, |file| collected.files.contains(&file));
 
-    let surroundings = Surroundings::of(input, objects, settings);
-    ahead::compute(surroundings.inventories(), registry, settings);
+    let checking = Checking { registry, settings, pins: &pins };
+    let surroundings = Surroundings::of(checking, input, objects);
+    surroundings.compute_large_indexes();
+    report.environments = surroundings.environments();
 
-    let checker = Checker { registry, input, pins: &pins };
     let outcomes = objects.as_slice().chunks(OBJECTS_AT_ONCE).flat_map(|objects| {
-        parallel::map(objects, |one| checker.check(one, &selection.rules_on(one.object), &surroundings))
+        parallel::map(objects, |one| surroundings.check(one, &selection.rules_on(one.object)))
     });
 
     let locations = Locations::new(input, objects);
-    let mut show = Show::new(input, &locations, &mut report, max_findings);
-    for ((id, one), outcome) in objects.iter().zip(outcomes) {
-        if let Some(outcome) = outcome {
-            show.add(id, one, outcome);
-        }
-    }
-
-    let offers = show.into_offers();
-    verify::add_fixes(checker, settings, objects, &locations, offers, &mut report);
-    locations.sort(&mut report);
-    report.pins = pins.report(input, |file| collected.files.contains(&file));
-    report.environments = surroundings.environments();
+    let offers = show(input, objects.iter().zip(outcomes), &locations, max_findings, &mut report);
+    verify::add_fixes(checking, input, objects, &locations, offers, &mut report);
     report
 }
 

@@ -13,7 +13,7 @@ use rule::settings::{Exception, Settings};
 use rule::suppression::Suppressions;
 use rule::{On, Rule};
 
-use crate::coverage;
+use crate::coverage::{is_of_controller, is_older_than_v1};
 use crate::ratchet;
 use crate::supersession::remove_superseded;
 use crate::upgrade;
@@ -38,36 +38,53 @@ pub(crate) struct AcceptedFindings {
     pub(crate) exceptions: BTreeSet<usize>,
 }
 
-/// Runs rules on an object in its context. `None` if the object is not covered.
+/// Runs rules on the object of a context. `None` if the object is not covered.
 ///
-/// An error that the stored object of an update already has is a warning. `before` checks the stored object among the objects before
-/// the update; it is called only if it matters.
+/// `before` is the context of the stored object of an update, among the objects before the update. An error that the stored object
+/// already has is a warning.
 pub(crate) fn check_one<'d>(
     registry: &Registry,
     rules: &[&'static Rule],
-    object: Object<'d>,
     context: &Context<'_, 'd>,
-    before: impl FnOnce(Object<'d>) -> Option<Outcome<'d>>,
+    before: Option<&Context<'_, 'd>>,
 ) -> Option<Outcome<'d>> {
-    if coverage::is_outside(object, context.version_before_v1) {
+    let mut outcome = check_at_once(registry, rules, context)?;
+    let is_lenient = !context.settings.strict_updates && outcome.findings.iter().any(ratchet::may_be_lowered);
+    let before = before.filter(|_| is_lenient);
+    let stored = before.and_then(|context| {
+        Some((context.object(), check_at_once(registry, &registry.rules_on(context.object()), context)?))
+    });
+    let (object, findings) = (context.object(), &mut outcome.findings);
+    let path = context.settings.karpenter.upgrade_path();
+    outcome.unchanged = path.map_or(0, |path| upgrade::keep_changes(findings, path, registry));
+    if let Some((stored, mut before)) = stored {
+        path.map(|path| upgrade::keep_changes(&mut before.findings, path, registry));
+        ratchet::lower_old_errors(findings, object, &before.findings, stored);
+    }
+    Some(outcome)
+}
+
+/// Runs rules on the object of a context, without a look at other releases and at the stored object.
+fn check_at_once<'d>(
+    registry: &Registry,
+    rules: &[&'static Rule],
+    context: &Context<'_, 'd>,
+) -> Option<Outcome<'d>> {
+    let object = context.object();
+    let is_before_v1 = context.version_before_v1.is_some();
+    // No rule runs on the controller of a version below 1.0, and on the values of its chart.
+    if is_before_v1 && is_of_controller(object) {
         return None;
     }
     let suppressions = Suppressions::of(object, registry, context);
     let mut findings = run(rules, object, context, &suppressions);
-    coverage::keep_covered(&mut findings, object, context.version_before_v1, registry);
-    let target = context.settings.karpenter;
+    if is_before_v1 && is_older_than_v1(object) {
+        findings.retain(|finding| registry.reports_unserved(finding.rule));
+    }
     let refused = refused(registry, &findings);
     let mut accepted = AcceptedFindings::default();
-    let mut findings = shown(registry, findings, object, context, suppressions, &mut accepted);
-    let path = target.upgrade_path();
-    let unchanged = path.map_or(0, |path| upgrade::keep_changes(&mut findings, path, registry));
-    let stored = object.stored().filter(|_| !context.settings.strict_updates);
-    if let Some(stored) = stored.filter(|_| findings.iter().any(ratchet::may_be_lowered))
-        && let Some(before) = before(stored)
-    {
-        ratchet::lower_old_errors(&mut findings, object, &before.findings, stored);
-    }
-    Some(Outcome { findings, accepted, unchanged, refused })
+    let findings = shown(registry, findings, object, context, suppressions, &mut accepted);
+    Some(Outcome { findings, accepted, unchanged: 0, refused })
 }
 
 /// Runs rules on an object.
@@ -163,4 +180,32 @@ fn shown<'d>(
     remove_superseded(&mut shown, object, target);
     shown.sort_by(in_order);
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::check;
+    use crate::testing::{class, cluster, registry_of};
+
+    #[test]
+    fn drops_findings_only_for_an_old_object_of_an_old_version() {
+        static ANY: Rule = Rule {
+            name: "any",
+            on: &[On::Group("karpenter.k8s.aws")],
+            check: |object, _, findings| findings.push(Finding::at(&ANY, object.root(), "a finding")),
+            ..Rule::DEFAULTS
+        };
+        let registry = registry_of(&ANY);
+        let new = class("a", "x: 1");
+        let old = new.replace("karpenter.k8s.aws/v1", "karpenter.k8s.aws/v1beta1");
+        for (text, version, kept) in [(&old, "0.37.0", 0), (&new, "0.37.0", 1), (&old, "1.5.0", 1)] {
+            let chart = format!(
+                "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nspec: {{chart: karpenter/karpenter, version: {version}}}\n"
+            );
+            let files = [cluster(&[("a.yaml", text.as_str()), ("chart.yaml", &chart)])];
+            let report = check(&registry, &files, &Settings::default());
+            assert_eq!(report.findings.len(), kept, "{text}{version}");
+        }
+    }
 }

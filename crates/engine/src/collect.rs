@@ -2,22 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use karpenter::api::served::is_own_group;
-use manifest::tree::Tree;
-use manifest::{Document, File, FileKind};
-use objects::object::Object;
-
-use crate::coverage;
-use crate::objects::Objects;
-use crate::pins::Pins;
-use crate::selection::Selection;
-use answers::report::{Report, Skipped, Unreadable};
-use cluster::built::BuiltCluster;
-use cluster::evidence::mentions_karpenter;
+use answers::report::{Report, Skipped};
 use cluster::ids::{DocumentId, FileId};
 use cluster::input::Input;
-use rule::settings::Settings;
-use rule::{Rule, Runs};
+use manifest::File;
+
+use crate::coverage::{Coverage, Reader};
+use crate::objects::Objects;
+use crate::pins::FilePins;
 
 /// The objects to check, and the files that hold any.
 #[derive(Default)]
@@ -26,151 +18,50 @@ pub(crate) struct Collected<'d> {
     pub(crate) files: BTreeSet<FileId>,
 }
 
-/// Finds the objects to check, and counts every document in the report.
-pub(crate) struct Collector<'c, 'd> {
-    pub(crate) selection: &'c Selection<'c, 'd>,
-    pub(crate) settings: &'c Settings,
-    pub(crate) pins: &'c Pins<'c>,
-    pub(crate) report: &'c mut Report,
-}
-
-impl<'d> Collector<'_, 'd> {
-    /// Collects the objects of every document, as the kustomizations of the input build them.
-    pub(crate) fn collect(mut self, input: Input<'d>) -> Collected<'d> {
-        let mut collected = Collected::default();
-        for (id, file) in input.files() {
-            let Some(built) = input.built(id.cluster) else { continue };
-            let checked_before = self.report.summary.checked;
-            for (index, content) in file.documents.iter().enumerate() {
-                let document = id.document(index);
-                let objects = self.objects(file, document, content, built).into_iter();
-                collected.objects.extend(objects.flat_map(|object| built.versions(object, document)));
-            }
-            if self.report.summary.checked > checked_before {
-                collected.files.insert(id);
-            }
-        }
-        collected
-    }
-
-    /// The objects of a document.
-    fn objects(
-        &mut self,
-        file: &'d File,
-        document: DocumentId,
-        content: &'d Document,
-        built: &BuiltCluster,
-    ) -> Vec<Object<'d>> {
-        let skip_reason = built.skip_reason(file, document);
-        let is_pin = skip_reason.is_none() && self.pins.is_pin(document);
-        let objects = objects_of_document(
-            self.report,
-            self.selection,
-            self.settings,
-            file,
-            document.index,
-            content,
-            skip_reason,
-        );
-        if is_pin {
-            coverage::note_pin(self.report, file, document.index);
-        }
-        let version = self.pins.version_of(document.file, file.source.name());
-        coverage::count_unchecked(self.report, &objects, version, file, document.index);
-        objects
-    }
-}
-
-/// Whether every object of a file belongs to Karpenter's API groups.
-pub(crate) fn has_own_objects_only(file: &File) -> bool {
-    file.documents.iter().all(|document| match document {
-        Document::Read(tree) => {
-            objects_in(file.kind, tree).into_iter().all(|object| is_own_group(object.group()))
-        }
-        _ => true,
-    })
-}
-
-/// The objects of a document in a file of some kind.
-pub(crate) fn objects_in(kind: FileKind, tree: &Tree) -> Vec<Object<'_>> {
-    if kind == FileKind::Values { Object::values(tree) } else { Object::all(tree) }
-}
-
-/// Returns the objects of a document, and counts the document as checked, skipped or unreadable.
-fn objects_of_document<'d>(
+/// Collects the objects of every document, as the kustomizations of the input build them, and counts every document in the report.
+pub(crate) fn collect<'d>(
+    input: Input<'d>,
+    reader: &Reader<'_, 'd>,
+    pins_of: impl Fn(DocumentId, &File) -> FilePins,
     report: &mut Report,
-    selection: &Selection<'_, 'd>,
-    settings: &Settings,
-    file: &'d File,
-    document: usize,
-    read: &'d Document,
-    skip_reason: Option<String>,
-) -> Vec<Object<'d>> {
-    report.summary.documents += 1;
-    let name = || file.source.name().to_owned();
-    let mut skip = |reason: &str| {
-        report.summary.skipped += 1;
-        report.skipped.push(Skipped { file: name(), document, reason: reason.to_owned() });
-        Vec::new()
-    };
-    match read {
-        Document::Read(tree) => {
-            if let Some(reason) = skip_reason {
-                return skip(&reason);
+) -> Collected<'d> {
+    let mut collected = Collected::default();
+    for (id, file) in input.files() {
+        let Some(built) = input.built(id.cluster) else { continue };
+        for (index, content) in file.documents.iter().enumerate() {
+            let document = id.document(index);
+            let (skip_reason, pins) = (built.skip_reason(file, document), pins_of(document, file));
+            let read = reader.read(file, document, content, skip_reason, pins);
+            let versions = read.objects.into_iter().flat_map(|object| built.versions(object, document));
+            collected.objects.extend(versions);
+            report.summary.documents += 1;
+            report.uncovered += usize::from(matches!(read.coverage, Coverage::Uncovered(_)));
+            match read.coverage {
+                Coverage::Checked => {
+                    report.summary.checked += 1;
+                    collected.files.insert(id);
+                }
+                Coverage::Skipped(reason) | Coverage::Uncovered(reason) => {
+                    report.summary.skipped += 1;
+                    let file = file.source.name().to_owned();
+                    report.skipped.push(Skipped { file, document: index, reason });
+                }
+                Coverage::Unreadable(unreadable) => report.unreadable.push(unreadable),
             }
-            let objects = objects_in(file.kind, tree);
-            if objects.is_empty() && file.kind == FileKind::Values {
-                return skip("no chart values: the document has no keys, not checked");
-            }
-            if objects.is_empty() {
-                return skip(&coverage::reason_without_object(tree, file.source.name()));
-            }
-            let on_upgrade = settings.karpenter.upgrade_path().is_some();
-            let counts = |rule: &Rule| {
-                let is_on = !rule.opt_in || settings.opts_in(rule);
-                (is_on && rule.counts_as_checked()) || (on_upgrade && rule.runs == Runs::OnUpgrade)
-            };
-            if !objects.iter().any(|object| selection.rules_on(*object).iter().copied().any(counts)) {
-                skip(&coverage::reason_without_rule(&objects));
-                return objects;
-            }
-            report.summary.checked += 1;
-            objects
-        }
-        Document::Template(_) => skip("template, not checked: render it first"),
-        Document::Script(_) => skip("script, not checked: no manifest in a here-document"),
-        Document::Unreadable { at, error } => {
-            let position = file.source.position(*at);
-            report.unreadable.push(Unreadable {
-                file: name(),
-                document,
-                line: position.line,
-                column: position.column,
-                message: error.to_string(),
-                exceeded: error.exceeded(),
-                concerns_karpenter: concerns_karpenter(file),
-            });
-            Vec::new()
         }
     }
-}
-
-/// Whether an unreadable file may be about Karpenter: the caller says so, or the text does, or the text is not known.
-fn concerns_karpenter(file: &File) -> bool {
-    let text = file.source.text();
-    file.is_relevant.unwrap_or_else(|| text.is_empty() || mentions_karpenter(text.as_bytes()))
+    collected
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::check::check;
     use crate::testing::{class, cluster, registry_of, report};
     use karpenter::kind::Kind;
     use karpenter::release::Release;
     use karpenter::upgrade_path::UpgradePath;
-    use rule::On;
-    use rule::settings::Target;
+    use rule::settings::{Settings, Target};
+    use rule::{On, Rule, Runs};
 
     #[test]
     fn reports_contradicting_pins_only_beside_a_checked_document() {

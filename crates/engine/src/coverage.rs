@@ -1,51 +1,131 @@
-//! Documents that are read, but whose objects no rule really checks: the report counts them as skipped, with the reason.
+//! Which documents rules check, and why not the others.
 
+use answers::report::Unreadable;
+use cluster::evidence::mentions_karpenter;
+use cluster::folders;
+use cluster::ids::DocumentId;
 use karpenter::auto_mode;
-use karpenter::release::{PinnedVersion, Releases};
-use manifest::File;
+use karpenter::release::Releases;
 use manifest::tree::Tree;
+use manifest::{Document, File, FileKind};
 use objects::chart_values;
 use objects::controller::Controller;
 use objects::object::{Form, Object};
 use objects::type_meta::{TypeKey, TypeMeta};
+use rule::settings::{CONFIG_FILE, Settings, is_near_config_file};
+use rule::{Rule, Runs};
 
-use crate::pins::CheckedVersion;
-use answers::report::{Report, Skipped};
-use cluster::folders;
-use rule::finding::Finding;
-use rule::registry::Registry;
-use rule::settings::{CONFIG_FILE, is_near_config_file};
+use crate::pins::{CheckedVersion, FilePins};
+use crate::selection::Selection;
 
 /// Kinds that the reason of a skipped list names.
-const KINDS_NAMED: usize = 3;
+const MAX_KINDS_NAMED: usize = 3;
 
-/// Counts a document as skipped if all of its objects lack checks.
-pub(crate) fn count_unchecked(
-    report: &mut Report,
-    objects: &[Object<'_>],
-    version: CheckedVersion,
-    file: &File,
-    document: usize,
-) {
-    let mut reasons = objects.iter().map(|object| gap(*object, version));
-    let Some(Some(reason)) = reasons.next() else { return };
-    if !reasons.all(|reason| reason.is_some()) {
-        return;
+/// A document of the input.
+pub(crate) struct ReadDocument<'d> {
+    /// Its objects, which rules may look up although none checks them.
+    pub(crate) objects: Vec<Object<'d>>,
+    /// What became of it.
+    pub(crate) coverage: Coverage,
+}
+
+/// What became of a document.
+pub(crate) enum Coverage {
+    /// Rules check it.
+    Checked,
+    /// It is not checked, for a reason.
+    Skipped(String),
+    /// It concerns Karpenter, but no rule really checks it, for a reason.
+    Uncovered(String),
+    /// It could not be parsed.
+    Unreadable(Unreadable),
+}
+
+/// What decides about the documents of an input.
+pub(crate) struct Reader<'c, 'd> {
+    pub(crate) selection: &'c Selection<'c, 'd>,
+    pub(crate) settings: &'c Settings,
+}
+
+impl<'d> Reader<'_, 'd> {
+    /// Reads a document. `skip_reason` is the reason why its objects are not checked for themselves.
+    pub(crate) fn read(
+        &self,
+        file: &'d File,
+        document: DocumentId,
+        content: &'d Document,
+        skip_reason: Option<String>,
+        pins: FilePins,
+    ) -> ReadDocument<'d> {
+        let none = |coverage| ReadDocument { objects: Vec::new(), coverage };
+        let tree = match content {
+            Document::Read(tree) => tree,
+            Document::Template(_) => {
+                return none(Coverage::Skipped("template, not checked: render it first".to_owned()));
+            }
+            Document::Script(_) => {
+                let reason = "script, not checked: no manifest in a here-document";
+                return none(Coverage::Skipped(reason.to_owned()));
+            }
+            Document::Unreadable { at, error } => {
+                let position = file.source.position(*at);
+                return none(Coverage::Unreadable(Unreadable {
+                    file: file.source.name().to_owned(),
+                    document: document.index,
+                    line: position.line,
+                    column: position.column,
+                    message: error.to_string(),
+                    exceeded: error.exceeded(),
+                    concerns_karpenter: concerns_karpenter(file),
+                }));
+            }
+        };
+        if let Some(reason) = skip_reason {
+            return none(Coverage::Skipped(reason));
+        }
+        let objects = objects_in(file.kind, tree);
+        let mut gaps = objects.iter().map(|object| gap(*object, pins.version));
+        let coverage = match gaps.next() {
+            Some(Some(reason)) if gaps.all(|reason| reason.is_some()) => Coverage::Uncovered(reason),
+            Some(_) if self.is_checked(&objects) => Coverage::Checked,
+            _ if pins.is_pin => {
+                Coverage::Skipped("read only for the Karpenter version that it pins".to_owned())
+            }
+            Some(_) => Coverage::Skipped(reason_without_rule(&objects)),
+            None => Coverage::Skipped(reason_without_object(tree, file)),
+        };
+        ReadDocument { objects, coverage }
     }
-    report.uncovered += 1;
-    if is_last(report, file, document) {
-        set_reason(report, reason);
-    } else {
-        report.summary.checked = report.summary.checked.saturating_sub(1);
-        report.summary.skipped += 1;
-        report.skipped.push(Skipped { file: file.source.name().to_owned(), document, reason });
+
+    /// Whether rules check any of the objects of a document.
+    fn is_checked(&self, objects: &[Object<'d>]) -> bool {
+        let on_upgrade = self.settings.karpenter.upgrade_path().is_some();
+        let counts = |rule: &Rule| {
+            let is_on = !rule.opt_in || self.settings.opts_in(rule);
+            (is_on && rule.counts_as_checked()) || (on_upgrade && rule.runs == Runs::OnUpgrade)
+        };
+        objects.iter().any(|object| self.selection.rules_on(*object).iter().copied().any(counts))
     }
 }
 
+/// The objects of a document in a file of some kind.
+pub(crate) fn objects_in(kind: FileKind, tree: &Tree) -> Vec<Object<'_>> {
+    if kind == FileKind::Values { Object::values(tree) } else { Object::all(tree) }
+}
+
+/// Whether an unreadable file may be about Karpenter: the caller says so, or the text does, or the text is not known.
+fn concerns_karpenter(file: &File) -> bool {
+    let text = file.source.text();
+    file.is_relevant.unwrap_or_else(|| text.is_empty() || mentions_karpenter(text.as_bytes()))
+}
+
 /// Reason why a document without objects is not checked.
-pub(crate) fn reason_without_object(tree: &Tree, file: &str) -> String {
+fn reason_without_object(tree: &Tree, file: &File) -> String {
+    if file.kind == FileKind::Values {
+        return "no chart values: the document has no keys, not checked".to_owned();
+    }
     let root = tree.root();
-    let name = folders::name(file);
+    let name = folders::name(file.source.name());
     let keys = TypeMeta::of(root);
     if name == CONFIG_FILE {
         return "config file, no manifest: it applies to runs in its folder and in the folders below it, and to runs that name it"
@@ -70,51 +150,17 @@ pub(crate) fn reason_without_object(tree: &Tree, file: &str) -> String {
 }
 
 /// Reason why a document is not checked whose objects no rule reads.
-pub(crate) fn reason_without_rule(objects: &[Object<'_>]) -> String {
+fn reason_without_rule(objects: &[Object<'_>]) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     for kind in objects.iter().map(|object| object.kind()) {
-        if !kinds.contains(&kind) && kinds.len() <= KINDS_NAMED {
+        if !kinds.contains(&kind) && kinds.len() <= MAX_KINDS_NAMED {
             kinds.push(kind);
         }
     }
-    let named: Vec<String> = kinds.iter().take(KINDS_NAMED).map(|kind| format!("`{kind}`")).collect();
+    let named: Vec<String> = kinds.iter().take(MAX_KINDS_NAMED).map(|kind| format!("`{kind}`")).collect();
     let plural = if kinds.len() == 1 { "kind" } else { "kinds" };
-    let more = if kinds.len() > KINDS_NAMED { " and others" } else { "" };
+    let more = if kinds.len() > MAX_KINDS_NAMED { " and others" } else { "" };
     format!("no rule reads the {plural} {}{more}", named.join(", "))
-}
-
-/// Changes the reason of a skipped document that pins the version of Karpenter.
-pub(crate) fn note_pin(report: &mut Report, file: &File, document: usize) {
-    if is_last(report, file, document) {
-        set_reason(report, "read only for the Karpenter version that it pins".to_owned());
-    }
-}
-
-fn is_last(report: &Report, file: &File, document: usize) -> bool {
-    report.skipped.last().is_some_and(|last| last.document == document && last.file == file.source.name())
-}
-
-fn set_reason(report: &mut Report, reason: String) {
-    if let Some(last) = report.skipped.last_mut() {
-        last.reason = reason;
-    }
-}
-
-/// Whether no rule runs on an object: the controller of a version below 1.0, and the values of its chart.
-pub(crate) fn is_outside(object: Object<'_>, before_v1: Option<PinnedVersion>) -> bool {
-    before_v1.is_some() && is_of_controller(object)
-}
-
-/// Removes findings that do not hold for a version below 1.0.
-pub(crate) fn keep_covered(
-    findings: &mut Vec<Finding<'_>>,
-    object: Object<'_>,
-    before_v1: Option<PinnedVersion>,
-    registry: &Registry,
-) {
-    if before_v1.is_some() && is_older_than_v1(object) {
-        findings.retain(|finding| registry.reports_unserved(finding.rule));
-    }
 }
 
 /// Reason why rules do not check an object, although they read it.
@@ -148,7 +194,7 @@ fn gap(object: Object<'_>, version: CheckedVersion) -> Option<String> {
 /// ConfigMap until 0.32.
 ///
 /// Source: charts/karpenter/templates/configmap.yaml of aws/karpenter-provider-aws at v0.31.0.
-fn is_of_controller(object: Object<'_>) -> bool {
+pub(crate) fn is_of_controller(object: Object<'_>) -> bool {
     let is_settings = object.form() == Form::Api
         && object.kind() == "ConfigMap"
         && object.name() == "karpenter-global-settings";
@@ -156,7 +202,7 @@ fn is_of_controller(object: Object<'_>) -> bool {
 }
 
 /// Whether an object is of a version of Karpenter's API for which there is no table of fields.
-fn is_older_than_v1(object: Object<'_>) -> bool {
+pub(crate) fn is_older_than_v1(object: Object<'_>) -> bool {
     object.served().is_some() && object.table().is_none()
 }
 
@@ -168,7 +214,6 @@ fn is_of_other_provider(group: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ARN, REGISTRY, class};
     use manifest::limits::Limits;
     use manifest::{Document, File};
 
@@ -195,20 +240,6 @@ mod tests {
             (&["A", "B", "C", "D", "E"], "kinds `A`, `B`, `C` and others"),
         ] {
             assert_eq!(reason(kinds), format!("no rule reads the {expected}"));
-        }
-    }
-
-    #[test]
-    fn drops_findings_only_for_an_old_object_of_an_old_version() {
-        let new = class("a", "x: 1");
-        let old = new.replace("karpenter.k8s.aws/v1", "karpenter.k8s.aws/v1beta1");
-        let version = PinnedVersion::parse("0.37.0");
-        for (text, version, kept) in [(&old, version, 0), (&new, version, 1), (&old, None, 1)] {
-            with_object(text, |object| {
-                let mut findings = vec![Finding::at(&ARN, object.root(), "an ARN")];
-                keep_covered(&mut findings, object, version, &REGISTRY);
-                assert_eq!(findings.len(), kept, "{text}{version:?}");
-            });
         }
     }
 

@@ -1,10 +1,8 @@
 //! The driver: collects the objects of an input, runs rules on each, and reports the findings with fixes that work.
 
-mod ahead;
 pub mod apply;
 pub mod check;
 mod check_one;
-mod checker;
 mod collect;
 mod coverage;
 mod locations;
@@ -12,7 +10,6 @@ mod objects;
 mod offer;
 mod pins;
 mod ratchet;
-mod report;
 pub mod request;
 mod selection;
 mod show;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use answers::report::Report;
+use answers::report::{RelatedLocation, TextRange};
 use cluster::ids::{DocumentId, FileId};
 use cluster::input::Input;
 use cluster::input_object::InputObject;
@@ -12,15 +12,45 @@ use manifest::tree::{Node, NodeId, Tree};
 use objects::location::Place;
 use objects::object::Object;
 
-use crate::objects::{ObjectId, Objects};
-use crate::report::DocumentLocation;
+use crate::objects::Objects;
+
+/// The location of a document among the inputs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DocumentLocation<'d> {
+    /// The name of the cluster; empty if the check has only one cluster.
+    pub(crate) cluster: &'d str,
+    /// The file's name.
+    pub(crate) file: &'d str,
+    /// The position of the document in its file.
+    pub(crate) document: usize,
+}
+
+impl DocumentLocation<'_> {
+    /// A related location in the document.
+    pub(crate) fn related(
+        &self,
+        path: String,
+        range: TextRange,
+        message: impl Into<String>,
+    ) -> RelatedLocation {
+        RelatedLocation {
+            file: self.file.to_owned(),
+            document: self.document,
+            path,
+            line: range.line,
+            column: range.column,
+            offset: range.offset,
+            end_offset: range.end_offset,
+            message: message.into(),
+        }
+    }
+}
 
 /// Locations of objects and texts among the inputs.
-pub(crate) struct Locations<'c, 'd> {
+pub(crate) struct Locations<'d> {
     input: Input<'d>,
-    objects: &'c Objects<'d>,
     /// The objects by tree, and by the order of their roots in the tree.
-    by_root: BTreeMap<(Address, NodeId), ObjectId>,
+    by_root: BTreeMap<(Address, NodeId), InputObject<'d>>,
     /// The files of the clusters with builds by their text: a node of a built object can come from another file.
     by_source: BTreeMap<Address, FileId>,
 }
@@ -28,28 +58,23 @@ pub(crate) struct Locations<'c, 'd> {
 /// Address of a tree or text.
 type Address = usize;
 
-impl<'c, 'd> Locations<'c, 'd> {
-    pub(crate) fn new(input: Input<'d>, objects: &'c Objects<'d>) -> Self {
-        let key = |(id, one): (ObjectId, &InputObject<'d>)| {
+impl<'d> Locations<'d> {
+    pub(crate) fn new(input: Input<'d>, objects: &Objects<'d>) -> Self {
+        let key = |one: &InputObject<'d>| {
             let root = one.object.root();
-            ((address(root.tree()), root.id()), id)
+            ((address(root.tree()), root.id()), *one)
         };
         let is_built = |file: &FileId| input.built(file.cluster).is_some_and(|built| !built.is_empty());
         let files = input.files().filter(|(file, _)| is_built(file));
         Self {
             input,
-            objects,
-            by_root: objects.iter().map(key).collect(),
+            by_root: objects.as_slice().iter().map(key).collect(),
             by_source: files.map(|(id, file)| (address(&*file.source), id)).collect(),
         }
     }
 
-    /// The document of an object.
-    pub(crate) fn of(&self, object: &InputObject<'d>) -> DocumentLocation<'d> {
-        self.location(object.document)
-    }
-
-    fn location(&self, document: DocumentId) -> DocumentLocation<'d> {
+    /// The location of a document.
+    pub(crate) fn of(&self, document: DocumentId) -> DocumentLocation<'d> {
         DocumentLocation {
             cluster: self.input.cluster(document.file.cluster).map_or("", |cluster| cluster.name.as_str()),
             file: self.input.file(document.file).map_or("", |file| file.source.name()),
@@ -58,11 +83,11 @@ impl<'c, 'd> Locations<'c, 'd> {
     }
 
     /// The document that holds the text of a place; `None` if it is the document of the object.
-    pub(crate) fn of_text(&self, place: &Place<'d>) -> Option<DocumentLocation<'d>> {
+    pub(crate) fn of_text(&self, place: &Place<'d>) -> Option<DocumentId> {
         if !place.node().tree().is_assembled() {
             return None;
         }
-        Some(self.location(self.document_at(place.source(), place.span().start)?))
+        self.document_at(place.source(), place.span().start)
     }
 
     /// The document that holds a byte of a text.
@@ -86,26 +111,9 @@ impl<'c, 'd> Locations<'c, 'd> {
     pub(crate) fn find(&self, place: &Place<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)> {
         let node = place.node();
         let key = (address(node.tree()), node.id());
-        let ((tree, _), id) = self.by_root.range(..=key).next_back()?;
-        let one = self.objects.get(*id).filter(|_| *tree == key.0)?;
-        let location = self.of_text(place).unwrap_or_else(|| self.of(one));
-        Some((location, one.object))
-    }
-
-    /// Sorts the findings of built objects into the order of the documents and positions.
-    pub(crate) fn sort(&self, report: &mut Report) {
-        if self.by_source.is_empty() {
-            return;
-        }
-        let mut order = BTreeMap::new();
-        for (id, file) in self.input.files() {
-            let cluster = self.input.cluster(id.cluster).map_or("", |cluster| cluster.name.as_str());
-            order.entry((cluster, file.source.name())).or_insert(id);
-        }
-        report.findings.sort_by_key(|finding| {
-            let file = order.get(&(finding.cluster.as_str(), finding.file.as_str())).copied();
-            (file, finding.document, finding.position.offset)
-        });
+        let ((tree, _), one) = self.by_root.range(..=key).next_back()?;
+        let document = self.of_text(place).unwrap_or(one.document);
+        (*tree == key.0).then(|| (self.of(document), one.object))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use answers::report::{Report, ReportedFinding};
+use cluster::input_object::InputObject;
 use rule::finding::Finding;
 use rule::fix::Fix;
 
@@ -17,6 +18,11 @@ pub(crate) type RuleTally = Tally<&'static str>;
 pub(crate) struct FindingId(usize);
 
 impl FindingId {
+    /// The finding that the caller adds to a report next.
+    pub(crate) fn next(report: &Report) -> Self {
+        Self(report.findings.len())
+    }
+
     /// The finding.
     pub(crate) fn finding(self, report: &mut Report) -> Option<&mut ReportedFinding> {
         let finding = report.findings.get_mut(self.0);
@@ -29,16 +35,10 @@ impl FindingId {
 #[derive(Debug)]
 pub(crate) struct Offer<'d> {
     pub(crate) finding: FindingId,
-    pub(crate) object: ObjectId,
+    pub(crate) id: ObjectId,
+    pub(crate) object: InputObject<'d>,
     pub(crate) rule: &'static str,
     pub(crate) fix: Fix<'d>,
-}
-
-impl<'d> Offer<'d> {
-    /// A fix of the finding that the caller adds to the report next.
-    pub(crate) fn of(report: &Report, object: ObjectId, rule: &'static str, fix: Fix<'d>) -> Self {
-        Self { finding: FindingId(report.findings.len()), object, rule, fix }
-    }
 }
 
 /// The fixes of a check, and the findings of the objects with fixes.

@@ -8,7 +8,7 @@ use rule::finding::Finding;
 use rule::registry::Registry;
 use rule::settings::Settings;
 
-use crate::check_one::{Outcome, check_one};
+use crate::check_one::check_one;
 use crate::tally;
 
 /// The cluster of an admission request.
@@ -43,27 +43,19 @@ pub fn check_request<'d>(
     cluster: &RequestCluster<'d>,
     settings: &Settings,
 ) -> Vec<Finding<'d>> {
-    let outcome = check_among(registry, rules, object, cluster.clone(), settings, |stored| {
-        let before = cluster.with_stored(object, stored);
-        check_among(registry, &registry.rules_on(stored), stored, before, settings, |_| None)
+    let stored = object.stored();
+    let before = stored.map(|stored| [cluster.with_stored(object, stored).inventory()]);
+    let clusters = [cluster.clone().inventory()];
+    let [inventory] = &clusters;
+    let context = Context::new(settings, inventory, &clusters, object, false);
+    let before = stored.zip(before.as_ref()).map(|(stored, clusters)| {
+        let [inventory] = clusters;
+        Context::new(settings, inventory, clusters, stored, false)
     });
+    let outcome = check_one(registry, rules, &context, before.as_ref());
     let mut findings = outcome.map_or_else(Vec::new, |outcome| outcome.findings);
     tally::keep_first(&mut findings);
     findings
-}
-
-fn check_among<'d>(
-    registry: &Registry,
-    rules: &[&'static Rule],
-    object: Object<'d>,
-    cluster: RequestCluster<'d>,
-    settings: &Settings,
-    before: impl FnOnce(Object<'d>) -> Option<Outcome<'d>>,
-) -> Option<Outcome<'d>> {
-    let clusters = [cluster.inventory()];
-    let [inventory] = &clusters;
-    let context = Context::new(settings, inventory, &clusters, object, false);
-    check_one(registry, rules, object, &context, before)
 }
 
 #[cfg(test)]

@@ -2,81 +2,95 @@
 
 use std::collections::BTreeSet;
 
-use answers::report::{Report, ReportedFinding};
-use cluster::ids::ClusterId;
+use answers::report::{Accepted, Report, ReportedFinding, TextRange, url};
+use cluster::ids::{ClusterId, DocumentId};
 use cluster::input::Input;
 use cluster::input_object::InputObject;
+use karpenter::release::ReleaseSet;
 use manifest::source::Span;
+use objects::object::Object;
 use rule::finding::{Finding, Severity};
+use rule::fix::Fix;
 
 use crate::check_one::Outcome;
-use crate::locations::Locations;
+use crate::locations::{DocumentLocation, Locations};
 use crate::objects::ObjectId;
-use crate::offer::{Offer, Offers};
-use crate::report::{Names, accept, reported};
+use crate::offer::{FindingId, Offer, Offers};
 
-/// The report while findings are added to it.
-pub(crate) struct Show<'c, 'd> {
+/// Adds the findings of objects to the report, at most a number of them, and returns their fixes. The summary also counts the other
+/// findings.
+pub(crate) fn show<'c, 'd: 'c>(
     input: Input<'d>,
-    locations: &'c Locations<'c, 'd>,
-    report: &'c mut Report,
+    outcomes: impl Iterator<Item = ((ObjectId, &'c InputObject<'d>), Option<Outcome<'d>>)>,
+    locations: &'c Locations<'d>,
+    max_findings: usize,
+    report: &mut Report,
+) -> Offers<'d> {
+    let repetitions = Repetitions::default();
+    let mut show =
+        Show { input, locations, max_findings, repetitions, shown: Vec::new(), offers: Offers::default() };
+    for ((id, one), outcome) in outcomes {
+        if let Some(outcome) = outcome {
+            show.add(id, one, outcome, report);
+        }
+    }
+    let Show { mut shown, mut offers, .. } = show;
+    // The findings of built objects are in the order of the documents that have their texts.
+    if input.clusters().any(|(id, _)| input.built(id).is_some_and(|built| !built.is_empty())) {
+        shown.sort_by_key(|one| (one.document, one.finding.position.offset));
+    }
+    for one in shown {
+        if let Some(fix) = one.fix {
+            let (finding, rule) = (FindingId::next(report), one.finding.rule);
+            offers.add(Offer { finding, id: one.id, object: one.object, rule, fix });
+        }
+        report.findings.push(one.finding);
+    }
+    offers
+}
+
+/// The findings of a check, while they are added to its report.
+struct Show<'c, 'd> {
+    input: Input<'d>,
+    locations: &'c Locations<'d>,
     max_findings: usize,
     repetitions: Repetitions,
+    shown: Vec<Shown<'d>>,
     offers: Offers<'d>,
 }
 
-impl<'c, 'd> Show<'c, 'd> {
-    /// A report with a maximum number of findings. The summary also counts the findings beyond the maximum.
-    pub(crate) fn new(
-        input: Input<'d>,
-        locations: &'c Locations<'c, 'd>,
-        report: &'c mut Report,
-        max_findings: usize,
-    ) -> Self {
-        let (repetitions, offers) = (Repetitions::default(), Offers::default());
-        Self { input, locations, report, max_findings, repetitions, offers }
-    }
+/// A finding as the report shows it, and its fix.
+struct Shown<'d> {
+    /// The document that has its text.
+    document: DocumentId,
+    finding: ReportedFinding,
+    id: ObjectId,
+    object: InputObject<'d>,
+    fix: Option<Fix<'d>>,
+}
 
-    /// The fixes of the findings in the report.
-    pub(crate) fn into_offers(self) -> Offers<'d> {
-        self.offers
-    }
-
+impl<'d> Show<'_, 'd> {
     /// Adds the findings of an object.
-    pub(crate) fn add(&mut self, id: ObjectId, one: &InputObject<'d>, outcome: Outcome<'d>) {
-        let location = self.locations.of(one);
-        accept(self.report, location, &outcome.refused, one.object);
-        if !one.is_repeated {
-            self.report.summary.suppressed += outcome.accepted.count;
-        }
-        self.report.used_exceptions.extend(outcome.accepted.exceptions);
-        self.report.unchanged += outcome.unchanged;
-        if outcome.findings.is_empty() {
-            return;
-        }
+    fn add(&mut self, id: ObjectId, one: &InputObject<'d>, outcome: Outcome<'d>, report: &mut Report) {
+        report.summary.suppressed += if one.is_repeated { 0 } else { outcome.accepted.count };
+        report.used_exceptions.extend(outcome.accepted.exceptions);
+        report.unchanged += outcome.unchanged;
         self.offers.count(id, &outcome.findings);
         let names = Names::of(one.object);
+        let location = self.locations.of(one.document);
+        accept(report, &location, &outcome.refused, one.object);
         for mut finding in outcome.findings {
             if !self.add_build(&mut finding, one) {
                 continue;
             }
-            self.report.count(finding.severity);
-            if self.report.findings.len() >= self.max_findings {
-                self.report.truncated = true;
+            report.count(finding.severity);
+            if self.shown.len() >= self.max_findings {
+                report.truncated = true;
                 continue;
             }
-            let shown = self.shown(&finding, one, names);
-            if let Some(fix) = finding.fix {
-                self.offers.add(Offer::of(self.report, id, finding.rule.name, fix));
-            }
-            self.report.findings.push(shown);
+            let (document, shown) = self.shown(&finding, one, names, report);
+            self.shown.push(Shown { document, finding: shown, id, object: *one, fix: finding.fix });
         }
-    }
-
-    fn shown(&self, finding: &Finding<'d>, one: &InputObject<'d>, names: Names<'d>) -> ReportedFinding {
-        let place = self.locations.of_text(&finding.place).unwrap_or_else(|| self.locations.of(one));
-        let find = |place: &_| self.locations.find(place);
-        reported(finding, self.report.target, one.object, names, &place, find)
     }
 
     /// Adds to a finding what is known about the build of its object. Returns whether the finding is the first one of its kind.
@@ -92,6 +106,85 @@ impl<'c, 'd> Show<'c, 'd> {
             name_overlay(finding, name);
         }
         is_first
+    }
+
+    /// A finding as the report shows it, and the document that has its text. Fixes are added once they are verified.
+    fn shown(
+        &self,
+        finding: &Finding<'d>,
+        one: &InputObject<'d>,
+        names: Names<'d>,
+        report: &Report,
+    ) -> (DocumentId, ReportedFinding) {
+        let document = self.locations.of_text(&finding.place).unwrap_or(one.document);
+        let (object, place) = (one.object, self.locations.of(document));
+        let related = finding.related.iter().filter_map(|(at, message)| {
+            let (place, object) = self.locations.find(at)?;
+            let range = TextRange::of(at.source(), at.span());
+            Some(place.related(at.path(object.root()), range, message.clone()))
+        });
+        let path = report.target.upgrade_path();
+        let shown = ReportedFinding {
+            rule: finding.rule.name,
+            family: finding.rule.family,
+            severity: finding.severity,
+            caught_by: finding.caught_by,
+            releases: finding.releases.to_string(),
+            boundary: path.and_then(|path| path.boundary(&finding.releases)),
+            phase: path.map(|_| finding.rule.phase),
+            cluster: place.cluster.to_owned(),
+            file: place.file.to_owned(),
+            document: place.document,
+            api_version: object.api_version().to_owned(),
+            kind: object.kind().to_owned(),
+            namespace: names.namespace.to_owned(),
+            name: names.name.to_owned(),
+            path: finding.place.path(object.root()),
+            position: TextRange::of(finding.place.source(), finding.place.span()),
+            message: finding.message.clone(),
+            help: finding.help.clone(),
+            url: url(finding.rule.name),
+            related: related.collect(),
+            fix: None,
+            confidence: None,
+            evidence: None,
+            seen: None,
+        };
+        (document, shown)
+    }
+}
+
+/// Records which releases accept a document.
+fn accept(report: &mut Report, place: &DocumentLocation<'_>, refused: &ReleaseSet, object: Object<'_>) {
+    let karpenter = matches!(object.group(), "karpenter.sh" | "karpenter.k8s.aws");
+    let (true, Some(accepted)) = (karpenter, report.accepted.as_mut()) else { return };
+    let set = ReleaseSet::all().without(refused);
+    let is_same = |last: &&mut Accepted| last.file == place.file && last.document == place.document;
+    if let Some(last) = accepted.last_mut().filter(is_same) {
+        last.set = last.set.and(set);
+        last.releases = report.target.ranges_of(&last.set);
+        return;
+    }
+    accepted.push(Accepted {
+        file: place.file.to_owned(),
+        document: place.document,
+        releases: report.target.ranges_of(&set),
+        set,
+    });
+}
+
+/// Name and namespace of an object, looked up once for all its findings: an object may have as many findings as fields, and to
+/// search its fields for each of them would take quadratic time.
+#[derive(Clone, Copy, Debug)]
+struct Names<'d> {
+    name: &'d str,
+    namespace: &'d str,
+}
+
+impl<'d> Names<'d> {
+    /// The names of an object.
+    fn of(object: Object<'d>) -> Self {
+        Self { name: object.name(), namespace: object.namespace() }
     }
 }
 
@@ -263,5 +356,14 @@ mod tests {
             findings(&files).into_iter().map(|(_, file, document)| (file, document)).collect();
         let expected = [("base/b.yaml", 1), ("prod/kustomization.yaml", 0)];
         assert_eq!(places, expected.map(|(file, document)| (file.to_owned(), document)));
+    }
+
+    #[test]
+    fn is_truncated_only_if_findings_are_left_out() {
+        let mut report = report(&[("a.yaml", &class("a", "profiles: ['arn:a/b', 'arn:a/c']"))]);
+        report.truncate(2);
+        assert_eq!((report.findings.len(), report.truncated), (2, false));
+        report.truncate(1);
+        assert_eq!((report.findings.len(), report.truncated, report.summary.errors), (1, true, 2));
     }
 }

@@ -1,4 +1,5 @@
-//! The other objects that a rule compares an object with: the objects of its overlay, its environment or its cluster.
+//! The other objects that a rule compares an object with: the objects of its overlay, its environment or its cluster; and the check
+//! of an object among them.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +10,35 @@ use cluster::ids::OverlayId;
 use cluster::input::Input;
 use cluster::input_object::InputObject;
 use cluster::inventory::Inventory;
+use manifest::parallel;
+use rule::Rule;
 use rule::context::Context;
+use rule::registry::Registry;
 use rule::settings::Settings;
 
+use crate::check_one::{Outcome, check_one};
 use crate::objects::Objects;
+use crate::pins::Pins;
+
+/// What all checks of an input have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Checking<'c> {
+    pub(crate) registry: &'c Registry,
+    pub(crate) settings: &'c Settings,
+    pub(crate) pins: &'c Pins<'c>,
+}
 
 /// The inventories of an input.
-pub(crate) struct Surroundings<'d> {
+pub(crate) struct Surroundings<'c, 'd> {
+    checking: Checking<'c>,
+    input: Input<'d>,
+    now: Inventories<'d>,
+    /// The inventories before the updates of reviews in the input; `None` without updates.
+    before: Option<Inventories<'d>>,
+}
+
+/// The inventories of objects that exist at the same time.
+struct Inventories<'d> {
     /// The objects of each cluster.
     clusters: Vec<Inventory<'d>>,
     /// The objects of each overlay of each cluster.
@@ -23,21 +46,54 @@ pub(crate) struct Surroundings<'d> {
     environments: Environments<'d>,
     /// The evidence of Karpenter in each cluster.
     evidence: Vec<Evidence<'d>>,
-    /// The same inventories before the updates of reviews in the input; `None` without updates.
-    before: Option<Box<Self>>,
 }
 
-impl<'d> Surroundings<'d> {
+impl<'c, 'd> Surroundings<'c, 'd> {
     /// Sorts objects into inventories.
-    pub(crate) fn of(input: Input<'d>, objects: &Objects<'d>, settings: &Settings) -> Self {
+    pub(crate) fn of(checking: Checking<'c>, input: Input<'d>, objects: &Objects<'d>) -> Self {
+        let settings = checking.settings;
         let has_updates = objects.as_slice().iter().any(|one| one.stored().is_some());
         let before = (!settings.strict_updates && has_updates)
-            .then(|| Box::new(Self::at_once(input, &objects.before_updates(), settings)));
-        Self { before, ..Self::at_once(input, objects, settings) }
+            .then(|| Inventories::of(input, &objects.before_updates(), settings));
+        Self { checking, input, now: Inventories::of(input, objects, settings), before }
     }
 
-    /// The inventories of objects that exist at the same time.
-    fn at_once(input: Input<'d>, objects: &Objects<'d>, settings: &Settings) -> Self {
+    /// Computes the largest indexes of each inventory on all cores. Otherwise the first rule that needs an index computes it, on one
+    /// core, while the rules on the other cores wait for it. Does nothing on one core, or if the settings select some rules only,
+    /// because these may need no index.
+    pub(crate) fn compute_large_indexes(&self) {
+        let Checking { registry, settings, .. } = self.checking;
+        if !parallel::uses_several_cores() || !settings.select.is_empty() {
+            return;
+        }
+        let indexes = |inventory| registry.large_indexes.iter().map(move |index| (index, inventory));
+        let work: Vec<_> = self.now.most_asked().flat_map(indexes).collect();
+        parallel::map(&work, |(index, inventory)| index(inventory));
+    }
+
+    /// Runs rules on an object among the others. `None` if the object is not covered.
+    pub(crate) fn check(&self, one: &InputObject<'d>, rules: &[&'static Rule]) -> Option<Outcome<'d>> {
+        let file = one.document.file;
+        let name = self.input.file(file).map_or("", |file| file.source.name());
+        let settings = self.checking.pins.settings_of(file, name);
+        let before_v1 = self.checking.pins.version_of(file, name).before_v1;
+        let context = self.now.context(one, &settings)?.before_v1(before_v1);
+        let stored = one.stored();
+        let before = self.before.as_ref().zip(stored.as_ref());
+        let before = before.and_then(|(inventories, stored)| inventories.context(stored, &settings));
+        let before = before.map(|context| context.before_v1(before_v1));
+        check_one(self.checking.registry, rules, &context, before.as_ref())
+    }
+
+    /// The environments, for the report.
+    pub(crate) fn environments(&self) -> Vec<ReportedEnvironments> {
+        let groups = self.now.environments.groups().iter();
+        groups.map(|folders| ReportedEnvironments { folders: folders.clone() }).collect()
+    }
+}
+
+impl<'d> Inventories<'d> {
+    fn of(input: Input<'d>, objects: &Objects<'d>, settings: &Settings) -> Self {
         let is_complete = settings.complete_inventory;
         let (mut inventories, mut overlays) = (Vec::new(), Vec::new());
         for (id, cluster) in input.clusters() {
@@ -49,28 +105,19 @@ impl<'d> Surroundings<'d> {
         }
         let environments = environments(input, objects, settings);
         let evidence = input.clusters().map(|(_, cluster)| Evidence::of(&cluster.files)).collect();
-        Self { clusters: inventories, overlays, environments, evidence, before: None }
+        Self { clusters: inventories, overlays, environments, evidence }
     }
 
     /// The inventories that most rules ask: of the environments, or else of the clusters, and of the overlays.
-    pub(crate) fn inventories(&self) -> impl Iterator<Item = &Inventory<'d>> {
+    fn most_asked(&self) -> impl Iterator<Item = &Inventory<'d>> {
         let of_overlays = self.overlays.iter().flat_map(BTreeMap::values);
         let of_environments = self.environments.inventories();
         let of_clusters = if of_environments.is_empty() { &self.clusters } else { of_environments };
         of_clusters.iter().chain(of_overlays)
     }
 
-    /// The surroundings before the updates of the input.
-    pub(crate) fn before(&self) -> Option<&Self> {
-        self.before.as_deref()
-    }
-
     /// The context in which rules check an object.
-    pub(crate) fn context<'c>(
-        &'c self,
-        one: &InputObject<'d>,
-        settings: &'c Settings,
-    ) -> Option<Context<'c, 'd>> {
+    fn context<'c>(&'c self, one: &InputObject<'d>, settings: &'c Settings) -> Option<Context<'c, 'd>> {
         let file = one.document.file;
         let index = file.cluster.index();
         let cluster = self.clusters.get(index)?;
@@ -87,12 +134,6 @@ impl<'d> Surroundings<'d> {
             return Some(context(own, core::slice::from_ref(own)).among_environments(cluster));
         }
         Some(context(cluster, &self.clusters))
-    }
-
-    /// The environments, for the report.
-    pub(crate) fn environments(&self) -> Vec<ReportedEnvironments> {
-        let groups = self.environments.groups().iter();
-        groups.map(|folders| ReportedEnvironments { folders: folders.clone() }).collect()
     }
 }
 

@@ -80,6 +80,11 @@ impl<'c, 'd> Context<'c, 'd> {
         Self { input: Some(input), ..self }
     }
 
+    /// The object that the rules check.
+    pub const fn object(&self) -> Object<'d> {
+        self.object
+    }
+
     /// Whether the objects of the cluster, or of a folder that looks like another cluster, have something. A rule asks this
     /// before it reports an absence: such folders may belong to the same cluster after all.
     pub fn anywhere(&self, has: impl Fn(&Inventory<'d>) -> bool) -> bool {

@@ -31,11 +31,6 @@ impl Agreement {
         self.agreed().map(|found| found.version)
     }
 
-    pub(super) fn first(self) -> FoundPin {
-        let (Self::On(first) | Self::Not(first, _)) = self;
-        first
-    }
-
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::On(one), Self::On(other)) => match one.version.common(other.version) {

@@ -44,6 +44,15 @@ pub(crate) struct CheckedVersion {
     pub(crate) before_v1: Option<PinnedVersion>,
 }
 
+/// What pins say about a document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FilePins {
+    /// The version that the file is checked for.
+    pub(crate) version: CheckedVersion,
+    /// Whether the document pins a version that the check uses.
+    pub(crate) is_pin: bool,
+}
+
 /// The version of a file, and the file or folder whose pins gave it.
 #[derive(Clone, Copy, Debug)]
 struct FileVersion<'c> {
@@ -122,9 +131,10 @@ impl<'c> Pins<'c> {
         CheckedVersion { target, before_v1: pinned.filter(is_before) }
     }
 
-    /// Whether a document pins a version that the check uses.
-    pub(crate) fn is_pin(&self, document: DocumentId) -> bool {
-        self.documents.contains(&document)
+    /// What the pins say about a document of a file.
+    pub(crate) fn of_document(&self, document: DocumentId, name: &str) -> FilePins {
+        let version = self.version_of(document.file, name);
+        FilePins { version, is_pin: self.documents.contains(&document) }
     }
 
     fn pinned(&self, file: FileId) -> Option<FoundPin> {
@@ -216,10 +226,10 @@ fn reported_pin(
 ) -> ReportedPin {
     let name = |found: FoundPin| input.file(found.file).map_or("", |file| file.source.name());
     let at = |found: FoundPin| format!("{}:{}", name(found), found.line);
-    let first = pins.first();
-    let (version, checked_as, note) = match pins {
+    let (first, version, checked_as, note) = match pins {
         Agreement::On(found) => {
-            (found.version.to_string(), release_of(found.version).to_string(), note(found.version))
+            let checked_as = release_of(found.version).to_string();
+            (found, found.version.to_string(), checked_as, note(found.version))
         }
         Agreement::Not(one, other) => {
             let (one_at, other_at) = (at(one), at(other));
@@ -227,7 +237,7 @@ fn reported_pin(
                 "{} in {one_at}, but {} in {other_at}: manifests without a pin in their own folder are checked as {default}",
                 one.version, other.version
             );
-            (String::new(), default.to_string(), note)
+            (one, String::new(), default.to_string(), note)
         }
     };
     ReportedPin {

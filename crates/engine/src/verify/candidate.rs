@@ -13,7 +13,6 @@ use crate::objects::ObjectId;
 use crate::offer::{FindingId, Offer};
 use answers::report::{RelatedLocation, ReportedEdit, ReportedFix, TextRange};
 use cluster::ids::DocumentId;
-use cluster::input_object::InputObject;
 
 /// Maximum number of other places that a fix changes and that a finding lists.
 const MAX_PLACES: usize = 10;
@@ -31,8 +30,10 @@ pub(crate) struct Candidate<'d> {
     pub(crate) held_in: Option<Node<'d>>,
     /// The edits, in the order of the changes.
     pub(crate) edits: Vec<TextEdit>,
-    /// Other places that the fix changes, because they copy a value with an anchor.
-    pub(crate) copies: Vec<Node<'d>>,
+    /// Whether the fix changes other places, because they copy a value with an anchor.
+    pub(crate) changes_copies: bool,
+    /// Other places that the fix changes.
+    pub(crate) also_changed: Vec<RelatedLocation>,
     /// Whether the fix replaces an alias by its value.
     replaces_alias: bool,
     /// Whether the finding is about a built object, whose text is in other documents.
@@ -41,14 +42,14 @@ pub(crate) struct Candidate<'d> {
 
 impl<'d> Candidate<'d> {
     /// Returns `None` if no edit of one document makes the changes.
-    pub(crate) fn of(offer: Offer<'d>, one: &InputObject<'d>, locations: &Locations<'_, 'd>) -> Option<Self> {
-        let own = one.object.root().tree();
+    pub(crate) fn of(offer: Offer<'d>, locations: &Locations<'d>) -> Option<Self> {
+        let own = offer.object.object.root().tree();
         let is_built = own.is_assembled();
         let declared = &offer.fix.changes;
         let (document, tree) = if is_built {
             locations.document_of_text(declared.first()?.node())?
         } else {
-            (one.document, own)
+            (offer.object.document, own)
         };
         let held_in = declared.first().filter(|_| is_built).and_then(|change| holder(change.node(), tree));
         let (changes, (edits, replaces_alias)) = if held_in.is_some() {
@@ -73,7 +74,19 @@ impl<'d> Candidate<'d> {
                 copies.push(copy);
             }
         }
-        Some(Self { offer, document, tree, changes, held_in, edits, copies, replaces_alias, is_built })
+        let also_changed = copies.iter().filter_map(|copy| also_changed(*copy, locations)).collect();
+        Some(Self {
+            offer,
+            document,
+            tree,
+            changes,
+            held_in,
+            edits,
+            changes_copies: !copies.is_empty(),
+            also_changed,
+            replaces_alias,
+            is_built,
+        })
     }
 
     /// The finding in the report.
@@ -82,7 +95,7 @@ impl<'d> Candidate<'d> {
     }
 
     pub(crate) fn object(&self) -> ObjectId {
-        self.offer.object
+        self.offer.id
     }
 
     pub(crate) fn rule(&self) -> &'static str {
@@ -105,23 +118,20 @@ impl<'d> Candidate<'d> {
         });
         let title = &self.offer.fix.title;
         let title = if self.replaces_alias { format!("{title}, only here") } else { title.clone() };
-        let safe = self.offer.fix.safe && self.copies.is_empty() && !self.replaces_alias;
+        let safe = self.offer.fix.safe && !self.changes_copies && !self.replaces_alias;
         ReportedFix { title, safe, edits: edits.collect() }
     }
+}
 
-    /// The other places that the fix changes.
-    pub(crate) fn also_changed(&self, locations: &Locations<'_, 'd>) -> Vec<RelatedLocation> {
-        let location = |copy: &Node<'d>| {
-            let place = Place::value(*copy);
-            let (document, object) = locations.find(&place)?;
-            // The value of an alias has the span of the alias.
-            let span = if copy.is_copied() { copy.span() } else { place.span() };
-            let range = TextRange::of(copy.source(), span);
-            let path = path_of(*copy, object.root());
-            Some(document.related(path, range, "has the same anchor: the fix changes it too"))
-        };
-        self.copies.iter().filter_map(location).collect()
-    }
+/// A place that a fix changes besides the place of its finding.
+fn also_changed<'d>(copy: Node<'d>, locations: &Locations<'d>) -> Option<RelatedLocation> {
+    let place = Place::value(copy);
+    let (document, object) = locations.find(&place)?;
+    // The value of an alias has the span of the alias.
+    let span = if copy.is_copied() { copy.span() } else { place.span() };
+    let range = TextRange::of(copy.source(), span);
+    let path = path_of(copy, object.root());
+    Some(document.related(path, range, "has the same anchor: the fix changes it too"))
 }
 
 /// The edits of changes, and whether one replaces an alias by its value. `None` if a change has no edit.

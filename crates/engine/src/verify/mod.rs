@@ -21,14 +21,13 @@ use objects::object::Object;
 
 use answers::report::Report;
 use cluster::ids::DocumentId;
-use rule::settings::Settings;
+use cluster::input::Input;
 
-use crate::checker::Checker;
-use crate::collect::objects_in;
+use crate::coverage::objects_in;
 use crate::locations::Locations;
 use crate::objects::{ObjectId, Objects};
 use crate::offer::{Offers, RuleTally};
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Checking, Surroundings};
 use crate::tally::Tally;
 use candidate::{Candidate, changes_held_documents};
 
@@ -41,34 +40,31 @@ struct CandidateId(usize);
 
 /// Adds the fixes that work to the findings of the report.
 pub(crate) fn add_fixes<'d>(
-    checker: Checker<'d>,
-    settings: &'d Settings,
+    checking: Checking<'_>,
+    input: Input<'d>,
     objects: &Objects<'d>,
-    locations: &Locations<'_, 'd>,
+    locations: &Locations<'d>,
     offers: Offers<'d>,
     report: &mut Report,
 ) {
     if offers.offers.is_empty() {
         return;
     }
-    let candidates = offers.offers.into_iter().filter_map(|offer| {
-        let object = objects.get(offer.object)?;
-        Candidate::of(offer, object, locations)
-    });
+    let candidates = offers.offers.into_iter().filter_map(|offer| Candidate::of(offer, locations));
     let candidates: Vec<Candidate<'d>> = candidates.collect();
     let verification =
-        Verification { checker, settings, objects, candidates: &candidates, before: &offers.before };
+        Verification { checking, input, objects, candidates: &candidates, before: &offers.before };
     for candidate in verification.candidates(&verification.working()) {
         if let Some(finding) = candidate.finding().finding(report) {
             finding.fix = Some(candidate.reported());
-            finding.related.extend(candidate.also_changed(locations));
+            finding.related.extend(candidate.also_changed.iter().cloned());
         }
     }
 }
 
 struct Verification<'v, 'd> {
-    checker: Checker<'v>,
-    settings: &'v Settings,
+    checking: Checking<'v>,
+    input: Input<'d>,
     objects: &'v Objects<'d>,
     candidates: &'v [Candidate<'d>],
     /// The findings of the objects without any fix.
@@ -202,7 +198,7 @@ impl<'d> Verification<'_, 'd> {
         let edits: Vec<TextEdit> =
             self.candidates(fixes).flat_map(|candidate| candidate.edits.iter().cloned()).collect();
         let changes: Vec<_> = self.candidates(fixes).flat_map(|candidate| &candidate.changes).collect();
-        let changes_copies = self.candidates(fixes).any(|candidate| !candidate.copies.is_empty());
+        let changes_copies = self.candidates(fixes).any(|candidate| candidate.changes_copies);
         trial.document = reparse(tree, &edits).filter(|after| {
             let is_declared = |node: &Node<'d>| {
                 (changes_copies && node.is_copied()) || self.is_held_and_declared(fixes, *node, after)
@@ -232,17 +228,16 @@ impl<'d> Verification<'_, 'd> {
     fn judge(&self, trials: &[Trial]) -> Vec<Verdict> {
         let mut objects: Objects<'_> = self.objects.clone();
         let replaced: Vec<bool> = trials.iter().map(|trial| self.replace(&mut objects, trial)).collect();
-        let surroundings = Surroundings::of(self.checker.input, &objects, self.settings);
+        let surroundings = Surroundings::of(self.checking, self.input, &objects);
         let failed = |trial: &Trial| {
             let mut by_object = BTreeMap::<ObjectId, Vec<&'static str>>::new();
             for candidate in self.candidates(&trial.fixes) {
                 by_object.entry(candidate.object()).or_default().push(candidate.rule());
             }
             by_object.retain(|id, fixed| {
-                let outcome = objects.get(*id).and_then(|one| {
-                    let rules = self.checker.registry.rules_on(one.object);
-                    self.checker.check(one, &rules, &surroundings)
-                });
+                let outcome = objects
+                    .get(*id)
+                    .and_then(|one| surroundings.check(one, &self.checking.registry.rules_on(one.object)));
                 let after =
                     Tally::by_rule(outcome.as_ref().map_or(&[], |outcome| outcome.findings.as_slice()));
                 let before = self.before.get(id);
@@ -265,7 +260,7 @@ impl<'d> Verification<'_, 'd> {
         let (Some(candidate), Some(after)) = (first, &trial.document) else {
             return trial.document.is_some();
         };
-        let Some(file) = self.checker.input.file(candidate.document.file) else { return false };
+        let Some(file) = self.input.file(candidate.document.file) else { return false };
         let (before, after) = (objects_in(file.kind, candidate.tree), objects_in(file.kind, after));
         if before.len() != after.len() {
             return false;
