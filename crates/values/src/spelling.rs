@@ -1,9 +1,12 @@
 //! Suggestions for misspelt words.
 
+/// Maximum number of letters of a word to compare. Longer words are not misspelt names.
+const MAX_LENGTH: usize = 100;
+
 /// The candidate nearest to a word, if it is near enough to be meant: at most one edit in three letters, and at most three.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let lower: Vec<char> = word.to_ascii_lowercase().chars().collect();
-    let mut bound = (lower.len() / 3).clamp(1, 3);
+    let lower = word.to_ascii_lowercase();
+    let mut bound = (lower.chars().count() / 3).clamp(1, 3);
     let mut nearest = None;
     for candidate in candidates {
         if let Some(distance) = distance(&lower, &candidate.to_ascii_lowercase(), bound) {
@@ -17,41 +20,17 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
 
 /// Whether a word differs from another by at most `edits` inserted, deleted, replaced or swapped letters.
 pub fn is_near(word: &str, other: &str, edits: usize) -> bool {
-    let word: Vec<char> = word.chars().collect();
-    distance(&word, other, edits).is_some()
+    distance(word, other, edits).is_some()
 }
 
-/// The number of letters to insert, delete, replace or swap with a neighbour; `None` beyond the bound. This is the optimal
-/// string alignment distance.
-fn distance(left: &[char], right: &str, bound: usize) -> Option<usize> {
-    let length = right.chars().count();
-    // Long words are not misspelt names, and the cost is the product of the lengths.
-    if left.len().abs_diff(length) > bound || left.len().max(length) > 100 {
+/// The number of letters to insert, delete, replace or swap with a neighbour; `None` beyond the bound.
+fn distance(left: &str, right: &str, bound: usize) -> Option<usize> {
+    let (one, other) = (left.chars().count(), right.chars().count());
+    // The cost is the product of the lengths.
+    if one.abs_diff(other) > bound || one.max(other) > MAX_LENGTH {
         return None;
     }
-    let right: Vec<char> = right.chars().collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.iter().enumerate() {
-        let mut next = Vec::with_capacity(row.len());
-        next.push(i + 1);
-        for (j, b) in right.iter().enumerate() {
-            let of = |row: &[usize], at: usize| row.get(at).copied().unwrap_or(usize::MAX / 2);
-            let mut cost = (of(&row, j) + usize::from(a != b)).min(of(&row, j + 1) + 1).min(of(&next, j) + 1);
-            let swapped = i > 0 && j > 0 && left.get(i - 1) == Some(b) && right.get(j - 1) == Some(a);
-            if swapped {
-                cost = cost.min(of(&before, j - 1) + 1);
-            }
-            next.push(cost);
-        }
-        // A number is at least the smallest of the two rows before it.
-        let is_beyond = |row: &[usize]| row.iter().all(|cost| *cost > bound);
-        if is_beyond(&row) && is_beyond(&next) {
-            return None;
-        }
-        before = core::mem::replace(&mut row, next);
-    }
-    row.last().copied().filter(|distance| *distance <= bound)
+    Some(strsim::osa_distance(left, right)).filter(|distance| *distance <= bound)
 }
 
 /// The hint ` (did you mean `x`?)` for the nearest candidate, or an empty text.
