@@ -126,7 +126,7 @@ impl Input {
 
     /// Parses bytes as the content of the input.
     pub(crate) fn parsed(&self, bytes: Vec<u8>, limits: &Limits) -> Loaded {
-        let encoding = Encoding::of(&bytes);
+        let encoding = Encoding::detect(&bytes);
         let is_relevant = self.is_relevant(&bytes, limits);
         let file = File::from_bytes(self.name.clone(), bytes, limits);
         let path = self.path().map(Path::to_owned);

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kustomize::{Builds, BuiltObject, Outcome, Overlay, Patches};
+use kustomize::{BuildOutcome, Builds, BuiltObject, Overlay, Patches};
 use manifest::limits::Limits;
 use manifest::tree::NodeId;
 use manifest::{Document, File, FileKind, FileNumber};
@@ -138,7 +138,7 @@ impl BuiltCluster {
         }
         let all: Vec<Version> = self.versions_in(document).copied().collect();
         let is_deleted = |version: &Version| {
-            self.built(*version).is_some_and(|object| matches!(object.outcome, Outcome::Deleted))
+            self.built(*version).is_some_and(|object| matches!(object.outcome, BuildOutcome::Deleted))
         };
         let overlays: BTreeSet<OverlayId> = all.iter().map(|version| version.overlay).collect();
         let names = overlays.into_iter().filter_map(|overlay| self.overlay_name(overlay));
@@ -167,15 +167,15 @@ impl BuiltCluster {
             let Some(built) = self.built(*version) else { continue };
             let (overlay, unresolved) = (Some(version.overlay), built.unresolved.as_deref());
             match &built.outcome {
-                Outcome::Deleted => {}
-                Outcome::Unchanged => {
+                BuildOutcome::Deleted => {}
+                BuildOutcome::Unchanged => {
                     let first = InputObject { overlay, unresolved, ..own };
                     unchanged = Some(match unchanged {
                         None => first,
                         Some(other) => InputObject { unresolved: other.unresolved.and(unresolved), ..own },
                     });
                 }
-                Outcome::Changed(tree) => {
+                BuildOutcome::Changed(tree) => {
                     let objects = Object::all(tree).into_iter();
                     changed.extend(objects.map(|object| InputObject { object, overlay, unresolved, ..own }));
                 }
@@ -209,7 +209,7 @@ impl BuiltCluster {
         }
         let Some(found) = self.versions.get(&Origin::of(object.object, object.document)) else { return true };
         let is_unchanged = |version: &Version| {
-            self.built(*version).is_some_and(|object| matches!(object.outcome, Outcome::Unchanged))
+            self.built(*version).is_some_and(|object| matches!(object.outcome, BuildOutcome::Unchanged))
         };
         let is_in_overlay = found.iter().any(|version| version.overlay == overlay && is_unchanged(version));
         is_in_overlay || found.iter().all(|version| is_other(version.overlay))

@@ -70,7 +70,7 @@ pub const KNOWN: [KnownValues; 4] = [
 ];
 
 /// The values of a label, if the label has a closed set of values.
-pub fn of(label: &str) -> Option<&'static KnownValues> {
+pub fn of_label(label: &str) -> Option<&'static KnownValues> {
     KNOWN.iter().find(|known| known.label == label)
 }
 
@@ -122,12 +122,12 @@ mod tests {
 
     #[test]
     fn understands_other_spellings_and_cases() {
-        let capacity = of("karpenter.sh/capacity-type").unwrap();
+        let capacity = of_label("karpenter.sh/capacity-type").unwrap();
         assert_eq!(capacity.meant("SPOT"), Some("spot"));
         assert_eq!(capacity.meant("On_Demand"), Some("on-demand"));
         assert_eq!(capacity.meant("preemptible"), None);
-        assert_eq!(of("kubernetes.io/arch").unwrap().meant("x86_64"), Some("amd64"));
-        assert!(of("karpenter.k8s.aws/instance-family").is_none());
+        assert_eq!(of_label("kubernetes.io/arch").unwrap().meant("x86_64"), Some("amd64"));
+        assert!(of_label("karpenter.k8s.aws/instance-family").is_none());
     }
 
     #[test]

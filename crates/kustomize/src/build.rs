@@ -253,7 +253,7 @@ impl<'b, 'd> Builder<'b, 'd> {
         doubt: &mut Option<String>,
     ) -> Result<(), TooLarge> {
         let (roots, file) = self.documents_of(kustomization, patch);
-        let selector = patch.target.map(Selector::of);
+        let selector = patch.target.map(Selector::parse);
         self.spend(1 + selector.as_ref().map_or(0, |_| resources.len()))?;
         let targets = match &selector {
             Some(Some(selector)) => Some(positions(resources, |resource| selector.selects(resource))),

@@ -140,7 +140,7 @@ pub(crate) struct InlinePatches(BTreeMap<(FileNumber, NodeId), Vec<Document>>);
 
 impl InlinePatches {
     /// Parses the patches.
-    pub(crate) fn of(kustomizations: &BTreeMap<String, Kustomization<'_>>, limits: &Limits) -> Self {
+    pub(crate) fn parse(kustomizations: &BTreeMap<String, Kustomization<'_>>, limits: &Limits) -> Self {
         let mut documents = BTreeMap::new();
         for kustomization in kustomizations.values() {
             for patch in kustomization.patches().into_iter().chain(kustomization.json_patches()) {

@@ -60,7 +60,7 @@ pub struct BuiltObject {
     /// The place of the object in the input.
     pub origin: Origin,
     /// The object after the build.
-    pub outcome: Outcome,
+    pub outcome: BuildOutcome,
     /// The reason why the object after the build is not known for certain.
     pub unresolved: Option<String>,
 }
@@ -76,7 +76,7 @@ pub struct Origin {
 
 /// Result of a build for one object.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum BuildOutcome {
     /// The object as its file has it.
     Unchanged,
     /// A changed object.
@@ -94,7 +94,7 @@ impl Builds {
         }
         let by_path = |(index, file): (FileNumber, &File)| (path::join("", file.source.name()), index);
         let by_path = FileNumber::enumerate(files).map(by_path).collect();
-        let inline = InlinePatches::of(&kustomizations, limits);
+        let inline = InlinePatches::parse(&kustomizations, limits);
         let inputs = Inputs { files, by_path, kustomizations };
         let included = included(&inputs);
         let (mut steps, mut nodes) = (limits.nodes.saturating_mul(32), limits.nodes);
@@ -107,7 +107,7 @@ impl Builds {
             let name = if folder.is_empty() { ".".to_owned() } else { folder.clone() };
             let mut builder = Builder::new(&inputs, &inline, &mut steps);
             let Ok(resources) = builder.build(folder) else { break };
-            let deleted = builder.deleted.iter().map(|resource| built(resource, Outcome::Deleted));
+            let deleted = builder.deleted.iter().map(|resource| built(resource, BuildOutcome::Deleted));
             let mut objects: Vec<BuiltObject> = deleted.collect();
             for resource in &resources {
                 objects.push(written(resource, limits, &mut nodes));
@@ -129,19 +129,19 @@ pub fn has_kustomization(files: &[File]) -> bool {
 /// The object of a build.
 fn written(resource: &Resource<'_>, limits: &Limits, nodes: &mut usize) -> BuiltObject {
     if !resource.is_changed {
-        return built(resource, Outcome::Unchanged);
+        return built(resource, BuildOutcome::Unchanged);
     }
     let mut assembly = Assembly::new(resource.root, limits.nodes.min(*nodes));
     let is_complete = resource.value.write(&mut assembly, None, None).is_some();
     *nodes = nodes.saturating_sub(assembly.len());
     if is_complete {
-        return built(resource, Outcome::Changed(Box::new(assembly.finish())));
+        return built(resource, BuildOutcome::Changed(Box::new(assembly.finish())));
     }
     let unresolved = Some("the objects of the builds are too large".to_owned());
-    BuiltObject { unresolved, ..built(resource, Outcome::Unchanged) }
+    BuiltObject { unresolved, ..built(resource, BuildOutcome::Unchanged) }
 }
 
-fn built(resource: &Resource<'_>, outcome: Outcome) -> BuiltObject {
+fn built(resource: &Resource<'_>, outcome: BuildOutcome) -> BuiltObject {
     BuiltObject { origin: resource.origin, outcome, unresolved: resource.unresolved.clone() }
 }
 

@@ -196,8 +196,8 @@ fn merge_list<'d>(
     let mut first = Vec::new();
     for item in patch.items().filter(|item| !is_list_directive(*item)) {
         let found = match index.find(&Value::Written(item), keys, &old) {
-            Some((_, Likeness::LessSpecific)) => continue,
-            Some((found, Likeness::Same)) => Some(found),
+            Some((_, ItemMatch::LessSpecific)) => continue,
+            Some((found, ItemMatch::Same)) => Some(found),
             None => None,
         };
         let Some(slot) = found.and_then(|found| old.get_mut(found)) else {
@@ -235,7 +235,7 @@ fn is_empty_mapping(value: &Value<'_>) -> bool {
 
 /// Relation of an item of a patch to an item of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Likeness {
+enum ItemMatch {
     /// Both have the same keys.
     Same,
     /// The item of the patch lacks a key that the other one has, such as `protocol`. kustomize drops it then:
@@ -269,17 +269,17 @@ impl KeyIndex {
         item: &Value<'_>,
         keys: &[&str],
         items: &[Option<Value<'_>>],
-    ) -> Option<(usize, Likeness)> {
+    ) -> Option<(usize, ItemMatch)> {
         let (first, rest) = keys.split_first()?;
         let candidates = self.0.get(&key_text(item, first)?)?;
         let is_like = |position: usize, likeness| {
             let Some(Some(other)) = items.get(position) else { return false };
             rest.iter().all(|key| match (key_text(item, key), key_text(other, key)) {
-                (None, Some(_)) => likeness == Likeness::LessSpecific,
+                (None, Some(_)) => likeness == ItemMatch::LessSpecific,
                 (one, two) => one == two,
             })
         };
-        [Likeness::Same, Likeness::LessSpecific].into_iter().find_map(|likeness| {
+        [ItemMatch::Same, ItemMatch::LessSpecific].into_iter().find_map(|likeness| {
             let found = candidates.iter().copied().find(|position| is_like(*position, likeness))?;
             Some((found, likeness))
         })

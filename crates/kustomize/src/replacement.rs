@@ -11,15 +11,15 @@ use crate::value::{Shape, Value, scalar_text};
 /// The field that a replacement without a field path means.
 const DEFAULT_PATH: &str = "metadata.name";
 
-/// Options of a source or a target of a replacement.
+/// ReplacementOptions of a source or a target of a replacement.
 #[derive(Clone, Copy, Debug, Default)]
-struct Options<'d> {
+struct ReplacementOptions<'d> {
     delimiter: Option<&'d str>,
     index: i64,
     create: bool,
 }
 
-impl<'d> Options<'d> {
+impl<'d> ReplacementOptions<'d> {
     fn of(holder: Node<'d>) -> Self {
         let at = |key| holder.at_path(&["options", key]);
         Self {
@@ -35,11 +35,11 @@ pub(crate) fn apply<'d>(resources: &mut [Resource<'d>], replacement: Node<'d>) -
     let source = replacement.get("source").ok_or("uses a replacement without `source`")?;
     let value = source_value(resources, source)?;
     for target in replacement.items_at(&["targets"]) {
-        let select = target.get("select").and_then(Selector::of);
+        let select = target.get("select").and_then(Selector::parse);
         let select = select.ok_or("uses a replacement whose target is not a valid expression")?;
-        let rejects: Option<Vec<Selector>> = target.items_at(&["reject"]).map(Selector::of).collect();
+        let rejects: Option<Vec<Selector>> = target.items_at(&["reject"]).map(Selector::parse).collect();
         let rejects = rejects.ok_or("uses a replacement whose target is not a valid expression")?;
-        let options = Options::of(target);
+        let options = ReplacementOptions::of(target);
         let paths: Vec<&str> = target.items_at(&["fieldPaths"]).filter_map(Node::as_str).collect();
         let paths = if paths.is_empty() { vec![DEFAULT_PATH] } else { paths };
         for resource in resources.iter_mut() {
@@ -76,7 +76,7 @@ fn source_value<'d>(resources: &[Resource<'d>], source: Node<'d>) -> Result<Valu
     let missing = || "uses a replacement whose source has no such field".to_owned();
     let value =
         path.iter().try_fold(resource.value.clone(), |value, key| step(&value, key)).ok_or_else(missing)?;
-    let options = Options::of(source);
+    let options = ReplacementOptions::of(source);
     let Some(delimiter) = options.delimiter else { return Ok(value) };
     let part =
         usize::try_from(options.index).ok().and_then(|index| value.text()?.split(delimiter).nth(index));
@@ -147,7 +147,7 @@ fn replace<'d>(
     resource: &mut Resource<'d>,
     path: &[String],
     value: &Value<'d>,
-    options: Options<'d>,
+    options: ReplacementOptions<'d>,
 ) -> Result<(), &'static str> {
     let mut written = Ok(0);
     let mut write = |slot: &mut Value<'d>| {
@@ -204,7 +204,11 @@ fn visit<'d>(
 }
 
 /// The new value of a field. A scalar keeps its type.
-fn replaced<'d>(old: &Value<'d>, value: &Value<'d>, options: Options<'d>) -> Result<Value<'d>, &'static str> {
+fn replaced<'d>(
+    old: &Value<'d>,
+    value: &Value<'d>,
+    options: ReplacementOptions<'d>,
+) -> Result<Value<'d>, &'static str> {
     let new = match options.delimiter {
         None => value.clone(),
         Some(delimiter) => {

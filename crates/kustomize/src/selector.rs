@@ -26,7 +26,7 @@ pub(crate) struct Selector {
 struct Pattern(Option<Regex>);
 
 impl Pattern {
-    fn of(selector: Node<'_>, key: &str) -> Option<Self> {
+    fn parse(selector: Node<'_>, key: &str) -> Option<Self> {
         let text = selector.get(key).and_then(scalar_text).filter(|text| !text.is_empty());
         match text {
             None => Some(Self(None)),
@@ -61,14 +61,14 @@ impl Term {
 
 impl Selector {
     /// Reads a target. `None` if an expression is not valid.
-    pub(crate) fn of(target: Node<'_>) -> Option<Self> {
+    pub(crate) fn parse(target: Node<'_>) -> Option<Self> {
         let terms = |key| terms(target.str_at(&[key]).unwrap_or_default());
         Some(Self {
-            group: Pattern::of(target, "group")?,
-            version: Pattern::of(target, "version")?,
-            kind: Pattern::of(target, "kind")?,
-            name: Pattern::of(target, "name")?,
-            namespace: Pattern::of(target, "namespace")?,
+            group: Pattern::parse(target, "group")?,
+            version: Pattern::parse(target, "version")?,
+            kind: Pattern::parse(target, "kind")?,
+            name: Pattern::parse(target, "name")?,
+            namespace: Pattern::parse(target, "namespace")?,
             labels: terms("labelSelector")?,
             annotations: terms("annotationSelector")?,
         })

@@ -1,5 +1,5 @@
 //! Properties of builds of any text: no panic, bounded work, and built documents whose places are in the texts.
-use karpwarden_kustomize::{Builds, Outcome};
+use karpwarden_kustomize::{BuildOutcome, Builds};
 use manifest::File;
 use manifest::limits::Limits;
 use manifest::tree::Node;
@@ -69,7 +69,7 @@ proptest! {
         ];
         for overlay in Builds::of(&files, &Limits::DEFAULT).overlays {
             for object in overlay.objects {
-                if let Outcome::Changed(tree) = object.outcome {
+                if let BuildOutcome::Changed(tree) = object.outcome {
                     assert_places(tree.root());
                 }
             }

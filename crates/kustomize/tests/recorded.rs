@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use karpwarden_kustomize::{Builds, Outcome};
+use karpwarden_kustomize::{BuildOutcome, Builds};
 use manifest::limits::Limits;
 use manifest::{Document, File};
 
@@ -57,12 +57,12 @@ fn built(files: &[File]) -> Vec<serde_json::Value> {
     for object in &overlay.expect("no build").objects {
         assert_eq!(object.unresolved, None);
         match &object.outcome {
-            Outcome::Changed(tree) => objects.push(tree.root().to_json()),
-            Outcome::Unchanged => {
+            BuildOutcome::Changed(tree) => objects.push(tree.root().to_json()),
+            BuildOutcome::Unchanged => {
                 let Some(Document::Read(tree)) = object.origin.document.within(files) else { panic!() };
                 objects.push(tree.node(object.origin.root).to_json());
             }
-            Outcome::Deleted => {}
+            BuildOutcome::Deleted => {}
         }
     }
     sorted(objects)

@@ -16,7 +16,7 @@ pub enum Encoding {
 
 impl Encoding {
     /// The encoding that the first bytes of a file show.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn detect(bytes: &[u8]) -> Self {
         match bytes {
             [0xef, 0xbb, 0xbf, ..] => Self::MarkedUtf8,
             [0xff, 0xfe, ..] => Self::Utf16Le,
@@ -68,10 +68,10 @@ mod tests {
     fn decodes_what_it_encodes() {
         for encoding in [Encoding::Utf16Le, Encoding::Utf16Be] {
             let bytes = encoding.encode("a: é😀\n");
-            assert_eq!(Encoding::of(&bytes), encoding);
+            assert_eq!(Encoding::detect(&bytes), encoding);
             assert_eq!(encoding.decode_utf16(&bytes), Ok("a: é😀\n".to_owned()));
         }
-        assert_eq!(Encoding::of(&Encoding::MarkedUtf8.encode("a")), Encoding::MarkedUtf8);
+        assert_eq!(Encoding::detect(&Encoding::MarkedUtf8.encode("a")), Encoding::MarkedUtf8);
         assert_eq!(Encoding::Utf8.encode("é"), "é".as_bytes());
     }
 

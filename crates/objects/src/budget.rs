@@ -49,15 +49,15 @@ impl<'d> Budget<'d> {
 /// Returns the budgets of a NodePool. `None` if there is no list, or if a budget does not parse: another rule reports
 /// that budget, and the combined effect of all budgets is unknown. `None` also if the API server refuses the number of
 /// budgets: a schedule takes long to evaluate.
-pub fn of(pool: NodePool<'_>) -> Option<Vec<Budget<'_>>> {
+pub fn parse(pool: NodePool<'_>) -> Option<Vec<Budget<'_>>> {
     let list = pool.disruption()?.budget_list()?;
     if list.len() > MAX_BUDGETS {
         return None;
     }
-    pool.budgets().map(parse).collect()
+    pool.budgets().map(parse_item).collect()
 }
 
-fn parse(item: DisruptionBudget<'_>) -> Option<Budget<'_>> {
+fn parse_item(item: DisruptionBudget<'_>) -> Option<Budget<'_>> {
     let written = |value: &Node<'_>| !value.is_null();
     let reasons = item.reasons().filter(written);
     let window = match (item.schedule().filter(written), item.duration().filter(written)) {

@@ -117,9 +117,9 @@ impl<'c, 'd> Context<'c, 'd> {
         &self.user_data
     }
 
-    /// The disruption budgets of the object, a NodePool, as [`budget::of`] returns them.
+    /// The disruption budgets of the object, a NodePool, as [`budget::parse`] returns them.
     pub fn budgets(&self) -> Option<&[Budget<'d>]> {
-        self.budgets.get_or_init(|| NodePool::of(self.object).and_then(budget::of)).as_deref()
+        self.budgets.get_or_init(|| NodePool::of(self.object).and_then(budget::parse)).as_deref()
     }
 
     /// The refusals of the API server for the object that the rules check, in every release.

@@ -168,13 +168,13 @@ fn finds_the_taint_in_bottlerocket_settings() {
 #[test]
 fn al2023_treats_yaml_as_a_node_config() {
     assert_eq!(ImageFamily::Al2023.treatment("#!/bin/bash\necho hello"), Treatment::NodeConfigIfYaml);
-    assert_eq!(UserDataFormat::of("#!/bin/bash\necho hello"), UserDataFormat::Script);
+    assert_eq!(UserDataFormat::detect("#!/bin/bash\necho hello"), UserDataFormat::Script);
     let call = "#!/bin/bash\n/etc/eks/bootstrap.sh demo";
     let found = Registration::parse(call);
     assert_eq!(found.bootstraps().next().unwrap().program.text(call), "/etc/eks/bootstrap.sh");
     let config = "#cloud-config\npackages: [jq]";
     assert_eq!(
-        (UserDataFormat::of(config), ImageFamily::Al2023.treatment(config)),
+        (UserDataFormat::detect(config), ImageFamily::Al2023.treatment(config)),
         (UserDataFormat::CloudConfig, Treatment::NodeConfigIfYaml)
     );
 }
@@ -183,7 +183,7 @@ fn al2023_treats_yaml_as_a_node_config() {
 fn reports_blank_line_before_mime_headers() {
     let text = "\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\n";
     assert_eq!(
-        (UserDataFormat::of(text), ImageFamily::Al2023.treatment(text)),
+        (UserDataFormat::detect(text), ImageFamily::Al2023.treatment(text)),
         (UserDataFormat::Mime, Treatment::Mime)
     );
     assert_eq!(Archive::parse(text).problems[0].kind, MimeProblemKind::LeadingBlankLine);
@@ -228,11 +228,11 @@ fn parses_bottlerocket_settings_as_toml() {
 fn detects_windows_tags_and_base64() {
     let tagged = "<powershell>\nWrite-Host x\n</powershell>";
     assert_eq!(
-        (UserDataFormat::of(tagged), ImageFamily::Windows.treatment(tagged)),
+        (UserDataFormat::detect(tagged), ImageFamily::Windows.treatment(tagged)),
         (UserDataFormat::Tagged, Treatment::PowerShell)
     );
-    assert_eq!(UserDataFormat::of("Write-Host x"), UserDataFormat::Unmarked);
-    assert_eq!(UserDataFormat::of("IyEvYmluL2Jhc2gKZWNobyBoaQo="), UserDataFormat::Base64);
+    assert_eq!(UserDataFormat::detect("Write-Host x"), UserDataFormat::Unmarked);
+    assert_eq!(UserDataFormat::detect("IyEvYmluL2Jhc2gKZWNobyBoaQo="), UserDataFormat::Base64);
     assert_eq!(report("IyEvYmluL2Jhc2gKZWNobyBoaQo="), ["unknown"]);
 }
 
@@ -248,7 +248,7 @@ fn reports_windows_line_endings() {
 #[test]
 fn folded_script_has_no_commands() {
     let text = "#!/bin/bash set -e /etc/eks/bootstrap.sh demo --kubelet-extra-args '--max-pods=20'";
-    assert_eq!(UserDataFormat::of(text), UserDataFormat::Script);
+    assert_eq!(UserDataFormat::detect(text), UserDataFormat::Script);
     assert_eq!(Script::parse(text, Span::whole(text)).commands, []);
     assert_eq!(report(text), ["missing"]);
 }

@@ -35,7 +35,7 @@ pub enum UserDataFormat {
 
 impl UserDataFormat {
     /// Detects the format of a text.
-    pub fn of(text: &str) -> Self {
+    pub fn detect(text: &str) -> Self {
         let trimmed = text.trim();
         let starts = |markers: &[&str]| markers.iter().any(|marker| trimmed.starts_with(marker));
         if trimmed.is_empty() {
@@ -155,7 +155,7 @@ mod tests {
             ("[ -f x ] && y", UserDataFormat::Unmarked),
         ];
         for (text, format) in cases {
-            assert_eq!(UserDataFormat::of(text), format, "{text:?}");
+            assert_eq!(UserDataFormat::detect(text), format, "{text:?}");
         }
     }
 }

@@ -86,7 +86,7 @@ fn parses_user_data_of_windows() {
          --register-with-taints=\"karpenter.sh/unregistered:NoExecute\" --max-pods=110' \
          -DNSClusterIP '10.0.100.10'\n</powershell>"
     );
-    assert_eq!(UserDataFormat::of(&text), UserDataFormat::Tagged);
+    assert_eq!(UserDataFormat::detect(&text), UserDataFormat::Tagged);
     let found = assert_registers(&text);
     assert!(matches!(found.joins[..], [Join::Windows(_)]));
 }

@@ -43,10 +43,10 @@ impl<'t> IamReference<'t> {
 }
 
 /// The longest name of a role, in characters. Source: IAM quotas for names.
-pub const ROLE_NAME_MAX: usize = 64;
+pub const MAX_ROLE_NAME: usize = 64;
 
 /// The longest name of an instance profile, in characters. Source: IAM quotas for names.
-pub const PROFILE_NAME_MAX: usize = 128;
+pub const MAX_PROFILE_NAME: usize = 128;
 
 /// Whether IAM accepts the characters of a name: letters, digits and `+=,.@_-`. The length is not checked.
 ///

@@ -6,10 +6,10 @@
 use core::fmt;
 
 /// The longest name or label value, in bytes.
-pub const NAME_MAX: usize = 63;
+pub const MAX_NAME: usize = 63;
 
 /// The longest prefix of a name, in bytes.
-pub const PREFIX_MAX: usize = 253;
+pub const MAX_PREFIX: usize = 253;
 
 /// Reason why a text is not a valid name or label value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn label_value_problem(text: &str) -> Option<NamingProblem> {
 
 /// The problem of the name of an object that has to be a DNS subdomain, as most names have; `None` if it is valid.
 pub fn subdomain_problem(text: &str) -> Option<SubdomainProblem> {
-    if text.len() > PREFIX_MAX {
+    if text.len() > MAX_PREFIX {
         return Some(SubdomainProblem::TooLong(text.len()));
     }
     (!is_subdomain(text)).then_some(SubdomainProblem::Characters)
@@ -67,7 +67,7 @@ impl fmt::Display for SubdomainProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong(len) => {
-                write!(f, "it has {len} characters, but at most {PREFIX_MAX} are allowed")
+                write!(f, "it has {len} characters, but at most {MAX_PREFIX} are allowed")
             }
             Self::Characters => f.write_str(
                 "it may contain lower-case letters, digits, `-` and `.`, and must start and end with a letter or digit",
@@ -77,7 +77,7 @@ impl fmt::Display for SubdomainProblem {
 }
 
 fn value_problem(text: &str) -> Option<NamingProblem> {
-    if text.len() > NAME_MAX {
+    if text.len() > MAX_NAME {
         return Some(NamingProblem::TooLong(text.len()));
     }
     let inner = |char: char| char.is_ascii_alphanumeric() || "-_.".contains(char);
@@ -87,7 +87,7 @@ fn value_problem(text: &str) -> Option<NamingProblem> {
 }
 
 fn prefix_problem(text: &str) -> Option<NamingProblem> {
-    if text.len() > PREFIX_MAX {
+    if text.len() > MAX_PREFIX {
         return Some(NamingProblem::PrefixTooLong(text.len()));
     }
     (!is_subdomain(text)).then_some(NamingProblem::Prefix)
@@ -109,10 +109,10 @@ impl fmt::Display for NamingProblem {
             Self::Empty => f.write_str("its prefix or name is empty"),
             Self::Slashes => f.write_str("it has more than one slash"),
             Self::PrefixTooLong(len) => {
-                write!(f, "its prefix has {len} characters, but at most {PREFIX_MAX} are allowed")
+                write!(f, "its prefix has {len} characters, but at most {MAX_PREFIX} are allowed")
             }
             Self::Prefix => f.write_str("its prefix is not a DNS subdomain in lower case"),
-            Self::TooLong(len) => write!(f, "it has {len} characters, but at most {NAME_MAX} are allowed"),
+            Self::TooLong(len) => write!(f, "it has {len} characters, but at most {MAX_NAME} are allowed"),
             Self::Characters => f.write_str(
                 "it may contain letters, digits, `-`, `_` and `.`, and must start and end with a letter or digit",
             ),

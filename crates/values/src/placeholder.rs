@@ -17,14 +17,14 @@ pub struct Placeholder {
 impl Placeholder {
     /// The first placeholder of a text: a mark of a template engine such as `${X}`, `{{ x }}` or `<x>`, or words that ask
     /// for a value, such as `REPLACE_ME`.
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn find(text: &str) -> Option<Self> {
         marked_range(text, 0).or_else(|| requested_range(text)).map(|range| Self { range })
     }
 }
 
 /// Whether a text has a placeholder.
 pub fn has_placeholder(text: &str) -> bool {
-    Placeholder::of(text).is_some()
+    Placeholder::find(text).is_some()
 }
 
 /// Whether a word is in capitals, such as `NODE_NAME`. Where only lower case is valid, scripts replace such words.
@@ -351,7 +351,7 @@ mod tests {
             ("ami-xxxx", "xxxx"),
             ("your-name", "your-name"),
         ] {
-            let found = Placeholder::of(text).unwrap();
+            let found = Placeholder::find(text).unwrap();
             assert_eq!(text.get(found.range), Some(expected), "{text}");
         }
     }

@@ -86,7 +86,7 @@ fn accepts_default(refusal: &Refusal<'_>) -> bool {
 /// as an unknown field, is refused whatever its value is.
 fn placeholder<'d>(refusal: &Refusal<'d>) -> Option<&'d str> {
     let node = refusal.place.node();
-    let within = |text: &'d str| Placeholder::of(text).and_then(|found| text.get(found.range));
+    let within = |text: &'d str| Placeholder::find(text).and_then(|found| text.get(found.range));
     let in_key = within(node.key());
     if refusal.place.is_key() {
         return in_key;

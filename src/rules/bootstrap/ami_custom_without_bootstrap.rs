@@ -83,7 +83,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     }
     let Some(node) = class.ami_family() else { return };
     let help = "write user data that joins the cluster and registers the taint `karpenter.sh/unregistered:NoExecute`, or set `amiFamily` to the family that the image is built on";
-    let Some(data) = UserData::of(object).filter(|data| Format::of(data.text) != Format::Comments) else {
+    let Some(data) = UserData::of(object).filter(|data| Format::detect(data.text) != Format::Comments) else {
         let alias = class.ami_aliases().find_map(Node::as_str);
         let (joins, severity) = match alias {
             Some(alias) => {
@@ -99,7 +99,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     };
     let found = data.registration(context);
     let runs = data.scripts(context).iter().any(|shell| !shell.commands.is_empty());
-    if found.joins.is_empty() && !found.is_dynamic() && runs && Format::of(data.text) != Format::Unmarked {
+    if found.joins.is_empty() && !found.is_dynamic() && runs && Format::detect(data.text) != Format::Unmarked
+    {
         let message =
             "nothing in this user data joins a cluster; nodes join only if the image does so by itself";
         findings.push(Finding::new(&RULE, data.whole(), message).help(help).severity(Severity::Info));

@@ -61,7 +61,7 @@ pub(super) struct UserData<'d> {
 /// Whether a text is only a placeholder, such as `${user_data}`.
 fn is_inserted(text: &str) -> bool {
     let text = text.trim();
-    Placeholder::of(text).is_some_and(|placeholder| placeholder.range == (0..text.len()))
+    Placeholder::find(text).is_some_and(|placeholder| placeholder.range == (0..text.len()))
 }
 
 impl<'d> UserData<'d> {
@@ -124,7 +124,7 @@ impl<'d> UserData<'d> {
     }
 
     fn parse_scripts(&self) -> Vec<Script> {
-        let spans = match UserDataFormat::of(self.text) {
+        let spans = match UserDataFormat::detect(self.text) {
             UserDataFormat::Mime => self.bodies(&|part| self.is_shell(part)),
             UserDataFormat::Unmarked
                 if self.family == ImageFamily::Windows || self.text.contains("EKSBootstrap") =>
@@ -165,7 +165,7 @@ impl<'d> UserData<'d> {
     /// Commands that cloud-init runs for a cloud-config, each as a script: the items of `bootcmd` and `runcmd` that
     /// appear verbatim in the user data.
     pub(super) fn cloud_commands(&self) -> Vec<CloudCommand> {
-        let spans = match UserDataFormat::of(self.text) {
+        let spans = match UserDataFormat::detect(self.text) {
             UserDataFormat::CloudConfig if self.family == ImageFamily::Custom => vec![Span::whole(self.text)],
             UserDataFormat::Mime => self.plain_bodies("text/cloud-config"),
             _ => Vec::new(),
@@ -207,7 +207,7 @@ impl<'d> UserData<'d> {
     /// Spans of every NodeConfig that nodeadm reads from the user data itself, but not of one that a script writes to
     /// a file.
     pub(super) fn node_configs(&self) -> Vec<Span> {
-        match UserDataFormat::of(self.text) {
+        match UserDataFormat::detect(self.text) {
             UserDataFormat::NodeConfig => vec![Span::whole(self.text)],
             UserDataFormat::Mime => self.plain_bodies("application/node.eks.aws"),
             _ => Vec::new(),

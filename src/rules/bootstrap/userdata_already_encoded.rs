@@ -76,7 +76,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
-    let gzip = match Format::of(data.text) {
+    let gzip = match Format::detect(data.text) {
         Format::Base64 => false,
         Format::Base64Gzip => true,
         _ => return,

@@ -99,7 +99,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
-    let format = Format::of(data.text);
+    let format = Format::detect(data.text);
     match data.family {
         Image::Al2 => al2(data, format, context, findings),
         Image::Al2023 => al2023(data, format, context, findings),

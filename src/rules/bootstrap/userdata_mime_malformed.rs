@@ -102,7 +102,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
-    if Format::of(data.text) != Format::Mime {
+    if Format::detect(data.text) != Format::Mime {
         return;
     }
     match (data.family, data.family.treatment(data.text)) {

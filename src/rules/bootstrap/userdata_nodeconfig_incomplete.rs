@@ -99,7 +99,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if !matches!(data.family, Image::Al2023 | Image::Custom) {
         return;
     }
-    let whole = Format::of(data.text) == Format::NodeConfig;
+    let whole = Format::detect(data.text) == Format::NodeConfig;
     let bodies: Vec<(Span, Yaml)> =
         data.node_configs().into_iter().map(|body| (body, Yaml::parse(body.text(data.text)))).collect();
     for (body, yaml) in &bodies {

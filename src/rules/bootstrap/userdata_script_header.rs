@@ -96,7 +96,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if !matches!(data.family, Image::Al2 | Image::Al2023 | Image::Custom) {
         return;
     }
-    match Format::of(data.text) {
+    match Format::detect(data.text) {
         Format::Mime => parts(data, findings),
         Format::Script => script(data, findings),
         Format::Unmarked => findings.extend(unmarked(data, context)),

@@ -67,7 +67,7 @@ rule! {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     let custom = data.family == Image::Custom;
-    let reads = match (data.family, Format::of(data.text)) {
+    let reads = match (data.family, Format::detect(data.text)) {
         // `userdata-family-mismatch` reports other formats.
         (Image::Bottlerocket, Format::Toml | Format::Unmarked) => true,
         (Image::Custom, Format::Toml) => data.text.contains("settings"),

@@ -4,7 +4,7 @@ use objects::object::Object;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Severity};
 use rule::{Fixes, On, Runs};
-use values::naming::{NAME_MAX, PREFIX_MAX};
+use values::naming::{MAX_NAME, MAX_PREFIX};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -65,7 +65,7 @@ rule! {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(node) = object.metadata().name() else { return };
     // The API server refuses longer names itself, which the rule `api-metadata` reports.
-    let is_long = |name: &&str| (NAME_MAX + 1..=PREFIX_MAX).contains(&name.len());
+    let is_long = |name: &&str| (MAX_NAME + 1..=MAX_PREFIX).contains(&name.len());
     let Some(name) = node.as_str().filter(is_long).filter(|name| !has_placeholder(name)) else { return };
     let (label, releases) = if object.is(Kind::NODE_POOL) {
         ("karpenter.sh/nodepool", Releases::ALL)
@@ -73,7 +73,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         ("karpenter.k8s.aws/ec2nodeclass", Releases::since(1))
     };
     let message = format!(
-        "this name has {} characters, but Karpenter copies it to the label `{label}`, which allows {NAME_MAX}; the API \
+        "this name has {} characters, but Karpenter copies it to the label `{label}`, which allows {MAX_NAME}; the API \
          server refuses every NodeClaim and nothing is launched",
         name.len()
     );

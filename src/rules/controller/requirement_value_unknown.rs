@@ -110,7 +110,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     }
     for requirement in holder.requirements().parsed() {
         let label = requirement.label();
-        if let Some(known) = known_values::of(label) {
+        if let Some(known) = known_values::of_label(label) {
             check_known_values(object, requirement, known, findings);
         } else if label == ZONE {
             zones(requirement, findings);
@@ -124,7 +124,7 @@ fn check_pod_expression<'d>(
     expression: LabelExpression<'d>,
     findings: &mut Vec<Finding<'d>>,
 ) {
-    let known = known_values::of(expression.key).filter(|known| known.label.starts_with("karpenter."));
+    let known = known_values::of_label(expression.key).filter(|known| known.label.starts_with("karpenter."));
     let Some(known) = known.filter(|_| expression.operator == Operator::In) else { return };
     let mut values = Vec::new();
     for node in expression.values() {

@@ -1,5 +1,5 @@
 use karpenter::release::Releases;
-use objects::iam_policy::{Boundary, IamRole, OwnedPolicy, PolicyOwner};
+use objects::iam_policy::{IamRole, OwnedPolicy, PermissionsBoundary, PolicyOwner};
 use objects::object::Object;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
@@ -80,7 +80,7 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let access = context.inventory.index::<Iam>();
-    for owned in access.policies_of(object).filter(|owned| owned.boundary == Boundary::None) {
+    for owned in access.policies_of(object).filter(|owned| owned.boundary == PermissionsBoundary::None) {
         findings.extend(check_policy(owned));
     }
     if let Some((role, owner)) = access.role(object).filter(|(role, _)| role.boundary.is_none()) {

@@ -108,7 +108,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 /// Reports a name that EC2 refuses just like an ARN. Skips names with placeholders, such as `${PROFILE}`.
 fn invalid_name<'d>(node: Node<'d>, value: &str) -> Option<Finding<'d>> {
     let pending = value.is_empty() || has_placeholder(value);
-    if pending || (arn::is_name(value) && value.len() <= arn::PROFILE_NAME_MAX) {
+    if pending || (arn::is_name(value) && value.len() <= arn::MAX_PROFILE_NAME) {
         return None;
     }
     let message = "`spec.instanceProfile` is not a valid name of an instance profile; the EC2NodeClass never becomes Ready";

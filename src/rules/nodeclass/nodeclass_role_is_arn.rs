@@ -163,7 +163,7 @@ fn invalid_name<'d>(node: Node<'d>, value: &str) -> Option<Finding<'d>> {
             "a role name contains only letters, digits and `+=,.@_-`, without spaces or line breaks",
         );
     }
-    if !pending && value.len() > arn::ROLE_NAME_MAX {
+    if !pending && value.len() > arn::MAX_ROLE_NAME {
         return finding("is longer than the 64 characters of an IAM role name", "write the role name");
     }
     None

@@ -12,7 +12,7 @@ use karpwarden::userdata::word::SourceWord;
 
 /// Parses user data in every format.
 pub fn assert_user_data(text: &str) {
-    let _ = UserDataFormat::of(text);
+    let _ = UserDataFormat::detect(text);
     if let Some(span) = tag(text) {
         check(text, span);
     }

@@ -118,7 +118,7 @@ fn assert_timestamp(text: &str) {
 
 /// A placeholder is a part of the text, and a text without its placeholders is another text.
 fn assert_placeholder(text: &str) {
-    let placeholder = Placeholder::of(text);
+    let placeholder = Placeholder::find(text);
     assert_eq!(placeholder.is_some(), has_placeholder(text));
     if let Some(placeholder) = placeholder {
         let range = placeholder.range;

@@ -149,10 +149,10 @@ fn exact(text: &str) -> Option<PinnedVersion> {
 
 /// A decimal number without sign and leading zeros. The bound keeps sums of numbers in range.
 fn number(text: &str) -> Option<u32> {
-    const LARGEST: u32 = 1_000_000;
+    const MAX: u32 = 1_000_000;
     let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
     let has_leading_zero = text.len() > 1 && text.starts_with('0');
-    (is_decimal && !has_leading_zero).then(|| text.parse().ok())?.filter(|number| *number <= LARGEST)
+    (is_decimal && !has_leading_zero).then(|| text.parse().ok())?.filter(|number| *number <= MAX)
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ struct Comparison<'c, 'd> {
 
 impl<'c, 'd> Comparison<'c, 'd> {
     /// The changes of a node.
-    fn of(&self, node: Node<'d>) -> Vec<&'c Change<'d>> {
+    fn changes_at(&self, node: Node<'d>) -> Vec<&'c Change<'d>> {
         let first = self.changes.partition_point(|change| change.node().id() < node.id());
         let from = self.changes.iter().skip(first).copied();
         from.take_while(|change| change.node().id() == node.id())
@@ -52,7 +52,7 @@ impl<'c, 'd> Comparison<'c, 'd> {
     }
 
     fn value(&mut self, before: Node<'d>, after: Node<'_>) {
-        let changes = self.of(before);
+        let changes = self.changes_at(before);
         for change in changes.iter().rev() {
             match change {
                 Change::Set(_, text) => return self.expect(after.as_str() == Some(text), before),
@@ -108,7 +108,7 @@ impl<'c, 'd> Comparison<'c, 'd> {
     {
         let mut expected = BTreeMap::new();
         for (key, member) in before.members() {
-            let own = self.of(member);
+            let own = self.changes_at(member);
             let mut kept = Some(key);
             for change in &own {
                 match change {
@@ -140,7 +140,7 @@ impl<'c, 'd> Comparison<'c, 'd> {
 
     fn list(&mut self, holder: Node<'d>, before: Option<Node<'d>>, appended: &[Node<'d>], after: Node<'_>) {
         let own = before.map(Node::items).into_iter().flatten();
-        let mut expected: Vec<_> = own.filter(|item| !is_removed(&self.of(*item))).collect();
+        let mut expected: Vec<_> = own.filter(|item| !is_removed(&self.changes_at(*item))).collect();
         expected.extend(appended);
         if !after.is_sequence() || after.len() != expected.len() {
             return self.found.push(before.unwrap_or(holder));

@@ -46,7 +46,7 @@ struct Writer<'c, 'd> {
 
 impl<'c, 'd> Writer<'c, 'd> {
     /// The changes of a node.
-    fn of(&self, node: Node<'d>) -> Vec<&'c Change<'d>> {
+    fn changes_at(&self, node: Node<'d>) -> Vec<&'c Change<'d>> {
         let first = self.changes.partition_point(|change| change.node().id() < node.id());
         let from = self.changes.iter().skip(first).copied();
         let same = from.take_while(|change| change.node().id() == node.id());
@@ -54,7 +54,7 @@ impl<'c, 'd> Writer<'c, 'd> {
     }
 
     fn value(&mut self, node: Node<'d>) {
-        let changes = self.of(node);
+        let changes = self.changes_at(node);
         for change in changes.iter().rev() {
             match change {
                 Change::Set(_, value) => return self.string(value),
@@ -85,7 +85,7 @@ impl<'c, 'd> Writer<'c, 'd> {
     fn object(&mut self, node: Node<'d>, changes: &[&'c Change<'d>]) {
         let mut open = '{';
         for (key, member) in node.members() {
-            let own = self.of(member);
+            let own = self.changes_at(member);
             let is_replaced = |change: &&Change<'_>| matches!(change, Change::Add(_, name, _) if name == key);
             if is_removed(&own) || changes.iter().any(is_replaced) {
                 self.added_after(&own, &mut open);
@@ -182,7 +182,7 @@ impl<'c, 'd> Writer<'c, 'd> {
     }
 
     fn list(&mut self, node: Node<'d>, appended: &[Node<'d>]) {
-        let mut items: Vec<_> = node.items().filter(|item| !is_removed(&self.of(*item))).collect();
+        let mut items: Vec<_> = node.items().filter(|item| !is_removed(&self.changes_at(*item))).collect();
         items.extend(appended);
         self.items('[', &items);
     }

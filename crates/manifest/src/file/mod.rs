@@ -26,7 +26,7 @@ use crate::tree::{Node, Tree};
 use crate::yaml::{self, YamlError, YamlProblem};
 
 /// Maximum number of sections that are parsed before the documents are counted again.
-const SECTIONS_AT_ONCE: usize = 256;
+const MAX_SECTIONS: usize = 256;
 
 /// A text and its documents, in order.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl File {
         if bytes.len() > limits.file_bytes {
             return Self::refused(name, Exceeded::FileBytes(limits.file_bytes).into());
         }
-        let encoding = Encoding::of(&bytes);
+        let encoding = Encoding::detect(&bytes);
         if encoding.is_utf16() {
             return match encoding.decode_utf16(&bytes) {
                 Ok(text) => Self::read(name, text, limits),
@@ -286,7 +286,7 @@ fn yaml_or_json(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Docu
         }
     }
     let mut documents = Vec::new();
-    let at_once = limits.documents.saturating_add(1).min(SECTIONS_AT_ONCE);
+    let at_once = limits.documents.saturating_add(1).min(MAX_SECTIONS);
     for sections in split::sections(source.slice(within)).chunks(at_once) {
         if documents.len() > limits.documents {
             break;

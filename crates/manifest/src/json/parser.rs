@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::error::{JsonError, JsonProblem};
 use crate::limits::{Exceeded, Limits};
 use crate::source::{Source, Span};
-use crate::tree::{NewNode, NodeId, StoredValue, Style, Text, Tree};
+use crate::tree::{NewNode, NodeId, NodeValue, Style, Text, Tree};
 use crate::yaml;
 
 /// Parses the first value within a span of the source. Returns the tree and the byte after the value, or `None` if there
@@ -99,8 +99,8 @@ impl Parser<'_> {
             }
             let start = self.at;
             let collection = match self.peek() {
-                Some(b'{') => Some(StoredValue::Mapping),
-                Some(b'[') => Some(StoredValue::Sequence),
+                Some(b'{') => Some(NodeValue::Mapping),
+                Some(b'[') => Some(NodeValue::Sequence),
                 _ => None,
             };
             let value = match collection {
@@ -111,20 +111,20 @@ impl Parser<'_> {
                 None => self.scalar(&mut tree)?,
             };
             let style = match value {
-                StoredValue::String(_) => Style::DoubleQuoted,
-                StoredValue::Mapping | StoredValue::Sequence => Style::Flow,
+                NodeValue::String(_) => Style::DoubleQuoted,
+                NodeValue::Mapping | NodeValue::Sequence => Style::Flow,
                 _ => Style::Plain,
             };
             let new = NewNode { value, span: Span::new(start, self.at), style };
             let id = tree.add(open.last().map(|open| open.id), key.take(), new);
-            if matches!(value, StoredValue::String(_)) && tree.holds_document(id) {
+            if matches!(value, NodeValue::String(_)) && tree.holds_document(id) {
                 yaml::embed(&mut tree, id, new.span, limits);
             }
             if collection.is_some() {
                 if open.len() >= limits.depth {
                     return self.exceeded(Exceeded::Depth(limits.depth));
                 }
-                open.push(Open { id, is_mapping: matches!(value, StoredValue::Mapping), at: start });
+                open.push(Open { id, is_mapping: matches!(value, NodeValue::Mapping), at: start });
                 self.space();
                 let empty = matches!(self.peek(), Some(b'}' | b']'));
                 if !empty {
@@ -174,15 +174,15 @@ impl Parser<'_> {
         Ok(Some((text, span)))
     }
 
-    fn scalar(&mut self, tree: &mut Tree) -> Result<StoredValue, JsonError> {
+    fn scalar(&mut self, tree: &mut Tree) -> Result<NodeValue, JsonError> {
         match self.peek() {
-            Some(b'"') => self.string(tree).map(StoredValue::String),
+            Some(b'"') => self.string(tree).map(NodeValue::String),
             Some(b'-' | b'0'..=b'9') => self.number(),
             _ => {
                 for (word, value) in [
-                    ("true", StoredValue::Bool(true)),
-                    ("false", StoredValue::Bool(false)),
-                    ("null", StoredValue::Null),
+                    ("true", NodeValue::Bool(true)),
+                    ("false", NodeValue::Bool(false)),
+                    ("null", NodeValue::Null),
                 ] {
                     let there =
                         self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes()));
@@ -204,7 +204,7 @@ impl Parser<'_> {
         if self.at == start { self.expected("a digit") } else { Ok(()) }
     }
 
-    fn number(&mut self) -> Result<StoredValue, JsonError> {
+    fn number(&mut self) -> Result<NodeValue, JsonError> {
         let start = self.at;
         self.eat(b'-');
         if !self.eat(b'0') {
@@ -225,7 +225,7 @@ impl Parser<'_> {
         }
         let text = self.source.slice(Span::new(start, self.at));
         let int = if whole { text.parse().ok() } else { None };
-        Ok(int.map_or_else(|| StoredValue::Float(text.parse().unwrap_or(f64::INFINITY)), StoredValue::Int))
+        Ok(int.map_or_else(|| NodeValue::Float(text.parse().unwrap_or(f64::INFINITY)), NodeValue::Int))
     }
 
     fn string(&mut self, tree: &mut Tree) -> Result<Text, JsonError> {

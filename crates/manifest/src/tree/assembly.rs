@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::id::{NodeId, SourceId};
 use super::node::{Node, Value};
-use super::store::{Comment, StoredValue, Style, Tree};
+use super::store::{Comment, NodeValue, Style, Tree};
 use crate::source::{Source, Span};
 
 /// Builder of a document from nodes of other documents. Each node keeps the place of its text.
@@ -134,15 +134,15 @@ impl Assembly {
         Some(id)
     }
 
-    fn stored(&mut self, value: Value<'_>) -> StoredValue {
+    fn stored(&mut self, value: Value<'_>) -> NodeValue {
         match value {
-            Value::Null => StoredValue::Null,
-            Value::Bool(value) => StoredValue::Bool(value),
-            Value::Int(value) => StoredValue::Int(value),
-            Value::Float(value) => StoredValue::Float(value),
-            Value::String(text) => StoredValue::String(self.tree.keep_copy(text)),
-            Value::Sequence => StoredValue::Sequence,
-            Value::Mapping => StoredValue::Mapping,
+            Value::Null => NodeValue::Null,
+            Value::Bool(value) => NodeValue::Bool(value),
+            Value::Int(value) => NodeValue::Int(value),
+            Value::Float(value) => NodeValue::Float(value),
+            Value::String(text) => NodeValue::String(self.tree.keep_copy(text)),
+            Value::Sequence => NodeValue::Sequence,
+            Value::Mapping => NodeValue::Mapping,
         }
     }
 }
@@ -156,13 +156,13 @@ fn style_of(value: Value<'_>, at: Node<'_>) -> Style {
 }
 
 /// The spelling of a derived value that is not a string.
-fn spelling(value: StoredValue, at: Node<'_>) -> String {
+fn spelling(value: NodeValue, at: Node<'_>) -> String {
     match value {
-        StoredValue::Null => "null".to_owned(),
-        StoredValue::Bool(value) => value.to_string(),
-        StoredValue::Int(value) => value.to_string(),
-        StoredValue::Float(_) => at.spelling().to_owned(),
-        StoredValue::String(_) | StoredValue::Sequence | StoredValue::Mapping => String::new(),
+        NodeValue::Null => "null".to_owned(),
+        NodeValue::Bool(value) => value.to_string(),
+        NodeValue::Int(value) => value.to_string(),
+        NodeValue::Float(_) => at.spelling().to_owned(),
+        NodeValue::String(_) | NodeValue::Sequence | NodeValue::Mapping => String::new(),
     }
 }
 

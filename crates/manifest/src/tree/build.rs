@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::id::{NodeId, SourceId};
-use super::store::{Comment, DuplicateKey, NodeData, StoredSpan, StoredValue, Style, Text, Tree};
+use super::store::{Comment, DuplicateKey, NodeData, NodeValue, StoredSpan, Style, Text, Tree};
 use crate::source::Span;
 
 /// A node about to be added.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewNode {
-    pub(crate) value: StoredValue,
+    pub(crate) value: NodeValue,
     pub(crate) span: Span,
     pub(crate) style: Style,
 }
@@ -50,7 +50,7 @@ impl Tree {
     pub(crate) fn derive(&mut self, id: NodeId, spelling: &str) {
         let Some(data) = self.nodes.get_mut(id.index()) else { return };
         data.derived = true;
-        if !matches!(data.value, StoredValue::String(_)) {
+        if !matches!(data.value, NodeValue::String(_)) {
             let spelling = self.keep_copy(spelling);
             self.spellings.insert(id, spelling);
         }
@@ -72,7 +72,7 @@ impl Tree {
         parent: Option<NodeId>,
         key: Text,
         key_span: StoredSpan,
-        value: StoredValue,
+        value: NodeValue,
         span: StoredSpan,
         style: Style,
     ) -> NodeId {
@@ -193,9 +193,9 @@ impl Tree {
     /// duplicates unless a merge key copied one of them.
     pub(crate) fn complete_mapping(&mut self, id: NodeId) {
         /// For so few members, comparing all pairs of keys is faster than a map: most mappings of a manifest are small.
-        const FEW: u32 = 12;
+        const MAX_COMPARED: u32 = 12;
         let data = *self.data(id);
-        let few = data.last_child == NodeId::NONE || self.data(data.last_child).index < FEW;
+        let few = data.last_child == NodeId::NONE || self.data(data.last_child).index < MAX_COMPARED;
         let mut repeated = Vec::new();
         let mut last_of = BTreeMap::<&str, NodeId>::new();
         let mut child = data.first_child;
@@ -245,15 +245,15 @@ impl Tree {
     }
 
     pub(crate) fn is_mapping(&self, id: NodeId) -> bool {
-        self.data(id).value == StoredValue::Mapping
+        self.data(id).value == NodeValue::Mapping
     }
 
     pub(crate) fn is_sequence(&self, id: NodeId) -> bool {
-        self.data(id).value == StoredValue::Sequence
+        self.data(id).value == NodeValue::Sequence
     }
 
     pub(crate) fn string_of(&self, id: NodeId) -> Option<&str> {
-        if let StoredValue::String(text) = self.data(id).value { Some(self.text(text)) } else { None }
+        if let NodeValue::String(text) = self.data(id).value { Some(self.text(text)) } else { None }
     }
 
     pub(crate) fn children_of(&self, id: NodeId) -> Vec<NodeId> {

@@ -11,7 +11,7 @@ mod walk;
 mod within;
 
 pub(crate) use build::NewNode;
-pub(crate) use store::{StoredValue, Text};
+pub(crate) use store::{NodeValue, Text};
 
 pub use assembly::{Assembly, NewValue};
 pub use id::{NodeId, SourceId};

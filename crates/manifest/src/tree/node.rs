@@ -1,7 +1,7 @@
 //! A value of a [`Tree`], as its readers see it.
 
 use super::id::{NodeId, SourceId};
-use super::store::{NodeData, StoredValue, Style, Tree};
+use super::store::{NodeData, NodeValue, Style, Tree};
 use crate::source::{Source, Span};
 
 /// A node of a [`Tree`]. A copy costs nothing; two nodes are equal if they are the same node of the same tree.
@@ -68,13 +68,13 @@ impl<'d> Node<'d> {
     /// The value.
     pub fn value(self) -> Value<'d> {
         match self.data().value {
-            StoredValue::Null => Value::Null,
-            StoredValue::Bool(value) => Value::Bool(value),
-            StoredValue::Int(value) => Value::Int(value),
-            StoredValue::Float(value) => Value::Float(value),
-            StoredValue::String(text) => Value::String(self.tree.text(text)),
-            StoredValue::Sequence => Value::Sequence,
-            StoredValue::Mapping => Value::Mapping,
+            NodeValue::Null => Value::Null,
+            NodeValue::Bool(value) => Value::Bool(value),
+            NodeValue::Int(value) => Value::Int(value),
+            NodeValue::Float(value) => Value::Float(value),
+            NodeValue::String(text) => Value::String(self.tree.text(text)),
+            NodeValue::Sequence => Value::Sequence,
+            NodeValue::Mapping => Value::Mapping,
         }
     }
 
@@ -85,32 +85,32 @@ impl<'d> Node<'d> {
 
     /// The value if it is a string.
     pub fn as_str(self) -> Option<&'d str> {
-        if let StoredValue::String(text) = self.data().value { Some(self.tree.text(text)) } else { None }
+        if let NodeValue::String(text) = self.data().value { Some(self.tree.text(text)) } else { None }
     }
 
     /// The value if it is a boolean.
     pub fn as_bool(self) -> Option<bool> {
-        if let StoredValue::Bool(value) = self.data().value { Some(value) } else { None }
+        if let NodeValue::Bool(value) = self.data().value { Some(value) } else { None }
     }
 
     /// The value if it is an integer.
     pub fn as_int(self) -> Option<i64> {
-        if let StoredValue::Int(value) = self.data().value { Some(value) } else { None }
+        if let NodeValue::Int(value) = self.data().value { Some(value) } else { None }
     }
 
     /// Whether the value is `null`.
     pub fn is_null(self) -> bool {
-        self.data().value == StoredValue::Null
+        self.data().value == NodeValue::Null
     }
 
     /// Whether the value is an object.
     pub fn is_mapping(self) -> bool {
-        self.data().value == StoredValue::Mapping
+        self.data().value == NodeValue::Mapping
     }
 
     /// Whether the value is a list.
     pub fn is_sequence(self) -> bool {
-        self.data().value == StoredValue::Sequence
+        self.data().value == NodeValue::Sequence
     }
 
     /// Whether a later member of the object has the same key and overrides this one.

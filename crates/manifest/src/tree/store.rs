@@ -47,7 +47,7 @@ pub struct Comment {
 /// One node of the arena. Links can be [`NodeId::NONE`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeData {
-    pub(super) value: StoredValue,
+    pub(super) value: NodeValue,
     pub(super) parent: NodeId,
     pub(super) first_child: NodeId,
     pub(super) last_child: NodeId,
@@ -98,7 +98,7 @@ pub struct DuplicateKey {
 
 /// Value of a node without its children.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum StoredValue {
+pub(crate) enum NodeValue {
     Null,
     Bool(bool),
     Int(i64),
@@ -212,7 +212,7 @@ impl Tree {
 
     pub(super) fn data(&self, id: NodeId) -> &NodeData {
         static NOTHING: NodeData = NodeData {
-            value: StoredValue::Null,
+            value: NodeValue::Null,
             parent: NodeId::NONE,
             first_child: NodeId::NONE,
             last_child: NodeId::NONE,

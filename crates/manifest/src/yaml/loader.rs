@@ -10,7 +10,7 @@ use crate::file::sections;
 use crate::limits::{Exceeded, Limits};
 use crate::scalar::{self, Scalar};
 use crate::source::{Source, Span};
-use crate::tree::{NewNode, Node, NodeId, StoredValue, Style, Text, Tree, Value};
+use crate::tree::{NewNode, Node, NodeId, NodeValue, Style, Text, Tree, Value};
 
 /// Parses the documents within a span of the source up to the first error.
 pub(crate) fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tree, YamlError>> {
@@ -131,7 +131,7 @@ enum Key {
 }
 
 /// Destination of a node.
-enum Slot {
+enum Destination {
     /// Below a parent, or at the root.
     Below(Option<NodeId>, Option<(Text, Span)>),
     /// Into a mapping, as the value of `<<`.
@@ -224,14 +224,14 @@ impl Loader {
     }
 
     /// The destination of the next value.
-    fn slot(&mut self) -> Slot {
+    fn slot(&mut self) -> Destination {
         let Some(open) = self.open.last_mut() else {
-            return Slot::Below(self.container.and_then(|container| container.id), None);
+            return Destination::Below(self.container.and_then(|container| container.id), None);
         };
         match open.key.take() {
-            Some(Key::Merge) => Slot::Merged(open.id),
-            Some(Key::Named(text, span)) => Slot::Below(Some(open.id), Some((text, span))),
-            None => Slot::Below(Some(open.id), None),
+            Some(Key::Merge) => Destination::Merged(open.id),
+            Some(Key::Named(text, span)) => Destination::Below(Some(open.id), Some((text, span))),
+            None => Destination::Below(Some(open.id), None),
         }
     }
 
@@ -282,8 +282,8 @@ impl Loader {
         self.room(span)?;
         let value = self.scalar_value(text, plain, style, span)?;
         match self.slot() {
-            Slot::Merged(_) => Self::fail(span, YamlProblem::MergeNeedsMapping),
-            Slot::Below(parent, key) => {
+            Destination::Merged(_) => Self::fail(span, YamlProblem::MergeNeedsMapping),
+            Destination::Below(parent, key) => {
                 let id = self.tree.add(parent, key, NewNode { value, span, style });
                 if self.container.is_some_and(|container| container.whole.is_some()) {
                     self.tree.derive(id, text);
@@ -303,14 +303,14 @@ impl Loader {
         plain: bool,
         style: Style,
         span: Span,
-    ) -> Result<StoredValue, YamlError> {
+    ) -> Result<NodeValue, YamlError> {
         Ok(match if plain { scalar::resolve(text) } else { Scalar::String } {
-            Scalar::Null => StoredValue::Null,
-            Scalar::Bool(value) => StoredValue::Bool(value),
-            Scalar::Int(value) => StoredValue::Int(value),
-            Scalar::Float(value) if value.is_finite() => StoredValue::Float(value),
+            Scalar::Null => NodeValue::Null,
+            Scalar::Bool(value) => NodeValue::Bool(value),
+            Scalar::Int(value) => NodeValue::Int(value),
+            Scalar::Float(value) if value.is_finite() => NodeValue::Float(value),
             Scalar::Float(_) => return Self::fail(span, YamlProblem::NotFinite),
-            Scalar::String => StoredValue::String(self.keep(text, style, span)),
+            Scalar::String => NodeValue::String(self.keep(text, style, span)),
         })
     }
 
@@ -342,12 +342,12 @@ impl Loader {
         if self.open.len() >= self.limits.depth {
             return Self::fail(span, YamlProblem::Exceeded(Exceeded::Depth(self.limits.depth)));
         }
-        let value = if is_mapping { StoredValue::Mapping } else { StoredValue::Sequence };
+        let value = if is_mapping { NodeValue::Mapping } else { NodeValue::Sequence };
         let new = NewNode { value, span, style: if flow { Style::Flow } else { Style::Block } };
         let (id, merge_into) = match self.slot() {
-            Slot::Below(parent, key) => (self.tree.add(parent, key, new), None),
+            Destination::Below(parent, key) => (self.tree.add(parent, key, new), None),
             // The value of a merge key becomes a tree without a parent and is then copied into its mapping.
-            Slot::Merged(mapping) => (self.tree.add(None, None, new), Some(mapping)),
+            Destination::Merged(mapping) => (self.tree.add(None, None, new), Some(mapping)),
         };
         self.open.push(Open { id, anchor, flow, key: None, merge_into });
         Ok(())
@@ -392,12 +392,12 @@ impl Loader {
             return Ok(());
         }
         match self.slot() {
-            Slot::Merged(mapping) => {
+            Destination::Merged(mapping) => {
                 self.merge(from, mapping, span)?;
                 self.tree.close(mapping, span.end);
                 Ok(())
             }
-            Slot::Below(parent, key) => {
+            Destination::Below(parent, key) => {
                 let copied = self.tree.copy(from, parent, key, Some(span), self.limits.nodes);
                 self.copied(copied.is_some(), span)
             }

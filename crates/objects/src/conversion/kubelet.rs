@@ -25,7 +25,7 @@ const SETTINGS: [&str; 12] = [
 ];
 
 /// Number of objects of one node class that are compared. Each of them is compared with all others.
-const MOST_POOLS: usize = 50;
+const MAX_POOLS: usize = 50;
 
 /// Moves `spec.template.spec.kubelet` of a NodePool to its EC2NodeClass, if that is in the same file and every NodePool that
 /// uses it has the same settings. The webhook keeps them in an annotation instead, which no release since 1.1 reads.
@@ -60,7 +60,7 @@ fn moved<'d>(
     let class = neighbours.class(name);
     let of_pool = |other: Object<'d>| filled(other.at(&["spec", "template", "spec"])?, "kubelet");
     let others = neighbours.pools(name).iter().map(|other| (*other, of_pool(*other)));
-    let others: Vec<_> = others.take(MOST_POOLS + 1).collect();
+    let others: Vec<_> = others.take(MAX_POOLS + 1).collect();
     let added = added(pool, name, class, kubelet, neighbours, &others)?;
     Ok(core::iter::once(Change::Remove(kubelet)).chain(added).collect())
 }
@@ -79,7 +79,7 @@ pub(super) fn convert_provisioner<'d>(
     let of_provisioner = |other: Object<'d>| filled(other.spec()?, FIELD);
     let provisioners = neighbours.provisioners(name).iter().map(|other| (*other, of_provisioner(*other)));
     let pools = neighbours.pools(name).iter().map(|other| (*other, None));
-    let others: Vec<_> = provisioners.chain(pools).take(MOST_POOLS + 1).collect();
+    let others: Vec<_> = provisioners.chain(pools).take(MAX_POOLS + 1).collect();
     match added(provisioner, name, class, kubelet, neighbours, &others) {
         Ok(added) => conversion.changes.extend(added),
         Err(why) => {
@@ -114,8 +114,8 @@ fn added<'d>(
     if class.version() != "v1" && !converted(class, neighbours).is_some_and(|class| class.is_certain()) {
         return Err(format!("`{name}` has to be converted first"));
     }
-    if others.len() > MOST_POOLS {
-        return Err(format!("more than {MOST_POOLS} objects use `{name}`"));
+    if others.len() > MAX_POOLS {
+        return Err(format!("more than {MAX_POOLS} objects use `{name}`"));
     }
     let differs = |own: Option<Node<'d>>| !own.is_some_and(|own| same_settings(own, kubelet));
     if let Some((other, _)) = others.iter().find(|(other, own)| *other != holder && differs(*own)) {

@@ -115,7 +115,7 @@ const COMPATIBILITY: &str = "compatibility.karpenter.";
 /// The paths of the converted object that the API server of some release refuses, a few at most.
 fn refused(object: Object<'_>, conversion: &Conversion<'_>) -> Vec<String> {
     /// Number of paths that are worth naming.
-    const NAMED: usize = 4;
+    const MAX_NAMED: usize = 4;
     let own = conversion.changes.iter().filter(|change| is_within(change.node(), object.root()));
     let text = rewrite(object.root(), own.collect());
     let source = Arc::new(Source::new("", text));
@@ -125,7 +125,7 @@ fn refused(object: Object<'_>, conversion: &Conversion<'_>) -> Vec<String> {
     for converted in Object::all(&tree) {
         for refusal in refusals(converted, true, true) {
             let path = refusal.place.path(converted.root());
-            if !paths.contains(&path) && paths.len() < NAMED {
+            if !paths.contains(&path) && paths.len() < MAX_NAMED {
                 paths.push(path);
             }
         }

@@ -30,7 +30,7 @@ const SELECTORS: [Selector; 3] = [
 ];
 
 /// Most terms that a list of v1 takes: `maxItems` in the custom resource definition at v1.0.0.
-const MOST_TERMS: usize = 30;
+const MAX_TERMS: usize = 30;
 
 /// Converts the selectors of `spec`.
 pub(super) fn convert<'d>(spec: Node<'d>, conversion: &mut Conversion<'d>) {
@@ -85,10 +85,10 @@ impl Selector {
                 term
             };
             let longer = parts.iter().flat_map(|part| terms.iter().map(move |term| with(term, part)));
-            terms = longer.take(MOST_TERMS + 1).collect();
+            terms = longer.take(MAX_TERMS + 1).collect();
         }
-        if terms.len() > MOST_TERMS {
-            return Err(format!("needs more than {MOST_TERMS} terms"));
+        if terms.len() > MAX_TERMS {
+            return Err(format!("needs more than {MAX_TERMS} terms"));
         }
         let mixes = |term: &Vec<(bool, &str, String)>| {
             term.len() > 1 && term.iter().any(|(special, field, _)| *special && *field == "id")

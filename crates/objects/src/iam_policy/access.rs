@@ -43,12 +43,12 @@ pub struct OwnedPolicy<'d> {
     /// Its owner.
     pub owner: PolicyOwner,
     /// The permissions boundary of its role.
-    pub boundary: Boundary,
+    pub boundary: PermissionsBoundary,
 }
 
 /// Permissions boundary of the role that a policy belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Boundary {
+pub enum PermissionsBoundary {
     /// The role has none, or the role is not visible.
     None,
     /// A policy that is not visible.
@@ -80,7 +80,7 @@ impl<'d> IamAccess<'d> {
         for object in objects {
             for policy in policies(*object) {
                 access.policies_of.entry(key_of(object.root())).or_default().push(access.policies.len());
-                let (owner, boundary) = (PolicyOwner::Other, Boundary::None);
+                let (owner, boundary) = (PolicyOwner::Other, PermissionsBoundary::None);
                 access.policies.push(OwnedPolicy { policy, owner, boundary });
             }
         }
@@ -189,7 +189,7 @@ impl<'d> IamAccess<'d> {
             let named = roles.iter().find_map(|role| self.roles.get(*role)?.0.boundary.as_deref());
             let Some(named) = named else { continue };
             let seen = by_policy_name.get(&(scope, referenced(named))).copied();
-            owned.boundary = seen.map_or(Boundary::Unseen, Boundary::Seen);
+            owned.boundary = seen.map_or(PermissionsBoundary::Unseen, PermissionsBoundary::Seen);
             boundaries.extend(seen);
         }
         for index in boundaries {
@@ -234,10 +234,10 @@ impl<'d> IamAccess<'d> {
             return Truth::No;
         }
         let within = match owned.boundary {
-            Boundary::Seen(index) => {
+            PermissionsBoundary::Seen(index) => {
                 self.policies.get(index).map_or(Truth::Maybe, |boundary| boundary.policy.allows(request))
             }
-            Boundary::None | Boundary::Unseen => Truth::Yes,
+            PermissionsBoundary::None | PermissionsBoundary::Unseen => Truth::Yes,
         };
         Truth::all([covered, within, self.denies(&owned.policy, request).negated()])
     }

@@ -23,7 +23,7 @@ mod policy;
 mod role;
 mod truth;
 
-pub use access::{Boundary, IamAccess, OwnedPolicy};
+pub use access::{IamAccess, OwnedPolicy, PermissionsBoundary};
 pub use condition::{ContextValue, IamCondition, IamOperator};
 pub use owner::PolicyOwner;
 pub use parse::{holds, text};

@@ -15,7 +15,7 @@ pub const PASS_ROLE: &str = "iam:PassRole";
 /// website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1.
 const EC2: [&str; 2] = ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"];
 /// Number of distinct patterns to compare with each role. With more patterns, every role counts as passed.
-const MOST_PATTERNS: usize = 64;
+const MAX_PATTERNS: usize = 64;
 
 /// Roles that policies allow passing.
 #[derive(Debug, Default)]
@@ -114,7 +114,7 @@ impl<'d> PassedRoles<'d> {
     fn deny(&mut self, statement: &IamStatement<'d>) {
         let certain = statement.covers_action(PASS_ROLE) == Truth::Yes;
         if certain && !statement.not_resources && statement.conditions.is_empty() {
-            let free = MOST_PATTERNS.saturating_sub(self.denied.len());
+            let free = MAX_PATTERNS.saturating_sub(self.denied.len());
             self.denied.extend(statement.resources.iter().take(free).cloned());
         }
     }
@@ -126,7 +126,7 @@ impl<'d> PassedRoles<'d> {
         }
         let compare = |pattern: &String| Pattern::parse(pattern, Wildcards::Read).compare(role) != Truth::No;
         let passed = self.open
-            || self.patterns.len() > MOST_PATTERNS
+            || self.patterns.len() > MAX_PATTERNS
             || self.names.binary_search_by(|name| name.as_str().cmp(role)).is_ok()
             || self.patterns.iter().any(compare);
         if passed { None } else { self.first.as_ref().map(PassRefusal::LeftOut) }

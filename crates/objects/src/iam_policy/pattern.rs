@@ -40,7 +40,7 @@ impl Pattern {
     pub(super) fn parse(text: &str, wildcards: Wildcards) -> Self {
         let mut tokens = Vec::new();
         let mut rest = text;
-        while let Some(Placeholder { range }) = Placeholder::of(rest) {
+        while let Some(Placeholder { range }) = Placeholder::find(rest) {
             let (before, found) = (rest.get(..range.start), rest.get(range.clone()));
             tokens.extend(before.unwrap_or_default().chars().map(|character| plain(character, wildcards)));
             tokens.push(found.and_then(escaped).map_or(Token::Unknown, Token::Literal));

@@ -18,7 +18,7 @@ impl Registration {
     pub fn parse(text: &str) -> Self {
         let mut collector = Collector { text, found: Self::default() };
         let whole = Span::whole(text);
-        match UserDataFormat::of(text) {
+        match UserDataFormat::detect(text) {
             UserDataFormat::Empty | UserDataFormat::Comments => {}
             UserDataFormat::Mime => collector.archive(),
             UserDataFormat::CloudConfig => collector.cloud_config(whole),

@@ -27,14 +27,14 @@ const DESCRIPTORS: [&str; 7] =
     ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
 
 /// The most errors that are repaired in one schedule. Each parse finds one error.
-const ROUNDS: usize = 8;
+const MAX_ROUNDS: usize = 8;
 
 impl Schedule {
     /// One edit of the whole text after which the schedule can be parsed. `None` if it can be parsed as it is, or if an
     /// error has no obvious repair.
     pub fn repair(text: &str) -> Option<ScheduleRepair> {
         let (mut current, mut keeps_meaning) = (text.to_owned(), true);
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let Err(error) = Self::parse(&current) else { break };
             let repair = error.repair(&current)?;
             keeps_meaning &= repair.keeps_meaning;

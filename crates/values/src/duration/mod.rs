@@ -69,7 +69,7 @@ const FOREIGN_UNITS: [Unit; 21] = [
 
 /// The magnitude of the most negative duration, which is the largest number that Go's parser accepts before it applies
 /// the sign.
-const LIMIT: u64 = 1 << 63;
+const MAX_MAGNITUDE: u64 = 1 << 63;
 
 impl Duration {
     /// No time.
@@ -136,7 +136,7 @@ fn read(text: &str, units: &[Unit]) -> Result<Duration, DurationProblem> {
         rest = after;
         // The sum wraps like Go's: twice 2^63 is zero, which is valid.
         total = total.wrapping_add(term);
-        if total > LIMIT {
+        if total > MAX_MAGNITUDE {
             return Err(DurationProblem::TooLong);
         }
     }
@@ -162,11 +162,11 @@ fn term<'t>(text: &'t str, units: &[Unit]) -> Result<(u64, &'t str), DurationPro
     }
     let unit = units.iter().find(|(known, _)| *known == name).map(|(_, length)| *length);
     let unit = unit.ok_or_else(|| DurationProblem::UnknownUnit(name.to_owned()))?;
-    if count > LIMIT / unit {
+    if count > MAX_MAGNITUDE / unit {
         return Err(DurationProblem::TooLong);
     }
     let length = (count * unit).saturating_add(share(fraction, unit));
-    if length > LIMIT { Err(DurationProblem::TooLong) } else { Ok((length, rest)) }
+    if length > MAX_MAGNITUDE { Err(DurationProblem::TooLong) } else { Ok((length, rest)) }
 }
 
 fn split_digits(text: &str) -> (&str, &str) {
@@ -182,7 +182,7 @@ fn digits(text: &str) -> impl Iterator<Item = u64> {
 fn leading_integer(text: &str) -> Option<u64> {
     digits(text).try_fold(0_u64, |sum, digit| {
         let sum = sum.checked_mul(10)?.checked_add(digit)?;
-        (sum <= LIMIT).then_some(sum)
+        (sum <= MAX_MAGNITUDE).then_some(sum)
     })
 }
 
@@ -197,8 +197,8 @@ fn leading_integer(text: &str) -> Option<u64> {
 fn share(fraction: &str, unit: u64) -> u64 {
     let (mut value, mut scale) = (0_u64, 1.0_f64);
     for digit in digits(fraction) {
-        let next = if value > (LIMIT - 1) / 10 { break } else { value * 10 + digit };
-        if next > LIMIT {
+        let next = if value > (MAX_MAGNITUDE - 1) / 10 { break } else { value * 10 + digit };
+        if next > MAX_MAGNITUDE {
             break;
         }
         value = next;

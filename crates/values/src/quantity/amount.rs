@@ -37,7 +37,7 @@ pub enum Notation {
 const NANO: i128 = 1_000_000_000;
 
 /// The largest binary quantity in units, at which Go caps.
-const BINARY_MAX: i128 = i64::MAX as i128;
+const MAX_BINARY: i128 = i64::MAX as i128;
 
 const DECIMAL_SUFFIXES: [(&str, i32); 10] =
     [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
@@ -221,13 +221,13 @@ fn decimal(whole: &str, fraction: &str, power: i32) -> i128 {
 
 /// `whole.fraction` times two to a power of at most 60, in billionths, rounded up, capped.
 fn binary(whole: &str, fraction: &str, power: u32) -> i128 {
-    let cap = BINARY_MAX * NANO;
+    let cap = MAX_BINARY * NANO;
     let factor = NANO << power;
     let mut nano = 0_i128;
     for byte in whole.bytes() {
-        nano = (nano * 10 + digit(byte)).min(BINARY_MAX);
+        nano = (nano * 10 + digit(byte)).min(MAX_BINARY);
     }
-    nano = (nano * (1 << power)).min(BINARY_MAX) * NANO;
+    nano = (nano * (1 << power)).min(MAX_BINARY) * NANO;
     // From the last digit to the first, dividing by ten after each digit. Any remainder rounds the result up.
     let (mut part, mut inexact) = (0_i128, false);
     for byte in fraction.bytes().rev() {

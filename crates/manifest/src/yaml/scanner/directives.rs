@@ -7,7 +7,7 @@ use crate::yaml::messages::DIRECTIVE;
 use crate::yaml::token::{Tag, TokenKind};
 
 /// Maximum length of a directive, the same as for a key: the specification has none.
-const LONGEST_DIRECTIVE: usize = 1024;
+const MAX_DIRECTIVE: usize = 1024;
 
 impl<'t> Scanner<'t> {
     pub(super) fn fetch_directive(&mut self) -> Step {
@@ -23,7 +23,7 @@ impl<'t> Scanner<'t> {
             "TAG" => self.skip_handle(),
             _ => self.skip_reserved(),
         };
-        let holds = holds.filter(|_| name == "YAML" || self.cursor.at - start <= LONGEST_DIRECTIVE);
+        let holds = holds.filter(|_| name == "YAML" || self.cursor.at - start <= MAX_DIRECTIVE);
         if holds.is_some() {
             self.skip_rest()?;
         }
