@@ -25,7 +25,7 @@ pub struct Shown<'s, 'd> {
     /// The result.
     pub outcome: &'s SimulationResult<'d>,
     /// The simulation.
-    pub simulation: &'s Simulation,
+    pub simulation: &'s Simulation<'d>,
     /// Assumptions about things that the input does not show.
     pub assumptions: &'s [String],
     /// The number of documents that were not read.
@@ -58,7 +58,7 @@ pub fn answer(
     if simulation.is_truncated() {
         return Err(SimulationError::TooManyPods);
     }
-    let outcome = simulation.run(&objects);
+    let outcome = simulation.run();
     Ok(json::answer(&Shown {
         outcome: &outcome,
         simulation: &simulation,

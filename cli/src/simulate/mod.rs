@@ -61,7 +61,7 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
         let text = format!("more than {most} pods; simulate fewer replicas with `--replicas`");
         return Err(CommandError::Usage(text));
     }
-    let outcome = simulation.run(&objects);
+    let outcome = simulation.run();
     let clusters = std::slice::from_ref(&cluster);
     let report = check_within(&REGISTRY, clusters, &settings, options.max_findings);
     let shown = Shown {

@@ -9,11 +9,12 @@ use karpenter::release::Release;
 use manifest::tree::Node;
 use objects::location::Place;
 use objects::object::Object;
+use scheduling::simulation::namespace_of;
 use values::timestamp::Timestamp;
 
 use crate::behaviour::Behaviour;
 use crate::blocked_by::BlockedBy;
-use crate::cluster::{ClusterPod, namespace_of};
+use crate::cluster::ClusterPod;
 use karpenter::labels::DO_NOT_DISRUPT;
 
 /// Reason for which a node is no candidate of any method.

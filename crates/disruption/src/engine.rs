@@ -14,7 +14,7 @@ pub(crate) struct Engine<'e, 's, 'o> {
     /// The state.
     pub(crate) state: &'e ClusterState<'o>,
     /// The rounds of the provisioner.
-    pub(crate) rounds: &'e SimulatedCluster<'e, 's>,
+    pub(crate) rounds: &'e SimulatedCluster<'s>,
     /// The facts that objects do not show.
     pub(crate) settings: &'e DisruptionSettings,
     /// The nodes that are special in every simulation.
@@ -33,7 +33,7 @@ impl<'e, 'o> SpecialNodes<'e, 'o> {
     /// Finds the special nodes of a state.
     pub(crate) fn of(
         state: &'e ClusterState<'o>,
-        rounds: &SimulatedCluster<'_, '_>,
+        rounds: &SimulatedCluster<'_>,
         settings: &DisruptionSettings,
     ) -> Self {
         let applies = Behaviour::WAITING_DESTINATIONS.holds_in(settings.release());

@@ -117,13 +117,13 @@ pub fn judge<'d>(
 ) -> Judgement<'d> {
     let state = ClusterState::of(objects, settings);
     let simulation = Simulation::new(settings.simulation.clone(), objects);
-    let rounds = simulation.cluster(objects);
+    let rounds = simulation.cluster();
     let special = SpecialNodes::of(&state, &rounds, settings);
     let engine = Engine { state: &state, rounds: &rounds, settings, special: &special };
     let Some(later) = later else { return engine.judge(None) };
     let later_state = ClusterState::of(later.objects, later.settings);
     let later_simulation = Simulation::new(later.settings.simulation.clone(), later.objects);
-    let later_rounds = later_simulation.cluster(later.objects);
+    let later_rounds = later_simulation.cluster();
     let special = SpecialNodes::of(&later_state, &later_rounds, later.settings);
     let settings = later.settings;
     engine.judge(Some(Engine { state: &later_state, rounds: &later_rounds, settings, special: &special }))

@@ -10,6 +10,7 @@ use karpenter::operator::Operator;
 use manifest::tree::Node;
 use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
+use objects::requirement::RequirementItem;
 
 use crate::requirements::{Mismatch, Requirement, Requirements};
 use crate::scalar::text;
@@ -47,18 +48,23 @@ pub fn check_labels<'d>(node: &Requirements<'d>, asked: &Requirements<'d>) -> Re
     node.compatible(asked).map_err(Obstacle::Label)
 }
 
+/// The operator of a requirement. An operator that the release does not have restricts nothing, like a word that is no operator.
+pub(crate) fn known_operator(item: RequirementItem<'_>, inclusive: bool) -> Option<Operator> {
+    item.operator().filter(|operator| inclusive || !matches!(operator, Operator::Gte | Operator::Lte))
+}
+
 impl<'d> NodeTemplate<'d> {
     /// Reads a NodePool.
     pub fn of(pool: NodePool<'d>) -> Self {
-        Self::read(pool, |_| true)
+        Self::read(pool, true)
     }
 
-    /// Reads a NodePool. An operator that `knows` rejects restricts nothing: the release does not have it.
-    pub(crate) fn read(pool: NodePool<'d>, knows: impl Fn(Operator) -> bool) -> Self {
+    /// Reads a NodePool. `inclusive` is whether the release has `Gte` and `Lte`.
+    pub(crate) fn read(pool: NodePool<'d>, inclusive: bool) -> Self {
         let mut template = Self::default();
         for item in pool.requirements().items() {
             let Some(key) = item.key() else { continue };
-            let operator = item.operator().filter(|operator| knows(*operator));
+            let operator = known_operator(item, inclusive);
             let least = item.min_values_node().and_then(Node::as_int);
             template.require(key, operator, item.values().map(text), least);
         }

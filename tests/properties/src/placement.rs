@@ -25,7 +25,7 @@ pub fn assert_simulation(text: &str) {
     let input = Input::parse(text);
     with_objects(&input, |objects, deduced| {
         let simulation = Simulation::new(deduced.settings, objects);
-        let outcome = simulation.run(objects);
+        let outcome = simulation.run();
         let report = sorted(&simulation::answer(&Shown {
             outcome: &outcome,
             simulation: &simulation,

@@ -43,7 +43,7 @@ fn run(bench: &mut Bench) -> Result<(), String> {
         let objects = built.objects(&files);
         let title = format!("simulate {title}");
         let simulate = || {
-            black_box(Simulation::new(SimulationSettings::new(release), &objects).run(&objects));
+            black_box(Simulation::new(SimulationSettings::new(release), &objects).run());
         };
         bench.compare(
             Comparison { title: &title, reference: "Karpenter, recorded", budget: Some(BUDGET) },

@@ -18,8 +18,8 @@ use values::duration::{Duration, NillableDuration};
 
 pub use node::{ClaimCondition, StateNode};
 pub(crate) use node::{INSTANCE_TYPE, ZONE};
+pub(crate) use pod::DISRUPTED;
 pub use pod::{ClusterPod, Protection};
-pub(crate) use pod::{DISRUPTED, namespace_of};
 pub use pod_budgets::PodBudgets;
 
 use crate::settings::DisruptionSettings;

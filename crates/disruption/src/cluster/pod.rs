@@ -7,6 +7,7 @@ use karpenter::release::Release;
 use manifest::tree::{Node, items_of};
 use objects::object::Object;
 use objects::pod::Pod;
+use scheduling::simulation::namespace_of;
 use scheduling::taints::{PoolTaint, Toleration};
 use values::duration::Duration;
 use values::timestamp::Timestamp;
@@ -219,9 +220,4 @@ impl Protection {
     pub fn is_active(&self) -> bool {
         matches!(self, Self::Always | Self::Until(_))
     }
-}
-
-/// The namespace of an object; `default` where it names none.
-pub(crate) fn namespace_of(object: Object<'_>) -> &str {
-    if object.namespace().is_empty() { "default" } else { object.namespace() }
 }

@@ -8,10 +8,10 @@ use karpenter::release::Release;
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod_disruption_budget::PodDisruptionBudget;
-use scheduling::simulation::{LabelSelector, labels_of};
+use scheduling::simulation::{LabelSelector, labels_of, namespace_of};
 use values::timestamp::Timestamp;
 
-use super::pod::{ClusterPod, namespace_of};
+use super::pod::ClusterPod;
 use crate::behaviour::Behaviour;
 
 /// PodDisruptionBudget.

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod_disruption_budget::PodDisruptionBudget;
+use scheduling::simulation::namespace_of;
 
 use super::pod::DrainPod;
-use crate::cluster::{PodBudgets, namespace_of};
+use crate::cluster::PodBudgets;
 
 /// Answer of the eviction API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

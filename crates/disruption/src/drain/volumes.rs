@@ -9,7 +9,7 @@ use objects::object::Object;
 use objects::storage::VolumeClaim;
 
 use super::pod::DrainPod;
-use crate::cluster::namespace_of;
+use scheduling::simulation::namespace_of;
 
 /// The volumes of a cluster that are attached to nodes.
 #[derive(Clone, Debug, Default)]

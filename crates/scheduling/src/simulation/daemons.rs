@@ -7,33 +7,18 @@ use karpenter::release::Release;
 use values::quantity::Quantity;
 
 use super::behaviour::Behaviour;
-use super::catalog::{Catalog, TypeSet};
+use super::catalog::TypeSet;
+use super::filter::{DaemonGroup, DaemonId, FilterInput};
 use super::host_ports::HostPortUsage;
+use super::pool::Pool;
 use super::resources::{PODS, Resources};
+use super::settings::SimulationSettings;
 use super::shape::PodShape;
 use crate::demand::PREFER_NO_SCHEDULE;
-use crate::ids::{IdVec, ids};
+use crate::ids::IdVec;
 use crate::requirements::Requirements;
 use crate::taints::PoolTaint;
 use crate::template::{check_labels, check_taints};
-
-ids! {
-    /// Pod of a DaemonSet.
-    pub(crate) DaemonId;
-}
-
-/// Instance types of a NodePool on which the same `DaemonSets` run.
-#[derive(Clone, Debug)]
-pub(crate) struct DaemonGroup<'d> {
-    /// The instance types.
-    pub(crate) types: TypeSet,
-    /// The resources of the daemons.
-    pub(crate) overhead: Resources,
-    /// The host ports of the daemons.
-    pub(crate) ports: HostPortUsage<'d>,
-    /// The daemons.
-    pub(crate) members: Vec<DaemonId>,
-}
 
 /// The pods of the `DaemonSets`. Karpenter drops the alternatives of a node affinity that did not match a NodePool, and tries
 /// the next NodePool without them.
@@ -49,14 +34,39 @@ impl<'d> Daemons<'d> {
         Self { pods, release }
     }
 
-    /// The groups of a NodePool.
-    pub(crate) fn groups(
+    /// Filters the instance types by the NodePools' own requirements, and adds the daemons.
+    pub(crate) fn prepare<'p>(
         &mut self,
-        requirements: &Requirements<'d>,
-        taints: &[PoolTaint<'d>],
-        catalog: &Catalog<'d>,
-        types: &TypeSet,
-    ) -> Vec<DaemonGroup<'d>> {
+        pools: impl IntoIterator<Item = &'p mut Pool<'d>>,
+        settings: &SimulationSettings,
+    ) where
+        'd: 'p,
+    {
+        let best_effort =
+            settings.min_values_best_effort && Behaviour::MIN_VALUES_POLICY.holds_in(settings.release);
+        let filters = Behaviour::DROPS_EMPTY_POOLS.holds_in(settings.release);
+        let mut without_daemons = Self::new(IdVec::default(), self.release);
+        for pool in pools {
+            let all = pool.catalog.all();
+            let groups = without_daemons.groups(pool, &all);
+            let filter = FilterInput {
+                catalog: &pool.catalog,
+                types: &all,
+                requirements: &pool.requirements,
+                requests: &Resources::default(),
+                groups: &groups,
+                ports: &[],
+                fits_with_offering: false,
+                relaxes_min_values: best_effort,
+            };
+            let filtered = filter.filter().map(|(types, _)| types).unwrap_or_default();
+            pool.types = if filters { filtered } else { all };
+            pool.groups = self.groups(pool, &pool.types);
+        }
+    }
+
+    /// The groups of a NodePool.
+    fn groups(&mut self, pool: &Pool<'d>, types: &TypeSet) -> Vec<DaemonGroup<'d>> {
         let empty = DaemonGroup {
             types: types.clone(),
             overhead: Resources::default(),
@@ -65,7 +75,7 @@ impl<'d> Daemons<'d> {
         };
         let mut groups = vec![empty];
         for id in self.pods.ids() {
-            let on = self.types_of(id, requirements, taints, catalog, types);
+            let on = self.types_of(id, pool, types);
             groups = groups.iter().flat_map(|group| group.split(&on, id)).collect();
         }
         for group in &mut groups {
@@ -83,14 +93,7 @@ impl<'d> Daemons<'d> {
     }
 
     /// The types of a NodePool on which a daemon runs.
-    fn types_of(
-        &mut self,
-        id: DaemonId,
-        requirements: &Requirements<'d>,
-        taints: &[PoolTaint<'d>],
-        catalog: &Catalog<'d>,
-        types: &TypeSet,
-    ) -> TypeSet {
+    fn types_of(&mut self, id: DaemonId, pool: &Pool<'d>, types: &TypeSet) -> TypeSet {
         let none = TypeSet::empty(types.capacity());
         let by_type = Behaviour::DAEMONS_BY_TYPE.holds_in(self.release);
         let alternatives = Behaviour::DAEMON_ALTERNATIVES.holds_in(self.release);
@@ -98,16 +101,16 @@ impl<'d> Daemons<'d> {
         if alternatives && !pod.demand.tolerations.contains(&PREFER_NO_SCHEDULE) {
             pod.demand.tolerations.push(PREFER_NO_SCHEDULE);
         }
-        if check_taints(taints, &pod.demand.tolerations).is_err() {
+        if check_taints(&pool.taints, &pod.demand.tolerations).is_err() {
             return none;
         }
         loop {
             let asked = pod.demand.requirements(!alternatives);
             let mut matching = none.clone();
-            if check_labels(requirements, &asked).is_ok() {
+            if check_labels(&pool.requirements, &asked).is_ok() {
                 matching.clone_from(types);
                 if by_type {
-                    catalog.retain_compatible(&mut matching, &asked);
+                    pool.catalog.retain_compatible(&mut matching, &asked);
                 }
             }
             if matching == *types || pod.demand.required_terms.len() < 2 || !alternatives {
@@ -130,19 +133,5 @@ impl<'d> Daemons<'d> {
             }
         }
         all
-    }
-}
-
-impl DaemonGroup<'_> {
-    /// Splits the group into the types with and without a daemon.
-    fn split(&self, on: &TypeSet, id: DaemonId) -> impl Iterator<Item = Self> {
-        let mut with = self.clone();
-        with.types.intersect_with(on);
-        with.members.push(id);
-        let mut without = self.clone();
-        without.types.difference_with(on);
-        let is_only = with.types.is_empty() && without.types.is_empty();
-        let kept = (!without.types.is_empty() || is_only).then_some(without);
-        Some(with).filter(|group| !group.types.is_empty()).into_iter().chain(kept)
     }
 }

@@ -6,10 +6,9 @@
 use objects::object::Object;
 
 use super::behaviour::Behaviour;
-use super::selector::{LabelSelector, Labels, labels_of};
+use super::selector::{LabelSelector, Labels, labels_of, namespace_of};
 use super::settings::{DefaultSpread, SimulationSettings};
 use super::shape::{PodShape, Spread};
-use super::volumes::namespace_of;
 use super::workloads::InputPod;
 use crate::scalar::text_or_empty;
 use manifest::tree::items_of;

@@ -4,10 +4,28 @@
 //! pkg/controllers/provisioning/scheduling/nodeclaim.go of kubernetes-sigs/karpenter at v1.14.1.
 
 use super::catalog::{Catalog, TypeSet};
-use super::daemons::DaemonGroup;
-use super::host_ports::HostPort;
+use super::host_ports::{HostPort, HostPortUsage};
 use super::resources::Resources;
+use crate::ids::ids;
 use crate::requirements::Requirements;
+
+ids! {
+    /// Pod of a DaemonSet.
+    pub(crate) DaemonId;
+}
+
+/// Instance types of a NodePool on which the same `DaemonSets` run.
+#[derive(Clone, Debug)]
+pub(crate) struct DaemonGroup<'d> {
+    /// The instance types.
+    pub(crate) types: TypeSet,
+    /// The resources of the daemons.
+    pub(crate) overhead: Resources,
+    /// The host ports of the daemons.
+    pub(crate) ports: HostPortUsage<'d>,
+    /// The daemons.
+    pub(crate) members: Vec<DaemonId>,
+}
 
 /// The instance types that met a criterion alone and in pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -208,5 +226,19 @@ impl FilterFlags {
     /// Whether `minValues` failed.
     pub(crate) fn is_min_values(self) -> bool {
         self.min_values
+    }
+}
+
+impl DaemonGroup<'_> {
+    /// Splits the group into the types with and without a daemon.
+    pub(crate) fn split(&self, on: &TypeSet, id: DaemonId) -> impl Iterator<Item = Self> {
+        let mut with = self.clone();
+        with.types.intersect_with(on);
+        with.members.push(id);
+        let mut without = self.clone();
+        without.types.difference_with(on);
+        let is_only = with.types.is_empty() && without.types.is_empty();
+        let kept = (!without.types.is_empty() || is_only).then_some(without);
+        Some(with).filter(|group| !group.types.is_empty()).into_iter().chain(kept)
     }
 }

@@ -1,42 +1,49 @@
 //! Simulation of one round of Karpenter's provisioner.
 //!
+//! A pod goes down this table, and the later module never hands it back to an earlier one:
+//!
 //! | module | content |
 //! |---|---|
-//! | `base`, `world`, `workloads`, `shape`, `requests`, `volumes` | the input: pods, NodePools, nodes, storage |
-//! | `catalog`, `amounts`, `offerings`, `node_class`, `overlay` | instance types with resources, zones and prices |
-//! | `pool`, `daemons`, `filter` | NodePools and the choice of instance types |
-//! | `topology`, `default_spreads` | topology spread, affinity and anti-affinity |
-//! | `solver`, `queue`, `relaxation`, `variant` | the loop over the pods |
-//! | `node`, `claim`, `reservations`, `host_ports` | existing and new nodes |
-//! | `result`, `reason` | the result |
+//! | `workloads` | the pods of the input |
+//! | `world` | the cluster at the start of a round |
+//! | `pools`, `pool`, `daemons`, `filter` | NodePools, and the choice of instance types |
+//! | `offerings`, `node_class`, `overlay`, `catalog`, `amounts` | instance types with resources, zones and prices |
+//! | `node` | existing nodes |
+//! | `pods`, `default_spreads`, `validation` | the pods that wait for a node, and the pods that have one |
+//! | `shape`, `selector`, `resources`, `volumes` | the part of a pod that decides where it runs |
+//! | `solver`, `queue`, `variant` | the loop over the pods |
+//! | `claim`, `reservations`, `host_ports`, `topology` | new nodes, and the state that nodes share |
+//! | `explain`, `reason`, `report`, `result` | the result |
+//!
+//! | module | content |
+//! |---|---|
 //! | `round`, `new_node`, `known_pool` | rounds in a cluster that changes, for decisions about disruption |
 //! | `room` | pods and DaemonSets that are too large for the instance types |
 //! | `types_left` | the instance types that each requirement leaves |
 
 mod amounts;
-mod base;
 mod behaviour;
 mod catalog;
 mod claim;
 mod daemons;
 mod default_spreads;
+mod explain;
 mod filter;
 mod go_sort;
 mod host_ports;
 mod known_pool;
-mod locate;
-mod namespaces;
 mod new_node;
 mod node;
 mod node_class;
 mod offerings;
 mod overlay;
+mod pods;
+
 mod pool;
+mod pools;
 mod queue;
 mod reason;
-mod relaxation;
 mod report;
-mod requests;
 mod reservations;
 mod resources;
 mod result;
@@ -59,41 +66,48 @@ use objects::object::Object;
 use objects::pod::Pod;
 use values::quantity::Quantity;
 
+use pods::BatchPod;
+use solver::Solver;
+use workloads::InputPods;
+use world::{Absence, Base};
+
 pub use known_pool::KnownPool;
 pub use new_node::NewNode;
 pub use reason::{Disagreement, NearestMiss, PoolReason, ReasonKind};
 pub use result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod, SimulationResult, Unplaced};
 pub use room::{DaemonLoad, Misfit, MissingResource, NodeRoom, Shortage};
 pub use round::{Round, RoundInput, RoundPod, SimulatedCluster};
-pub use selector::{LabelSelector, Labels, labels_of};
+pub use selector::{LabelSelector, Labels, labels_of, namespace_of};
 pub use settings::{DefaultSpread, Prices, ReplicaCount, SimulationSettings, Zone};
 pub use types_left::{PoolTypes, RequirementTypes};
 
 /// Simulation of one round of the provisioner.
 #[derive(Debug)]
-pub struct Simulation {
+pub struct Simulation<'o> {
+    objects: &'o [Object<'o>],
     settings: SimulationSettings,
+    pods: InputPods<'o>,
+    /// A name for each new node.
     hosts: Vec<String>,
-    is_truncated: bool,
 }
 
-impl Simulation {
+impl<'o> Simulation<'o> {
+    /// Largest number of pods of a simulation.
+    pub const MAX_PODS: usize = workloads::MAX_PODS;
+
     /// A simulation of the pods among objects.
-    pub fn new(settings: SimulationSettings, objects: &[Object<'_>]) -> Self {
-        let pods = workloads::InputPods::of(objects, &settings);
+    pub fn new(settings: SimulationSettings, objects: &'o [Object<'o>]) -> Self {
+        let pods = InputPods::of(objects, &settings);
         // In a whole cluster, every pod may need a new node.
         let running = if settings.whole_state { pods.running.len() } else { 0 };
         let numbers = 1..=pods.pending.len().saturating_add(running).min(Self::MAX_PODS);
         let hosts = numbers.map(|number| format!("hostname-placeholder-{number:04}")).collect();
-        Self { settings, hosts, is_truncated: pods.is_truncated }
+        Self { objects, settings, pods, hosts }
     }
-
-    /// Largest number of pods of a simulation.
-    pub const MAX_PODS: usize = workloads::MAX_PODS;
 
     /// Whether pods beyond [`Self::MAX_PODS`] are left out.
     pub fn is_truncated(&self) -> bool {
-        self.is_truncated
+        self.pods.is_truncated
     }
 
     /// The settings.
@@ -101,15 +115,16 @@ impl Simulation {
         &self.settings
     }
 
-    /// The cluster of some objects, for several rounds.
-    pub fn cluster<'i, 'd>(&'d self, objects: &'i [Object<'d>]) -> SimulatedCluster<'i, 'd> {
-        SimulatedCluster::new(objects, &self.settings, &self.hosts)
+    /// The cluster of the objects, for several rounds.
+    pub fn cluster(&self) -> SimulatedCluster<'_> {
+        SimulatedCluster::new(self)
     }
 
-    /// Places the pods among objects.
-    pub fn run<'d>(&'d self, objects: &[Object<'d>]) -> SimulationResult<'d> {
-        let world = world::World::read(objects, &self.settings);
-        let mut solver = solver::Solver::new(world, &self.settings, &self.hosts);
+    /// Places the pods among the objects.
+    pub fn run(&self) -> SimulationResult<'_> {
+        let pending = self.pods.pending.iter().cloned().map(BatchPod::pending).collect();
+        let world = Base::read(self.objects, &self.pods, &self.settings).round(pending, &Absence::default());
+        let mut solver = Solver::new(world, &self.settings, &self.hosts);
         solver.solve();
         report::outcome(solver)
     }
@@ -118,6 +133,6 @@ impl Simulation {
 /// The resources that a pod requests, and one of `pods`.
 pub fn requests_of(pod: Pod<'_>, release: Release) -> Vec<(&str, Quantity)> {
     let names = resources::ResourceNames::new();
-    let requests = requests::of_pod(pod.spec().node(), &names, release);
+    let requests = resources::requests_of_pod(pod.spec().node(), &names, release);
     requests.iter().map(|(id, amount)| (names.name(id), amount)).collect()
 }

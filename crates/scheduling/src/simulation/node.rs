@@ -1,7 +1,9 @@
-//! Existing nodes.
+//! Existing nodes with their pods.
 //!
 //! Source: pkg/controllers/provisioning/scheduling/existingnode.go and pkg/controllers/state/statenode.go of
 //! kubernetes-sigs/karpenter at v1.14.1.
+
+use std::collections::BTreeMap;
 
 use karpenter::labels;
 use karpenter::release::Release;
@@ -13,12 +15,13 @@ use values::quantity::Quantity;
 use super::behaviour::Behaviour;
 use super::daemons::Daemons;
 use super::host_ports::HostPortUsage;
+use super::pods::RunningPod;
 use super::resources::{NODES, ResourceNames, Resources};
 use super::result::PodId;
 use super::settings::SimulationSettings;
 use super::topology::Topology;
 use super::variant::Variant;
-use super::volumes::VolumeUsage;
+use super::volumes::{AttachedVolume, VolumeUsage};
 use crate::requirements::{Requirement, Requirements};
 use crate::scalar::text;
 use crate::taints::PoolTaint;
@@ -139,7 +142,7 @@ impl<'d> ExistingNode<'d> {
     pub(crate) fn try_add(
         &self,
         pod: &Variant<'d>,
-        volumes: &[(&'d str, String)],
+        volumes: &[AttachedVolume<'d>],
         topology: &Topology<'d>,
     ) -> Option<Requirements<'d>> {
         let shape = &pod.shape;
@@ -169,7 +172,7 @@ impl<'d> ExistingNode<'d> {
         &mut self,
         id: PodId,
         pod: &Variant<'d>,
-        volumes: &[(&'d str, String)],
+        volumes: &[AttachedVolume<'d>],
         requirements: Requirements<'d>,
     ) {
         self.pods.push(id);
@@ -178,6 +181,78 @@ impl<'d> ExistingNode<'d> {
         self.ports.add(&pod.shape.ports);
         self.volumes.add(volumes);
     }
+}
+
+/// Existing node with its running pods.
+pub(super) struct OccupiedNode<'d> {
+    /// The node.
+    pub(super) node: ExistingNode<'d>,
+    /// The pods that count for topology: pods that are not being deleted.
+    pub(super) pods: Vec<RunningPod<'d>>,
+}
+
+/// Reads the existing nodes with their running pods, in the order in which they are tried.
+pub(super) fn read_nodes<'d>(
+    objects: &[Object<'d>],
+    running: Vec<RunningPod<'d>>,
+    names: &ResourceNames<'d>,
+    settings: &'d SimulationSettings,
+) -> Vec<OccupiedNode<'d>> {
+    let mut nodes = if settings.without_nodes { Vec::new() } else { without_pods(objects, names, settings) };
+    nodes.sort_by(|one, other| {
+        other.is_initialized.cmp(&one.is_initialized).then_with(|| one.name.cmp(other.name))
+    });
+    let mut all: Vec<OccupiedNode<'d>> =
+        nodes.into_iter().map(|node| OccupiedNode { node, pods: Vec::new() }).collect();
+    let mut by_name: BTreeMap<&str, &mut OccupiedNode<'d>> =
+        all.iter_mut().map(|occupied| (occupied.node.name, occupied)).collect();
+    for pod in running {
+        let Some(OccupiedNode { node, pods }) = by_name.get_mut(pod.node) else { continue };
+        node.take(&pod.shape.requests);
+        node.ports.add(&pod.shape.ports);
+        if pod.is_daemon {
+            node.daemons.add(&pod.shape.requests);
+        }
+        if node.volumes.is_limited() {
+            node.volumes.add(&pod.volumes);
+        }
+        if pod.object.at(&["metadata", "deletionTimestamp"]).is_none() {
+            pods.push(pod);
+        }
+    }
+    all
+}
+
+fn without_pods<'d>(
+    objects: &[Object<'d>],
+    names: &ResourceNames<'d>,
+    settings: &'d SimulationSettings,
+) -> Vec<ExistingNode<'d>> {
+    let of_kind = |kind: &'static str| objects.iter().copied().filter(move |object| object.kind() == kind);
+    // Where the whole state is known, the caller says which nodes go.
+    let is_staying =
+        |object: &Object<'d>| settings.whole_state || object.at(&["metadata", "deletionTimestamp"]).is_none();
+    let nodes: Vec<Object<'d>> = of_kind("Node").filter(is_staying).collect();
+    let by_provider: BTreeMap<&str, &str> =
+        nodes.iter().filter_map(|node| Some((node.str_at(&["spec", "providerID"])?, node.name()))).collect();
+    // Before a node registers, only the provider's ID connects it with its NodeClaim.
+    let node_of = |claim: &Object<'d>| {
+        let named = claim.str_at(&["status", "nodeName"]).filter(|name| !name.is_empty());
+        named.or_else(|| by_provider.get(claim.str_at(&["status", "providerID"])?).copied())
+    };
+    let claims: BTreeMap<&str, Object<'d>> =
+        of_kind("NodeClaim").filter_map(|claim| Some((node_of(&claim)?, claim))).collect();
+    let csi: BTreeMap<&str, Object<'d>> = of_kind("CSINode").map(|node| (node.name(), node)).collect();
+    let read = |object: Object<'d>, claim: Option<Object<'d>>, csi: Option<Object<'d>>| {
+        ExistingNode::read(object, claim, csi, names, settings)
+    };
+    let launched = of_kind("NodeClaim").filter(|claim| {
+        let is_launched = claim.at(&["status", "allocatable"]).is_some();
+        node_of(claim).is_none() && is_staying(claim) && is_launched
+    });
+    let with_node =
+        nodes.iter().map(|node| read(*node, claims.get(node.name()).copied(), csi.get(node.name()).copied()));
+    with_node.chain(launched.map(|claim| read(claim, None, None))).collect()
 }
 
 fn with_topology<'d>(

@@ -65,7 +65,7 @@ impl AmiFamily {
     }
 }
 
-/// The fields of a node class that decide about resources.
+/// The fields of a node class, and the settings, that decide about resources.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeClassModel<'d> {
     /// The AMI family.
@@ -83,6 +83,12 @@ pub(crate) struct NodeClassModel<'d> {
     efa_only: Option<i64>,
     needs_nitro: bool,
     checks_compatibility: bool,
+    /// The part of the memory that Karpenter keeps for the hypervisor.
+    memory_overhead: f64,
+    /// Interfaces that pods do not use.
+    reserved_interfaces: i64,
+    /// Of these, the interfaces that lower the kube-reserved memory.
+    reserved_interfaces_of_overhead: i64,
 }
 
 impl<'d> NodeClassModel<'d> {
@@ -101,6 +107,7 @@ impl<'d> NodeClassModel<'d> {
         if counts_soft && family != AmiFamily::Bottlerocket {
             eviction.extend(of_kubelet("evictionSoft"));
         }
+        let counts_reserved = Behaviour::RESERVED_INTERFACES_LOWER_OVERHEAD.holds_in(settings.release);
         let interfaces = spec.and_then(|spec| spec.get("networkInterfaces"));
         let (efa_only, efa_only_on_card_0) = efa_only(interfaces);
         Self {
@@ -120,6 +127,9 @@ impl<'d> NodeClassModel<'d> {
             efa_only,
             checks_compatibility: Behaviour::NODE_CLASS_COMPATIBILITY.holds_in(settings.release),
             needs_nitro: spec.is_some_and(|spec| spec.get("connectionTracking").is_some()),
+            memory_overhead: settings.vm_memory_overhead,
+            reserved_interfaces: settings.reserved_enis,
+            reserved_interfaces_of_overhead: if counts_reserved { settings.reserved_enis } else { 0 },
         }
     }
 
@@ -136,39 +146,31 @@ impl<'d> NodeClassModel<'d> {
         if usable <= 0 { 0 } else { usable.saturating_mul(addresses - 1).saturating_add(2) }
     }
 
-    fn pods(&self, kind: &InstanceType, settings: &SimulationSettings) -> i64 {
+    fn pods(&self, kind: &InstanceType) -> i64 {
         let count = match self.max_pods {
             Some(count) => count,
             None if self.family.is_windows() => 110,
-            None => self.pods_by_interfaces(kind, settings.reserved_enis),
+            None => self.pods_by_interfaces(kind, self.reserved_interfaces),
         };
         if self.pods_per_core > 0 { count.min(self.pods_per_core.saturating_mul(kind.cpu())) } else { count }
     }
 
     /// The capacity of a type.
-    pub(crate) fn capacity(
-        &self,
-        kind: &InstanceType,
-        names: &ResourceNames<'d>,
-        settings: &SimulationSettings,
-    ) -> Resources {
-        let mut capacity = Resources::default();
-        capacity.set(CPU, Quantity::from_units(kind.cpu()));
-        capacity.set(MEMORY, mebibytes(memory(kind, settings.vm_memory_overhead)));
-        capacity.set(PODS, Quantity::from_units(self.pods(kind, settings)));
-        capacity.set(STORAGE, self.storage(kind));
-        for (name, count) in kind.extended_resources() {
-            capacity.set(names.id(name), Quantity::from_units(count));
-        }
-        if let Some(count) = self.efa_only {
-            capacity.set(names.id("vpc.amazonaws.com/efa"), Quantity::from_units(count));
-        }
-        if self.family.is_windows() && !kind.is_arm() {
-            let (_, addresses) = kind.interfaces();
-            let name = names.id("vpc.amazonaws.com/PrivateIPv4Address");
-            capacity.set(name, Quantity::from_units(addresses - 1));
-        }
-        capacity
+    pub(crate) fn capacity(&self, kind: &InstanceType, names: &ResourceNames<'d>) -> Resources {
+        let of_every_type = [
+            (CPU, Quantity::from_units(kind.cpu())),
+            (MEMORY, mebibytes(memory(kind, self.memory_overhead))),
+            (PODS, Quantity::from_units(self.pods(kind))),
+            (STORAGE, self.storage(kind)),
+        ];
+        let (_, addresses) = kind.interfaces();
+        let has_addresses = self.family.is_windows() && !kind.is_arm();
+        let extended = kind
+            .extended_resources()
+            .chain(self.efa_only.map(|count| ("vpc.amazonaws.com/efa", count)))
+            .chain(has_addresses.then_some(("vpc.amazonaws.com/PrivateIPv4Address", addresses - 1)));
+        let extended = extended.map(|(name, count)| (names.id(name), Quantity::from_units(count)));
+        of_every_type.into_iter().chain(extended).collect()
     }
 
     fn storage(&self, kind: &InstanceType) -> Quantity {
@@ -177,29 +179,23 @@ impl<'d> NodeClassModel<'d> {
     }
 
     /// The resources that a type keeps back: kube-reserved, system-reserved and eviction thresholds.
-    pub(crate) fn overhead(
-        &self,
-        kind: &InstanceType,
-        capacity: &Resources,
-        settings: &SimulationSettings,
-    ) -> Resources {
-        let counts_reserved = Behaviour::RESERVED_INTERFACES_LOWER_OVERHEAD.holds_in(settings.release);
-        let reserved = if counts_reserved { settings.reserved_enis } else { 0 };
+    pub(crate) fn overhead(&self, kind: &InstanceType, capacity: &Resources) -> Resources {
+        let reserved = self.reserved_interfaces_of_overhead;
         let pods = if self.family.reserves_by_interfaces() {
             self.pods_by_interfaces(kind, reserved)
         } else {
-            self.pods(kind, settings)
+            self.pods(kind)
         };
-        let mut overhead = Resources::default();
-        overhead.set(
-            CPU,
-            Quantity::from_nano(i128::from(reserved_cpu(kind.cpu())) * (NANO / 1000), Notation::Decimal),
-        );
-        overhead.set(MEMORY, mebibytes(pods.saturating_mul(11).saturating_add(255)));
-        overhead.set(STORAGE, mebibytes(1024));
-        overhead.replace(&self.kube_reserved);
+        let thresholds = self.eviction_thresholds(capacity);
+        let cpu = i128::from(reserved_cpu(kind.cpu())) * (NANO / 1000);
+        let by_default = [
+            (CPU, Quantity::from_nano(cpu, Notation::Decimal)),
+            (MEMORY, mebibytes(pods.saturating_mul(11).saturating_add(255))),
+            (STORAGE, mebibytes(1024)),
+        ];
+        let mut overhead: Resources = by_default.into_iter().chain(self.kube_reserved.iter()).collect();
         overhead.add(&self.system_reserved);
-        overhead.add(&self.eviction_thresholds(capacity));
+        overhead.add(&thresholds);
         overhead
     }
 
@@ -213,11 +209,9 @@ impl<'d> NodeClassModel<'d> {
                 }
             }
         }
-        let mut thresholds = Resources::default();
-        thresholds.set(MEMORY, mebibytes(100));
-        thresholds.set(STORAGE, percentage(capacity.get(STORAGE), 10.0));
-        thresholds.replace(&configured);
-        thresholds
+        let storage = percentage(capacity.get(STORAGE), 10.0);
+        let by_default = [(MEMORY, mebibytes(100)), (STORAGE, storage)];
+        by_default.into_iter().chain(configured.iter()).collect()
     }
 }
 

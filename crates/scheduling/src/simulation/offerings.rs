@@ -75,23 +75,22 @@ impl<'d> InstanceTypes<'d> {
     pub(crate) fn catalog(
         &self,
         class: Option<Ec2NodeClass<'d>>,
+        model: &NodeClassModel<'d>,
         names: &ResourceNames<'d>,
         settings: &'d SimulationSettings,
     ) -> Catalog<'d> {
-        let model = NodeClassModel::read(class, names, settings);
         let resources = self.kinds.iter().map(|kind| {
-            let capacity = model.capacity(kind, names, settings);
+            let capacity = model.capacity(kind, names);
             let mut allocatable = capacity.clone();
-            allocatable.subtract(&model.overhead(kind, &capacity, settings));
+            allocatable.subtract(&model.overhead(kind, &capacity));
             TypeResources { capacity, allocatable }
         });
-        let maker = OfferingMaker { types: self, model: &model, settings, class };
-        let offerings = maker.offerings();
+        let maker = OfferingMaker { types: self, model, settings, class };
         Catalog {
             names: self.kinds.iter().map(InstanceType::name).collect(),
             labels: maker.labels(),
             resources: resources.collect(),
-            offerings,
+            offerings: maker.offerings(),
             ..Catalog::default()
         }
     }
@@ -250,7 +249,8 @@ impl<'d> OfferingMaker<'_, 'd> {
 
     fn offerings(&self) -> IdVec<OfferingId, Offering<'d>> {
         let kinds = self.types.kinds.iter();
-        let on_demand: Vec<Option<f64>> = kinds.map(|kind| self.settings.prices.of(kind.name())).collect();
+        let on_demand: Vec<Option<f64>> =
+            kinds.map(|kind| self.settings.prices.price_of(kind.name())).collect();
         let prices = |factor: f64| {
             let all = on_demand.iter().map(|price| price.map_or(f64::MAX, |price| price * factor));
             Rc::new(all.collect::<IdVec<TypeId, f64>>())

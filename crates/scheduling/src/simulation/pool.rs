@@ -7,7 +7,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use karpenter::labels;
-use karpenter::operator::Operator;
 use karpenter::release::Release;
 use manifest::tree::{Node, members_of};
 use objects::node_claim::NodeClassRef;
@@ -16,7 +15,7 @@ use objects::object::Object;
 
 use super::behaviour::Behaviour;
 use super::catalog::{Catalog, TypeSet};
-use super::daemons::DaemonGroup;
+use super::filter::DaemonGroup;
 use super::host_ports::HostPortUsage;
 use super::resources::{NODES, ResourceNames, Resources};
 use crate::pool_index::is_of_this_provider;
@@ -64,9 +63,18 @@ impl<'d> Pool<'d> {
             return None;
         }
         let node_class = reference.and_then(NodeClassRef::name).map(text).unwrap_or_default();
+        let is_used = is_used(pool, release);
         let NodeTemplate { requirements: written, taints } =
-            NodeTemplate::read(pool, |operator| is_known(operator, release));
-        let requirements = template(&written, object.name(), node_class, release);
+            NodeTemplate::read(pool, Behaviour::INCLUSIVE_OPERATORS.holds_in(release));
+        let mut requirements = written.clone();
+        requirements.add(labels::NODEPOOL, Requirement::is(object.name()));
+        if Behaviour::NODE_CLASS_LABEL.holds_in(release) {
+            requirements.add(labels::NODE_CLASS, Requirement::is(node_class));
+        }
+        if Behaviour::REGISTERED_LABELS.holds_in(release) {
+            requirements.add("karpenter.sh/registered", Requirement::is("true"));
+            requirements.add("karpenter.sh/initialized", Requirement::is("true"));
+        }
         let limits = names.parse(members_of(pool.limits()));
         let has_node_limit = Behaviour::NODE_LIMIT.holds_in(release);
         Some(Self {
@@ -75,7 +83,7 @@ impl<'d> Pool<'d> {
             written,
             requirements,
             taints,
-            is_used: is_used(pool, release),
+            is_used,
             node_class,
             catalog: Rc::default(),
             types: TypeSet::default(),
@@ -145,12 +153,6 @@ impl<'d> Pool<'d> {
     }
 }
 
-/// Whether a release knows an operator. Until 1.8 an unknown one restricts nothing.
-pub(crate) fn is_known(operator: Operator, release: Release) -> bool {
-    let is_new = matches!(operator, Operator::Gte | Operator::Lte);
-    !is_new || Behaviour::INCLUSIVE_OPERATORS.holds_in(release)
-}
-
 fn is_of_provider(reference: Option<NodeClassRef<'_>>) -> bool {
     reference.is_some_and(|reference| {
         is_of_this_provider(reference.group_text())
@@ -171,22 +173,4 @@ pub(crate) fn is_ready(object: Object<'_>) -> bool {
     let conditions = object.at(&["status", "conditions"]).map(Node::items).into_iter().flatten();
     let mut ready = conditions.filter(|condition| condition.str_at(&["type"]) == Some("Ready"));
     ready.all(|condition| condition.str_at(&["status"]) == Some("True"))
-}
-
-fn template<'d>(
-    written: &Requirements<'d>,
-    name: &'d str,
-    node_class: &'d str,
-    release: Release,
-) -> Requirements<'d> {
-    let mut all = written.clone();
-    all.add(labels::NODEPOOL, Requirement::is(name));
-    if Behaviour::NODE_CLASS_LABEL.holds_in(release) {
-        all.add(labels::NODE_CLASS, Requirement::is(node_class));
-    }
-    if Behaviour::REGISTERED_LABELS.holds_in(release) {
-        all.add("karpenter.sh/registered", Requirement::is("true"));
-        all.add("karpenter.sh/initialized", Requirement::is("true"));
-    }
-    all
 }

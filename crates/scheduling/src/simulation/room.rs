@@ -1,10 +1,12 @@
 //! Room for pods on new nodes: the pods and DaemonSets that are too large for the instance types of their NodePools.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use karpenter::instance_types::EXTENDED_RESOURCES;
 use karpenter::kind::Kind;
 use karpenter::labels;
+use karpenter::release::Release;
 use objects::node_class::Ec2NodeClass;
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -12,17 +14,19 @@ use objects::pod::Pod;
 use values::quantity::Quantity;
 
 use super::catalog::TypeSet;
-use super::daemons::{DaemonGroup, DaemonId, Daemons};
-use super::filter::fitting;
+use super::daemons::Daemons;
+use super::filter::{DaemonGroup, DaemonId, fitting};
 use super::node_class;
+use super::pods::PodReader;
 use super::pool::Pool;
-use super::requests;
-use super::resources::{CPU, MEMORY, PODS, ResourceId, Resources, STORAGE, mebibytes};
+use super::pools;
+use super::resources::{
+    CPU, MEMORY, PODS, ResourceId, ResourceNames, Resources, STORAGE, mebibytes, requests_of_pod,
+};
+use super::selector::namespace_of;
 use super::settings::SimulationSettings;
 use super::shape::PodShape;
-use super::volumes::namespace_of;
 use super::workloads::InputPod;
-use super::world::Input;
 use crate::demand::Demand;
 use crate::ids::IdVec;
 use crate::other_nodes::is_meant_for_other_nodes;
@@ -53,7 +57,14 @@ pub struct NodeRoom {
 
 /// Values by the file and the position of a pod, in this order.
 #[derive(Debug)]
-struct ByPlace<T>(Vec<(String, usize, T)>);
+struct ByPlace<T>(Vec<(PodPlace, T)>);
+
+/// Place of a pod in the input.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct PodPlace {
+    file: String,
+    start: usize,
+}
 
 /// Pod for which no NodePool that takes it has an instance type with enough resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -139,7 +150,7 @@ struct JudgedPool<'d> {
 impl NodeRoom {
     /// Compares the pods and DaemonSets among objects with the instance types of the NodePools. It judges only NodePools whose
     /// node class is among the objects.
-    pub fn of<'d>(objects: &[Object<'d>], pods: &[Pod<'d>], settings: &'d SimulationSettings) -> Self {
+    pub fn of<'d>(objects: &'d [Object<'d>], pods: &[Pod<'d>], settings: &'d SimulationSettings) -> Self {
         let is_other = |object: &Object<'d>| {
             object.kind() == "Node" && object.metadata().label(labels::NODEPOOL).is_none()
         };
@@ -151,37 +162,40 @@ impl NodeRoom {
         if !is_decidable(objects) {
             return room;
         }
-        let input = Input::new(objects, settings);
-        let large: Vec<(Pod<'d>, Resources)> =
-            pods.iter().filter_map(|pod| Some((*pod, large_requests(*pod, &input)?))).collect();
+        let names = Rc::new(ResourceNames::new());
+        let large: Vec<(Pod<'d>, Resources)> = pods
+            .iter()
+            .filter_map(|pod| Some((*pod, large_requests(*pod, &names, settings.release)?)))
+            .collect();
         // A DaemonSet may be in several files, such as its source and what a tool renders from it.
-        let mut names = BTreeSet::new();
+        let mut present = BTreeSet::new();
         let is_daemon = |pod: &Pod<'d>| {
             let object = pod.object();
-            object.kind() == "DaemonSet" && names.insert((object.namespace(), object.name()))
+            object.kind() == "DaemonSet" && present.insert((object.namespace(), object.name()))
         };
         let daemons: IdVec<DaemonId, Pod<'d>> = pods.iter().copied().filter(is_daemon).collect();
         room.is_judged = true;
         if large.is_empty() && daemons.is_empty() {
             return room;
         }
+        let reader = PodReader::new(objects, &names, settings);
         let shapes: IdVec<DaemonId, PodShape<'d>> =
-            daemons.iter().map(|pod| input.shape(&input_pod(*pod))).collect();
-        let mut pools = input.pools();
-        input.prepare(&mut pools, &mut Daemons::new(shapes.clone(), settings.release));
+            daemons.iter().map(|pod| reader.shape(&input_pod(*pod))).collect();
+        let mut pools = pools::read_pools(objects, &names, settings);
+        Daemons::new(shapes.clone(), settings.release).prepare(&mut pools, settings);
         let pools = judged(pools, objects);
         let mut known: BTreeMap<(Demand<'d>, Resources), Option<Misfit>> = BTreeMap::new();
         let misfits = large.into_iter().filter_map(|(pod, requests)| {
             let key = (Demand::relaxed(pod), requests);
             let judge =
-                |(demand, requests): &(Demand<'d>, Resources)| misfit(&pools, demand, requests, &input);
+                |(demand, requests): &(Demand<'d>, Resources)| misfit(&pools, demand, requests, &names);
             Some((pod, known.entry(key).or_insert_with_key(judge).clone()?))
         });
         room.misfits = ByPlace::new(misfits);
         let known_pools = || pools.iter().filter(|pool| pool.is_known).map(|pool| &pool.pool);
-        let offered = known_pools().map(|pool| (pool.object.name().to_owned(), offered(pool, &input)));
+        let offered = known_pools().map(|pool| (pool.object.name().to_owned(), offered(pool, &names)));
         room.offered = offered.collect();
-        let loads = known_pools().filter_map(|pool| daemon_load(pool, &shapes, &input));
+        let loads = known_pools().filter_map(|pool| daemon_load(pool, &shapes, &names));
         room.loads = ByPlace::new(loads.filter_map(|(daemon, load)| Some((*daemons.get(daemon)?, load))));
         room
     }
@@ -193,12 +207,12 @@ impl NodeRoom {
 
     /// The result for a pod that is too large for every NodePool that takes it.
     pub fn misfit(&self, pod: Pod<'_>) -> Option<&Misfit> {
-        self.misfits.of(pod).next()
+        self.misfits.at(pod).next()
     }
 
     /// The NodePools among whose DaemonSets a DaemonSet asks most of the resource that is scarcest.
     pub fn loads(&self, daemon: Pod<'_>) -> impl Iterator<Item = &DaemonLoad> {
-        self.loads.of(daemon)
+        self.loads.at(daemon)
     }
 
     /// Whether the objects include nodes that Karpenter did not launch.
@@ -230,28 +244,25 @@ impl<T> Default for ByPlace<T> {
 
 impl<T> ByPlace<T> {
     fn new<'d>(values: impl Iterator<Item = (Pod<'d>, T)>) -> Self {
-        let placed = |(pod, value)| {
-            let (file, start) = place(pod);
-            (file.to_owned(), start, value)
-        };
-        let mut all: Vec<_> = values.map(placed).collect();
-        all.sort_by(|(file, start, _), (other, other_start, _)| (file, start).cmp(&(other, other_start)));
+        let mut all: Vec<_> = values.map(|(pod, value)| (PodPlace::of(pod), value)).collect();
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
         Self(all)
     }
 
     /// The values of a pod.
-    fn of(&self, pod: Pod<'_>) -> impl Iterator<Item = &T> {
-        let place = place(pod);
-        let first = self.0.partition_point(|(file, start, _)| (file.as_str(), *start) < place);
+    fn at(&self, pod: Pod<'_>) -> impl Iterator<Item = &T> {
+        let place = PodPlace::of(pod);
+        let first = self.0.partition_point(|(present, _)| *present < place);
         let rest = self.0.get(first..).unwrap_or_default().iter();
-        rest.take_while(move |(file, start, _)| (file.as_str(), *start) == place).map(|(.., value)| value)
+        rest.take_while(move |(present, _)| *present == place).map(|(_, value)| value)
     }
 }
 
-/// The file and the position of a pod.
-fn place(pod: Pod<'_>) -> (&str, usize) {
-    let node = pod.spec().node();
-    (node.source().name(), node.span().start)
+impl PodPlace {
+    fn of(pod: Pod<'_>) -> Self {
+        let node = pod.spec().node();
+        Self { file: node.source().name().to_owned(), start: node.span().start }
+    }
 }
 
 /// Whether there are NodePools to judge, all of one cluster and of the current version.
@@ -270,17 +281,17 @@ fn input_pod(pod: Pod<'_>) -> InputPod<'_> {
 
 /// The requests of a pod that Karpenter may launch a node for, without the resources that it does not know. `None` for a pod
 /// that fits all but the smallest instance types, which most pods do.
-fn large_requests<'d>(pod: Pod<'d>, input: &Input<'_, 'd>) -> Option<Resources> {
+fn large_requests<'d>(pod: Pod<'d>, names: &ResourceNames<'d>, release: Release) -> Option<Resources> {
     if !is_provisionable(pod) || is_meant_for_other_nodes(pod) {
         return None;
     }
-    let all = requests::of_pod(pod.spec().node(), &input.names, input.settings.release);
+    let all = requests_of_pod(pod.spec().node(), names, release);
     let is_large = |(id, amount): (ResourceId, Quantity)| match id {
         CPU => amount > Quantity::from_units(1),
         MEMORY => amount > mebibytes(1024),
         STORAGE => amount > mebibytes(8 * 1024),
         PODS => false,
-        _ => EXTENDED_RESOURCES.contains(&input.names.name(id)),
+        _ => EXTENDED_RESOURCES.contains(&names.name(id)),
     };
     if !all.iter().any(is_large) {
         return None;
@@ -325,7 +336,7 @@ fn misfit<'d>(
     pools: &[JudgedPool<'d>],
     demand: &Demand<'d>,
     requests: &Resources,
-    input: &Input<'_, 'd>,
+    names: &ResourceNames<'d>,
 ) -> Option<Misfit> {
     let alternatives = demand.alternatives();
     if pools.len().saturating_mul(alternatives.len()) > MAX_COMPARISONS {
@@ -334,7 +345,7 @@ fn misfit<'d>(
     let mut found = Misfit::default();
     for pool in pools {
         for asked in &alternatives {
-            match pool.fit(demand, asked, requests, input) {
+            match pool.fit(demand, asked, requests, names) {
                 PodFit::Elsewhere => {}
                 PodFit::MayFit => return None,
                 PodFit::Tainted => found.tainted.push(pool.pool.object.name().to_owned()),
@@ -355,7 +366,7 @@ impl<'d> JudgedPool<'d> {
         demand: &Demand<'d>,
         asked: &Requirements<'d>,
         requests: &Resources,
-        input: &Input<'_, 'd>,
+        names: &ResourceNames<'d>,
     ) -> PodFit {
         let pool = &self.pool;
         if check_labels(&pool.requirements, asked).is_err() {
@@ -378,17 +389,17 @@ impl<'d> JudgedPool<'d> {
         match (tolerates, fits, self.is_known && is_usable) {
             (false, true, true) => PodFit::Tainted,
             (false, ..) => PodFit::Elsewhere,
-            (true, false, true) => PodFit::TooSmall(self.shortage(&judged, types, input)),
+            (true, false, true) => PodFit::TooSmall(self.shortage(&judged, types, names)),
             (true, ..) => PodFit::MayFit,
         }
     }
 
-    fn shortage(&self, requests: &Resources, mut types: TypeSet, input: &Input<'_, 'd>) -> Shortage {
+    fn shortage(&self, requests: &Resources, mut types: TypeSet, names: &ResourceNames<'d>) -> Shortage {
         let pool = &self.pool;
         let largest = pool.largest_room(&types);
         let missing = requests.iter().filter(|(id, amount)| *amount > largest.get(*id));
         let missing = missing.map(|(id, requested)| MissingResource {
-            name: input.names.name(id).to_owned(),
+            name: names.name(id).to_owned(),
             requested,
             largest: largest.get(id),
         });
@@ -408,10 +419,10 @@ impl<'d> JudgedPool<'d> {
     }
 }
 
-fn offered<'d>(pool: &Pool<'d>, input: &Input<'_, 'd>) -> Offered {
+fn offered<'d>(pool: &Pool<'d>, names: &ResourceNames<'d>) -> Offered {
     let mut offered = Offered::default();
     for resource in EXTENDED_RESOURCES {
-        let id = input.names.id(resource);
+        let id = names.id(resource);
         let types = || pool.catalog.resources_of(&pool.types);
         let with = types().filter(|resources| !resources.capacity.get(id).is_zero()).count();
         if with > 0 {
@@ -428,14 +439,14 @@ fn offered<'d>(pool: &Pool<'d>, input: &Input<'_, 'd>) -> Offered {
 fn daemon_load<'d>(
     pool: &Pool<'d>,
     shapes: &IdVec<DaemonId, PodShape<'d>>,
-    input: &Input<'_, 'd>,
+    names: &ResourceNames<'d>,
 ) -> Option<(DaemonId, DaemonLoad)> {
     let groups = || pool.groups.iter().filter(|group| !group.members.is_empty());
     let one_pod: Resources = [(PODS, Quantity::from_units(1))].into_iter().collect();
     let load = |instance_type, id, group: &DaemonGroup<'_>, allocatable| DaemonLoad {
         pool: pool.object.name().to_owned(),
         instance_type,
-        resource: input.names.name(id).to_owned(),
+        resource: names.name(id).to_owned(),
         requested: group.overhead.get(id),
         daemons: group.members.len(),
         allocatable,
@@ -486,7 +497,6 @@ fn part(requested: Quantity, allocatable: Quantity) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use karpenter::release::Release;
     use manifest::limits::Limits;
     use manifest::{Document, File};
 

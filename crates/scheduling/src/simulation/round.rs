@@ -8,15 +8,17 @@ use std::rc::Rc;
 use objects::object::Object;
 use objects::pod::Pod;
 
-use super::base::{Absence, Base, BatchPod};
+use super::Simulation;
 use super::known_pool::KnownPool;
 use super::new_node::NewNode;
+use super::pods::BatchPod;
 use super::report::{self, Placements};
 use super::result::{ClaimId, PodId, SimulatedPod};
+use super::selector::namespace_of;
 use super::settings::SimulationSettings;
 use super::solver::Solver;
-use super::volumes::namespace_of;
-use super::workloads::{InputPod, InputPods};
+use super::workloads::InputPod;
+use super::world::{Absence, Base};
 use crate::ids::IdVec;
 
 /// Pod that a round places.
@@ -51,24 +53,21 @@ pub struct Round<'d> {
 }
 
 /// Cluster in which several rounds are simulated.
-pub struct SimulatedCluster<'i, 'd> {
-    base: Base<'i, 'd>,
-    settings: &'d SimulationSettings,
-    hosts: &'d [String],
+pub struct SimulatedCluster<'s> {
+    base: Base<'s>,
+    settings: &'s SimulationSettings,
+    hosts: &'s [String],
 }
 
-impl<'i, 'd> SimulatedCluster<'i, 'd> {
-    /// The cluster of some objects. `hosts` has a name for each new node.
-    pub(super) fn new(
-        objects: &'i [Object<'d>],
-        settings: &'d SimulationSettings,
-        hosts: &'d [String],
-    ) -> Self {
-        Self { base: Base::read(objects, &InputPods::of(objects, settings), settings), settings, hosts }
+impl<'s> SimulatedCluster<'s> {
+    /// The cluster of a simulation.
+    pub(super) fn new(simulation: &'s Simulation<'_>) -> Self {
+        let Simulation { objects, settings, pods, hosts } = simulation;
+        Self { base: Base::read(objects, pods, settings), settings, hosts }
     }
 
     /// A NodePool whose node class belongs to the provider.
-    pub fn pool(&self, name: &str) -> Option<KnownPool<'_, 'd>> {
+    pub fn pool(&self, name: &str) -> Option<KnownPool<'_, 's>> {
         let pool = self.base.known.iter().find(|pool| pool.object.name() == name)?;
         Some(KnownPool::new(pool, self.settings))
     }
@@ -79,7 +78,7 @@ impl<'i, 'd> SimulatedCluster<'i, 'd> {
     }
 
     /// Places pods after a change.
-    pub fn round(&self, input: &RoundInput<'d>) -> Round<'d> {
+    pub fn round(&self, input: &RoundInput<'s>) -> Round<'s> {
         let moved = input.pods.iter().filter(|pod| pod.is_moved);
         let absence = Absence {
             nodes: input.absent.clone(),

@@ -1,10 +1,11 @@
-//! Label selectors of pods.
+//! Label selectors of pods, and the namespaces that they select.
 //!
 //! Source: `LabelSelectorAsSelector` of k8s.io/apimachinery pkg/apis/meta/v1, and labels.Requirement.Matches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::tree::{Node, items_of, members_of};
+use objects::object::Object;
 
 use crate::scalar::{text, text_or_empty};
 
@@ -85,4 +86,41 @@ impl<'d> LabelSelector<'d> {
         self.labels.iter().all(|(key, value)| labels.get(key) == Some(value))
             && self.expressions.iter().all(|expression| expression.matches(labels))
     }
+}
+
+/// The label that the API server gives every namespace.
+const NAME_LABEL: &str = "kubernetes.io/metadata.name";
+
+/// The namespaces of a cluster with their labels.
+#[derive(Debug, Default)]
+pub(crate) struct Namespaces<'d>(BTreeMap<&'d str, Labels<'d>>);
+
+impl<'d> Namespaces<'d> {
+    /// The namespaces among objects, and the namespaces that objects are in.
+    pub(crate) fn of(objects: &[Object<'d>]) -> Self {
+        let mut all: BTreeMap<&str, Labels<'_>> = BTreeMap::new();
+        for object in objects {
+            let is_namespace = object.kind() == "Namespace" && object.group().is_empty();
+            let name = if is_namespace { object.name() } else { object.namespace() };
+            if name.is_empty() {
+                continue;
+            }
+            let labels = all.entry(name).or_default();
+            labels.insert(NAME_LABEL, name);
+            if is_namespace {
+                labels.extend(labels_of(object.metadata().label_map()));
+            }
+        }
+        Self(all)
+    }
+
+    /// The namespaces that a selector selects.
+    pub(crate) fn selected(&self, selector: &LabelSelector<'_>) -> impl Iterator<Item = &'d str> {
+        self.0.iter().filter(|(_, labels)| selector.matches(labels)).map(|(name, _)| *name)
+    }
+}
+
+/// The namespace of an object; objects without one are applied to `default`.
+pub fn namespace_of(object: Object<'_>) -> &str {
+    if object.namespace().is_empty() { "default" } else { object.namespace() }
 }

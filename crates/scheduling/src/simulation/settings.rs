@@ -47,7 +47,7 @@ pub enum Prices {
 
 impl Prices {
     /// The price of an instance type; `None` if it cannot be launched.
-    pub(crate) fn of(&self, instance_type: &str) -> Option<f64> {
+    pub(crate) fn price_of(&self, instance_type: &str) -> Option<f64> {
         match self {
             Self::Listed(prices) => prices.get(instance_type).copied(),
             Self::Equal => Some(1.0),

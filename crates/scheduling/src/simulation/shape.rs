@@ -8,10 +8,8 @@ use objects::pod::Pod;
 
 use super::behaviour::Behaviour;
 use super::host_ports::HostPort;
-use super::namespaces::Namespaces;
-use super::requests;
-use super::resources::{ResourceNames, Resources};
-use super::selector::{LabelSelector, Labels, labels_of};
+use super::resources::{ResourceNames, Resources, requests_of_pod};
+use super::selector::{LabelSelector, Labels, Namespaces, labels_of};
 use crate::demand::Demand;
 use crate::requirements::Requirements;
 use crate::scalar::{text, text_or_empty};
@@ -85,7 +83,7 @@ pub(crate) struct PodShape<'d> {
 
 /// The world in which a pod is read.
 #[derive(Clone, Copy)]
-pub(crate) struct Reader<'r, 'd> {
+pub(crate) struct ShapeContext<'r, 'd> {
     /// The names of resources.
     pub(crate) names: &'r ResourceNames<'d>,
     /// The namespaces of the cluster.
@@ -96,23 +94,23 @@ pub(crate) struct Reader<'r, 'd> {
 
 impl<'d> PodShape<'d> {
     /// Reads a pod or a template.
-    pub(crate) fn read(pod: Pod<'d>, namespace: &'d str, reader: Reader<'_, 'd>) -> Self {
+    pub(crate) fn read(pod: Pod<'d>, namespace: &'d str, context: ShapeContext<'_, 'd>) -> Self {
         let spec = pod.spec();
         let labels = labels_of(pod.metadata().label_map());
         let affinity = |kind: &str| {
-            AffinityTerms::read(spec.node().at_path(&["affinity", kind]), namespace, &labels, reader)
+            AffinityTerms::read(spec.node().at_path(&["affinity", kind]), namespace, &labels, context)
         };
         Self {
             namespace,
-            demand: Demand::read(pod),
             affinity: affinity("podAffinity"),
             anti_affinity: affinity("podAntiAffinity"),
             spreads: spec
                 .topology_spread_constraints()
-                .map(|constraint| Spread::read(constraint.node(), &labels, reader.release))
+                .map(|constraint| Spread::read(constraint.node(), &labels, context.release))
                 .collect(),
             ports: read_ports(spec.node()),
-            requests: requests::of_pod(spec.node(), reader.names, reader.release),
+            demand: Demand::read(pod),
+            requests: requests_of_pod(spec.node(), context.names, context.release),
             volumes: Vec::new(),
             has_resource_claims: items_of(spec.resource_claims()).next().is_some(),
             labels,
@@ -138,9 +136,14 @@ fn read_ports(spec: Node<'_>) -> Vec<HostPort<'_>> {
 }
 
 impl<'d> AffinityTerms<'d> {
-    fn read(node: Option<Node<'d>>, namespace: &'d str, labels: &Labels<'d>, reader: Reader<'_, 'd>) -> Self {
+    fn read(
+        node: Option<Node<'d>>,
+        namespace: &'d str,
+        labels: &Labels<'d>,
+        context: ShapeContext<'_, 'd>,
+    ) -> Self {
         let list = |field: &str| items_of(node.and_then(|node| node.get(field)));
-        let term = |item: Node<'d>| AffinityTerm::read(item, namespace, labels, reader);
+        let term = |item: Node<'d>| AffinityTerm::read(item, namespace, labels, context);
         let preferred = list(PREFERRED).filter_map(|item| {
             let weight = item.get("weight").and_then(Node::as_int).unwrap_or_default();
             Some((weight, term(item.get("podAffinityTerm")?)))
@@ -150,7 +153,7 @@ impl<'d> AffinityTerms<'d> {
 }
 
 impl<'d> AffinityTerm<'d> {
-    fn read(item: Node<'d>, namespace: &'d str, labels: &Labels<'d>, reader: Reader<'_, 'd>) -> Self {
+    fn read(item: Node<'d>, namespace: &'d str, labels: &Labels<'d>, context: ShapeContext<'_, 'd>) -> Self {
         let mut selector = LabelSelector::parse(item.get("labelSelector"));
         // The API server adds these labels to the selector.
         for (field, is) in [("matchLabelKeys", true), ("mismatchLabelKeys", false)] {
@@ -165,7 +168,7 @@ impl<'d> AffinityTerm<'d> {
         let namespaces = match by_label {
             None if listed.is_empty() => BTreeSet::from([namespace]),
             None => listed,
-            Some(selector) => listed.into_iter().chain(reader.namespaces.selected(&selector)).collect(),
+            Some(selector) => listed.into_iter().chain(context.namespaces.selected(&selector)).collect(),
         };
         Self { key: text_or_empty(item.get("topologyKey")), namespaces, selector }
     }

@@ -8,17 +8,17 @@ use std::rc::Rc;
 
 use super::behaviour::Behaviour;
 use super::claim::{Attempt, Claim, Rejection};
+use super::explain::Explainer;
 use super::go_sort::sort_slice;
+use super::pods::ShapeId;
 use super::pool::Pool;
 use super::queue::Queue;
-use super::reason::Explainer;
-use super::relaxation::relax;
 use super::reservations::Reservations;
 use super::result::PodId;
 use super::result::Unplaced;
 use super::settings::SimulationSettings;
-use super::variant::{Variant, VariantId};
-use super::world::{ShapeId, World};
+use super::variant::{Variant, VariantId, relax};
+use super::world::World;
 use crate::ids::{Id, IdVec};
 
 /// Largest number of preferences of a pod that are relaxed one after the other.

@@ -5,13 +5,14 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::requirement::RequirementItem;
 
+use super::behaviour::Behaviour;
 use super::catalog::{Catalog, Offering, TypeSet};
-use super::pool::is_known;
+use super::pools;
+use super::resources::ResourceNames;
 use super::settings::SimulationSettings;
-use super::world;
 use crate::requirements::Requirements;
 use crate::scalar::text;
-use crate::template::NodeTemplate;
+use crate::template::{NodeTemplate, known_operator};
 
 /// Requirement of a NodePool with the instance types that it leaves.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +39,8 @@ pub struct PoolTypes<'d> {
 impl<'d> PoolTypes<'d> {
     /// Counts the instance types of the NodePools among objects that Karpenter uses.
     pub fn of(objects: &[Object<'d>], settings: &'d SimulationSettings) -> Vec<Self> {
-        let pools = world::pools(objects, settings);
-        let counted = pools.iter().filter_map(|pool| {
+        let pools = pools::read_pools(objects, &ResourceNames::new(), settings);
+        let counted = pools.iter().filter(|pool| pool.is_used).filter_map(|pool| {
             let catalog = &pool.catalog;
             let sold = catalog.offered(&Requirements::default());
             let mut left = catalog.offered(&pool.requirements);
@@ -66,7 +67,7 @@ fn types<'d>(
     item: RequirementItem<'d>,
     release: Release,
 ) -> Option<usize> {
-    let operator = item.operator().filter(|operator| is_known(*operator, release));
+    let operator = known_operator(item, Behaviour::INCLUSIVE_OPERATORS.holds_in(release));
     let mut template = NodeTemplate::default();
     template.require(item.key()?, operator, item.values().map(text), None);
     let alone = template.requirements;

@@ -10,8 +10,11 @@ use karpenter::release::Release;
 use manifest::tree::{Node, items_of};
 use objects::object::Object;
 use objects::pod::{NodeSelectorTerm, PodSpec};
+use objects::workload::Workload;
 
 use super::behaviour::Behaviour;
+use super::selector::namespace_of;
+use super::workloads::InputPod;
 use crate::demand::{Term, read_term};
 use crate::requirements::{Requirement, Requirements};
 use crate::scalar::{text, text_or_empty};
@@ -24,9 +27,9 @@ const MAX_ALTERNATIVES: usize = 256;
 
 /// Claim of a pod.
 #[derive(Clone, Debug)]
-pub(crate) struct PodClaim<'d> {
+struct PodClaim<'d> {
     /// Namespace and name.
-    pub(crate) key: String,
+    key: String,
     name: String,
     volume: Option<&'d str>,
     class: Option<&'d str>,
@@ -36,6 +39,24 @@ pub(crate) struct PodClaim<'d> {
 /// A volume that a pod cannot get, as Karpenter reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VolumeProblem(pub(crate) String);
+
+/// Volume of a pod, as far as nodes limit their number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AttachedVolume<'d> {
+    /// The CSI driver.
+    pub(crate) driver: &'d str,
+    /// Namespace and name of the claim.
+    pub(crate) key: String,
+}
+
+/// The volumes of a pod.
+#[derive(Debug, Default)]
+pub(crate) struct PodVolumes<'d> {
+    /// The volumes that have a driver.
+    pub(crate) attached: Vec<AttachedVolume<'d>>,
+    /// The requirements of the claims on the node, as alternatives.
+    pub(crate) requirements: Vec<Requirements<'d>>,
+}
 
 /// Claims, volumes and storage classes of a cluster.
 #[derive(Debug)]
@@ -77,8 +98,26 @@ impl<'d> Storage<'d> {
         all
     }
 
+    /// The volumes of a pod, or the first reason for which Karpenter ignores the pod.
+    pub(crate) fn volumes_of(&self, pod: &InputPod<'d>) -> Result<PodVolumes<'d>, VolumeProblem> {
+        let object = pod.pod.object();
+        let templates: Vec<Node<'d>> = if object.kind() == "StatefulSet" {
+            Workload::of(object).volume_claim_templates().collect()
+        } else {
+            Vec::new()
+        };
+        let claims = self.claims_of(pod.pod.spec(), pod.namespace, &pod.name, &templates)?;
+        if let Some(problem) = claims.iter().find_map(|claim| self.problem(claim)) {
+            return Err(problem);
+        }
+        let attached = claims
+            .iter()
+            .filter_map(|claim| Some(AttachedVolume { driver: self.driver(claim)?, key: claim.key.clone() }));
+        Ok(PodVolumes { attached: attached.collect(), requirements: self.requirements(&claims) })
+    }
+
     /// The claims of a pod. `templates` are the claim templates of its StatefulSet.
-    pub(crate) fn claims_of(
+    fn claims_of(
         &self,
         spec: PodSpec<'d>,
         namespace: &'d str,
@@ -125,7 +164,7 @@ impl<'d> Storage<'d> {
     }
 
     /// The first reason for which Karpenter ignores a pod with a claim.
-    pub(crate) fn problem(&self, claim: &PodClaim<'d>) -> Option<VolumeProblem> {
+    fn problem(&self, claim: &PodClaim<'d>) -> Option<VolumeProblem> {
         let class = claim.class.unwrap_or_default();
         let place = format!("(PersistentVolumeClaim={}, StorageClass={class})", claim.key);
         let of_claim = |path: &[&str]| claim.object.and_then(|object| object.at(path));
@@ -200,7 +239,7 @@ impl<'d> Storage<'d> {
     }
 
     /// The CSI driver of a claim.
-    pub(crate) fn driver(&self, claim: &PodClaim<'d>) -> Option<&'d str> {
+    fn driver(&self, claim: &PodClaim<'d>) -> Option<&'d str> {
         match claim.volume {
             Some(volume) => self.volumes.get(volume)?.str_at(&["spec", "csi", "driver"]),
             None => self.classes.get(claim.class?)?.str_at(&["provisioner"]),
@@ -208,7 +247,7 @@ impl<'d> Storage<'d> {
     }
 
     /// The requirements of the claims of a pod on its node, as alternatives. Releases before the alternatives use the first.
-    pub(crate) fn requirements(&self, claims: &[PodClaim<'d>]) -> Vec<Requirements<'d>> {
+    fn requirements(&self, claims: &[PodClaim<'d>]) -> Vec<Requirements<'d>> {
         let mut alternatives: Vec<Requirements<'d>> = vec![Requirements::default()];
         let mut restricted = false;
         for claim in claims {
@@ -231,11 +270,6 @@ impl<'d> Storage<'d> {
         let class = claim.class.and_then(|class| self.classes.get(class));
         class.map(|class| terms_of_class(*class)).unwrap_or_default()
     }
-}
-
-/// The namespace of an object; objects without one are applied to `default`.
-pub(crate) fn namespace_of(object: Object<'_>) -> &str {
-    if object.namespace().is_empty() { "default" } else { object.namespace() }
 }
 
 fn terms_of_volume(volume: Object<'_>) -> Vec<Requirements<'_>> {
@@ -307,21 +341,21 @@ impl<'d> VolumeUsage<'d> {
     }
 
     /// Whether the volumes of a pod exceed a limit.
-    pub(crate) fn is_exceeded_by(&self, volumes: &[(&'d str, String)]) -> bool {
+    pub(crate) fn is_exceeded_by(&self, volumes: &[AttachedVolume<'d>]) -> bool {
         self.limits.iter().any(|(driver, limit)| {
             let attached = self.attached.get(driver);
-            let new = volumes
-                .iter()
-                .filter(|(of, key)| of == driver && !attached.is_some_and(|attached| attached.contains(key)));
-            let new: BTreeSet<&String> = new.map(|(_, key)| key).collect();
+            let is_new = |volume: &&AttachedVolume<'d>| {
+                volume.driver == *driver && !attached.is_some_and(|attached| attached.contains(&volume.key))
+            };
+            let new: BTreeSet<&String> = volumes.iter().filter(is_new).map(|volume| &volume.key).collect();
             !new.is_empty() && attached.map_or(0, BTreeSet::len) + new.len() > *limit
         })
     }
 
     /// Attaches the volumes of a pod.
-    pub(crate) fn add(&mut self, volumes: &[(&'d str, String)]) {
-        for (driver, key) in volumes {
-            self.attached.entry(driver).or_default().insert(key.clone());
+    pub(crate) fn add(&mut self, volumes: &[AttachedVolume<'d>]) {
+        for volume in volumes {
+            self.attached.entry(volume.driver).or_default().insert(volume.key.clone());
         }
     }
 }

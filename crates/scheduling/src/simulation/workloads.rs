@@ -7,8 +7,8 @@ use objects::object::Object;
 use objects::pod::Pod;
 use objects::workload::Workload;
 
+use super::selector::namespace_of;
 use super::settings::SimulationSettings;
-use super::volumes::namespace_of;
 use crate::scalar::text_or_empty;
 
 /// Pod of an input.

@@ -60,7 +60,7 @@ fn survives_extreme_values_in_every_release() {
     let objects: Vec<Object<'_>> = file.documents.iter().filter_map(tree).flat_map(Object::all).collect();
     for release in Release::minors() {
         let simulation = Simulation::new(SimulationSettings::new(release), &objects);
-        let outcome = simulation.run(&objects);
+        let outcome = simulation.run();
         assert_eq!(outcome.pods.len(), 1);
         assert!(
             !matches!(outcome.pods.iter().next().unwrap().placement, Placement::New(_)),
@@ -93,5 +93,5 @@ fn combines_a_bounded_number_of_volume_terms() {
     let file = File::read("-", text, &Limits::DEFAULT);
     let objects: Vec<Object<'_>> = file.documents.iter().filter_map(tree).flat_map(Object::all).collect();
     let simulation = Simulation::new(SimulationSettings::new(Release::NEWEST), &objects);
-    assert_eq!(simulation.run(&objects).pods.len(), 1);
+    assert_eq!(simulation.run().pods.len(), 1);
 }

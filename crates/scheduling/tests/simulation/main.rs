@@ -66,7 +66,7 @@ fn differences(case: &Case, run: &Run) -> Vec<String> {
     let file = case.file();
     let objects: Vec<Object<'_>> = file.documents.iter().filter_map(tree).flat_map(Object::all).collect();
     let simulation = Simulation::new(case.settings(run.release), &objects);
-    let outcome = simulation.run(&objects);
+    let outcome = simulation.run();
     if env::var("CASE").is_ok() {
         for pod in &outcome.pods {
             println!("{} {:?}", pod.name, compare::placement(&outcome, pod));

@@ -39,7 +39,7 @@ impl<'d> Domains<'d> {
     }
 
     /// The domains of a label on nodes that a filter admits.
-    pub(crate) fn of(&self, key: &str, filter: &NodeFilter<'d>) -> BTreeSet<&'d str> {
+    pub(crate) fn values(&self, key: &str, filter: &NodeFilter<'d>) -> BTreeSet<&'d str> {
         let admitted = self.0.iter().filter(|pool| filter.admits(&pool.taints));
         admitted.flat_map(|pool| pool.values(key)).collect()
     }

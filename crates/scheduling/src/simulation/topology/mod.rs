@@ -118,7 +118,7 @@ impl<'d> Topology<'d> {
     fn inverse_group(&mut self, constraint: &Constraint<'d>) -> SharedGroup<'d> {
         let domains = &self.domains;
         let make = || {
-            let all = domains.of(constraint.key, &constraint.filter);
+            let all = domains.values(constraint.key, &constraint.filter);
             Rc::new(RefCell::new(Group::new(constraint.clone(), all.into_iter())))
         };
         Rc::clone(self.inverse.entry(constraint.identity()).or_insert_with(make))
@@ -170,7 +170,7 @@ impl<'d> Topology<'d> {
 
     /// A new group with the running pods.
     fn count(&self, constraint: Constraint<'d>) -> Group<'d> {
-        let domains = self.domains.of(constraint.key, &constraint.filter);
+        let domains = self.domains.values(constraint.key, &constraint.filter);
         let mut group = Group::new(constraint, domains.into_iter());
         for node in &self.nodes {
             let Some(domain) = node.domain(group.constraint.key) else { continue };

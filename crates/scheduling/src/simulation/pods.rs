@@ -1,0 +1,203 @@
+//! Pods as the provisioner reads them: pods that have their place, and pods that wait for a node.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use manifest::tree::Node;
+use objects::object::Object;
+
+use super::behaviour::Behaviour;
+use super::default_spreads::DefaultSpreads;
+use super::filter::DaemonId;
+use super::resources::ResourceNames;
+use super::result::PodId;
+use super::selector::Namespaces;
+use super::settings::SimulationSettings;
+use super::shape::{PodShape, ShapeContext};
+use super::validation;
+use super::volumes::{AttachedVolume, PodVolumes, Storage};
+use super::workloads::{InputPod, InputPods};
+use crate::ids::{IdVec, ids};
+use crate::requirements::Requirement;
+use crate::scalar::text_or_empty;
+
+ids! {
+    /// Shape of pods that wait for a node.
+    pub(crate) ShapeId;
+}
+
+/// Pod to place.
+#[derive(Debug)]
+pub(super) struct BatchPod<'d> {
+    /// The pod.
+    pub(super) input: InputPod<'d>,
+    /// Whether it leaves a node.
+    pub(super) is_moved: bool,
+    /// Whether it avoids nodes whose `consolidateAfter` is not over.
+    pub(super) avoids_waiting: bool,
+}
+
+impl<'d> BatchPod<'d> {
+    /// A pod without a node.
+    pub(super) fn pending(input: InputPod<'d>) -> Self {
+        Self { input, is_moved: false, avoids_waiting: false }
+    }
+}
+
+/// Pod that waits for a node.
+#[derive(Debug)]
+pub(super) struct PendingPod<'d> {
+    /// The pod.
+    pub(super) input: InputPod<'d>,
+    /// Its shape.
+    pub(super) shape: ShapeId,
+    /// `creationTimestamp`.
+    pub(super) created: &'d str,
+    /// The volumes that have a driver.
+    pub(super) volumes: Vec<AttachedVolume<'d>>,
+    /// The reason for which Karpenter ignores the pod.
+    pub(super) ignored: Option<String>,
+    /// Whether the pod avoids nodes whose `consolidateAfter` is not over.
+    pub(super) avoids_waiting: bool,
+}
+
+/// Pods that wait for a node, with their shapes.
+#[derive(Debug, Default)]
+pub(super) struct PendingPods<'d> {
+    /// The pods, in the order of the input.
+    pub(super) pods: IdVec<PodId, PendingPod<'d>>,
+    /// The shapes of these pods.
+    pub(super) shapes: IdVec<ShapeId, PodShape<'d>>,
+}
+
+/// Pods that have their place already.
+pub(super) struct PlacedPods<'d> {
+    /// The pods of the DaemonSets, which run on every node that they tolerate.
+    pub(super) daemons: IdVec<DaemonId, PodShape<'d>>,
+    /// The pods that are bound to a node.
+    pub(super) running: Vec<RunningPod<'d>>,
+}
+
+/// Pod on a node.
+#[derive(Clone, Debug)]
+pub(super) struct RunningPod<'d> {
+    /// The pod.
+    pub(super) object: Object<'d>,
+    /// The name of its node.
+    pub(super) node: &'d str,
+    /// Whether it belongs to a DaemonSet.
+    pub(super) is_daemon: bool,
+    /// Its shape.
+    pub(super) shape: Rc<PodShape<'d>>,
+    /// The volumes that have a driver.
+    pub(super) volumes: Vec<AttachedVolume<'d>>,
+}
+
+/// The objects of a cluster that decide how its pods are read.
+pub(super) struct PodReader<'d> {
+    objects: &'d [Object<'d>],
+    settings: &'d SimulationSettings,
+    names: Rc<ResourceNames<'d>>,
+    /// Computed when a pod is first read.
+    namespaces: OnceCell<Namespaces<'d>>,
+    storage: Storage<'d>,
+    default_spreads: DefaultSpreads<'d>,
+}
+
+impl<'d> PodReader<'d> {
+    /// A reader of the pods of a cluster.
+    pub(super) fn new(
+        objects: &'d [Object<'d>],
+        names: &Rc<ResourceNames<'d>>,
+        settings: &'d SimulationSettings,
+    ) -> Self {
+        Self {
+            objects,
+            settings,
+            names: Rc::clone(names),
+            namespaces: OnceCell::new(),
+            storage: Storage::of(objects, settings.release),
+            default_spreads: DefaultSpreads::of(objects, settings),
+        }
+    }
+
+    /// Reads the shape of a pod.
+    pub(super) fn shape(&self, pod: &InputPod<'d>) -> PodShape<'d> {
+        let namespaces = self.namespaces.get_or_init(|| Namespaces::of(self.objects));
+        let context = ShapeContext { names: &self.names, namespaces, release: self.settings.release };
+        let mut shape = PodShape::read(pod.pod, pod.namespace, context);
+        self.default_spreads.add_to(&mut shape, pod);
+        shape
+    }
+
+    /// Reads the pods that have their place already.
+    pub(super) fn placed(&self, all: &InputPods<'d>) -> PlacedPods<'d> {
+        let daemons = all.daemons.iter().map(|pod| self.shape(pod)).collect();
+        let is_used = |_: &&InputPod<'d>| !self.settings.without_nodes;
+        let running = all.running.iter().filter(is_used).map(|pod| RunningPod {
+            object: pod.pod.object(),
+            node: pod.pod.spec().node_name().and_then(Node::as_str).unwrap_or_default(),
+            is_daemon: pod.pod.is_daemon(),
+            shape: Rc::new(self.shape(pod)),
+            volumes: self.storage.volumes_of(pod).unwrap_or_default().attached,
+        });
+        PlacedPods { daemons, running: running.collect() }
+    }
+
+    /// The pods to place, and their shapes.
+    pub(super) fn pending(&self, batch: Vec<BatchPod<'d>>) -> PendingPods<'d> {
+        let mut ids: BTreeMap<PodShape<'d>, ShapeId> = BTreeMap::new();
+        let mut all = PendingPods::default();
+        // The pods of a workload come one after the other.
+        let mut last: Option<(Node<'d>, PodShape<'d>)> = None;
+        for BatchPod { input, is_moved, avoids_waiting } in batch {
+            let spec = input.pod.spec().node();
+            let known = last.take().filter(|(of, _)| *of == spec).map(|(_, shape)| shape);
+            let mut shape = known.unwrap_or_else(|| self.shape(&input));
+            last = Some((spec, shape.clone()));
+            add_workload_labels(&mut shape, &input);
+            let (volumes, mut ignored) = self.restrict(&mut shape, &input);
+            ignored = ignored.or_else(|| validation::problem(input.pod, &shape, self.settings.release));
+            // Only pods without a node are validated.
+            ignored = ignored.filter(|_| !is_moved);
+            let shape = *ids.entry(shape).or_insert_with_key(|shape| all.shapes.push(shape.clone()));
+            let object = input.pod.object();
+            let created = text_or_empty(object.at(&["metadata", "creationTimestamp"]));
+            all.pods.push(PendingPod { input, shape, created, volumes, ignored, avoids_waiting });
+        }
+        all
+    }
+
+    /// Adds the requirements of the volumes.
+    fn restrict(
+        &self,
+        shape: &mut PodShape<'d>,
+        input: &InputPod<'d>,
+    ) -> (Vec<AttachedVolume<'d>>, Option<String>) {
+        let PodVolumes { attached, requirements } = match self.storage.volumes_of(input) {
+            Ok(found) => found,
+            Err(problem) => return (Vec::new(), Some(problem.0)),
+        };
+        if Behaviour::VOLUMES_APART.holds_in(self.settings.release) {
+            shape.volumes = requirements;
+        } else if let Some(required) = requirements.first() {
+            if shape.demand.required_terms.is_empty() {
+                shape.demand.required_terms.push(Vec::new());
+            }
+            for term in &mut shape.demand.required_terms {
+                let expressions = required.iter().map(|(key, one): (_, &Requirement<'d>)| (key, one.clone()));
+                term.extend(expressions);
+            }
+        }
+        (attached, None)
+    }
+}
+
+/// The controller of a Deployment adds a label with a hash; the name takes the place of the hash here.
+fn add_workload_labels<'d>(shape: &mut PodShape<'d>, input: &InputPod<'d>) {
+    let object = input.pod.object();
+    if object.kind() == "Deployment" {
+        shape.labels.insert("pod-template-hash", object.name());
+    }
+}
