@@ -1,20 +1,15 @@
 //! Progress line on standard error, shown only on a terminal and only in a long run.
 
-use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::{JoinHandle, spawn};
+use std::fmt;
 use std::time::Duration;
+
+use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// Time before the line appears.
 const DELAY: Duration = Duration::from_secs(1);
 
 /// Time between two updates.
 const INTERVAL: Duration = Duration::from_millis(100);
-
-/// Characters of the bar.
-const BAR: usize = 24;
 
 /// Unit of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,73 +20,46 @@ pub(crate) enum Unit {
 }
 
 /// Shows the progress until it is dropped.
-pub(crate) struct Progress {
-    done: Arc<AtomicUsize>,
-    writer: Option<(Sender<()>, JoinHandle<()>)>,
-}
+pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
     pub(crate) fn new(total: usize, unit: Unit, quiet: bool) -> Self {
-        let done = Arc::new(AtomicUsize::new(0));
-        let shown = !quiet && io::stderr().is_terminal();
-        let writer = shown.then(|| {
-            let (stop, stopped) = channel();
-            let done = Arc::clone(&done);
-            let thread = spawn(move || {
-                let mut wait = DELAY;
-                let mut shown = String::new();
-                while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                    wait = INTERVAL;
-                    let text = line(done.load(Ordering::Relaxed), total, unit);
-                    if text != shown {
-                        overwrite(&text);
-                        shown = text;
-                    }
+        // Draws nothing if standard error is not a terminal.
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(total as u64), target);
+        if !bar.is_hidden() {
+            let line = move |state: &ProgressState, out: &mut dyn fmt::Write| {
+                if state.elapsed() >= DELAY {
+                    // A line that cannot be formatted stays empty.
+                    let _ = out.write_str(&line(state.pos(), total as u64, unit));
                 }
-                if !shown.is_empty() {
-                    overwrite("");
-                }
-            });
-            (stop, thread)
-        });
-        Self { done, writer }
+            };
+            let style = ProgressStyle::with_template("{line}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("line", line));
+            bar.enable_steady_tick(INTERVAL);
+        }
+        Self(bar)
     }
 
     /// Adds to the amount that is done.
     pub(crate) fn step(&self, amount: usize) {
-        self.done.fetch_add(amount, Ordering::Relaxed);
+        self.0.inc(amount as u64);
     }
-}
-
-/// Text of the line.
-fn line(done: usize, total: usize, unit: Unit) -> String {
-    let megabytes = |bytes: usize| bytes / 1_000_000;
-    match unit {
-        _ if done >= total && total > 0 => "checking".to_owned(),
-        Unit::Files => format!("reading: {done} of {total} files"),
-        Unit::Bytes if total == 0 => format!("reading: {} MB", megabytes(done)),
-        Unit::Bytes => {
-            let full = BAR * (done / 1024) / (total / 1024).max(1);
-            let full = full.min(BAR);
-            let bar = format!("{}{}", "#".repeat(full), "-".repeat(BAR - full));
-            format!("reading: [{bar}] {} of {} MB", megabytes(done), megabytes(total))
-        }
-    }
-}
-
-/// Replaces the line on the terminal.
-fn overwrite(text: &str) {
-    // A closed terminal is not an error.
-    let _ = write!(io::stderr(), "\r\x1b[K{text}");
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some((stop, thread)) = self.writer.take() {
-            drop(stop);
-            // The thread only prints; a panic in it must not fail the run.
-            let _ = thread.join();
-        }
+        self.0.finish_and_clear();
+    }
+}
+
+/// Text of the line.
+fn line(done: u64, total: u64, unit: Unit) -> String {
+    match unit {
+        _ if done >= total && total > 0 => "checking".to_owned(),
+        Unit::Files => format!("reading: {done} of {total} files"),
+        Unit::Bytes if total == 0 => format!("reading: {}", DecimalBytes(done)),
+        Unit::Bytes => format!("reading: {} of {}", DecimalBytes(done), DecimalBytes(total)),
     }
 }
 
@@ -100,11 +68,10 @@ mod tests {
     use super::{Unit, line};
 
     #[test]
-    fn fills_the_bar_in_proportion_to_the_bytes() {
+    fn names_the_amount_that_is_read() {
         assert_eq!(line(3, 10, Unit::Files), "reading: 3 of 10 files");
-        assert_eq!(line(5_000_000, 0, Unit::Bytes), "reading: 5 MB");
-        let half = line(500_000_000, 1_000_000_000, Unit::Bytes);
-        assert_eq!(half, "reading: [############------------] 500 of 1000 MB");
+        assert_eq!(line(5_000_000, 0, Unit::Bytes), "reading: 5.00 MB");
+        assert_eq!(line(500_000_000, 1_000_000_000, Unit::Bytes), "reading: 500.00 MB of 1.00 GB");
         assert_eq!(line(10, 10, Unit::Bytes), "checking");
     }
 }

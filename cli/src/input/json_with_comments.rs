@@ -1,6 +1,8 @@
 //! JSON with comments and trailing commas, such as `tsconfig.json`. Many repositories contain such files, and none of them
 //! is a manifest, so they must not make a run fail.
 
+use jsonc_parser::tokens::Token;
+use jsonc_parser::{Scanner, ScannerOptions};
 use manifest::limits::Limits;
 use manifest::{Document, File};
 
@@ -16,58 +18,36 @@ pub(crate) fn read(file: &File, limits: &Limits) -> Option<File> {
     if !is_json || !is_broken || MANIFEST_KEYS.iter().any(|key| text.contains(key)) {
         return None;
     }
-    let plain = File::read(name, blanked(text), limits);
+    let plain = File::read(name, blanked(text)?, limits);
     let is_readable = plain.documents.iter().all(|document| matches!(document, Document::Read(_)));
     is_readable.then_some(plain)
 }
 
-/// Replaces each byte of a comment, and each comma before a closing bracket, by a space. Line breaks stay.
-fn blanked(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    // Offset in `plain` of the last comma, as long as only white space follows it.
-    let mut comma: Option<usize> = None;
-    let mut rest = text;
-    while let Some(char) = rest.chars().next() {
-        let comment = match rest.get(..2) {
-            Some("//") => rest.find('\n').unwrap_or(rest.len()),
-            Some("/*") => rest.find("*/").map_or(rest.len(), |at| at + 2),
-            _ => 0,
-        };
-        let taken = match char {
-            _ if comment > 0 => comment,
-            '"' => string(rest),
-            _ => char.len_utf8(),
-        };
-        let (piece, after) = rest.split_at(taken);
-        rest = after;
-        if comment > 0 {
-            plain.extend(piece.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
-            continue;
-        }
-        match char {
-            ',' => comma = Some(plain.len()),
-            '}' | ']' => {
-                if let Some(at) = comma.take() {
-                    plain.replace_range(at..=at, " ");
+/// Replaces each byte of a comment, and each comma before a closing bracket, by a space. Line breaks stay, so every value keeps its
+/// place. `None` if the text is not JSON with comments.
+fn blanked(text: &str) -> Option<String> {
+    let mut plain = text.to_owned();
+    let mut comma = None;
+    let mut scanner = Scanner::new(text, &ScannerOptions::default());
+    while let Some(token) = scanner.scan().ok()? {
+        let range = scanner.token_start()..scanner.token_end();
+        match token {
+            Token::CommentLine(_) | Token::CommentBlock(_) => {
+                let comment = text.get(range.clone())?.bytes();
+                let blanks = comment.map(|byte| if byte == b'\n' { '\n' } else { ' ' });
+                plain.replace_range(range, &blanks.collect::<String>());
+                continue;
+            }
+            Token::CloseBrace | Token::CloseBracket => {
+                if let Some(comma) = comma {
+                    plain.replace_range(comma, " ");
                 }
             }
-            _ if char.is_ascii_whitespace() => {}
-            _ => comma = None,
+            _ => {}
         }
-        plain.push_str(piece);
+        comma = (token == Token::Comma).then_some(range);
     }
-    plain
-}
-
-/// Length in bytes of the string at the start of a text, with its quotes.
-fn string(text: &str) -> usize {
-    let mut is_escaped = false;
-    let end = text.bytes().skip(1).position(|byte| {
-        let ends = byte == b'"' && !is_escaped;
-        is_escaped = byte == b'\\' && !is_escaped;
-        ends
-    });
-    end.map_or(text.len(), |at| at + 2)
+    Some(plain)
 }
 
 #[cfg(test)]
@@ -82,11 +62,10 @@ mod tests {
             (r#"{"a//": "\\", "b": "\",}", }"#, r#"{"a//": "\\", "b": "\",}"  }"#),
             ("{\"a\": \"/* no */\"}", "{\"a\": \"/* no */\"}"),
             ("// only", "       "),
-            ("\"open", "\"open"),
-            ("/* open", "       "),
         ] {
-            assert_eq!(blanked(text), plain, "{text}");
+            assert_eq!(blanked(text).as_deref(), Some(plain), "{text}");
         }
+        assert_eq!((blanked("\"open"), blanked("/* open")), (None, None));
     }
 
     #[test]
