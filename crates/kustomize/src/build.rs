@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use manifest::tree::Node;
 use manifest::{Document, DocumentNumber, File, FileNumber};
 
+use crate::failure::PatchFailure;
 use crate::json_patch;
 use crate::kustomization::{InlinePatches, Kustomization, Patch, PatchText};
-use crate::merge::{self, Failure};
+use crate::merge;
 use crate::name_reference;
 use crate::path;
 use crate::replacement;
@@ -147,8 +148,8 @@ impl<'b, 'd> Builder<'b, 'd> {
         self.spend(root.items_at(&["replacements"]).count().saturating_mul(1 + resources.len()))?;
         for entry in root.items_at(&["replacements"]) {
             for replacement in self.replacements(kustomization, entry, &mut doubt) {
-                if let Err(reason) = replacement::apply(&mut resources, replacement) {
-                    doubt.get_or_insert(reason);
+                if let Err(failure) = replacement::apply(&mut resources, replacement) {
+                    doubt.get_or_insert_with(|| failure.to_string());
                 }
             }
         }
@@ -331,7 +332,7 @@ fn apply_document<'d>(
     resource: &mut Resource<'d>,
     root: Node<'d>,
     options: PatchOptions,
-) -> Result<bool, Failure> {
+) -> Result<bool, PatchFailure> {
     if json_patch::is_json_patch(root) {
         resource.remember_id();
         resource.is_changed = true;
@@ -340,7 +341,7 @@ fn apply_document<'d>(
     if merge::is_strategic(root) {
         return resource.patch(root, options);
     }
-    Err("it is neither a strategic merge patch nor a JSON patch")
+    Err(PatchFailure::Form)
 }
 
 fn root(document: &Document) -> Option<Node<'_>> {

@@ -5,12 +5,8 @@
 
 use manifest::tree::Node;
 
-use crate::merge::Failure;
+use crate::failure::PatchFailure;
 use crate::value::{Member, Shape, Value, scalar_text};
-
-const NO_PATH: Failure = "it names a path that the object does not have";
-const TEST_FAILS: Failure = "its operation `test` fails";
-const UNKNOWN: Failure = "it has an operation that is not one of RFC 6902";
 
 /// Whether a document of a patch is a JSON patch: a list of operations.
 pub(crate) fn is_json_patch(patch: Node<'_>) -> bool {
@@ -18,12 +14,13 @@ pub(crate) fn is_json_patch(patch: Node<'_>) -> bool {
 }
 
 /// Applies all operations of a patch to an object.
-pub(crate) fn apply<'d>(object: &mut Value<'d>, patch: Node<'d>) -> Result<(), Failure> {
+pub(crate) fn apply<'d>(object: &mut Value<'d>, patch: Node<'d>) -> Result<(), PatchFailure> {
     patch.items().try_for_each(|operation| apply_one(object, operation))
 }
 
-fn apply_one<'d>(object: &mut Value<'d>, operation: Node<'d>) -> Result<(), Failure> {
-    let pointer = |key| operation.get(key).and_then(scalar_text).and_then(keys_of).ok_or(UNKNOWN);
+fn apply_one<'d>(object: &mut Value<'d>, operation: Node<'d>) -> Result<(), PatchFailure> {
+    let pointer =
+        |key| operation.get(key).and_then(scalar_text).and_then(keys_of).ok_or(PatchFailure::Operation);
     let path = pointer("path")?;
     // An operation without `value` writes null.
     let value = || Value::Written(operation.get("value").unwrap_or(operation));
@@ -34,7 +31,7 @@ fn apply_one<'d>(object: &mut Value<'d>, operation: Node<'d>) -> Result<(), Fail
                 *slot = value();
                 Ok(())
             }
-            None => Err(NO_PATH),
+            None => Err(PatchFailure::MissingPath),
         },
         Some("remove") => remove(object, &path).map(drop),
         Some("move") => {
@@ -42,14 +39,14 @@ fn apply_one<'d>(object: &mut Value<'d>, operation: Node<'d>) -> Result<(), Fail
             add(object, &path, moved)
         }
         Some("copy") => {
-            let copied = slot(object, &pointer("from")?).cloned().ok_or(NO_PATH)?;
+            let copied = slot(object, &pointer("from")?).cloned().ok_or(PatchFailure::MissingPath)?;
             add(object, &path, copied)
         }
         Some("test") => {
             let found = slot(object, &path).is_some_and(|found| found.equals(&value()));
-            if found { Ok(()) } else { Err(TEST_FAILS) }
+            if found { Ok(()) } else { Err(PatchFailure::Test) }
         }
-        _ => Err(UNKNOWN),
+        _ => Err(PatchFailure::Operation),
     }
 }
 
@@ -91,12 +88,12 @@ pub(crate) fn slot<'v, 'd>(object: &'v mut Value<'d>, path: &[String]) -> Option
 fn holder<'v, 'd, 'p>(
     object: &'v mut Value<'d>,
     path: &'p [String],
-) -> Result<(&'v mut Value<'d>, &'p str), Failure> {
-    let (last, above) = path.split_last().ok_or(NO_PATH)?;
-    Ok((slot(object, above).ok_or(NO_PATH)?, last))
+) -> Result<(&'v mut Value<'d>, &'p str), PatchFailure> {
+    let (last, above) = path.split_last().ok_or(PatchFailure::MissingPath)?;
+    Ok((slot(object, above).ok_or(PatchFailure::MissingPath)?, last))
 }
 
-fn add<'d>(object: &mut Value<'d>, path: &[String], value: Value<'d>) -> Result<(), Failure> {
+fn add<'d>(object: &mut Value<'d>, path: &[String], value: Value<'d>) -> Result<(), PatchFailure> {
     let (holder, key) = holder(object, path)?;
     match holder.shape() {
         Shape::Mapping => {
@@ -104,33 +101,34 @@ fn add<'d>(object: &mut Value<'d>, path: &[String], value: Value<'d>) -> Result<
             Ok(())
         }
         Shape::Sequence => {
-            let items = holder.items().ok_or(NO_PATH)?;
+            let items = holder.items().ok_or(PatchFailure::MissingPath)?;
             let length = items.len();
             let position = if key == "-" { Some(length) } else { position(key, length) };
-            let position = position.filter(|position| *position <= length).ok_or(NO_PATH)?;
+            let position =
+                position.filter(|position| *position <= length).ok_or(PatchFailure::MissingPath)?;
             items.insert(position, value);
             Ok(())
         }
-        Shape::Null | Shape::Scalar => Err(NO_PATH),
+        Shape::Null | Shape::Scalar => Err(PatchFailure::MissingPath),
     }
 }
 
-fn remove<'d>(object: &mut Value<'d>, path: &[String]) -> Result<Value<'d>, Failure> {
+fn remove<'d>(object: &mut Value<'d>, path: &[String]) -> Result<Value<'d>, PatchFailure> {
     let (holder, key) = holder(object, path)?;
     match holder.shape() {
         Shape::Mapping => {
-            let members = holder.members().ok_or(NO_PATH)?;
+            let members = holder.members().ok_or(PatchFailure::MissingPath)?;
             let is_key = |member: &Member<'d>| member.key == key;
-            let last = members.iter().rposition(is_key).ok_or(NO_PATH)?;
+            let last = members.iter().rposition(is_key).ok_or(PatchFailure::MissingPath)?;
             let removed = members.remove(last).value;
             members.retain(|member| !is_key(member));
             Ok(removed)
         }
         Shape::Sequence => {
-            let items = holder.items().ok_or(NO_PATH)?;
+            let items = holder.items().ok_or(PatchFailure::MissingPath)?;
             let position = position(key, items.len()).filter(|position| *position < items.len());
-            Ok(items.remove(position.ok_or(NO_PATH)?))
+            Ok(items.remove(position.ok_or(PatchFailure::MissingPath)?))
         }
-        Shape::Null | Shape::Scalar => Err(NO_PATH),
+        Shape::Null | Shape::Scalar => Err(PatchFailure::MissingPath),
     }
 }

@@ -8,6 +8,7 @@
 //! Source: kubernetes-sigs/kustomize at kustomize/v5.5.0 (api v0.18.0, kyaml v0.18.1), the version in kubectl 1.32.
 
 mod build;
+mod failure;
 mod field_spec;
 mod json_patch;
 mod kustomization;

@@ -6,18 +6,12 @@ use std::collections::BTreeMap;
 
 use manifest::tree::{Node, Style};
 
+use crate::failure::PatchFailure;
 use crate::schema::Schema;
 use crate::value::{Member, Shape, Value, scalar_text, shape_of};
 
 /// Key of a directive in a patch.
 const DIRECTIVE: &str = "$patch";
-
-/// Reason why a patch cannot be applied.
-pub(crate) type Failure = &'static str;
-
-const UNKNOWN_DIRECTIVE: Failure = "it has an unknown `$patch`";
-const OTHER_SHAPE: Failure =
-    "it has a list, an object or a scalar where the object has another kind of value";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Directive {
@@ -26,21 +20,21 @@ enum Directive {
     Delete,
 }
 
-fn directive_of(value: Node<'_>) -> Result<Directive, Failure> {
+fn directive_of(value: Node<'_>) -> Result<Directive, PatchFailure> {
     match value.as_str() {
         Some("merge") => Ok(Directive::Merge),
         Some("replace") => Ok(Directive::Replace),
         Some("delete") => Ok(Directive::Delete),
-        _ => Err(UNKNOWN_DIRECTIVE),
+        _ => Err(PatchFailure::Directive),
     }
 }
 
-fn directive_of_mapping(patch: Node<'_>) -> Result<Directive, Failure> {
+fn directive_of_mapping(patch: Node<'_>) -> Result<Directive, PatchFailure> {
     patch.get(DIRECTIVE).map_or(Ok(Directive::Merge), directive_of)
 }
 
 /// The directive for a whole list: an item with nothing but `$patch`.
-fn directive_of_list(patch: Node<'_>) -> Result<Directive, Failure> {
+fn directive_of_list(patch: Node<'_>) -> Result<Directive, PatchFailure> {
     let item = patch.items().find(|item| item.get(DIRECTIVE).is_some());
     match item.filter(|item| item.len() == 1).and_then(|item| item.get(DIRECTIVE)) {
         Some(value) => directive_of(value),
@@ -53,7 +47,11 @@ fn is_list_directive(item: Node<'_>) -> bool {
 }
 
 /// Merges a patch into an object. Returns whether the object stays.
-pub(crate) fn merge<'d>(object: &mut Value<'d>, patch: Node<'d>, schema: Schema) -> Result<bool, Failure> {
+pub(crate) fn merge<'d>(
+    object: &mut Value<'d>,
+    patch: Node<'d>,
+    schema: Schema,
+) -> Result<bool, PatchFailure> {
     match directive_of_mapping(patch)? {
         Directive::Delete => return Ok(false),
         Directive::Replace => {
@@ -74,7 +72,7 @@ pub(crate) fn merge_member<'d>(
     key: &str,
     value: Node<'d>,
     schema: Schema,
-) -> Result<(), Failure> {
+) -> Result<(), PatchFailure> {
     let before = object.get(key).map(|old| old.shape());
     let stays = match (before, shape_of(value)) {
         (None, Shape::Null) => return Ok(()),
@@ -104,7 +102,7 @@ pub(crate) fn merge_member<'d>(
             object.set(key, new);
             true
         }
-        _ => return Err(OTHER_SHAPE),
+        _ => return Err(PatchFailure::Shape),
     };
     if !stays {
         object.remove(key);
@@ -126,7 +124,7 @@ fn in_style_of<'d>(object: &Value<'d>, key: &str, new: Node<'d>) -> Value<'d> {
 }
 
 /// A value of a patch that an object does not have yet: without directives and without null. `None` if nothing is left.
-fn without_directives(patch: Node<'_>, schema: Schema) -> Result<Option<Value<'_>>, Failure> {
+fn without_directives(patch: Node<'_>, schema: Schema) -> Result<Option<Value<'_>>, PatchFailure> {
     match shape_of(patch) {
         Shape::Null => Ok(None),
         Shape::Scalar => Ok(Some(Value::Written(patch))),
@@ -177,7 +175,7 @@ fn merge_list<'d>(
     patch: Node<'d>,
     keys: &[&str],
     schema: Schema,
-) -> Result<bool, Failure> {
+) -> Result<bool, PatchFailure> {
     match directive_of_list(patch)? {
         Directive::Delete => return Ok(false),
         Directive::Replace => {

@@ -4,6 +4,7 @@
 
 use manifest::tree::Node;
 
+use crate::failure::{FieldFailure, ReplacementFailure};
 use crate::resource::{Id, Resource};
 use crate::selector::Selector;
 use crate::value::{Shape, Value, scalar_text};
@@ -11,7 +12,7 @@ use crate::value::{Shape, Value, scalar_text};
 /// The field that a replacement without a field path means.
 const DEFAULT_PATH: &str = "metadata.name";
 
-/// ReplacementOptions of a source or a target of a replacement.
+/// Options of a source or a target of a replacement.
 #[derive(Clone, Copy, Debug, Default)]
 struct ReplacementOptions<'d> {
     delimiter: Option<&'d str>,
@@ -30,15 +31,18 @@ impl<'d> ReplacementOptions<'d> {
     }
 }
 
-/// Applies one replacement. The error says why the result is not known.
-pub(crate) fn apply<'d>(resources: &mut [Resource<'d>], replacement: Node<'d>) -> Result<(), String> {
-    let source = replacement.get("source").ok_or("uses a replacement without `source`")?;
+/// Applies one replacement.
+pub(crate) fn apply<'d>(
+    resources: &mut [Resource<'d>],
+    replacement: Node<'d>,
+) -> Result<(), ReplacementFailure> {
+    let source = replacement.get("source").ok_or(ReplacementFailure::NoSource)?;
     let value = source_value(resources, source)?;
     for target in replacement.items_at(&["targets"]) {
         let select = target.get("select").and_then(Selector::parse);
-        let select = select.ok_or("uses a replacement whose target is not a valid expression")?;
+        let select = select.ok_or(ReplacementFailure::Target)?;
         let rejects: Option<Vec<Selector>> = target.items_at(&["reject"]).map(Selector::parse).collect();
-        let rejects = rejects.ok_or("uses a replacement whose target is not a valid expression")?;
+        let rejects = rejects.ok_or(ReplacementFailure::Target)?;
         let options = ReplacementOptions::of(target);
         let paths: Vec<&str> = target.items_at(&["fieldPaths"]).filter_map(Node::as_str).collect();
         let paths = if paths.is_empty() { vec![DEFAULT_PATH] } else { paths };
@@ -57,7 +61,7 @@ pub(crate) fn apply<'d>(resources: &mut [Resource<'d>], replacement: Node<'d>) -
 }
 
 /// The value that a replacement copies.
-fn source_value<'d>(resources: &[Resource<'d>], source: Node<'d>) -> Result<Value<'d>, String> {
+fn source_value<'d>(resources: &[Resource<'d>], source: Node<'d>) -> Result<Value<'d>, ReplacementFailure> {
     let text = |key| source.get(key).and_then(scalar_text).filter(|text| !text.is_empty());
     let is = |key, own: &str| text(key).is_none_or(|text| text == own);
     let matches = |id: &Id| {
@@ -70,17 +74,17 @@ fn source_value<'d>(resources: &[Resource<'d>], source: Node<'d>) -> Result<Valu
     let has_id = |resource: &&Resource<'d>| resource.previous.iter().any(matches) || matches(&resource.id());
     let mut found = resources.iter().filter(has_id);
     let (Some(resource), None) = (found.next(), found.next()) else {
-        return Err("uses a replacement whose source is not one object of the input".to_owned());
+        return Err(ReplacementFailure::Source);
     };
     let path = keys_of(text("fieldPath").unwrap_or(DEFAULT_PATH));
-    let missing = || "uses a replacement whose source has no such field".to_owned();
+    let missing = ReplacementFailure::SourceField;
     let value =
-        path.iter().try_fold(resource.value.clone(), |value, key| step(&value, key)).ok_or_else(missing)?;
+        path.iter().try_fold(resource.value.clone(), |value, key| step(&value, key)).ok_or(missing)?;
     let options = ReplacementOptions::of(source);
     let Some(delimiter) = options.delimiter else { return Ok(value) };
     let part =
         usize::try_from(options.index).ok().and_then(|index| value.text()?.split(delimiter).nth(index));
-    Ok(Value::Computed(part.ok_or_else(missing)?.to_owned(), value.node()))
+    Ok(Value::Computed(part.ok_or(missing)?.to_owned(), value.node()))
 }
 
 /// The keys of a field path such as `spec.containers.[name=app].image`. A `.` within brackets or after `\` is part of a key.
@@ -148,7 +152,7 @@ fn replace<'d>(
     path: &[String],
     value: &Value<'d>,
     options: ReplacementOptions<'d>,
-) -> Result<(), &'static str> {
+) -> Result<(), FieldFailure> {
     let mut written = Ok(0);
     let mut write = |slot: &mut Value<'d>| {
         let new = replaced(slot, value, options);
@@ -163,7 +167,7 @@ fn replace<'d>(
     visit(&mut resource.value, path, options.create.then_some(value), &mut write);
     resource.is_changed = true;
     match written {
-        Ok(0) => Err("it has no such field"),
+        Ok(0) => Err(FieldFailure::Missing),
         Ok(_) => Ok(()),
         Err(reason) => Err(reason),
     }
@@ -208,12 +212,12 @@ fn replaced<'d>(
     old: &Value<'d>,
     value: &Value<'d>,
     options: ReplacementOptions<'d>,
-) -> Result<Value<'d>, &'static str> {
+) -> Result<Value<'d>, FieldFailure> {
     let new = match options.delimiter {
         None => value.clone(),
         Some(delimiter) => {
             let (Some(old), Some(text)) = (old.text(), value.text()) else {
-                return Err("a delimiter needs two scalars");
+                return Err(FieldFailure::Delimiter);
             };
             let mut parts: Vec<&str> = old.split(delimiter).collect();
             match usize::try_from(options.index) {
@@ -235,7 +239,7 @@ fn replaced<'d>(
     }
     match new.text() {
         Some(text) if is_string(old) => Ok(Value::Computed(text.to_owned(), new.node())),
-        _ => Err("the type of the new value is not known"),
+        _ => Err(FieldFailure::Type),
     }
 }
 

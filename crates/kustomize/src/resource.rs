@@ -6,7 +6,8 @@ use manifest::DocumentNumber;
 use manifest::tree::Node;
 
 use crate::Origin;
-use crate::merge::{self, Failure};
+use crate::failure::PatchFailure;
+use crate::merge;
 use crate::schema::Schema;
 use crate::value::{Shape, Value};
 
@@ -151,7 +152,7 @@ impl<'d> Resource<'d> {
     ///
     /// The patch changes neither the API version nor the namespace, and the kind and the name only if its options allow it.
     /// Source: `ApplySmPatch` in api/resource/resource.go and api/resmap/reswrangler.go of kustomize v5.5.0.
-    pub(crate) fn patch(&mut self, patch: Node<'d>, options: PatchOptions) -> Result<bool, Failure> {
+    pub(crate) fn patch(&mut self, patch: Node<'d>, options: PatchOptions) -> Result<bool, PatchFailure> {
         let id = self.id();
         if options.allow_name_change || options.allow_kind_change {
             self.previous.push(id.clone());
@@ -176,7 +177,7 @@ impl<'d> Resource<'d> {
     }
 
     /// Replaces the object by the patch, except for its identity.
-    fn replace(&mut self, patch: Node<'d>, schema: Schema) -> Result<bool, Failure> {
+    fn replace(&mut self, patch: Node<'d>, schema: Schema) -> Result<bool, PatchFailure> {
         let kept = ["apiVersion", "kind"].map(|key| self.value.get(key).map(Cow::into_owned));
         let metadata = self.value.get("metadata").map(Cow::into_owned);
         let stays = merge::merge(&mut self.value, patch, schema)?;
@@ -202,7 +203,7 @@ impl<'d> Resource<'d> {
         patch: Node<'d>,
         schema: Schema,
         options: PatchOptions,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), PatchFailure> {
         let Some(metadata) = self.value.member_or_object("metadata", patch) else { return Ok(()) };
         for (key, value) in patch.members() {
             match key {
