@@ -46,6 +46,9 @@ pub struct Rule {
     pub supersedes: &'static [&'static str],
     /// Whether its findings hold only in a cluster with Karpenter. Where nothing shows that Karpenter runs, they are infos.
     pub depends_on_karpenter: bool,
+    /// The rules that find the causes of its findings in a manifest, if its findings are diagnoses of a status. `karpwarden diagnose`
+    /// shows them with the other diagnoses.
+    pub diagnoses: Option<&'static [&'static str]>,
     /// Checks one object and adds its findings.
     pub check: Check,
 }
@@ -158,6 +161,7 @@ impl Rule {
         phase: Phase::Before,
         supersedes: &[],
         depends_on_karpenter: false,
+        diagnoses: None,
         check: |_, _, _| {},
     };
 

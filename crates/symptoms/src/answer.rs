@@ -16,19 +16,13 @@ use rule::registry::Registry;
 use rule::settings::Settings;
 
 /// Number of objects that a finding lists.
-const OBJECTS: usize = 5;
+const MAX_OBJECTS: usize = 5;
 
 /// Reason for which a binary file is skipped.
 pub const BINARY: &str = "a binary file, not read";
 
-/// The rule that finds contradictions in a status. Its findings are diagnoses.
-const CONTRADICTION: &str = "status-contradiction";
-
-/// The places of a finding of this rule about a list that is missing.
+/// The places of a finding about a list that is missing in a status.
 const STATUS_LISTS: [&str; 3] = ["status.amis", "status.securityGroups", "status.subnets"];
-
-/// The rule that finds the cause of such a contradiction.
-const PROFILE: &str = "instance-profile-is-arn";
 
 /// A finding and its sort key.
 struct Ranked {
@@ -81,11 +75,14 @@ pub(super) fn report(
             finding: answer.finding(&diagnosis, severity),
         });
     }
-    let (contradictions, rest): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut report.findings).into_iter().partition(|finding| finding.rule == CONTRADICTION);
-    for finding in contradictions {
+    let mut rest = Vec::new();
+    for finding in std::mem::take(&mut report.findings) {
+        let Some(causes) = registry.find(finding.rule).and_then(|rule| rule.diagnoses) else {
+            rest.push(finding);
+            continue;
+        };
         let before = finding.severity;
-        let finding = answer.contradiction(finding);
+        let finding = answer.contradiction(finding, causes);
         report.recount(before, finding.severity);
         ranked.push(Ranked { finding, correlated: true, count: 1 });
     }
@@ -139,7 +136,7 @@ impl Answer<'_> {
         });
         let evidence: Vec<Evidence> = quoted.collect();
         let first = evidence.first();
-        let shown = diagnosis.objects.iter().take(OBJECTS).map(display_name).collect();
+        let shown = diagnosis.objects.iter().take(MAX_OBJECTS).map(display_name).collect();
         let mut finding = ReportedFinding {
             rule: symptom.name,
             family: Family::Symptoms,
@@ -190,14 +187,14 @@ impl Answer<'_> {
         finding
     }
 
-    /// Turns a contradiction in a status into a diagnosis.
-    fn contradiction(&self, finding: ReportedFinding) -> ReportedFinding {
+    /// Turns a contradiction in a status into a diagnosis. `causes` are the rules that find its cause.
+    fn contradiction(&self, finding: ReportedFinding, causes: &[&str]) -> ReportedFinding {
         let lines = std::iter::once((&finding.file, finding.position.line))
             .chain(finding.related.iter().map(|related| (&related.file, related.line)));
         let evidence = lines.filter_map(|(file, line)| self.quote(file, line?)).collect();
         let undecided = self.text(&finding) == "Unknown";
         let same = |cause: &&ReportedFinding| {
-            cause.rule == PROFILE
+            causes.contains(&cause.rule)
                 && cause.file == finding.file
                 && cause.name == finding.name
                 && cause.cluster == finding.cluster

@@ -88,6 +88,7 @@ rule! {
         runs: Runs::OnKarpenterFiles,
         on: &[On::Kind(Kind::NODE_CLASS)],
         inventory: &[],
+        diagnoses: Some(&["instance-profile-is-arn"]),
         check: check,
     }
 }
