@@ -17,3 +17,27 @@ pub struct Cluster {
 pub fn files_of(cluster: ClusterId, files: &[File]) -> impl Iterator<Item = (FileId, &File)> {
     files.iter().enumerate().map(move |(index, file)| (FileId { cluster, index }, file))
 }
+
+/// A file of some clusters.
+pub fn file(clusters: &[Cluster], id: FileId) -> Option<&File> {
+    let file = clusters.get(id.cluster.index()).and_then(|cluster| cluster.files.get(id.index()));
+    debug_assert!(file.is_some(), "{id:?} is of another input");
+    file
+}
+
+/// A file of some clusters, to change it.
+pub fn file_mut(clusters: &mut [Cluster], id: FileId) -> Option<&mut File> {
+    let cluster = clusters.get_mut(id.cluster.index());
+    let file = cluster.and_then(|cluster| cluster.files.get_mut(id.index()));
+    debug_assert!(file.is_some(), "a file of another input");
+    file
+}
+
+/// The files of all clusters with their ids, and the names of the clusters.
+pub fn all_files(clusters: &[Cluster]) -> impl Iterator<Item = (&str, FileId, &File)> {
+    let with_id = clusters.iter().enumerate();
+    with_id.flat_map(|(index, cluster)| {
+        let files = files_of(ClusterId(index), &cluster.files);
+        files.map(|(id, file)| (cluster.name.as_str(), id, file))
+    })
+}

@@ -3,7 +3,7 @@
 use manifest::{Document, File};
 
 use crate::built::BuiltCluster;
-use crate::files::{Cluster, files_of};
+use crate::files::{Cluster, file, files_of};
 use crate::ids::{ClusterId, DocumentId, FileId};
 
 /// The clusters of a check with the builds of their kustomizations, by id.
@@ -41,7 +41,7 @@ impl<'d> Input<'d> {
 
     /// A file.
     pub fn file(self, id: FileId) -> Option<&'d File> {
-        found(self.cluster(id.cluster)?.files.get(id.index))
+        file(self.clusters, id)
     }
 
     /// A document.

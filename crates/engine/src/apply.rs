@@ -12,17 +12,19 @@ use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 
 use crate::check::check_within;
-use crate::tally::Tally;
+use crate::tally::{FixFailure, Tally};
 use answers::report::{Report, ReportedFinding, SkippedFix};
 use cluster::Cluster;
+use cluster::files::{all_files, file, file_mut};
+use cluster::ids::FileId;
 use rule::registry::Registry;
 use rule::settings::Settings;
 
 /// Maximum number of passes. Each pass applies all fixes that do not overlap.
-const PASSES: usize = 10;
+const MAX_PASSES: usize = 10;
 
 /// Maximum number of sets of fixes that a pass tries if some fixes do not work.
-const TRIALS: usize = 100;
+const MAX_TRIALS: usize = 100;
 
 /// Result of applying fixes.
 #[derive(Debug, Default)]
@@ -33,31 +35,45 @@ pub struct AppliedFixes {
     pub skipped: Vec<SkippedFix>,
 }
 
-/// Index of a cluster, and index of a file in the cluster.
-type Slot = (usize, usize);
+/// Key of findings that differ only in location, which a fix can move.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    rule: &'static str,
+    cluster: String,
+    file: String,
+    /// The position of the document in the file.
+    document: usize,
+}
 
-/// Rule, cluster, file and document of findings. Findings of a group differ only in location, which a fix can move.
-type Group = (&'static str, String, String, usize);
+impl Group {
+    fn of(finding: &ReportedFinding) -> Self {
+        Self {
+            rule: finding.rule,
+            cluster: finding.cluster.clone(),
+            file: finding.file.clone(),
+            document: finding.document,
+        }
+    }
+}
 
-/// A fix that can be applied.
+/// Ids of the files by the names of their cluster and of themselves.
+type FileIds<'c> = BTreeMap<(&'c str, &'c str), FileId>;
+
+/// A safe fix of a report.
 #[derive(Clone, Debug)]
-struct Candidate {
-    slot: Slot,
+struct SafeFix {
+    file: FileId,
     group: Group,
     path: String,
     line: usize,
     edits: Vec<TextEdit>,
 }
 
-impl Candidate {
-    fn of(
-        finding: &ReportedFinding,
-        slots: &BTreeMap<(&str, &str), Slot>,
-        clusters: &[Cluster],
-    ) -> Option<Self> {
+impl SafeFix {
+    fn of(finding: &ReportedFinding, files: &FileIds<'_>, clusters: &[Cluster]) -> Option<Self> {
         let fix = finding.fix.as_ref().filter(|fix| fix.safe && !fix.edits.is_empty())?;
-        let slot = *slots.get(&(finding.cluster.as_str(), finding.file.as_str()))?;
-        let source = &clusters.get(slot.0)?.files.get(slot.1)?.source;
+        let id = *files.get(&(finding.cluster.as_str(), finding.file.as_str()))?;
+        let source = &file(clusters, id)?.source;
         let edits = fix.edits.iter().map(|edit| {
             let span = Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset));
             TextEdit { span, text: edit.text.clone() }
@@ -66,7 +82,7 @@ impl Candidate {
         edits.sort_by_key(|edit| edit.span);
         edits.dedup();
         let line = finding.position.line.unwrap_or_default();
-        Some(Self { slot, group: group(finding), path: finding.path.clone(), line, edits })
+        Some(Self { file: id, group: Group::of(finding), path: finding.path.clone(), line, edits })
     }
 
     /// Key of the fix in every pass.
@@ -74,14 +90,10 @@ impl Candidate {
         (self.group.clone(), self.path.clone())
     }
 
-    fn skipped(&self, reason: &str) -> SkippedFix {
-        let (rule, _, file, _) = self.group.clone();
-        SkippedFix { rule, file, line: self.line, reason: reason.to_owned() }
+    fn skipped(&self, reason: FixFailure) -> SkippedFix {
+        let Group { rule, file, .. } = self.group.clone();
+        SkippedFix { rule, file, line: self.line, reason: reason.to_string() }
     }
-}
-
-fn group(finding: &ReportedFinding) -> Group {
-    (finding.rule, finding.cluster.clone(), finding.file.clone(), finding.document)
 }
 
 /// Applies the safe fixes to the files of the clusters until no pass finds more.
@@ -93,59 +105,52 @@ pub fn apply_fixes(
 ) -> AppliedFixes {
     let mut result = AppliedFixes::default();
     let mut given_up: BTreeSet<(Group, String)> = BTreeSet::new();
-    for _ in 0..PASSES {
+    for _ in 0..MAX_PASSES {
         let before = check_within(registry, clusters, settings, usize::MAX);
-        let candidates: Vec<Candidate> = {
-            let slots = slots(clusters);
-            let all = before.findings.iter().filter_map(|finding| Candidate::of(finding, &slots, clusters));
-            without_overlaps(all.filter(|candidate| !given_up.contains(&candidate.key())).collect())
+        let fixes: Vec<SafeFix> = {
+            let ids = file_ids(clusters);
+            let all = before.findings.iter().filter_map(|finding| SafeFix::of(finding, &ids, clusters));
+            without_overlaps(all.filter(|fix| !given_up.contains(&fix.key())).collect())
         };
-        if candidates.is_empty() {
+        if fixes.is_empty() {
             break;
         }
-        let source = |slot: Slot| Some(Arc::clone(&clusters.get(slot.0)?.files.get(slot.1)?.source));
-        let texts = candidates.iter().filter_map(|candidate| Some((candidate.slot, source(candidate.slot)?)));
-        let texts = texts.collect();
+        let text = |fix: &SafeFix| Some((fix.file, Arc::clone(&file(clusters, fix.file)?.source)));
+        let texts = fixes.iter().filter_map(text).collect();
         let (applied, skipped) = (Vec::new(), Vec::new());
         let mut pass =
             Pass { registry, before: &before, texts, settings, limits, trials: 0, applied, skipped };
-        pass.apply_working(clusters, &candidates);
+        pass.apply_working(clusters, &fixes);
         if !pass.skipped.is_empty() {
             // The last trial can have failed; write only the fixes that worked.
             pass.write(clusters, &pass.applied);
         }
         result.applied += pass.applied.len();
-        given_up.extend(pass.skipped.iter().map(|(candidate, _)| candidate.key()));
-        result.skipped.extend(pass.skipped.iter().map(|(candidate, reason)| candidate.skipped(reason)));
+        given_up.extend(pass.skipped.iter().map(|(fix, _)| fix.key()));
+        result.skipped.extend(pass.skipped.iter().map(|(fix, reason)| fix.skipped(*reason)));
     }
     result
 }
 
-fn slots(clusters: &[Cluster]) -> BTreeMap<(&str, &str), Slot> {
-    let mut slots = BTreeMap::new();
-    for (index, cluster) in clusters.iter().enumerate() {
-        for (file, read) in cluster.files.iter().enumerate() {
-            slots.insert((cluster.name.as_str(), read.source.name()), (index, file));
-        }
-    }
-    slots
+fn file_ids(clusters: &[Cluster]) -> FileIds<'_> {
+    all_files(clusters).map(|(cluster, id, file)| ((cluster, file.source.name()), id)).collect()
 }
 
 /// The fixes that do not overlap an earlier fix.
-fn without_overlaps(candidates: Vec<Candidate>) -> Vec<Candidate> {
-    let mut taken: BTreeMap<Slot, BTreeSet<Span>> = BTreeMap::new();
+fn without_overlaps(fixes: Vec<SafeFix>) -> Vec<SafeFix> {
+    let mut taken: BTreeMap<FileId, BTreeSet<Span>> = BTreeMap::new();
     let meets = |taken: &BTreeSet<Span>, span: Span| {
         let before = taken.range(..=Span::new(span.end, usize::MAX)).next_back();
         before.is_some_and(|other| other.end >= span.start)
     };
     let mut apart = Vec::new();
-    for candidate in candidates {
-        let taken = taken.entry(candidate.slot).or_default();
-        if candidate.edits.iter().any(|edit| meets(taken, edit.span)) {
+    for fix in fixes {
+        let taken = taken.entry(fix.file).or_default();
+        if fix.edits.iter().any(|edit| meets(taken, edit.span)) {
             continue;
         }
-        taken.extend(candidate.edits.iter().map(|edit| edit.span));
-        apart.push(candidate);
+        taken.extend(fix.edits.iter().map(|edit| edit.span));
+        apart.push(fix);
     }
     apart
 }
@@ -155,21 +160,21 @@ struct Pass<'p> {
     registry: &'p Registry,
     before: &'p Report,
     /// The texts to which the fixes apply.
-    texts: BTreeMap<Slot, Arc<Source>>,
+    texts: BTreeMap<FileId, Arc<Source>>,
     settings: &'p Settings,
     limits: &'p Limits,
     trials: usize,
-    applied: Vec<Candidate>,
-    skipped: Vec<(Candidate, &'static str)>,
+    applied: Vec<SafeFix>,
+    skipped: Vec<(SafeFix, FixFailure)>,
 }
 
 impl Pass<'_> {
     /// Applies fixes in addition to the fixes of this pass. If they do not work together, tries each half.
-    fn apply_working(&mut self, clusters: &mut [Cluster], some: &[Candidate]) {
-        let wanted: Vec<Candidate> = self.applied.iter().chain(some).cloned().collect();
+    fn apply_working(&mut self, clusters: &mut [Cluster], some: &[SafeFix]) {
+        let wanted: Vec<SafeFix> = self.applied.iter().chain(some).cloned().collect();
         self.trials += 1;
-        let result = if self.trials > TRIALS {
-            Err("too many other fixes in this run failed")
+        let result = if self.trials > MAX_TRIALS {
+            Err(FixFailure::TooManyTrials)
         } else {
             self.write(clusters, &wanted);
             self.judge(&check_within(self.registry, clusters, self.settings, usize::MAX), &wanted)
@@ -186,13 +191,12 @@ impl Pass<'_> {
     }
 
     /// Writes the files of this pass with some fixes applied.
-    fn write(&self, clusters: &mut [Cluster], fixes: &[Candidate]) {
-        for (slot, source) in &self.texts {
-            let here = fixes.iter().filter(|fix| fix.slot == *slot);
+    fn write(&self, clusters: &mut [Cluster], fixes: &[SafeFix]) {
+        for (id, source) in &self.texts {
+            let here = fixes.iter().filter(|fix| fix.file == *id);
             let edits: Vec<TextEdit> = here.flat_map(|fix| fix.edits.iter().cloned()).collect();
             let text = apply(source.text(), &edits);
-            let file = clusters.get_mut(slot.0).and_then(|cluster| cluster.files.get_mut(slot.1));
-            if let Some(file) = file {
+            if let Some(file) = file_mut(clusters, *id) {
                 let read = File::read(source.name(), text, self.limits);
                 *file = File { kind: file.kind, is_relevant: file.is_relevant, ..read };
             }
@@ -200,13 +204,13 @@ impl Pass<'_> {
     }
 
     /// Whether the findings of the fixes are gone and no new problem appears.
-    fn judge(&self, after: &Report, fixes: &[Candidate]) -> Result<(), &'static str> {
+    fn judge(&self, after: &Report, fixes: &[SafeFix]) -> Result<(), FixFailure> {
         let counts = |report: &Report| (report.summary.documents, report.unreadable.len());
         if counts(after) != counts(self.before) {
-            return Err("it would make the file unreadable");
+            return Err(FixFailure::Unreadable);
         }
         let tally = |report: &Report| {
-            Tally::of(report.findings.iter().map(|finding| (group(finding), finding.severity)))
+            Tally::of(report.findings.iter().map(|finding| (Group::of(finding), finding.severity)))
         };
         tally(self.before).allows(&tally(after), fixes.iter().map(|fix| fix.group.clone()))
     }
@@ -231,8 +235,8 @@ mod tests {
         let clusters = files(&bad);
         let before = check_within(&REGISTRY, &clusters, &settings, usize::MAX);
         let all = before.findings.iter();
-        let offered: Vec<Candidate> =
-            all.filter_map(|finding| Candidate::of(finding, &slots(&clusters), &clusters)).collect();
+        let offered: Vec<SafeFix> =
+            all.filter_map(|finding| SafeFix::of(finding, &file_ids(&clusters), &clusters)).collect();
         let pass = Pass {
             registry: &REGISTRY,
             before: &before,
@@ -246,9 +250,9 @@ mod tests {
         let judged =
             |text: &str| pass.judge(&check_within(&REGISTRY, &files(text), &settings, usize::MAX), &offered);
         assert_eq!(judged(&good), Ok(()));
-        assert_eq!(judged(&bad), Err("it would not resolve the finding"));
-        assert_eq!(judged(&format!("{good}  instanceProfile: b\n")), Err("it would introduce another error"));
-        assert_eq!(judged(&format!("{good}  a: [\n")), Err("it would make the file unreadable"));
+        assert_eq!(judged(&bad), Err(FixFailure::NotResolved));
+        assert_eq!(judged(&format!("{good}  instanceProfile: b\n")), Err(FixFailure::NewError));
+        assert_eq!(judged(&format!("{good}  a: [\n")), Err(FixFailure::Unreadable));
     }
 
     /// The text of a file with its safe fixes, the number of applied fixes, and the line and reason of each skipped fix.

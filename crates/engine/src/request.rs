@@ -16,7 +16,7 @@ use crate::tally;
 pub struct RequestCluster<'d> {
     /// The objects of the cluster, including the object of the request.
     pub objects: Vec<Object<'d>>,
-    /// The number of NodePools that are left out, because a [`Shortlist`](scheduling::shortlist::Shortlist) does not need them.
+    /// The number of NodePools that are left out, because the rules that run do not need them.
     pub omitted_pools: usize,
     /// Whether an object that is absent here is absent from the cluster.
     pub is_complete: bool,

@@ -19,11 +19,22 @@ pub(crate) fn keep_first(findings: &mut Vec<Finding<'_>>) {
     });
 }
 
-/// The reason why a fix does not remove its finding.
-pub const NOT_RESOLVED: &str = "it would not resolve the finding";
-
-/// The reason why a fix makes something else worse.
-pub const NEW_ERROR: &str = "it would introduce another error";
+/// Why a fix does not work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FixFailure {
+    /// The finding of the fix stays.
+    #[error("it would not resolve the finding")]
+    NotResolved,
+    /// Something else has an error that it did not have.
+    #[error("it would introduce another error")]
+    NewError,
+    /// The text no longer parses, or as other documents.
+    #[error("it would make the file unreadable")]
+    Unreadable,
+    /// So many other fixes failed that the fix was not tried.
+    #[error("too many other fixes in this run failed")]
+    TooManyTrials,
+}
 
 /// Numbers of findings and of errors by key. Findings with the same key differ only in location, which a fix can move.
 #[derive(Clone, Debug)]
@@ -60,9 +71,9 @@ impl<K: Ord> Tally<K> {
 
     /// Whether fixes of findings with these keys leave the findings that `after` counts: the fixed findings are gone, and
     /// there is no new error.
-    pub fn allows(&self, after: &Self, fixed: impl Iterator<Item = K>) -> Result<(), &'static str> {
+    pub fn allows(&self, after: &Self, fixed: impl Iterator<Item = K>) -> Result<(), FixFailure> {
         if after.0.iter().any(|(key, counts)| counts.errors > self.get(key).errors) {
-            return Err(NEW_ERROR);
+            return Err(FixFailure::NewError);
         }
         let mut expected = BTreeMap::<K, usize>::new();
         for key in fixed {
@@ -70,7 +81,7 @@ impl<K: Ord> Tally<K> {
         }
         let is_gone =
             |(key, number): (&K, &usize)| after.get(key).findings + number <= self.get(key).findings;
-        if expected.iter().all(is_gone) { Ok(()) } else { Err(NOT_RESOLVED) }
+        if expected.iter().all(is_gone) { Ok(()) } else { Err(FixFailure::NotResolved) }
     }
 }
 
@@ -97,8 +108,11 @@ mod tests {
         let judged = |after: &[(&'static str, Severity)]| before.allows(&tally(after), ["a"].into_iter());
         assert_eq!(judged(&[("a", Severity::Warning), ("b", Severity::Info)]), Ok(()));
         assert_eq!(judged(&[("a", Severity::Warning), ("c", Severity::Warning)]), Ok(()));
-        assert_eq!(judged(&[("a", Severity::Warning), ("a", Severity::Warning)]), Err(NOT_RESOLVED));
-        assert_eq!(judged(&[("c", Severity::Error)]), Err(NEW_ERROR));
-        assert_eq!(judged(&[("b", Severity::Error)]), Err(NEW_ERROR));
+        assert_eq!(
+            judged(&[("a", Severity::Warning), ("a", Severity::Warning)]),
+            Err(FixFailure::NotResolved)
+        );
+        assert_eq!(judged(&[("c", Severity::Error)]), Err(FixFailure::NewError));
+        assert_eq!(judged(&[("b", Severity::Error)]), Err(FixFailure::NewError));
     }
 }
