@@ -86,7 +86,7 @@ impl<'d> Inventory<'d> {
     }
 
     /// The objects of a kind.
-    pub fn of(&self, kind: Kind) -> OfKind<'_, 'd> {
+    pub fn objects_of(&self, kind: Kind) -> OfKind<'_, 'd> {
         let indices = self.indices(kind.group, kind.name).iter();
         OfKind { objects: &self.objects, indices, version: kind.version }
     }
@@ -121,7 +121,7 @@ impl<'d> Inventory<'d> {
     }
 }
 
-/// Iterator over the objects of a kind, returned by [`Inventory::of`].
+/// Iterator over the objects of a kind, returned by [`Inventory::objects_of`].
 #[derive(Clone, Debug)]
 pub struct OfKind<'i, 'd> {
     objects: &'i [Object<'d>],

@@ -58,8 +58,10 @@ static FORBIDDEN: Rule = Rule {
     on: &[On::Kind(Kind::NODE_CLASS)],
     check: |object: Object<'_>, context: &Context<'_, '_>, findings: &mut Vec<Finding<'_>>| {
         let Some(forbids) = object.at(&["spec", "forbids"]) else { return };
-        let profiles =
-            context.inventory.of(Kind::NODE_CLASS).filter_map(|other| other.at(&["spec", "instanceProfile"]));
+        let profiles = context
+            .inventory
+            .objects_of(Kind::NODE_CLASS)
+            .filter_map(|other| other.at(&["spec", "instanceProfile"]));
         for profile in profiles.filter(|profile| profile.as_str() == forbids.as_str()) {
             let finding = Finding::at(&FORBIDDEN, forbids, "a forbidden profile");
             findings.push(finding.related(Place::value(profile), "the profile"));

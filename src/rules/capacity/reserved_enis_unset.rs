@@ -127,7 +127,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let has_prefixes = value("ENABLE_PREFIX_DELEGATION").is_some();
     let Some((node, what)) = cause.filter(|_| is_plugin && !has_prefixes) else { return };
     let pods = |class: Object<'d>| Ec2NodeClass::of(class)?.kubelet()?.max_pods();
-    let mut classes = context.inventory.of(Kind::NODE_CLASS).peekable();
+    let mut classes = context.inventory.objects_of(Kind::NODE_CLASS).peekable();
     let is_fixed = classes.peek().is_some() && classes.all(|class| pods(class).is_some());
     let Some(controller) = without_reserved(context).filter(|_| !is_fixed) else { return };
     let message = format!(

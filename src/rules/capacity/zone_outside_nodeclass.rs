@@ -201,7 +201,7 @@ impl Index for ZonesOfClasses {
 
     fn of<'d>(inventory: &Inventory<'d>) -> Self::Value<'d> {
         let mut zones = BTreeMap::new();
-        for pool in inventory.of(Kind::NODE_POOL).filter_map(NodePool::of) {
+        for pool in inventory.objects_of(Kind::NODE_POOL).filter_map(NodePool::of) {
             let first = listed_zones(pool).find(|(zone, _)| region_of_zone(zone).is_some());
             let class = pool.node_class_ref().and_then(|class| class.name()?.as_str());
             if let (Some(class), Some((zone, node))) = (class, first) {

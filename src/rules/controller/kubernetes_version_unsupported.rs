@@ -69,7 +69,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let Some(minor) = context.settings.kubernetes_minor else { return };
     let Some(supporting) = kubernetes::supporting(minor) else { return };
     let unsupported = Releases::ALL.without(supporting);
-    if unsupported.is_empty() || context.inventory.of(Kind::NODE_POOL).next() != Some(object) {
+    if unsupported.is_empty() || context.inventory.objects_of(Kind::NODE_POOL).next() != Some(object) {
         return;
     }
     let help = if supporting.is_empty() {

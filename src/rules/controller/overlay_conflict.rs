@@ -97,7 +97,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     // Karpenter goes through the names from z to a, so a greater name comes first.
     let others = context
         .inventory
-        .of(Kind::NODE_OVERLAY)
+        .objects_of(Kind::NODE_OVERLAY)
         .take(MAX_COMPARED)
         .filter(|other| other.name() > object.name());
     for other in others.filter_map(NodeOverlay::of).filter_map(Overlay::parse) {

@@ -53,7 +53,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    if context.inventory.of(Kind::NODE_CLASS).next() != Some(object) {
+    if context.inventory.objects_of(Kind::NODE_CLASS).next() != Some(object) {
         return;
     }
     let message = "the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes";

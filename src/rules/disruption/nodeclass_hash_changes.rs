@@ -49,7 +49,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    if context.inventory.of(Kind::NODE_CLASS).next() != Some(object) {
+    if context.inventory.objects_of(Kind::NODE_CLASS).next() != Some(object) {
         return;
     }
     let message = "the version of the EC2NodeClass hash becomes `v6`: Karpenter rewrites the hashes on NodeClaims, and replaces no nodes for it";

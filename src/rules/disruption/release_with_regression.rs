@@ -50,7 +50,7 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    if context.inventory.of(Kind::NODE_POOL).next() != Some(object) {
+    if context.inventory.objects_of(Kind::NODE_POOL).next() != Some(object) {
         return;
     }
     let message = "the controller of 1.11.0 uses far more CPU in large clusters; 1.11.1 reverts the change";

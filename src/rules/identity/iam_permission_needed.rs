@@ -137,12 +137,12 @@ fn releases_of_use(needed: &NeededPermission, inventory: &Inventory<'_>) -> Rele
         PermissionUse::Everything => true,
         // Without an EC2NodeClass in the input, the cluster probably has one with a role.
         PermissionUse::Roles => {
-            let mut classes = inventory.of(Kind::NODE_CLASS).filter_map(Ec2NodeClass::of).peekable();
+            let mut classes = inventory.objects_of(Kind::NODE_CLASS).filter_map(Ec2NodeClass::of).peekable();
             classes.peek().is_none() || classes.any(|class| class.role().is_some())
         }
         PermissionUse::Reservations => return releases_of_reservations(inventory),
         PermissionUse::PlacementGroups => {
-            let mut classes = inventory.of(Kind::NODE_CLASS).filter_map(Ec2NodeClass::of);
+            let mut classes = inventory.objects_of(Kind::NODE_CLASS).filter_map(Ec2NodeClass::of);
             classes.any(|class| class.placement_group().is_some_and(|node| !node.is_null()))
         }
         PermissionUse::ZonalShift => {

@@ -58,7 +58,7 @@ impl Index for Pools {
 
     fn of<'d>(inventory: &Inventory<'d>) -> PoolIndex<'d> {
         const BETA: Kind = Kind::of("karpenter.sh", "v1beta1", "NodePool");
-        let pools = inventory.of(Kind::NODE_POOL).chain(inventory.of(BETA));
+        let pools = inventory.objects_of(Kind::NODE_POOL).chain(inventory.objects_of(BETA));
         PoolIndex::of(pools).with_omitted(inventory.omitted_pools())
     }
 }
@@ -71,7 +71,7 @@ impl Index for NodeClasses<'static> {
 
     fn of<'d>(inventory: &Inventory<'d>) -> NodeClasses<'d> {
         let mut classes = BTreeMap::new();
-        for class in inventory.of(Kind::NODE_CLASS).filter_map(Ec2NodeClass::of) {
+        for class in inventory.objects_of(Kind::NODE_CLASS).filter_map(Ec2NodeClass::of) {
             let name = class.object().name();
             classes.entry(name).and_modify(|first| *first = None).or_insert(Some(class));
         }
@@ -156,7 +156,7 @@ impl Index for ZonesOfPools {
     type Value<'d> = ServedZones<'d>;
 
     fn of<'d>(inventory: &Inventory<'d>) -> ServedZones<'d> {
-        ServedZones::of(inventory.of(Kind::NODE_POOL))
+        ServedZones::of(inventory.objects_of(Kind::NODE_POOL))
     }
 }
 
@@ -200,7 +200,7 @@ impl Index for AnyReservations {
     type Value<'d> = bool;
 
     fn of(inventory: &Inventory<'_>) -> bool {
-        inventory.of(Kind::NODE_CLASS).any(selects_reservations)
+        inventory.objects_of(Kind::NODE_CLASS).any(selects_reservations)
     }
 }
 
@@ -219,6 +219,6 @@ impl Index for AnyDefaultPriority {
 
     fn of(inventory: &Inventory<'_>) -> bool {
         let is_default = |class| PriorityClass::of(class).is_some_and(PriorityClass::is_global_default);
-        inventory.of(Kind::PRIORITY_CLASS).any(is_default)
+        inventory.objects_of(Kind::PRIORITY_CLASS).any(is_default)
     }
 }

@@ -122,7 +122,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     // A node class whose name is a placeholder may get this name.
-    let mut candidates = inventory.of(Kind::NODE_CLASS).take(MAX_CANDIDATES);
+    let mut candidates = inventory.objects_of(Kind::NODE_CLASS).take(MAX_CANDIDATES);
     if object.operation() == Operation::Apply && candidates.any(|class| has_placeholder(class.name())) {
         return;
     }
@@ -135,7 +135,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let near = if classes > MAX_CANDIDATES {
         None
     } else {
-        nearest(name, inventory.of(Kind::NODE_CLASS).map(Object::name))
+        nearest(name, inventory.objects_of(Kind::NODE_CLASS).map(Object::name))
     };
     // The class may be in another repository, or in Terraform.
     let is_probable = near.is_some() || inventory.is_complete() || has_class_in_same_file(object, inventory);
@@ -153,7 +153,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 /// Whether the file of a NodePool also has an EC2NodeClass.
 fn has_class_in_same_file(pool: Object<'_>, inventory: &Inventory<'_>) -> bool {
     let is_in_same_file = |class: Object<'_>| core::ptr::eq(class.root().source(), pool.root().source());
-    inventory.of(Kind::NODE_CLASS).take(MAX_CANDIDATES).any(is_in_same_file)
+    inventory.objects_of(Kind::NODE_CLASS).take(MAX_CANDIDATES).any(is_in_same_file)
 }
 
 /// Reports a group and a kind that do not belong together, in 1.0. From 1.1 on `nodeclass-ref-unmanaged` reports them.

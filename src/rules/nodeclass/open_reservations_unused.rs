@@ -101,7 +101,7 @@ impl Index for WithoutReservations {
     type Value<'d> = Option<Object<'d>>;
 
     fn of<'d>(inventory: &Inventory<'d>) -> Option<Object<'d>> {
-        inventory.of(Kind::NODE_CLASS).find(|class| !selects_reservations(*class))
+        inventory.objects_of(Kind::NODE_CLASS).find(|class| !selects_reservations(*class))
     }
 }
 

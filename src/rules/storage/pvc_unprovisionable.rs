@@ -145,7 +145,7 @@ fn absent<'d>(claim: &VolumeClaim<'d>, context: &Context<'_, 'd>) -> Option<Find
     if has_placeholder(name) || name.starts_with("gp2") || claims.classes() > MOST_CLASSES {
         return None;
     }
-    let known = context.inventory.of(Kind::STORAGE_CLASS).map(Object::name);
+    let known = context.inventory.objects_of(Kind::STORAGE_CLASS).map(Object::name);
     // A name that differs only in its digits, such as `gp2` and `gp3`, is a different class and not a spelling mistake.
     let near =
         nearest(name, known).filter(|near| letters(near) != letters(name) || near.len() != name.len())?;

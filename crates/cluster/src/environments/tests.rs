@@ -31,7 +31,9 @@ fn seen(files: &[(&str, &str)]) -> Vec<String> {
     with(files, |environments| {
         let of_file = |index: usize| match environments.inventory(FileId { cluster: ClusterId::FIRST, index })
         {
-            Some(inventory) => inventory.of(Kind::NODE_POOL).map(Object::name).collect::<Vec<_>>().join(" "),
+            Some(inventory) => {
+                inventory.objects_of(Kind::NODE_POOL).map(Object::name).collect::<Vec<_>>().join(" ")
+            }
             None => "whole input".to_owned(),
         };
         (0..files.len()).map(of_file).collect()
