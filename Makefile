@@ -9,7 +9,12 @@ MANIFESTS ?= examples
 # Cargo profile of the policy's host in `make bench`: `host` gives the figures to publish, `dev` compiles faster.
 BENCH_PROFILE ?= host
 
-xtask         := $(CARGO) xtask
+# $(call program,NAME): builds a program of the workspace and runs it. `--workspace --examples` selects the same features of
+# dependencies as `cargo test --workspace`, so that no task compiles a dependency again, above all the WebAssembly host.
+target        := $(or $(CARGO_TARGET_DIR),target)
+build          = $(CARGO) build --quiet --locked --workspace --examples $(1:%=--bin %)
+program        = $(call build,$(1)) && $(target)/debug/$(1)
+xtask          = $(call program,xtask)
 policy_dir    := policies/karpenter
 policy        := $(policy_dir)/policy.wasm
 annotated     := $(policy_dir)/annotated-policy.wasm
@@ -31,7 +36,7 @@ check: ## Check the engine, the command line and the policy: formatting, lints, 
 .PHONY: test
 test: setup modules ## Run every test, including those in a browser; installs what they need
 	$(CARGO) test --locked --workspace
-	@$(MAKE) --no-print-directory playground-test BUILT=yes
+	@$(MAKE) --no-print-directory playground-test
 
 .PHONY: ready
 ready: fmt-check lint lint-workflows deny test ## Run what CI runs
@@ -56,9 +61,15 @@ fmt-check: npm-packages ## Check the formatting of every crate and of the code o
 	cd crates/manifest/fuzz && $(CARGO) fmt --check
 	cd $(page) && $(NPM) run --silent fmt-check
 
+# The fuzz targets compile with the stable compiler, but only run with nightly. The variable leaves out libFuzzer itself, which is
+# in C++: nothing is linked here.
+lint-fuzz = CUSTOM_LIBFUZZER_PATH=./unused $(CARGO) clippy --locked --no-deps --target-dir $(target)
+
 .PHONY: lint
 lint: npm-packages ## Lint every crate and the code of the page; a warning is an error
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(lint-fuzz) --manifest-path fuzz/Cargo.toml -- -D warnings
+	$(lint-fuzz) --manifest-path crates/manifest/fuzz/Cargo.toml -- -D warnings
 	cd $(page) && $(NPM) run --silent lint
 
 # $(call if-installed,COMMAND,HOW TO INSTALL IT,LINE): runs a line if its command is installed.
@@ -119,18 +130,21 @@ verify: annotated-policy.wasm ## Print what is in the annotated module, with kwc
 publish: ## Push the annotated module to a registry: make publish TARGET=registry.example/policies/karpenter:v1.0.0
 	@test -n "$(TARGET)" || { printf '%s\n' 'TARGET is missing: make publish TARGET=registry.example/policies/karpenter:v1.0.0' >&2; exit 2; }
 	@$(MAKE) --no-print-directory annotated-policy.wasm
-	@$(CARGO) run --quiet --locked --package karpwarden-publish -- $(annotated) $(TARGET)
+	@$(call program,karpwarden-publish) $(annotated) $(TARGET)
 
 # ---- Work on it -----------------------------------------------------------------------------------------------------
 
 .PHONY: run
-run: annotated-policy.wasm ## Send manifests through the policy, as the cluster does, and show the terminal's view: make run MANIFESTS=path
-	@printf '%s\n' '==> compiling the WebAssembly host and the command line: minutes the first time'
-	@$(CARGO) build --quiet --locked --package karpwarden-admit --bin admit --package karpwarden-cli --bin karpwarden
+run: host annotated-policy.wasm ## Send manifests through the policy, as the cluster does, and show the terminal's view: make run MANIFESTS=path
 	@printf '\n%s\n\n' 'The answer of the cluster:'
-	@$(CARGO) run --quiet --locked --package karpwarden-admit --bin admit -- --module $(annotated) $(MANIFESTS); test $$? -le 1
+	@$(call program,admit) --module $(annotated) $(MANIFESTS); test $$? -le 1
 	@printf '\n%s\n\n' 'The same in the terminal:'
-	@$(CARGO) run --quiet --locked --package karpwarden-cli --bin karpwarden -- check $(MANIFESTS); test $$? -le 1
+	@$(call program,karpwarden) check $(MANIFESTS); test $$? -le 1
+
+.PHONY: host
+host:
+	@printf '%s\n' '==> the WebAssembly host, the command line and the build steps: minutes the first time'
+	@$(call build,xtask admit karpwarden)
 
 .PHONY: rule
 rule: ## Write the skeleton of a rule: make rule FAMILY=nodeclass NAME=my-rule
@@ -139,8 +153,8 @@ rule: ## Write the skeleton of a rule: make rule FAMILY=nodeclass NAME=my-rule
 
 .PHONY: generate
 generate: ## Write the derived files: rule reference, metadata, settings form, schemas, install manifests
-	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --test docs
-	$(CARGO) run --quiet --locked --package karpwarden-generate
+	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --workspace --test docs
+	$(call program,karpwarden-generate)
 
 # Files that `make mutants` changes: by default the code that decides what users read. SHARD='--shard 3/32' takes a part of the changes.
 MUTANTS ?= --file 'src/rules/**/*.rs' --file 'crates/karpenter/src/**/*.rs' --file 'crates/cluster/src/**/*.rs' --file 'crates/rule/src/**/*.rs' --file 'crates/engine/src/**/*.rs'
@@ -186,7 +200,7 @@ NPM  ?= npm
 PORT ?= 8080
 
 page        := playground
-assemble    := $(CARGO) run --quiet --locked --package karpwarden-playground-assemble --
+assemble     = $(call program,karpwarden-playground-assemble)
 
 .PHONY: npm chromium
 npm chromium:
@@ -239,18 +253,14 @@ playground: playground-dist ## Build the page, serve it on loopback and print th
 playground-package: playground-engine ## Assemble the npm package in playground/package
 	@cd $(page)/package && $(NODE) assemble.mjs
 
-# BUILT=yes: `cargo test` has built the programs that the tests compare the page with. Building them on their own selects
-# other features of shared crates, which compiles the policy host again.
-BUILT ?=
-
 .PHONY: playground-test
 playground-test: playground-dist playground-package chromium ## Drive the page in a real browser, and the npm package in Node
-	@cd $(page) && BUILT=$(BUILT) $(NPM) test --silent
+	@cd $(page) && $(NPM) test --silent
 	@cd $(page)/package && $(NODE) --test
 
 .PHONY: growth
 growth: counted.wasm ## Make the example of every rule longer, and find those whose check takes more than n log n
-	@$(CARGO) bench --locked -p karpwarden-admit --profile host --bench growth
+	@$(CARGO) bench --locked --workspace --profile host --bench growth
 
 .PHONY: playground-bench
 playground-bench: playground-dist chromium ## Measure the page's size and the time from a keystroke to its squiggle

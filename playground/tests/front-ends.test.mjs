@@ -21,8 +21,8 @@ import { gunzipSync } from 'node:zlib';
 import { root, visit } from './browser.mjs';
 import { NODES, POOL } from './disruption-input.mjs';
 
-/** Builds a program unless `make test` has built it. */
-const built = (...args) => process.env.BUILT || cargo('build', '--quiet', '--locked', ...args);
+/** Builds a program with the features that the Makefile selects. */
+const build = (name) => cargo('build', '--quiet', '--locked', '--workspace', '--examples', '--bin', name);
 const cargo = (...args) =>
   execFileSync('cargo', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 const CASES = 1000;
@@ -99,7 +99,7 @@ function native(files, flags = [], format = 'json', command = 'check') {
 }
 
 before(async () => {
-  built('--package', 'karpwarden-cli');
+  build('karpwarden');
   target = JSON.parse(cargo('metadata', '--no-deps', '--format-version', '1')).target_directory;
   visited = await visit();
   folder = mkdtempSync(join(tmpdir(), 'karpwarden-front-ends-'));
@@ -290,7 +290,7 @@ test('the Disruption tab and the command line judge alike', async () => {
 });
 
 test('the policy in the page answers as in policy-server', async () => {
-  built('--package', 'karpwarden-admit', '--bin', 'respond');
+  build('respond');
   const { page } = visited;
   const requests = [];
   for (const file of [...manifests(), ...conformance()]) {
