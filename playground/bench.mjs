@@ -14,13 +14,14 @@ const gzip = (url) => {
 };
 const weigh = (urls) =>
   [...new Set(urls)].filter((url) => url.startsWith('http')).reduce((sum, url) => sum + gzip(url), 0);
-const row = (what, value, unit, budget) => {
-  const over = value > budget;
+/** Prints a row. A value above the limit fails the program; a goal for later is only shown. */
+const row = (what, value, unit, { limit, later } = {}) => {
+  const over = value > limit;
   if (over) process.exitCode = 1;
+  const budget = limit ?? later;
+  const goal = limit === undefined ? 'later: ≤ 1' : `≤ 1${over ? ' OVER' : ''}`;
   const compared =
-    budget === undefined
-      ? '|  |  |'
-      : `budget ${budget} ${unit} | ${(value / budget).toFixed(3)} | ≤ 1${over ? ' OVER' : ''} |`;
+    budget === undefined ? '|  |  |' : `budget ${budget} ${unit} | ${(value / budget).toFixed(3)} | ${goal} |`;
   console.log(`| page: ${what} | ${value.toFixed(1)} ${unit} | ${compared}`);
 };
 const size = (what, bytes, budget) => row(what, bytes / KIB, 'KiB', budget);
@@ -228,15 +229,15 @@ const heaviest = [...new Set([...withoutClick, ...forAdmission, ...forPlacement,
   .sort(([one], [other]) => other - one);
 for (const [bytes, path] of heaviest.slice(0, 16))
   console.log(`  ${(bytes / KIB).toFixed(1).padStart(7)} KiB  ${path}`);
-size('until a finding shows', untilFinding, 600);
+size('until a finding shows', untilFinding, { limit: 700 });
 size('without a click, kept for offline use', weigh([...withoutClick]));
 size('the Admission tab, when opened', weigh(forAdmission));
 size('the Placement or the Disruption tab, when opened', weigh(forPlacement));
 size('the Symptoms tab, when opened', weigh(forSymptoms));
 row('first finding of a first visit, 1 MB/s and 20 ms latency', slow.time, 'ms');
 row('first finding of a first visit, loopback, median', middle(fast), 'ms');
-row('1,000 lines, keystroke to squiggle, median', times[7], 'ms', 50);
-row('200 pods, simulated, median', middle(placements.map(({ worker }) => worker)), 'ms', 50);
+row('1,000 lines, keystroke to squiggle, median', times[7], 'ms', { later: 20 });
+row('200 pods, simulated, median', middle(placements.map(({ worker }) => worker)), 'ms', { limit: 50 });
 row('200 pods, edit to drawn placement, median', middle(placements.map(({ all }) => all)), 'ms');
 row('100 nodes, disruption judged, median', middle(disruptions.map(({ worker }) => worker)), 'ms');
 row('100 nodes, edit to drawn disruption, median', middle(disruptions.map(({ all }) => all)), 'ms');

@@ -6,7 +6,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use karpwarden_bench::{Bench, Comparison, main_of, time};
+use karpwarden_bench::{Bench, Budget, Comparison, main_of, time};
 
 fn main() -> ExitCode {
     main_of(run)
@@ -23,7 +23,7 @@ fn run(bench: &mut Bench) -> Result<(), String> {
         ("start: simulate without pods", &["simulate", example]),
     ] {
         bench.compare(
-            Comparison { title, reference: "`true`", budget: None },
+            Comparison { title, reference: "`true`", budget: Budget::None },
             || time(|| start(&path, arguments)),
             || time(|| start(Path::new("true"), &[])),
         )?;

@@ -15,7 +15,7 @@ use karpwarden::karpenter::release::Release;
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::scheduling::simulation::{Simulation, SimulationSettings};
-use karpwarden_bench::{Bench, Comparison, main_of, time};
+use karpwarden_bench::{Bench, Budget, Comparison, main_of, time};
 
 /// Time of a simulation, as a multiple of Karpenter's: twenty times the pods per second.
 const BUDGET: f64 = 0.05;
@@ -46,7 +46,7 @@ fn run(bench: &mut Bench) -> Result<(), String> {
             black_box(Simulation::new(SimulationSettings::new(release), &objects).run());
         };
         bench.compare(
-            Comparison { title: &title, reference: "Karpenter, recorded", budget: Some(BUDGET) },
+            Comparison { title: &title, reference: "Karpenter, recorded", budget: Budget::Limit(BUDGET) },
             || time(simulate),
             || Duration::from_millis(recorded),
         )?;
