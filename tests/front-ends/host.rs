@@ -20,7 +20,7 @@ pub(crate) struct Native<'c>(pub(crate) &'c FakeCluster);
 impl Host for Native<'_> {
     fn call(&self, operation: &str, payload: &[u8]) -> Result<Vec<u8>, String> {
         let answer = self.0.answer("kubewarden", "kubernetes", operation, payload);
-        answer.map_err(|message| format!("Host error: {message}"))
+        answer.map_err(|error| format!("Host error: {error}"))
     }
 }
 

@@ -37,8 +37,8 @@ fn main() -> ExitCode {
     let wanted = words.iter().position(|word| word == "--rule").and_then(|at| words.get(at + 1));
     let meter = match built::counted().and_then(|module| Meter::load(&module)) {
         Ok(meter) => meter,
-        Err(message) => {
-            eprintln!("{message}");
+        Err(error) => {
+            eprintln!("{error:#}");
             return ExitCode::FAILURE;
         }
     };
@@ -106,7 +106,7 @@ impl Input {
             match meter.call(self.operation, lines.as_bytes(), &FakeCluster::offline()) {
                 Ok(cost) => *count = cost.instructions,
                 // The lines before the last are a backtrace of WebAssembly.
-                Err(message) => return message.lines().last().map(str::to_owned),
+                Err(error) => return error.to_string().lines().last().map(str::to_owned),
             }
         }
         let [one, two, four] = counts;

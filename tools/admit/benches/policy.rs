@@ -8,8 +8,9 @@ use std::fs;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use anyhow::{Context as _, Result};
 use flate2::{Compression, write::GzEncoder};
-use karpwarden_admit::{FakeCluster, Meter, Module, Request, metadata};
+use karpwarden_admit::{Failure, FakeCluster, Meter, Module, Request, metadata};
 use karpwarden_bench::{Bench, Budget, Comparison, main_of, time};
 use serde_json::{Value, json};
 
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
     main_of(run)
 }
 
-fn run(bench: &mut Bench) -> Result<(), String> {
+fn run(bench: &mut Bench) -> Result<()> {
     let policy = Subject::load("policies/karpenter/annotated-policy.wasm")?;
     let floor = Subject::load("tools/floor/floor.wasm")?;
     for (title, bytes, budget) in
@@ -79,14 +80,13 @@ struct Subject {
 }
 
 impl Subject {
-    fn load(path: &str) -> Result<Self, String> {
+    fn load(path: &str) -> Result<Self> {
         let path = &format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
-        let bytes = fs::read(path).map_err(|error| format!("{path}: {error}; `make modules` builds it"))?;
-        let module = Module::load(&bytes).map_err(|error| format!("{path}: {error}"))?;
+        let bytes = fs::read(path).with_context(|| format!("{path}, which `make modules` builds"))?;
+        let module = Module::load(&bytes).with_context(|| path.clone())?;
         let meter = Meter::load(&bytes)?;
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        let gzip = encoder.write_all(&bytes).and_then(|()| encoder.finish());
-        let gzip = gzip.map_err(|error| format!("{path}: {error}"))?.len();
+        let gzip = encoder.write_all(&bytes).and_then(|()| encoder.finish())?.len();
         let metadata = metadata::embedded(&bytes).unwrap_or_default();
         Ok(Self { module, meter, metadata, raw: bytes.len(), gzip })
     }
@@ -96,13 +96,13 @@ impl Subject {
         FakeCluster::holding(inventory.iter().cloned()).granting(granted)
     }
 
-    fn validate(&self, payload: &[u8], cluster: &FakeCluster) -> Result<Vec<u8>, String> {
-        self.module.call("validate", payload, cluster).map_err(|error| error.to_string())
+    fn validate(&self, payload: &[u8], cluster: &FakeCluster) -> Result<Vec<u8>, Failure> {
+        self.module.call("validate", payload, cluster)
     }
 }
 
 impl Case {
-    fn measure(&self, bench: &mut Bench, policy: &Subject, floor: &Subject) -> Result<(), String> {
+    fn measure(&self, bench: &mut Bench, policy: &Subject, floor: &Subject) -> Result<()> {
         let payload = self.payload()?;
         let (of_policy, of_floor) = (policy.cluster(&self.inventory), floor.cluster(&self.inventory));
         policy.validate(&payload, &of_policy)?;
@@ -116,7 +116,7 @@ impl Case {
     }
 
     /// The memory of an instance after a request: the most that it had, because memory never shrinks.
-    fn measure_memory(&self, bench: &mut Bench, policy: &Subject) -> Result<(), String> {
+    fn measure_memory(&self, bench: &mut Bench, policy: &Subject) -> Result<()> {
         let cost = policy.meter.call("validate", &self.payload()?, &policy.cluster(&self.inventory))?;
         let title = format!("memory: {}", self.title);
         let comparison = Comparison { title: &title, reference: "budget", budget: Budget::Limit(1.0) };
@@ -124,8 +124,8 @@ impl Case {
         Ok(())
     }
 
-    fn payload(&self) -> Result<Vec<u8>, String> {
-        let request = Request::create(self.object.clone()).to_json().map_err(|error| error.to_string())?;
+    fn payload(&self) -> Result<Vec<u8>> {
+        let request = Request::create(self.object.clone()).to_json()?;
         Ok(json!({"request": request, "settings": {}}).to_string().into_bytes())
     }
 }

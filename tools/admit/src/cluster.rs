@@ -14,6 +14,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
 };
 
+use anyhow::{Result, anyhow, bail};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -163,16 +164,10 @@ impl FakeCluster {
         }
     }
 
-    /// Answers one host call, as `host_callback` in policy-evaluator does.
-    pub fn answer(
-        &self,
-        binding: &str,
-        namespace: &str,
-        operation: &str,
-        payload: &[u8],
-    ) -> Result<Vec<u8>, String> {
+    /// Answers one host call, as `host_callback` in policy-evaluator does. The policy gets the text of an error.
+    pub fn answer(&self, binding: &str, namespace: &str, operation: &str, payload: &[u8]) -> Result<Vec<u8>> {
         if binding != "kubewarden" {
-            return Err(format!("unknown binding: {binding}"));
+            bail!("unknown binding: {binding}");
         }
         let request = serde_json::from_slice(payload).unwrap_or_default();
         if (namespace, operation) == ("tracing", "log") {
@@ -181,7 +176,7 @@ impl FakeCluster {
         }
         let path = format!("{namespace}/{operation}");
         let answer = self.permitted_answer(&path, namespace, operation, payload);
-        let refusal = answer.as_ref().err().cloned();
+        let refusal = answer.as_ref().err().map(ToString::to_string);
         self.recorded().calls.push(Call { operation: path, request, refusal });
         answer
     }
@@ -192,30 +187,30 @@ impl FakeCluster {
         namespace: &str,
         operation: &str,
         payload: &[u8],
-    ) -> Result<Vec<u8>, String> {
+    ) -> Result<Vec<u8>> {
         if namespace != "tracing" && !self.is_capable_of(path) {
-            return Err(format!(
+            bail!(
                 "Policy has not been granted access to the '{path}' host capability. The violation has been reported."
-            ));
+            );
         }
         if namespace != "kubernetes" {
             // Not implemented: registries, DNS and certificates, which a policy about manifests does not use.
-            return Err(match namespace {
-                "tracing" | "oci" | "net" | "crypto" => format!("unknown operation: {operation}"),
-                _ => format!("unknown namespace: {namespace}"),
-            });
+            match namespace {
+                "tracing" | "oci" | "net" | "crypto" => bail!("unknown operation: {operation}"),
+                _ => bail!("unknown namespace: {namespace}"),
+            }
         }
         let request = kubernetes_request(operation, payload)?;
         if let Some((api_version, kind)) = request.resource()
             && !self.granted.contains(&(api_version.to_owned(), kind.to_owned()))
         {
-            return Err(format!(
+            bail!(
                 "Policy has not been granted access to Kubernetes {api_version}/{kind} resources. The violation has been reported."
-            ));
+            );
         }
         self.world
             .answer(&request, (operation, payload))
-            .map_err(|error| format!("Callback evaluation failure: {error}"))
+            .map_err(|error| anyhow!("Callback evaluation failure: {error}"))
     }
 
     /// Patterns: kubewarden/kubewarden-controller `crates/policy-evaluator/src/host_capabilities.rs`.
@@ -238,16 +233,16 @@ impl fmt::Debug for FakeCluster {
 }
 
 impl World {
-    fn answer(&self, request: &HostRequest, (operation, payload): (&str, &[u8])) -> Result<Vec<u8>, String> {
+    fn answer(&self, request: &HostRequest, (operation, payload): (&str, &[u8])) -> Result<Vec<u8>> {
         match self {
-            Self::Unreachable => Err("kube::Client was not initialized properly".to_owned()),
-            Self::Failing(error) => Err(error.clone()),
+            Self::Unreachable => bail!("kube::Client was not initialized properly"),
+            Self::Failing(error) => bail!(error.clone()),
             Self::Answering(bytes) => Ok(bytes.clone()),
             Self::Silent { asked, end } => {
                 // A test that does not listen has seen enough; the sender of `end` never sends.
                 let _ = asked.send(());
                 let _ = lock(end).recv();
-                Err("no answer".to_owned())
+                bail!("no answer")
             }
             Self::Holding(inventory, answers) => {
                 let asked = (operation.to_owned(), payload.to_vec());
@@ -264,7 +259,7 @@ impl World {
 }
 
 /// Parses a host call. The SDK's types define the required fields.
-fn kubernetes_request(operation: &str, payload: &[u8]) -> Result<HostRequest, String> {
+fn kubernetes_request(operation: &str, payload: &[u8]) -> Result<HostRequest> {
     #[derive(Deserialize)]
     struct CanI {
         subject_access_review: Value,
@@ -275,17 +270,13 @@ fn kubernetes_request(operation: &str, payload: &[u8]) -> Result<HostRequest, St
         "list_resources_by_namespace" => "KubernetesListResourceNamespace",
         "get_resource" => "KubernetesGetResource",
         "can_i" => {
-            let CanI { subject_access_review: request, disable_cache } = json(payload)?;
+            let CanI { subject_access_review: request, disable_cache } = serde_json::from_slice(payload)?;
             return Ok(HostRequest::KubernetesCanI { request, disable_cache });
         }
-        _ => return Err(format!("unknown operation: {operation}")),
+        _ => bail!("unknown operation: {operation}"),
     };
-    let fields: Value = json(payload)?;
-    serde_json::from_value(serde_json::json!({ tag: fields })).map_err(|error| error.to_string())
-}
-
-fn json<T: serde::de::DeserializeOwned>(payload: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(payload).map_err(|error| error.to_string())
+    let fields: Value = serde_json::from_slice(payload)?;
+    Ok(serde_json::from_value(serde_json::json!({ tag: fields }))?)
 }
 
 /// Ignores poisoning: the record stays consistent if another thread panics.

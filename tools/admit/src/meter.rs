@@ -4,6 +4,7 @@
 //! WebAssembly (its "fuel"), and reads the size of the memory, which never shrinks. Sources: the waPC protocol in
 //! wasmtime-provider 2.19.0 `src/callbacks.rs`, and `Store::get_fuel` in the documentation of wasmtime.
 
+use anyhow::anyhow;
 use wasmtime_provider::wasmtime::{
     self, Caller, Config, Engine, Error, Extern, Linker, Memory, Store, bail, format_err,
 };
@@ -46,18 +47,18 @@ struct Call {
 
 impl Meter {
     /// Compiles a module. An error says why it does not compile.
-    pub fn load(bytes: &[u8]) -> Result<Self, String> {
+    pub fn load(bytes: &[u8]) -> anyhow::Result<Self> {
         let mut config = Config::default();
         config.consume_fuel(true);
-        let engine = Engine::new(&config).map_err(|error| format!("no WebAssembly engine: {error:?}"))?;
+        let engine = Engine::new(&config).map_err(|error| anyhow!("no WebAssembly engine: {error:?}"))?;
         let module = wasmtime::Module::new(&engine, bytes)
-            .map_err(|error| format!("the module does not compile: {error:?}"))?;
+            .map_err(|error| anyhow!("the module does not compile: {error:?}"))?;
         Ok(Self { engine, module })
     }
 
     /// Makes an instance and calls one operation. An error is the policy's, or says why the call failed.
-    pub fn call(&self, operation: &str, payload: &[u8], cluster: &FakeCluster) -> Result<Cost, String> {
-        self.run(operation, payload, cluster).map_err(|error| format!("{error:?}"))
+    pub fn call(&self, operation: &str, payload: &[u8], cluster: &FakeCluster) -> anyhow::Result<Cost> {
+        self.run(operation, payload, cluster).map_err(|error| anyhow!("{error:?}"))
     }
 
     fn run(&self, operation: &str, payload: &[u8], cluster: &FakeCluster) -> Result<Cost, Error> {
@@ -123,7 +124,8 @@ fn link_host(linker: &mut Linker<Call>) -> Result<(), Error> {
         let [binding, namespace, operation, payload] = &texts[..] else { return Ok(0) };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let call = caller.data_mut();
-        call.answered = call.cluster.answer(&text(binding), &text(namespace), &text(operation), payload);
+        let answer = call.cluster.answer(&text(binding), &text(namespace), &text(operation), payload);
+        call.answered = answer.map_err(|error| error.to_string());
         Ok(i32::from(call.answered.is_ok()))
     };
     linker.func_wrap(

@@ -135,14 +135,15 @@ impl core::error::Error for Failure {}
 
 /// The engine of the process, with a thread that increments its epoch.
 fn engine() -> Result<&'static Engine, Failure> {
-    static ENGINE: OnceLock<Result<Engine, String>> = OnceLock::new();
-    ENGINE.get_or_init(start_engine).as_ref().map_err(|text| Failure::NotStarted(text.clone()))
+    static ENGINE: OnceLock<Result<Engine, Failure>> = OnceLock::new();
+    ENGINE.get_or_init(start_engine).as_ref().map_err(Clone::clone)
 }
 
-fn start_engine() -> Result<Engine, String> {
+fn start_engine() -> Result<Engine, Failure> {
     let mut config = Config::default();
     config.wasm_function_references(true).epoch_interruption(true);
-    let engine = Engine::new(&config).map_err(|error| format!("no WebAssembly engine: {error:?}"))?;
+    let engine = Engine::new(&config)
+        .map_err(|error| Failure::NotStarted(format!("no WebAssembly engine: {error:?}")))?;
     let ticked = Arc::new(engine.clone());
     thread::Builder::new()
         .name("epoch".to_owned())
@@ -152,7 +153,7 @@ fn start_engine() -> Result<Engine, String> {
                 ticked.increment_epoch();
             }
         })
-        .map_err(|error| format!("no thread for the deadline's clock: {error}"))?;
+        .map_err(|error| Failure::NotStarted(format!("no thread for the deadline's clock: {error}")))?;
     Ok(engine)
 }
 

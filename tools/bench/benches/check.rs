@@ -6,6 +6,7 @@
 use std::hint::black_box;
 use std::process::ExitCode;
 
+use anyhow::Result;
 use granit_parser::Parser;
 use karpwarden::REGISTRY;
 use karpwarden::cluster::Cluster;
@@ -22,9 +23,8 @@ fn main() -> ExitCode {
     main_of(run)
 }
 
-fn run(bench: &mut Bench) -> Result<(), String> {
-    let one_core = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    let one_core = one_core.map_err(|error| error.to_string())?;
+fn run(bench: &mut Bench) -> Result<()> {
+    let one_core = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let all = Settings::default();
     let within = Settings { ignore: across_documents(), ..Settings::default() };
     for count in [100, 1_000, 10_000] {
@@ -56,7 +56,7 @@ fn run(bench: &mut Bench) -> Result<(), String> {
 }
 
 /// Compares a check of some documents with the parser.
-fn compare(bench: &mut Bench, title: &str, text: &str, check: impl Fn()) -> Result<(), String> {
+fn compare(bench: &mut Bench, title: &str, text: &str, check: impl Fn()) -> Result<()> {
     let comparison = Comparison { title, reference: "granit-parser", budget: Budget::None };
     bench.compare(comparison, || time(&check), || time(|| parse(text)))
 }

@@ -6,16 +6,17 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
+use anyhow::{Context as _, Result};
 use karpwarden_bench::{Bench, Budget, Comparison, main_of, time};
 
 fn main() -> ExitCode {
     main_of(run)
 }
 
-fn run(bench: &mut Bench) -> Result<(), String> {
+fn run(bench: &mut Bench) -> Result<()> {
     let path = built().filter(|path| path.is_file());
     let path =
-        path.ok_or("the command is not built; run `cargo build --release --package karpwarden-cli`")?;
+        path.context("the command is not built; run `cargo build --release --package karpwarden-cli`")?;
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/getting-started.yaml");
     for (title, arguments) in [
         ("start: print the version", &["--version"][..]),

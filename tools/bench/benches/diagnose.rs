@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use anyhow::{Result, bail};
 use karpwarden::manifest::FileKind;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::rule::settings::Settings;
@@ -22,11 +23,11 @@ fn main() -> ExitCode {
     main_of(run)
 }
 
-fn run(bench: &mut Bench) -> Result<(), String> {
+fn run(bench: &mut Bench) -> Result<()> {
     let log = log();
     let lines = log.lines().count();
     if parse(&log) != lines || build(&log) != lines {
-        return Err("a line of the log is not JSON".to_owned());
+        bail!("a line of the log is not JSON");
     }
     let title = format!("diagnose {} MB", log.len() / 1_000_000);
     let mut compare = |reference: &str, parse: &dyn Fn(&str) -> usize| {

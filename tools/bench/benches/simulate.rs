@@ -9,6 +9,7 @@ use std::io::Read as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::{Context as _, Result};
 use flate2::read::GzDecoder;
 use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::karpenter::release::Release;
@@ -34,10 +35,10 @@ fn main() -> ExitCode {
     main_of(run)
 }
 
-fn run(bench: &mut Bench) -> Result<(), String> {
-    let release = Release::parse("1.14.1").map_err(|error| error.to_string())?;
+fn run(bench: &mut Bench) -> Result<()> {
+    let release = Release::parse("1.14.1")?;
     for (title, packed, recorded) in INPUTS {
-        let file = manifests(packed).map_err(|error| format!("{title}: {error}"))?;
+        let file = manifests(packed).context(title)?;
         let files = [file];
         let built = BuiltObjects::of(&files);
         let objects = built.objects(&files);
@@ -55,11 +56,11 @@ fn run(bench: &mut Bench) -> Result<(), String> {
 }
 
 /// The manifests of a recorded input.
-fn manifests(packed: &[u8]) -> Result<File, String> {
+fn manifests(packed: &[u8]) -> Result<File> {
     let mut text = String::new();
-    GzDecoder::new(packed).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    let case: serde_json::Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let items = case.get("manifests").ok_or("the input has no manifests")?;
+    GzDecoder::new(packed).read_to_string(&mut text)?;
+    let case: serde_json::Value = serde_json::from_str(&text)?;
+    let items = case.get("manifests").context("the input has no manifests")?;
     let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": items});
     Ok(File::read("input.json", list.to_string(), &Limits::DEFAULT))
 }

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use std::{env, fmt, fs};
 
+use anyhow::{Context as _, Result};
 use criterion::measurement::{Measurement, ValueFormatter};
 use criterion::{Criterion, SamplingMode, Throughput};
 use serde_json::Value;
@@ -60,8 +61,9 @@ enum Quantity {
 impl Bench {
     /// Prepares benchmarks. The program accepts Criterion's arguments: `cargo bench -p karpwarden-bench --bench check -- files` runs
     /// the comparisons with `files` in their names.
-    fn new() -> Result<Self, String> {
-        let results = results().ok_or("no folder for the results: the program is not in a target folder")?;
+    fn new() -> Result<Self> {
+        let results =
+            results().context("no folder for the results: the program is not in a target folder")?;
         // Criterion hides `output_directory` in its documentation. Without it, the folder depends on the environment.
         let criterion = Criterion::default()
             .with_measurement(Ratio)
@@ -81,7 +83,7 @@ impl Bench {
         comparison: Comparison<'_>,
         mut measured: impl FnMut() -> Duration,
         mut reference: impl FnMut() -> Duration,
-    ) -> Result<(), String> {
+    ) -> Result<()> {
         let [title, reference_name] = [comparison.title, comparison.reference].map(name_of);
         let estimates = self.results.join(&title).join(&reference_name).join("new/estimates.json");
         // An earlier run may have left it.
@@ -156,10 +158,10 @@ pub fn time<T>(function: impl FnOnce() -> T) -> Duration {
 }
 
 /// Runs the benchmarks of a program. Prints the error and returns 2 if a benchmark cannot run.
-pub fn main_of(run: impl FnOnce(&mut Bench) -> Result<(), String>) -> ExitCode {
+pub fn main_of(run: impl FnOnce(&mut Bench) -> Result<()>) -> ExitCode {
     let finish = |mut bench: Bench| run(&mut bench).map(|()| bench.finish());
-    Bench::new().and_then(finish).unwrap_or_else(|message| {
-        eprintln!("{message}");
+    Bench::new().and_then(finish).unwrap_or_else(|error| {
+        eprintln!("{error:#}");
         ExitCode::from(2)
     })
 }
@@ -177,17 +179,14 @@ fn name_of(text: &str) -> String {
 }
 
 /// The median among the estimates that Criterion wrote.
-fn median(path: &Path) -> Result<f64, String> {
-    let text = fs::read_to_string(path).map_err(|error| {
-        format!(
-            "{}: {error}: Criterion wrote no estimates; run the program with `cargo bench`",
-            path.display()
-        )
-    })?;
-    let estimates: Value =
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+fn median(path: &Path) -> Result<f64> {
+    let file = || path.display().to_string();
+    let text = fs::read_to_string(path)
+        .with_context(file)
+        .context("Criterion wrote no estimates; run the program with `cargo bench`")?;
+    let estimates: Value = serde_json::from_str(&text).with_context(file)?;
     let median = estimates.pointer("/median/point_estimate").and_then(Value::as_f64);
-    median.ok_or_else(|| format!("{}: no median", path.display()))
+    median.with_context(|| format!("{}: no median", path.display()))
 }
 
 /// Measurement of Criterion: a ratio of two times, multiplied by the iterations because Criterion divides by them.

@@ -1,5 +1,6 @@
 //! The newest section of the changelog, in the form of Artifact Hub.
 
+use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
 use crate::home;
@@ -23,16 +24,13 @@ impl Section {
 const KINDS: [&str; 6] = ["added", "changed", "deprecated", "removed", "fixed", "security"];
 
 /// Parses the first section: `## [Unreleased]`, or the current version as in `## [1.0.0] - 2026-11-20`.
-pub fn newest(text: &str) -> Result<Section, String> {
-    let (_, rest) = text.split_once("\n## [").ok_or("the changelog has no section")?;
-    let (heading, body) = rest.split_once('\n').ok_or("the changelog's section is empty")?;
+pub fn newest(text: &str) -> Result<Section> {
+    let (_, rest) = text.split_once("\n## [").context("the changelog has no section")?;
+    let (heading, body) = rest.split_once('\n').context("the changelog's section is empty")?;
     let body = body.split("\n## [").next().unwrap_or_default();
-    let (name, date) = heading.split_once(']').ok_or("the changelog's heading has no bracket")?;
+    let (name, date) = heading.split_once(']').context("the changelog's heading has no bracket")?;
     if name != "Unreleased" && name != home::VERSION {
-        return Err(format!(
-            "the changelog's newest version is {name}, but the workspace has {}",
-            home::VERSION
-        ));
+        bail!("the changelog's newest version is {name}, but the workspace has {}", home::VERSION);
     }
     let date = date.strip_prefix(" - ").map(str::to_owned);
     let (mut kind, mut changes, mut change) = (String::new(), Vec::new(), String::new());
@@ -50,7 +48,7 @@ pub fn newest(text: &str) -> Result<Section, String> {
         }
     }
     match changes.iter().find(|change| !KINDS.iter().any(|kind| change["kind"] == *kind)) {
-        Some(change) => Err(format!("unknown kind of change in the changelog: {change}")),
+        Some(change) => bail!("unknown kind of change in the changelog: {change}"),
         None => Ok(Section { date, changes }),
     }
 }

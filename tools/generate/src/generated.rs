@@ -8,6 +8,7 @@ mod questions;
 mod screenshot;
 mod sessions;
 
+use anyhow::Result;
 use karpwarden::render::schema;
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ const REQUEST: &str = "deployment-create-unmatched";
 pub type File = (String, String);
 
 /// All derived files.
-pub fn files() -> Result<Vec<File>, String> {
+pub fn files() -> Result<Vec<File>> {
     let id = |name: &str| format!("{}{name}", home::schemas());
     let none = serde_json::json!({});
     let (metadata, questions) = (metadata::text()?, questions::text()?);
@@ -57,6 +58,6 @@ pub fn files() -> Result<Vec<File>, String> {
     ])
 }
 
-fn json(value: &Value) -> Result<String, String> {
-    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| error.to_string())
+fn json(value: &Value) -> Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
 }

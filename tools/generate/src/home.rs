@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, Result};
+
 /// Version of the workspace, and so of everything in a release.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -23,8 +25,8 @@ pub fn path(relative: &str) -> PathBuf {
 }
 
 /// The text of a file of the repository, with line feeds: a checkout may contain CRLF.
-pub fn text(relative: &str) -> Result<String, String> {
-    let text = fs::read_to_string(path(relative)).map_err(|error| format!("{relative}: {error}"))?;
+pub fn text(relative: &str) -> Result<String> {
+    let text = fs::read_to_string(path(relative)).with_context(|| relative.to_owned())?;
     Ok(text.replace("\r\n", "\n"))
 }
 

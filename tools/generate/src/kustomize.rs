@@ -2,6 +2,7 @@
 //!
 //! Any other field of a `kustomization.yaml` is an error, so that the tests see what `kubectl apply -k` applies.
 
+use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -44,7 +45,7 @@ struct Change {
 }
 
 /// The objects that a folder of the repository renders to, in order.
-pub fn render(folder: &str) -> Result<Vec<Value>, String> {
+pub fn render(folder: &str) -> Result<Vec<Value>> {
     let mut objects = Vec::new();
     add(folder, &mut objects)?;
     Ok(objects)
@@ -52,13 +53,13 @@ pub fn render(folder: &str) -> Result<Vec<Value>, String> {
 
 /// The objects that a user's `kustomization.yaml` renders to. An address of this repository at the current version means
 /// the folder in the working tree.
-pub fn render_text(text: &str) -> Result<Vec<Value>, String> {
+pub fn render_text(text: &str) -> Result<Vec<Value>> {
     let mut objects = Vec::new();
     build("", text, &mut objects)?;
     Ok(objects)
 }
 
-fn add(folder: &str, objects: &mut Vec<Value>) -> Result<(), String> {
+fn add(folder: &str, objects: &mut Vec<Value>) -> Result<()> {
     build(folder, &home::text(&format!("{folder}/kustomization.yaml"))?, objects)
 }
 
@@ -72,32 +73,30 @@ fn local(folder: &str, entry: &str) -> String {
     }
 }
 
-fn build(folder: &str, text: &str, objects: &mut Vec<Value>) -> Result<(), String> {
+fn build(folder: &str, text: &str, objects: &mut Vec<Value>) -> Result<()> {
     let file = format!("{folder}/kustomization.yaml");
-    let kustomization: Kustomization =
-        serde_saphyr::from_str(text).map_err(|error| format!("{file}: {error}"))?;
+    let kustomization: Kustomization = serde_saphyr::from_str(text).with_context(|| file.clone())?;
     let expected = match kustomization.kind.as_str() {
         "Kustomization" => "kustomize.config.k8s.io/v1beta1",
         "Component" => "kustomize.config.k8s.io/v1alpha1",
-        other => return Err(format!("{file}: unknown kind {other}")),
+        other => bail!("{file}: unknown kind {other}"),
     };
     if kustomization.api_version != expected {
-        return Err(format!("{file}: a {} has the apiVersion {expected}", kustomization.kind));
+        bail!("{file}: a {} has the apiVersion {expected}", kustomization.kind);
     }
     for resource in kustomization.resources {
         let path = local(folder, &resource);
         if home::path(&path).is_dir() {
             add(&path, objects)?;
         } else {
-            objects.extend(documents(&home::text(&path)?).map_err(|error| format!("{path}: {error}"))?);
+            objects.extend(documents(&home::text(&path)?).with_context(|| path.clone())?);
         }
     }
     for component in kustomization.components {
         add(&local(folder, &component), objects)?;
     }
     for patch in kustomization.patches {
-        let changes: Vec<Change> =
-            serde_saphyr::from_str(&patch.patch).map_err(|error| format!("{file}: {error}"))?;
+        let changes: Vec<Change> = serde_saphyr::from_str(&patch.patch).with_context(|| file.clone())?;
         let is_target = |object: &&mut Value| {
             let is = |pointer, wanted: &str| object.pointer(pointer).and_then(Value::as_str) == Some(wanted);
             is("/kind", &patch.target.kind)
@@ -105,11 +104,11 @@ fn build(folder: &str, text: &str, objects: &mut Vec<Value>) -> Result<(), Strin
         };
         let mut targets: Vec<&mut Value> = objects.iter_mut().filter(is_target).collect();
         if targets.is_empty() {
-            return Err(format!("{file}: a patch matches no object"));
+            bail!("{file}: a patch matches no object");
         }
         for target in &mut targets {
             for change in &changes {
-                apply(target, change).map_err(|error| format!("{file}: {error}"))?;
+                apply(target, change).with_context(|| file.clone())?;
             }
         }
     }
@@ -117,14 +116,14 @@ fn build(folder: &str, text: &str, objects: &mut Vec<Value>) -> Result<(), Strin
 }
 
 /// Applies a change of RFC 6902: `add` to an object, or `replace`.
-fn apply(object: &mut Value, change: &Change) -> Result<(), String> {
-    let (parent, key) = change.path.rsplit_once('/').ok_or("a path starts with a slash")?;
+fn apply(object: &mut Value, change: &Change) -> Result<()> {
+    let (parent, key) = change.path.rsplit_once('/').context("a path starts with a slash")?;
     let parent = object.pointer_mut(parent).and_then(Value::as_object_mut);
-    let fields = parent.ok_or_else(|| format!("no object at the parent of {}", change.path))?;
+    let fields = parent.with_context(|| format!("no object at the parent of {}", change.path))?;
     match change.op.as_str() {
-        "replace" if !fields.contains_key(key) => return Err(format!("nothing at {}", change.path)),
+        "replace" if !fields.contains_key(key) => bail!("nothing at {}", change.path),
         "add" | "replace" => fields.insert(key.to_owned(), change.value.clone()),
-        other => return Err(format!("unknown operation {other}")),
+        other => bail!("unknown operation {other}"),
     };
     Ok(())
 }

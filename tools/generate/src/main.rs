@@ -1,28 +1,18 @@
 //! `make generate`: writes every derived file of the repository.
 
 use std::fs;
-use std::process::ExitCode;
 
+use anyhow::{Context as _, Result};
 use karpwarden_generate::{generated, home};
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("error: {message}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run() -> Result<(), String> {
+fn main() -> Result<()> {
     for (path, text) in generated::files()? {
         if home::text(&path).ok().as_ref() == Some(&text) {
             continue;
         }
         let file = home::path(&path);
         let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
-        folder.and_then(|()| fs::write(&file, &text)).map_err(|error| format!("{path}: {error}"))?;
+        folder.and_then(|()| fs::write(&file, &text)).with_context(|| path.clone())?;
         println!("{path}");
     }
     Ok(())

@@ -1,17 +1,18 @@
 //! YAML documents as JSON values, and back.
 
+use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
 
 /// The documents of a text, without the empty ones.
-pub fn documents(text: &str) -> Result<Vec<Value>, String> {
-    serde_saphyr::from_multiple(text).map_err(|error| error.to_string())
+pub fn documents(text: &str) -> Result<Vec<Value>> {
+    Ok(serde_saphyr::from_multiple(text)?)
 }
 
 /// A value as YAML. List items start in the column of their key, as in the manifests of Kubernetes.
-pub fn text(value: &impl Serialize) -> Result<String, String> {
+pub fn text(value: &impl Serialize) -> Result<String> {
     let options = serde_saphyr::ser_options! { compact_list_indent: true };
-    serde_saphyr::to_string_with_options(value, options).map_err(|error| error.to_string())
+    Ok(serde_saphyr::to_string_with_options(value, options)?)
 }
 
 /// The YAML code blocks of a Markdown text.

@@ -4,6 +4,8 @@
 //! and rewrites the module; here the module keeps its bytes, so that the result depends on the inputs alone and the module is
 //! the result without its last section.
 
+use anyhow::{Context as _, Result, bail};
+
 use crate::{
     capabilities,
     metadata::Metadata,
@@ -21,17 +23,17 @@ pub(crate) struct Annotated {
 }
 
 /// Appends the metadata of a YAML text, and the usage if there is one, to a module.
-pub(crate) fn annotate(bytes: &[u8], metadata: &str, usage: Option<&str>) -> Result<Annotated, String> {
+pub(crate) fn annotate(bytes: &[u8], metadata: &str, usage: Option<&str>) -> Result<Annotated> {
     let module = Module::read(bytes)?;
     if module.metadata.is_some() {
         // Kubewarden reads the first section, which is the old one.
-        return Err("the module is already annotated; annotate the one that was built".to_owned());
+        bail!("the module is already annotated; annotate the one that was built");
     }
     module.check_interface()?;
     let metadata = Metadata::read(metadata, usage)?;
     let declared = metadata.host_capabilities.clone().unwrap_or_default();
     let warnings = capabilities::disagreements(&declared, &capabilities::used(&module.data));
-    let json = serde_json::to_vec(&metadata).map_err(|error| format!("metadata: {error}"))?;
+    let json = serde_json::to_vec(&metadata).context("metadata")?;
 
     let mut content = Vec::new();
     write_length(&mut content, SECTION.len())?;
@@ -45,9 +47,8 @@ pub(crate) fn annotate(bytes: &[u8], metadata: &str, usage: Option<&str>) -> Res
 }
 
 /// An unsigned 32-bit number in LEB128: seven bits a byte, lowest first.
-fn write_length(bytes: &mut Vec<u8>, length: usize) -> Result<(), String> {
-    let mut rest =
-        u32::try_from(length).map_err(|_| "the metadata is larger than a module can be".to_owned())?;
+fn write_length(bytes: &mut Vec<u8>, length: usize) -> Result<()> {
+    let mut rest = u32::try_from(length).context("the metadata is larger than a module can be")?;
     loop {
         let [low, ..] = rest.to_le_bytes();
         rest >>= 7;
@@ -117,13 +118,14 @@ hostCapabilities: [kubernetes/list_resources_all]
     #[test]
     fn rejects_an_annotated_module() {
         let once = annotate(&policy(), METADATA, None).unwrap().module;
-        assert!(annotate(&once, METADATA, None).unwrap_err().contains("already annotated"));
+        assert!(annotate(&once, METADATA, None).unwrap_err().to_string().contains("already annotated"));
     }
 
     #[test]
     fn rejects_a_module_that_policy_server_cannot_run() {
-        let refused = |text: &str| annotate(&wat::parse_str(text).unwrap(), METADATA, None).unwrap_err();
-        assert!(annotate(b"\0asm junk", METADATA, None).unwrap_err().starts_with("not a WebAssembly module"));
+        let message = |module: &[u8]| annotate(module, METADATA, None).unwrap_err().to_string();
+        let refused = |text: &str| message(&wat::parse_str(text).unwrap());
+        assert!(message(b"\0asm junk").starts_with("not a WebAssembly module"));
         assert!(refused("(module)").contains("exports no function `__guest_call`"));
         assert!(
             refused(r#"(module (func (export "__guest_call")))"#)

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 /// A module, and where its build goes.
@@ -82,52 +83,48 @@ const MODULES: [Module; 7] = [
 ];
 
 /// Compiles the module of this name and copies it to its place in the repository.
-pub(crate) fn compile(root: &Path, name: &str) -> Result<(), String> {
+pub(crate) fn compile(root: &Path, name: &str) -> Result<()> {
     let Some(module) = MODULES.iter().find(|module| module.name == name) else {
         let names: Vec<&str> = MODULES.iter().map(|module| module.name).collect();
-        return Err(format!("unknown module `{name}`; the modules are {}", names.join(", ")));
+        bail!("unknown module `{name}`; the modules are {}", names.join(", "));
     };
     println!("==> {}: {} build for {}", module.package, module.profile, module.target);
     let built = module.build(&root.join(module.workspace))?;
     let output = root.join(module.output);
     let copied = output.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::copy(&built, &output));
-    copied.map(drop).map_err(|error| format!("{}: {error}", output.display()))
+    copied.with_context(|| output.display().to_string())?;
+    Ok(())
 }
 
 impl Module {
     /// Runs Cargo and returns the path of the compiled file.
-    fn build(&self, workspace: &Path) -> Result<PathBuf, String> {
+    fn build(&self, workspace: &Path) -> Result<PathBuf> {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         // Only the sources of dependencies that are downloaded can be remapped.
         let mut fetch = Command::new(&cargo);
         fetch.args(["fetch", "--quiet", "--locked", "--target", self.target]).current_dir(workspace);
-        let fetched = fetch.status().map_err(|error| format!("cargo fetch: {error}"))?;
-        if !fetched.success() {
-            return Err("cargo fetch failed".to_owned());
-        }
+        ensure!(fetch.status().context("cargo fetch")?.success(), "cargo fetch failed");
         let mut build = Command::new(&cargo);
         build.args(["rustc", "--locked", "--target", self.target, "--profile", self.profile]);
         // Cargo skips link-time optimisation for a package that is also built as a Rust library.
         build.args(["--package", self.package, "--lib", "--crate-type", "cdylib"]);
         build.arg("--message-format=json-render-diagnostics").current_dir(workspace);
         build.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", remapping()?);
-        let output = build.stderr(Stdio::inherit()).output().map_err(|error| format!("cargo: {error}"))?;
-        if !output.status.success() {
-            return Err(format!("{} does not compile", self.package));
-        }
+        let output = build.stderr(Stdio::inherit()).output().context("cargo")?;
+        ensure!(output.status.success(), "{} does not compile", self.package);
         let messages = String::from_utf8_lossy(&output.stdout);
         compiled_file(&messages, self.package)
-            .ok_or_else(|| format!("Cargo reports no WebAssembly file for {}", self.package))
+            .with_context(|| format!("Cargo reports no WebAssembly file for {}", self.package))
     }
 }
 
 /// Compiler flags that replace the folder of the downloaded sources in paths, in the encoding of
 /// `CARGO_ENCODED_RUSTFLAGS`.
-fn remapping() -> Result<OsString, String> {
+fn remapping() -> Result<OsString> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
-    let sources = home.ok_or("neither CARGO_HOME nor HOME is set")?.join("registry/src");
-    let entries = fs::read_dir(&sources).map_err(|error| format!("{}: {error}", sources.display()))?;
+    let sources = home.context("neither CARGO_HOME nor HOME is set")?.join("registry/src");
+    let entries = fs::read_dir(&sources).with_context(|| sources.display().to_string())?;
     let mut registries: Vec<PathBuf> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
     registries.sort();
     let flags = registries.iter().map(|registry| {
@@ -172,7 +169,7 @@ not JSON
     fn names_the_modules_when_asked_for_an_unknown_one() {
         let error = compile(Path::new("."), "polcy").unwrap_err();
         assert_eq!(
-            error,
+            error.to_string(),
             "unknown module `polcy`; the modules are policy, floor, counted, playground, playground-checker, \
              playground-symptoms, playground-placement"
         );

@@ -5,15 +5,16 @@ use std::{
     io::{self, Write as _},
 };
 
+use anyhow::{Context as _, Result};
 use flate2::{Compression, write::GzEncoder};
 use serde_json::Value;
 
 use crate::{capabilities, metadata::USAGE, module::Module};
 
 /// Metadata, size and interface of a module, as text.
-pub(crate) fn report(bytes: &[u8]) -> Result<String, String> {
+pub(crate) fn report(bytes: &[u8]) -> Result<String> {
     let module = Module::read(bytes)?;
-    let compressed = gzip(bytes).map_err(|error| format!("gzip: {error}"))?;
+    let compressed = gzip(bytes)?;
     let mut report = String::new();
     let mut line = |text: &str| {
         // Writing to a string does not fail.
@@ -22,8 +23,7 @@ pub(crate) fn report(bytes: &[u8]) -> Result<String, String> {
     match module.metadata {
         None => line("metadata      none: the module is not annotated"),
         Some(metadata) => {
-            let metadata: Value = serde_json::from_slice(metadata)
-                .map_err(|error| format!("the metadata is not JSON: {error}"))?;
+            let metadata: Value = serde_json::from_slice(metadata).context("the metadata is not JSON")?;
             line("metadata");
             line(&indented(&shortened(metadata)));
         }

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use anyhow::{Context as _, Result, bail};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
@@ -97,17 +98,16 @@ const fn yes() -> bool {
 impl Metadata {
     /// Reads and validates `metadata.yml`, and adds the protocol version and the usage. The error lists all mistakes, one a
     /// line.
-    pub(crate) fn read(yaml: &str, usage: Option<&str>) -> Result<Self, String> {
-        let mut metadata: Self =
-            serde_saphyr::from_str(yaml).map_err(|error| format!("metadata: {error}"))?;
+    pub(crate) fn read(yaml: &str, usage: Option<&str>) -> Result<Self> {
+        let mut metadata: Self = serde_saphyr::from_str(yaml).context("metadata")?;
         let mistakes = metadata.mistakes();
         if !mistakes.is_empty() {
-            return Err(format!("metadata: {}", mistakes.join("\nmetadata: ")));
+            bail!("metadata: {}", mistakes.join("\nmetadata: "));
         }
         metadata.protocol_version = Some(ProtocolVersion::V1);
         let annotations = metadata.annotations.get_or_insert_default();
         if annotations.remove(KWCTL).is_some() {
-            return Err(format!("metadata: annotations.\"{KWCTL}\" is written by kwctl only; remove it"));
+            bail!("metadata: annotations.\"{KWCTL}\" is written by kwctl only; remove it");
         }
         if let Some(usage) = usage {
             annotations.insert(USAGE.to_owned(), usage.to_owned());
@@ -250,7 +250,7 @@ contextAwareResources:
 - {apiVersion: v1, kind: ''}
 ";
         assert_eq!(
-            Metadata::read(wrong, None).unwrap_err(),
+            Metadata::read(wrong, None).unwrap_err().to_string(),
             "\
 metadata: rules[0].apiGroups: no other elements can be defined when `*` is used
 metadata: rules[0].apiVersions is empty
@@ -266,7 +266,7 @@ metadata: contextAwareResources[0] needs an apiVersion and a kind"
 
     #[test]
     fn names_unknown_and_missing_keys() {
-        let error = |yaml: &str| Metadata::read(yaml, None).unwrap_err();
+        let error = |yaml: &str| format!("{:#}", Metadata::read(yaml, None).unwrap_err());
         assert!(error(&format!("{LEAST}contextAware: true\n")).contains("unknown field `contextAware`"));
         assert!(error("rules: []\n").contains("missing field `mutating`"));
         assert!(error(&format!("{LEAST}executionMode: opa\n")).contains("unknown variant `opa`"));

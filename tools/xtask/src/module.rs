@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use anyhow::{Context as _, Result, bail};
 use wasmparser::{ExternalKind, Parser, Payload, TypeRef, Validator};
 
 /// The section that holds the metadata: kubewarden/kubewarden-controller `crates/policy-evaluator/src/constants.rs`.
@@ -23,12 +24,12 @@ pub(crate) struct Module<'a> {
 }
 
 impl<'a> Module<'a> {
-    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, String> {
-        let invalid = |error: wasmparser::BinaryReaderError| format!("not a WebAssembly module: {error}");
-        Validator::new().validate_all(bytes).map_err(invalid)?;
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self> {
+        const INVALID: &str = "not a WebAssembly module";
+        Validator::new().validate_all(bytes).context(INVALID)?;
         let mut module = Self::default();
         for payload in Parser::new(0).parse_all(bytes) {
-            module.take(payload.map_err(invalid)?).map_err(invalid)?;
+            payload.and_then(|payload| module.take(payload)).context(INVALID)?;
         }
         Ok(module)
     }
@@ -70,19 +71,17 @@ impl<'a> Module<'a> {
     ///
     /// `kwctl annotate` runs the module to get its protocol version. This check reads only the imports and exports, so that no
     /// WebAssembly engine is needed; the tests in `tests/front-ends` call the module.
-    pub(crate) fn check_interface(&self) -> Result<(), String> {
+    pub(crate) fn check_interface(&self) -> Result<()> {
         if !self.functions.contains("__guest_call") {
-            return Err("not a waPC guest: the module exports no function `__guest_call`".to_owned());
+            bail!("not a waPC guest: the module exports no function `__guest_call`");
         }
         if !self.functions.contains("wapc_init") && !self.functions.contains("_start") {
-            return Err(
-                "the module registers no operations: it exports neither `wapc_init` nor `_start`".to_owned()
-            );
+            bail!("the module registers no operations: it exports neither `wapc_init` nor `_start`");
         }
         let known =
             |import: &&String| !import.starts_with("wapc.") && !import.starts_with("wasi_snapshot_preview1.");
         match self.imports.iter().find(known) {
-            Some(import) => Err(format!("policy-server has no `{import}`, which the module imports")),
+            Some(import) => bail!("policy-server has no `{import}`, which the module imports"),
             None => Ok(()),
         }
     }

@@ -3,35 +3,32 @@
 use std::fs;
 use std::path::Path;
 
+use anyhow::{Context as _, Result, bail};
+
 /// Writes `src/rules/<family>/<name>.rs` and adds it to the family. Returns the path of the new file.
-pub(crate) fn write(root: &Path, family: &str, name: &str) -> Result<String, String> {
+pub(crate) fn write(root: &Path, family: &str, name: &str) -> Result<String> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if !name.bytes().all(plain) || !name.starts_with(|char: char| char.is_ascii_lowercase()) {
-        return Err(format!(
-            "`{name}` is not a rule name; write it in lower-case letters, digits and dashes"
-        ));
+        bail!("`{name}` is not a rule name; write it in lower-case letters, digits and dashes");
     }
     if family == "upgrade" {
         let example = "src/rules/scheduling/node_limit_enforced.rs";
-        return Err(format!(
+        bail!(
             "`upgrade` is not a family; choose the family of the problem, and `Runs::OnUpgrade` as in {example}"
-        ));
+        );
     }
     let module = name.replace('-', "_");
     let folder = root.join("src/rules").join(family.replace('-', "_"));
     let list = folder.join("mod.rs");
     let modules = fs::read_to_string(&list)
-        .map_err(|_| format!("no family `{family}`; the families are the folders of src/rules"))?;
+        .with_context(|| format!("no family `{family}`; the families are the folders of src/rules"))?;
     let file = folder.join(format!("{module}.rs"));
     if file.exists() {
-        return Err(format!("{} exists already", file.display()));
+        bail!("{} exists already", file.display());
     }
     let added = with_rule(&modules, &module);
-    let put = |path: &Path, text: &str| {
-        fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
-    };
-    put(&file, SKELETON)?;
-    put(&list, &added)?;
+    crate::write(&file, SKELETON.as_bytes())?;
+    crate::write(&list, added.as_bytes())?;
     Ok(file.strip_prefix(root).unwrap_or(&file).display().to_string())
 }
 
@@ -184,8 +181,9 @@ const OTHER: u8 = 1;
     #[test]
     fn rejects_invalid_names_and_unknown_families() {
         let root = Path::new("no such folder");
-        assert!(write(root, "labels", "My_Rule").unwrap_err().contains("lower-case letters"));
-        assert!(write(root, "labels", "my-rule").unwrap_err().contains("no family"));
-        assert!(write(root, "upgrade", "my-rule").unwrap_err().contains("node_limit_enforced"));
+        let error = |family, name| write(root, family, name).unwrap_err().to_string();
+        assert!(error("labels", "My_Rule").contains("lower-case letters"));
+        assert!(error("labels", "my-rule").contains("no family"));
+        assert!(error("upgrade", "my-rule").contains("node_limit_enforced"));
     }
 }

@@ -4,6 +4,8 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
+use anyhow::{Context as _, Result, bail, ensure};
+
 /// A program outside the Rust toolchain.
 struct Program {
     /// The names that it is installed under.
@@ -31,9 +33,9 @@ const PROGRAMS: [Program; 3] = [
 const TARGETS: [&str; 2] = ["wasm32-wasip1", "wasm32-unknown-unknown"];
 
 /// Installs the compiler's WebAssembly targets, if they are missing.
-pub(crate) fn targets() -> Result<(), String> {
+pub(crate) fn targets() -> Result<()> {
     let root = Command::new("rustc").args(["--print", "sysroot"]).output();
-    let root = root.map_err(|error| format!("rustc: {error}"))?.stdout;
+    let root = root.context("rustc")?.stdout;
     let libraries = Path::new(String::from_utf8_lossy(&root).trim()).join("lib/rustlib");
     for target in TARGETS {
         if !libraries.join(target).join("lib").is_dir() {
@@ -44,17 +46,17 @@ pub(crate) fn targets() -> Result<(), String> {
 }
 
 /// Installs every program that the tests need, if it is missing.
-pub(crate) fn programs() -> Result<(), String> {
+pub(crate) fn programs() -> Result<()> {
     install(&PROGRAMS.iter().collect::<Vec<_>>())
 }
 
 /// Installs one program, if it is missing. `None` if no such program is needed.
-pub(crate) fn program(name: &str) -> Option<Result<(), String>> {
+pub(crate) fn program(name: &str) -> Option<Result<()>> {
     let program = PROGRAMS.iter().find(|program| program.commands.contains(&name))?;
     Some(install(&[program]))
 }
 
-fn install(programs: &[&Program]) -> Result<(), String> {
+fn install(programs: &[&Program]) -> Result<()> {
     let missing: Vec<_> = programs.iter().filter(|program| !program.is_installed()).collect();
     if missing.is_empty() {
         return Ok(());
@@ -63,11 +65,11 @@ fn install(programs: &[&Program]) -> Result<(), String> {
     if !(is_root() && is_on_path("apt-get")) {
         let names: Vec<&str> =
             missing.iter().filter_map(|program| program.commands.first()).copied().collect();
-        return Err(format!(
+        bail!(
             "not installed: {}; on Debian: sudo apt-get install -y {}",
             names.join(", "),
             packages.join(" ")
-        ));
+        );
     }
     run("apt-get", &["update", "-qq"])?;
     run("apt-get", &[&["install", "-y", "-qq", "--no-install-recommends"][..], &packages].concat())
@@ -89,13 +91,10 @@ fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
 }
 
-fn run(program: &str, arguments: &[&str]) -> Result<(), String> {
+fn run(program: &str, arguments: &[&str]) -> Result<()> {
     println!("==> {program} {}", arguments.join(" "));
     let mut command = Command::new(program);
     let status = command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err(format!("{program} {} failed", arguments.join(" "))),
-        Err(error) => Err(format!("{program}: {error}")),
-    }
+    ensure!(status.context(program.to_owned())?.success(), "{program} {} failed", arguments.join(" "));
+    Ok(())
 }

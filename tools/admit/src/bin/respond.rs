@@ -6,9 +6,9 @@
 use std::{
     env, fs,
     io::{self, BufRead as _, Write as _},
-    process::ExitCode,
 };
 
+use anyhow::{Context as _, Result};
 use karpwarden_admit::{FakeCluster, Module, Policy, Request, metadata, server::Mode};
 use serde::Deserialize;
 use serde_json::Value;
@@ -28,21 +28,11 @@ struct Review {
     connected: bool,
 }
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            eprintln!("{problem}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn run() -> Result<(), Box<dyn core::error::Error>> {
-    let path = env::args_os().nth(1).ok_or("usage: respond MODULE.wasm < REQUESTS")?;
+fn main() -> Result<()> {
+    let path = env::args_os().nth(1).context("usage: respond MODULE.wasm < REQUESTS")?;
     let bytes = fs::read(path)?;
     let described = metadata::embedded(&bytes).unwrap_or_default();
-    let module = Module::load(&bytes).map_err(|failure| failure.to_string())?;
+    let module = Module::load(&bytes)?;
     let mut output = io::stdout().lock();
     for line in io::stdin().lock().lines() {
         let answer = respond(serde_json::from_str(&line?)?, &module, &described)?;
@@ -51,7 +41,7 @@ fn run() -> Result<(), Box<dyn core::error::Error>> {
     Ok(())
 }
 
-fn respond(review: Review, module: &Module, described: &Value) -> Result<Value, Box<dyn core::error::Error>> {
+fn respond(review: Review, module: &Module, described: &Value) -> Result<Value> {
     let request = match review.operation.as_str() {
         "CREATE" => Request::create(review.object),
         "UPDATE" => Request::update(review.old_object, review.object),

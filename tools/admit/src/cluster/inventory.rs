@@ -5,6 +5,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
 use super::{
@@ -36,7 +37,7 @@ impl Inventory {
         self.permitted.insert([user, verb, group, resource].map(str::to_owned));
     }
 
-    pub(super) fn answer(&self, request: &HostRequest) -> Result<Value, String> {
+    pub(super) fn answer(&self, request: &HostRequest) -> Result<Value> {
         match request {
             HostRequest::KubernetesListResourceAll {
                 api_version,
@@ -76,12 +77,12 @@ impl Inventory {
         namespace: Option<&str>,
         [labels, fields]: [Option<&str>; 2],
         masks: Option<&BTreeSet<String>>,
-    ) -> Result<Value, String> {
+    ) -> Result<Value> {
         let namespaced = self.scope(api_version, kind)?;
         if namespace.is_some() && !namespaced {
-            return Err(format!(
+            bail!(
                 "resource {api_version}/{kind} is cluster wide. Cannot search for it inside of a namespace"
-            ));
+            );
         }
         let mask = masks.map(|masks| Mask::new(masks.iter().map(String::as_str)));
         let mut items = Vec::new();
@@ -102,18 +103,16 @@ impl Inventory {
         name: &str,
         namespace: Option<&str>,
         masks: Option<&BTreeSet<String>>,
-    ) -> Result<Value, String> {
+    ) -> Result<Value> {
         let namespaced = self.scope(api_version, kind)?;
         if namespaced && namespace.is_none() {
-            return Err(format!(
-                "Resource {api_version}/{kind} is namespaced, but no namespace was provided"
-            ));
+            bail!("Resource {api_version}/{kind} is namespaced, but no namespace was provided");
         }
         let is_wanted = |object: &&Value| {
             name_of(object) == name && (!namespaced || namespace == Some(namespace_of(object)))
         };
         let found = self.of_kind(api_version, kind).find(is_wanted);
-        let mut object = found.cloned().ok_or_else(|| {
+        let mut object = found.cloned().with_context(|| {
             format!("Cannot find {api_version}/{kind} named '{name}' inside of namespace '{namespace:?}'")
         })?;
         if let Some(masks) = masks {
@@ -123,9 +122,9 @@ impl Inventory {
     }
 
     /// Whether objects of the kind have a namespace. Fails for a kind that is not served.
-    fn scope(&self, api_version: &str, kind: &str) -> Result<bool, String> {
+    fn scope(&self, api_version: &str, kind: &str) -> Result<bool> {
         if self.not_served.contains(&(api_version.to_owned(), kind.to_owned())) {
-            return Err(format!("Cannot find resource {api_version}/{kind}"));
+            bail!("Cannot find resource {api_version}/{kind}");
         }
         Ok(is_namespaced(group_and_version(api_version).0, kind))
     }

@@ -2,10 +2,11 @@
 //!
 //! Source: kubernetes/apimachinery `pkg/labels/selector.go` and `pkg/fields/selector.go`.
 
+use anyhow::{Result, bail};
 use serde_json::Value;
 
 /// Whether an object's labels match a selector such as `team=a,tier in (web, db),!legacy`.
-pub(super) fn labels_match(selector: &str, object: &Value) -> Result<bool, String> {
+pub(super) fn labels_match(selector: &str, object: &Value) -> Result<bool> {
     let label = |key: &str| object.pointer("/metadata/labels")?.get(key)?.as_str();
     for requirement in split_outside_parentheses(selector) {
         if !label_matches(requirement.trim(), &label)? {
@@ -16,7 +17,7 @@ pub(super) fn labels_match(selector: &str, object: &Value) -> Result<bool, Strin
 }
 
 /// Whether an object's fields match a selector such as `metadata.name=default`.
-pub(super) fn fields_match(selector: &str, object: &Value) -> Result<bool, String> {
+pub(super) fn fields_match(selector: &str, object: &Value) -> Result<bool> {
     let field = |path: &str| {
         let value = path.split('.').try_fold(object, |value, part| value.get(part));
         value.and_then(Value::as_str).unwrap_or_default()
@@ -27,7 +28,7 @@ pub(super) fn fields_match(selector: &str, object: &Value) -> Result<bool, Strin
         } else if let Some((path, value)) = equality(requirement) {
             field(path) == value
         } else {
-            return Err(format!("invalid selector: '{selector}'; can't understand '{requirement}'"));
+            bail!("invalid selector: '{selector}'; can't understand '{requirement}'");
         };
         if !matches {
             return Ok(false);
@@ -36,7 +37,7 @@ pub(super) fn fields_match(selector: &str, object: &Value) -> Result<bool, Strin
     Ok(true)
 }
 
-fn label_matches<'a>(requirement: &str, label: &impl Fn(&str) -> Option<&'a str>) -> Result<bool, String> {
+fn label_matches<'a>(requirement: &str, label: &impl Fn(&str) -> Option<&'a str>) -> Result<bool> {
     if let Some((key, value)) = requirement.split_once("!=") {
         return Ok(label(key.trim()) != Some(value.trim()));
     }
@@ -48,7 +49,7 @@ fn label_matches<'a>(requirement: &str, label: &impl Fn(&str) -> Option<&'a str>
     }
     let mut words = requirement.splitn(3, ' ');
     let (Some(key), operator, values) = (words.next(), words.next(), words.next()) else {
-        return Err(format!("unable to parse requirement: '{requirement}'"));
+        bail!("unable to parse requirement: '{requirement}'");
     };
     let Some(operator) = operator else { return Ok(label(key).is_some()) };
     let values = values.and_then(|values| values.trim().strip_prefix('(')?.strip_suffix(')'));
@@ -56,7 +57,7 @@ fn label_matches<'a>(requirement: &str, label: &impl Fn(&str) -> Option<&'a str>
     match (operator, values) {
         ("in", Some(values)) => Ok(listed(values)),
         ("notin", Some(values)) => Ok(!listed(values)),
-        _ => Err(format!("unable to parse requirement: '{requirement}'")),
+        _ => bail!("unable to parse requirement: '{requirement}'"),
     }
 }
 
@@ -91,7 +92,7 @@ mod tests {
             ("legacy", false),
             ("!team", false),
         ] {
-            assert_eq!(labels_match(selector, &object), Ok(expected), "{selector}");
+            assert_eq!(labels_match(selector, &object).unwrap(), expected, "{selector}");
         }
         assert!(labels_match("team like a", &object).is_err());
     }
@@ -99,8 +100,8 @@ mod tests {
     #[test]
     fn field_selectors_compare_values() {
         let object = json!({"metadata": {"name": "default"}});
-        assert_eq!(fields_match("metadata.name=default", &object), Ok(true));
-        assert_eq!(fields_match("metadata.name!=default", &object), Ok(false));
+        assert!(fields_match("metadata.name=default", &object).unwrap());
+        assert!(!fields_match("metadata.name!=default", &object).unwrap());
         assert!(fields_match("metadata.name", &object).is_err());
     }
 }

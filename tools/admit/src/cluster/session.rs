@@ -6,6 +6,7 @@
 use core::fmt;
 use std::collections::{BTreeSet, VecDeque};
 
+use anyhow::bail;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -84,18 +85,16 @@ impl Session {
         exchanges.into_iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
     }
 
-    pub(super) fn answer(&mut self, request: &HostRequest) -> Result<Vec<u8>, String> {
+    pub(super) fn answer(&mut self, request: &HostRequest) -> anyhow::Result<Vec<u8>> {
         let Some((expected, response)) = self.0.pop_front() else {
-            return Err("the list of recorded responses is empty".to_owned());
+            bail!("the list of recorded responses is empty");
         };
         if expected != *request {
-            return Err(format!(
-                "Replay error: unexpected request. Was expecting {expected:?}, got {request:?} instead"
-            ));
+            bail!("Replay error: unexpected request. Was expecting {expected:?}, got {request:?} instead");
         }
         match response {
             Response::Success { payload } => Ok(payload.into_bytes()),
-            Response::Error { message } => Err(message),
+            Response::Error { message } => bail!(message),
         }
     }
 

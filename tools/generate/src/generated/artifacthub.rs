@@ -3,21 +3,21 @@
 //! Source: artifacthub/hub `docs/metadata/artifacthub-pkg.yml`; kubewarden/kubewarden-controller `crates/policy-evaluator/src/`
 //! `policy_artifacthub.rs` for the annotations.
 
+use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use crate::{changelog, home, yaml};
 
 /// The text of the package file.
-pub(super) fn text(metadata: &str, questions: &str) -> Result<String, String> {
-    let read = |text: &str| serde_saphyr::from_str::<Value>(text).map_err(|error| error.to_string());
-    let policy = read(metadata)?;
+pub(super) fn text(metadata: &str, questions: &str) -> Result<String> {
+    let policy: Value = serde_saphyr::from_str(metadata)?;
     let annotation = |name: &str| {
         let text = policy.get("annotations").and_then(|all| all.get(name)).and_then(Value::as_str);
-        text.map(str::to_owned).ok_or_else(|| format!("the metadata has no {name}"))
+        text.map(str::to_owned).with_context(|| format!("the metadata has no {name}"))
     };
     let section = changelog::newest(&home::text("CHANGELOG.md")?)?;
     let (author, mail) =
-        home::AUTHOR.trim_end_matches('>').split_once(" <").ok_or("the author has no address")?;
+        home::AUTHOR.trim_end_matches('>').split_once(" <").context("the author has no address")?;
     let module = format!("{}:v{}", home::MODULE, home::VERSION);
     let release = format!("{}/releases/download/v{}", home::REPOSITORY, home::VERSION);
     let package = json!({

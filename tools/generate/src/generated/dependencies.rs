@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::env;
 use std::process::Command;
 
+use anyhow::{Context as _, Result, bail};
+
 use crate::home;
 
 /// Path of the security model.
@@ -12,10 +14,10 @@ pub(super) const PATH: &str = "docs/security.md";
 const HEADING: &str = "## Dependencies\n";
 
 /// The security model with the current trees.
-pub(super) fn text() -> Result<String, String> {
+pub(super) fn text() -> Result<String> {
     let page = home::text(PATH)?;
     let (before, _) =
-        page.split_once(HEADING).ok_or_else(|| format!("{PATH} has no `{}`", HEADING.trim()))?;
+        page.split_once(HEADING).with_context(|| format!("{PATH} has no `{}`", HEADING.trim()))?;
     let policy = tree(&["karpwarden-policy"], "wasm32-wasip1")?;
     let modules = [
         "karpwarden-playground",
@@ -36,7 +38,7 @@ pub(super) fn text() -> Result<String, String> {
 
 /// The crates of others in the dependency tree of packages, without versions, so that an update changes nothing here. Cargo
 /// marks a crate whose dependencies it has listed before with `(*)`.
-fn tree(packages: &[&str], target: &str) -> Result<String, String> {
+fn tree(packages: &[&str], target: &str) -> Result<String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["tree", "--locked", "--offline", "--edges", "normal,no-proc-macro", "--prefix", "depth"]);
@@ -44,11 +46,11 @@ fn tree(packages: &[&str], target: &str) -> Result<String, String> {
     for package in packages {
         command.args(["--package", package]);
     }
-    let output = command.output().map_err(|error| format!("cargo tree: {error}"))?;
+    let output = command.output().context("cargo tree")?;
     if !output.status.success() {
-        return Err(format!("cargo tree: {}", String::from_utf8_lossy(&output.stderr).trim()));
+        bail!("cargo tree: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
-    let lines = String::from_utf8(output.stdout).map_err(|error| format!("cargo tree: {error}"))?;
+    let lines = String::from_utf8(output.stdout).context("cargo tree")?;
     let mut tree = String::new();
     // The depth of the crate of others that one of ours depends on.
     let mut root: Option<usize> = None;
@@ -56,7 +58,7 @@ fn tree(packages: &[&str], target: &str) -> Result<String, String> {
     for line in lines.lines().filter(|line| !line.is_empty()) {
         let package = line.trim_start_matches(|character: char| character.is_ascii_digit());
         let depth = line.strip_suffix(package).and_then(|depth| depth.parse::<usize>().ok());
-        let depth = depth.ok_or_else(|| format!("cargo tree: `{line}` has no depth"))?;
+        let depth = depth.with_context(|| format!("cargo tree: `{line}` has no depth"))?;
         // Our crates come with their folders.
         if package.contains(" (/") || package.contains(":\\") {
             root = None;

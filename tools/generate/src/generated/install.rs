@@ -1,16 +1,18 @@
 //! The base of the overlays as one file, for `kubectl apply -f`.
 
+use anyhow::{Context as _, Result, bail};
+
 use crate::{home, kustomize, yaml};
 
 const BASE: &str = "policies/karpenter/kustomize/base";
 
 /// The files of the base with their comments.
-pub(super) fn text() -> Result<String, String> {
-    let list: serde_json::Value = serde_saphyr::from_str(&home::text(&format!("{BASE}/kustomization.yaml"))?)
-        .map_err(|error| error.to_string())?;
+pub(super) fn text() -> Result<String> {
+    let list: serde_json::Value =
+        serde_saphyr::from_str(&home::text(&format!("{BASE}/kustomization.yaml"))?)?;
     let names =
-        list.get("resources").and_then(serde_json::Value::as_array).ok_or("the base has no resources")?;
-    let parts: Result<Vec<_>, _> = names
+        list.get("resources").and_then(serde_json::Value::as_array).context("the base has no resources")?;
+    let parts: Result<Vec<_>> = names
         .iter()
         .filter_map(serde_json::Value::as_str)
         .map(|name| home::text(&format!("{BASE}/{name}")))
@@ -23,7 +25,7 @@ pub(super) fn text() -> Result<String, String> {
     );
     let text = format!("{head}{}", parts?.join("---\n"));
     if yaml::documents(&text)? != kustomize::render(BASE)? {
-        return Err("the base renders to something else than its files".to_owned());
+        bail!("the base renders to something else than its files");
     }
     Ok(text)
 }

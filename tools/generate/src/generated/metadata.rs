@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use anyhow::{Context as _, Result};
 use karpwarden::karpenter::kind::Kind;
 use karpwarden::rule::On;
 use karpwarden_admit::kinds::plural;
@@ -32,7 +33,7 @@ const VOLUMES: [&str; 2] = ["persistentvolumes", "persistentvolumeclaims"];
 type Resources = BTreeMap<(usize, String, String), Vec<String>>;
 
 /// The text of `metadata.yml`.
-pub(super) fn text() -> Result<String, String> {
+pub(super) fn text() -> Result<String> {
     let mut text = String::from(
         "# Written by `make generate`. `kwctl scaffold manifest` and Rancher copy these rules into a policy without match\n\
          # conditions and with `failurePolicy: Fail`, so they leave out pods, workloads and volumes. The manifests in\n\
@@ -135,7 +136,7 @@ fn rank(group: &str) -> usize {
 }
 
 /// The kinds of the resources, for Artifact Hub.
-pub(crate) fn kinds(resources: &Resources) -> Result<Vec<&'static str>, String> {
+pub(crate) fn kinds(resources: &Resources) -> Result<Vec<&'static str>> {
     const KINDS: [&str; 14] = [
         "NodePool",
         "NodeClaim",
@@ -154,7 +155,7 @@ pub(crate) fn kinds(resources: &Resources) -> Result<Vec<&'static str>, String> 
     ];
     let find = |name: &String| {
         let kind = KINDS.into_iter().find(|kind| plural(kind) == *name);
-        kind.ok_or_else(|| format!("no kind known for the resource {name}"))
+        kind.with_context(|| format!("no kind known for the resource {name}"))
     };
     resources.values().flatten().map(find).collect()
 }

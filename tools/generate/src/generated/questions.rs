@@ -2,6 +2,7 @@
 //!
 //! Types and fields: the questions of kubewarden/policies, and rancher/kubewarden-ui for `sequence[`.
 
+use anyhow::Result;
 use karpwarden::rule::finding::Family;
 use karpwarden::rule::settings::keys::{self, SettingKey, SettingScope, SettingShape};
 use serde::Serialize;
@@ -35,7 +36,7 @@ struct Question {
 }
 
 /// The text of `questions-ui.yml`.
-pub(super) fn text() -> Result<String, String> {
+pub(super) fn text() -> Result<String> {
     let description = Question {
         variable: "description",
         r#type: "string",

@@ -2,6 +2,8 @@
 
 use core::fmt::Write as _;
 
+use anyhow::{Context as _, Result};
+
 use crate::home;
 
 /// Path of the picture.
@@ -11,10 +13,10 @@ const LINE: usize = 20;
 const COLUMN: usize = 9;
 
 /// The first console block of the README as SVG.
-pub(super) fn text() -> Result<String, String> {
+pub(super) fn text() -> Result<String> {
     let readme = home::text("README.md")?;
     let block = readme.split_once("```console\n").and_then(|(_, rest)| rest.split_once("```"));
-    let (block, _) = block.ok_or("the README shows no console")?;
+    let (block, _) = block.context("the README shows no console")?;
     let lines: Vec<&str> = block.lines().collect();
     let columns = lines.iter().map(|line| line.chars().count()).max().unwrap_or_default();
     let (width, height) = (columns * COLUMN + 2 * LINE, (lines.len() + 2) * LINE);

@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::fmt::Write as _;
 
+use anyhow::Context as _;
 use karpwarden_admit::FakeCluster;
 use karpwarden_policy::admission::validate;
 use karpwarden_policy::host::Host;
@@ -33,6 +34,7 @@ struct Recorder {
 impl Host for Recorder {
     fn call(&self, operation: &str, payload: &[u8]) -> Result<Vec<u8>, String> {
         let answer = self.cluster.answer("kubewarden", "kubernetes", operation, payload);
+        let answer = answer.map_err(|error| error.to_string());
         let request: Value = serde_json::from_slice(payload).map_err(|error| error.to_string())?;
         let mut text = self.text.borrow_mut();
         text.push_str("- type: Exchange\n  request: |\n    !KubernetesListResourceAll\n");
@@ -50,10 +52,10 @@ impl Host for Recorder {
 }
 
 /// The recorded session of a request in the test data.
-pub(super) fn text(request: &str, settings: &Value, world: World) -> Result<String, String> {
-    let read = |name: &str| -> Result<Value, String> {
+pub(super) fn text(request: &str, settings: &Value, world: World) -> anyhow::Result<String> {
+    let read = |name: &str| -> anyhow::Result<Value> {
         let path = format!("{FOLDER}/{name}.json");
-        serde_json::from_str(&home::text(&path)?).map_err(|error| format!("{path}: {error}"))
+        serde_json::from_str(&home::text(&path)?).context(path)
     };
     let cluster = match world {
         World::Failing => FakeCluster::failing("the server is currently unable to handle the request"),

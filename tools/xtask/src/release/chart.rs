@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use anyhow::{Context as _, Result};
 use serde_json::Value;
 
 /// The keys at the top level, of `settings` and of the feature gates, such as `settings.featureGates.nodeRepair`.
-pub(super) fn keys(folder: &Path) -> Result<BTreeSet<String>, String> {
+pub(super) fn keys(folder: &Path) -> Result<BTreeSet<String>> {
     let path = folder.join("values.yaml");
-    let values: Value = serde_saphyr::from_str(&crate::text(&path)?)
-        .map_err(|error| format!("{}: {error}", path.display()))?;
+    let values: Value =
+        serde_saphyr::from_str(&crate::text(&path)?).with_context(|| path.display().to_string())?;
     let mut keys = BTreeSet::new();
     add(&values, "", &mut keys);
     for holder in ["settings", "settings.featureGates", "settings.awsFeatureGates"] {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use anyhow::{Context as _, Result, bail};
 use flate2::Crc;
 use serde_json::{Map, Value};
 
@@ -24,22 +25,22 @@ const IGNORED: [&str; 8] = [
 ];
 
 /// The lines of all definitions in a folder.
-pub(super) fn lines(folder: &Path) -> Result<BTreeSet<String>, String> {
-    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+pub(super) fn lines(folder: &Path) -> Result<BTreeSet<String>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut lines = BTreeSet::new();
     let mut kinds = BTreeSet::new();
     for entry in entries {
-        let path = entry.map_err(|error| error.to_string())?.path();
+        let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
-            let definition: Value = serde_saphyr::from_str(&crate::text(&path)?)
-                .map_err(|error| format!("{}: {error}", path.display()))?;
+            let definition: Value =
+                serde_saphyr::from_str(&crate::text(&path)?).with_context(|| path.display().to_string())?;
             kinds.extend(add(&definition, &mut lines));
         }
     }
     let missing: Vec<_> = KINDS.iter().map(|(kind, _)| *kind).filter(|kind| !kinds.contains(*kind)).collect();
     // The first release with NodeOverlays is 1.7.
     if missing.iter().any(|kind| *kind != "NodeOverlay") {
-        return Err(format!("{} has no definition of {}", folder.display(), missing.join(", ")));
+        bail!("{} has no definition of {}", folder.display(), missing.join(", "));
     }
     Ok(lines)
 }

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use karpenter::release::Release;
+use anyhow::{Context as _, Result, bail};
+use karpenter::release::{NearestRelease, Release};
 
 use differences::Differences;
 use record::Record;
@@ -28,7 +29,7 @@ struct Arguments {
 
 /// Compares, and prints each difference as the row of a table to add or to end. An error if a difference is neither entered
 /// nor listed as irrelevant. Otherwise the files are recorded.
-pub(crate) fn run(root: &Path, arguments: impl Iterator<Item = OsString>) -> Result<String, String> {
+pub(crate) fn run(root: &Path, arguments: impl Iterator<Item = OsString>) -> Result<String> {
     let arguments = parse(arguments)?;
     let minor = minor_of(&arguments.release)?;
     let folder = root.join("tests/releases");
@@ -57,14 +58,22 @@ pub(crate) fn run(root: &Path, arguments: impl Iterator<Item = OsString>) -> Res
     differences.without(&listed(&folder.join("irrelevant.txt"), minor)?);
     differences.without(&listed(&folder.join("reviewed.txt"), minor)?);
     if !differences.is_empty() {
-        return Err(differences.describe(minor));
+        bail!(differences.describe(minor));
     }
     record.set(minor, found);
     record.write(&folder)?;
     Ok(format!("1.{minor} agrees with the tables, and is recorded in tests/releases"))
 }
 
-fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments, String> {
+/// The tags, one a line, of releases that the tables do not know yet.
+pub(crate) fn unknown_tags(tags: &str) -> impl Iterator<Item = &str> {
+    tags.lines().filter(|tag| {
+        let nearest = tag.starts_with('v').then(|| NearestRelease::parse(tag));
+        matches!(nearest, Some(Ok(NearestRelease::NewerPatch(_) | NearestRelease::Newer)))
+    })
+}
+
+fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments> {
     let release = arguments.next().map(|word| word.to_string_lossy().into_owned());
     let (mut crds, mut chart, mut cloudformation, mut metrics) = (None, None, None, None);
     let mut sources = Vec::new();
@@ -76,23 +85,24 @@ fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Arguments, Str
             Some("--cloudformation") => cloudformation = value,
             Some("--metrics") => metrics = value,
             Some("--source") => sources.extend(value),
-            _ => return Err(format!("unknown option `{}`", flag.to_string_lossy())),
+            _ => bail!("unknown option `{}`", flag.to_string_lossy()),
         }
     }
-    let missing = "name the release and the folder of its definitions: `cargo xtask release 1.16 --crds DIR`";
-    let (Some(release), Some(crds)) = (release, crds) else { return Err(missing.to_owned()) };
+    let (Some(release), Some(crds)) = (release, crds) else {
+        bail!("name the release and the folder of its definitions: `cargo xtask release 1.16 --crds DIR`");
+    };
     Ok(Arguments { release, crds, chart, cloudformation, metrics, sources })
 }
 
 /// The number of a minor release: 16 for `1.16` and `v1.16.2`.
-fn minor_of(release: &str) -> Result<u8, String> {
+fn minor_of(release: &str) -> Result<u8> {
     let mut parts = release.trim_start_matches('v').split('.');
     let minor = parts.next().filter(|major| *major == "1").and_then(|_| parts.next()?.parse().ok());
-    minor.ok_or_else(|| format!("`{release}` is not a release such as 1.16"))
+    minor.with_context(|| format!("`{release}` is not a release such as 1.16"))
 }
 
 /// The lines of a list, without its comments. A line that starts with a release, such as `1.8: `, is for this release only.
-fn listed(file: &Path, minor: u8) -> Result<BTreeSet<String>, String> {
+fn listed(file: &Path, minor: u8) -> Result<BTreeSet<String>> {
     let text = crate::text(file)?;
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     let of_release = format!("1.{minor}: ");

@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
+use anyhow::{Context as _, Result};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -17,17 +18,17 @@ const FILE: &str = "record.txt.gz";
 pub(super) struct Record(BTreeMap<String, BTreeSet<u8>>);
 
 impl Record {
-    pub(super) fn read(folder: &Path) -> Result<Self, String> {
+    pub(super) fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE);
         if !path.exists() {
             return Ok(Self::default());
         }
         let mut text = String::new();
         let read = GzDecoder::new(&crate::bytes(&path)?[..]).read_to_string(&mut text);
-        read.map_err(|error| format!("{}: {error}", path.display()))?;
+        read.with_context(|| path.display().to_string())?;
         let mut record = Self::default();
         for line in text.lines() {
-            let (minors, line) = line.split_once('\t').ok_or_else(|| format!("{FILE}: `{line}`"))?;
+            let (minors, line) = line.split_once('\t').with_context(|| format!("{FILE}: `{line}`"))?;
             let minors = minors.split(',').filter_map(|minor| minor.parse().ok());
             record.0.insert(line.to_owned(), minors.collect());
         }
@@ -63,16 +64,15 @@ impl Record {
         self.0.retain(|_, minors| !minors.is_empty());
     }
 
-    pub(super) fn write(&self, folder: &Path) -> Result<(), String> {
+    pub(super) fn write(&self, folder: &Path) -> Result<()> {
         let mut text = String::new();
         for (line, minors) in &self.0 {
             let minors: Vec<_> = minors.iter().map(u8::to_string).collect();
             let _ = writeln!(text, "{}\t{line}", minors.join(","));
         }
         let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-        let bytes = packed.write_all(text.as_bytes()).and_then(|()| packed.finish());
-        let bytes = bytes.map_err(|error| error.to_string())?;
-        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let bytes = packed.write_all(text.as_bytes()).and_then(|()| packed.finish())?;
+        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         crate::write(&folder.join(FILE), &bytes)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use anyhow::{Context as _, Result};
 use symptoms::vocabulary::{Wording, messages};
 
 use super::crd::digest;
@@ -40,13 +41,13 @@ const HOLDERS: [Holder; 6] = [
 ];
 
 /// The lines of the messages in a folder, each with its text.
-pub(super) fn lines(folder: &Path) -> Result<BTreeMap<String, String>, String> {
+pub(super) fn lines(folder: &Path) -> Result<BTreeMap<String, String>> {
     let mut lines = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
         for entry in entries {
-            let path = entry.map_err(|error| error.to_string())?.path();
+            let path = entry?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if path.is_dir() && !SKIPPED.contains(&name.as_str()) {
                 folders.push(path);

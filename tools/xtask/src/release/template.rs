@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use anyhow::Result;
+
 /// Prefixes of the actions in the policies of the controller.
 const SERVICES: [&str; 7] = ["ec2", "iam", "pricing", "ssm", "eks", "sqs", "arc-zonal-shift"];
 
 /// The actions of the policies, and the types of messages that rules send to the queue. The template has functions as tags, so
 /// that it is read as text.
-pub(super) fn lines(file: &Path) -> Result<BTreeSet<String>, String> {
+pub(super) fn lines(file: &Path) -> Result<BTreeSet<String>> {
     Ok(lines_of(&crate::text(file)?))
 }
 
@@ -30,7 +32,7 @@ pub(super) fn lines_of(text: &str) -> BTreeSet<String> {
 }
 
 /// The names of the metrics on the reference page.
-pub(super) fn metrics(file: &Path) -> Result<BTreeSet<String>, String> {
+pub(super) fn metrics(file: &Path) -> Result<BTreeSet<String>> {
     let text = crate::text(file)?;
     let headings = text.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
     Ok(headings.map(|name| format!("Metrics . name {name}")).collect())

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::differences::Differences;
 use super::record::Record;
-use super::{crd, minor_of, source, template};
+use super::{crd, minor_of, source, template, unknown_tags};
 
 /// Definition of a NodePool with one field, which has a rule.
 fn definition(field: &Value) -> Value {
@@ -124,9 +124,17 @@ fn finds_a_changed_enum_and_a_new_field() {
 
 #[test]
 fn parses_releases() {
-    assert_eq!(minor_of("1.16"), Ok(16));
-    assert_eq!(minor_of("v1.16.2"), Ok(16));
+    assert_eq!(minor_of("1.16").ok(), Some(16));
+    assert_eq!(minor_of("v1.16.2").ok(), Some(16));
     assert!(minor_of("2.0").is_err() && minor_of("latest").is_err());
+}
+
+#[test]
+fn names_the_tags_of_unknown_releases() {
+    let newest = karpenter::release::Release::NEWEST.name_of_patch();
+    let tags =
+        format!("v0.37.8\nv1.0.0\nv{newest}\nv{newest}9\nv1.200.0\nv1.200.0-rc.0\nhelm-v1.200.0\n1.200.0");
+    assert_eq!(unknown_tags(&tags).collect::<Vec<_>>(), [format!("v{newest}9"), "v1.200.0".to_owned()]);
 }
 
 #[test]

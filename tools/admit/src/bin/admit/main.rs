@@ -11,6 +11,7 @@ use std::{
     sync::Arc,
 };
 
+use anyhow::{Context as _, Result, bail};
 use karpwarden_admit::{FakeCluster, Module, Policy, Request, metadata, server::Mode};
 use serde_json::{Value, json};
 
@@ -39,8 +40,8 @@ fn main() -> ExitCode {
     let style = Style::of(&io::stdout());
     match run(&style) {
         Ok(tally) => ExitCode::from(tally.exit_status()),
-        Err(message) => {
-            eprintln!("{}", message.trim_end());
+        Err(error) => {
+            eprintln!("{}", format!("{error:#}").trim_end());
             ExitCode::from(2)
         }
     }
@@ -56,8 +57,7 @@ struct Options {
     offline: bool,
 }
 
-fn options(mut arguments: impl Iterator<Item = OsString>) -> Result<Options, String> {
-    let usage = |reason: &str| format!("{reason}\n\n{USAGE}");
+fn options(mut arguments: impl Iterator<Item = OsString>) -> Result<Options> {
     let (mut module, mut settings, mut paths) = (None, None, Vec::new());
     let (mut delete, mut mode, mut mutating, mut offline) = (false, Mode::Protect, false, false);
     while let Some(argument) = arguments.next() {
@@ -67,13 +67,13 @@ fn options(mut arguments: impl Iterator<Item = OsString>) -> Result<Options, Str
             Some("--operation") => match arguments.next().as_ref().and_then(|name| name.to_str()) {
                 Some("create") => delete = false,
                 Some("delete") => delete = true,
-                _ => return Err(usage("--operation takes `create` or `delete`")),
+                _ => bail!("--operation takes `create` or `delete`\n\n{USAGE}"),
             },
             Some("--monitor") => mode = Mode::Monitor,
             Some("--mutating") => mutating = true,
             Some("--offline") => offline = true,
-            Some("-h" | "--help") => return Err(USAGE.to_owned()),
-            Some(flag) if flag.starts_with('-') => return Err(usage(&format!("unknown option `{flag}`"))),
+            Some("-h" | "--help") => bail!(USAGE),
+            Some(flag) if flag.starts_with('-') => bail!("unknown option `{flag}`\n\n{USAGE}"),
             _ => paths.push(PathBuf::from(argument)),
         }
     }
@@ -81,29 +81,32 @@ fn options(mut arguments: impl Iterator<Item = OsString>) -> Result<Options, Str
         Some(module) if !paths.is_empty() => {
             Ok(Options { module, settings, paths, delete, mode, mutating, offline })
         }
-        Some(_) => Err(usage("no manifests given")),
-        None => Err(usage("no module given: --module is missing")),
+        Some(_) => bail!("no manifests given\n\n{USAGE}"),
+        None => bail!("no module given: --module is missing\n\n{USAGE}"),
     }
 }
 
-fn run(style: &Style) -> Result<Tally, String> {
+fn run(style: &Style) -> Result<Tally> {
     let options = options(env::args_os().skip(1))?;
-    let named = |path: &PathBuf, error: &dyn core::fmt::Display| format!("{}: {error}", path.display());
-    let bytes = fs::read(&options.module).map_err(|error| named(&options.module, &error))?;
+    let named = |path: &PathBuf| path.display().to_string();
+    let bytes = fs::read(&options.module).with_context(|| named(&options.module))?;
     let metadata = metadata::embedded(&bytes).unwrap_or_default();
     // The manifests set this: in mode `monitor` Kubewarden drops the message of a rejection.
     let installed = json!({"announceErrors": options.mode == Mode::Monitor});
-    let settings = options.settings.as_ref().map_or(Ok(installed), |path| {
-        let text = fs::read_to_string(path).map_err(|error| named(path, &error))?;
-        serde_saphyr::from_str(&text).map_err(|error| named(path, &error))
-    })?;
+    let settings = match &options.settings {
+        None => installed,
+        Some(path) => {
+            let text = fs::read_to_string(path).with_context(|| named(path))?;
+            serde_saphyr::from_str(&text).with_context(|| named(path))?
+        }
+    };
 
-    let module = compile(&bytes).map_err(|error| named(&options.module, &error))?;
+    let module = compile(&bytes).with_context(|| named(&options.module))?;
     let policy = Policy::new(module).settings(settings).mode(options.mode).mutating(options.mutating);
     let verdict = policy.check_settings(&FakeCluster::offline());
     if !verdict.valid {
         let message = verdict.message.unwrap_or_default();
-        return Err(format!("policy-server does not start with these settings: {message}"));
+        bail!("policy-server does not start with these settings: {message}");
     }
     let documents = manifests::read(&options.paths);
     let review = |document: &Document| reviewed(&policy, &metadata, &documents, document, &options);
