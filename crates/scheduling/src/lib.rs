@@ -1,4 +1,6 @@
-//! Karpenter's scheduler, offline: the NodePools that can launch a node for a pod.
+#![doc = include_str!("../README.md")]
+//!
+//! ## Modules
 //!
 //! | module | content |
 //! |---|---|
@@ -7,6 +9,7 @@
 //! | [`requirements`], [`taints`] | the algebra of requirements; taints and tolerations |
 //! | [`demand`], [`template`], [`places`] | the labels and taints of pods and NodePools, and the first reason why they do not agree |
 //! | [`matching`], [`pool_index`], [`shortlist`] | many NodePools: which take a pod, without instance types |
+//! | [`ids`] | ids of one type each, and the lists that they index |
 //! | [`simulation`] | one round of the provisioner: instance types, nodes, topology |
 
 pub mod demand;
