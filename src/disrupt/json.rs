@@ -67,7 +67,7 @@ fn budget(
                 allowed: 0,
                 unlimited: false,
                 active: Vec::new(),
-                error: error.clone(),
+                error: error.to_string(),
                 until: OrEmpty(None),
             };
         }

@@ -8,7 +8,7 @@ pub mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use disruption::allowance::{DisruptionReason, PoolBudgets};
+use disruption::allowance::{DisruptionReason, PoolBudgets, RefusedPool};
 use disruption::calendar::{Calendar, CalendarInterval, Pace};
 use disruption::cluster::ClusterState;
 use disruption::drain::{DrainEstimate, estimate};
@@ -59,7 +59,7 @@ pub struct PoolDisruption<'d> {
     /// The object.
     pub pool: NodePool<'d>,
     /// The budgets, or the text with which the controller's client refuses the NodePool.
-    pub budgets: Result<PoolBudgets<'d>, String>,
+    pub budgets: Result<PoolBudgets<'d>, RefusedPool>,
     /// The nodes that budgets count.
     pub nodes: usize,
     /// Of these, the nodes that are not ready or going. They use up the budgets.
@@ -120,7 +120,7 @@ pub fn answer<'d>(
         };
         let is_assumed = counted.is_none() && !shows_nodes;
         let pace = pace(*view, &judgement.nodes, &drains).filter(|_| !is_assumed);
-        let budgets = PoolBudgets::of(*view, release);
+        let budgets = PoolBudgets::parse(*view, release);
         Some(PoolDisruption { name, pool: *view, budgets, nodes, unavailable, is_assumed, pace })
     });
     let pools = pools.collect();

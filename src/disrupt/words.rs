@@ -221,7 +221,7 @@ mod tests {
         let file = File::read("-", text, &Limits::DEFAULT);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
         let pool = NodePool::of(Object::all(tree)[0]).unwrap();
-        let budgets = PoolBudgets::of(pool, Release::NEWEST).unwrap();
+        let budgets = PoolBudgets::parse(pool, Release::NEWEST).unwrap();
         let time = |text: &str| Timestamp::parse(text).unwrap();
         let (start, end) = (time("2026-03-14T01:00:00Z"), time("2026-03-14T02:00:00Z"));
         let told = |one: Remark| remark(&one, &budgets, 7, &|time| time.to_string());

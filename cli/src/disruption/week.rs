@@ -26,7 +26,7 @@ pub(super) fn write(
         writeln!(out, "\n{}", painter.paint(BOLD, &title))?;
         match &pool.budgets {
             Ok(budgets) => write_pool(out, answer, pool, budgets, clock, painter)?,
-            Err(error) => writeln!(out, "  {}", painter.paint(BAD, &refused(error)))?,
+            Err(error) => writeln!(out, "  {}", painter.paint(BAD, &refused(&error.to_string())))?,
         }
     }
     if answer.pools.iter().any(|pool| pool.budgets.is_ok()) {

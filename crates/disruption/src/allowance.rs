@@ -94,6 +94,16 @@ impl Allowance {
     }
 }
 
+/// Refusal of a NodePool by the controller's client, in its words. Nothing in the cluster is disrupted then.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RefusedPool(String);
+
+/// Failure of Karpenter to evaluate a budget, in its words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+struct BudgetError(String);
+
 /// Budgets of a NodePool as a release evaluates them.
 #[derive(Clone, Debug)]
 pub struct PoolBudgets<'d> {
@@ -116,34 +126,38 @@ enum BudgetWindow {
     Always,
     Scheduled(Schedule, Duration),
     /// The error text for a schedule that does not parse.
-    Broken(String),
+    Broken(BudgetError),
 }
 
 impl<'d> PoolBudgets<'d> {
     /// The budgets of a NodePool with the defaults of the API server. The error is the text with which the controller's
     /// client refuses to read the NodePool.
-    pub fn of(pool: NodePool<'d>, release: Release) -> Result<Self, String> {
+    pub fn parse(pool: NodePool<'d>, release: Release) -> Result<Self, RefusedPool> {
         let list = pool.disruption().and_then(Disruption::budget_list).filter(|list| !list.is_null());
         if list.is_some() {
-            return Self::parse(pool, DEFAULT_NODES, release);
+            return Self::with_default(pool, DEFAULT_NODES, release);
         }
         let default = BudgetTerms { nodes: DEFAULT_NODES, reasons: None, window: BudgetWindow::Always };
         Ok(Self { budgets: vec![default], is_default: true })
     }
 
     /// The budgets of a NodePool as they stand, without the defaults of the API server.
-    pub fn as_written(pool: NodePool<'d>, release: Release) -> Result<Self, String> {
-        Self::parse(pool, "", release)
+    pub fn as_written(pool: NodePool<'d>, release: Release) -> Result<Self, RefusedPool> {
+        Self::with_default(pool, "", release)
     }
 
-    fn parse(pool: NodePool<'d>, default_nodes: &'d str, release: Release) -> Result<Self, String> {
+    fn with_default(
+        pool: NodePool<'d>,
+        default_nodes: &'d str,
+        release: Release,
+    ) -> Result<Self, RefusedPool> {
         let written = |value: &Node<'d>| !value.is_null();
         let text = |node: Node<'d>| node.as_str().unwrap_or_else(|| node.spelling());
         let mut budgets = Vec::new();
         for item in pool.budgets() {
             let schedule = item.schedule().filter(written).map(text);
             let duration = item.duration().filter(written).map(|node| Duration::parse(text(node)));
-            let duration = duration.transpose().map_err(|error| error.go_text())?;
+            let duration = duration.transpose().map_err(|error| RefusedPool(error.go_text()))?;
             budgets.push(BudgetTerms {
                 nodes: item.nodes().filter(written).map_or(default_nodes, text),
                 reasons: item.reasons().filter(written),
@@ -204,7 +218,7 @@ impl<'d> PoolBudgets<'d> {
         let (mut errors, mut first_error) = (Vec::new(), None);
         for (index, (budget, state)) in self.budgets.iter().zip(states).enumerate() {
             let value = budget.value(*state, nodes).unwrap_or_else(|error| {
-                errors.push(error);
+                errors.push(error.to_string());
                 first_error = first_error.or(Some(index));
                 0
             });
@@ -257,7 +271,7 @@ impl BudgetTerms<'_> {
         self.reasons.is_none_or(|list| list.items().any(|item| item.as_str() == Some(reason.name())))
     }
 
-    fn value(&self, state: BudgetState, nodes: usize) -> Result<i64, String> {
+    fn value(&self, state: BudgetState, nodes: usize) -> Result<i64, BudgetError> {
         match (state, &self.window) {
             (_, BudgetWindow::Broken(error)) => Err(error.clone()),
             (BudgetState::Active, _) => scaled(self.nodes, nodes),
@@ -274,7 +288,7 @@ impl BudgetWindow {
         let text = schedule.unwrap_or_default();
         match Schedule::parse(text) {
             Ok(schedule) => Self::Scheduled(schedule, duration.unwrap_or_default()),
-            Err(error) => Self::Broken(broken_schedule(&error.go_text(text), release)),
+            Err(error) => Self::Broken(BudgetError(broken_schedule(&error.go_text(text), release))),
         }
     }
 
@@ -308,18 +322,19 @@ fn broken_schedule(parser: &str, release: Release) -> String {
     clippy::cast_precision_loss,
     reason = "the conversions of Go, whose wrapping and rounding are part of the reference behaviour"
 )]
-fn scaled(value: &str, nodes: usize) -> Result<i64, String> {
+fn scaled(value: &str, nodes: usize) -> Result<i64, BudgetError> {
     if let Ok(number) = value.parse::<i64>() {
         return Ok(i64::from(number as i32));
     }
     let Some(percent) = value.strip_suffix('%') else {
-        return Err("invalid value for IntOrString: invalid type: string is not a percentage".to_owned());
+        let text = "invalid value for IntOrString: invalid type: string is not a percentage";
+        return Err(BudgetError(text.to_owned()));
     };
     if let Ok(percent) = percent.parse::<i64>() {
         return Ok((percent as f64 * nodes as f64 / 100.0).ceil() as i64);
     }
     let reason = atoi_error(percent);
-    Err(format!("invalid value for IntOrString: invalid value {value:?}: {reason}"))
+    Err(BudgetError(format!("invalid value for IntOrString: invalid value {value:?}: {reason}")))
 }
 
 #[cfg(test)]
@@ -335,7 +350,7 @@ mod tests {
         let file = File::read("-", text, &Limits::DEFAULT);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{disruption}") };
         let pool = NodePool::of(Object::all(tree)[0]).unwrap();
-        run(PoolBudgets::of(pool, Release::NEWEST).unwrap())
+        run(PoolBudgets::parse(pool, Release::NEWEST).unwrap())
     }
 
     fn now() -> Timestamp {

@@ -48,7 +48,7 @@ impl<'o> Engine<'_, '_, 'o> {
             }
             let count = counts.get(name).copied().unwrap_or_default();
             // A NodePool that the client refuses stops the whole pass; nothing is disrupted.
-            let budgets = PoolBudgets::of(*pool, self.settings.release());
+            let budgets = PoolBudgets::parse(*pool, self.settings.release());
             let most = budgets
                 .map_or(0, |budgets| budgets.allowance(self.settings.now, count.nodes, reason).allowed);
             all.insert(

@@ -164,7 +164,7 @@ pub(crate) fn schedules(
 }
 
 fn schedules_of(pool: NodePool<'_>, options: &DeducedSettings, at: Timestamp) -> Vec<ScheduleWeek> {
-    let Ok(budgets) = PoolBudgets::of(pool, options.settings.release) else { return Vec::new() };
+    let Ok(budgets) = PoolBudgets::parse(pool, options.settings.release) else { return Vec::new() };
     let calendar = Calendar::of_week(&budgets, at);
     let items = pool.budgets().enumerate().filter_map(|(index, item)| {
         let schedule = item.schedule().filter(|node| !node.is_null())?;

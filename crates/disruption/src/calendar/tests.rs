@@ -21,7 +21,7 @@ fn with_budgets<T>(budgets: &str, run: impl FnOnce(&PoolBudgets<'_>) -> T) -> T 
     let file = File::read("-", text, &Limits::DEFAULT);
     let Some(Document::Read(tree)) = file.documents.first() else { panic!("{budgets}") };
     let pool = NodePool::of(Object::all(tree)[0]).unwrap();
-    run(&PoolBudgets::of(pool, Release::NEWEST).unwrap())
+    run(&PoolBudgets::parse(pool, Release::NEWEST).unwrap())
 }
 
 /// The intervals of a week as `start allowed by`.

@@ -34,6 +34,14 @@ const GRACE_IS_POSITIVE: Releases = Releases::since(13);
 /// The number of names in an event about volumes.
 const MAX_NAMED_VOLUMES: usize = 5;
 
+/// The annotation with the end of a node is not a time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "parsing annotation, parsing time \"{0}\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"{0}\" as \"2006\" \
+     (annotation={TERMINATION_TIMESTAMP})"
+)]
+struct InvalidDeadline(String);
+
 /// Answers of the cloud provider during a termination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Provider {
@@ -150,7 +158,7 @@ impl<'c, 'd> Termination<'c, 'd> {
         let deadline = match self.deadline(step) {
             Ok(deadline) => deadline,
             Err(error) => {
-                step.error = Some(error);
+                step.error = Some(error.to_string());
                 return;
             }
         };
@@ -166,17 +174,12 @@ impl<'c, 'd> Termination<'c, 'd> {
     }
 
     /// The time at which the node has to be gone.
-    fn deadline(&self, step: &mut DrainStep) -> Result<Option<Timestamp>, String> {
+    fn deadline(&self, step: &mut DrainStep) -> Result<Option<Timestamp>, InvalidDeadline> {
         let written = self.claim.and_then(|claim| claim.object().annotation(TERMINATION_TIMESTAMP));
         let Some(text) = written.and_then(Node::as_str) else { return Ok(None) };
         let message = format!("All pods will be deleted by {text}");
         step.warning(self.node_name(), "TerminationGracePeriodExpiring", message);
-        Timestamp::parse(text).map(Some).ok_or_else(|| {
-            format!(
-                "parsing annotation, parsing time \"{text}\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"{text}\" as \
-                 \"2006\" (annotation={TERMINATION_TIMESTAMP})"
-            )
-        })
+        Timestamp::parse(text).map(Some).ok_or_else(|| InvalidDeadline(text.to_owned()))
     }
 
     /// Adds the taint of disruption. An equal taint with another value stays, one with another effect is replaced.

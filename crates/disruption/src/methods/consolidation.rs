@@ -43,8 +43,8 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             };
         };
         let price = self.source_price(candidates)?;
-        if let Err(message) = self.keep_cheaper(node, candidates, price) {
-            return explain(message);
+        if let Err(problem) = self.keep_cheaper(node, candidates, price) {
+            return explain(problem.message(self.settings.release()));
         }
         draft.announce(self.settings.release(), recorder);
         Ok(Some(draft))
@@ -69,30 +69,25 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         Ok(candidates.iter().map(|candidate| candidate.price_or_zero()).sum())
     }
 
-    /// Keeps the instance types of the new node that are cheaper than the candidates. The error is Karpenter's message if no
-    /// type is left.
+    /// Keeps the instance types of the new node that are cheaper than the candidates.
     fn keep_cheaper(
         &self,
         node: &mut NewNode<'s>,
         candidates: &[&Candidate<'e, 's, 'o>],
         price: f64,
-    ) -> Result<(), String> {
-        let release = self.settings.release();
+    ) -> Result<(), NoReplacement<'s>> {
         let all_spot = candidates.iter().all(|candidate| candidate.capacity_type() == Some("spot"));
         let is_spot_to_spot = all_spot && node.accepts("spot");
         if is_spot_to_spot {
             if !self.settings.spot_to_spot {
-                return Err(
-                    "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node"
-                        .to_owned(),
-                );
+                return Err(NoReplacement::SpotToSpotDisabled);
             }
             node.require_spot();
             node.keep_offered();
         }
-        node.keep_cheaper(price).map_err(|labels| below_min_values(&labels, release))?;
+        node.keep_cheaper(price).map_err(NoReplacement::BelowMinValues)?;
         if node.type_count() == 0 {
-            return Err("Can't replace with a cheaper node".to_owned());
+            return Err(NoReplacement::NothingCheaper);
         }
         if is_spot_to_spot && candidates.len() == 1 {
             return keep_flexible(node);
@@ -105,14 +100,41 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     }
 }
 
+/// Reason for which no cheaper node replaces candidates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum NoReplacement<'s> {
+    /// A spot node would replace spot nodes, and the gate is off.
+    SpotToSpotDisabled,
+    /// A spot node would replace a spot node, with this number of instance types.
+    TooFewSpotTypes(usize),
+    /// No instance type is cheaper.
+    NothingCheaper,
+    /// The cheaper instance types do not meet the `minValues` of these labels.
+    BelowMinValues(Vec<&'s str>),
+}
+
+impl NoReplacement<'_> {
+    /// Karpenter's message.
+    fn message(&self, release: Release) -> String {
+        match self {
+            Self::SpotToSpotDisabled => {
+                "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node".to_owned()
+            }
+            Self::TooFewSpotTypes(count) => format!(
+                "SpotToSpotConsolidation requires {SPOT_TYPES} cheaper instance type options than the current candidate to \
+                 consolidate, got {count}"
+            ),
+            Self::NothingCheaper => "Can't replace with a cheaper node".to_owned(),
+            Self::BelowMinValues(labels) => below_min_values(labels, release),
+        }
+    }
+}
+
 /// Keeps the cheapest types of a spot node, so that the launched one is not replaced again at once.
-fn keep_flexible(node: &mut NewNode<'_>) -> Result<(), String> {
+fn keep_flexible<'s>(node: &mut NewNode<'_>) -> Result<(), NoReplacement<'s>> {
     let count = node.type_count();
     if count < SPOT_TYPES {
-        return Err(format!(
-            "SpotToSpotConsolidation requires {SPOT_TYPES} cheaper instance type options than the current candidate to \
-             consolidate, got {count}"
-        ));
+        return Err(NoReplacement::TooFewSpotTypes(count));
     }
     let needed = if node.has_min_values() { node.needed_for_min_values() } else { 0 };
     node.keep_first(needed.max(SPOT_TYPES));

@@ -64,7 +64,7 @@ fn evaluate(case: &Json, release: &str) -> Json {
     let pool = NodePool::of(Object::all(tree)[0]).unwrap();
     let budgets = match PoolBudgets::as_written(pool, Release::parse(release).unwrap()) {
         Ok(budgets) => budgets,
-        Err(error) => return json!({"decodeError": error}),
+        Err(error) => return json!({"decodeError": error.to_string()}),
     };
     let now = Timestamp::parse(case["time"].as_str().unwrap()).unwrap();
     let nodes = usize::try_from(case["nodes"].as_u64().unwrap()).unwrap();
