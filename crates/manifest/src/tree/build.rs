@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::id::{NodeId, SourceId};
-use super::store::{Comment, DuplicateKey, NodeData, NodeValue, StoredSpan, Style, Text, Tree};
+use super::store::{Comment, DuplicateKey, NodeData, NodeValue, StoredSpan, Style, Text, Tree, small};
 use crate::source::Span;
 
 /// A node about to be added.
@@ -12,12 +12,6 @@ pub(crate) struct NewNode {
     pub(crate) value: NodeValue,
     pub(crate) span: Span,
     pub(crate) style: Style,
-}
-
-/// Converts an offset to the 32 bits of the arena: [`Limits::file_bytes`](crate::limits::Limits::file_bytes) is far
-/// below 4 GiB.
-pub(super) fn small(offset: usize) -> u32 {
-    u32::try_from(offset).unwrap_or(u32::MAX)
 }
 
 impl Tree {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use always_assert::never;
 
-use super::build::small;
 use super::id::{NodeId, SourceId};
 use crate::file::Excerpt;
 use crate::source::{Source, Span};
@@ -66,6 +65,12 @@ pub(super) struct NodeData {
     pub(super) derived: bool,
     /// The text that `span` and `key_span` point into.
     pub(super) source: SourceId,
+}
+
+/// Converts an offset to the 32 bits of the arena: [`Limits::file_bytes`](crate::limits::Limits::file_bytes) is far
+/// below 4 GiB.
+pub(super) fn small(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
 }
 
 /// A span in 32-bit offsets.
