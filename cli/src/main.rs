@@ -23,6 +23,7 @@ mod markdown;
 mod one_cluster;
 mod options;
 mod output;
+mod painter;
 mod progress;
 mod rules;
 mod simulate;

@@ -7,7 +7,7 @@ use std::process::{ChildStdout, Command, Stdio};
 use std::thread;
 
 /// Bytes of standard error that are kept.
-const LONGEST_ERROR: u64 = 1 << 16;
+const MAX_ERROR_BYTES: u64 = 1 << 16;
 
 /// kubectl with the flags that choose the cluster.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl Kubectl {
 fn start_of(mut stream: impl Read) -> String {
     let mut start = Vec::new();
     // The child decides when the stream ends.
-    let _ = stream.by_ref().take(LONGEST_ERROR).read_to_end(&mut start);
+    let _ = stream.by_ref().take(MAX_ERROR_BYTES).read_to_end(&mut start);
     let _ = io::copy(&mut stream, &mut io::sink());
     String::from_utf8_lossy(&start).into_owned()
 }

@@ -7,13 +7,13 @@ use karpwarden::disrupt::{ClusterDisruption, story, words};
 use render::human::printable;
 
 use super::clock::Clock;
-use super::painter::{BAD, BOLD, GOOD, Painter};
-use super::{Shown, week};
+use super::{ShownDisruption, week};
+use crate::painter::{BAD, BOLD, GOOD, Painter};
 
 /// Writes the answer.
 pub(super) fn write(
     out: &mut dyn Write,
-    shown: &Shown<'_, '_>,
+    shown: &ShownDisruption<'_, '_>,
     clock: &Clock,
     color: bool,
 ) -> io::Result<()> {
@@ -77,7 +77,11 @@ fn write_bound(out: &mut dyn Write, answer: &ClusterDisruption<'_>) -> io::Resul
     }
 }
 
-fn write_assumptions(out: &mut dyn Write, shown: &Shown<'_, '_>, painter: Painter) -> io::Result<()> {
+fn write_assumptions(
+    out: &mut dyn Write,
+    shown: &ShownDisruption<'_, '_>,
+    painter: Painter,
+) -> io::Result<()> {
     // Without nodes nothing depends on zones and prices.
     let assumptions: &[String] =
         if shown.answer.judgement.nodes.is_empty() { &[] } else { shown.assumptions };

@@ -3,7 +3,6 @@
 mod clock;
 mod flags;
 mod human;
-mod painter;
 mod story;
 mod strip;
 mod week;
@@ -71,7 +70,7 @@ pub(crate) fn run(disruption: Disruption, color: Color) -> Result<Status, Comman
 }
 
 /// The answer, with the facts that the renderers add.
-struct Shown<'s, 'd> {
+struct ShownDisruption<'s, 'd> {
     answer: &'s ClusterDisruption<'d>,
     assumptions: &'s [String],
     /// The number of documents that were not read.
@@ -91,7 +90,8 @@ fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, C
     let answer = answer(&question(options, &objects), deduced.settings, &objects);
     let story = options.subject.as_ref().map(|subject| story_of(subject, &answer)).transpose()?;
     let clock = &options.clock;
-    let shown = Shown { answer: &answer, assumptions: &deduced.assumptions, skipped: skipped(files) };
+    let shown =
+        ShownDisruption { answer: &answer, assumptions: &deduced.assumptions, skipped: skipped(files) };
     let (mut out, has_color) = output::open(options.file.as_deref(), Stream::Stdout, color)?;
     output::unless_closed(match (options.format, story) {
         (DisruptionFormat::Json, _) => {

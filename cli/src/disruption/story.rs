@@ -12,7 +12,7 @@ use objects::location::Place;
 use render::human::printable;
 
 use super::clock::Clock;
-use super::painter::{BAD, BOLD, GOOD, Painter};
+use crate::painter::{BAD, BOLD, GOOD, Painter};
 
 /// Writes the story of a node.
 pub(super) fn write(

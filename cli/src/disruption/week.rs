@@ -8,8 +8,8 @@ use karpwarden::disrupt::{ClusterDisruption, PoolDisruption, SharedWeek, words};
 use render::human::printable;
 
 use super::clock::Clock;
-use super::painter::{BAD, BOLD, Painter, WARN};
 use super::strip;
+use crate::painter::{BAD, BOLD, Painter, WARN};
 
 /// The number of intervals to list. A daily window has two a day.
 const LISTED: usize = 6;

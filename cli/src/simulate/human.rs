@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use anstyle::{AnsiColor, Style};
 use objects::location::Place;
 use render::human;
 use scheduling::simulation::{Placement, PoolReason, SimulatedClaim, SimulatedPod, SimulationResult};
@@ -13,28 +12,13 @@ use karpwarden::simulate::Shown;
 use karpwarden::simulate::summary;
 use karpwarden::simulate::words::{counted, nearest, remedy, verdict};
 
-const BOLD: Style = Style::new().bold();
-const GOOD: Style = AnsiColor::Green.on_default().bold();
-const BAD: Style = AnsiColor::Red.on_default().bold();
-const DIM: Style = Style::new().dimmed();
+use crate::painter::{BAD, BOLD, DIM, GOOD, Painter};
 
 /// The number of instance types and pods to name.
 const NAMED: usize = 3;
 
 /// Characters of a bar.
 const BAR: usize = 20;
-
-/// Prints styled text.
-#[derive(Clone, Copy)]
-struct Painter {
-    color: bool,
-}
-
-impl Painter {
-    fn paint(self, style: Style, text: &str) -> String {
-        if self.color { format!("{style}{text}{style:#}") } else { text.to_owned() }
-    }
-}
 
 /// Writes the result: the verdict, the nodes, the pods without a place, the assumptions.
 pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>, color: bool) -> io::Result<()> {
