@@ -45,6 +45,9 @@ fn page_of(name: &str) -> Result<String, CommandError> {
     if let Some(family) = Family::ALL.into_iter().find(|family| family.name() == name) {
         return Ok(page_of_family(family));
     }
+    if REGISTRY.families().contains(&name) {
+        return Ok(page_of_former_family(name));
+    }
     let page = REGISTRY.find(name).map(page);
     if let Some(page) = page.or_else(|| symptoms::find(name).map(page_of_symptom)) {
         return Ok(format!("{page}\n{}\n", url(name)));
@@ -55,6 +58,25 @@ fn page_of(name: &str) -> Result<String, CommandError> {
     let name = human::printable(name);
     let text = format!("there is no rule, symptom or family `{name}`{hint}; `karpwarden rules` lists them");
     Err(CommandError::Usage(text))
+}
+
+/// List of the rules that belonged to a family that exists no longer.
+fn page_of_former_family(name: &str) -> String {
+    let mut text = format!(
+        "# {name}\n\nA family that exists no longer. Settings that name it still select its rules.\n\n"
+    );
+    for rule in REGISTRY.rules().filter(|rule| rule.names().is_in(name)) {
+        let _ = writeln!(
+            text,
+            "- `{}` ({}, now `{}`): {}",
+            rule.name,
+            rule.severity,
+            rule.family.name(),
+            rule.summary
+        );
+    }
+    let _ = writeln!(text, "\n{DOCUMENTATION}");
+    text
 }
 
 /// Description of a family, and a list of its members.

@@ -164,6 +164,22 @@ fn rules_for_karpenters_own_files_read_karpenters_objects() {
     }
 }
 
+/// Older settings name the families `controller` and `identity`, which had these numbers of rules.
+#[test]
+fn former_families_still_select_their_rules() {
+    for (family, count) in [("controller", 21), ("identity", 25)] {
+        let selector = Selector::parse(family, &ADMISSION).unwrap();
+        let selected = REGISTRY.rules().filter(|rule| selector.selects(rule.names()));
+        assert_eq!(selected.count(), count, "{family}");
+    }
+    let known = REGISTRY.families();
+    assert_eq!(known.last(), Some(&"controller"));
+    for rule in REGISTRY.rules() {
+        assert!(rule.formerly.iter().all(|family| known.contains(family)), "{}", rule.name);
+        assert!(!rule.formerly.contains(&rule.family.name()), "{}", rule.name);
+    }
+}
+
 #[test]
 fn every_registry_knows_the_names_of_all_rules() {
     let names = |registry: &Registry| registry.names().map(|rule| rule.name).collect::<BTreeSet<_>>();

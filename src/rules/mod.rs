@@ -12,7 +12,6 @@ mod ami_family;
 mod api_server;
 mod bootstrap;
 mod capacity;
-mod controller;
 mod disruption;
 pub(crate) mod document;
 #[cfg(test)]

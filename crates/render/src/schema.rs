@@ -63,8 +63,10 @@ fn levels(registry: &Registry) -> Map<String, Value> {
         let names = RuleLevel::NAMES.into_iter().map(Value::from).chain([Value::Bool(false)]);
         json!({"enum": names.collect::<Vec<_>>(), "description": description})
     };
-    let families = Family::ALL.into_iter().map(|family| {
-        (family.name().to_owned(), level(format!("All rules of the family {}", family.name())))
+    let is_present = |name: &str| Family::ALL.into_iter().any(|family| family.name() == name);
+    let families = registry.families().into_iter().map(|name| {
+        let of = if is_present(name) { "All rules of the family" } else { "All rules of the former family" };
+        (name.to_owned(), level(format!("{of} {name}")))
     });
     let rules = sorted(registry).into_iter().map(|rule| {
         let own = match rule.severity {
@@ -102,7 +104,7 @@ fn one_override(registry: &Registry) -> Value {
 
 fn exception(registry: &Registry) -> Value {
     let names: Vec<&str> =
-        Family::ALL.into_iter().map(Family::name).chain(registry.rules().map(|rule| rule.name)).collect();
+        registry.families().into_iter().chain(registry.rules().map(|rule| rule.name)).collect();
     let property = |(name, description, _): &(&str, &str, bool)| {
         let mut schema = match *name {
             "rule" => json!({"enum": names}),

@@ -50,19 +50,17 @@ impl CaughtBy {
     }
 }
 
-/// Family of a rule: the kind of problem that it reports.
+/// Family of a rule: its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// Refused by the API server.
     ApiServer,
-    /// Refused by a controller after the API server accepted it.
-    Controller,
-    /// Labels, selectors and tolerations.
+    /// Labels, selectors, taints and tolerations.
     Labels,
     /// Bootstrapping of nodes.
     Bootstrap,
-    /// Conflicting cluster identity.
+    /// Names of clusters, and what belongs to another cluster.
     Identity,
     /// Storage classes and volumes.
     Storage,
@@ -84,9 +82,8 @@ pub enum Family {
 
 impl Family {
     /// Every family.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 12] = [
         Self::ApiServer,
-        Self::Controller,
         Self::Labels,
         Self::Bootstrap,
         Self::Identity,
@@ -116,23 +113,28 @@ impl Family {
     pub const fn description(self) -> &'static str {
         match self {
             Self::ApiServer => "Objects that the API server refuses",
-            Self::Controller => "Objects that the API server accepts and a controller refuses",
             Self::Labels => {
-                "Labels, selectors and tolerations that match nothing, or that Karpenter does not allow"
+                "Labels, selectors, taints and tolerations that match nothing, or that Karpenter or Kubernetes does not allow"
             }
             Self::Bootstrap => "User data and taints with which a node does not join the cluster",
-            Self::Identity => "Cluster names, selectors and IAM policies that contradict each other",
+            Self::Identity => {
+                "Cluster names that are missing or contradict each other, and tags, selectors and queues of another cluster"
+            }
             Self::Storage => "Storage classes and volumes that keep pods Pending",
             Self::Nodeclass => "EC2NodeClasses that never become Ready, or whose nodes fail",
             Self::Disruption => {
                 "Budgets, schedules and annotations that block or allow more disruption than intended"
             }
             Self::Scheduling => "Settings that change which nodes Karpenter launches for pods",
-            Self::Capacity => "NodePools whose requirements or limits leave Karpenter nothing to launch",
-            Self::Access => {
-                "Installations in which the controller or its nodes lack what they need from AWS or the API server"
+            Self::Capacity => {
+                "NodePools and NodeOverlays with which Karpenter launches nothing, or other nodes than intended"
             }
-            Self::Document => "The text of a manifest, its suppressions, and the exceptions in the settings",
+            Self::Access => {
+                "Installation and options of the controller, and too little or too much access to AWS and the API server"
+            }
+            Self::Document => {
+                "The text of a manifest, values that cannot be decoded, suppressions, and exceptions in the settings"
+            }
             Self::Symptoms => "Problems that logs, events and status show",
         }
     }
@@ -141,7 +143,6 @@ impl Family {
     pub const fn name(self) -> &'static str {
         match self {
             Self::ApiServer => "api-server",
-            Self::Controller => "controller",
             Self::Labels => "labels",
             Self::Bootstrap => "bootstrap",
             Self::Identity => "identity",

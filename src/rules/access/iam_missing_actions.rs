@@ -7,7 +7,7 @@ use rule::finding::{CaughtBy, Finding, Severity};
 use rule::settings::Target;
 use rule::{Fixes, On, Runs};
 
-use crate::rules::identity::iam_permission_needed::missing;
+use crate::rules::access::iam_permission_needed::missing;
 
 rule! {
     /// ## What it does

@@ -1,4 +1,4 @@
-//! Requirements and limits of NodePools with which Karpenter launches nothing, or other nodes than intended.
+//! Requirements and limits of NodePools, and NodeOverlays, with which Karpenter launches nothing, or other nodes than intended.
 
 pub(crate) mod accelerator_pool_untainted;
 pub(crate) mod capacity_type_omitted_means_spot;
@@ -11,10 +11,15 @@ pub(crate) mod gpu_pod_without_request;
 pub(crate) mod gpu_request_without_toleration;
 pub(crate) mod gt_lt_off_by_one_or_unit;
 pub(crate) mod instance_scope_unbounded;
+pub(crate) mod limit_never_enforced;
 pub(crate) mod limit_unit_or_too_small;
 pub(crate) mod max_pods_vs_eni;
+pub(crate) mod min_values_impossible;
+pub(crate) mod not_in_without_values;
 pub(crate) mod odcr_mismatch;
+pub(crate) mod overlay_conflict;
 pub(crate) mod overlay_gate_off;
+pub(crate) mod overlay_of_known_capacity;
 pub(crate) mod pod_eni_trunk;
 pub(crate) mod pool_without_limits;
 pub(crate) mod raid0_without_nvme;
@@ -25,6 +30,7 @@ pub(crate) mod single_type_or_zone_pool;
 pub(crate) mod spot_only_no_fallback;
 pub(crate) mod spot_to_spot_disabled;
 pub(crate) mod static_pool_misuse;
+pub(crate) mod too_many_requirements;
 pub(crate) mod unknown_extended_resource;
 pub(crate) mod zone_outside_nodeclass;
 pub(crate) mod zones_of_several_regions;

@@ -2,6 +2,7 @@
 
 pub(crate) mod budget_blocks_always;
 pub(crate) mod budget_blocks_node_repair;
+pub(crate) mod budget_cron_unparseable;
 pub(crate) mod budget_schedule_never_runs;
 pub(crate) mod budget_window_inverted;
 pub(crate) mod ca_bundle_drift;

@@ -25,8 +25,8 @@ use objects::storage::ClaimIndex;
 use objects::zones::ServedZones;
 use scheduling::pool_index::PoolIndex;
 
+use super::access::iam_passrole_mismatch::RolesToPass;
 use super::capacity::zone_outside_nodeclass::ZonesOfClasses;
-use super::identity::iam_passrole_mismatch::RolesToPass;
 use pod_disruption_budgets::PodDisruptionBudgets;
 use pool_order::PoolOrder;
 

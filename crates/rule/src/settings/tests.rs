@@ -29,6 +29,28 @@ fn settings_may_name_a_rule_that_the_program_leaves_out() {
 }
 
 #[test]
+fn former_family_selects_its_rules_before_their_present_family() {
+    let rule = Rule {
+        name: "left-out",
+        family: Family::Labels,
+        formerly: LEFT_OUT.formerly,
+        severity: Severity::Error,
+        ..Rule::DEFAULTS
+    };
+    for (levels, expected) in [
+        ("former-family: warn", Severity::Warning),
+        ("former-family: warn, labels: info", Severity::Warning),
+        ("labels: info, former-family: warn", Severity::Warning),
+        ("labels: info", Severity::Info),
+        ("left-out: deny, former-family: warn", Severity::Error),
+        ("nodeclass: warn", Severity::Error),
+    ] {
+        let settings = read(&format!("rules: {{{levels}}}\n")).unwrap();
+        assert_eq!(settings.severity(&rule, rule.severity), Some(expected), "{levels}");
+    }
+}
+
+#[test]
 fn reports_all_problems_together() {
     let text = "karpenterVersion: 1.10\nkubernetesVersion: latest\nclusterName: ''\nclustername: x\n\
                 rules: {storage: deny, no-such: warn, labels: loud}\nfix: yes please\nannounceErrors: maybe\ncontext: pool\n\

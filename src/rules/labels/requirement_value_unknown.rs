@@ -1,0 +1,519 @@
+use karpenter::kind::Kind;
+use karpenter::known_values::{self, KnownValues, ZoneMistake};
+use karpenter::labels;
+use karpenter::operator::Operator;
+use karpenter::release::Releases;
+use manifest::tree::Node;
+use objects::object::{Object, Operation};
+use objects::pod::{ExpressionOrigin, LabelExpression, Pod, has_node_expressions};
+use objects::requirement::LabelRequirement;
+use objects::requirement_holder::RequirementHolder;
+use rule::context::Context;
+use rule::finding::{CaughtBy, Finding, Place, Severity};
+use rule::{Fixes, On, Runs};
+use values::placeholder::has_placeholder;
+
+use crate::rules::indexes::Pools;
+
+rule! {
+    /// ## What it does
+    ///
+    /// Checks the values of requirements on labels whose values are known: capacity type, tenancy, architecture and
+    /// operating system. It also finds a region or a zone ID in place of a zone name.
+    ///
+    /// ## Why it is bad
+    ///
+    /// No instance has such a value. If another value in the list is valid, Karpenter ignores the wrong value. If no
+    /// value is valid, nothing is launched from the NodePool. Karpenter itself reports this for capacity types since
+    /// 1.5 and for tenancies since 1.9: it sets `ValidationSucceeded=False`, also if fewer values are valid than
+    /// `minValues` requires. It does not report it for the other labels, and every pod fails with
+    /// `no instance type satisfied resources … and requirements …`.
+    ///
+    /// A pod that asks for a capacity type or a tenancy that no node has, such as `SPOT`, stays Pending. If the input
+    /// contains NodePools, `pod-no-matching-pool` reports the pod instead.
+    ///
+    /// `reserved` is a capacity type since 1.3. Until 1.5 it requires the feature gate `ReservedCapacity`.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       requirements:
+    ///         - {key: karpenter.sh/capacity-type, operator: In, values: [ON_DEMAND]}
+    ///         - {key: kubernetes.io/arch, operator: In, values: [x86_64]}
+    ///         - {key: topology.kubernetes.io/zone, operator: In, values: [us-east-1]}
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```yaml
+    /// apiVersion: karpenter.sh/v1
+    /// kind: NodePool
+    /// metadata:
+    ///   name: default
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       requirements:
+    ///         - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+    ///         - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+    ///         - {key: topology.kubernetes.io/zone, operator: In, values: [us-east-1a, us-east-1b]}
+    /// ```
+    ///
+    /// ## Fix safety
+    ///
+    /// Safe: the value is a different spelling of one known value and cannot mean anything else.
+    ///
+    /// ## References
+    ///
+    /// - kubernetes-sigs/karpenter#2164, aws/karpenter-provider-aws#8637, #1540
+    /// - kubernetes-sigs/karpenter `pkg/apis/v1/nodeclaim_validation.go` `validateWellKnownValues`, 1.5-1.14
+    /// - aws/karpenter-provider-aws `pkg/apis/v1/labels.go`, 1.9-1.14
+    RULE {
+        formerly: &["controller"],
+        severity: Severity::Error,
+        caught_by: CaughtBy::Nobody,
+        releases: Releases::ALL,
+        fix: Fixes::Safe,
+        summary: "a requirement asks for a value that no instance has",
+        runs: Runs::InAdmission,
+        on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_OVERLAY), On::Workload],
+        inventory: &[Kind::NODE_POOL],
+        looks_up: has_node_expressions,
+        check: check,
+    }
+}
+
+const ZONE: &str = "topology.kubernetes.io/zone";
+/// Groups of node classes on AWS: no group, the group of this provider, and the group of EKS Auto Mode.
+const OF_AWS: [&str; 3] = ["", "karpenter.k8s.aws", "eks.amazonaws.com"];
+const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    if let Some(pod) = Pod::of(object) {
+        // If NodePools are known, `pod-no-matching-pool` matches the pod against them.
+        if context.inventory.index::<Pools>().is_empty() {
+            pod.expressions().for_each(|expression| check_pod_expression(object, expression, findings));
+        }
+        return;
+    }
+    let Some(holder) = RequirementHolder::of(object) else { return };
+    // Other clouds have other zones and architectures.
+    let group = holder.node_class_group();
+    if !OF_AWS.contains(&group) && !has_placeholder(group) {
+        return;
+    }
+    for requirement in holder.requirements().parsed() {
+        let label = requirement.label();
+        if let Some(known) = known_values::of_label(label) {
+            check_known_values(object, requirement, known, findings);
+        } else if label == ZONE {
+            zones(requirement, findings);
+        }
+    }
+}
+
+/// Reports the values that a pod lists for a label that only Karpenter's nodes have, if none of the values is known.
+fn check_pod_expression<'d>(
+    object: Object<'d>,
+    expression: LabelExpression<'d>,
+    findings: &mut Vec<Finding<'d>>,
+) {
+    let known = known_values::of_label(expression.key).filter(|known| known.label.starts_with("karpenter."));
+    let Some(known) = known.filter(|_| expression.operator == Operator::In) else { return };
+    let mut values = Vec::new();
+    for node in expression.values() {
+        let Some(value) = node.as_str() else { continue };
+        if known.values.contains(&value) || has_placeholder(value) {
+            return;
+        }
+        values.push((value, node));
+    }
+    let selector = expression.origin == ExpressionOrigin::NodeSelector;
+    let severity = if selector { Severity::Error } else { Severity::Warning };
+    let others = if values.len() > 1 { " or another value listed here" } else { "" };
+    let fixable = values.len() == 1 && object.operation() != Operation::Update;
+    for (value, node) in values {
+        let message = format!("no node has the {} `{value}`{others}, so no node fits the pod", known.what);
+        let finding = Finding::at(&RULE, node, message).severity(severity).caught_by(CaughtBy::Controller);
+        findings.push(match known.meant(value) {
+            Some(meant) => suggest(finding, node, meant, fixable),
+            None => finding.help(all_values(expression.key, known)),
+        });
+    }
+}
+
+/// Suggests the intended value, with a safe fix if `fixable`.
+fn suggest<'d>(finding: Finding<'d>, node: Node<'d>, meant: &str, fixable: bool) -> Finding<'d> {
+    if fixable { finding.set(node, meant) } else { finding.write(meant) }
+}
+
+fn all_values(key: &str, known: &KnownValues) -> String {
+    format!("the values of `{key}` are {}", known.listed())
+}
+
+/// Effect of a list without any valid value. `validated_in` lists the releases in which Karpenter validates the values.
+fn effect(object: Object<'_>, validated_in: Releases) -> &'static str {
+    match (object.is(Kind::NODE_POOL), validated_in.is_empty()) {
+        (true, false) => {
+            "the list has no valid value, so the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it"
+        }
+        (true, true) => "the list has no valid value, so Karpenter launches no nodes from this NodePool",
+        (false, false) => {
+            "the list has no valid value, so the NodeOverlay fails Karpenter's validation, and Karpenter ignores it"
+        }
+        (false, true) => "the list has no valid value, so this NodeOverlay matches no instances",
+    }
+}
+
+fn check_known_values<'d>(
+    object: Object<'d>,
+    requirement: LabelRequirement<'d>,
+    known: &'static KnownValues,
+    findings: &mut Vec<Finding<'d>>,
+) {
+    if !matches!(requirement.operator, "In" | "NotIn") {
+        return;
+    }
+    let validated_in = match known.label {
+        labels::CAPACITY_TYPE => Releases::since(5),
+        TENANCY => Releases::since(9),
+        _ => Releases::NONE,
+    };
+    let releases = if known.label == TENANCY { Releases::since(9) } else { Releases::ALL };
+    let values = requirement.values();
+    let is_bad = |value: &str| !known.values.contains(&value) && !has_placeholder(value);
+    let good = values.iter().filter(|(value, _)| !is_bad(value)).count();
+    let none_left = requirement.operator == "In" && good == 0;
+    for (value, node) in &values {
+        if !is_bad(value) {
+            continue;
+        }
+        let what = known.what;
+        let effect = match requirement.operator {
+            "NotIn" => "it excludes nothing",
+            _ if none_left => effect(object, validated_in),
+            _ => "Karpenter ignores it",
+        };
+        let article = if what.starts_with(['a', 'o']) { "an" } else { "a" };
+        let finding = Finding::at(
+            &RULE,
+            *node,
+            format!("`{value}` is not {article} {what} of EC2 instances; {effect}"),
+        )
+        .severity(if none_left { Severity::Error } else { Severity::Warning })
+        .caught_by(if validated_in.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller })
+        .releases(releases);
+        findings.push(match known.meant(value) {
+            Some(meant) => {
+                // Karpenter accepts a repeated value, but a fix must not introduce one.
+                let again = values.iter().any(|(other, at)| at != node && known.meant(other) == Some(meant));
+                suggest(finding, *node, meant, !again)
+            }
+            None => finding.help(all_values(requirement.key, known)),
+        });
+    }
+    if requirement.operator == "In" {
+        too_few(requirement, known, good, validated_in, findings);
+        reserved(&values, known, findings);
+    }
+}
+
+/// Reports a list with fewer known values than `minValues`. The API server refuses a list that is shorter in total.
+fn too_few<'d>(
+    requirement: LabelRequirement<'d>,
+    known: &KnownValues,
+    good: usize,
+    validated_in: Releases,
+    findings: &mut Vec<Finding<'d>>,
+) {
+    let Some((least, node)) = requirement.min_values() else { return };
+    let least = usize::try_from(least).unwrap_or_default();
+    if validated_in.is_empty() || good == 0 || good >= least || requirement.values().len() < least {
+        return;
+    }
+    let message = format!(
+        "`minValues: {least}` exceeds the number of valid values of `{}` in the list ({good}); the object fails \
+         Karpenter's validation",
+        requirement.key
+    );
+    let help = format!("the valid values are {}", known.listed());
+    let finding = Finding::at(&RULE, node, message).help(help);
+    findings.push(finding.caught_by(CaughtBy::Controller).releases(validated_in));
+}
+
+/// Reports a list with only `reserved`, in releases that do not know the value or that require a feature gate for it.
+fn reserved<'d>(values: &[(&str, Node<'d>)], known: &KnownValues, findings: &mut Vec<Finding<'d>>) {
+    let only = values.iter().all(|(value, _)| *value == "reserved");
+    let Some((_, node)) = values.first().filter(|_| only && known.label == labels::CAPACITY_TYPE) else {
+        return;
+    };
+    findings.push(
+        Finding::new(
+            &RULE,
+            Place::value(*node),
+            "before 1.3 no instance has the capacity type `reserved`, so this requirement matches nothing",
+        )
+        .help("add `on-demand`, or upgrade Karpenter")
+        .releases(Releases::until(2)),
+    );
+    findings.push(
+        Finding::new(
+            &RULE,
+            Place::value(*node),
+            "until 1.5 the capacity type `reserved` requires the feature gate `ReservedCapacity`, which is off by default",
+        )
+        .help("enable the feature gate in the controller's settings, or add `on-demand`")
+        .severity(Severity::Warning)
+        .releases(Releases::between(3, 5)),
+    );
+}
+
+fn zones<'d>(requirement: LabelRequirement<'d>, findings: &mut Vec<Finding<'d>>) {
+    if !matches!(requirement.operator, "In" | "NotIn") {
+        return;
+    }
+    let values = requirement.values();
+    let is_bad = |(value, _): &(&str, Node<'_>)| known_values::zone_mistake(value).is_some();
+    let none_left = requirement.operator == "In" && values.iter().all(is_bad);
+    for (value, node) in values {
+        let (mistake, help) = match known_values::zone_mistake(value) {
+            Some(ZoneMistake::Region) => (
+                "a region, not a zone",
+                format!("write zones such as `{value}a`, or use the key `topology.kubernetes.io/region`"),
+            ),
+            Some(ZoneMistake::ZoneId) => (
+                "a zone ID, not a zone name",
+                "use the key `topology.k8s.aws/zone-id`, or write the zone name".to_owned(),
+            ),
+            None => continue,
+        };
+        let effect = match requirement.operator {
+            "NotIn" => "it excludes nothing",
+            _ if none_left => "no instance matches this requirement",
+            _ => "Karpenter ignores it",
+        };
+        let severity = if none_left { Severity::Error } else { Severity::Warning };
+        let message = format!("`{value}` is {mistake}; {effect}");
+        findings.push(Finding::at(&RULE, node, message).help(help).severity(severity));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{findings, findings_with, fixed, silent};
+    use rule::settings::{Settings, Target};
+
+    #[test]
+    fn reports_wrong_case_in_a_pod() {
+        let pod = |selection: &str| {
+            format!(
+                "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {selection}\n"
+            )
+        };
+        let text = pod("nodeSelector: {karpenter.sh/capacity-type: SPOT}");
+        insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
+          6 |   nodeSelector: {karpenter.sh/capacity-type: SPOT}
+            |                                              ^^^^
+        error Pod/a spec.nodeSelector.karpenter.sh/capacity-type [all]
+          no node has the capacity type `SPOT`, so no node fits the pod
+          help: write `spot`
+          fix: write `spot`: "spot"
+        "#);
+        assert_eq!(fixed(&super::RULE, &text), text.replace("SPOT", "spot"));
+        let affinity = |values: &str| {
+            pod(&format!(
+                "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{{key: karpenter.sh/capacity-type, operator: In, values: [{values}]}}]}}]}}}}}}"
+            ))
+        };
+        assert!(findings(&super::RULE, &affinity("ON_DEMAND, cheap")).contains("warning Pod/a"));
+        for accepted in [
+            affinity("spot, SPOT"),
+            affinity("'${TYPE}'"),
+            pod("nodeSelector: {kubernetes.io/arch: s390x}"),
+            pod("nodeSelector: {karpenter.sh/capacity-type: spot}"),
+        ] {
+            silent(&super::RULE, &accepted);
+        }
+    }
+
+    fn pool(requirement: &str) -> String {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      requirements:\n      - {{{requirement}}}\n"
+        )
+    }
+
+    fn at(release: &str, text: &str) -> String {
+        findings_with(
+            &RULE,
+            text,
+            &Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() },
+        )
+    }
+
+    #[test]
+    fn reports_an_error_if_no_value_is_known() {
+        insta::assert_snapshot!(findings(&RULE, &pool("key: karpenter.sh/capacity-type, operator: In, values: [SPOT]")), @r#"
+          8 |       - {key: karpenter.sh/capacity-type, operator: In, values: [SPOT]}
+            |                                                                  ^^^^
+        error NodePool/a spec.template.spec.requirements[0].values[0] [all]
+          `SPOT` is not a capacity type of EC2 instances; the list has no valid value, so the NodePool fails Karpenter's validation, and Karpenter launches no nodes from it
+          help: write `spot`
+          fix: write `spot`: "spot"
+        "#);
+    }
+
+    #[test]
+    fn reports_a_warning_if_another_value_is_known() {
+        insta::assert_snapshot!(findings(&RULE, &pool("key: karpenter.sh/capacity-type, operator: In, values: [spot, cheap]")), @"
+          8 |       - {key: karpenter.sh/capacity-type, operator: In, values: [spot, cheap]}
+            |                                                                        ^^^^^
+        warning NodePool/a spec.template.spec.requirements[0].values[1] [all]
+          `cheap` is not a capacity type of EC2 instances; Karpenter ignores it
+          help: the values of `karpenter.sh/capacity-type` are `spot`, `on-demand`, `reserved`
+        ");
+    }
+
+    #[test]
+    fn reports_too_few_known_values_for_min_values_since_1_5() {
+        let text = pool("key: karpenter.sh/capacity-type, operator: In, values: [spot, cheap], minValues: 2");
+        assert!(at("1.5", &text).contains("requirements[0].minValues [since 1.5]"));
+        assert!(!at("1.4", &text).contains("requirements[0].minValues"));
+    }
+
+    #[test]
+    fn fixes_misspelt_values() {
+        for (key, wrong, right) in [
+            ("karpenter.sh/capacity-type", "On-Demand", "on-demand"),
+            ("karpenter.k8s.aws/instance-tenancy", "Dedicated", "dedicated"),
+            ("kubernetes.io/arch", "x86_64", "amd64"),
+            ("beta.kubernetes.io/arch", "aarch64", "arm64"),
+            ("kubernetes.io/os", "Linux", "linux"),
+        ] {
+            let with = |value| pool(&format!("key: {key}, operator: In, values: [{value}]"));
+            assert_eq!(fixed(&RULE, &with(wrong)), with(right));
+        }
+        let twice = pool("key: kubernetes.io/arch, operator: In, values: [amd64, x86_64]");
+        assert_eq!(fixed(&RULE, &twice), twice);
+    }
+
+    #[test]
+    fn reports_region_and_zone_id_in_place_of_a_zone() {
+        insta::assert_snapshot!(findings(&RULE, &pool("key: topology.kubernetes.io/zone, operator: In, values: [us-east-1]")), @"
+          8 |       - {key: topology.kubernetes.io/zone, operator: In, values: [us-east-1]}
+            |                                                                   ^^^^^^^^^
+        error NodePool/a spec.template.spec.requirements[0].values[0] [all]
+          `us-east-1` is a region, not a zone; no instance matches this requirement
+          help: write zones such as `us-east-1a`, or use the key `topology.kubernetes.io/region`
+        ");
+        let output = findings(
+            &RULE,
+            &pool("key: topology.kubernetes.io/zone, operator: In, values: [us-east-1a, use1-az2]"),
+        );
+        assert!(
+            output.starts_with("  8") && output.contains("warning") && output.contains("zone-id"),
+            "{output}"
+        );
+    }
+
+    #[test]
+    fn reports_reserved_before_1_3_and_behind_a_feature_gate_until_1_5() {
+        let only = pool("key: karpenter.sh/capacity-type, operator: In, values: [reserved]");
+        assert!(at("1.2", &only).contains("error") && at("1.5", &only).contains("warning"));
+        assert_eq!(at("1.6", &only), "");
+        assert_eq!(
+            at("1.2", &pool("key: karpenter.sh/capacity-type, operator: In, values: [reserved, spot]")),
+            ""
+        );
+    }
+
+    #[test]
+    fn warns_about_an_exclusion_without_effect() {
+        let output =
+            findings(&RULE, &pool("key: karpenter.sh/capacity-type, operator: NotIn, values: [Spot]"));
+        assert!(output.contains("warning") && output.contains("it excludes nothing"), "{output}");
+    }
+
+    #[test]
+    fn accepts_known_values_and_placeholders() {
+        for requirement in [
+            "key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand, reserved]",
+            "key: karpenter.sh/capacity-type, operator: In, values: ['${TYPE}']",
+            "key: karpenter.sh/capacity-type, operator: Exists",
+            "key: karpenter.sh/capacity-type, operator: In, values: []",
+            "key: kubernetes.io/os, operator: In, values: [windows]",
+            "key: topology.kubernetes.io/zone, operator: In, values: [us-west-2-lax-1a, eu-central-1b]",
+            "key: topology.kubernetes.io/region, operator: In, values: [us-east-1]",
+            "key: topology.k8s.aws/zone-id, operator: In, values: [use1-az1]",
+            "key: example.com/arch, operator: In, values: [x86_64]",
+        ] {
+            silent(&RULE, &pool(requirement));
+        }
+    }
+
+    #[test]
+    fn ignores_node_pools_of_other_clouds() {
+        let text = pool("key: kubernetes.io/arch, operator: In, values: [riscv64]")
+            + "      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: a}\n";
+        silent(&RULE, &text);
+    }
+
+    #[test]
+    fn names_the_other_unknown_values_of_a_pod() {
+        let pod = |values: &str| {
+            format!(
+                "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{{key: karpenter.sh/capacity-type, operator: In, values: [{values}]}}]}}]}}}}}}\n"
+            )
+        };
+        let several = findings(&RULE, &pod("SPOT, cheap"));
+        assert!(several.contains("`SPOT` or another value listed here"), "{several}");
+        assert!(!several.contains("fix:"), "{several}");
+        let one = findings(&RULE, &pod("SPOT"));
+        assert!(one.contains("`SPOT`, so") && one.contains("fix:"), "{one}");
+    }
+
+    #[test]
+    fn counts_the_known_values_for_min_values() {
+        for (values, least, is_reported) in [
+            ("spot, cheap", 2, true),
+            ("spot, cheap", 3, false),
+            ("spot, on-demand", 2, false),
+            ("spot, on-demand, cheap", 1, false),
+            ("cheap, dear", 2, false),
+        ] {
+            let text = pool(&format!(
+                "key: karpenter.sh/capacity-type, operator: In, values: [{values}], minValues: {least}"
+            ));
+            assert_eq!(findings(&RULE, &text).contains("].minValues ["), is_reported, "{values} {least}");
+        }
+        let systems = pool("key: kubernetes.io/os, operator: In, values: [linux, unix], minValues: 2");
+        assert!(!findings(&RULE, &systems).contains("].minValues ["));
+    }
+
+    #[test]
+    fn says_what_a_region_among_zones_does() {
+        let found = |operator: &str, values: &str| {
+            findings(
+                &RULE,
+                &pool(&format!("key: topology.kubernetes.io/zone, operator: {operator}, values: [{values}]")),
+            )
+        };
+        assert!(found("NotIn", "us-east-1").contains("not a zone; it excludes nothing"));
+        assert!(found("In", "us-east-1, us-east-1a").contains("not a zone; Karpenter ignores it"));
+    }
+
+    #[test]
+    fn controller_validates_tenancies_since_1_9() {
+        let text = pool(
+            "key: karpenter.k8s.aws/instance-tenancy, operator: In, values: [default, cheap], minValues: 2",
+        );
+        assert!(findings(&RULE, &text).contains("requirements[0].minValues [since 1.9]"));
+    }
+}
