@@ -152,8 +152,9 @@ rule: ## Write the skeleton of a rule: make rule FAMILY=nodeclass NAME=my-rule
 	@$(xtask) new-rule $(FAMILY) $(NAME)
 
 .PHONY: generate
-generate: ## Write the derived files: rule reference, metadata, settings form, schemas, install manifests
+generate: ## Write the derived files: rule reference, metadata, settings form, schemas, TypeScript, install manifests
 	UPDATE_DOCS=1 $(CARGO) test --quiet --locked --workspace --test docs
+	$(call program,karpwarden-contract)
 	$(call program,karpwarden-generate)
 
 # Files that `make mutants` changes: by default the code that decides what users read. SHARD='--shard 3/32' takes a part of the changes.

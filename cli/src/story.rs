@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use answers::story::{Lifeline, Story, StoryStep};
+use answers::story::{Lifeline, StepKind, Story, StoryKind, StoryStep};
 use symptoms::StoryTarget;
 
 use super::arguments::TimelineForm;
@@ -32,7 +32,7 @@ impl StoryOptions {
 /// Writes a story as text: one line for each step, with the explanation below it.
 fn text(out: &mut dyn Write, story: &Story) -> io::Result<()> {
     let cluster = if story.cluster.is_empty() { String::new() } else { format!(" in {}", story.cluster) };
-    writeln!(out, "{} {}{cluster}{}", story.kind, story.name, summary(story))?;
+    writeln!(out, "{} {}{cluster}{}", story.kind.name(), story.name, summary(story))?;
     let is_single = story.lifelines.len() <= 1;
     let mut day = "";
     for step in &story.steps {
@@ -57,7 +57,7 @@ fn text(out: &mut dyn Write, story: &Story) -> io::Result<()> {
 /// The NodeClaim and the NodePool of a node or a pod, and the state at the end.
 fn summary(story: &Story) -> String {
     let Some(last) = story.lifelines.last() else { return String::new() };
-    if story.kind == "NodePool" {
+    if story.kind == StoryKind::NodePool {
         return format!(", {} NodeClaims", story.lifelines.len());
     }
     let state = if last.terminated.is_some() {
@@ -82,35 +82,49 @@ fn clock(time: &str) -> &str {
 /// The kind of step in words.
 fn event(step: &StoryStep) -> &'static str {
     match step.event {
-        "launchFailed" => "not launched",
-        "podFound" => "pod found",
-        "podNotScheduled" => "no node",
-        "podNominated" => "nominated",
-        "podBound" => "pod bound",
-        "podEvicted" => "pod evicted",
-        "drainLimited" => "drain limited",
-        "volumesDetached" => "volumes gone",
-        "nodeDeleted" => "node deleted",
-        "blocked" if step.reason.starts_with("zonal-shift") => "zone",
-        "blocked"
+        StepKind::Created => "created",
+        StepKind::Launched => "launched",
+        StepKind::LaunchFailed => "not launched",
+        StepKind::Registered => "registered",
+        StepKind::Initialized => "initialized",
+        StepKind::Found => "pod found",
+        StepKind::NotScheduled => "no node",
+        StepKind::Nominated => "nominated",
+        StepKind::Bound => "pod bound",
+        StepKind::Blocked if step.reason.starts_with("zonal-shift") => "zone",
+        StepKind::Blocked
             if matches!(step.reason.as_str(), "pods-remain" | "eviction-refused" | "termination-failed") =>
         {
             "waiting"
         }
-        "blocked" => "left alone",
-        other => other,
+        StepKind::Blocked => "left alone",
+        StepKind::Considered => "considered",
+        StepKind::Drifted => "drifted",
+        StepKind::Disrupted => "disrupted",
+        StepKind::Replacing => "replacing",
+        StepKind::Deleting => "deleting",
+        StepKind::Draining => "draining",
+        StepKind::DrainLimited => "drain limited",
+        StepKind::Evicted => "pod evicted",
+        StepKind::Drained => "drained",
+        StepKind::VolumesDetached => "volumes gone",
+        StepKind::Terminated => "terminated",
+        StepKind::NodeDeleted => "node deleted",
+        StepKind::Condition => "condition",
+        StepKind::Event => "event",
+        StepKind::Error => "error",
     }
 }
 
 fn details(step: &StoryStep, is_single: bool) -> String {
     let claim = if is_single { "" } else { step.node_claim.as_str() };
-    let reason = if step.event == "blocked" { "" } else { step.reason.as_str() };
+    let reason = if step.event == StepKind::Blocked { "" } else { step.reason.as_str() };
     let mut parts: Vec<String> = Vec::new();
     if step.count > 1 {
         let until = step.last.as_deref().map(|last| format!(" until {}", clock(last))).unwrap_or_default();
         parts.push(format!("x{}{until}", step.count));
     }
-    let node = if step.event == "registered" { step.node.as_str() } else { "" };
+    let node = if step.event == StepKind::Registered { step.node.as_str() } else { "" };
     let shown = [claim, reason, step.message.as_str(), step.pod.as_str(), node];
     parts.extend(shown.into_iter().filter(|part| !part.is_empty()).map(str::to_owned));
     parts.join("  ")

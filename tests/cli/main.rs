@@ -8,6 +8,7 @@
 )]
 
 mod adoption;
+mod answers;
 mod charts;
 #[cfg(unix)]
 mod collect;

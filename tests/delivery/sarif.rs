@@ -121,7 +121,7 @@ fn log(settings: &Settings) -> Value {
     files.push(File::read("a b/é%.yaml", "a: [1\n", &Limits::DEFAULT));
     let clusters = [Cluster { name: String::new(), files }];
     let report = karpwarden::check(&clusters, settings);
-    sarif(&REGISTRY, &report, &clusters, rules::documentation)
+    serde_json::to_value(sarif(&REGISTRY, &report, &clusters, rules::documentation)).unwrap()
 }
 
 #[test]

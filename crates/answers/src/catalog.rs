@@ -6,7 +6,8 @@ use serde::Serialize;
 
 /// Rule or symptom in the catalog.
 #[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename = "Rule", rename_all = "camelCase")]
 pub struct CatalogEntry {
     /// Name of the rule.
     pub name: &'static str,
@@ -35,6 +36,7 @@ pub struct CatalogEntry {
 
 /// Whether a rule runs unasked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Enabled {
     /// The rule runs unless the settings switch it off.

@@ -11,9 +11,11 @@ use crate::{DateTime, OrEmpty, PricedType};
 
 /// Disruption in a cluster at an instant.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct DisruptionAnswer {
     /// Version of the shape of this answer.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = 1)), ts(type = "1"))]
     pub schema: u8,
     /// Version of Karpwarden.
     pub version: &'static str,
@@ -37,6 +39,7 @@ pub struct DisruptionAnswer {
 
 /// Limits of the disruption of a NodePool.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct LimitedPool {
     /// Name of the NodePool.
@@ -49,6 +52,7 @@ pub struct LimitedPool {
 
 /// Number of nodes that all budgets together allow for a reason.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReasonBudget {
     /// The reason.
@@ -67,6 +71,7 @@ pub struct ReasonBudget {
 
 /// Whether a budget limits now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(untagged)]
 pub enum BudgetActivity {
     /// Whether the window of the budget is open, or the budget has none.
@@ -77,6 +82,7 @@ pub enum BudgetActivity {
 
 /// Word for a budget that Karpenter cannot evaluate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum BrokenBudget {
     /// The only word.
@@ -85,6 +91,7 @@ pub enum BrokenBudget {
 
 /// Node with the first thing that keeps it from being disrupted.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeObstacle {
     /// Name of the node.
@@ -105,6 +112,7 @@ pub struct NodeObstacle {
 
 /// Result of a method of disruption.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct MethodAnswer {
     /// The method.
@@ -119,6 +127,7 @@ pub struct MethodAnswer {
 
 /// Command of a method.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandAnswer {
     /// What happens to the nodes.
@@ -133,6 +142,7 @@ pub struct CommandAnswer {
 
 /// New node of a command.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReplacementNode {
     /// Name of the NodePool.
@@ -147,6 +157,7 @@ pub struct ReplacementNode {
 
 /// Node that a method considers and does not disrupt.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct RejectedNode {
     /// Name of the node.
     pub node: String,
@@ -156,6 +167,7 @@ pub struct RejectedNode {
 
 /// Estimated termination of a node.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeDrain {
     /// Name of the node.

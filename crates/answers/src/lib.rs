@@ -37,6 +37,7 @@ pub fn sorted(answer: &impl Serialize) -> serde_json::Result<Value> {
 
 /// Instance type with its price.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct PricedType {
     /// Name of the instance type.
     pub name: String,

@@ -14,3 +14,48 @@ impl<T: Serialize> Serialize for OrEmpty<T> {
         }
     }
 }
+
+#[cfg(feature = "schema")]
+mod schema {
+    use std::borrow::Cow;
+
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+    use ts_rs::{Config, TS, TypeVisitor};
+
+    use super::OrEmpty;
+
+    impl<T: JsonSchema> JsonSchema for OrEmpty<T> {
+        fn schema_name() -> Cow<'static, str> {
+            format!("{}OrEmpty", T::schema_name()).into()
+        }
+
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            json_schema!({"anyOf": [{"const": ""}, generator.subschema_for::<T>()]})
+        }
+    }
+
+    impl<T: TS> TS for OrEmpty<T> {
+        type WithoutGenerics = Self;
+        type OptionInnerType = Self;
+
+        fn name(config: &Config) -> String {
+            format!("{} | \"\"", T::name(config))
+        }
+
+        fn inline(config: &Config) -> String {
+            format!("{} | \"\"", T::inline(config))
+        }
+
+        fn visit_generics(visitor: &mut impl TypeVisitor)
+        where
+            Self: 'static,
+        {
+            visitor.visit::<T>();
+            T::visit_generics(visitor);
+        }
+    }
+}

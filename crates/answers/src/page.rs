@@ -13,6 +13,7 @@ use crate::{DateTime, FieldPlace, OrEmpty};
 
 /// File. Names that end in `.json` or `.jsonl` are JSON; all other files are YAML.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct SourceFile {
     /// Name of the file.
     pub name: String,
@@ -22,6 +23,7 @@ pub struct SourceFile {
 
 /// Description of a build.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct About {
     /// Version of Karpwarden.
     pub version: &'static str,
@@ -33,6 +35,7 @@ pub struct About {
 
 /// Minor release of Karpenter.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct KnownRelease {
     /// Name, such as `1.8`.
     pub name: String,
@@ -42,15 +45,18 @@ pub struct KnownRelease {
 
 /// Parsed settings, or the mistakes in them.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct CheckedSettings {
     /// Every mistake.
     pub problems: Vec<PlacedProblem>,
     /// The settings as written; null if they have a mistake.
+    #[cfg_attr(feature = "schema", ts(type = "Settings | null"))]
     pub settings: Option<BTreeMap<String, Value>>,
 }
 
 /// Mistake in settings, with its place.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct PlacedProblem {
     /// Path of the key.
@@ -69,6 +75,7 @@ pub struct PlacedProblem {
 
 /// Files with the safe fixes applied.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct FixedFiles {
     /// The changed files.
     pub files: Vec<SourceFile>,
@@ -80,6 +87,7 @@ pub struct FixedFiles {
 
 /// Object in a file.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ListedObject {
     /// Name of the file.
@@ -102,14 +110,17 @@ pub struct ListedObject {
     pub offset: usize,
     /// The object; absent unless the caller asks for whole objects.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional, type = "Json"))]
     pub object: Option<Value>,
     /// The object before an update, or null; absent unless the caller asks for whole objects.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional, type = "Json"))]
     pub old_object: Option<Value>,
 }
 
 /// Operation of an AdmissionReview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ReviewedOperation {
     /// The object is created.
@@ -120,6 +131,7 @@ pub enum ReviewedOperation {
 
 /// Refusal of an object by the API server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Refusal {
     /// Output of `kubectl`.
@@ -130,6 +142,7 @@ pub struct Refusal {
 
 /// Instance types that the requirements of a NodePool leave.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TypesOfPool {
     /// Name of the NodePool.
@@ -144,6 +157,7 @@ pub struct TypesOfPool {
 
 /// Instance types that one requirement leaves.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TypesOfRequirement {
     /// Name of the file.
@@ -160,6 +174,7 @@ pub struct TypesOfRequirement {
 
 /// Calendar of the NodePools, and the obstacles of the nodes.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct DisruptionOverview {
     /// Release of Karpenter.
@@ -184,6 +199,7 @@ pub struct DisruptionOverview {
 
 /// The coming week of a NodePool.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct PoolWeeks {
     /// Name of the NodePool.
     pub name: String,
@@ -205,6 +221,7 @@ pub struct PoolWeeks {
 
 /// Budget in words.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct BudgetText {
     /// The words.
     pub text: String,
@@ -214,6 +231,7 @@ pub struct BudgetText {
 
 /// Week, with the reasons for disruption that have it.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct WeekOfReasons {
     /// The reasons.
     pub reasons: Vec<DisruptionReason>,
@@ -225,6 +243,7 @@ pub struct WeekOfReasons {
 
 /// Period of a week in which a NodePool allows the same number of disruptions.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct WeekInterval {
     /// Start of the period.
     pub start: DateTime,
@@ -242,6 +261,7 @@ pub struct WeekInterval {
 
 /// Remark on the budgets of a NodePool.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct BudgetRemark {
     /// The remark.
     pub text: String,
@@ -251,6 +271,7 @@ pub struct BudgetRemark {
 
 /// Node, and what keeps it from being disrupted.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct DisruptedNode {
     /// Name of the node.
@@ -281,6 +302,7 @@ pub struct DisruptedNode {
 
 /// Decision of a method about a node.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct MethodDecision {
     /// The method.
     pub method: Method,
@@ -290,6 +312,7 @@ pub struct MethodDecision {
 
 /// The week of one budget with a schedule, whatever the other budgets do.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduleWeek {
     /// Place of the schedule.
@@ -316,6 +339,7 @@ pub struct ScheduleWeek {
 
 /// Window of a schedule.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct WindowOpening {
     /// Start of the window.
     pub start: DateTime,

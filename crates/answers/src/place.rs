@@ -6,6 +6,7 @@ use serde::Serialize;
 /// Place of a field in its file. Lines and columns count from 1, columns in code points; offsets are UTF-16 code units from the
 /// start of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FieldPlace {
     /// Name of the file.

@@ -20,9 +20,11 @@ pub const DOCUMENTATION: &str = "https://karpwarden.github.io/karpwarden/rules/"
 
 /// The result of a check, in the shape of `--format json`.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
     /// The version of the JSON schema.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = 1)), ts(type = "1"))]
     pub schema: u8,
     /// The version of Karpwarden.
     pub version: &'static str,
@@ -34,17 +36,21 @@ pub struct Report {
     pub summary: Summary,
     /// Counts of findings for each rule; absent unless the caller asks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
     pub statistics: Option<Vec<RuleCount>>,
     /// The findings in document order.
     pub findings: Vec<ReportedFinding>,
     /// The releases that accept each Karpenter document; absent unless the check is about a range.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
     pub accepted: Option<Vec<Accepted>>,
     /// Summaries of the logs of each cluster; absent unless the report is of `diagnose`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
     pub logs: Option<Vec<LogSummary>>,
     /// The story of one object, in each cluster; absent unless the caller asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
     pub stories: Option<Vec<Story>>,
     /// The versions of Karpenter that the input pins, by cluster and folder.
     pub pins: Vec<ReportedPin>,
@@ -73,6 +79,7 @@ pub struct Report {
 
 /// Counts of documents and findings.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Summary {
     /// Documents in the input.
     pub documents: usize,
@@ -92,45 +99,73 @@ pub struct Summary {
 
 /// A finding with its location. `line` to `end_offset` and `fix` are null if the finding has no text.
 #[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the keys of the JSON report, described in the JSON schema")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename = "Finding", rename_all = "camelCase")]
 pub struct ReportedFinding {
+    /// Name of the rule or symptom.
     pub rule: &'static str,
+    /// Family of the rule.
     pub family: Family,
+    /// Severity.
     pub severity: Severity,
+    /// Component that would otherwise report the problem.
     pub caught_by: CaughtBy,
+    /// Releases in which the finding occurs.
     pub releases: String,
     /// The step of the upgrade path at which the finding begins.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"), ts(optional, as = "Option<String>"))]
     pub boundary: Option<Boundary>,
     /// The time to act on the finding in an upgrade.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
     pub phase: Option<Phase>,
+    /// Name of the cluster; empty if the check has only one cluster.
     pub cluster: String,
+    /// Name of the file.
     pub file: String,
+    /// Index of the document in its file.
     pub document: usize,
+    /// API version of the object.
     pub api_version: String,
+    /// Kind of the object; may be empty.
     pub kind: String,
+    /// Namespace of the object; may be empty.
     pub namespace: String,
+    /// Name of the object; may be empty.
     pub name: String,
+    /// Field path in the API server's notation; empty for the whole object.
     pub path: String,
+    /// The key or item.
     #[serde(flatten)]
     pub position: TextRange,
+    /// What happens in the cluster.
     pub message: String,
+    /// What to write instead; may be empty.
     pub help: String,
+    /// URL of the documentation of the rule.
     pub url: String,
+    /// Places that have to do with the finding.
     pub related: Vec<RelatedLocation>,
+    /// Fix that works, if there is one.
     pub fix: Option<ReportedFix>,
+    /// Confidence of a diagnosis; only from `diagnose`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
     pub confidence: Option<Confidence>,
+    /// Lines that prove a diagnosis; only from `diagnose`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
     pub evidence: Option<Vec<Evidence>>,
+    /// How often and when a symptom was seen; only from `diagnose`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
     pub seen: Option<Occurrences>,
 }
 
 /// Confidence of a diagnosis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// No other explanation fits the input.
@@ -143,29 +178,40 @@ pub enum Confidence {
 
 /// A line of the input that proves a diagnosis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "the keys of the JSON report")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Evidence {
+    /// Name of the file.
     pub file: String,
+    /// The line; null for evidence from several lines.
     pub line: Option<usize>,
+    /// Text of the line.
     pub text: String,
 }
 
 /// Count and times of a symptom, and the first affected objects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the keys of the JSON report")]
 pub struct Occurrences {
+    /// Number of times.
     pub count: u64,
     /// Whether the count is a lower bound, because memory is bounded.
     pub at_least: bool,
+    /// Time of the first one.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub first: Option<String>,
+    /// Time of the last one.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub last: Option<String>,
+    /// Names of the first affected objects.
     pub objects: Vec<String>,
+    /// Number of affected objects.
     pub objects_in_all: usize,
 }
 
 /// Summary of a cluster's logs, events and status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct LogSummary {
     /// The name of the cluster; empty if the check has only one cluster.
@@ -195,35 +241,79 @@ pub struct LogSummary {
     /// Causes, batches and NodeClaim histories that were dropped because of memory limits.
     pub forgotten: u64,
     /// The lowest level of a line. A log without DEBUG lines lacks many messages.
-    pub level: Option<&'static str>,
+    pub level: Option<LogLevel>,
     /// DEBUG messages that would confirm or exclude an uncertain diagnosis.
     pub settling: Vec<String>,
     /// The releases that can have written the log; empty if no release matches.
     pub releases: String,
     /// The time of the first line.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub first: Option<String>,
     /// The time of the last line.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub last: Option<String>,
+}
+
+/// Level of a log line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename_all = "UPPERCASE")]
+pub enum LogLevel {
+    /// `DEBUG`: off by default.
+    Debug,
+    /// `INFO`, a Normal event, a condition.
+    #[default]
+    Info,
+    /// `WARN`, a Warning event.
+    Warn,
+    /// `ERROR`.
+    Error,
+    /// `PANIC`, `FATAL`.
+    Panic,
+}
+
+impl LogLevel {
+    /// The name in logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "DEBUG",
+            Self::Info => "INFO",
+            Self::Warn => "WARN",
+            Self::Error => "ERROR",
+            Self::Panic => "PANIC",
+        }
+    }
 }
 
 /// Error lines with the same message, apart from numbers, addresses and names, which are replaced by an ellipsis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "the keys of the JSON report")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct UnrecognisedError {
+    /// The message, with an ellipsis for what differs.
     pub message: String,
+    /// Number of lines.
     pub count: u64,
+    /// Time of the first line.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub first: Option<String>,
+    /// Time of the last line.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub last: Option<String>,
+    /// File of the first line.
     pub file: String,
+    /// Number of the first line.
     pub line: usize,
+    /// Text of the first line.
     pub text: String,
 }
 
 /// Number of lines skipped for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "the keys of the JSON report")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct SkippedLines {
+    /// The reason.
     pub reason: String,
+    /// Number of lines.
     pub count: u64,
     /// Whether the lines are beyond the bound on the size of a file, which a front end may let the user raise.
     #[serde(skip)]
@@ -232,55 +322,77 @@ pub struct SkippedLines {
 
 /// A range of a text. Lines and columns start at 1, columns count code points, offsets count UTF-16 code units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the keys of the JSON report")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename = "Range", rename_all = "camelCase")]
 pub struct TextRange {
+    /// Line of the first character.
     pub line: Option<usize>,
+    /// Column of the first character.
     pub column: Option<usize>,
+    /// Line of the end.
     pub end_line: Option<usize>,
+    /// Column after the last character.
     pub end_column: Option<usize>,
+    /// Offset of the first character.
     pub offset: Option<usize>,
+    /// Offset after the last character.
     pub end_offset: Option<usize>,
 }
 
 /// A related location of a finding.
 #[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the keys of the JSON report")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename = "Related", rename_all = "camelCase")]
 pub struct RelatedLocation {
+    /// Name of the file.
     pub file: String,
+    /// Index of the document in its file.
     pub document: usize,
+    /// Field path; may be empty.
     pub path: String,
+    /// Line of the first character.
     pub line: Option<usize>,
+    /// Column of the first character.
     pub column: Option<usize>,
+    /// Offset of the first character.
     pub offset: Option<usize>,
+    /// Offset after the last character.
     pub end_offset: Option<usize>,
+    /// What the place has to do with the finding.
     pub message: String,
 }
 
 /// A fix as edits of the text.
 #[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the keys of the JSON report")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename = "Fix", rename_all = "camelCase")]
 pub struct ReportedFix {
+    /// What the fix does.
     pub title: String,
+    /// Whether the fix keeps the intent of the author.
     pub safe: bool,
+    /// The edits, which belong together.
     pub edits: Vec<ReportedEdit>,
 }
 
 /// A range of a file, in UTF-16 code units, and its replacement.
 #[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the keys of the JSON report")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename = "Edit", rename_all = "camelCase")]
 pub struct ReportedEdit {
+    /// Name of the file.
     pub file: String,
+    /// Offset of the first replaced character.
     pub offset: usize,
+    /// Offset after the last replaced character.
     pub end_offset: usize,
+    /// The replacement.
     pub text: String,
 }
 
 /// Fix that was not applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct SkippedFix {
     /// Name of the rule.
     pub rule: &'static str,
@@ -294,10 +406,13 @@ pub struct SkippedFix {
 
 /// The releases that accept a document.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the keys of the JSON report")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Accepted {
+    /// Name of the file.
     pub file: String,
+    /// Index of the document in its file.
     pub document: usize,
+    /// The releases.
     pub releases: String,
     /// The same as a set.
     #[serde(skip)]
@@ -306,7 +421,8 @@ pub struct Accepted {
 
 /// Version of Karpenter that a folder or a file pins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename = "Pin", rename_all = "camelCase")]
 pub struct ReportedPin {
     /// The name of the cluster; empty if the check has only one cluster.
     pub cluster: String,
@@ -326,6 +442,8 @@ pub struct ReportedPin {
 
 /// Sibling folders that look like separate clusters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename = "Environments")]
 pub struct ReportedEnvironments {
     /// The folders.
     pub folders: Vec<String>,
@@ -333,22 +451,30 @@ pub struct ReportedEnvironments {
 
 /// A document that was not checked.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the keys of the JSON report")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Skipped {
+    /// Name of the file.
     pub file: String,
+    /// Index of the document in its file.
     pub document: usize,
+    /// The reason.
     pub reason: String,
 }
 
 /// A document, or the rest of a file, that could not be read.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the keys of the JSON report")]
 pub struct Unreadable {
+    /// Name of the file.
     pub file: String,
+    /// Index of the document in its file.
     pub document: usize,
+    /// Line of the mistake.
     pub line: usize,
+    /// Column of the mistake.
     pub column: usize,
+    /// The mistake.
     pub message: String,
     /// The bound of the reader that the document exceeds, if that is the reason.
     #[serde(skip)]

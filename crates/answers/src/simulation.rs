@@ -10,9 +10,11 @@ use crate::{FieldPlace, PricedType};
 
 /// Placement of the pods of the input.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct SimulationAnswer {
     /// Version of the shape of this answer.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = 1)), ts(type = "1"))]
     pub schema: u8,
     /// Version of Karpwarden.
     pub version: &'static str,
@@ -34,6 +36,7 @@ pub struct SimulationAnswer {
 
 /// Numbers of pods and nodes, and the price of the new nodes.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct PlacementSummary {
     /// Pods.
@@ -54,6 +57,7 @@ pub struct PlacementSummary {
 
 /// Pod with its node, or with the reasons why it has none.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct PlacedPod {
     /// Namespace of the pod.
@@ -80,6 +84,7 @@ pub struct PlacedPod {
 
 /// Where a pod is placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Placed {
     /// On a new node.
@@ -94,6 +99,7 @@ pub enum Placed {
 
 /// Reason for which a NodePool does not take a pod.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct PoolObjection {
     /// Name of the NodePool.
@@ -118,6 +124,7 @@ pub struct PoolObjection {
 
 /// New node, with the instance types that it can have.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct NewNode {
     /// Name of the NodePool.

@@ -9,12 +9,17 @@ use crate::report::{Report, ReportedFinding};
 
 /// Number of findings of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "the keys of the JSON report, described in the JSON schema")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct RuleCount {
+    /// Name of the rule.
     pub rule: &'static str,
+    /// Family of the rule.
     pub family: Family,
+    /// Findings of severity error.
     pub errors: usize,
+    /// Findings of severity warning.
     pub warnings: usize,
+    /// Findings of severity info.
     pub infos: usize,
     /// Findings with a safe fix.
     pub fixable: usize,

@@ -5,6 +5,11 @@ use values::timestamp::Timestamp;
 
 /// Time in UTC, such as `2026-03-11T10:30:00Z`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema, ts_rs::TS),
+    schemars(inline, extend("format" = "date-time"))
+)]
 pub struct DateTime(String);
 
 impl From<Timestamp> for DateTime {

@@ -25,6 +25,7 @@ const REPAIR_OBEYS_BUDGETS: Releases = Releases::since(15);
 /// Reason for disruption that budgets limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub enum DisruptionReason {
     /// The node is empty.
     Empty,

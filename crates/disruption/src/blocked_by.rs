@@ -3,6 +3,7 @@
 /// Kind of the first thing that keeps a node from being disrupted, in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub enum BlockedBy {
     /// The node has no NodeClaim.
     Unmanaged,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 /// Fate of the candidates of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub enum Decision {
     /// They go, and their pods fit elsewhere.
     Delete,

@@ -1,4 +1,4 @@
-//! Reports rendered for people and programs: human-readable text, SARIF, GitHub annotations, JUnit, and the JSON schemas.
+//! Reports rendered for people and programs: human-readable text, SARIF, GitHub annotations, JUnit.
 //!
 //! Every module turns a [`answers::report::Report`] into text. No module runs a rule.
 
@@ -12,5 +12,4 @@ pub mod markdown;
 #[cfg(feature = "human")]
 pub mod plan;
 pub mod sarif;
-pub mod schema;
 pub mod words;

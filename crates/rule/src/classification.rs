@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Something certainly does not work.
@@ -29,6 +30,7 @@ impl Severity {
 
 /// The component that would otherwise report the problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum CaughtBy {
     /// The API server refuses the object when it is applied.
@@ -52,6 +54,7 @@ impl CaughtBy {
 
 /// Family of a rule: its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// Refused by the API server.

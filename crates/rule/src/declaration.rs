@@ -234,6 +234,7 @@ pub enum Runs {
 
 /// The time to act on a finding in an upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// Before the release is installed.
@@ -257,6 +258,7 @@ impl Phase {
 
 /// The strongest fix that a rule offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Fixes {
     /// No fix.

@@ -1,5 +1,6 @@
 //! Entries: log lines, events and conditions in one shape.
 
+pub use answers::report::LogLevel;
 use std::borrow::Cow;
 
 use rule::settings::ObjectName;
@@ -73,22 +74,6 @@ pub struct At {
     pub file: usize,
     /// The line, from 1.
     pub line: usize,
-}
-
-/// The level of a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LogLevel {
-    /// `DEBUG`: off by default.
-    Debug,
-    /// `INFO`, a Normal event, a condition.
-    #[default]
-    Info,
-    /// `WARN`, a Warning event.
-    Warn,
-    /// `ERROR`.
-    Error,
-    /// `PANIC`, `FATAL`.
-    Panic,
 }
 
 /// A condition's type and status.

@@ -20,13 +20,6 @@ pub(super) fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> LogSumma
         (counts.beyond, "lines of documents beyond the bound on a file", true),
     ];
     let skipped = reasons.into_iter().filter(|(count, ..)| *count > 0);
-    let level = cluster.level.map(|level| match level {
-        LogLevel::Debug => "DEBUG",
-        LogLevel::Info => "INFO",
-        LogLevel::Warn => "WARN",
-        LogLevel::Error => "ERROR",
-        LogLevel::Panic => "PANIC",
-    });
     let settling = if cluster.level.is_some_and(|level| level > LogLevel::Debug) {
         settling::lines(open)
     } else {
@@ -53,7 +46,7 @@ pub(super) fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> LogSumma
             })
             .collect(),
         forgotten: cluster.history.forgotten + cluster.history.ignored.more + cluster.tally.forgotten,
-        level,
+        level: cluster.level,
         settling,
         releases: if cluster.level.is_some() { cluster.tally.releases().to_string() } else { String::new() },
         first: cluster.first.map(|time| time.to_string()),

@@ -9,7 +9,7 @@ import { type Operation, admissionRequest } from './cluster/request.ts';
 import { matchesRules, webhookOf } from './cluster/server.ts';
 import { copy, count, h, icon } from './dom.ts';
 import { install } from './install.ts';
-import type { Json, KubeObject, Refusal, Report } from './types.ts';
+import type { Json, ListedObject, Refusal, Report } from './types.ts';
 
 const COMMAND: Record<Operation, string> = { CREATE: 'apply', UPDATE: 'replace', DELETE: 'delete' };
 
@@ -55,7 +55,7 @@ export class AdmissionView {
         return;
       }
       this.#object = Math.min(this.#object, objects.length - 1);
-      const object = objects[this.#object] as KubeObject;
+      const object = objects[this.#object] as ListedObject;
       const answer = await this.#answer(objects, object, manifest);
       if (request !== this.#latest || app.state.tab !== 'admission') return;
       this.#draw(view, objects, object, loaded, answer, manifest);
@@ -74,7 +74,7 @@ export class AdmissionView {
   }
 
   /** Sends the object to the API server, which validates it after the mutating and before the validating webhooks. */
-  async #answer(objects: KubeObject[], object: KubeObject, manifest: string): Promise<Answer> {
+  async #answer(objects: ListedObject[], object: ListedObject, manifest: string): Promise<Answer> {
     const { engine, admission, state } = this.app;
     const old = this.#old(objects, object);
     const mutating = state.settings.fix === true;
@@ -110,7 +110,7 @@ export class AdmissionView {
   }
 
   /** The refusal of an object by the API server with the definitions of a release. */
-  async #refusal(source: KubeObject, object: Json, oldObject: Json, release: string): Promise<Refusal | null> {
+  async #refusal(source: ListedObject, object: Json, oldObject: Json, release: string): Promise<Refusal | null> {
     if (this.#operation === 'DELETE') return null;
     const review = {
       apiVersion: 'admission.k8s.io/v1',
@@ -130,9 +130,9 @@ export class AdmissionView {
   }
 
   /** The object before an update: from the AdmissionReview, or another document of the same name. */
-  #old(objects: KubeObject[], object: KubeObject) {
+  #old(objects: ListedObject[], object: ListedObject) {
     if (object.oldObject) return object.oldObject;
-    const same = (other: KubeObject) =>
+    const same = (other: ListedObject) =>
       other !== object &&
       other.kind === object.kind &&
       other.namespace === object.namespace &&
@@ -142,8 +142,8 @@ export class AdmissionView {
 
   #draw(
     view: HTMLElement,
-    objects: KubeObject[],
-    object: KubeObject,
+    objects: ListedObject[],
+    object: ListedObject,
     loaded: PolicyInfo,
     answer: Answer,
     manifest: string,
@@ -161,7 +161,7 @@ export class AdmissionView {
     if (focused?.startsWith('admission-')) document.getElementById(focused)?.focus({ preventScroll: true });
   }
 
-  #choices(objects: KubeObject[], again: () => void): HTMLElement {
+  #choices(objects: ListedObject[], again: () => void): HTMLElement {
     const select = (
       id: string,
       label: string,
@@ -175,7 +175,7 @@ export class AdmissionView {
       return h('label', id === 'object' ? { class: 'wide' } : {}, label, box);
     };
     const many = this.app.state.files.length > 1;
-    const name = (object: KubeObject) =>
+    const name = (object: ListedObject) =>
       `${object.kind}/${[object.namespace, object.name].filter(Boolean).join('/')} (${many ? `${object.file}, ` : ''}line ${object.line})`;
     const connected = h('input', {
       type: 'checkbox',
@@ -223,7 +223,7 @@ export class AdmissionView {
     );
   }
 
-  #refused(object: KubeObject, { output, isDecoded }: Refusal, release: string): HTMLElement {
+  #refused(object: ListedObject, { output, isDecoded }: Refusal, release: string): HTMLElement {
     const mutating = isDecoded && this.app.state.settings.fix === true;
     const pre = h('pre', {}, this.#prompt(object), h('span', { class: 'denied' }, output));
     return h(
@@ -242,7 +242,7 @@ export class AdmissionView {
     );
   }
 
-  #verdict(object: KubeObject, { response, webhook }: Exclude<Answer, { refused: Refusal }>): HTMLElement {
+  #verdict(object: ListedObject, { response, webhook }: Exclude<Answer, { refused: Refusal }>): HTMLElement {
     if (!response) {
       return h(
         'div',
@@ -273,7 +273,7 @@ export class AdmissionView {
   }
 
   /** Output of kubectl: warnings first, then the result. */
-  #kubectl(object: KubeObject, webhook: string, response: NonNullable<Reviewed['response']>): HTMLElement {
+  #kubectl(object: ListedObject, webhook: string, response: NonNullable<Reviewed['response']>): HTMLElement {
     const [group] = groupAndVersion(object.apiVersion);
     const named = `${object.kind.toLowerCase()}${group ? `.${group}` : ''}`;
     const pre = h('pre', {}, this.#prompt(object));
@@ -298,7 +298,7 @@ export class AdmissionView {
     return terminal(pre);
   }
 
-  #prompt(object: KubeObject): HTMLElement {
+  #prompt(object: ListedObject): HTMLElement {
     return h('span', { class: 'prompt' }, `$ kubectl ${COMMAND[this.#operation]} -f ${object.file}\n`);
   }
 
@@ -367,7 +367,11 @@ function pinnedRelease(pins: Report['pins'], file: string): string | undefined {
 }
 
 /** The installed policy that the API server asks about an object. */
-function policyFor(manifests: KubeObject[], { object }: KubeObject, operation: Operation): KubeObject | undefined {
+function policyFor(
+  manifests: ListedObject[],
+  { object }: ListedObject,
+  operation: Operation,
+): ListedObject | undefined {
   const request = admissionRequest(operation, isObject(object) ? object : null, null);
   const policies = manifests.filter(({ kind }) => kind === 'ClusterAdmissionPolicy');
   return policies.find(
@@ -377,7 +381,7 @@ function policyFor(manifests: KubeObject[], { object }: KubeObject, operation: O
   );
 }
 
-const specOf = (policy: KubeObject): Json => at(policy.object, 'spec') ?? null;
+const specOf = (policy: ListedObject): Json => at(policy.object, 'spec') ?? null;
 
 /** Whether a label selector with `matchLabels`, or expressions with `NotIn`, selects these labels. */
 function selects(selector: Json | undefined, labels: Json | undefined): boolean {

@@ -3,13 +3,13 @@
 import { count, h, icon } from './dom.ts';
 import { message } from './message.ts';
 import { utcTime } from './times.ts';
-import type { DisruptedNode, Disruption, FieldPlace } from './types.ts';
+import type { DisruptedNode, DisruptionOverview, FieldPlace } from './types.ts';
 
 type Go = (place: FieldPlace) => void;
 /** Asks what consolidation would do with a node if Karpenter looked at it first; null if something is in the way. */
 type Alone = (node: string) => Promise<string | null>;
 
-export function nodeList({ nodes, moreNodes, unevaluated }: Disruption, go: Go, alone: Alone): HTMLElement {
+export function nodeList({ nodes, moreNodes, unevaluated }: DisruptionOverview, go: Go, alone: Alone): HTMLElement {
   const more =
     moreNodes > 0 &&
     h(

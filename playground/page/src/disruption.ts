@@ -10,7 +10,7 @@ import { message } from './message.ts';
 import { placementWorker } from './placement-client.ts';
 import { redraw } from './redraw.ts';
 import { utcTime } from './times.ts';
-import type { Disruption, FieldPlace, SourceFile } from './types.ts';
+import type { DisruptionOverview, FieldPlace, SourceFile } from './types.ts';
 import { WorkerStopped } from './worker-client.ts';
 
 /** Time limit in milliseconds. */
@@ -65,7 +65,7 @@ export class DisruptionView {
   /** Input of the last answer. */
   #input = '';
   #running = false;
-  #result: Disruption | undefined;
+  #result: DisruptionOverview | undefined;
   #problem = '';
   #ms = 0;
 
@@ -138,7 +138,7 @@ export class DisruptionView {
   }
 
   /** Asks about single nodes of an answer. */
-  #alone({ at }: Disruption): (node: string) => Promise<string | null> {
+  #alone({ at }: DisruptionOverview): (node: string) => Promise<string | null> {
     const { app } = this;
     const [files, release] = [app.manifests, app.state.settings.karpenterVersion];
     return (node) => placementWorker.call('alone', [files, release, at, node], LIMIT);
@@ -153,7 +153,7 @@ export class DisruptionView {
     redraw(this.#view, this.#answer, result ? this.#parts(result) : [calm('Not judged', this.#problem)]);
   }
 
-  #parts(result: Disruption): Node[] {
+  #parts(result: DisruptionOverview): Node[] {
     if (isEmpty(result)) {
       const example = h(
         'button',
@@ -198,7 +198,7 @@ export class DisruptionView {
   }
 }
 
-const isEmpty = ({ pools, nodes }: Disruption) => pools.length === 0 && nodes.length === 0;
+const isEmpty = ({ pools, nodes }: DisruptionOverview) => pools.length === 0 && nodes.length === 0;
 
 function legend(): HTMLElement {
   const text =

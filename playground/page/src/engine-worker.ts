@@ -4,7 +4,7 @@ import initChecker, * as checker from '../../build/checker/karpwarden.js';
 import initEngine, * as engine from '../../build/engine/karpwarden.js';
 import { type Handlers, type Progress, serve } from './worker-server.ts';
 import { once } from './once.ts';
-import type { About, EngineMethods, KubeObject, Refusal, Rule, Settings, SourceFile } from './types.ts';
+import type { About, EngineMethods, ListedObject, Refusal, Rule, Settings, SourceFile } from './types.ts';
 
 declare const CHECKER: string;
 declare const ENGINE: string;
@@ -82,7 +82,7 @@ const methods: Handlers<EngineMethods> = {
       (await whole(progress)).fix(JSON.stringify(files), JSON.stringify(settings), today()),
     ) as EngineMethods['fix']['result'],
   documents: async (files, withObjects, progress) =>
-    JSON.parse((await whole(progress)).documents(JSON.stringify(files), withObjects)) as KubeObject[],
+    JSON.parse((await whole(progress)).documents(JSON.stringify(files), withObjects)) as ListedObject[],
   settings: (text) => JSON.parse(checker.settings(text)) as EngineMethods['settings']['result'],
   async refusal(object, release, file, action, progress) {
     const refusal = (await whole(progress)).refusal(JSON.stringify(object), release, file, action);

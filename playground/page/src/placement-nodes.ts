@@ -2,7 +2,7 @@
 
 import { count, h, svg } from './dom.ts';
 import { type Group, byWorkload } from './placement-pods.ts';
-import type { SimulatedNode, SimulatedPod, Simulation } from './types.ts';
+import type { NewNode, PlacedPod, SimulationAnswer } from './types.ts';
 
 /** Cards and pods shown. */
 const MOST_CARDS = 60;
@@ -28,13 +28,13 @@ type Resource = (typeof RESOURCES)[number][0];
 interface Card {
   first: number;
   number: number;
-  node: SimulatedNode;
-  pods: SimulatedPod[];
+  node: NewNode;
+  pods: PlacedPod[];
   workloads: Group[];
 }
 
 /** The new nodes and the existing ones that take pods. */
-export function nodeCards(result: Simulation): HTMLElement[] {
+export function nodeCards(result: SimulationAnswer): HTMLElement[] {
   const cards = cardsOf(result);
   const parts: HTMLElement[] = [];
   if (cards.length > 0) {
@@ -62,12 +62,8 @@ function part(title: string, id: string, items: HTMLElement[]): HTMLElement {
 }
 
 /** The pods with a kind of place, by their node. */
-function podsBy<K>(
-  pods: SimulatedPod[],
-  placed: SimulatedPod['placed'],
-  nodeOf: (pod: SimulatedPod) => K,
-): Map<K, SimulatedPod[]> {
-  const all = new Map<K, SimulatedPod[]>();
+function podsBy<K>(pods: PlacedPod[], placed: PlacedPod['placed'], nodeOf: (pod: PlacedPod) => K): Map<K, PlacedPod[]> {
+  const all = new Map<K, PlacedPod[]>();
   for (const pod of pods) {
     if (pod.placed !== placed) continue;
     const own = all.get(nodeOf(pod));
@@ -78,7 +74,7 @@ function podsBy<K>(
 }
 
 /** Cards in the order of their first node; equal nodes share one. */
-function cardsOf({ nodeClaims, pods }: Simulation): Card[] {
+function cardsOf({ nodeClaims, pods }: SimulationAnswer): Card[] {
   const inside = podsBy(pods, 'new', ({ nodeClaim }) => nodeClaim ?? 0);
   const cards = new Map<string, Card>();
   for (const [index, node] of nodeClaims.entries()) {
@@ -130,7 +126,7 @@ function card({ first, number, node, pods, workloads }: Card): HTMLElement {
 }
 
 /** The pods of a node by workload, with each pod on request. */
-function podList(key: string, pods: SimulatedPod[], workloads = byWorkload(pods)): HTMLElement {
+function podList(key: string, pods: PlacedPod[], workloads = byWorkload(pods)): HTMLElement {
   const legend = workloads
     .slice(0, WORKLOADS)
     .map(({ namespace, workload, number }, index) =>
@@ -163,7 +159,7 @@ function podList(key: string, pods: SimulatedPod[], workloads = byWorkload(pods)
 }
 
 /** A bar for the requests of a resource on the cheapest type: label, drawing and text. */
-function bar(name: Resource, label: string, node: SimulatedNode, workloads: Group[]): Element[] {
+function bar(name: Resource, label: string, node: NewNode, workloads: Group[]): Element[] {
   const whole = node.usage[name];
   if (whole === undefined) return [];
   const paths: SVGElement[] = [];

@@ -1,7 +1,7 @@
 // Slider for the replicas of a workload.
 
 import { h } from './dom.ts';
-import type { SimulatedPod } from './types.ts';
+import type { PlacedPod } from './types.ts';
 
 /** Smallest upper end of the slider. */
 const END = 50;
@@ -50,7 +50,7 @@ export class ReplicaSlider {
   }
 
   /** Shows the workloads of a result. A workload with 0 chosen replicas stays, although it has no pods. */
-  update(pods: SimulatedPod[]): void {
+  update(pods: PlacedPod[]): void {
     const found = new Map<string, number>();
     for (const { workload } of pods)
       if (!workload.startsWith('Pod/')) found.set(workload, (found.get(workload) ?? 0) + 1);

@@ -2,7 +2,7 @@
 
 import init, { World } from '../../build/placement/karpwarden.js';
 import { type Handlers, serve } from './worker-server.ts';
-import type { Disruption, PlacementMethods, PoolTypes, ScheduleWeek, SourceFile } from './types.ts';
+import type { DisruptionOverview, PlacementMethods, TypesOfPool, ScheduleWeek, SourceFile } from './types.ts';
 
 declare const PLACEMENT: string;
 
@@ -29,10 +29,10 @@ const methods: Handlers<PlacementMethods> = {
     const json = worldOf(files, release).simulate(replicas);
     return { json, ms: performance.now() - before };
   },
-  requirements: (files, release) => JSON.parse(worldOf(files, release).requirements()) as PoolTypes[],
+  requirements: (files, release) => JSON.parse(worldOf(files, release).requirements()) as TypesOfPool[],
   disruption(files, release, at) {
     const before = performance.now();
-    const result = JSON.parse(worldOf(files, release).disruption(at)) as Disruption;
+    const result = JSON.parse(worldOf(files, release).disruption(at)) as DisruptionOverview;
     return { result, ms: performance.now() - before };
   },
   alone: (files, release, at, node) => JSON.parse(worldOf(files, release).alone(at, node)) as string | null,

@@ -10,7 +10,7 @@ import { nodeCards } from './placement-nodes.ts';
 import { type Group, unplacedGroups } from './placement-pods.ts';
 import { ReplicaSlider } from './placement-replicas.ts';
 import { redraw } from './redraw.ts';
-import type { FieldPlace, PoolReason, PoolTypes, Simulation, SourceFile } from './types.ts';
+import type { FieldPlace, PoolObjection, TypesOfPool, SimulationAnswer, SourceFile } from './types.ts';
 import { WorkerStopped } from './worker-client.ts';
 
 /** Time limit of a simulation in milliseconds. */
@@ -109,7 +109,7 @@ export class PlacementView {
   /** Input of the last simulation. */
   #input = '';
   #running = false;
-  #result: Simulation | undefined;
+  #result: SimulationAnswer | undefined;
   #problem = '';
   #ms = 0;
 
@@ -148,7 +148,7 @@ export class PlacementView {
         [app.manifests, release, this.#replicas.choices()],
         LIMIT,
       );
-      this.#result = JSON.parse(json) as Simulation;
+      this.#result = JSON.parse(json) as SimulationAnswer;
       this.#ms = ms;
       this.#problem = '';
     } catch (error) {
@@ -174,7 +174,7 @@ export class PlacementView {
     redraw(view, this.#answer, result ? this.#parts(result) : [this.#calm('Not simulated', this.#problem)]);
   }
 
-  #parts(result: Simulation): Node[] {
+  #parts(result: SimulationAnswer): Node[] {
     const { summary } = result;
     if (summary.pods === 0) {
       const example = h(
@@ -238,7 +238,7 @@ export class PlacementView {
     );
   }
 
-  #reason(reason: PoolReason, key: string): HTMLElement {
+  #reason(reason: PoolObjection, key: string): HTMLElement {
     // Messages end with all requirements and resources, which a nearest miss tells in fewer words.
     const short = reason.message.split(/, requirements=/)[0] ?? '';
     const isShort = short !== reason.message;
@@ -298,7 +298,7 @@ export class PlacementView {
     return details;
   }
 
-  #pool({ nodePool, all, left, requirements }: PoolTypes): HTMLElement {
+  #pool({ nodePool, all, left, requirements }: TypesOfPool): HTMLElement {
     const rows = requirements.map(({ file, offset, endOffset, key, types }) => {
       const go = () => this.app.goTo(file, offset, endOffset, true);
       return h(
@@ -317,7 +317,7 @@ export class PlacementView {
     return h('table', {}, h('caption', {}, `NodePool ${nodePool}`), h('tbody', {}, ...rows, total));
   }
 
-  #assumed({ assumptions, karpenterVersion }: Simulation): HTMLElement {
+  #assumed({ assumptions, karpenterVersion }: SimulationAnswer): HTMLElement {
     const time = `Simulated for Karpenter ${karpenterVersion} in ${Math.max(1, Math.round(this.#ms))} ms.`;
     return h(
       'div',
@@ -334,10 +334,10 @@ function upper(text: string): string {
 }
 
 let asked = '';
-let answer: Promise<PoolTypes[]> = Promise.resolve([]);
+let answer: Promise<TypesOfPool[]> = Promise.resolve([]);
 
 /** The instance types that the requirements of the current files leave. */
-function requirementsOf(app: App): Promise<PoolTypes[]> {
+function requirementsOf(app: App): Promise<TypesOfPool[]> {
   const release = app.state.settings.karpenterVersion;
   const input = JSON.stringify([app.manifests, release]);
   if (input !== asked) {

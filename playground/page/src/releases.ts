@@ -3,7 +3,7 @@
 import type { App } from './app.ts';
 import { count, h } from './dom.ts';
 import { message } from './message.ts';
-import type { About, Finding, KubeObject, Report } from './types.ts';
+import type { About, Finding, ListedObject, Report } from './types.ts';
 
 /** Returns the first and the last release of a range such as `since 1.7`, `until 1.8`, `1.3 to 1.6`, `1.0 since 1.0.9` or `1.8`. An open end is empty. */
 function ends(range: string): [string, string] {
@@ -68,7 +68,7 @@ export class ReleasesView {
     const request = ++this.#latest;
     const files = app.manifests;
     let report: Report;
-    let objects: KubeObject[];
+    let objects: ListedObject[];
     try {
       const [checked, found] = await Promise.all([
         app.engine.call('check', [files, app.state.settings, `${oldest}..${newest}`], 20_000),
@@ -90,7 +90,7 @@ export class ReleasesView {
   #draw(
     view: HTMLElement,
     report: Report,
-    objects: KubeObject[],
+    objects: ListedObject[],
     placed: FindingByRelease[],
     names: string[],
     about: About,
@@ -134,7 +134,7 @@ export class ReleasesView {
     again();
   }
 
-  #strips(report: Report, objects: KubeObject[], names: string[], about: About, again: () => void): HTMLElement {
+  #strips(report: Report, objects: ListedObject[], names: string[], about: About, again: () => void): HTMLElement {
     const chosen = (name: string) => String(name === this.#from || name === this.#to);
     const head = names.map((name) =>
       h(

@@ -6,7 +6,7 @@ import { copy, h } from './dom.ts';
 import { install } from './install.ts';
 import { releaseOptions } from './release-options.ts';
 import { settingsOf } from './state.ts';
-import type { Exception, Level, Problem, Rule, Settings } from './types.ts';
+import type { Exception, Level, PlacedProblem, Rule, Settings } from './types.ts';
 
 const LIMIT = 10_000;
 
@@ -366,7 +366,7 @@ class Form {
     void this.#showPolicy(this.#settings, request);
   }
 
-  #showProblems(problems: readonly Problem[], text: boolean): void {
+  #showProblems(problems: readonly PlacedProblem[], text: boolean): void {
     const items = problems.map(({ path, message, line, column }) =>
       h('li', {}, `${text ? `line ${line}, column ${column}: ` : ''}${path ? `${path}: ` : ''}${message}`),
     );

@@ -6,7 +6,7 @@ import { count, download, h, icon } from './dom.ts';
 import { preview } from './fixes.ts';
 import { message } from './message.ts';
 import { TimelineView } from './symptoms-timeline.ts';
-import type { Diagnosed, Diagnosis, Evidence, FilesOfCluster, Log } from './types.ts';
+import type { Diagnosed, Diagnosis, Evidence, FilesOfCluster, LogSummary } from './types.ts';
 import { WorkerStopped } from './worker-client.ts';
 
 /** Lines of evidence shown at first. */
@@ -452,7 +452,7 @@ export class SymptomsView {
   }
 
   /** Errors in a log that Karpwarden does not know, each with its first line. */
-  #notRecognised(log: Log): HTMLElement {
+  #notRecognised(log: LogSummary): HTMLElement {
     const shown = log.notRecognised.slice(0, 10);
     const rest = log.notRecognised.slice(10).reduce((sum, { count }) => sum + count, log.notRecognisedMore);
     const rows = shown.map((one) => {
@@ -470,7 +470,7 @@ export class SymptomsView {
     );
   }
 
-  #statistics(log: Log): HTMLElement {
+  #statistics(log: LogSummary): HTMLElement {
     const number = (value: number) => value.toLocaleString('en');
     const list = h('ul', { class: 'notes', 'aria-label': log.cluster ? `Input of ${log.cluster}` : 'Input' });
     const add = (...text: (string | Node)[]) => list.append(h('li', {}, ...text));

@@ -68,7 +68,7 @@ fn question(at: Timestamp, alone: Option<String>) -> Question {
 fn pool(answer: &ClusterDisruption<'_>, pool: &PoolDisruption<'_>) -> PoolWeeks {
     let (error, budgets, remarks) = match &pool.budgets {
         Ok(own) => (String::new(), budgets(pool, own), remarks(answer, pool, own)),
-        Err(error) => (error.clone(), Vec::new(), Vec::new()),
+        Err(error) => (error.to_string(), Vec::new(), Vec::new()),
     };
     let weeks = answer.weeks(pool).into_iter().map(|week| {
         let allowed = week.intervals.first().map(|first| first.allowance.allowed).unwrap_or_default();

@@ -30,11 +30,6 @@ pub fn text(relative: &str) -> Result<String> {
     Ok(text.replace("\r\n", "\n"))
 }
 
-/// URL of the published schemas.
-pub fn schemas() -> String {
-    format!("{}schemas/", pages())
-}
-
 /// Description of the policy in one line.
 pub const DESCRIPTION: &str =
     "Catches Karpenter (AWS) misconfigurations before they stop, double or terminate nodes";

@@ -27,6 +27,7 @@ use crate::quota::Quota;
 /// Method of disruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub enum Method {
     /// Deletes empty nodes.
     Emptiness,

@@ -4,7 +4,7 @@
 use annotate_snippets::{Group, Level, Padding};
 use answers::grouped;
 use answers::report::{
-    Confidence, Evidence, LogSummary, Occurrences, Report, ReportedFinding, UnrecognisedError,
+    Confidence, Evidence, LogLevel, LogSummary, Occurrences, Report, ReportedFinding, UnrecognisedError,
 };
 use karpenter::release::Releases;
 
@@ -182,14 +182,14 @@ fn statistics(log: &LogSummary) -> Vec<String> {
     if !log.is_of_karpenter {
         all.push("none of these lines is known to come from Karpenter; its log is `kubectl logs -n kube-system -l app.kubernetes.io/name=karpenter --prefix --tail=-1`".to_owned());
     }
-    if let Some(level) = log.level.filter(|level| *level != "DEBUG") {
+    if let Some(level) = log.level.filter(|level| *level != LogLevel::Debug) {
         let settling = log.settling.iter().map(|line| format!("`{line}`")).collect::<Vec<_>>();
         let hint = if settling.is_empty() {
             String::new()
         } else {
             format!("; at DEBUG, {} would confirm or rule out the uncertain diagnoses", settling.join(" or "))
         };
-        all.push(format!("the log has no lines below {level}{hint}"));
+        all.push(format!("the log has no lines below {}{hint}", level.name()));
     }
     all
 }

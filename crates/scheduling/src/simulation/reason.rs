@@ -13,6 +13,7 @@ use crate::taints::PoolTaint;
 /// Kind of a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub enum ReasonKind {
     /// The pod does not tolerate a taint.
     Taint,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use answers::story::Lifeline;
+use answers::story::{Lifeline, StepKind};
 
-use super::step::{Step, StepKind};
+use super::step::Step;
 use super::{Cast, StoryTeller};
 
 impl StoryTeller {

@@ -11,7 +11,7 @@ mod tests;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use answers::story::{Story, StoryStep};
+use answers::story::{StepKind, Story, StoryKind, StoryStep};
 use foldhash::HashMap;
 use objects::object::Object;
 use smol_str::SmolStr;
@@ -19,7 +19,7 @@ use smol_str::SmolStr;
 use crate::entry::{At, Time};
 use crate::recognise::Recognised;
 use karpenter::labels;
-use step::{Step, StepKind, steps};
+use step::{Step, steps};
 
 /// Number of steps that are remembered.
 const MOST: usize = 200_000;
@@ -41,12 +41,12 @@ pub enum StoryTarget {
 }
 
 impl StoryTarget {
-    fn names(&self) -> (&'static str, &str) {
+    fn names(&self) -> (StoryKind, &str) {
         match self {
-            Self::Node(name) => ("Node", name),
-            Self::Pod(name) => ("Pod", name),
-            Self::NodePool(name) => ("NodePool", name),
-            Self::Cluster => ("Cluster", ""),
+            Self::Node(name) => (StoryKind::Node, name),
+            Self::Pod(name) => (StoryKind::Pod, name),
+            Self::NodePool(name) => (StoryKind::NodePool, name),
+            Self::Cluster => (StoryKind::Cluster, ""),
         }
     }
 }
@@ -398,7 +398,7 @@ impl Step {
 
     fn told(self, files: &[String]) -> StoryStep {
         StoryStep {
-            event: self.kind.name(),
+            event: self.kind,
             time: self.first.map(|time| time.to_string()),
             last: self.last.filter(|_| self.last > self.first).map(|time| time.to_string()),
             count: self.count,

@@ -1,5 +1,6 @@
 //! Recognised entries → steps of stories.
 
+use answers::story::StepKind;
 use serde::Deserialize;
 use smol_str::SmolStr;
 
@@ -7,90 +8,6 @@ use crate::entry::{At, Entry, LogLevel, Origin, Time};
 use crate::recognise::Recognised;
 use crate::recognise::fields::{node, nodeclaim, nodepool, pod};
 use crate::vocabulary::{Blocker, MessageId};
-
-/// Kind of a step, in the order of steps with the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum StepKind {
-    Created,
-    Launched,
-    LaunchFailed,
-    Registered,
-    Initialized,
-    Found,
-    NotScheduled,
-    Nominated,
-    Bound,
-    Blocked,
-    Considered,
-    Drifted,
-    Disrupted,
-    Replacing,
-    Deleting,
-    Draining,
-    DrainLimited,
-    Evicted,
-    Drained,
-    VolumesDetached,
-    Terminated,
-    NodeDeleted,
-    Condition,
-    Event,
-    Error,
-}
-
-impl StepKind {
-    /// The name in reports.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Launched => "launched",
-            Self::LaunchFailed => "launchFailed",
-            Self::Registered => "registered",
-            Self::Initialized => "initialized",
-            Self::Found => "podFound",
-            Self::NotScheduled => "podNotScheduled",
-            Self::Nominated => "podNominated",
-            Self::Bound => "podBound",
-            Self::Blocked => "blocked",
-            Self::Considered => "considered",
-            Self::Drifted => "drifted",
-            Self::Disrupted => "disrupted",
-            Self::Replacing => "replacing",
-            Self::Deleting => "deleting",
-            Self::Draining => "draining",
-            Self::DrainLimited => "drainLimited",
-            Self::Evicted => "podEvicted",
-            Self::Drained => "drained",
-            Self::VolumesDetached => "volumesDetached",
-            Self::Terminated => "terminated",
-            Self::NodeDeleted => "nodeDeleted",
-            Self::Condition => "condition",
-            Self::Event => "event",
-            Self::Error => "error",
-        }
-    }
-
-    /// Whether it happens once in the life of a NodeClaim, so that a log line, a condition and an event are one step.
-    pub(super) fn is_once(self) -> bool {
-        use StepKind::{
-            Created, Deleting, Drained, Draining, Initialized, Launched, NodeDeleted, Registered, Terminated,
-            VolumesDetached,
-        };
-        matches!(
-            self,
-            Created
-                | Launched
-                | Registered
-                | Initialized
-                | Deleting
-                | Draining
-                | Drained
-                | VolumesDetached
-                | Terminated
-                | NodeDeleted
-        )
-    }
-}
 
 /// Step of a story, before the story is known.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Stories of a node, told from a log, events and objects in any order.
 
-use answers::story::{Story, StoryStep};
+use answers::story::{StepKind, Story, StoryStep};
 use insta::assert_snapshot;
 use manifest::limits::Limits;
 
@@ -41,7 +41,11 @@ fn line(step: &StoryStep) -> String {
     let times = if step.count > 1 { format!(" x{}", step.count) } else { String::new() };
     let parts = [step.reason.as_str(), step.message.as_str(), step.pod.as_str()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    format!("{time} {}{times} {}", step.event, parts.join(" | "))
+    format!("{time} {}{times} {}", name(step.event), parts.join(" | "))
+}
+
+fn name(event: StepKind) -> String {
+    serde_json::to_value(event).unwrap().as_str().unwrap().to_owned()
 }
 
 fn shown(story: &Story) -> String {
@@ -210,7 +214,7 @@ LAST SEEN   TYPE      REASON              OBJECT                     MESSAGE
     );
     let story = told(StoryTarget::Node("ip-10-0-37-12".to_owned()), &[("events.txt", events)]).unwrap();
     let events: Vec<_> = story.steps.iter().map(|step| (step.event, step.reason.as_str())).collect();
-    assert_eq!(events, [("event", "Starting"), ("blocked", "pods-remain")]);
+    assert_eq!(events, [(StepKind::Event, "Starting"), (StepKind::Blocked, "pods-remain")]);
     assert!(story.lifelines.is_empty(), "no input names its NodeClaim");
 }
 
@@ -228,7 +232,7 @@ fn bounded(target: StoryTarget, most: usize, more: &str) -> Story {
 fn keeps_the_newest_steps_of_a_nodepool() {
     let story = bounded(StoryTarget::NodePool("default".to_owned()), 4, "");
     assert!(story.steps.len() <= 4 && story.forgotten > 0, "{}", shown(&story));
-    assert_eq!(story.steps.last().map(|step| step.event), Some("terminated"));
+    assert_eq!(story.steps.last().map(|step| step.event), Some(StepKind::Terminated));
 }
 
 #[test]

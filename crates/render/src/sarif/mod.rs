@@ -2,10 +2,10 @@
 //!
 //! Every result has a location with a region: GitHub refuses a file with a result that has none.
 
+mod log;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-
-use serde_json::{Map, Value, json};
 
 use answers::report::{Report, ReportedEdit, ReportedFinding, ReportedFix, TextRange, Unreadable, url};
 use cluster::Cluster;
@@ -16,6 +16,14 @@ use rule::registry::Registry;
 
 use crate::fingerprint::{NAME, fingerprints};
 
+use log::{
+    ArtifactChange, ArtifactLocation, Configuration, Fix, HelpMessage, Invocation, Level, Location,
+    LogicalLocation, Notification, PhysicalLocation, Region, Replacement, ReportingDescriptor,
+    ResultProperties, RuleProperties, Run, SarifResult, Tool, ToolComponent,
+};
+
+pub use log::SarifLog;
+
 /// Renders a report as SARIF. `clusters` are the checked files: SARIF needs their text to express a fix in lines and columns.
 ///
 /// `documentation` returns a rule's documentation as Markdown. It is a parameter so that a WebAssembly module does not have
@@ -25,7 +33,7 @@ pub fn sarif(
     report: &Report,
     clusters: &[Cluster],
     documentation: impl Fn(&Rule) -> String,
-) -> Value {
+) -> SarifLog {
     sarif_with(registry, report, clusters, documentation, Vec::new())
 }
 
@@ -53,7 +61,7 @@ pub fn sarif_with(
     clusters: &[Cluster],
     documentation: impl Fn(&Rule) -> String,
     symptoms: Vec<Described>,
-) -> Value {
+) -> SarifLog {
     let files = clusters.iter().flat_map(|cluster| &cluster.files);
     let texts = Texts { sources: files.map(|file| (file.source.name(), file.source.as_ref())).collect() };
     let rules = registry
@@ -70,58 +78,49 @@ pub fn sarif_with(
     let found: Vec<Described> = rules.chain(symptoms).collect();
     let results = report.findings.iter().zip(fingerprints(&report.findings)).map(|(finding, fingerprint)| {
         let index = found.iter().position(|rule| rule.name == finding.rule);
-        result(finding, index, &fingerprint, &texts)
+        result(finding, index, fingerprint, &texts)
     });
-    json!({
-        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": {"driver": {
-                "name": "karpwarden",
-                "semanticVersion": report.version,
-                "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                "rules": found.iter().map(descriptor).collect::<Vec<_>>(),
-            }},
-            "columnKind": "unicodeCodePoints",
-            "results": results.collect::<Vec<_>>(),
-            "invocations": [{
-                "executionSuccessful": !report.unreadable.iter().any(|one| one.concerns_karpenter),
-                "toolExecutionNotifications": report.unreadable.iter().map(notification).collect::<Vec<_>>(),
+    SarifLog {
+        schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        version: "2.1.0",
+        runs: [Run {
+            tool: Tool {
+                driver: ToolComponent {
+                    name: "karpwarden",
+                    semantic_version: report.version,
+                    information_uri: env!("CARGO_PKG_REPOSITORY"),
+                    rules: found.iter().map(descriptor).collect(),
+                },
+            },
+            column_kind: "unicodeCodePoints",
+            results: results.collect(),
+            invocations: [Invocation {
+                execution_successful: !report.unreadable.iter().any(|one| one.concerns_karpenter),
+                tool_execution_notifications: report.unreadable.iter().map(notification).collect(),
             }],
         }],
-    })
-}
-
-fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "note",
     }
 }
 
-fn descriptor(rule: &Described) -> Value {
-    let documentation = &rule.documentation;
-    json!({
-        "id": rule.name,
-        "name": rule.name,
-        "shortDescription": {"text": rule.summary},
-        "help": {"text": documentation, "markdown": documentation},
-        "helpUri": url(rule.name),
-        "defaultConfiguration": {"level": level(rule.severity)},
-        "properties": {"tags": ["karpenter", rule.family.name()], "caughtBy": rule.caught_by.name()},
-    })
+fn descriptor(rule: &Described) -> ReportingDescriptor {
+    ReportingDescriptor {
+        id: rule.name,
+        name: rule.name,
+        short_description: rule.summary.into(),
+        help: HelpMessage { text: rule.documentation.clone(), markdown: rule.documentation.clone() },
+        help_uri: url(rule.name),
+        default_configuration: Configuration { level: rule.severity.into() },
+        properties: RuleProperties { tags: ["karpenter", rule.family.name()], caught_by: rule.caught_by },
+    }
 }
 
-fn result(finding: &ReportedFinding, index: Option<usize>, fingerprint: &str, texts: &Texts<'_>) -> Value {
+fn result(
+    finding: &ReportedFinding,
+    rule_index: Option<usize>,
+    fingerprint: String,
+    texts: &Texts<'_>,
+) -> SarifResult {
     let help = if finding.help.is_empty() { String::new() } else { format!("\n{}", finding.help) };
-    let mut fields = Map::new();
-    fields.insert("ruleId".to_owned(), finding.rule.into());
-    if let Some(index) = index {
-        fields.insert("ruleIndex".to_owned(), index.into());
-    }
-    fields.insert("level".to_owned(), level(finding.severity).into());
-    fields.insert("message".to_owned(), json!({"text": format!("{}{help}", finding.message)}));
     let object = [&finding.kind, "/", &finding.name].concat();
     // A diagnosis of a log may be about no object.
     let name = match (finding.kind.as_str(), finding.path.as_str()) {
@@ -129,80 +128,69 @@ fn result(finding: &ReportedFinding, index: Option<usize>, fingerprint: &str, te
         (_, "") => object,
         (_, path) => format!("{object}, {path}"),
     };
-    let mut location = location(&finding.file, region(&finding.position));
-    if let Some(fields) = location.as_object_mut() {
-        let logical = json!([{"fullyQualifiedName": name, "kind": "resource"}]);
-        fields.insert("logicalLocations".to_owned(), logical);
-    }
-    fields.insert("locations".to_owned(), json!([location]));
+    let logical = LogicalLocation { fully_qualified_name: name, kind: "resource" };
     let evidence = finding
         .evidence
         .iter()
         .flatten()
         .map(|evidence| (&evidence.file, evidence.line, None, &evidence.text));
     let related = finding.related.iter().map(|one| (&one.file, one.line, one.column, &one.message));
-    let related: Vec<Value> = related
-        .chain(evidence)
-        .enumerate()
-        .map(|(index, (file, line, column, message))| related_location(index, file, line, column, message))
-        .collect();
-    if !related.is_empty() {
-        fields.insert("relatedLocations".to_owned(), related.into());
+    let related = related.chain(evidence).enumerate();
+    let related = related.map(|(index, (file, line, column, message))| Location {
+        id: Some(index),
+        message: Some(message.as_str().into()),
+        ..location(file, point(line.unwrap_or(1), column.unwrap_or(1)))
+    });
+    SarifResult {
+        rule_id: finding.rule,
+        rule_index,
+        level: finding.severity.into(),
+        message: format!("{}{help}", finding.message).into(),
+        locations: [Location {
+            logical_locations: Some([logical]),
+            ..location(&finding.file, region(&finding.position))
+        }],
+        related_locations: related.collect(),
+        partial_fingerprints: BTreeMap::from([(NAME, fingerprint)]),
+        fixes: finding.fix.as_ref().and_then(|fix| texts.fix(fix)).map(|fix| [fix]),
+        properties: ResultProperties { releases: finding.releases.clone(), caught_by: finding.caught_by },
     }
-    fields.insert("partialFingerprints".to_owned(), json!({NAME: fingerprint}));
-    if let Some(fix) = finding.fix.as_ref().and_then(|fix| texts.fix(fix)) {
-        fields.insert("fixes".to_owned(), json!([fix]));
-    }
-    fields.insert(
-        "properties".to_owned(),
-        json!({"releases": finding.releases, "caughtBy": finding.caught_by}),
-    );
-    Value::Object(fields)
 }
 
-fn related_location(
-    index: usize,
-    file: &str,
-    line: Option<usize>,
-    column: Option<usize>,
-    message: &str,
-) -> Value {
-    let region = json!({"startLine": line.unwrap_or(1), "startColumn": column.unwrap_or(1)});
-    let mut location = location(file, region);
-    if let Some(fields) = location.as_object_mut() {
-        fields.insert("id".to_owned(), index.into());
-        fields.insert("message".to_owned(), json!({"text": message}));
+fn location(file: &str, region: Region) -> Location {
+    Location {
+        physical_location: PhysicalLocation {
+            artifact_location: ArtifactLocation { uri: uri(file) },
+            region,
+        },
+        logical_locations: None,
+        id: None,
+        message: None,
     }
-    location
 }
 
-fn location(file: &str, region: Value) -> Value {
-    let mut physical = json!({"artifactLocation": {"uri": uri(file)}});
-    if let Some(fields) = physical.as_object_mut() {
-        fields.insert("region".to_owned(), region);
-    }
-    json!({"physicalLocation": physical})
+const fn point(line: usize, column: usize) -> Region {
+    Region { start_line: line, start_column: column, end_line: None, end_column: None }
 }
 
 /// Renders a range, which covers at least one column: SARIF has no empty region.
-fn region(range: &TextRange) -> Value {
+fn region(range: &TextRange) -> Region {
     let line = range.line.unwrap_or(1);
     let column = range.column.unwrap_or(1);
-    json!({
-        "startLine": line,
-        "startColumn": column,
-        "endLine": range.end_line.unwrap_or(line),
-        "endColumn": range.end_column.unwrap_or(column + 1),
-    })
+    Region {
+        start_line: line,
+        start_column: column,
+        end_line: Some(range.end_line.unwrap_or(line)),
+        end_column: Some(range.end_column.unwrap_or(column + 1)),
+    }
 }
 
-fn notification(unreadable: &Unreadable) -> Value {
-    let region = json!({"startLine": unreadable.line.max(1), "startColumn": unreadable.column.max(1)});
-    json!({
-        "level": if unreadable.concerns_karpenter { "error" } else { "note" },
-        "message": {"text": unreadable.message},
-        "locations": [location(&unreadable.file, region)],
-    })
+fn notification(unreadable: &Unreadable) -> Notification {
+    Notification {
+        level: if unreadable.concerns_karpenter { Level::Error } else { Level::Note },
+        message: unreadable.message.as_str().into(),
+        locations: [location(&unreadable.file, point(unreadable.line.max(1), unreadable.column.max(1)))],
+    }
 }
 
 /// Encodes a file name as a URI reference (RFC 3986), with everything but unreserved characters percent-encoded.
@@ -230,27 +218,31 @@ struct Texts<'c> {
 
 impl Texts<'_> {
     /// Renders a fix with lines and columns; `None` if the text of a file is missing.
-    fn fix(&self, fix: &ReportedFix) -> Option<Value> {
-        let mut changes: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    fn fix(&self, fix: &ReportedFix) -> Option<Fix> {
+        let mut changes: BTreeMap<&str, Vec<Replacement>> = BTreeMap::new();
         for edit in &fix.edits {
             changes.entry(edit.file.as_str()).or_default().push(self.replacement(edit)?);
         }
-        let changes = changes.into_iter().map(|(file, replacements)| {
-            json!({"artifactLocation": {"uri": uri(file)}, "replacements": replacements})
+        let changes = changes.into_iter().map(|(file, replacements)| ArtifactChange {
+            artifact_location: ArtifactLocation { uri: uri(file) },
+            replacements,
         });
-        Some(json!({"description": {"text": fix.title}, "artifactChanges": changes.collect::<Vec<_>>()}))
+        Some(Fix { description: fix.title.as_str().into(), artifact_changes: changes.collect() })
     }
 
-    fn replacement(&self, edit: &ReportedEdit) -> Option<Value> {
+    fn replacement(&self, edit: &ReportedEdit) -> Option<Replacement> {
         let source = self.sources.get(edit.file.as_str())?;
         let position = |offset| source.position(source.byte_at(offset));
         let (from, to) = (position(edit.offset), position(edit.end_offset));
-        Some(json!({
-            "deletedRegion": {
-                "startLine": from.line, "startColumn": from.column, "endLine": to.line, "endColumn": to.column,
+        Some(Replacement {
+            deleted_region: Region {
+                start_line: from.line,
+                start_column: from.column,
+                end_line: Some(to.line),
+                end_column: Some(to.column),
             },
-            "insertedContent": {"text": edit.text},
-        }))
+            inserted_content: edit.text.as_str().into(),
+        })
     }
 }
 

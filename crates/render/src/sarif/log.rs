@@ -1,0 +1,219 @@
+//! The parts of a SARIF log that a report needs, as types. Their names are those of the standard.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use rule::finding::{CaughtBy, Severity};
+use serde::Serialize;
+
+/// SARIF log. It prints as JSON with sorted keys.
+#[derive(Clone, Debug, Serialize)]
+pub struct SarifLog {
+    #[serde(rename = "$schema")]
+    pub(super) schema: &'static str,
+    pub(super) version: &'static str,
+    pub(super) runs: [Run; 1],
+}
+
+impl fmt::Display for SarifLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        answers::sorted(self).map_err(|_| fmt::Error)?.fmt(f)
+    }
+}
+
+/// The check.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Run {
+    pub(super) tool: Tool,
+    pub(super) column_kind: &'static str,
+    pub(super) results: Vec<SarifResult>,
+    pub(super) invocations: [Invocation; 1],
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Tool {
+    pub(super) driver: ToolComponent,
+}
+
+/// This program, with the rules that the results name.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ToolComponent {
+    pub(super) name: &'static str,
+    pub(super) semantic_version: &'static str,
+    pub(super) information_uri: &'static str,
+    pub(super) rules: Vec<ReportingDescriptor>,
+}
+
+/// Rule or symptom.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReportingDescriptor {
+    pub(super) id: &'static str,
+    pub(super) name: &'static str,
+    pub(super) short_description: Message,
+    pub(super) help: HelpMessage,
+    pub(super) help_uri: String,
+    pub(super) default_configuration: Configuration,
+    pub(super) properties: RuleProperties,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct HelpMessage {
+    pub(super) text: String,
+    pub(super) markdown: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Configuration {
+    pub(super) level: Level,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RuleProperties {
+    pub(super) tags: [&'static str; 2],
+    pub(super) caught_by: CaughtBy,
+}
+
+/// Severity of a result.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Level {
+    Error,
+    Warning,
+    Note,
+}
+
+impl From<Severity> for Level {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Error => Self::Error,
+            Severity::Warning => Self::Warning,
+            Severity::Info => Self::Note,
+        }
+    }
+}
+
+/// Finding.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SarifResult {
+    pub(super) rule_id: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rule_index: Option<usize>,
+    pub(super) level: Level,
+    pub(super) message: Message,
+    pub(super) locations: [Location; 1],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) related_locations: Vec<Location>,
+    pub(super) partial_fingerprints: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) fixes: Option<[Fix; 1]>,
+    pub(super) properties: ResultProperties,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ResultProperties {
+    pub(super) releases: String,
+    pub(super) caught_by: CaughtBy,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Message {
+    pub(super) text: String,
+}
+
+impl From<String> for Message {
+    fn from(text: String) -> Self {
+        Self { text }
+    }
+}
+
+impl From<&str> for Message {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Location {
+    pub(super) physical_location: PhysicalLocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) logical_locations: Option<[LogicalLocation; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<Message>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PhysicalLocation {
+    pub(super) artifact_location: ArtifactLocation,
+    pub(super) region: Region,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct ArtifactLocation {
+    pub(super) uri: String,
+}
+
+/// Range of a file. Without an end it ends with the line.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Region {
+    pub(super) start_line: usize,
+    pub(super) start_column: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) end_line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) end_column: Option<usize>,
+}
+
+/// Object and field.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LogicalLocation {
+    pub(super) fully_qualified_name: String,
+    pub(super) kind: &'static str,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Fix {
+    pub(super) description: Message,
+    pub(super) artifact_changes: Vec<ArtifactChange>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ArtifactChange {
+    pub(super) artifact_location: ArtifactLocation,
+    pub(super) replacements: Vec<Replacement>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Replacement {
+    pub(super) deleted_region: Region,
+    pub(super) inserted_content: Message,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Invocation {
+    pub(super) execution_successful: bool,
+    pub(super) tool_execution_notifications: Vec<Notification>,
+}
+
+/// File that could not be read.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Notification {
+    pub(super) level: Level,
+    pub(super) message: Message,
+    pub(super) locations: [Location; 1],
+}
