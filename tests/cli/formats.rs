@@ -95,20 +95,22 @@ fn junit_format_has_a_suite_for_each_file() {
     let run = folder.check(&["--format", "junit", "."]);
     assert_snapshot!(run.stdout, @r#"
     <?xml version="1.0" encoding="UTF-8"?>
-    <testsuites name="karpwarden" tests="3" failures="1" errors="1">
-      <testsuite name="bad.yaml" tests="1" failures="1" errors="0">
-        <testcase name="instance-profile-is-arn on EC2NodeClass/default at spec.instanceProfile" classname="bad.yaml" file="bad.yaml" line="6">
-          <failure message="`spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready" type="instance-profile-is-arn">bad.yaml:6: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready&#10;write `Nodes-prod`&#10;https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn</failure>
-        </testcase>
-      </testsuite>
-      <testsuite name="broken.yaml" tests="1" failures="0" errors="1">
-        <testcase name="document 0 can be read" classname="broken.yaml">
-          <error message="1:4: not valid YAML: this `[` is never closed; add `]`"/>
-        </testcase>
-      </testsuite>
-      <testsuite name="good.yaml" tests="1" failures="0" errors="0">
-        <testcase name="no findings" classname="good.yaml"/>
-      </testsuite>
+    <testsuites name="karpwarden" tests="3" skipped="0" failures="1" errors="1">
+        <testsuite name="bad.yaml" tests="1" skipped="0" errors="0" failures="1">
+            <testcase name="instance-profile-is-arn on EC2NodeClass/default at spec.instanceProfile" classname="bad.yaml" file="bad.yaml" line="6">
+                <failure message="`spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready" type="instance-profile-is-arn">bad.yaml:6: `spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready
+    write `Nodes-prod`
+    https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn</failure>
+            </testcase>
+        </testsuite>
+        <testsuite name="broken.yaml" tests="1" skipped="0" errors="1" failures="0">
+            <testcase name="document 0 can be read" classname="broken.yaml">
+                <error message="1:4: not valid YAML: this `[` is never closed; add `]`"/>
+            </testcase>
+        </testsuite>
+        <testsuite name="good.yaml" tests="1" skipped="0" errors="0" failures="0">
+            <testcase name="no findings" classname="good.yaml"/>
+        </testsuite>
     </testsuites>
     "#);
 }
@@ -166,7 +168,7 @@ fn broken_file_without_karpenter_fails_in_no_format() {
     let github = folder.check(&["--format", "github", "."]);
     assert!(github.stdout.starts_with("::notice file=other/broken.yaml,line=1,col=4::"), "{github:?}");
     let junit = folder.check(&["--format", "junit", "."]);
-    assert!(junit.stdout.contains("failures=\"0\" errors=\"0\""), "{junit:?}");
+    assert!(junit.stdout.contains("errors=\"0\" failures=\"0\""), "{junit:?}");
     assert!(junit.stdout.contains("<system-out>unreadable: 1:4: not valid YAML"), "{junit:?}");
 }
 

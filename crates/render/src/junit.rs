@@ -1,9 +1,9 @@
 //! `JUnit` XML for GitLab, Jenkins and Azure Pipelines: a test suite for each file, a test case for each finding.
 
-use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
 use answers::report::{Report, ReportedFinding, Unreadable};
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite, XmlString};
 use rule::finding::Severity;
 
 /// Findings and unreadable documents of one file.
@@ -11,13 +11,6 @@ use rule::finding::Severity;
 struct Suite<'r> {
     findings: Vec<&'r ReportedFinding>,
     unreadable: Vec<&'r Unreadable>,
-}
-
-impl Suite<'_> {
-    /// Number of unreadable documents that may concern Karpenter.
-    fn errors(&self) -> usize {
-        self.unreadable.iter().filter(|unreadable| unreadable.concerns_karpenter).count()
-    }
 }
 
 /// Renders a report as XML. A finding of severity `error` is a failure and an unreadable document is an error. A warning or
@@ -31,89 +24,66 @@ pub fn junit<'r>(report: &'r Report, files: impl IntoIterator<Item = &'r str>) -
     for unreadable in &report.unreadable {
         suites.entry(&unreadable.file).or_default().unreadable.push(unreadable);
     }
-    let mut body = String::new();
-    let (mut tests, mut failures, mut errors) = (0, 0, 0);
+    let mut junit = quick_junit::Report::new("karpwarden");
     for (file, suite) in &suites {
-        let failed = suite.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
-        let cases = (suite.findings.len() + suite.unreadable.len()).max(1);
-        (tests, failures) = (tests + cases, failures + failed);
-        let _ = writeln!(
-            body,
-            "  <testsuite name=\"{}\" tests=\"{cases}\" failures=\"{failed}\" errors=\"{}\">",
-            escaped(file),
-            suite.errors()
-        );
-        errors += suite.errors();
-        write_cases(&mut body, file, suite);
-        body.push_str("  </testsuite>\n");
+        let mut test_suite = TestSuite::new(xml(file));
+        if suite.findings.is_empty() && suite.unreadable.is_empty() {
+            test_suite.add_test_case(case(file, "no findings", TestCaseStatus::success()));
+        }
+        test_suite.add_test_cases(suite.findings.iter().map(|finding| finding_case(file, finding)));
+        test_suite
+            .add_test_cases(suite.unreadable.iter().map(|unreadable| unreadable_case(file, unreadable)));
+        junit.add_test_suite(test_suite);
     }
-    format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-         <testsuites name=\"karpwarden\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\">\n{body}</testsuites>\n"
-    )
+    junit.to_string().unwrap_or_default()
 }
 
-fn write_cases(body: &mut String, file: &str, suite: &Suite<'_>) {
-    let class = escaped(file);
-    if suite.findings.is_empty() && suite.unreadable.is_empty() {
-        let _ = writeln!(body, "    <testcase name=\"no findings\" classname=\"{class}\"/>");
-    }
-    for finding in &suite.findings {
-        let at = if finding.path.is_empty() { String::new() } else { format!(" at {}", finding.path) };
-        // A diagnosis of a log may be about no object.
-        let object = match finding.kind.as_str() {
-            "" => String::new(),
-            kind => format!(" on {kind}/{}", finding.name),
-        };
-        let name = escaped(&format!("{}{object}{at}", finding.rule));
-        let line = finding.position.line.unwrap_or(1);
-        let text = escaped(&format!("{file}:{line}: {}\n{}\n{}", finding.message, finding.help, finding.url));
-        let _ = writeln!(
-            body,
-            "    <testcase name=\"{name}\" classname=\"{class}\" file=\"{class}\" line=\"{line}\">"
-        );
-        if finding.severity == Severity::Error {
-            let message = escaped(&finding.message);
-            let _ = writeln!(
-                body,
-                "      <failure message=\"{message}\" type=\"{}\">{text}</failure>",
-                finding.rule
-            );
-        } else {
-            let _ = writeln!(body, "      <system-out>{}: {text}</system-out>", finding.severity);
-        }
-        body.push_str("    </testcase>\n");
-    }
-    for unreadable in &suite.unreadable {
-        let message = escaped(&format!("{}:{}: {}", unreadable.line, unreadable.column, unreadable.message));
-        let result = if unreadable.concerns_karpenter {
-            format!("<error message=\"{message}\"/>")
-        } else {
-            format!("<system-out>unreadable: {message}</system-out>")
-        };
-        let _ = writeln!(
-            body,
-            "    <testcase name=\"document {} can be read\" classname=\"{class}\">\n      {result}\n    </testcase>",
-            unreadable.document
-        );
-    }
+/// A text of XML 1.0, which forbids most control characters.
+fn xml(text: &str) -> XmlString {
+    let is_forbidden =
+        |char: char| (char < ' ' && !matches!(char, '\n' | '\t')) || matches!(char, '\u{fffe}' | '\u{ffff}');
+    XmlString::new(text.replace(is_forbidden, "\u{fffd}"))
 }
 
-/// Escapes text for XML 1.0, which forbids most control characters.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for char in text.chars() {
-        match char {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' => escaped.push_str("&#10;"),
-            '\t' => escaped.push_str("&#9;"),
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            control if control < ' ' => escaped.push('\u{fffd}'),
-            char => escaped.push(char),
-        }
+fn case(file: &str, name: &str, status: TestCaseStatus) -> TestCase {
+    let mut case = TestCase::new(xml(name), status);
+    case.set_classname(xml(file));
+    case
+}
+
+fn finding_case(file: &str, finding: &ReportedFinding) -> TestCase {
+    let at = if finding.path.is_empty() { String::new() } else { format!(" at {}", finding.path) };
+    // A diagnosis of a log may be about no object.
+    let object = match finding.kind.as_str() {
+        "" => String::new(),
+        kind => format!(" on {kind}/{}", finding.name),
+    };
+    let line = finding.position.line.unwrap_or(1);
+    let text = format!("{file}:{line}: {}\n{}\n{}", finding.message, finding.help, finding.url);
+    let name = format!("{}{object}{at}", finding.rule);
+    let mut case = if finding.severity == Severity::Error {
+        let mut failure = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        failure.set_message(xml(&finding.message)).set_type(finding.rule).set_description(xml(&text));
+        self::case(file, &name, failure)
+    } else {
+        let mut case = self::case(file, &name, TestCaseStatus::success());
+        case.set_system_out(xml(&format!("{}: {text}", finding.severity)));
+        case
+    };
+    case.extra.insert("file".into(), xml(file));
+    case.extra.insert("line".into(), line.to_string().into());
+    case
+}
+
+fn unreadable_case(file: &str, unreadable: &Unreadable) -> TestCase {
+    let message = format!("{}:{}: {}", unreadable.line, unreadable.column, unreadable.message);
+    let name = format!("document {} can be read", unreadable.document);
+    if unreadable.concerns_karpenter {
+        let mut error = TestCaseStatus::non_success(NonSuccessKind::Error);
+        error.set_message(xml(&message));
+        return case(file, &name, error);
     }
-    escaped
+    let mut case = case(file, &name, TestCaseStatus::success());
+    case.set_system_out(xml(&format!("unreadable: {message}")));
+    case
 }

@@ -6,6 +6,7 @@ pub mod fingerprint;
 pub mod github;
 #[cfg(feature = "human")]
 pub mod human;
+#[cfg(feature = "junit")]
 pub mod junit;
 #[cfg(feature = "human")]
 pub mod markdown;
