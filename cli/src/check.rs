@@ -10,11 +10,11 @@ use karpwarden::rules::documentation;
 use manifest::parallel;
 use render::{github, human, junit, markdown, sarif};
 
-use super::arguments::{Color, Format};
 use super::baseline::{self, Baseline};
 use super::config::{self, Config};
 use super::error::CommandError;
 use super::fix::{self, Fixed, Origin};
+use super::form::{Color, Format};
 use super::input::{self, ClusterInputs, Input, Loaded, Patterns, Wanted};
 use super::options::{BaselineUse, CheckOptions, Fixing, InputOptions};
 use super::output::{self, Stream};

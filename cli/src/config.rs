@@ -12,8 +12,8 @@ use render::human;
 use rule::settings::{Date, RuleLevel, Selector, Settings, is_near_config_file};
 use values::calendar::Day;
 
-use super::arguments::Color;
 use super::error::CommandError;
+use super::form::Color;
 use super::input::{Base, Input, InputError, Patterns};
 use super::options::{ConfigSource, InputOptions, SettingsOptions};
 use super::terminal;

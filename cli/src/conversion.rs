@@ -8,9 +8,8 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use rule::settings::{Selector, Target, kubernetes_minor};
 use symptoms::StoryTarget;
 
-use super::arguments::{
-    Bounds, Check, ChoiceFlags, Diagnose, FactFlags, FixFlags, InputFlags, OutputFlags, StoryFlags, Upgrade,
-};
+use super::arguments::{Check, Diagnose, Upgrade};
+use super::flags::{Bounds, ChoiceFlags, FactFlags, FixFlags, InputFlags, OutputFlags, StoryFlags};
 use super::options::{
     BaselineUse, CheckOptions, ConfigSource, DiagnoseOptions, Fixing, InputOptions, ReportOptions,
     SettingsOptions, StoryOptions,

@@ -11,9 +11,9 @@ use karpwarden::rules::documentation;
 use render::{github, human, junit, markdown, sarif};
 use symptoms::{BINARY, Diagnosed, Reading};
 
-use super::arguments::{Color, Format};
 use super::config::{self, Config};
 use super::error::CommandError;
+use super::form::{Color, Format};
 use super::input::{self, ClusterInputs, Input, Wanted};
 use super::options::{DiagnoseOptions, ReportOptions, StoryOptions};
 use super::output::{self, Stream};

@@ -11,8 +11,9 @@ use render::human;
 use rule::finding::Family;
 use values::spelling::did_you_mean;
 
-use super::arguments::{Color, Explain};
+use super::arguments::Explain;
 use super::error::CommandError;
+use super::form::Color;
 use super::status::Status;
 use super::{markdown, terminal};
 

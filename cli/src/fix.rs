@@ -14,7 +14,7 @@ use render::human;
 use rule::settings::Settings;
 use similar::TextDiff;
 
-use super::arguments::Color;
+use super::form::Color;
 use super::{output, terminal};
 
 /// Origin of a file's text, in the order of the clusters and their files.

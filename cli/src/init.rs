@@ -8,9 +8,10 @@ use answers::report::DOCUMENTATION;
 use rule::settings::Target;
 use rule::settings::keys::{self, SettingKey, SettingScope};
 
-use super::arguments::{Color, Init};
+use super::arguments::Init;
 use super::config::FILE;
 use super::error::CommandError;
+use super::form::Color;
 use super::status::Status;
 use super::terminal;
 

@@ -15,6 +15,8 @@ mod disruption;
 mod error;
 mod explain;
 mod fix;
+mod flags;
+mod form;
 mod init;
 mod input;
 mod lsp;
@@ -37,8 +39,9 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use arguments::{Arguments, Color, Command};
+use arguments::{Arguments, Command};
 use error::CommandError;
+use form::Color;
 use status::Status;
 
 #[cfg(target_env = "musl")]

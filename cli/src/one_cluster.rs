@@ -4,8 +4,8 @@ use cluster::Cluster;
 use manifest::{Document, File};
 use rule::settings::Settings;
 
-use super::arguments::Color;
 use super::error::CommandError;
+use super::form::Color;
 use super::input::{self, Wanted};
 use super::options::{InputOptions, SettingsOptions};
 use super::{bounds, config, terminal};

@@ -9,7 +9,7 @@ use rule::finding::Severity;
 use rule::settings::{Selector, Target};
 use symptoms::StoryTarget;
 
-use super::arguments::{Format, TimelineForm};
+use super::form::{Format, TimelineForm};
 
 /// Files of a run.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use answers::report::Report;
 use engine::check::fails;
 
-use super::arguments::Color;
+use super::form::Color;
 use super::options::ReportOptions;
 use super::status::Status;
 use super::terminal;

@@ -7,7 +7,8 @@ use karpwarden::reference::symptoms::with_symptoms;
 use rule::Fixes;
 use rule::finding::Severity;
 
-use super::arguments::{Color, ListFormat, Rules};
+use super::arguments::Rules;
+use super::form::{Color, ListFormat};
 use super::status::Status;
 use super::terminal;
 

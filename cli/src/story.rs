@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use answers::story::{Lifeline, StepKind, Story, StoryKind, StoryStep};
 use symptoms::StoryTarget;
 
-use super::arguments::TimelineForm;
+use super::form::TimelineForm;
 use super::options::StoryOptions;
 
 impl StoryOptions {

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 
-use super::arguments::Color;
+use super::form::Color;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 

@@ -19,8 +19,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 use symptoms::entry::Time;
 
-use super::arguments::Color;
 use super::error::CommandError;
+use super::form::Color;
 use super::status::Status;
 use super::{output, terminal};
 use files::{Folder, ObjectFiles};

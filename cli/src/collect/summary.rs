@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::super::arguments::Color;
+use super::super::form::Color;
 use super::super::terminal;
 use super::snapshot::{KindResult, Snapshot, State};
 

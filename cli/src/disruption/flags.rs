@@ -8,8 +8,8 @@ use values::timestamp::Timestamp;
 
 use super::clock::{self, Clock};
 use super::{DisruptionOptions, Subject};
-use crate::arguments::{Bounds, InputFlags};
 use crate::error::CommandError;
+use crate::flags::{Bounds, InputFlags};
 use crate::options::SettingsOptions;
 use crate::simulate::{choices, part};
 

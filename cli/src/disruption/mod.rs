@@ -21,8 +21,8 @@ use karpwarden::simulate::{Choices, DeducedSettings, skipped};
 use objects::object::Object;
 use values::timestamp::Timestamp;
 
-use super::arguments::Color;
 use super::error::CommandError;
+use super::form::Color;
 use super::one_cluster::{self, OneCluster};
 use super::options::{InputOptions, SettingsOptions};
 use super::output::{self, Stream};

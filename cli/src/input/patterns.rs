@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::arguments::Color;
 use crate::error::CommandError;
+use crate::form::Color;
 use crate::terminal;
 
 /// Patterns of a config file and of flags.

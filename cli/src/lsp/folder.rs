@@ -16,8 +16,8 @@ use manifest::{File, parallel};
 use rule::settings::Settings;
 
 use super::folders::OpenByPath;
-use crate::arguments::Color;
 use crate::config::{self, Config};
+use crate::form::Color;
 use crate::input::{self, Input, InputError, Patterns, Wanted, is_manifest, resolved};
 use crate::options::{ConfigSource, InputOptions, SettingsOptions};
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::SimulateOptions;
-use crate::arguments::{Bounds, InputFlags};
 use crate::error::CommandError;
+use crate::flags::{Bounds, InputFlags};
 use crate::options::SettingsOptions;
 
 const SIMULATION_STATUS: &str = "\

@@ -14,8 +14,8 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, skipped, summary};
 use scheduling::simulation::Simulation;
 
-use super::arguments::Color;
 use super::error::CommandError;
+use super::form::Color;
 use super::one_cluster::{self, OneCluster};
 use super::options::{InputOptions, SettingsOptions};
 use super::output::{self, Stream};

@@ -1,0 +1,43 @@
+//! Forms of the output: colour and formats.
+
+use clap::ValueEnum;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Source lines around each finding
+    Human,
+    /// One JSON object
+    Json,
+    /// SARIF 2.1.0 for code scanning
+    Sarif,
+    /// GitHub Actions annotations
+    Github,
+    /// JUnit XML
+    Junit,
+    /// A checklist for a pull request
+    Markdown,
+}
+
+/// Form of a timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TimelineForm {
+    /// Aligned columns
+    Table,
+    /// Comma-separated values, with full times and all pods
+    Csv,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// A table
+    Human,
+    /// One JSON array
+    Json,
+}
