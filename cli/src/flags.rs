@@ -227,3 +227,12 @@ impl Bounds {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn default_size_of_a_file_is_the_default_bound() {
+        assert_eq!(super::file_size("64MiB"), Ok(manifest::limits::Limits::DEFAULT.file_bytes));
+        assert!(super::file_size("0").is_err() && super::file_size("4GiB").is_err());
+    }
+}

@@ -1,5 +1,7 @@
 //! What each crate must not know, as docs/dev/architecture.md says it. The compiler refuses circles between crates; the rest is here.
 
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

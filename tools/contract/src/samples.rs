@@ -121,7 +121,9 @@ fn sent(texts: &[(&str, &str)]) -> String {
 
 fn world(texts: &[(&str, &str)]) -> Result<World, String> {
     let mut world = World::new(Some("1.14".to_owned()))?;
-    texts.iter().for_each(|(name, text)| world.file(name, text));
+    for (name, text) in texts {
+        world.file(name, text);
+    }
     Ok(world)
 }
 

@@ -143,7 +143,9 @@ pub(crate) fn typescript() -> String {
         .filter(|key| keys::OVERRIDDEN.contains(&key.name))
         .for_each(|key| declare(key, &mut text));
     text.push_str("};\n\n/** The keys of `karpwarden.yaml` and of the policy's settings. */\nexport type Settings = {\n");
-    keys::ALL.iter().for_each(|key| declare(key, &mut text));
+    for key in &keys::ALL {
+        declare(key, &mut text);
+    }
     text + "};\n"
 }
 

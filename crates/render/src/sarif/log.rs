@@ -140,6 +140,7 @@ impl From<&str> for Message {
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the keys of the format")]
 pub(super) struct Location {
     pub(super) physical_location: PhysicalLocation,
     #[serde(skip_serializing_if = "Option::is_none")]

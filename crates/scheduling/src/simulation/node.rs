@@ -237,8 +237,8 @@ fn without_pods<'d>(
         nodes.iter().filter_map(|node| Some((node.str_at(&["spec", "providerID"])?, node.name()))).collect();
     // Before a node registers, only the provider's ID connects it with its NodeClaim.
     let node_of = |claim: &Object<'d>| {
-        let named = claim.str_at(&["status", "nodeName"]).filter(|name| !name.is_empty());
-        named.or_else(|| by_provider.get(claim.str_at(&["status", "providerID"])?).copied())
+        let own = claim.str_at(&["status", "nodeName"]).filter(|name| !name.is_empty());
+        own.or_else(|| by_provider.get(claim.str_at(&["status", "providerID"])?).copied())
     };
     let claims: BTreeMap<&str, Object<'d>> =
         of_kind("NodeClaim").filter_map(|claim| Some((node_of(&claim)?, claim))).collect();
