@@ -240,12 +240,4 @@ mod tests {
     fn clap_accepts_the_declarations() {
         super::Arguments::command().debug_assert();
     }
-
-    #[test]
-    fn accepts_pods_with_a_namespace() {
-        assert!(super::pod_name("shop/web-0").is_ok());
-        for text in ["web-0", "/web-0", "shop/", "a/b/c", ""] {
-            assert!(super::pod_name(text).is_err(), "{text}");
-        }
-    }
 }

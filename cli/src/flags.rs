@@ -235,4 +235,12 @@ mod tests {
         assert_eq!(super::file_size("64MiB"), Ok(manifest::limits::Limits::DEFAULT.file_bytes));
         assert!(super::file_size("0").is_err() && super::file_size("4GiB").is_err());
     }
+
+    #[test]
+    fn accepts_pods_with_a_namespace() {
+        assert!(super::pod_name("shop/web-0").is_ok());
+        for text in ["web-0", "/web-0", "shop/", "a/b/c", ""] {
+            assert!(super::pod_name(text).is_err(), "{text}");
+        }
+    }
 }
