@@ -68,7 +68,9 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
             let name = path.file_name().unwrap().to_str().unwrap();
             if path.is_dir() && name != "tests" && name != "testing" {
                 open.push(path);
-            } else if name.ends_with(".rs") && !matches!(name, "tests.rs" | "testing.rs") {
+            } else if path.extension().is_some_and(|extension| extension == "rs")
+                && !matches!(name, "tests.rs" | "testing.rs")
+            {
                 let text = fs::read_to_string(&path).unwrap();
                 let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
                 found.push((path, code.to_owned()));
@@ -156,10 +158,9 @@ fn only_the_vocabulary_of_symptoms_names_rules() {
 #[test]
 fn only_the_view_of_the_terminal_names_flags() {
     let arguments = sources("cli/src").into_iter().map(|(_, code)| code).collect::<String>();
-    let named = arguments.split("--").skip(1).map(|rest| {
-        let end = rest.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-');
-        &rest[..end.unwrap_or(rest.len())]
-    });
+    let is_of_flag = |letter: &char| letter.is_ascii_lowercase() || *letter == '-';
+    let named =
+        arguments.split("--").skip(1).map(|rest| rest.chars().take_while(is_of_flag).collect::<String>());
     let mut flags: Vec<String> =
         named.filter(|flag| flag.len() > 2).map(|flag| format!("--{flag}")).collect();
     flags.sort();
