@@ -19,7 +19,7 @@ const MAX_PLACES: usize = 10;
 
 /// A fix as edits of one document.
 #[derive(Debug)]
-pub(crate) struct Candidate<'d> {
+pub(crate) struct FixCandidate<'d> {
     offer: Offer<'d>,
     /// The document that the edits change.
     pub(crate) document: DocumentId,
@@ -40,7 +40,7 @@ pub(crate) struct Candidate<'d> {
     pub(crate) is_built: bool,
 }
 
-impl<'d> Candidate<'d> {
+impl<'d> FixCandidate<'d> {
     /// Returns `None` if no edit of one document makes the changes.
     pub(crate) fn of(offer: Offer<'d>, locations: &Locations<'d>) -> Option<Self> {
         let own = offer.object.object.root().tree();

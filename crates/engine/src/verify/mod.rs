@@ -29,7 +29,7 @@ use crate::objects::{ObjectId, Objects};
 use crate::offer::{Offers, RuleTally};
 use crate::surroundings::{Checking, Surroundings};
 use crate::tally::Tally;
-use candidate::{Candidate, changes_held_documents};
+use candidate::{FixCandidate, changes_held_documents};
 
 /// Maximum number of rounds.
 const MAX_ROUNDS: usize = 32;
@@ -50,8 +50,8 @@ pub(crate) fn add_fixes<'d>(
     if offers.offers.is_empty() {
         return;
     }
-    let candidates = offers.offers.into_iter().filter_map(|offer| Candidate::of(offer, locations));
-    let candidates: Vec<Candidate<'d>> = candidates.collect();
+    let candidates = offers.offers.into_iter().filter_map(|offer| FixCandidate::of(offer, locations));
+    let candidates: Vec<FixCandidate<'d>> = candidates.collect();
     let verification =
         Verification { checking, input, objects, candidates: &candidates, before: &offers.before };
     for candidate in verification.candidates(&verification.working()) {
@@ -66,7 +66,7 @@ struct Verification<'v, 'd> {
     checking: Checking<'v>,
     input: Input<'d>,
     objects: &'v Objects<'d>,
-    candidates: &'v [Candidate<'d>],
+    candidates: &'v [FixCandidate<'d>],
     /// The findings of the objects without any fix.
     before: &'v BTreeMap<ObjectId, RuleTally>,
 }
@@ -128,7 +128,7 @@ impl<'d> Verification<'_, 'd> {
     /// Two parts of a set of fixes that do not work together; none if the set has one fix.
     fn smaller_sets(&self, fixes: &[CandidateId], verdict: &Verdict) -> Vec<Vec<CandidateId>> {
         if let Verdict::FailsIn(objects) = verdict {
-            let is_failed = |candidate: &Candidate<'_>| objects.contains(&candidate.object());
+            let is_failed = |candidate: &FixCandidate<'_>| objects.contains(&candidate.object());
             let (failed, others): (Vec<CandidateId>, Vec<CandidateId>) =
                 fixes.iter().partition(|id| self.candidate(**id).is_some_and(is_failed));
             if !others.is_empty() {
@@ -181,13 +181,13 @@ impl<'d> Verification<'_, 'd> {
         })
     }
 
-    fn candidate(&self, id: CandidateId) -> Option<&Candidate<'d>> {
+    fn candidate(&self, id: CandidateId) -> Option<&FixCandidate<'d>> {
         let candidate = self.candidates.get(id.0);
         debug_assert!(candidate.is_some(), "{id:?} is of another check");
         candidate
     }
 
-    fn candidates<'f>(&'f self, fixes: &'f [CandidateId]) -> impl Iterator<Item = &'f Candidate<'d>> {
+    fn candidates<'f>(&'f self, fixes: &'f [CandidateId]) -> impl Iterator<Item = &'f FixCandidate<'d>> {
         fixes.iter().filter_map(|id| self.candidate(*id))
     }
 
@@ -220,7 +220,7 @@ impl<'d> Verification<'_, 'd> {
     /// Whether a value is a string with a document that fixes change, and only as they declare.
     fn is_held_and_declared(&self, fixes: &[CandidateId], string: Node<'d>, after: &Tree) -> bool {
         let here = self.candidates(fixes).filter(|candidate| candidate.held_in == Some(string));
-        let declared: Vec<_> = here.flat_map(Candidate::declared).collect();
+        let declared: Vec<_> = here.flat_map(FixCandidate::declared).collect();
         !declared.is_empty() && changes_held_documents(string, after.root(), &declared)
     }
 

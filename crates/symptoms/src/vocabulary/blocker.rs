@@ -1,4 +1,7 @@
-//! Reasons for which Karpenter leaves a node as it is, or cannot finish with it.
+//! Reasons for which Karpenter leaves a node as it is, or cannot finish with it. A reason that a judgement of disruption can give too
+//! has the same name there.
+
+use disruption::blocked_by::BlockedBy;
 
 /// Reason in an event, whatever its wording in a release. The events are part of normal work: only their repetition may be a
 /// symptom.
@@ -148,21 +151,31 @@ impl Blocker {
                 "spot-to-spot-too-few-types",
                 "spot nodes are replaced only if 15 cheaper instance types remain",
             ),
-            Self::Unmanaged => ("unmanaged", "Karpenter did not make the node"),
-            Self::NoNode => ("no-node", "the NodeClaim and its Node do not belong together yet"),
-            Self::NotInitialized => ("not-initialized", "Karpenter only disrupts initialized nodes"),
-            Self::Deleting => ("deleting", "the node is already going away"),
-            Self::Nominated => ("nominated", "a pending pod is expected on the node"),
-            Self::DoNotDisrupt => ("do-not-disrupt", "the annotation of the node protects it"),
-            Self::PodDoNotDisrupt => {
-                ("pod-do-not-disrupt", "the annotation of a pod protects the node as long as the pod runs")
+            Self::Unmanaged => (BlockedBy::Unmanaged.name(), "Karpenter did not make the node"),
+            Self::NoNode => {
+                (BlockedBy::NoNode.name(), "the NodeClaim and its Node do not belong together yet")
             }
-            Self::Pdb => ("pdb", "the PodDisruptionBudget allows no eviction now"),
-            Self::SeveralPdbs => {
-                ("several-pdbs", "a pod with several PodDisruptionBudgets can never be evicted")
+            Self::NotInitialized => {
+                (BlockedBy::NotInitialized.name(), "Karpenter only disrupts initialized nodes")
             }
-            Self::NoPool => ("no-pool", "the NodePool of the node does not exist, or has no instance type"),
-            Self::Budget => ("budget", "the disruption budgets of the NodePool allow no disruption now"),
+            Self::Deleting => (BlockedBy::Deleting.name(), "the node is already going away"),
+            Self::Nominated => (BlockedBy::Nominated.name(), "a pending pod is expected on the node"),
+            Self::DoNotDisrupt => (BlockedBy::DoNotDisrupt.name(), "the annotation of the node protects it"),
+            Self::PodDoNotDisrupt => (
+                BlockedBy::PodDoNotDisrupt.name(),
+                "the annotation of a pod protects the node as long as the pod runs",
+            ),
+            Self::Pdb => (BlockedBy::Pdb.name(), "the PodDisruptionBudget allows no eviction now"),
+            Self::SeveralPdbs => (
+                BlockedBy::SeveralPdbs.name(),
+                "a pod with several PodDisruptionBudgets can never be evicted",
+            ),
+            Self::NoPool => {
+                (BlockedBy::NoPool.name(), "the NodePool of the node does not exist, or has no instance type")
+            }
+            Self::Budget => {
+                (BlockedBy::Budget.name(), "the disruption budgets of the NodePool allow no disruption now")
+            }
             Self::RejectedForChurn => (
                 "rejected-for-churn",
                 "the nodes changed in the 15 seconds before the disruption; Karpenter starts again",
