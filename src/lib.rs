@@ -28,7 +28,7 @@
 //! let finding = report.findings.iter().find(|finding| finding.rule == "instance-profile-is-arn");
 //! let finding = finding.ok_or("no finding")?;
 //! assert_eq!((finding.severity, finding.position.line, finding.path.as_str()), (Severity::Error, Some(4), "spec.instanceProfile"));
-//! # Ok::<(), String>(())
+//! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
 //! # Simulate
@@ -76,7 +76,7 @@ pub use manifest::{Document, File};
 pub use objects::object::{Object, Operation};
 pub use rule::finding::{Finding, Severity};
 pub use rule::registry::Registry;
-pub use rule::settings::{Settings, Target};
+pub use rule::settings::{Settings, Target, TargetError};
 #[cfg(feature = "symptoms")]
 pub use rules::REGISTRY_WITH_SYMPTOMS;
 pub use rules::{ADMISSION, KARPENTER_OBJECTS, REGISTRY};

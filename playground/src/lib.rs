@@ -105,7 +105,8 @@ pub fn documents(files: &str, whole: bool) -> Result<String, String> {
 /// `action` is the word of `kubectl` for the request, such as `creating`.
 #[wasm_bindgen]
 pub fn refusal(object: &str, release: &str, file: &str, action: &str) -> Result<Option<String>, String> {
-    let newest = Target::parse(release)?.releases().last().unwrap_or(Release::NEWEST);
+    let target = Target::parse(release).map_err(|error| error.to_string())?;
+    let newest = target.releases().last().unwrap_or(Release::NEWEST);
     let refusal = kubectl::refusal(object, newest, file, action);
     refusal.as_ref().map(text).transpose()
 }

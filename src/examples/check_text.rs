@@ -1,6 +1,6 @@
 //! Checks manifests in a text: `cargo run --example check_text`.
 
-use karpwarden::{Cluster, File, Limits, Report, Settings, Target, check};
+use karpwarden::{Cluster, File, Limits, Report, Settings, Target, TargetError, check};
 
 const MANIFEST: &str = "\
 apiVersion: karpenter.k8s.aws/v1
@@ -15,7 +15,7 @@ spec:
 ";
 
 /// Checks a manifest as a release of Karpenter would treat it.
-pub(crate) fn report(release: &str) -> Result<Report, String> {
+pub(crate) fn report(release: &str) -> Result<Report, TargetError> {
     let settings = Settings { karpenter: Target::parse(release)?, ..Settings::default() };
     let file = File::read("nodeclass.yaml", MANIFEST, &Limits::DEFAULT);
     let cluster = Cluster { name: String::new(), files: vec![file] };
@@ -23,7 +23,7 @@ pub(crate) fn report(release: &str) -> Result<Report, String> {
 }
 
 #[allow(dead_code, reason = "tests call only the function above")]
-fn main() -> Result<(), String> {
+fn main() -> Result<(), TargetError> {
     for finding in report("1.8")?.findings {
         let line = finding.position.line.unwrap_or_default();
         println!("{}:{line}: {}: {} [{}]", finding.file, finding.severity, finding.message, finding.rule);

@@ -47,6 +47,7 @@ struct Suppression<'d> {
 #[derive(Debug)]
 struct SuppressedName<'d> {
     place: Place<'d>,
+    /// The reason why the name selects nothing is a message for the author.
     selector: Result<Selector, String>,
 }
 
@@ -234,7 +235,10 @@ fn names<'d>(list: &str, registry: &Registry, place: impl Fn(Span) -> Place<'d>)
         let name = part.trim();
         let at = start + part.len() - part.trim_start().len();
         let place = place(Span::new(at, at + name.len()));
-        names.push(SuppressedName { place, selector: Selector::parse(name, registry) });
+        names.push(SuppressedName {
+            place,
+            selector: Selector::parse(name, registry).map_err(|error| error.to_string()),
+        });
         start += part.len() + 1;
     }
     names

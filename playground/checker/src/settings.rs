@@ -34,7 +34,7 @@ pub fn set_range_and_date(
     today: Option<&str>,
 ) -> Result<(), String> {
     if let Some(range) = range {
-        settings.karpenter = Target::parse(range)?;
+        settings.karpenter = Target::parse(range).map_err(|error| error.to_string())?;
         settings.is_karpenter_version_set = true;
     }
     if let Some(today) = today {

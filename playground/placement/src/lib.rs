@@ -34,7 +34,7 @@ impl World {
     pub fn new(release: Option<String>) -> Result<Self, String> {
         let mut settings = Settings::default();
         if let Some(release) = release {
-            settings.karpenter = Target::parse(&release)?;
+            settings.karpenter = Target::parse(&release).map_err(|error| error.to_string())?;
             settings.is_karpenter_version_set = true;
         }
         Ok(Self { files: Vec::new(), settings })

@@ -71,7 +71,11 @@ pub fn all() -> Result<Vec<Sample>, String> {
     let refused =
         json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "a"}, "spec": {}});
     Ok(vec![
-        sample("checked", "Report", &checked(Target::parse("1.0..1.14")?))?,
+        sample(
+            "checked",
+            "Report",
+            &checked(Target::parse("1.0..1.14").map_err(|error| error.to_string())?),
+        )?,
         sample("upgraded", "Report", &checked(upgrade()?))?,
         sample("diagnosed", "Report", &diagnosed(StoryTarget::Cluster))?,
         sample("told", "Report", &diagnosed(StoryTarget::NodePool("custom".to_owned())))?,

@@ -22,8 +22,8 @@ pub use file_name::{CONFIG_FILE, is_near_config_file};
 pub use look_ups::LookUps;
 pub use overrides::Override;
 pub use problem::SettingsProblem;
-pub use selector::{RuleLevel, Selector};
-pub use target::Target;
+pub use selector::{RuleLevel, Selector, UnknownName};
+pub use target::{Target, TargetError};
 pub use values::calendar::Date;
 
 /// The settings of a check.

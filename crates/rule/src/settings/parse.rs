@@ -13,7 +13,7 @@ use super::exception::Exception;
 use super::keys::{self, OVERRIDDEN, SettingScope};
 use super::overrides::Override;
 use super::problem::SettingsProblem;
-use super::selector::{RuleLevel, Selector};
+use super::selector::{RuleLevel, Selector, UnknownName};
 use super::target::Target;
 use super::{LookUps, Settings, kubernetes_minor};
 use crate::RuleNames;
@@ -117,12 +117,12 @@ impl Settings {
 
 impl Selector {
     /// Finds a rule, a symptom or a family by its name, or `all`, which selects every rule.
-    pub fn parse_selection(name: &str, registry: &Registry) -> Result<Self, String> {
+    pub fn parse_selection(name: &str, registry: &Registry) -> Result<Self, UnknownName> {
         if name == Self::All.name() { Ok(Self::All) } else { Self::parse(name, registry) }
     }
 
     /// Finds a rule, a symptom or a family by its name.
-    pub fn parse(name: &str, registry: &Registry) -> Result<Self, String> {
+    pub fn parse(name: &str, registry: &Registry) -> Result<Self, UnknownName> {
         let families = registry.families();
         let symptoms = (registry.symptoms)().into_iter().map(RuleNames::of_symptom);
         let rules = registry.names().chain(symptoms);
@@ -134,7 +134,7 @@ impl Selector {
         }
         // Sorted, so that every program suggests the same name.
         let names: BTreeSet<&str> = rules.map(|rule| rule.name).chain(families).collect();
-        Err(format!("there is no rule or family `{name}`{}", did_you_mean(name, names)))
+        Err(UnknownName { name: name.to_owned(), hint: did_you_mean(name, names) })
     }
 }
 
@@ -219,8 +219,8 @@ impl<'d> SettingsParser<'_, 'd> {
                 self.unknown_releases.extend(notes.into_iter().map(|note| format!("{path}: {note}")));
                 Some(target)
             }
-            Err(message) => {
-                self.problem(node, message);
+            Err(error) => {
+                self.problem(node, error.to_string());
                 None
             }
         }
@@ -254,10 +254,10 @@ impl<'d> SettingsParser<'_, 'd> {
             }
             match Selector::parse(name, self.registry) {
                 Ok(selector) => levels.extend(level.map(|level| (selector, level))),
-                Err(message) => {
+                Err(error) => {
                     self.problems.push(SettingsProblem {
                         path: path_of(value, self.root),
-                        message,
+                        message: error.to_string(),
                         span: value.key_span(),
                     });
                 }
@@ -286,8 +286,9 @@ impl<'d> SettingsParser<'_, 'd> {
                 "rule" => {
                     let text = self.text(value);
                     let parsed = text.map(|text| Selector::parse(text, self.registry));
-                    rule =
-                        parsed.and_then(|parsed| parsed.map_err(|message| self.problem(value, message)).ok());
+                    rule = parsed.and_then(|parsed| {
+                        parsed.map_err(|error| self.problem(value, error.to_string())).ok()
+                    });
                 }
                 "kind" => kind = self.text(value).map(str::to_owned),
                 "namespace" => namespace = self.text(value).map(str::to_owned),

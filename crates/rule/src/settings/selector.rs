@@ -71,3 +71,13 @@ impl RuleLevel {
         }
     }
 }
+
+/// Error for a name that no rule, symptom or family has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no rule or family `{name}`{hint}")]
+pub struct UnknownName {
+    /// The name.
+    pub name: String,
+    /// The nearest name, as the end of a sentence; empty if none is near.
+    pub hint: String,
+}

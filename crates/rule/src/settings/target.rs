@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use karpenter::release::{Interval, NearestRelease, Release, ReleaseSet};
+use karpenter::release::{Interval, NearestRelease, Release, ReleaseSet, UnknownRelease};
 use karpenter::upgrade_path::UpgradePath;
 
 /// The releases to check against: one release, a range of releases, or an upgrade path.
@@ -13,6 +13,30 @@ pub struct Target {
     upgrade_path: Option<UpgradePath>,
 }
 
+/// Why a text is no target.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TargetError {
+    /// A version is no release from 1.0 on.
+    #[error("{0}")]
+    UnknownRelease(UnknownRelease),
+    /// The range ends before it begins.
+    #[error("`{text}` runs backwards; write `{last}..{first}`")]
+    Backwards {
+        /// The range as written.
+        text: String,
+        /// Its first release.
+        first: Release,
+        /// Its last release.
+        last: Release,
+    },
+}
+
+impl From<UnknownRelease> for TargetError {
+    fn from(error: UnknownRelease) -> Self {
+        Self::UnknownRelease(error)
+    }
+}
+
 impl Target {
     /// One release.
     pub const fn only(release: Release) -> Self {
@@ -21,23 +45,23 @@ impl Target {
 
     /// Parses `1.8`, `1.8.3` or a range such as `1.0..1.8`. A version that is newer than this build means the nearest known
     /// release.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, TargetError> {
         Self::parse_with_notes(text).map(|(target, _)| target)
     }
 
     /// Parses a target. Also returns a remark for each version that means the nearest known release.
-    pub fn parse_with_notes(text: &str) -> Result<(Self, Vec<String>), String> {
+    pub fn parse_with_notes(text: &str) -> Result<(Self, Vec<String>), TargetError> {
         let mut notes = Vec::new();
         let mut parse = |text: &str| {
-            let nearest = NearestRelease::parse(text.trim()).map_err(|error| error.to_string())?;
+            let nearest = NearestRelease::parse(text.trim())?;
             notes.extend(nearest.note().map(|note| format!("{} is not known; {note}", text.trim())));
-            Ok::<_, String>(nearest.release())
+            Ok::<_, UnknownRelease>(nearest.release())
         };
         let (first, last) = text.split_once("..").map_or((text, None), |(first, last)| (first, Some(last)));
         let first = parse(first)?;
         let last = last.map_or(Ok(first), &mut parse)?;
         if first > last {
-            return Err(format!("`{text}` runs backwards; write `{last}..{first}`"));
+            return Err(TargetError::Backwards { text: text.to_owned(), first, last });
         }
         Ok((Self { first, last, upgrade_path: None }, notes))
     }
