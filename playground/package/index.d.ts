@@ -10,39 +10,7 @@ import type {
   SourceFile,
 } from './answers.js';
 
-export type {
-  Accepted,
-  CaughtBy,
-  CheckedSettings,
-  Edit,
-  Enabled,
-  Environments,
-  Exception,
-  Family,
-  Finding,
-  Fix,
-  FixedFiles,
-  Fixes,
-  Json,
-  KnownRelease,
-  Level,
-  ListedObject,
-  Override,
-  Pin,
-  PlacedProblem,
-  Related,
-  Report,
-  ReviewedOperation,
-  Rule,
-  RuleCount,
-  Settings,
-  Severity,
-  Skipped,
-  SkippedFix,
-  SourceFile,
-  Summary,
-  Unreadable,
-} from './answers.js';
+export type * from './answers.js';
 
 /** Lines and columns count from 1, columns in code points; offsets are UTF-16 code units from the start of the file. */
 export type Range = Pick<Finding, 'line' | 'column' | 'endLine' | 'endColumn' | 'offset' | 'endOffset'>;

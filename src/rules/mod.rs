@@ -38,9 +38,9 @@ pub use bootstrap::userdata_secret::{PRIVATE_KEY, secrets as user_data_secrets};
 /// Every rule, family by family. `build.rs` lists them.
 const RULES: &[Documented] = include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
-/// The registry of a part of the rules, chosen while the program is compiled.
+/// The registry of a part of the rules, chosen while the program is compiled. A part of programs with one thread has no large indexes.
 macro_rules! registry {
-    ($part:expr) => {{
+    ($part:expr, $large_indexes:expr) => {{
         const RULES_IN_PART: usize = $part.count(RULES);
         const SPLIT: ([&Rule; RULES_IN_PART], [RuleNames; RULES.len() - RULES_IN_PART]) = $part.split(RULES);
         Registry {
@@ -53,23 +53,24 @@ macro_rules! registry {
             unserved: &api_server::removed_api_version::RULE,
             left_out: &SPLIT.1,
             symptoms: Vec::new,
-            large_indexes: &indexes::LARGE,
+            large_indexes: $large_indexes,
         }
     }};
 }
 
 /// Every rule.
-pub static REGISTRY: Registry = registry!(Part::Everything);
+pub static REGISTRY: Registry = registry!(Part::Everything, &indexes::LARGE);
 
 /// The rules that can run in an admission request.
-pub static ADMISSION: Registry = registry!(Part::InAdmission);
+pub static ADMISSION: Registry = registry!(Part::InAdmission, &[]);
 
 /// The rules that can run on files that hold only Karpenter's own objects.
-pub static KARPENTER_OBJECTS: Registry = registry!(Part::OnKarpenterFiles);
+pub static KARPENTER_OBJECTS: Registry = registry!(Part::OnKarpenterFiles, &[]);
 
 /// Every rule, in a program that also diagnoses symptoms: settings may name both.
 #[cfg(feature = "symptoms")]
-pub static REGISTRY_WITH_SYMPTOMS: Registry = registry!(Part::Everything).with_symptoms(::symptoms::names);
+pub static REGISTRY_WITH_SYMPTOMS: Registry =
+    registry!(Part::Everything, &indexes::LARGE).with_symptoms(::symptoms::names);
 
 /// The documentation of a rule as Markdown, without its title.
 pub fn documentation(rule: &Rule) -> String {

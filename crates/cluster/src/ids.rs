@@ -1,4 +1,7 @@
-//! Ids of the parts of an input. Only the input creates them, so an id always names a part that exists.
+//! Ids of the parts of an input. They come from walks over the input, so an id names a part that exists; a lookup by another id is loud
+//! in tests.
+
+use core::ops::RangeInclusive;
 
 /// A cluster of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,6 +14,11 @@ impl ClusterId {
     /// The position among the clusters.
     pub const fn index(self) -> usize {
         self.0
+    }
+
+    /// The ids that files of the cluster can have.
+    pub const fn file_ids(self) -> RangeInclusive<FileId> {
+        FileId { cluster: self, index: 0 }..=FileId { cluster: self, index: usize::MAX }
     }
 }
 

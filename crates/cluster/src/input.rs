@@ -50,7 +50,7 @@ impl<'d> Input<'d> {
     }
 }
 
-/// A part that exists, because only the input creates ids.
+/// A part that exists, because its id comes from a walk over the input.
 fn found<T>(part: Option<&T>) -> Option<&T> {
     debug_assert!(part.is_some(), "an id names no part of this input");
     part

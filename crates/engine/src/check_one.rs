@@ -40,19 +40,19 @@ pub(crate) struct AcceptedFindings {
 
 /// Runs rules on the object of a context. `None` if the object is not covered.
 ///
-/// `before` is the context of the stored object of an update, among the objects before the update. An error that the stored object
+/// `before` returns the context of the stored object of an update, among the objects before the update. An error that the stored object
 /// already has is a warning.
-pub(crate) fn check_one<'d>(
+pub(crate) fn check_one<'b, 'd: 'b>(
     registry: &Registry,
     rules: &[&'static Rule],
     context: &Context<'_, 'd>,
-    before: Option<&Context<'_, 'd>>,
+    before: impl FnOnce() -> Option<Context<'b, 'd>>,
 ) -> Option<Outcome<'d>> {
     let mut outcome = check_at_once(registry, rules, context)?;
     let is_lenient = !context.settings.strict_updates && outcome.findings.iter().any(ratchet::may_be_lowered);
-    let before = before.filter(|_| is_lenient);
+    let before = if is_lenient { before() } else { None };
     let stored = before.and_then(|context| {
-        Some((context.object(), check_at_once(registry, &registry.rules_on(context.object()), context)?))
+        Some((context.object(), check_at_once(registry, &registry.rules_on(context.object()), &context)?))
     });
     let (object, findings) = (context.object(), &mut outcome.findings);
     let path = context.settings.karpenter.upgrade_path();

@@ -1,5 +1,7 @@
 //! Checks the object of an admission request.
 
+use core::cell::OnceCell;
+
 use cluster::inventory::Inventory;
 use objects::object::Object;
 use rule::Rule;
@@ -43,16 +45,16 @@ pub fn check_request<'d>(
     cluster: &RequestCluster<'d>,
     settings: &Settings,
 ) -> Vec<Finding<'d>> {
-    let stored = object.stored();
-    let before = stored.map(|stored| [cluster.with_stored(object, stored).inventory()]);
     let clusters = [cluster.clone().inventory()];
     let [inventory] = &clusters;
     let context = Context::new(settings, inventory, &clusters, object, false);
-    let before = stored.zip(before.as_ref()).map(|(stored, clusters)| {
+    let stored_cluster = OnceCell::new();
+    let outcome = check_one(registry, rules, &context, || {
+        let stored = object.stored()?;
+        let clusters = stored_cluster.get_or_init(|| [cluster.with_stored(object, stored).inventory()]);
         let [inventory] = clusters;
-        Context::new(settings, inventory, clusters, stored, false)
+        Some(Context::new(settings, inventory, clusters, stored, false))
     });
-    let outcome = check_one(registry, rules, &context, before.as_ref());
     let mut findings = outcome.map_or_else(Vec::new, |outcome| outcome.findings);
     tally::keep_first(&mut findings);
     findings

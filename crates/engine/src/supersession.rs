@@ -16,7 +16,7 @@ use rule::classification::{CaughtBy, Family};
 use rule::finding::Finding;
 use rule::settings::Target;
 
-/// Explained refusals: the position of a node in its tree and the rule of family `api-server`, with the releases.
+/// Explained refusals: a node and the rule of family `api-server`, with the releases.
 type Explained = BTreeMap<(NodeId, &'static str), ReleaseSet>;
 
 /// Removes the superseded refusals. A refusal that is explained for some releases remains for the others of `target`.

@@ -78,11 +78,10 @@ impl<'c, 'd> Surroundings<'c, 'd> {
         let settings = self.checking.pins.settings_of(file, name);
         let before_v1 = self.checking.pins.version_of(file, name).before_v1;
         let context = self.now.context(one, &settings)?.before_v1(before_v1);
-        let stored = one.stored();
-        let before = self.before.as_ref().zip(stored.as_ref());
-        let before = before.and_then(|(inventories, stored)| inventories.context(stored, &settings));
-        let before = before.map(|context| context.before_v1(before_v1));
-        check_one(self.checking.registry, rules, &context, before.as_ref())
+        check_one(self.checking.registry, rules, &context, || {
+            let context = self.before.as_ref()?.context(&one.stored()?, &settings)?;
+            Some(context.before_v1(before_v1))
+        })
     }
 
     /// The environments, for the report.

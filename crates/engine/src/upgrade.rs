@@ -35,7 +35,7 @@ pub(crate) fn keep_changes(findings: &mut Vec<Finding<'_>>, path: UpgradePath, r
 /// The findings at the start of the path.
 #[derive(Default)]
 struct Start {
-    /// The findings by the order of their node.
+    /// The findings by their node.
     findings: BTreeMap<NodeId, Vec<Before>>,
     /// Whether the release does not serve the kind or version of the object.
     was_not_served: bool,

@@ -42,7 +42,8 @@ pub fn junit<'r>(report: &'r Report, files: impl IntoIterator<Item = &'r str>) -
 fn xml(text: &str) -> XmlString {
     let is_forbidden =
         |char: char| (char < ' ' && !matches!(char, '\n' | '\t')) || matches!(char, '\u{fffe}' | '\u{ffff}');
-    XmlString::new(text.replace(is_forbidden, "\u{fffd}"))
+    // quick-junit would drop a tab.
+    XmlString::new(text.replace(is_forbidden, "\u{fffd}").replace('\t', " "))
 }
 
 fn case(file: &str, name: &str, status: TestCaseStatus) -> TestCase {

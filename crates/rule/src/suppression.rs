@@ -27,7 +27,7 @@ pub struct Suppressions<'d> {
     used: BTreeMap<SuppressionScope, bool>,
 }
 
-/// The number of a text, and a line in it.
+/// A text, and a line in it.
 type Line = (SourceId, usize);
 
 /// The scope of a name in a suppression: the line, or `None` for the whole object, and the rule or family.

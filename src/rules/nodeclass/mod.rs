@@ -1,4 +1,4 @@
-//! Node classes that look healthy but do not work as intended.
+//! EC2NodeClasses that never become Ready, or whose nodes fail.
 
 pub(crate) mod al2_alias_unsupported;
 pub(crate) mod al2_end_of_life;

@@ -13,7 +13,8 @@ pub fn floor() -> Result<Vec<u8>> {
 
 /// The annotated policy.
 pub fn policy() -> Result<Vec<u8>> {
-    const SOURCES: [&str; 6] = [
+    const SOURCES: [&str; 7] = [
+        "build.rs",
         "crates",
         "src",
         "policies/karpenter/src",
@@ -26,7 +27,7 @@ pub fn policy() -> Result<Vec<u8>> {
 
 /// The engine with every rule, of `tools/counted`.
 pub fn counted() -> Result<Vec<u8>> {
-    const SOURCES: [&str; 5] = ["crates", "src", "tools/counted/src", "Cargo.toml", "Cargo.lock"];
+    const SOURCES: [&str; 6] = ["build.rs", "crates", "src", "tools/counted/src", "Cargo.toml", "Cargo.lock"];
     module("tools/counted/counted.wasm", "counted.wasm", &SOURCES)
 }
 

@@ -167,7 +167,7 @@ impl<'c> Pins<'c> {
         cluster: ClusterId,
         is_checked: impl Fn(FileId) -> bool,
     ) -> BTreeMap<&'c str, Agreement> {
-        let own = self.files.iter().filter(|(file, _)| file.cluster == cluster);
+        let own = self.files.range(cluster.file_ids());
         let decided = own.filter_map(|(file, version)| {
             (version.pins.agreed().is_some() || is_checked(*file)).then_some((version.scope, version.pins))
         });

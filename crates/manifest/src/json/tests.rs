@@ -90,6 +90,19 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
     })
 }
 
+/// A value with the integer 0 for `-0`, as Kubernetes reads it; serde_json reads a double.
+fn with_integer_zero(value: serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::Number(number) if number.is_f64() && number.to_string() == "-0.0" => 0.into(),
+        Value::Array(items) => items.into_iter().map(with_integer_zero).collect(),
+        Value::Object(members) => {
+            Value::Object(members.into_iter().map(|(key, value)| (key, with_integer_zero(value))).collect())
+        }
+        other => other,
+    }
+}
+
 proptest! {
     #[test]
     fn parses_what_serde_json_writes(value in json()) {
@@ -111,7 +124,7 @@ proptest! {
         if !text.trim().is_empty() {
             // serde_json refuses numbers beyond the range of a double and unpaired surrogates; Go accepts the latter.
             if let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) {
-                prop_assert_eq!(read_one(&text).unwrap().root().to_json(), value);
+                prop_assert_eq!(read_one(&text).unwrap().root().to_json(), with_integer_zero(value));
             } else if let Ok(tree) = read_one(&text) {
                 prop_assert!(text.contains("\\u") || has_infinite(tree.root()), "{}", text);
             }

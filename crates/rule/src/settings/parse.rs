@@ -17,6 +17,7 @@ use super::selector::{RuleLevel, Selector, UnknownName};
 use super::target::Target;
 use super::{LookUps, Settings, kubernetes_minor};
 use crate::RuleNames;
+use crate::classification::Family;
 use crate::registry::Registry;
 
 impl Settings {
@@ -132,8 +133,9 @@ impl Selector {
         if let Some(rule) = rules.clone().find(|rule| rule.name == name) {
             return Ok(Self::One(rule));
         }
-        // Sorted, so that every program suggests the same name.
-        let names: BTreeSet<&str> = rules.map(|rule| rule.name).chain(families).collect();
+        // Sorted, so that every program suggests the same name. A family that exists no longer is no suggestion.
+        let names: BTreeSet<&str> =
+            rules.map(|rule| rule.name).chain(Family::ALL.map(Family::name)).collect();
         Err(UnknownName { name: name.to_owned(), hint: did_you_mean(name, names) })
     }
 }
