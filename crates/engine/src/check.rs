@@ -4,7 +4,6 @@
 use answers::report::Report;
 use cluster::Cluster;
 use cluster::built::BuiltCluster;
-use cluster::ids::DocumentId;
 use cluster::input::Input;
 use karpenter::api::served::is_own_group;
 use manifest::{Document, File, parallel};
@@ -77,8 +76,8 @@ fn check_built(registry: &Registry, input: Input<'_>, settings: &Settings, max_f
     let pins = Pins::of(input, settings);
     let selection = Selection::new(registry);
     let reader = Reader { selection: &selection, settings };
-    let pins_of = |document: DocumentId, file: &File| pins.of_document(document, file.source.name());
-    let collected = collect(input, &reader, pins_of, &mut report);
+    let collected =
+        collect(input, &reader, |document, file| pins.of_document(document, file.source.name()), &mut report);
     let objects = &collected.objects;
     report.pins = pins.report(input, |file| collected.files.contains(&file));
 
