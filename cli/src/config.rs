@@ -9,6 +9,7 @@ use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{Document, File};
 use render::human;
+use rule::Rule;
 use rule::settings::{Date, RuleLevel, Selector, Settings, is_near_config_file};
 use values::calendar::Day;
 
@@ -181,6 +182,11 @@ fn overrules(selected: &[Selector], off: Selector) -> bool {
     selected.iter().any(|selector| match (selector, off) {
         (Selector::All, _) => false,
         (Selector::One(rule), Selector::Family(family)) => rule.is_in(family),
+        // A rule that moved belongs to both families.
+        (Selector::Family(selected), Selector::Family(family)) => {
+            let mut rules = REGISTRY.rules().map(Rule::names);
+            selected == &family || rules.any(|rule| rule.is_in(selected) && rule.is_in(family))
+        }
         (one, other) => *one == other,
     })
 }
@@ -203,5 +209,13 @@ mod tests {
         assert!(overrules(&[family], family));
         assert!(!overrules(&[Selector::All], family));
         assert!(!overrules(&[family], rule));
+    }
+
+    #[test]
+    fn selected_former_family_overrules_the_present_family_of_its_rules() {
+        let family = |name| Selector::parse(name, &REGISTRY).unwrap();
+        assert!(overrules(&[family("controller")], family("labels")));
+        assert!(overrules(&[family("access")], family("identity")));
+        assert!(!overrules(&[family("storage")], family("labels")));
     }
 }

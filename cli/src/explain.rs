@@ -86,6 +86,22 @@ fn page_of_family(family: Family) -> String {
     for entry in with_symptoms().iter().filter(|entry| entry.family == family) {
         let _ = writeln!(text, "- `{}` ({}): {}", entry.name, entry.severity, entry.summary);
     }
+    text.push_str(&moved_rules(family.name()));
     let _ = writeln!(text, "\n{DOCUMENTATION}");
+    text
+}
+
+/// The rules that left a family, which settings that name the family still select.
+fn moved_rules(family: &str) -> String {
+    let mut text = String::new();
+    for rule in REGISTRY.rules().filter(|rule| rule.formerly.contains(&family)) {
+        let lead = if text.is_empty() {
+            "\nRules that left this family; settings that name it still select them:\n\n"
+        } else {
+            ""
+        };
+        let (name, severity, summary) = (rule.name, rule.severity, rule.summary);
+        let _ = writeln!(text, "{lead}- `{name}` ({severity}, now `{}`): {summary}", rule.family.name());
+    }
     text
 }
