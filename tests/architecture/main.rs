@@ -1,4 +1,4 @@
-//! What each crate must not know, as docs/dev/architecture.md says it. The compiler refuses circles between crates; the rest is here.
+//! Tests that no crate knows what docs/dev/architecture.md forbids. The compiler refuses circles between crates; the rest is here.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
 

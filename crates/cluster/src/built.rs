@@ -51,7 +51,7 @@ pub struct BuiltCluster {
     builds: Builds,
     /// Files that are patches of any kustomization, resolved or not.
     patches: Patches,
-    /// What the overlays build of each object.
+    /// Versions of each object in the overlays.
     versions: BTreeMap<Origin, Vec<Version>>,
     /// For each overlay, the first overlay with which it shares objects, directly or through others. Such overlays are variants of
     /// each other, so they belong to different clusters.
@@ -147,7 +147,7 @@ impl BuiltCluster {
             .then(|| format!("removed by a patch in {}, not checked", listed(&names)))
     }
 
-    /// What the overlays build of the objects of a document.
+    /// Versions of the objects of a document in the overlays.
     fn versions_in(&self, document: DocumentId) -> impl Iterator<Item = &Version> {
         let first = Origin { document, root: NodeId::ROOT };
         let of_document =

@@ -1,4 +1,4 @@
-//! Which documents rules check, and why not the others.
+//! Coverage of documents: checked, or skipped for a reason.
 
 use answers::report::Unreadable;
 use cluster::evidence::mentions_karpenter;
@@ -25,11 +25,11 @@ const MAX_KINDS_NAMED: usize = 3;
 pub(crate) struct ReadDocument<'d> {
     /// Its objects, which rules may look up although none checks them.
     pub(crate) objects: Vec<Object<'d>>,
-    /// What became of it.
+    /// Coverage of the document.
     pub(crate) coverage: Coverage,
 }
 
-/// What became of a document.
+/// Coverage of a document.
 pub(crate) enum Coverage {
     /// Rules check it.
     Checked,
@@ -41,7 +41,7 @@ pub(crate) enum Coverage {
     Unreadable(Unreadable),
 }
 
-/// What decides about the documents of an input.
+/// Reader of documents, with the rules and settings that decide about their coverage.
 pub(crate) struct Reader<'c, 'd> {
     pub(crate) selection: &'c Selection<'c, 'd>,
     pub(crate) settings: &'c Settings,

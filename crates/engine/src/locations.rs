@@ -1,4 +1,4 @@
-//! Where the parts of an input are: the document of an object, of a place, and of the text of a node.
+//! Locations in an input: the document of an object, of a place, and of the text of a node.
 
 use std::collections::BTreeMap;
 

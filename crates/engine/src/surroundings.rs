@@ -20,7 +20,7 @@ use crate::check_one::{Outcome, check_one};
 use crate::objects::Objects;
 use crate::pins::Pins;
 
-/// What all checks of an input have in common.
+/// Parameters that all checks of an input share.
 #[derive(Clone, Copy)]
 pub(crate) struct Checking<'c> {
     pub(crate) registry: &'c Registry,

@@ -30,7 +30,7 @@ pub struct Rule {
     pub fix: Fixes,
     /// The problem in one sentence, without a full stop.
     pub summary: &'static str,
-    /// Where it can run.
+    /// Places where it can run.
     pub runs: Runs,
     /// The objects it reads.
     pub on: &'static [On],

@@ -49,7 +49,7 @@ impl Registry {
         self.rules.iter().copied()
     }
 
-    /// The names of all rules, including those that the program leaves out.
+    /// The names of all rules, also of rules that the program leaves out.
     pub fn names(&self) -> impl Iterator<Item = RuleNames> + Clone + use<> {
         self.rules().map(Rule::names).chain(self.left_out.iter().copied())
     }

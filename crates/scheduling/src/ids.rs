@@ -1,4 +1,4 @@
-//! Ids: positions in lists, each of its own type, so that a pod is never looked up among the NodePools.
+//! Ids: positions in lists, a type for each list, so that a pod is never looked up among the NodePools.
 
 use std::marker::PhantomData;
 

@@ -44,7 +44,7 @@ pub(crate) struct CheckedVersion {
     pub(crate) before_v1: Option<PinnedVersion>,
 }
 
-/// What pins say about a document.
+/// Pins that concern a document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FilePins {
     /// The version that the file is checked for.
@@ -131,7 +131,7 @@ impl<'c> Pins<'c> {
         CheckedVersion { target, before_v1: pinned.filter(is_before) }
     }
 
-    /// What the pins say about a document of a file.
+    /// Returns the pins that concern a document.
     pub(crate) fn of_document(&self, document: DocumentId, name: &str) -> FilePins {
         let version = self.version_of(document.file, name);
         FilePins { version, is_pin: self.documents.contains(&document) }
