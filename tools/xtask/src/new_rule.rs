@@ -38,8 +38,8 @@ fn with_rule(text: &str, module: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let is_module = |line: &&str| line.starts_with("pub(crate) mod ");
     let follows = |line: &&str| is_module(line) && **line > *declaration;
-    let last = lines.iter().rposition(|line| is_module(&line));
-    let at = lines.iter().position(|line| follows(&line)).or(last.map(|last| last + 1));
+    let last = lines.iter().rposition(is_module);
+    let at = lines.iter().position(follows).or(last.map(|last| last + 1));
     lines.insert(at.unwrap_or(lines.len()), &declaration);
     lines.join("\n") + "\n"
 }

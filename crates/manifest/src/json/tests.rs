@@ -90,7 +90,7 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
     })
 }
 
-/// A value with the integer 0 for `-0`, as Kubernetes reads it; serde_json reads a double.
+/// A value with the integer 0 for `-0`, as Kubernetes reads it; `serde_json` reads a double.
 fn with_integer_zero(value: serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     match value {
