@@ -20,7 +20,7 @@ pub(crate) struct InputOptions {
     pub(crate) clusters: Vec<PathBuf>,
     /// Files with values of Karpenter's Helm chart.
     pub(crate) helm_values: Vec<PathBuf>,
-    /// Patterns of files and folders to skip, beside those of the config file.
+    /// Patterns of files and folders to skip, in addition to the config file's.
     pub(crate) exclude: Vec<String>,
     /// File name of standard input.
     pub(crate) stdin_filename: Option<String>,

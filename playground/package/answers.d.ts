@@ -123,7 +123,7 @@ export type CheckedSettings = {
 
 /** Command of a method. */
 export type CommandAnswer = {
-  /** What happens to the nodes. */
+  /** Fate of the nodes. */
   decision: Decision;
   /** Names of the nodes that go. */
   candidates: Array<string>;
@@ -302,9 +302,9 @@ export type Finding = {
   name: string;
   /** Field path in the API server's notation; empty for the whole object. */
   path: string;
-  /** What happens in the cluster. */
+  /** Consequence in the cluster. */
   message: string;
-  /** What to write instead; may be empty. */
+  /** Remedy; may be empty. */
   help: string;
   /** URL of the documentation of the rule. */
   url: string;
@@ -316,7 +316,7 @@ export type Finding = {
   confidence?: Confidence;
   /** Lines that prove a diagnosis; only from `diagnose`. */
   evidence?: Array<Evidence>;
-  /** How often and when a symptom was seen; only from `diagnose`. */
+  /** Count and times of a symptom; only from `diagnose`. */
   seen?: Occurrences;
   /** Line of the first character. */
   line: number | null;
@@ -334,7 +334,7 @@ export type Finding = {
 
 /** A fix as edits of the text. */
 export type Fix = {
-  /** What the fix does. */
+  /** Effect of the fix. */
   title: string;
   /** Whether the fix keeps the intent of the author. */
   safe: boolean;
@@ -588,7 +588,7 @@ export type Pin = {
   note: string;
 };
 
-/** Where a pod is placed. */
+/** Placement of a pod. */
 export type Placed = "new" | "existing" | "no" | "ignored";
 
 /** Pod with its node, or with the reasons why it has none. */
@@ -603,7 +603,7 @@ export type PlacedPod = {
   requests: { [key in string]: string };
   /** Parts of the allocatable CPU, memory and pods of its new node. */
   usage: { [key in string]: number };
-  /** Where the pod is placed. */
+  /** Placement of the pod. */
   placed: Placed;
   /** Index of the new node. */
   nodeClaim: number | null;
@@ -750,7 +750,7 @@ export type Related = {
   offset: number | null;
   /** Offset after the last character. */
   endOffset: number | null;
-  /** What the place has to do with the finding. */
+  /** Relation of the place to the finding. */
   message: string;
 };
 

@@ -111,7 +111,7 @@ impl DeducedSettings {
         settings.without_nodes = true;
         let mut deduced = Self { settings, assumptions: Vec::new() };
         deduced.apply_controller(objects);
-        // Without choices there is none that it could refuse.
+        // Without choices nothing can be refused.
         let _ = deduced.apply_zones(&Choices::default(), objects);
         deduced.settings
     }

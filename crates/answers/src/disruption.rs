@@ -1,4 +1,4 @@
-//! What Karpenter may disrupt: the answer of `disruption --format json`.
+//! Disruption that Karpenter may cause: the answer of `disruption --format json`.
 
 use crate::report::{RelatedLocation, ReportedFinding};
 use disruption::allowance::DisruptionReason;
@@ -130,7 +130,7 @@ pub struct MethodAnswer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandAnswer {
-    /// What happens to the nodes.
+    /// Fate of the nodes.
     pub decision: Decision,
     /// Names of the nodes that go.
     pub candidates: Vec<String>,

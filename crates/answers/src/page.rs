@@ -1,4 +1,4 @@
-//! Answers of the WebAssembly modules to the page and to programs that use the npm package, beside those of the commands.
+//! Answers of the WebAssembly modules to the page and to programs that use the npm package, beside the answers of the commands.
 
 use std::collections::BTreeMap;
 

@@ -139,9 +139,9 @@ pub struct ReportedFinding {
     /// The key or item.
     #[serde(flatten)]
     pub position: TextRange,
-    /// What happens in the cluster.
+    /// Consequence in the cluster.
     pub message: String,
-    /// What to write instead; may be empty.
+    /// Remedy; may be empty.
     pub help: String,
     /// URL of the documentation of the rule.
     pub url: String,
@@ -157,7 +157,7 @@ pub struct ReportedFinding {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", ts(optional))]
     pub evidence: Option<Vec<Evidence>>,
-    /// How often and when a symptom was seen; only from `diagnose`.
+    /// Count and times of a symptom; only from `diagnose`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", ts(optional))]
     pub seen: Option<Occurrences>,
@@ -358,7 +358,7 @@ pub struct RelatedLocation {
     pub offset: Option<usize>,
     /// Offset after the last character.
     pub end_offset: Option<usize>,
-    /// What the place has to do with the finding.
+    /// Relation of the place to the finding.
     pub message: String,
 }
 
@@ -367,7 +367,7 @@ pub struct RelatedLocation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename = "Fix", rename_all = "camelCase")]
 pub struct ReportedFix {
-    /// What the fix does.
+    /// Effect of the fix.
     pub title: String,
     /// Whether the fix keeps the intent of the author.
     pub safe: bool,

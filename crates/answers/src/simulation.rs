@@ -1,4 +1,4 @@
-//! Where Karpenter would place pods: the answer of `simulate --format json`.
+//! Placement of pods: the answer of `simulate --format json`.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ pub struct PlacedPod {
     pub requests: BTreeMap<String, String>,
     /// Parts of the allocatable CPU, memory and pods of its new node.
     pub usage: BTreeMap<String, f64>,
-    /// Where the pod is placed.
+    /// Placement of the pod.
     pub placed: Placed,
     /// Index of the new node.
     pub node_claim: Option<usize>,
@@ -82,7 +82,7 @@ pub struct PlacedPod {
     pub reasons: Vec<PoolObjection>,
 }
 
-/// Where a pod is placed.
+/// Placement of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]

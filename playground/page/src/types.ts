@@ -1,4 +1,4 @@
-// Types that the page exchanges with its workers. Those of answers are generated from the Rust types.
+// Types that the page exchanges with its workers. The types of answers are generated from Rust.
 
 import type {
   About,

@@ -64,7 +64,7 @@ fn assert_human(report: &Report, clusters: &[Cluster], options: Options) {
     }
 }
 
-/// The text without the sequences of its own styles and hyperlinks.
+/// The text without the sequences of our styles and hyperlinks.
 fn without_styles(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let mut plain = parts.next().unwrap_or_default().to_owned();

@@ -63,7 +63,7 @@ impl TypeVisitor for Declarations<'_> {
     }
 }
 
-/// Puts each field of a declaration on a line of its own.
+/// Puts each field of a declaration on a separate line.
 fn laid_out(declaration: &str) -> String {
     let Some((head, fields)) = declaration.split_once("= { ") else { return declaration.to_owned() };
     let Some(fields) = fields.trim_end().strip_suffix("};") else { return declaration.to_owned() };

@@ -1,4 +1,4 @@
-//! The parts of a SARIF log that a report needs, as types. Their names are those of the standard.
+//! The parts of a SARIF log that a report needs, as types. The standard defines their names.
 
 use std::collections::BTreeMap;
 use std::fmt;

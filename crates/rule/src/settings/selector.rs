@@ -33,7 +33,7 @@ impl Selector {
     }
 
     /// Precedence of a level that the selector has in the settings, for the rule or symptom with these names. Settings that name
-    /// a former family of a rule were written for the rule, those that name its present family perhaps before it moved there.
+    /// a former family of a rule were written for the rule; settings that name its present family may predate the move.
     pub(super) fn precedence(self, names: RuleNames) -> u8 {
         match self {
             Self::One(_) => 2,

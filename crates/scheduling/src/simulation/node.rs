@@ -229,7 +229,7 @@ fn without_pods<'d>(
     settings: &'d SimulationSettings,
 ) -> Vec<ExistingNode<'d>> {
     let of_kind = |kind: &'static str| objects.iter().copied().filter(move |object| object.kind() == kind);
-    // Where the whole state is known, the caller says which nodes go.
+    // If the caller knows the whole state, it also says which nodes go.
     let is_staying =
         |object: &Object<'d>| settings.whole_state || object.at(&["metadata", "deletionTimestamp"]).is_none();
     let nodes: Vec<Object<'d>> = of_kind("Node").filter(is_staying).collect();
