@@ -319,7 +319,7 @@ onPage('settings can be edited as a form or as text, and mistakes are reported',
   await page.locator('#settings').click();
   await page.locator('#settings-clusterName').fill('prod-eu-1');
   await page.getByLabel('Level of instance-profile-is-arn').selectOption('warn');
-  await page.waitForFunction(() => /clusterName: prod-eu-1/.test(document.getElementById('settings-text').value));
+  await page.waitForFunction(() => /instance-profile-is-arn/.test(document.getElementById('settings-text').value));
   assert.equal(
     await page.locator('#settings-text').inputValue(),
     'clusterName: prod-eu-1\nrules:\n  instance-profile-is-arn: warn\n',
