@@ -55,8 +55,11 @@ mod tests {
 
     use super::*;
 
-    const DEPLOYMENT: &str =
-        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1}\n";
+    const DEPLOYMENT: &str = r"apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {replicas: 1}
+";
 
     fn file(name: &str, text: &str) -> File {
         File::read(name, text, &Limits::DEFAULT)
@@ -65,7 +68,11 @@ mod tests {
     fn overlay(name: &str, replicas: usize) -> [File; 2] {
         let kustomization = "resources: [../../base]\npatches: [{path: replicas.yaml}]\n";
         let patch = format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec: {{replicas: {replicas}}}\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web}}
+spec: {{replicas: {replicas}}}
+"
         );
         [
             file(&format!("overlays/{name}/kustomization.yaml"), kustomization),

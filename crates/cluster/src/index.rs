@@ -99,7 +99,12 @@ mod tests {
 
     #[test]
     fn computes_each_index_once_also_for_other_indexes() {
-        let text = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n- {apiVersion: v1, kind: Pod, metadata: {name: b}}\n";
+        let text = r"apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Pod, metadata: {name: a}}
+- {apiVersion: v1, kind: Pod, metadata: {name: b}}
+";
         let file = File::read("a.yaml", text, &Limits::DEFAULT);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{file:?}") };
         let inventory = Inventory::new("", Object::all(tree), true);

@@ -222,7 +222,11 @@ mod tests {
     use crate::testing::{REGISTRY, class, cluster};
     use manifest::FileKind;
 
-    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  instanceProfile: ";
+    const CLASS: &str = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec:
+  instanceProfile: ";
 
     #[test]
     fn refuses_fix_that_does_not_work_or_breaks_the_file() {

@@ -201,7 +201,10 @@ mod tests {
         let old = new.replace("karpenter.k8s.aws/v1", "karpenter.k8s.aws/v1beta1");
         for (text, version, kept) in [(&old, "0.37.0", 0), (&new, "0.37.0", 1), (&old, "1.5.0", 1)] {
             let chart = format!(
-                "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nspec: {{chart: karpenter/karpenter, version: {version}}}\n"
+                r"apiVersion: helm.cattle.io/v1
+kind: HelmChart
+spec: {{chart: karpenter/karpenter, version: {version}}}
+"
             );
             let files = [cluster(&[("a.yaml", text.as_str()), ("chart.yaml", &chart)])];
             let report = check(&registry, &files, &Settings::default());

@@ -67,7 +67,10 @@ mod tests {
     fn reports_contradicting_pins_only_beside_a_checked_document() {
         let chart = |version: &str| {
             format!(
-                "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nspec: {{chart: karpenter/karpenter, version: {version}}}\n"
+                r"apiVersion: helm.cattle.io/v1
+kind: HelmChart
+spec: {{chart: karpenter/karpenter, version: {version}}}
+"
             )
         };
         let folders = |text: &str| {

@@ -248,7 +248,11 @@ mod tests {
         for text in [
             "settings: {clusterName: a, batchMaxDuration: 10s, tags: {}}\nwebhook: {enabled: true}\n",
             "controller: {image: {repository: mcr.microsoft.com/aks/karpenter/controller}, port: 1}\n",
-            "settings: {batchMaxDuration: 10s}\nreplicaCount: 1\nimage: {tag: a}\nresources: {}\n",
+            r"settings: {batchMaxDuration: 10s}
+replicaCount: 1
+image: {tag: a}
+resources: {}
+",
             "settings: {clusterName: a, batchMaxDuration: 5m, mode: lke}\nregion: us-east\n",
         ] {
             assert!(!is_for_aws(text), "{text}");

@@ -102,8 +102,11 @@ mod tests {
             let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
             is_named_patch(name, tree.root())
         };
-        let part =
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {role: a}\n";
+        let part = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec: {role: a}
+";
         for name in [
             "patch-class.yaml",
             "prod/class_patch.yaml",
@@ -116,7 +119,9 @@ mod tests {
         for name in ["class.yaml", "dispatch.yaml", "patches/prod/class.yaml"] {
             assert!(!is_patch(name, part), "{name}");
         }
-        let whole = "kind: EC2NodeClass\nspec: {amiSelectorTerms: [], subnetSelectorTerms: [], securityGroupSelectorTerms: []}\n";
+        let whole = r"kind: EC2NodeClass
+spec: {amiSelectorTerms: [], subnetSelectorTerms: [], securityGroupSelectorTerms: []}
+";
         assert!(!is_patch("patch.yaml", whole));
         assert!(is_patch("patch.yaml", "kind: NodePool\nspec: {weight: 1}\n"));
         let budget = "kind: PodDisruptionBudget\nspec: {minAvailable: 1}\n";

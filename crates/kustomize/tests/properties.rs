@@ -5,7 +5,13 @@ use manifest::limits::Limits;
 use manifest::tree::Node;
 use proptest::prelude::*;
 
-const POOL: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  x: [1, {name: b}]\n  template: {spec: {containers: [{name: c, image: d}]}}\n";
+const POOL: &str = r"apiVersion: apps/v1
+kind: Deployment
+metadata: {name: a}
+spec:
+  x: [1, {name: b}]
+  template: {spec: {containers: [{name: c, image: d}]}}
+";
 
 /// Parts of kustomizations, whole and broken.
 fn part() -> impl Strategy<Value = String> {
@@ -24,7 +30,12 @@ fn part() -> impl Strategy<Value = String> {
         "replicas: [{name: a, count: 3}]",
         "patches: [{target: {kind: .*}, patch: '[{\"op\": \"remove\", \"path\": \"/spec/x/0\"}]'}]",
         "patches: [{target: {name: '['}, path: a.yaml}, {path: b.yaml}]",
-        "patches:\n- patch: |-\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {name: a}\n    spec: {x: null, y: {$patch: delete}, template: {spec: {containers: [{name: c, $patch: replace}]}}}",
+        r"patches:
+- patch: |-
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: a}
+    spec: {x: null, y: {$patch: delete}, template: {spec: {containers: [{name: c, $patch: replace}]}}}",
         "patchesStrategicMerge: [b.yaml, \"{kind: Deployment, apiVersion: apps/v1, metadata: {name: a}, spec: 1}\"]",
         "patchesJson6902: [{target: {kind: Deployment, name: a}, patch: '- {op: move, from: /spec/x, path: /spec/x/0}'}]",
         "replacements: [{source: {kind: Deployment}, targets: [{select: {}, fieldPaths: [spec.x.*.name, 'spec.[a=']}]}]",

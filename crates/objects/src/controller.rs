@@ -199,7 +199,11 @@ mod tests {
 
     fn with<T>(container: &str, labels: &str, check: impl Fn(Option<Controller<'_>>) -> T) -> T {
         let text = format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: k, labels: {labels}}}\nspec: {{template: {{spec: {{containers: [{container}]}}}}}}\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: k, labels: {labels}}}
+spec: {{template: {{spec: {{containers: [{container}]}}}}}}
+"
         );
         let file = File::read("-", text, &Limits::DEFAULT);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };

@@ -20,7 +20,11 @@ use crate::{Fixes, On, Rule, RuleNames};
 /// An EC2NodeClass with a name and the members of its `spec`.
 pub fn class(name: &str, spec: &str) -> String {
     format!(
-        "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: {name}}}\nspec: {{{spec}}}\n"
+        r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: {name}}}
+spec: {{{spec}}}
+"
     )
 }
 

@@ -149,7 +149,13 @@ mod tests {
     fn templates_get_the_tolerations_for_extended_resources() {
         let spec = "spec: {containers: [{name: a, resources: {limits: {nvidia.com/gpu: 1, cpu: 1}}}]}";
         let pod = format!("apiVersion: v1\nkind: Pod\n{spec}\n");
-        let template = format!("apiVersion: apps/v1\nkind: Deployment\nspec:\n  template: {{{spec}}}\n");
+        let template = format!(
+            r"apiVersion: apps/v1
+kind: Deployment
+spec:
+  template: {{{spec}}}
+"
+        );
         for (text, of_simulation, of_rules) in [(pod, 0, 2), (template, 1, 2)] {
             let file = File::read("a.yaml", text, &Limits::DEFAULT);
             let Some(Document::Read(tree)) = file.documents.first() else { panic!("not read") };

@@ -191,7 +191,11 @@ fn argument(text: &str) -> SourceWord {
 mod tests {
     use super::*;
 
-    const HEAD: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n";
+    const HEAD: &str = r"apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  kubelet:
+";
 
     /// Taints and unread lists, after a check of the spans of the taints.
     fn read(body: &str) -> Vec<String> {
@@ -213,7 +217,11 @@ mod tests {
     fn reads_lists_and_flags_in_every_yaml_style() {
         for body in [
             "    config:\n      registerWithTaints:\n      - {key: a/b, effect: NoExecute}\n",
-            "    config:\n      registerWithTaints:\n      - effect: 'NoExecute'\n        key: \"a/b\"\n",
+            r#"    config:
+      registerWithTaints:
+      - effect: 'NoExecute'
+        key: "a/b"
+"#,
             "    config: &c {registerWithTaints: &t [{\"key\": a/b, effect: NoExecute, value: ''}]}\n",
             "    flags: ['--register-with-taints=\"a/b:NoExecute\"']\n",
             "    flags:\n    - --v=2\n    - \"--register-with-taints=a/b=c:NoExecute\"\n",

@@ -5,10 +5,19 @@ use karpenter::kind::Kind;
 use manifest::Document;
 use manifest::limits::Limits;
 
-const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n";
+const POD: &str = r"apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec: {containers: []}
+";
 
 fn pool(name: &str) -> String {
-    format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\n")
+    format!(
+        r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+"
+    )
 }
 
 /// Calls `then` with the environments of some files.
@@ -114,8 +123,14 @@ fn any_object_of_a_cluster_makes_a_folder_look_like_one() {
     for text in [
         &pool("a"),
         "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n",
-        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nspec: {chart: {spec: {chart: karpenter}}, values: {}}\n",
-        "apiVersion: apps/v1\nkind: Deployment\nspec: {template: {spec: {containers: [{image: 'public.ecr.aws/karpenter/controller:1.8.0'}]}}}\n",
+        r"apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+spec: {chart: {spec: {chart: karpenter}}, values: {}}
+",
+        r"apiVersion: apps/v1
+kind: Deployment
+spec: {template: {spec: {containers: [{image: 'public.ecr.aws/karpenter/controller:1.8.0'}]}}}
+",
         "Version: '2012-10-17'\nStatement: [{Effect: Allow, Action: 'ec2:RunInstances', Resource: '*'}]\n",
     ] {
         assert_eq!(beside(text), "", "{text}");

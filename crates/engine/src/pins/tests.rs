@@ -9,7 +9,10 @@ const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\n";
 
 fn chart(version: &str) -> String {
     format!(
-        "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nspec: {{chart: karpenter/karpenter, version: {version}}}\n"
+        r"apiVersion: helm.cattle.io/v1
+kind: HelmChart
+spec: {{chart: karpenter/karpenter, version: {version}}}
+"
     )
 }
 

@@ -10,7 +10,11 @@ use crate::check::check;
 
 #[test]
 fn accepts_findings_of_the_named_object_only() {
-    let text = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {instanceProfile: x/y}\n";
+    let text = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec: {instanceProfile: x/y}
+";
     let findings = |name: &str| {
         let files = vec![File::read("a.yaml", text, &Limits::DEFAULT)];
         let exceptions = vec![Exception {

@@ -10,7 +10,10 @@ use crate::check::check;
 
 #[test]
 fn counts_the_findings_of_a_rule_by_severity() {
-    let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec: {instanceProfile: 'arn:a/b'}\n";
+    let class = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+spec: {instanceProfile: 'arn:a/b'}
+";
     let file = File::read("a.yaml", [class; 2].join("---\n"), &Limits::DEFAULT);
     let clusters = [Cluster { name: String::new(), files: vec![file] }];
     for (level, expected) in

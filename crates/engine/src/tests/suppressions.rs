@@ -45,7 +45,11 @@ fn marks_each_unknown_name_of_a_list() {
 #[test]
 fn comments_with_code_between_them_cover_their_own_lines() {
     let text = format!(
-        "{CLASS}spec:\n  # karpwarden: ignore[nodeclass] known\n{PROFILE}  # karpwarden: ignore[labels] moved\n  role: a\n"
+        r"{CLASS}spec:
+  # karpwarden: ignore[nodeclass] known
+{PROFILE}  # karpwarden: ignore[labels] moved
+  role: a
+"
     );
     assert_eq!(checked(&[("a.yaml", &text)], &Settings::default()), (vec!["labels".to_owned()], 1));
 }
@@ -63,10 +67,19 @@ fn comment_above_another_comment_covers_the_code_below_both() {
 #[test]
 fn comment_in_a_base_covers_its_own_text_whatever_the_comments_of_a_patch_cover() {
     let base = format!(
-        "{CLASS}metadata: {{name: a}}\nspec:\n  # karpwarden: ignore[nodeclass] known\n{PROFILE}  role: a\n"
+        r"{CLASS}metadata: {{name: a}}
+spec:
+  # karpwarden: ignore[nodeclass] known
+{PROFILE}  role: a
+"
     );
     let patch = format!(
-        "{CLASS}metadata: {{name: a}}\nspec:\n  tags:\n    # karpwarden: ignore[nodeclass] known\n    a: b\n"
+        r"{CLASS}metadata: {{name: a}}
+spec:
+  tags:
+    # karpwarden: ignore[nodeclass] known
+    a: b
+"
     );
     let files = [
         ("base/kustomization.yaml", "resources: [class.yaml]\n"),
@@ -112,7 +125,12 @@ fn annotation_counts_in_a_request_only_if_the_settings_allow_it() {
         assert_eq!(found.len(), findings, "{is_allowed}");
     }
     let review = format!(
-        "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: CREATE\n  object:\n    {}",
+        r"apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request:
+  operation: CREATE
+  object:
+    {}",
         text.trim_end().replace('\n', "\n    ")
     );
     assert_eq!(checked(&[("review.yaml", &review)], &Settings::default()), (Vec::new(), 1));

@@ -264,7 +264,11 @@ mod tests {
     fn replaces_alias_by_its_value_to_add_a_member() {
         let item = |name: &str, spec: &str| {
             format!(
-                "- apiVersion: karpenter.k8s.aws/v1\n  kind: EC2NodeClass\n  metadata: {{name: {name}}}\n  spec: {spec}\n"
+                r"- apiVersion: karpenter.k8s.aws/v1
+  kind: EC2NodeClass
+  metadata: {{name: {name}}}
+  spec: {spec}
+"
             )
         };
         let list = |first: &str, second: &str| {
@@ -327,7 +331,13 @@ mod tests {
     }
 
     fn kustomization(patch: &str) -> String {
-        format!("resources: [../base]\npatches:\n- target: {{kind: EC2NodeClass}}\n  patch: {patch}\n")
+        format!(
+            r"resources: [../base]
+patches:
+- target: {{kind: EC2NodeClass}}
+  patch: {patch}
+"
+        )
     }
 
     #[test]

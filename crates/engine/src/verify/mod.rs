@@ -303,7 +303,11 @@ mod tests {
         let items = (0..length).map(|index| {
             let arn = if index % apart == 0 { "arn:a/stays" } else { "arn:a/b" };
             format!(
-                "- apiVersion: karpenter.k8s.aws/v1\n  kind: EC2NodeClass\n  metadata: {{name: a{index}}}\n  spec: {{instanceProfile: '{arn}'}}\n"
+                r"- apiVersion: karpenter.k8s.aws/v1
+  kind: EC2NodeClass
+  metadata: {{name: a{index}}}
+  spec: {{instanceProfile: '{arn}'}}
+"
             )
         });
         let text = format!("apiVersion: v1\nkind: List\nitems:\n{}", items.collect::<String>());

@@ -139,10 +139,22 @@ mod tests {
 
     #[test]
     fn unpacks_lists_and_unwraps_reviews() {
-        let text = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, spec: {containers: []}}\n- {apiVersion: a/v1, kind: B}\n\
-                    ---\napiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: CREATE, object: {apiVersion: apps/v1, kind: Deployment}}\n\
-                    ---\napiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: DELETE, oldObject: {apiVersion: v1, kind: Pod}}\n\
-                    ---\njust: a map\n";
+        let text = r"apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Pod, spec: {containers: []}}
+- {apiVersion: a/v1, kind: B}
+---
+apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request: {operation: CREATE, object: {apiVersion: apps/v1, kind: Deployment}}
+---
+apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request: {operation: DELETE, oldObject: {apiVersion: v1, kind: Pod}}
+---
+just: a map
+";
         assert_eq!(objects(text), ["v1 Pod true", "a/v1 B false", "apps/v1 Deployment false"]);
     }
 

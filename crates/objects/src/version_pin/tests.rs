@@ -27,7 +27,11 @@ fn assert_pins(name: &str, text: &str, expected: &[&str]) {
 
 fn deployment(image: &str, labels: &str) -> String {
     format!(
-        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter, labels: {{{labels}}}}}\nspec: {{template: {{spec: {{containers: [{{name: controller, image: '{image}'}}]}}}}}}\n"
+        r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter, labels: {{{labels}}}}}
+spec: {{template: {{spec: {{containers: [{{name: controller, image: '{image}'}}]}}}}}}
+"
     )
 }
 
@@ -58,7 +62,10 @@ fn labels_of_the_chart_pin_its_version() {
     ] {
         let text = |name: &str| {
             format!(
-                "apiVersion: v1\nkind: ServiceAccount\nmetadata: {{labels: {{app.kubernetes.io/name: {name}, {labels}}}}}\n"
+                r"apiVersion: v1
+kind: ServiceAccount
+metadata: {{labels: {{app.kubernetes.io/name: {name}, {labels}}}}}
+"
             )
         };
         assert_pins("a.yaml", &text("karpenter"), expected);
@@ -71,14 +78,26 @@ fn labels_of_the_chart_pin_its_version() {
 
 #[test]
 fn items_of_a_list_pin_versions() {
-    let text = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: eksctl.io/v1alpha5\n  kind: ClusterConfig\n  karpenter: {version: '1.2.1'}\n";
+    let text = r"apiVersion: v1
+kind: List
+items:
+- apiVersion: eksctl.io/v1alpha5
+  kind: ClusterConfig
+  karpenter: {version: '1.2.1'}
+";
     assert_pins("a.yaml", text, &["1.2.1:6"]);
 }
 
 #[test]
 fn argo_cd_pins_the_chart_of_each_source() {
     let one = |source: &str| {
-        format!("apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec:\n  source: {{{source}}}\n")
+        format!(
+            r"apiVersion: argoproj.io/v1alpha1
+kind: Application
+spec:
+  source: {{{source}}}
+"
+        )
     };
     for (source, expected) in [
         ("repoURL: public.ecr.aws/karpenter, chart: karpenter, targetRevision: 1.6.2", &["1.6.2:4"][..]),
@@ -107,7 +126,16 @@ fn argo_cd_pins_the_chart_of_each_source() {
     ] {
         assert_pins("a.yaml", &one(source), expected);
     }
-    let several = "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nspec:\n  template:\n    spec:\n      sources:\n      - {chart: karpenter, repoURL: a, targetRevision: 1.6.2}\n      - {repoURL: b, targetRevision: main, ref: values}\n      - {chart: karpenter-crd, repoURL: a, targetRevision: 1.6.1}\n";
+    let several = r"apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+spec:
+  template:
+    spec:
+      sources:
+      - {chart: karpenter, repoURL: a, targetRevision: 1.6.2}
+      - {repoURL: b, targetRevision: main, ref: values}
+      - {chart: karpenter-crd, repoURL: a, targetRevision: 1.6.1}
+";
     assert_pins("a.yaml", several, &["1.6.2:7", "1.6.1:9 crds"]);
 }
 
@@ -115,7 +143,11 @@ fn argo_cd_pins_the_chart_of_each_source() {
 fn flux_and_k3s_pin_the_chart() {
     let flux = |chart: &str| {
         format!(
-            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nspec:\n  chart: {{spec: {{{chart}}}}}\n"
+            r"apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+spec:
+  chart: {{spec: {{{chart}}}}}
+"
         )
     };
     assert_pins("a.yaml", &flux("chart: karpenter, version: 1.6.2"), &["1.6.2:4"]);
@@ -123,15 +155,26 @@ fn flux_and_k3s_pin_the_chart() {
     assert_pins("a.yaml", &flux("chart: karpenter, version: '>=1.0.0'"), &[]);
     assert_pins("a.yaml", &flux("chart: ./charts/karpenter, version: 1.6.2"), &[]);
     let oci = |spec: &str| {
-        format!("apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nspec: {{{spec}}}\n")
+        format!(
+            r"apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+spec: {{{spec}}}
+"
+        )
     };
     let url = "url: 'oci://public.ecr.aws/karpenter/karpenter'";
     assert_pins("a.yaml", &oci(&format!("{url}, ref: {{tag: 1.6.2}}")), &["1.6.2:3"]);
     assert_pins("a.yaml", &oci(&format!("{url}, ref: {{semver: ~1.6.0}}")), &["1.6:3"]);
     assert_pins("a.yaml", &oci("url: 'oci://example.com/charts/nginx', ref: {tag: 1.6.2}"), &[]);
-    let git = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nspec: {url: 'https://github.com/aws/karpenter-provider-aws', ref: {tag: v1.6.2}}\n";
+    let git = r"apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+spec: {url: 'https://github.com/aws/karpenter-provider-aws', ref: {tag: v1.6.2}}
+";
     assert_pins("a.yaml", git, &["1.6.2:3 crds"]);
-    let k3s = "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nspec: {chart: 'oci://public.ecr.aws/karpenter/karpenter', version: 1.6.2}\n";
+    let k3s = r"apiVersion: helm.cattle.io/v1
+kind: HelmChart
+spec: {chart: 'oci://public.ecr.aws/karpenter/karpenter', version: 1.6.2}
+";
     assert_pins("a.yaml", k3s, &["1.6.2:3"]);
 }
 
@@ -142,22 +185,52 @@ fn chart_file_pins_its_own_version_or_its_dependency() {
     assert_pins(name, "apiVersion: v2\nname: karpenter\nversion: 0.9.0\nappVersion: 1.16.0\n", &[]);
     assert_pins(name, "apiVersion: v2\nname: karpenter\nversion: 1.6.2\n", &[]);
     assert_pins(name, "apiVersion: v2\nname: pools\nversion: 1.6.2\nappVersion: 1.6.2\n", &[]);
-    let wrapper = "apiVersion: v2\nname: karpenter\nversion: 1.0.0\nappVersion: 1.0.0\ndependencies:\n- {name: karpenter, version: 1.6.2, repository: 'oci://public.ecr.aws/karpenter'}\n- {name: common, version: 2.0.0}\n";
+    let wrapper = r"apiVersion: v2
+name: karpenter
+version: 1.0.0
+appVersion: 1.0.0
+dependencies:
+- {name: karpenter, version: 1.6.2, repository: 'oci://public.ecr.aws/karpenter'}
+- {name: common, version: 2.0.0}
+";
     assert_pins(name, wrapper, &["1.6.2:6"]);
     assert_pins("values.yaml", wrapper, &[]);
-    let local = "apiVersion: v2\nname: addons\nversion: 1.0.0\ndependencies:\n- {name: karpenter, version: 1.6.2, repository: 'file://../karpenter'}\n";
+    let local = r"apiVersion: v2
+name: addons
+version: 1.0.0
+dependencies:
+- {name: karpenter, version: 1.6.2, repository: 'file://../karpenter'}
+";
     assert_pins(name, local, &[]);
 }
 
 #[test]
 fn files_of_other_tools_pin_the_chart() {
-    let helmfile = "releases:\n- name: karpenter\n  chart: karpenter/karpenter\n  version: 1.6.2\n- {name: b, chart: ./karpenter, version: 1.6.2}\n";
+    let helmfile = r"releases:
+- name: karpenter
+  chart: karpenter/karpenter
+  version: 1.6.2
+- {name: b, chart: ./karpenter, version: 1.6.2}
+";
     assert_pins("helmfile.yaml", helmfile, &["1.6.2:4"]);
-    let kustomization = "helmCharts:\n- {name: karpenter, repo: 'oci://public.ecr.aws/karpenter', version: 1.6.2}\nimages:\n- {name: public.ecr.aws/karpenter/controller, newTag: 1.6.3}\n- {name: nginx, newTag: 1.6.4}\nresources:\n- pools.yaml\n- https://raw.githubusercontent.com/aws/karpenter-provider-aws/v1.6.1/pkg/apis/crds/karpenter.sh_nodepools.yaml\n- https://github.com/aws/karpenter-provider-aws//pkg/apis/crds?ref=v1.6.0&timeout=90s\n- https://github.com/aws/karpenter-provider-aws//pkg/apis/crds\n";
+    let kustomization = r"helmCharts:
+- {name: karpenter, repo: 'oci://public.ecr.aws/karpenter', version: 1.6.2}
+images:
+- {name: public.ecr.aws/karpenter/controller, newTag: 1.6.3}
+- {name: nginx, newTag: 1.6.4}
+resources:
+- pools.yaml
+- https://raw.githubusercontent.com/aws/karpenter-provider-aws/v1.6.1/pkg/apis/crds/karpenter.sh_nodepools.yaml
+- https://github.com/aws/karpenter-provider-aws//pkg/apis/crds?ref=v1.6.0&timeout=90s
+- https://github.com/aws/karpenter-provider-aws//pkg/apis/crds
+";
     let expected = ["1.6.2:2", "1.6.3:4", "1.6.1:8 crds", "1.6.0:9 crds"];
     assert_pins("kustomization.yaml", kustomization, &expected);
-    let with_kind =
-        format!("{kustomization}apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n");
+    let with_kind = format!(
+        r"{kustomization}apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+"
+    );
     assert_pins("a.yaml", &with_kind, &expected);
     let terraform =
         r#"{"resource": {"helm_release": {"karpenter": {"chart": "karpenter", "version": "1.6.2"}}}}"#;

@@ -52,9 +52,16 @@ fn former_family_selects_its_rules_before_their_present_family() {
 
 #[test]
 fn reports_all_problems_together() {
-    let text = "karpenterVersion: 1.10\nkubernetesVersion: latest\nclusterName: ''\nclustername: x\n\
-                rules: {storage: deny, no-such: warn, labels: loud}\nfix: yes please\nannounceErrors: maybe\ncontext: pool\n\
-                exceptions: [{rule: no-such-rule}, {rule: labels, reason: r, until: 2027-02-30, why: x}]\n";
+    let text = r"karpenterVersion: 1.10
+kubernetesVersion: latest
+clusterName: ''
+clustername: x
+rules: {storage: deny, no-such: warn, labels: loud}
+fix: yes please
+announceErrors: maybe
+context: pool
+exceptions: [{rule: no-such-rule}, {rule: labels, reason: r, until: 2027-02-30, why: x}]
+";
     insta::assert_snapshot!(read(text).unwrap_err().join("\n"), @r#"
     karpenterVersion: must be in quotes, such as "1.10": YAML reads 1.10 as the number 1.1
     kubernetesVersion: `latest` is not a Kubernetes version; write a version such as 1.33

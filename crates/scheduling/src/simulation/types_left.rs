@@ -90,8 +90,15 @@ mod tests {
     /// The NodePool with these requirements.
     fn counted(requirements: &str) -> (usize, usize, Vec<Option<usize>>) {
         let text = format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      \
-             nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: b}}\n      requirements: {requirements}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: b}}
+      requirements: {requirements}
+"
         );
         let file = File::read("-", text, &Limits::DEFAULT);
         let Document::Read(tree) = &file.documents[0] else { panic!("{requirements}") };

@@ -74,14 +74,26 @@ fn survives_extreme_values_in_every_release() {
 fn combines_a_bounded_number_of_volume_terms() {
     use std::fmt::Write as _;
     let mut text = String::from(
-        "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: many}\nprovisioner: ebs.csi.aws.com\n\
-         volumeBindingMode: WaitForFirstConsumer\nallowedTopologies:\n",
+        r"apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: many}
+provisioner: ebs.csi.aws.com
+volumeBindingMode: WaitForFirstConsumer
+allowedTopologies:
+",
     );
     for number in 0..20 {
         writeln!(text, "- matchLabelExpressions: [{{key: k{number}, values: [a]}}]").unwrap();
     }
     text.push_str(
-        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: a}]\n  volumes:\n",
+        r"---
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers: [{name: a}]
+  volumes:
+",
     );
     for number in 0..20 {
         writeln!(

@@ -346,7 +346,13 @@ mod tests {
           details: volumeBindingMode
           lines: 1, 3, 4, 5, 7, 8
         ");
-        let class = "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: fast}\nprovisioner: ebs.csi.aws.com\n---\n";
+        let class = r"---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fast}
+provisioner: ebs.csi.aws.com
+---
+";
         assert_eq!(verdict(&CORRELATION, &format!("{}{class}", storage())), "error certain");
         let event = "0:03 event Pod/db/db-0 FailedScheduling: 0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.\n";
         assert_eq!(verdict(&CORRELATION, &format!("{}{event}", storage())), "error certain");

@@ -151,11 +151,23 @@ mod tests {
 
     fn class(profile: &str) -> String {
         format!(
-            "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: default}}\nspec: {{instanceProfile: '{profile}'}}\n---\n"
+            r"---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: default}}
+spec: {{instanceProfile: '{profile}'}}
+---
+"
         )
     }
 
-    const POOL: &str = "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: web}\nspec: {template: {spec: {nodeClassRef: {name: default}}}}\n---\n";
+    const POOL: &str = r"---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: web}
+spec: {template: {spec: {nodeClassRef: {name: default}}}}
+---
+";
 
     #[test]
     fn is_certain_with_an_arn_in_the_node_class() {

@@ -265,7 +265,12 @@ mod tests {
         assert_eq!(verdict(&CORRELATION, &status("1:00")), "");
         assert_eq!(verdict(&CORRELATION, &status("6:00")), "warning possible");
         assert_eq!(verdict(&CORRELATION, &status("16:00")), "error likely");
-        let deleting = "---\napiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: default-abcde, creationTimestamp: '2026-03-31T16:00:00Z', deletionTimestamp: '2026-03-31T16:15:02Z'}\n---\n";
+        let deleting = r"---
+apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: default-abcde, creationTimestamp: '2026-03-31T16:00:00Z', deletionTimestamp: '2026-03-31T16:15:02Z'}
+---
+";
         assert_eq!(verdict(&CORRELATION, &format!("{}{deleting}", status("0:30"))), "error likely");
     }
 

@@ -104,7 +104,12 @@ fn requires_an_empty_line_after_the_headers() {
         [(NoBlankLineAfterHeaders, "#!/bin/sh")]
     );
     let yaml = with_head(
-        "--B\nContent-Type: application/node.eks.aws\napiVersion: node.eks.aws/v1alpha1\n\n--B--\n",
+        r"--B
+Content-Type: application/node.eks.aws
+apiVersion: node.eks.aws/v1alpha1
+
+--B--
+",
     );
     assert_eq!(problems(&yaml), [(BodyReadAsHeader, "apiVersion")]);
 }

@@ -73,7 +73,13 @@ fn reads_configuration_that_the_script_writes() {
 
 #[test]
 fn parses_a_node_config_in_a_here_document() {
-    let text = "#!/bin/bash\ncat >/etc/n.yaml <<EOF\napiVersion: node.eks.aws/v1alpha1\nspec: $SPEC\nEOF\nnodeadm init -c file:///etc/n.yaml\n";
+    let text = r"#!/bin/bash
+cat >/etc/n.yaml <<EOF
+apiVersion: node.eks.aws/v1alpha1
+spec: $SPEC
+EOF
+nodeadm init -c file:///etc/n.yaml
+";
     let found = Registration::parse(text);
     assert_eq!(found.node_configs[0].text(text), "apiVersion: node.eks.aws/v1alpha1\nspec: $SPEC\n");
     assert_eq!(found.unresolved.len(), 1);

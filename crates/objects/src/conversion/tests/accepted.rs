@@ -15,7 +15,13 @@ fn converted_objects_are_accepted_by_every_release() {
         "  disruption:\n    consolidationPolicy: WhenUnderutilized\n    consolidateAfter: Never\n",
         "  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s, expireAfter: 24h}\n",
         "  disruption:\n    consolidateAfter: 30s\n    consolidationPolicy: WhenEmpty\n",
-        "  disruption:\n    budgets:\n    - nodes: '0'\n      schedule: '@daily'\n      duration: 10m\n    expireAfter: 24h # a day\n",
+        r"  disruption:
+    budgets:
+    - nodes: '0'
+      schedule: '@daily'
+      duration: 10m
+    expireAfter: 24h # a day
+",
     ];
     let references = [
         "{name: default}",

@@ -215,8 +215,11 @@ fn converts_amis_of_a_node_template() {
 
 #[test]
 fn moves_kubelet_settings_of_a_provisioner() {
-    let kubelet =
-        "  kubeletConfiguration:\n    containerRuntime: containerd\n    maxPods: 20 # few\n  weight: 10\n";
+    let kubelet = r"  kubeletConfiguration:
+    containerRuntime: containerd
+    maxPods: 20 # few
+  weight: 10
+";
     let provisioner = PROVISIONER.replace("  weight: 10\n", kubelet);
     let text = converted(&format!("{provisioner}---\n{TEMPLATE}"));
     assert!(text.contains("  kubelet:\n    maxPods: 20 # few\n"), "{text}");

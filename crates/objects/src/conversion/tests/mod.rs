@@ -41,7 +41,11 @@ spec:
     cpu: 100
 ";
 
-const KUBELET: &str = "      kubelet:\n        # Few pods.\n        maxPods: 20\n      requirements:\n";
+const KUBELET: &str = r"      kubelet:
+        # Few pods.
+        maxPods: 20
+      requirements:
+";
 
 fn with_kubelet() -> String {
     POOL.replace("      requirements:\n", KUBELET)

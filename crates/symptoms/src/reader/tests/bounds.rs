@@ -33,7 +33,11 @@ fn reads_utf16_with_and_without_byte_order_mark() {
 #[test]
 fn skips_and_counts_a_line_of_fifty_megabytes() {
     let long = format!(
-        "{{\"level\":\"INFO\",\"message\":\"{}\"}}\n{LINE}\napiVersion: v1\nkind: A\n",
+        r#"{{"level":"INFO","message":"{}"}}
+{LINE}
+apiVersion: v1
+kind: A
+"#,
         "x".repeat(50 << 20)
     );
     let pieces: Vec<&[u8]> = long.as_bytes().chunks(1 << 18).collect();
@@ -55,7 +59,16 @@ fn skips_and_counts_a_line_of_fifty_megabytes() {
 #[test]
 fn counts_documents_beyond_the_bound() {
     let limits = Limits { file_bytes: 600, ..Limits::DEFAULT };
-    let text = format!("{LINE}\napiVersion: v1\nkind: A\n{LINE}\n{LINE}\napiVersion: v1\nkind: B\n");
+    let text = format!(
+        r"{LINE}
+apiVersion: v1
+kind: A
+{LINE}
+{LINE}
+apiVersion: v1
+kind: B
+"
+    );
     let (text, counts) = read_within("-", &[text.as_bytes()], limits);
     assert_eq!((counts.documents, counts.beyond, counts.entries), (1, 2, 3), "{text}");
 }

@@ -91,7 +91,11 @@ fn records_have_their_line_in_the_export() {
     );
     assert!(read_pieces("x.csv", &[export.as_bytes()]).0.contains("\n4: Log Error by provisioner"));
     let export = format!(
-        "{{\n\"events\": [\n{{\"message\": \"a\"}},\n{{\"timestamp\": 1,\n\"message\": {}}}]}}",
+        r#"{{
+"events": [
+{{"message": "a"}},
+{{"timestamp": 1,
+"message": {}}}]}}"#,
         json!(LINE)
     );
     assert!(read_pieces("x.json", &[export.as_bytes()]).0.contains("4: Log Error by provisioner"));

@@ -7,9 +7,26 @@ use super::{LINE, entries_of, read_pieces};
 #[test]
 fn documents_keep_their_positions() {
     let text = format!(
-        "{LINE}\nkind: NodePool\napiVersion: karpenter.sh/v1\nmetadata: {{name: é😀}}\n{LINE}\n# 😀\napiVersion: v1\nkind: A\n\
-         apiVersion: v1\nkind: B\n---\napiVersion: v1\nkind: C\n{{\"apiVersion\":\"v1\",\"kind\":\"D\"}}\n{{\n  \"kind\": \"E\",\n  \
-         \"apiVersion\": \"v1\"\n}}\n{LINE}\n"
+        r#"{LINE}
+kind: NodePool
+apiVersion: karpenter.sh/v1
+metadata: {{name: é😀}}
+{LINE}
+# 😀
+apiVersion: v1
+kind: A
+apiVersion: v1
+kind: B
+---
+apiVersion: v1
+kind: C
+{{"apiVersion":"v1","kind":"D"}}
+{{
+  "kind": "E",
+  "apiVersion": "v1"
+}}
+{LINE}
+"#
     );
     let shown = entries_of(&text);
     assert_snapshot!(shown, @r#"
