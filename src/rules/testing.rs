@@ -102,7 +102,13 @@ pub(crate) fn findings_in_files(rule: &'static Rule, files: &[(&str, &str)], set
 pub(crate) fn request(operation: &str, object: &str) -> String {
     let object = object.trim_end().replace('\n', "\n    ");
     format!(
-        "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: {operation}\n  object:\n    {object}\n"
+        r"apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request:
+  operation: {operation}
+  object:
+    {object}
+"
     )
 }
 

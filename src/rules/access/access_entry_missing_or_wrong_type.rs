@@ -216,13 +216,22 @@ mod tests {
 
     fn class(role: &str, alias: &str) -> String {
         format!(
-            "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: web}}\nspec: {{role: {role}, amiSelectorTerms: [{{alias: {alias}}}]}}\n"
+            r"---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: web}}
+spec: {{role: {role}, amiSelectorTerms: [{{alias: {alias}}}]}}
+"
         )
     }
 
     fn entry(principal: &str, kind: &str) -> String {
         format!(
-            "apiVersion: eks.aws.upbound.io/v1beta1\nkind: AccessEntry\nmetadata: {{name: a}}\nspec: {{forProvider: {{principalArn: '{principal}'{kind}}}}}\n"
+            r"apiVersion: eks.aws.upbound.io/v1beta1
+kind: AccessEntry
+metadata: {{name: a}}
+spec: {{forProvider: {{principalArn: '{principal}'{kind}}}}}
+"
         )
     }
 
@@ -269,7 +278,16 @@ mod tests {
     fn reads_access_entries_of_cloudformation() {
         let template = |kind: &str, policy: &str| {
             format!(
-                "Resources:\n  NodeRole:\n    Type: AWS::IAM::Role\n    Properties:\n      ManagedPolicyArns: [!Sub 'arn:${{AWS::Partition}}:iam::aws:policy/{policy}']\n  Entry:\n    Type: AWS::EKS::AccessEntry\n    Properties:\n      PrincipalArn: !GetAtt NodeRole.Arn\n{kind}"
+                r"Resources:
+  NodeRole:
+    Type: AWS::IAM::Role
+    Properties:
+      ManagedPolicyArns: [!Sub 'arn:${{AWS::Partition}}:iam::aws:policy/{policy}']
+  Entry:
+    Type: AWS::EKS::AccessEntry
+    Properties:
+      PrincipalArn: !GetAtt NodeRole.Arn
+{kind}"
             )
         };
         let standard = "      Type: STANDARD\n";
@@ -289,7 +307,12 @@ mod tests {
     fn reports_roles_without_entry_in_a_cluster_that_reads_only_entries() {
         let config = |mode: &str, rest: &str| {
             format!(
-                "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {{name: prod}}\naccessConfig:\n  authenticationMode: {mode}\n{rest}{}",
+                r"apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {{name: prod}}
+accessConfig:
+  authenticationMode: {mode}
+{rest}{}",
                 class("nodes", "al2023@latest")
             )
         };

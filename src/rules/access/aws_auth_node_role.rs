@@ -256,13 +256,28 @@ mod tests {
 
     fn aws_auth(arn: &str, name: &str, groups: &str) -> String {
         format!(
-            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: aws-auth, namespace: kube-system}}\ndata:\n  mapRoles: |\n    - rolearn: {arn}\n      username: {name}\n      groups: [{groups}]\n"
+            r"apiVersion: v1
+kind: ConfigMap
+metadata: {{name: aws-auth, namespace: kube-system}}
+data:
+  mapRoles: |
+    - rolearn: {arn}
+      username: {name}
+      groups: [{groups}]
+"
         )
     }
 
     fn class(role: &str, alias: &str) -> String {
         format!(
-            "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: web}}\nspec:\n  role: {role}\n  amiSelectorTerms: [{{alias: {alias}}}]\n"
+            r"---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: web}}
+spec:
+  role: {role}
+  amiSelectorTerms: [{{alias: {alias}}}]
+"
         )
     }
 
@@ -292,7 +307,12 @@ mod tests {
     fn access_entry_takes_the_place_of_a_mapping() {
         let entry = |role: &str| {
             format!(
-                "---\napiVersion: eks.services.k8s.aws/v1alpha1\nkind: AccessEntry\nmetadata: {{name: a}}\nspec: {{principalARN: 'arn:aws:iam::111122223333:role/{role}', type: EC2_LINUX}}\n"
+                r"---
+apiVersion: eks.services.k8s.aws/v1alpha1
+kind: AccessEntry
+metadata: {{name: a}}
+spec: {{principalARN: 'arn:aws:iam::111122223333:role/{role}', type: EC2_LINUX}}
+"
             )
         };
         let wrong = aws_auth(ARN, "node", BOTH) + &class("nodes", "al2023@latest");
@@ -353,11 +373,24 @@ mod tests {
         assert!(
             findings(&RULE, &(admin + &class("other", "al2023@latest"))).contains("info ConfigMap/aws-auth")
         );
-        let entry = "---\napiVersion: eks.services.k8s.aws/v1alpha1\nkind: AccessEntry\nmetadata: {name: a}\nspec: {principalARN: 'arn:aws:iam::1:role/other', type: EC2_LINUX}\n";
+        let entry = r"---
+apiVersion: eks.services.k8s.aws/v1alpha1
+kind: AccessEntry
+metadata: {name: a}
+spec: {principalARN: 'arn:aws:iam::1:role/other', type: EC2_LINUX}
+";
         silent(&RULE, &(text + entry));
         silent(&RULE, &(aws_auth(ARN, NODE, BOTH) + &class("'${ROLE}'", "al2023@latest")));
         silent(&RULE, &(aws_auth("'${ROLE_ARN}'", NODE, BOTH) + &class("other", "al2023@latest")));
-        let template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: aws-auth, namespace: kube-system}\ndata:\n  mapRoles: |\n    {{- range .Values.roles }}\n    - {{ . }}\n    {{- end }}\n";
+        let template = r"apiVersion: v1
+kind: ConfigMap
+metadata: {name: aws-auth, namespace: kube-system}
+data:
+  mapRoles: |
+    {{- range .Values.roles }}
+    - {{ . }}
+    {{- end }}
+";
         silent(&RULE, &(template.to_owned() + &class("other", "al2023@latest")));
     }
 
@@ -381,7 +414,12 @@ mod tests {
             let text = aws_auth(ARN, user, groups) + &class("other", "al2023@latest") + entry;
             findings(&RULE, &text).contains("warning ConfigMap/aws-auth data.mapRoles [")
         };
-        let entry = "---\napiVersion: eks.services.k8s.aws/v1alpha1\nkind: AccessEntry\nmetadata: {name: a}\nspec: {principalARN: 'arn:aws:iam::111122223333:role/nodes', type: EC2_LINUX}\n";
+        let entry = r"---
+apiVersion: eks.services.k8s.aws/v1alpha1
+kind: AccessEntry
+metadata: {name: a}
+spec: {principalARN: 'arn:aws:iam::111122223333:role/nodes', type: EC2_LINUX}
+";
         assert!(severity(NODE, BOTH, entry));
         assert!(!severity("admin", "'system:masters'", entry));
     }

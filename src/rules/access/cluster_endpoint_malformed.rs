@@ -143,7 +143,17 @@ mod tests {
 
     fn controller(endpoint: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  template:\n    spec:\n      containers:\n      - name: controller\n        image: public.ecr.aws/karpenter/controller:1.14.1\n        env: [{{name: CLUSTER_ENDPOINT, value: {endpoint}}}]\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter}}
+spec:
+  template:
+    spec:
+      containers:
+      - name: controller
+        image: public.ecr.aws/karpenter/controller:1.14.1
+        env: [{{name: CLUSTER_ENDPOINT, value: {endpoint}}}]
+"
         )
     }
 

@@ -111,7 +111,18 @@ mod tests {
 
     fn controller(spec: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  replicas: 1\n  selector: {{matchLabels: {{a: b}}}}\n  template:\n    spec:\n      {spec}\n      containers:\n      - image: public.ecr.aws/karpenter/controller:1.4.2\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter}}
+spec:
+  replicas: 1
+  selector: {{matchLabels: {{a: b}}}}
+  template:
+    spec:
+      {spec}
+      containers:
+      - image: public.ecr.aws/karpenter/controller:1.4.2
+"
         )
     }
 
@@ -143,7 +154,13 @@ mod tests {
     fn accepts_a_default_class_and_fargate() {
         let class = |default: bool| {
             format!(
-                "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {{name: a}}\nglobalDefault: {default}\nvalue: 1000\n"
+                r"---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {{name: a}}
+globalDefault: {default}
+value: 1000
+"
             )
         };
         silent(&RULE, &(controller("dnsPolicy: Default") + &class(true)));

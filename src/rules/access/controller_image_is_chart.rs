@@ -117,7 +117,16 @@ mod tests {
 
     fn controller(image: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  template:\n    spec:\n      containers:\n      - name: controller\n        image: {image}\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter}}
+spec:
+  template:
+    spec:
+      containers:
+      - name: controller
+        image: {image}
+"
         )
     }
 

@@ -219,7 +219,15 @@ mod tests {
 
     fn definition(strategy: &str, versions: &str) -> String {
         format!(
-            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: nodepools.karpenter.sh}}\nspec:\n  conversion:\n    strategy: {strategy}\n    webhook: {{clientConfig: {{service: {{name: karpenter, namespace: kube-system}}}}}}\n  versions: [{versions}]\n"
+            r"apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: nodepools.karpenter.sh}}
+spec:
+  conversion:
+    strategy: {strategy}
+    webhook: {{clientConfig: {{service: {{name: karpenter, namespace: kube-system}}}}}}
+  versions: [{versions}]
+"
         )
     }
 
@@ -251,7 +259,13 @@ mod tests {
     fn compares_the_namespace_of_the_webhook_in_1_0() {
         let controller = |namespace: &str| {
             format!(
-                "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter, namespace: {namespace}}}\nspec:\n  template: {{spec: {{containers: [{{image: karpenter/controller}}]}}}}\n"
+                r"---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter, namespace: {namespace}}}
+spec:
+  template: {{spec: {{containers: [{{image: karpenter/controller}}]}}}}
+"
             )
         };
         let text = |namespace: &str| definition("Webhook", BOTH) + &controller(namespace);
@@ -271,7 +285,11 @@ mod tests {
     fn reports_webhook_configurations_of_0_37() {
         let with_rules = |name: &str, policy: &str, version: &str| {
             format!(
-                "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {{name: {name}}}\nwebhooks: [{{name: a, failurePolicy: {policy}, rules: [{{apiGroups: [karpenter.sh], apiVersions: [{version}]}}]}}]\n"
+                r"apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {{name: {name}}}
+webhooks: [{{name: a, failurePolicy: {policy}, rules: [{{apiGroups: [karpenter.sh], apiVersions: [{version}]}}]}}]
+"
             )
         };
         let text = |name: &str, policy: &str| with_rules(name, policy, "v1");

@@ -103,7 +103,15 @@ mod tests {
 
     #[test]
     fn reports_values_that_exclude_each_other_since_1_15() {
-        let text = "settings:\n  clusterName: a\n  interruptionQueue: a\n  enableDRA: true\n  ignoreDRARequests: false\n  legacyNodeRepair: true\n  awsFeatureGates: {draEFA: true}\n  featureGates: {terminateFirstRepair: true}\n";
+        let text = r"settings:
+  clusterName: a
+  interruptionQueue: a
+  enableDRA: true
+  ignoreDRARequests: false
+  legacyNodeRepair: true
+  awsFeatureGates: {draEFA: true}
+  featureGates: {terminateFirstRepair: true}
+";
         insta::assert_snapshot!(findings_with(&RULE, text, &at("1.15")), @"
           5 |   ignoreDRARequests: false
             |   ^^^^^^^^^^^^^^^^^

@@ -359,7 +359,13 @@ karpenter:
 
     #[test]
     fn reports_keys_of_later_charts_and_misspelt_keys() {
-        let text = "settings:\n  clusterName: prod\n  preferencePolicy: Ignore\n  isolatedVpc: true\n  featureGates: {nodeOverlays: true}\n  house: {a: b}\n";
+        let text = r"settings:
+  clusterName: prod
+  preferencePolicy: Ignore
+  isolatedVpc: true
+  featureGates: {nodeOverlays: true}
+  house: {a: b}
+";
         insta::assert_snapshot!(findings_with(&super::RULE, text, &at("1.3")), @"
           3 |   preferencePolicy: Ignore
             |   ^^^^^^^^^^^^^^^^
@@ -387,7 +393,12 @@ karpenter:
 
     #[test]
     fn reports_feature_gates_of_the_provider_before_1_15_and_misspelt_ones() {
-        let text = "settings:\n  clusterName: prod\n  interruptionQueue: prod\n  legacyNodeRepair: true\n  awsFeatureGates: {nodeClassCEL: true, rebootForRepairs: true}\n";
+        let text = r"settings:
+  clusterName: prod
+  interruptionQueue: prod
+  legacyNodeRepair: true
+  awsFeatureGates: {nodeClassCEL: true, rebootForRepairs: true}
+";
         insta::assert_snapshot!(findings_with(&super::RULE, text, &at("1.14")), @"
           4 |   legacyNodeRepair: true
             |   ^^^^^^^^^^^^^^^^
@@ -402,7 +413,11 @@ karpenter:
         ");
         assert_eq!(findings_with(&super::RULE, text, &at("1.15")).matches("warning").count(), 1);
         // The chart on the main branch before 1.15 has the key beside the image of 1.14.1.
-        let off = "settings:\n  clusterName: prod\n  interruptionQueue: prod\n  awsFeatureGates: {nodeClassCEL: false, draEFA: null}\n";
+        let off = r"settings:
+  clusterName: prod
+  interruptionQueue: prod
+  awsFeatureGates: {nodeClassCEL: false, draEFA: null}
+";
         let found = findings_with(&super::RULE, off, &at("1.14"));
         assert!(found.contains("info / settings.awsFeatureGates [until 1.14]"), "{found}");
         assert!(!found.contains("warning"), "{found}");
@@ -410,7 +425,16 @@ karpenter:
 
     #[test]
     fn reports_misspelt_and_misplaced_keys_at_the_top_level() {
-        let text = "settings:\n  clusterName: prod\n  interruptionQueue: prod\nreplica: 1\nresources: {}\nclusterEndpoint: https://a\nnodePools: []\nglobal: {}\ninitContainers: []\n";
+        let text = r"settings:
+  clusterName: prod
+  interruptionQueue: prod
+replica: 1
+resources: {}
+clusterEndpoint: https://a
+nodePools: []
+global: {}
+initContainers: []
+";
         insta::assert_snapshot!(findings_with(&super::RULE, text, &at("1.3")), @"
           4 | replica: 1
             | ^^^^^^^
@@ -489,10 +513,21 @@ spec:
         let values = "settings: {aws: {clusterName: a}}";
         for text in [
             format!(
-                "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: a}}\nspec:\n  chart: {{spec: {{chart: karpenter}}}}\n  values: {{{values}}}\n"
+                r"apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: a}}
+spec:
+  chart: {{spec: {{chart: karpenter}}}}
+  values: {{{values}}}
+"
             ),
             format!(
-                "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: a}}\nspec:\n  source: {{chart: karpenter, helm: {{valuesObject: {{{values}}}}}}}\n"
+                r"apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: a}}
+spec:
+  source: {{chart: karpenter, helm: {{valuesObject: {{{values}}}}}}}
+"
             ),
         ] {
             assert!(
@@ -505,14 +540,33 @@ spec:
 
     fn application(helm: &str) -> String {
         format!(
-            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: a}}\nspec:\n  sources:\n    - repoURL: https://git.example.net/values\n      ref: values\n    - repoURL: public.ecr.aws/karpenter\n      chart: karpenter\n      helm:\n{helm}"
+            r"apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: a}}
+spec:
+  sources:
+    - repoURL: https://git.example.net/values
+      ref: values
+    - repoURL: public.ecr.aws/karpenter
+      chart: karpenter
+      helm:
+{helm}"
         )
     }
 
     #[test]
     fn reads_values_written_as_text_in_an_application() {
         let text = application(
-            "        values: |\n\n          # the cluster\n          settings:\n            clusterName: prod\n            isolatedVpc: true # é\n          webhook:\n            enabled: true\n        releaseName: a\n",
+            r"        values: |
+
+          # the cluster
+          settings:
+            clusterName: prod
+            isolatedVpc: true # é
+          webhook:
+            enabled: true
+        releaseName: a
+",
         );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          16 |             isolatedVpc: true # é
@@ -552,7 +606,11 @@ spec:
     #[test]
     fn reads_parameters_of_an_application() {
         let text = application(
-            "        parameters:\n          - {name: settings.aws.clusterName, value: prod}\n          - {name: settings.featureGates.drift, value: 'true'}\n          - {name: 'serviceAccount.annotations.eks\\.amazonaws\\.com/role-arn', value: a}\n",
+            r"        parameters:
+          - {name: settings.aws.clusterName, value: prod}
+          - {name: settings.featureGates.drift, value: 'true'}
+          - {name: 'serviceAccount.annotations.eks\.amazonaws\.com/role-arn', value: a}
+",
         );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          12 |           - {name: settings.aws.clusterName, value: prod}
@@ -570,7 +628,16 @@ spec:
 
     #[test]
     fn ignores_charts_with_other_names_or_keys() {
-        let git = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\nspec:\n  source:\n    repoURL: https://git.example.net/charts\n    path: charts/shop\n    helm:\n      valuesObject: {settings: {clusterName: a, house: b}, shop: c}\n";
+        let git = r"apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: a}
+spec:
+  source:
+    repoURL: https://git.example.net/charts
+    path: charts/shop
+    helm:
+      valuesObject: {settings: {clusterName: a, house: b}, shop: c}
+";
         silent(&super::RULE, git);
         let own = git.replace("shop: c", "replicas: 1");
         assert!(findings(&super::RULE, &own).contains("does not know `settings.house`"));
@@ -585,7 +652,14 @@ spec:
     fn accepts_keys_that_the_chart_reads() {
         silent(
             &super::RULE,
-            "settings:\n  clusterName: prod\n  interruptionQueue: prod\n  reservedENIs: '1'\n  featureGates: {nodeRepair: true, capacityBuffer: true, staticCapacity: true}\nlogLevel: debug\ncontroller: {env: []}\n",
+            r"settings:
+  clusterName: prod
+  interruptionQueue: prod
+  reservedENIs: '1'
+  featureGates: {nodeRepair: true, capacityBuffer: true, staticCapacity: true}
+logLevel: debug
+controller: {env: []}
+",
         );
         // The rule `interruption-queue-malformed` reports the old key of the queue.
         silent(&super::RULE, "settings: {interruptionQueueName: prod}\n");
@@ -596,7 +670,17 @@ spec:
     fn ignores_gates_that_a_newer_chart_turns_off() {
         let found = |gates: &str| {
             let text = format!(
-                "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  template:\n    spec:\n      containers:\n      - image: public.ecr.aws/karpenter/controller:1.4.0\n        env:\n        - {{name: FEATURE_GATES, value: \"{gates}\"}}\n"
+                r#"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter}}
+spec:
+  template:
+    spec:
+      containers:
+      - image: public.ecr.aws/karpenter/controller:1.4.0
+        env:
+        - {{name: FEATURE_GATES, value: "{gates}"}}
+"#
             );
             findings_with(&super::RULE, &text, &at("1.4"))
         };

@@ -150,7 +150,14 @@ mod tests {
     /// A role of a template.
     fn role(key: &str, principal: &str, properties: &str) -> String {
         format!(
-            "Resources:\n  {key}:\n    Type: AWS::IAM::Role\n    Properties:\n      AssumeRolePolicyDocument:\n        Statement: {{Effect: Allow, Principal: {principal}, Action: 'sts:AssumeRole'}}\n      {properties}\n"
+            r"Resources:
+  {key}:
+    Type: AWS::IAM::Role
+    Properties:
+      AssumeRolePolicyDocument:
+        Statement: {{Effect: Allow, Principal: {principal}, Action: 'sts:AssumeRole'}}
+      {properties}
+"
         )
     }
 
@@ -220,7 +227,12 @@ mod tests {
     #[test]
     fn reports_role_that_an_ec2nodeclass_names() {
         let text = role("R", EC2, &format!("RoleName: prod-nodes\n      {ADMIN}"));
-        let class = "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {role: prod-nodes}\n";
+        let class = r"---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec: {role: prod-nodes}
+";
         silent(&super::RULE, &text);
         assert!(!findings(&super::RULE, &format!("{text}{class}")).is_empty());
     }
@@ -264,7 +276,12 @@ mod tests {
         silent(&super::RULE, "Statement: {Effect: Allow, Action: '*', Resource: '*'}\n");
         let policy = |name: &str| {
             format!(
-                "apiVersion: iam.services.k8s.aws/v1alpha1\nkind: Policy\nmetadata: {{name: {name}}}\nspec:\n  policyDocument: '{{\"Statement\": {{\"Effect\": \"Allow\", \"Action\": \"*\", \"Resource\": \"*\"}}}}'\n"
+                r#"apiVersion: iam.services.k8s.aws/v1alpha1
+kind: Policy
+metadata: {{name: {name}}}
+spec:
+  policyDocument: '{{"Statement": {{"Effect": "Allow", "Action": "*", "Resource": "*"}}}}'
+"#
             )
         };
         silent(&super::RULE, &policy("karpenter-boundary"));
@@ -273,7 +290,14 @@ mod tests {
 
     #[test]
     fn reads_attachment_of_crossplane() {
-        let text = "apiVersion: iam.aws.upbound.io/v1beta1\nkind: RolePolicyAttachment\nmetadata: {name: a}\nspec:\n  forProvider:\n    policyArn: arn:aws:iam::aws:policy/AdministratorAccess\n    role: karpenter-controller\n";
+        let text = r"apiVersion: iam.aws.upbound.io/v1beta1
+kind: RolePolicyAttachment
+metadata: {name: a}
+spec:
+  forProvider:
+    policyArn: arn:aws:iam::aws:policy/AdministratorAccess
+    role: karpenter-controller
+";
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           6 |     policyArn: arn:aws:iam::aws:policy/AdministratorAccess
             |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

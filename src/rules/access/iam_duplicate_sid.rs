@@ -110,7 +110,20 @@ mod tests {
     fn policy(sids: [&str; 3]) -> String {
         let [first, second, third] = sids;
         format!(
-            "Statement:\n- Sid: '{first}'\n  Effect: Allow\n  Action: [ec2:CreateFleet, ec2:RunInstances, pricing:GetProducts]\n  Resource: '*'\n- Sid: '{second}'\n  Effect: Allow\n  Action: eks:DescribeCluster\n  Resource: '*'\n- Sid: '{third}'\n  Effect: Deny\n  Action: iam:*\n  Resource: '*'\n"
+            r"Statement:
+- Sid: '{first}'
+  Effect: Allow
+  Action: [ec2:CreateFleet, ec2:RunInstances, pricing:GetProducts]
+  Resource: '*'
+- Sid: '{second}'
+  Effect: Allow
+  Action: eks:DescribeCluster
+  Resource: '*'
+- Sid: '{third}'
+  Effect: Deny
+  Action: iam:*
+  Resource: '*'
+"
         )
     }
 
@@ -152,7 +165,16 @@ mod tests {
     fn reads_inline_policies_of_the_node_role_separately() {
         let role = |second: &str| {
             format!(
-                "Resources:\n  KarpenterNodeRole:\n    Type: AWS::IAM::Role\n    Properties:\n      Policies:\n      - PolicyName: a\n        PolicyDocument: {{Statement: [{{Sid: A, Effect: Allow, Action: 's3:*', Resource: '*'}}, {{Sid: {second}, Effect: Allow, Action: 'sqs:*', Resource: '*'}}]}}\n      - PolicyName: b\n        PolicyDocument: {{Statement: [{{Sid: A, Effect: Allow, Action: 'sns:*', Resource: '*'}}]}}\n"
+                r"Resources:
+  KarpenterNodeRole:
+    Type: AWS::IAM::Role
+    Properties:
+      Policies:
+      - PolicyName: a
+        PolicyDocument: {{Statement: [{{Sid: A, Effect: Allow, Action: 's3:*', Resource: '*'}}, {{Sid: {second}, Effect: Allow, Action: 'sqs:*', Resource: '*'}}]}}
+      - PolicyName: b
+        PolicyDocument: {{Statement: [{{Sid: A, Effect: Allow, Action: 'sns:*', Resource: '*'}}]}}
+"
             )
         };
         assert!(findings(&super::RULE, &role("A")).contains("2 statements"));

@@ -97,7 +97,14 @@ mod tests {
 
     fn policy(actions: &str) -> String {
         format!(
-            "Resources:\n  KarpenterControllerPolicy:\n    Type: AWS::IAM::ManagedPolicy\n    Properties:\n      PolicyDocument:\n        Statement:\n        - {{Effect: Allow, Action: [{actions}], Resource: '*'}}\n"
+            r"Resources:
+  KarpenterControllerPolicy:
+    Type: AWS::IAM::ManagedPolicy
+    Properties:
+      PolicyDocument:
+        Statement:
+        - {{Effect: Allow, Action: [{actions}], Resource: '*'}}
+"
         )
     }
 

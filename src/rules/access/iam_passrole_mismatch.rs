@@ -194,7 +194,19 @@ mod tests {
     /// An EC2NodeClass, and a controller's policy that allows passing a role.
     fn with(resource: &str, role: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: {role}\n---\nVersion: '2012-10-17'\nStatement:\n- {{Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances, pricing:GetProducts], Resource: '*'}}\n- Effect: Allow\n  Action: iam:PassRole\n  Resource: '{resource}'\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  role: {role}
+---
+Version: '2012-10-17'
+Statement:
+- {{Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances, pricing:GetProducts], Resource: '*'}}
+- Effect: Allow
+  Action: iam:PassRole
+  Resource: '{resource}'
+"
         )
     }
 
@@ -281,7 +293,19 @@ mod tests {
     /// A policy that only passes a role, under a name.
     fn passing(name: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: prod-node\n---\napiVersion: iam.services.k8s.aws/v1alpha1\nkind: Policy\nmetadata: {{name: {name}}}\nspec:\n  policyDocument: |\n    {{\"Statement\": {{\"Effect\": \"Allow\", \"Action\": \"iam:PassRole\", \"Resource\": \"arn:aws:iam::111122223333:role/other\"}}}}\n"
+            r#"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  role: prod-node
+---
+apiVersion: iam.services.k8s.aws/v1alpha1
+kind: Policy
+metadata: {{name: {name}}}
+spec:
+  policyDocument: |
+    {{"Statement": {{"Effect": "Allow", "Action": "iam:PassRole", "Resource": "arn:aws:iam::111122223333:role/other"}}}}
+"#
         )
     }
 
@@ -295,7 +319,11 @@ mod tests {
         silent(&super::RULE, &passing("karpenter-node"));
         // A document without a name belongs to Karpenter if another document is.
         let alone = "---\nStatement: {Effect: Allow, Action: 'iam:PassRole', Resource: 'arn:aws:iam::111122223333:role/other'}\n";
-        let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {role: prod-node}\n";
+        let class = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec: {role: prod-node}
+";
         let companion = "---\nStatement: {Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances, pricing:GetProducts], Resource: '*'}\n";
         silent(&super::RULE, &format!("{class}{alone}"));
         assert!(

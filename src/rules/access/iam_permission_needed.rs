@@ -175,7 +175,20 @@ mod tests {
     /// Two policies of the controller: one launches, the other reads.
     fn policies(read: &str) -> String {
         format!(
-            "Resources:\n  KarpenterControllerLaunch:\n    Type: AWS::IAM::ManagedPolicy\n    Properties:\n      PolicyDocument:\n        Statement:\n        - {{Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances, ec2:TerminateInstances], Resource: ['arn:aws:ec2:*:*:instance/*']}}\n  KarpenterControllerRead:\n    Type: AWS::IAM::ManagedPolicy\n    Properties:\n      PolicyDocument:\n        Statement:\n        - {{Effect: Allow, Action: [{read}], Resource: '*'}}\n"
+            r"Resources:
+  KarpenterControllerLaunch:
+    Type: AWS::IAM::ManagedPolicy
+    Properties:
+      PolicyDocument:
+        Statement:
+        - {{Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances, ec2:TerminateInstances], Resource: ['arn:aws:ec2:*:*:instance/*']}}
+  KarpenterControllerRead:
+    Type: AWS::IAM::ManagedPolicy
+    Properties:
+      PolicyDocument:
+        Statement:
+        - {{Effect: Allow, Action: [{read}], Resource: '*'}}
+"
         )
     }
 
@@ -225,7 +238,15 @@ mod tests {
 
     #[test]
     fn reports_permissions_of_features_that_the_objects_use() {
-        let class = "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  instanceProfile: a\n  placementGroupSelector: {name: a}\n  capacityReservationSelectorTerms: [{id: cr-1}]\n";
+        let class = r"---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec:
+  instanceProfile: a
+  placementGroupSelector: {name: a}
+  capacityReservationSelectorTerms: [{id: cr-1}]
+";
         let values = "---\nsettings: {clusterName: a, enableZonalShift: true, awsFeatureGates: {rebootForRepair: true}}\n";
         let text = format!("{}{class}{values}", policies(&format!("{READ}, ec2:DescribeInstanceStatus")));
         insta::assert_snapshot!(begins(&super::RULE, "1.2", "1.15", &text), @"

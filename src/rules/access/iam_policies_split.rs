@@ -95,7 +95,12 @@ fn reference(node: Node<'_>) -> Option<Node<'_>> {
 mod tests {
     use crate::rules::testing::{begins, begins_nothing};
 
-    const STACK: &str = "Resources:\n  KarpenterControllerPolicy:\n    Type: AWS::IAM::ManagedPolicy\n    Properties:\n      PolicyDocument: {Statement: []}\n";
+    const STACK: &str = r"Resources:
+  KarpenterControllerPolicy:
+    Type: AWS::IAM::ManagedPolicy
+    Properties:
+      PolicyDocument: {Statement: []}
+";
 
     #[test]
     fn reports_the_single_policy_since_1_9() {
@@ -115,10 +120,18 @@ mod tests {
             "1.9",
             &STACK.replace("ControllerPolicy", "ControllerNodeLifecyclePolicy"),
         );
-        let config = "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: a}\niam: {serviceAccounts: [{attachPolicyARNs: ['arn:aws:iam::1:policy/KarpenterControllerPolicy-a']}]}\n";
+        let config = r"apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: a}
+iam: {serviceAccounts: [{attachPolicyARNs: ['arn:aws:iam::1:policy/KarpenterControllerPolicy-a']}]}
+";
         assert!(begins(&super::RULE, "1.8", "1.9", config).contains("iam.serviceAccounts[0]"));
         // The guide has no objects of ACK.
-        let role = "apiVersion: iam.services.k8s.aws/v1alpha1\nkind: Role\nmetadata: {name: karpenter}\nspec: {policies: ['arn:aws:iam::1:policy/KarpenterControllerPolicy-a'], inlinePolicies: {a: '{\"Statement\": []}'}}\n";
+        let role = r#"apiVersion: iam.services.k8s.aws/v1alpha1
+kind: Role
+metadata: {name: karpenter}
+spec: {policies: ['arn:aws:iam::1:policy/KarpenterControllerPolicy-a'], inlinePolicies: {a: '{"Statement": []}'}}
+"#;
         begins_nothing(&super::RULE, "1.8", "1.9", role);
     }
 }

@@ -118,7 +118,19 @@ mod tests {
 
     fn text(detail: &str, terms: &str) -> String {
         format!(
-            "Resources:\n  KarpenterControllerPolicy:\n    Type: AWS::IAM::ManagedPolicy\n    Properties: {{PolicyDocument: {{Statement: [{{Effect: Allow, Action: sqs:ReceiveMessage, Resource: '*'}}]}}}}\n  Rule:\n    Type: AWS::Events::Rule\n    Properties: {{EventPattern: {{detail-type: [{detail}]}}}}\n---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{capacityReservationSelectorTerms: [{terms}]}}\n"
+            r"Resources:
+  KarpenterControllerPolicy:
+    Type: AWS::IAM::ManagedPolicy
+    Properties: {{PolicyDocument: {{Statement: [{{Effect: Allow, Action: sqs:ReceiveMessage, Resource: '*'}}]}}}}
+  Rule:
+    Type: AWS::Events::Rule
+    Properties: {{EventPattern: {{detail-type: [{detail}]}}}}
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec: {{capacityReservationSelectorTerms: [{terms}]}}
+"
         )
     }
 

@@ -156,13 +156,30 @@ mod tests {
 
     fn pool(requirement: &str) -> String {
         format!(
-            "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: web}}\nspec:\n  template:\n    spec:\n      requirements: [{requirement}]\n"
+            r"---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: web}}
+spec:
+  template:
+    spec:
+      requirements: [{requirement}]
+"
         )
     }
 
     fn controller(env: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  template:\n    spec:\n      containers:\n      - image: karpenter/controller\n        env: [{{name: CLUSTER_NAME, value: prod}}{env}]\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter}}
+spec:
+  template:
+    spec:
+      containers:
+      - image: karpenter/controller
+        env: [{{name: CLUSTER_NAME, value: prod}}{env}]
+"
         )
     }
 
@@ -211,7 +228,13 @@ mod tests {
     fn accepts_a_queue_that_another_object_sets_or_may_set() {
         let release = |rest: &str| {
             format!(
-                "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: karpenter}}\nspec:\n  chart: {{spec: {{chart: karpenter}}}}\n  values: {{settings: {{clusterName: prod}}}}\n{rest}"
+                r"apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: karpenter}}
+spec:
+  chart: {{spec: {{chart: karpenter}}}}
+  values: {{settings: {{clusterName: prod}}}}
+{rest}"
             )
         };
         assert!(findings(&RULE, &(release("") + &pool(SPOT))).contains("HelmRelease/karpenter"));

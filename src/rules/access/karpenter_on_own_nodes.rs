@@ -143,7 +143,17 @@ mod tests {
 
     fn controller(spec: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  selector: {{matchLabels: {{a: b}}}}\n  template:\n    spec:\n      {spec}\n      containers:\n      - image: public.ecr.aws/karpenter/controller:1.4.2\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter}}
+spec:
+  selector: {{matchLabels: {{a: b}}}}
+  template:
+    spec:
+      {spec}
+      containers:
+      - image: public.ecr.aws/karpenter/controller:1.4.2
+"
         )
     }
 

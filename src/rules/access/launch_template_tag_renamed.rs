@@ -82,7 +82,12 @@ mod tests {
 
     fn policy(tag: &str) -> String {
         format!(
-            "Statement:\n- Effect: Allow\n  Action: ec2:DeleteLaunchTemplate\n  Resource: '*'\n  Condition: {{StringEquals: {{'aws:ResourceTag/{tag}': prod}}}}\n"
+            r"Statement:
+- Effect: Allow
+  Action: ec2:DeleteLaunchTemplate
+  Resource: '*'
+  Condition: {{StringEquals: {{'aws:ResourceTag/{tag}': prod}}}}
+"
         )
     }
 

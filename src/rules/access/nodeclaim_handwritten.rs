@@ -90,7 +90,11 @@ mod tests {
 
     fn claim(metadata: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {{{metadata}}}\nspec: {{requirements: []}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {{{metadata}}}
+spec: {{requirements: []}}
+"
         )
     }
 

@@ -91,9 +91,18 @@ mod tests {
 
     #[test]
     fn points_at_the_second_of_two_equal_items() {
-        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  disruption:\n    consolidateAfter: 0s\n    \
-                    budgets: [{nodes: '0', reasons: [Empty, Empty]}]\n  template:\n    spec:\n      nodeClassRef: {group: g, kind: k, name: a}\n      \
-                    requirements: []\n";
+        let text = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec:
+  disruption:
+    consolidateAfter: 0s
+    budgets: [{nodes: '0', reasons: [Empty, Empty]}]
+  template:
+    spec:
+      nodeClassRef: {group: g, kind: k, name: a}
+      requirements: []
+";
         insta::assert_snapshot!(findings(&super::RULE, text), @r#"
           7 |     budgets: [{nodes: '0', reasons: [Empty, Empty]}]
             |                                             ^^^^^

@@ -126,8 +126,15 @@ mod tests {
 
     fn pool(rest: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      \
-             nodeClassRef: {{group: g, kind: k, name: a}}\n      requirements:\n{rest}"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: g, kind: k, name: a}}
+      requirements:
+{rest}"
         )
     }
 
@@ -157,7 +164,11 @@ mod tests {
     fn suggests_the_current_value_only_for_fields_that_have_it() {
         let class = |field: &str| {
             let text = format!(
-                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{{field}}}\n"
+                r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec: {{{field}}}
+"
             );
             findings(&super::RULE, &text)
         };
@@ -170,7 +181,11 @@ mod tests {
     fn accepts_a_placeholder_whose_default_is_a_supported_value() {
         let class = |family: &str| {
             format!(
-                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{amiFamily: '${{FAMILY:={family}}}'}}\n"
+                r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec: {{amiFamily: '${{FAMILY:={family}}}'}}
+"
             )
         };
         silent(&super::RULE, &class("AL2023"));
@@ -181,7 +196,11 @@ mod tests {
     fn shortens_a_long_value() {
         let class = |length: usize| {
             let text = format!(
-                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{amiFamily: {}}}\n",
+                r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec: {{amiFamily: {}}}
+",
                 "é".repeat(length)
             );
             findings(&super::RULE, &text)

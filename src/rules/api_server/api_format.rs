@@ -84,8 +84,14 @@ mod tests {
 
     #[test]
     fn points_at_the_date() {
-        let text = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  nodeClassRef: {group: g, kind: k, name: a}\n  \
-                    requirements: []\n  taints: [{key: a, effect: NoExecute, timeAdded: now}]\n";
+        let text = r"apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: a}
+spec:
+  nodeClassRef: {group: g, kind: k, name: a}
+  requirements: []
+  taints: [{key: a, effect: NoExecute, timeAdded: now}]
+";
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           7 |   taints: [{key: a, effect: NoExecute, timeAdded: now}]
             |                                                   ^^^

@@ -102,7 +102,13 @@ mod tests {
             )
         };
         format!(
-            "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: UPDATE\n  oldObject: {}\n  object: {}\n",
+            r"apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request:
+  operation: UPDATE
+  oldObject: {}
+  object: {}
+",
             object(old),
             object(new)
         )
@@ -130,7 +136,13 @@ mod tests {
         };
         let update = |old: &str, new: &str| {
             format!(
-                "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: UPDATE\n  oldObject: {}\n  object: {}\n",
+                r"apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request:
+  operation: UPDATE
+  oldObject: {}
+  object: {}
+",
                 object(old),
                 object(new)
             )

@@ -92,8 +92,14 @@ mod tests {
     fn counts_characters_not_bytes() {
         let pool = |label: &str| {
             format!(
-                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    metadata: {{labels: {{team: {label}}}}}\n    \
-                 spec: {{nodeClassRef: {{group: g, kind: k, name: a}}, requirements: []}}\n"
+                r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    metadata: {{labels: {{team: {label}}}}}
+    spec: {{nodeClassRef: {{group: g, kind: k, name: a}}, requirements: []}}
+"
             )
         };
         assert_eq!(findings(&super::RULE, &pool(&"é".repeat(63))), "");
@@ -110,7 +116,11 @@ mod tests {
     fn names_the_unit_and_the_bound() {
         let class = |fields: &str| {
             format!(
-                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{{fields}}}\n"
+                r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec: {{{fields}}}
+"
             )
         };
         let many = |item: &str, count: usize| vec![item; count].join(", ");

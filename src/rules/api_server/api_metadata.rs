@@ -299,14 +299,26 @@ mod tests {
     use crate::rules::testing::{findings, fixed, silent};
 
     fn pool(metadata: &str) -> String {
-        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{{metadata}}}\n")
+        format!(
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{{metadata}}}
+"
+        )
     }
 
     fn named(name: &str) -> String {
         pool(&format!("name: {name}"))
     }
 
-    const DEPLOYMENT: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  template:\n    metadata: {labels: {app: a}}\n    spec: {containers: []}\n";
+    const DEPLOYMENT: &str = r"apiVersion: apps/v1
+kind: Deployment
+metadata: {name: a}
+spec:
+  template:
+    metadata: {labels: {app: a}}
+    spec: {containers: []}
+";
 
     #[test]
     fn reports_name_with_capitals_and_underscores() {
@@ -426,7 +438,11 @@ mod tests {
         "#);
         let quoted = text.replace("1.10", "\"1.10\"").replace("gpu: true", "gpu: \"true\"");
         assert_eq!(fixed(&RULE, &text), quoted);
-        let with_alias = "apiVersion: apps/v1\nkind: Deployment\nspec: {replicas: &count 2, template: {spec: {containers: []}}}\nmetadata: {name: a, annotations: {count: *count}}\n";
+        let with_alias = r"apiVersion: apps/v1
+kind: Deployment
+spec: {replicas: &count 2, template: {spec: {containers: []}}}
+metadata: {name: a, annotations: {count: *count}}
+";
         let found = findings(&RULE, with_alias);
         assert!(found.contains("help: write the value in quotes instead of the alias `*count`\n"), "{found}");
         assert!(!found.contains("fix:"), "{found}");
@@ -452,8 +468,11 @@ mod tests {
             named("''"),
             pool("labels: {team: '${TEAM}', '<key>': a, x: null}"),
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_b}\n".to_owned(),
-            "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: 'system:a'}\n"
-                .to_owned(),
+            r"apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: 'system:a'}
+"
+            .to_owned(),
         ] {
             silent(&RULE, &text);
         }

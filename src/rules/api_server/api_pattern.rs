@@ -122,9 +122,18 @@ mod tests {
     #[test]
     fn describes_the_required_format() {
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
-        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  limits: {cpu: 10 cores}\n  template:\n    spec:\n      \
-                    nodeClassRef: {group: karpenter.k8s.aws/v1, kind: k, name: a}\n      requirements: []\n      expireAfter: 1hr\n      \
-                    terminationGracePeriod: 2d\n";
+        let text = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec:
+  limits: {cpu: 10 cores}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws/v1, kind: k, name: a}
+      requirements: []
+      expireAfter: 1hr
+      terminationGracePeriod: 2d
+";
         insta::assert_snapshot!(findings_with(&super::RULE, text, &range), @"
           5 |   limits: {cpu: 10 cores}
             |                 ^^^^^^^^
@@ -153,15 +162,28 @@ mod tests {
     fn suggests_the_value_that_was_probably_meant() {
         let help = |field: &str, value: &str| {
             let text = format!(
-                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      \
-                 nodeClassRef: {{group: g, kind: k, name: a}}\n      requirements: []\n      {field}: '{value}'\n"
+                r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: g, kind: k, name: a}}
+      requirements: []
+      {field}: '{value}'
+"
             );
             findings_with(&super::RULE, &text, &Settings::default())
         };
         assert!(help("expireAfter", "720").contains("such as `720h` for hours"));
         assert!(help("expireAfter", "2w").contains("write `336h`: there is no unit for weeks"));
         assert!(help("terminationGracePeriod", "1d").contains("write `24h`: there is no unit for days"));
-        let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  blockDeviceMappings: [{ebs: {volumeSize: 100GB}}]\n";
+        let class = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec:
+  blockDeviceMappings: [{ebs: {volumeSize: 100GB}}]
+";
         assert!(findings_with(&super::RULE, class, &Settings::default()).contains("help: write `100Gi`"));
     }
 
@@ -169,8 +191,16 @@ mod tests {
     fn reports_placeholders_as_info() {
         let pool = |value: &str| {
             let text = format!(
-                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      \
-                 nodeClassRef: {{group: g, kind: k, name: a}}\n      requirements: []\n      expireAfter: '{value}'\n"
+                r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: g, kind: k, name: a}}
+      requirements: []
+      expireAfter: '{value}'
+"
             );
             findings_with(&super::RULE, &text, &Settings::default())
         };

@@ -94,8 +94,16 @@ mod tests {
 
     #[test]
     fn checks_replicas_as_a_field_and_as_a_scale() {
-        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: -1\n  template:\n    spec:\n      \
-                    nodeClassRef: {group: g, kind: k, name: a}\n      requirements: [{key: a, operator: In, values: [b], minValues: 51}]\n";
+        let text = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec:
+  replicas: -1
+  template:
+    spec:
+      nodeClassRef: {group: g, kind: k, name: a}
+      requirements: [{key: a, operator: In, values: [b], minValues: 51}]
+";
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           5 |   replicas: -1
             |             ^^

@@ -109,8 +109,16 @@ mod tests {
 
     #[test]
     fn reports_absent_and_null_fields() {
-        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  disruption: {consolidationPolicy: WhenEmpty}\n  \
-                    template:\n    spec:\n      nodeClassRef: {kind: EC2NodeClass, name: a}\n      requirements: null\n";
+        let text = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec:
+  disruption: {consolidationPolicy: WhenEmpty}
+  template:
+    spec:
+      nodeClassRef: {kind: EC2NodeClass, name: a}
+      requirements: null
+";
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           8 |       nodeClassRef: {kind: EC2NodeClass, name: a}
             |       ^^^^^^^^^^^^
@@ -129,7 +137,11 @@ mod tests {
     fn missing_ami_selector_terms_explain_why_no_alias_gives_the_family() {
         let rules = |spec: &str| {
             let text = format!(
-                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{{spec}}}\n"
+                r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec: {{{spec}}}
+"
             );
             let files = vec![File::read("-", text, &Limits::DEFAULT)];
             let settings = Settings::default();
@@ -150,9 +162,24 @@ mod tests {
 
     #[test]
     fn accepts_missing_fields_that_are_optional_or_have_a_default() {
-        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  disruption: null\n  template:\n    spec:\n      \
-                    nodeClassRef: {group: g, kind: k, name: a}\n      requirements: []\n      expireAfter: null\n";
+        let text = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec:
+  disruption: null
+  template:
+    spec:
+      nodeClassRef: {group: g, kind: k, name: a}
+      requirements: []
+      expireAfter: null
+";
         silent(&super::RULE, text);
-        silent(&super::RULE, "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n");
+        silent(
+            &super::RULE,
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+",
+        );
     }
 }

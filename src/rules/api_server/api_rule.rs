@@ -86,7 +86,14 @@ mod tests {
     fn reports_the_limits_of_a_static_nodepool_once() {
         let pool = |limits: &str| {
             format!(
-                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  replicas: 2\n  limits: {{{limits}}}\n  template: {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}, requirements: []}}}}\n"
+                r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  replicas: 2
+  limits: {{{limits}}}
+  template: {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}, requirements: []}}}}
+"
             )
         };
         let found = findings(&super::RULE, &pool("cpu: 1, nodes: 5, memory: 1Gi"));
@@ -101,9 +108,21 @@ mod tests {
 
     #[test]
     fn reports_the_api_servers_path_and_points_at_the_key() {
-        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  template:\n    metadata:\n      labels:\n        \
-                    karpenter.sh/nodepool: a\n        team.k8s.io/x: y\n    spec:\n      nodeClassRef: {group: g, kind: k, name: ''}\n      \
-                    requirements:\n      - {key: kubernetes.io/hostname, operator: In}\n      - {key: a, operator: Gt, values: [many]}\n";
+        let text = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec:
+  template:
+    metadata:
+      labels:
+        karpenter.sh/nodepool: a
+        team.k8s.io/x: y
+    spec:
+      nodeClassRef: {group: g, kind: k, name: ''}
+      requirements:
+      - {key: kubernetes.io/hostname, operator: In}
+      - {key: a, operator: Gt, values: [many]}
+";
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
         insta::assert_snapshot!(findings_with(&super::RULE, text, &range), @r#"
           8 |         karpenter.sh/nodepool: a
@@ -141,10 +160,19 @@ mod tests {
 
     #[test]
     fn reports_all_problems_of_a_node_class_at_once() {
-        let text = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  amiFamily: AL2\n  amiSelectorTerms:\n  \
-                    - {alias: al2023@latest, owner: self}\n  subnetSelectorTerms: []\n  securityGroupSelectorTerms: [{id: sg-1, name: a}]\n  \
-                    blockDeviceMappings: [{ebs: {volumeType: gp3}}]\n  kubelet: {evictionSoft: {memory.available: 5%}, kubeReserved: {cpus: '1'}}\n  \
-                    tags: {karpenter.sh/nodepool: a}\n";
+        let text = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec:
+  amiFamily: AL2
+  amiSelectorTerms:
+  - {alias: al2023@latest, owner: self}
+  subnetSelectorTerms: []
+  securityGroupSelectorTerms: [{id: sg-1, name: a}]
+  blockDeviceMappings: [{ebs: {volumeType: gp3}}]
+  kubelet: {evictionSoft: {memory.available: 5%}, kubeReserved: {cpus: '1'}}
+  tags: {karpenter.sh/nodepool: a}
+";
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           4 | spec:
             | ^^^^
@@ -264,7 +292,11 @@ mod tests {
     fn placeholder_changes_nothing_about_two_fields_that_exclude_each_other() {
         let class = |spec: &str| {
             let text = format!(
-                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{{spec}, amiFamily: AL2023}}\n"
+                r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec: {{{spec}, amiFamily: AL2023}}
+"
             );
             findings(&super::RULE, &text)
         };

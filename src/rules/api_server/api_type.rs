@@ -180,9 +180,15 @@ fn explain_scale(place: Place<'_>) -> Finding<'_> {
 mod tests {
     use crate::rules::testing::{findings, fixed, silent};
 
-    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  role: r\n  \
-                         amiSelectorTerms: [{alias: al2023@latest}]\n  subnetSelectorTerms: [{id: subnet-1}]\n  \
-                         securityGroupSelectorTerms: [{id: sg-1}]\n";
+    const CLASS: &str = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec:
+  role: r
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{id: subnet-1}]
+  securityGroupSelectorTerms: [{id: sg-1}]
+";
 
     #[test]
     fn quotes_tags_as_they_are_written() {
@@ -221,7 +227,15 @@ mod tests {
     fn names_the_unit_that_a_number_lacks() {
         let pool = |field: &str| {
             format!(
-                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: g, kind: k, name: a}}\n      {field}\n"
+                r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: g, kind: k, name: a}}
+      {field}
+"
             )
         };
         let expiry = findings(&super::RULE, &pool("requirements: []\n      expireAfter: 720"));
@@ -246,7 +260,11 @@ mod tests {
     fn help_matches_the_expected_and_the_given_type() {
         let pool = |fields: &str| {
             format!(
-                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec: {{{fields}, template: {{spec: {{nodeClassRef: {{group: g, kind: k, name: a}}, requirements: []}}}}}}\n"
+                r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec: {{{fields}, template: {{spec: {{nodeClassRef: {{group: g, kind: k, name: a}}, requirements: []}}}}}}
+"
             )
         };
         let class = |field: &str| format!("{CLASS}  {field}\n");
@@ -266,7 +284,11 @@ mod tests {
             let found = findings(&super::RULE, &text);
             assert!(found.contains(help), "{text}\n{found}");
         }
-        let without_spec = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: none\n";
+        let without_spec = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec: none
+";
         let found = findings(&super::RULE, without_spec);
         assert!(found.contains("`spec` is `none`, so the scale cannot be read from `replicas`"), "{found}");
     }

@@ -201,9 +201,18 @@ mod tests {
 
     #[test]
     fn names_the_right_field_or_path() {
-        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a, lables: {}}\nspec:\n  disruption: {consolidateAfter: 0s, expireAfter: 1h}\n  \
-                    ttlSecondsUntilExpired: 10\n  template:\n    spec:\n      nodeClassRef: {apiVersion: karpenter.k8s.aws/v1, group: g, kind: k, name: a}\n      \
-                    kubelet: {maxPods: 10}\n      requirements: [{key: a, operator: In, value: [b]}]\n";
+        let text = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a, lables: {}}
+spec:
+  disruption: {consolidateAfter: 0s, expireAfter: 1h}
+  ttlSecondsUntilExpired: 10
+  template:
+    spec:
+      nodeClassRef: {apiVersion: karpenter.k8s.aws/v1, group: g, kind: k, name: a}
+      kubelet: {maxPods: 10}
+      requirements: [{key: a, operator: In, value: [b]}]
+";
         insta::assert_snapshot!(findings(&super::RULE, text), @r#"
           3 | metadata: {name: a, lables: {}}
             |                     ^^^^^^
@@ -244,7 +253,13 @@ mod tests {
     fn fields_of_v1beta1_have_their_help_among_many_unknown_fields() {
         let many: Vec<_> = (0..200).map(|number| format!("  zz{number}: 1")).collect();
         let text = format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n{}\n  ttlSecondsUntilExpired: 1\n",
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+{}
+  ttlSecondsUntilExpired: 1
+",
             many.join("\n")
         );
         assert!(findings(&super::RULE, &text).contains("write `spec.template.spec.expireAfter`"));
@@ -252,7 +267,12 @@ mod tests {
 
     #[test]
     fn suggests_no_limits_in_a_node_claim() {
-        let text = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  resources: {zzz: 1}\n";
+        let text = r"apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: a}
+spec:
+  resources: {zzz: 1}
+";
         assert!(findings(&super::RULE, text).contains("help: remove `zzz`\n"));
     }
 
@@ -261,7 +281,11 @@ mod tests {
         let pool = |field: &str| {
             let spec = "nodeClassRef: {group: g, kind: k, name: a}, requirements: []";
             let text = format!(
-                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec: {{template: {{spec: {{{spec}}}}}, {field}}}\n"
+                r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec: {{template: {{spec: {{{spec}}}}}, {field}}}
+"
             );
             findings(&super::RULE, &text)
         };
@@ -272,8 +296,16 @@ mod tests {
     #[test]
     fn names_the_releases_that_have_the_field() {
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
-        let text = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: 1\n  template:\n    spec:\n      \
-                    nodeClassRef: {group: g, kind: k, name: a}\n      requirements: []\n";
+        let text = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec:
+  replicas: 1
+  template:
+    spec:
+      nodeClassRef: {group: g, kind: k, name: a}
+      requirements: []
+";
         insta::assert_snapshot!(findings_with(&super::RULE, text, &range), @"
           5 |   replicas: 1
             |   ^^^^^^^^
@@ -287,12 +319,20 @@ mod tests {
     fn names_what_replaces_a_field_of_an_older_version() {
         let pool = |fields: &str| {
             format!(
-                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec: {{{fields}}}\n"
+                r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec: {{{fields}}}
+"
             )
         };
         let class = |fields: &str| {
             format!(
-                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{{fields}}}\n"
+                r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec: {{{fields}}}
+"
             )
         };
         for (text, help) in [

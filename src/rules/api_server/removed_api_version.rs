@@ -328,7 +328,13 @@ spec:
 
     #[test]
     fn names_what_the_author_has_to_review_or_decide() {
-        let claim = "apiVersion: karpenter.sh/v1beta1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  nodeClassRef: {kind: EC2NodeClass, group: karpenter.k8s.aws, name: a}\n  requirements: []\n";
+        let claim = r"apiVersion: karpenter.sh/v1beta1
+kind: NodeClaim
+metadata: {name: a}
+spec:
+  nodeClassRef: {kind: EC2NodeClass, group: karpenter.k8s.aws, name: a}
+  requirements: []
+";
         insta::assert_snapshot!(findings(&super::RULE, claim), @r#"
           1 | apiVersion: karpenter.sh/v1beta1
             |             ^^^^^^^^^^^^^^^^^^^^
@@ -350,7 +356,12 @@ spec:
     #[test]
     fn moves_kubelet_settings_to_the_node_class_in_the_same_document() {
         let pool = POOL.replace("      requirements", "      kubelet: {maxPods: 20}\n      requirements");
-        let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\nspec:\n  role: a\n";
+        let class = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  role: a
+";
         let item = |text: &str| format!("- {}\n", text.trim_end().replace('\n', "\n  "));
         let list = format!("apiVersion: v1\nkind: List\nitems:\n{}{}", item(&pool), item(class));
         insta::assert_snapshot!(fixed(&super::RULE, &list), @"
@@ -397,7 +408,12 @@ spec:
     #[test]
     fn offers_no_fix_to_an_admission_request() {
         let request = format!(
-            "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: CREATE\n  object:\n    {}",
+            r"apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request:
+  operation: CREATE
+  object:
+    {}",
             POOL.replace('\n', "\n    ").trim_end()
         );
         let output = findings(&super::RULE, &request);

@@ -112,7 +112,12 @@ mod tests {
     use super::super::examples::{class, custom, script};
     use crate::rules::testing::{findings, silent};
 
-    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  amiFamily: Custom\n";
+    const CLASS: &str = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec:
+  amiFamily: Custom
+";
 
     #[test]
     fn missing_user_data_is_a_warning_and_an_error_for_aws_images() {

@@ -351,7 +351,14 @@ mod tests {
     fn finds_calls_in_cloud_config_and_through_a_variable() {
         let class = |text: &str| {
             format!(
-                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  amiFamily: Custom\n  userData: |\n    {}\n",
+                r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  amiFamily: Custom
+  userData: |
+    {}
+",
                 text.replace('\n', "\n    ")
             )
         };
@@ -596,7 +603,11 @@ mod tests {
             "  userData: '#!/bin/bash\n\n    /etc/eks/bootstrap.sh demo --kubelet-extra-args=\"--v=2\"'\n",
         ] {
             let text = format!(
-                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: Custom\n{text}"
+                r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+spec:
+  amiFamily: Custom
+{text}"
             );
             assert_eq!(fixed(&super::RULE, &text), text.replace("args=", "args "));
         }

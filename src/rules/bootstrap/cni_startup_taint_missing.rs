@@ -150,11 +150,29 @@ mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, silent};
 
-    const CILIUM: &str = "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: cilium}\nspec: {template: {spec: {containers: [{name: cilium-agent, image: 'quay.io/cilium/cilium:v1.17.4@sha256:ab'}]}}}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: cilium-config}\ndata: {set-cilium-node-taints: 'true'}\n";
+    const CILIUM: &str = r"---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: cilium}
+spec: {template: {spec: {containers: [{name: cilium-agent, image: 'quay.io/cilium/cilium:v1.17.4@sha256:ab'}]}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: cilium-config}
+data: {set-cilium-node-taints: 'true'}
+";
 
     fn pool(taints: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      {taints}\n      requirements: []\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      {taints}
+      requirements: []
+"
         )
     }
 

@@ -227,7 +227,10 @@ mod tests {
     fn help_matches_the_format_of_the_user_data() {
         for (text, word) in [
             (
-                "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: a}}\n",
+                r"apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec: {cluster: {name: a}}
+",
                 "registerWithTaints:",
             ),
             ("[settings.kubernetes]\ncluster-name = 'a'\n", "node-taints"),
@@ -252,7 +255,14 @@ mod tests {
             "/opt/harden.sh\n/etc/eks/bootstrap.sh demo",
             "echo '{\"registerWithTaints\":[{\"key\":\"karpenter.sh/unregistered\",\"effect\":\"NoExecute\"}]}' > /etc/k.json\n/etc/eks/bootstrap.sh demo",
             "ARGS='--register-with-taints=karpenter.sh/unregistered:NoExecute'\n/etc/eks/bootstrap.sh demo --kubelet-extra-args \"$ARGS\"",
-            "cat >/etc/x.yaml <<EOF\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    flags: [$FLAGS]\nEOF\nnodeadm init -c file:///etc/x.yaml",
+            r"cat >/etc/x.yaml <<EOF
+apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  kubelet:
+    flags: [$FLAGS]
+EOF
+nodeadm init -c file:///etc/x.yaml",
         ] {
             silent(&super::RULE, &custom(&format!("#!/bin/bash\n{script}\n")));
         }

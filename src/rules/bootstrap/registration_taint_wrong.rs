@@ -237,7 +237,14 @@ mod tests {
         ] {
             assert_eq!(fixed(&super::RULE, &with(wrong)), with(right));
         }
-        let config = "kind: NodeConfig\napiVersion: node.eks.aws/v1alpha1\nspec:\n  kubelet:\n    config:\n      registerWithTaints:\n      - {key: 'KEY', effect: EFFECT}\n";
+        let config = r"kind: NodeConfig
+apiVersion: node.eks.aws/v1alpha1
+spec:
+  kubelet:
+    config:
+      registerWithTaints:
+      - {key: 'KEY', effect: EFFECT}
+";
         let toml = "[settings.kubernetes.node-taints]\n\"KEY\" = [\":EFFECT\"]\n";
         for text in [config, toml] {
             let of = |key: &str, effect: &str| custom(&text.replace("KEY", key).replace("EFFECT", effect));

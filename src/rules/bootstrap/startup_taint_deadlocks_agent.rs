@@ -173,13 +173,26 @@ mod tests {
 
     fn pool(taint: &str) -> String {
         format!(
-            "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: web}}\nspec: {{template: {{spec: {{startupTaints: [{taint}]}}}}}}\n"
+            r"---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: web}}
+spec: {{template: {{spec: {{startupTaints: [{taint}]}}}}}}
+"
         )
     }
 
     fn agent(image: &str, spec: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: agent}}\nspec:\n  template:\n    spec:\n      {spec}\n      containers: [{{name: a, image: '{image}'}}]\n"
+            r"apiVersion: apps/v1
+kind: DaemonSet
+metadata: {{name: agent}}
+spec:
+  template:
+    spec:
+      {spec}
+      containers: [{{name: a, image: '{image}'}}]
+"
         )
     }
 

@@ -152,7 +152,15 @@ mod tests {
 
     fn pool(key: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      startupTaints:\n      - {{key: {key}, effect: NoSchedule}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      startupTaints:
+      - {{key: {key}, effect: NoSchedule}}
+"
         )
     }
 
@@ -214,7 +222,16 @@ mod tests {
 
     #[test]
     fn accepts_taint_that_a_workload_tolerates_by_key() {
-        let agent = "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: untaint}\nspec:\n  template:\n    spec:\n      containers: []\n      tolerations: [TOLERATION]\n";
+        let agent = r"---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: untaint}
+spec:
+  template:
+    spec:
+      containers: []
+      tolerations: [TOLERATION]
+";
         silent(&RULE, &(pool("app") + &agent.replace("TOLERATION", "{key: app, operator: Exists}")));
         let any = pool("app") + &agent.replace("TOLERATION", "{operator: Exists}");
         assert!(!findings(&RULE, &any).is_empty());

@@ -170,7 +170,13 @@ mod tests {
 
     fn pool(spec: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n{spec}"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+{spec}"
         )
     }
 
@@ -241,7 +247,12 @@ mod tests {
             fixed(
                 &RULE,
                 &pool(&format!(
-                    "      startupTaints:\n      - {CILIUM}\n      taints:\n      - {EBS}\n      expireAfter: 1h\n"
+                    r"      startupTaints:
+      - {CILIUM}
+      taints:
+      - {EBS}
+      expireAfter: 1h
+"
                 ))
             ),
             pool(&format!("      startupTaints:\n      - {CILIUM}\n      - {EBS}\n      expireAfter: 1h\n"))

@@ -416,7 +416,15 @@ mod tests {
     #[test]
     fn checks_formats_of_each_family() {
         let config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n";
-        let archive = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\nContent-Type: application/node.eks.aws\n\nkind: NodeConfig\n--B--\n";
+        let archive = r#"MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="B"
+
+--B
+Content-Type: application/node.eks.aws
+
+kind: NodeConfig
+--B--
+"#;
         let toml = "[settings.kubernetes]\nmax-pods = 1\n";
         let tagged = "<powershell>\nx\n</powershell>\n";
         let script = "#!/bin/bash\necho hi\n";
@@ -476,7 +484,15 @@ mod tests {
 
     #[test]
     fn names_the_format() {
-        let mime = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n--B--\n";
+        let mime = r#"MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="B"
+
+--B
+Content-Type: text/x-shellscript
+
+#!/bin/sh
+--B--
+"#;
         let config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n";
         for (family, text, expected) in [
             ("Windows2022", mime, "this is a MIME archive, but"),
@@ -504,7 +520,12 @@ mod tests {
         assert_ne!(fixed(&super::RULE, &fixable), fixable);
         let quoted = |text: &str| {
             format!(
-                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: Windows2022\n  userData: {text:?}\n"
+                r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+spec:
+  amiFamily: Windows2022
+  userData: {text:?}
+"
             )
         };
         for (text, expected) in
@@ -549,7 +570,10 @@ mod tests {
         let with = |terms: &str, text: &str| {
             custom(text).replace("  userData", &format!("  amiSelectorTerms: [{terms}]\n  userData"))
         };
-        let config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: a}}\n";
+        let config = r"apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec: {cluster: {name: a}}
+";
         let al2 = "{ssmParameter: /aws/service/eks/optimized-ami/1.30/amazon-linux-2/recommended/image_id}";
         assert!(findings(&super::RULE, &with(al2, config)).contains("the selected images are AL2, where"));
         silent(&super::RULE, &with("{name: mine}", config));

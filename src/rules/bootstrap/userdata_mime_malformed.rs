@@ -346,7 +346,12 @@ mod tests {
 
     #[test]
     fn reports_and_removes_leading_blank_line() {
-        let text = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: AL2023\n  userData: \"\\nMIME-Version: 1.0\\nContent-Type: multipart/mixed; boundary=B\\n\\n--B--\\n\"\n";
+        let text = r#"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+spec:
+  amiFamily: AL2023
+  userData: "\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n--B--\n"
+"#;
         insta::assert_snapshot!(findings(&super::RULE, text), @r#"
           5 |   userData: "\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n--B--\n"
             |              ^^
@@ -416,7 +421,16 @@ mod tests {
             format!(
                 "{HEAD}\n--B\nContent-Type: text/part-handler\n\n#part-handler\n--B\nContent-Type: text/x-mine\n\nx\n--B--\n"
             ),
-            format!("{HEAD}\n--B\nContent-Type: application/node.eks.aws\n\nkind: NodeConfig\n\n--B--\n"),
+            format!(
+                r"{HEAD}
+--B
+Content-Type: application/node.eks.aws
+
+kind: NodeConfig
+
+--B--
+"
+            ),
         ] {
             for family in ["AL2", "AL2023", "Custom"] {
                 silent(&super::RULE, &class(family, &body));

@@ -223,7 +223,12 @@ mod tests {
     #[test]
     fn reports_incomplete_cluster() {
         let text = custom(&format!(
-            "{HEAD}spec:\n  cluster:\n    name: demo\n    apiServerEndpoint: https://E\n    certificateAuthority: Q0E=\n"
+            r"{HEAD}spec:
+  cluster:
+    name: demo
+    apiServerEndpoint: https://E
+    certificateAuthority: Q0E=
+"
         ));
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          10 |       cluster:
@@ -305,7 +310,13 @@ mod tests {
         silent(
             &super::RULE,
             &custom(
-                "#!/bin/bash\ncat > /etc/n.yaml <<EOF\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: $NAME}}\nEOF\n",
+                r"#!/bin/bash
+cat > /etc/n.yaml <<EOF
+apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec: {cluster: {name: $NAME}}
+EOF
+",
             ),
         );
         silent(&super::RULE, &class("Bottlerocket", HEAD));

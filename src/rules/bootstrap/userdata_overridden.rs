@@ -302,7 +302,12 @@ mod tests {
     fn reports_settings_of_one_kubelet_configuration_once() {
         let text = class(
             "AL2023",
-            "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config: {maxPods: 58, clusterDNS: [10.100.0.10]}\n",
+            r"apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  kubelet:
+    config: {maxPods: 58, clusterDNS: [10.100.0.10]}
+",
         );
         let both = findings(&super::RULE, &text);
         assert!(both.contains("Karpenter sets `maxPods` and `clusterDNS` in its own NodeConfig"), "{both}");
@@ -313,7 +318,12 @@ mod tests {
 
     #[test]
     fn accepts_kubelet_settings_that_the_node_class_repeats() {
-        let config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config: {maxPods: 58, clusterDNS: [10.100.0.10]}\n";
+        let config = r"apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  kubelet:
+    config: {maxPods: 58, clusterDNS: [10.100.0.10]}
+";
         let with = |kubelet: &str| format!("{}  kubelet: {{{kubelet}}}\n", class("AL2023", config));
         silent(&super::RULE, &with("maxPods: 58, clusterDNS: [10.100.0.10]"));
         let dns = findings(&super::RULE, &with("maxPods: 58"));
@@ -380,7 +390,18 @@ mod tests {
     fn reports_settings_that_the_last_node_config_overrides() {
         let text = class(
             "AL2023",
-            "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster:\n    name: demo\n  kubelet:\n    config:\n      maxPods: 58\n      registerWithTaints:\n      - {key: a, effect: NoSchedule}\n    flags: [--register-with-taints=a=b:NoSchedule]\n",
+            r"apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  cluster:
+    name: demo
+  kubelet:
+    config:
+      maxPods: 58
+      registerWithTaints:
+      - {key: a, effect: NoSchedule}
+    flags: [--register-with-taints=a=b:NoSchedule]
+",
         );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          10 |       cluster:
@@ -415,7 +436,13 @@ mod tests {
                 "[settings.kubernetes]\nkube-api-qps = 30\nallowed-unsafe-sysctls = ['net.*']\n[settings.kubernetes.node-labels]\na = 'b'\n[settings.kubernetes.node-taints]\n[settings.kernel.sysctl]\n\"vm.max_map_count\" = \"262144\"\n",
             ),
         );
-        let config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config: {podPidsLimit: 100}\n    flags: [\"--node-labels=a=b\"]\n";
+        let config = r#"apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  kubelet:
+    config: {podPidsLimit: 100}
+    flags: ["--node-labels=a=b"]
+"#;
         silent(&super::RULE, &class("AL2023", config));
         silent(&super::RULE, &custom("[settings.kubernetes]\ncluster-name = 'a'\n"));
         silent(&super::RULE, &custom(&config.replace("podPidsLimit", "maxPods")));

@@ -230,7 +230,12 @@ mod tests {
     /// EC2NodeClass with the user data in double quotes.
     fn quoted(family: &str, text: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: {family}\n  userData: \"{text}\"\n"
+            r#"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+spec:
+  amiFamily: {family}
+  userData: "{text}"
+"#
         )
     }
 
@@ -282,7 +287,15 @@ mod tests {
     fn checks_scripts_in_mime_parts() {
         let archive = |body: &str| {
             format!(
-                "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\nContent-Type: text/x-shellscript\n\n{body}\n--B--\n"
+                r#"MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="B"
+
+--B
+Content-Type: text/x-shellscript
+
+{body}
+--B--
+"#
             )
         };
         insta::assert_snapshot!(findings(&super::RULE, &class("AL2", &archive("echo hi"))), @"

@@ -115,7 +115,12 @@ mod tests {
     fn class(family: &str, length: usize) -> String {
         let script = format!("#!/bin/bash\\n{}", "x".repeat(length - 12));
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  amiFamily: {family}\n  userData: \"{script}\"\n"
+            r#"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+spec:
+  amiFamily: {family}
+  userData: "{script}"
+"#
         )
     }
 

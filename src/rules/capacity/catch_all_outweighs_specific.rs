@@ -160,7 +160,14 @@ mod tests {
 
     fn pool(name: &str, spec: &str, template: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec:\n  {spec}\n  template: {{metadata: {{}}, spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}, {template}}}}}\n---\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec:
+  {spec}
+  template: {{metadata: {{}}, spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}, {template}}}}}
+---
+"
         )
     }
 

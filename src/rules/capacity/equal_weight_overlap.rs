@@ -134,7 +134,15 @@ mod tests {
 
     fn pool(name: &str, spec: &str, template: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec:\n  template: {{metadata: {{}}, spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}, {template}}}}}\n  limits: {{cpu: 9}}\n  {spec}\n---\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec:
+  template: {{metadata: {{}}, spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}, {template}}}}}
+  limits: {{cpu: 9}}
+  {spec}
+---
+"
         )
     }
 

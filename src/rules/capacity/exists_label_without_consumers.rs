@@ -147,7 +147,20 @@ mod tests {
 
     fn text(requirement: &str, pod: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}\n      requirements: [{{{requirement}}}]\n---\napiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {{containers: [], {pod}}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}
+      requirements: [{{{requirement}}}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec: {{containers: [], {pod}}}
+"
         )
     }
 

@@ -155,7 +155,15 @@ mod tests {
 
     fn pod(fields: &str, container: &str) -> String {
         format!(
-            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  {fields}\n  containers:\n  - name: a\n    {container}\n"
+            r"apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec:
+  {fields}
+  containers:
+  - name: a
+    {container}
+"
         )
     }
 

@@ -144,7 +144,12 @@ mod tests {
 
     fn pool(limits: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  limits: {limits}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  limits: {limits}
+"
         )
     }
 
@@ -190,7 +195,12 @@ mod tests {
     fn renames_no_limit_to_a_name_that_is_taken() {
         let pool = |limits: &str| {
             format!(
-                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  limits: {{{limits}}}\n"
+                r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  limits: {{{limits}}}
+"
             )
         };
         assert!(findings(&super::RULE, &pool("cpus: 2")).contains("fix:"));

@@ -122,7 +122,12 @@ mod tests {
 
     fn pool(limits: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  limits: {{{limits}}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  limits: {{{limits}}}
+"
         )
     }
 

@@ -187,7 +187,25 @@ mod tests {
 
     fn text(types: &str, class: &str, prefixes: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}\n      requirements: [{{key: node.kubernetes.io/instance-type, operator: In, values: [{types}]}}]\n---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{amiSelectorTerms: [{{alias: al2023@v20250501}}], {class}}}\n---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: aws-node}}\nspec: {{template: {{spec: {{containers: [{{name: aws-node, image: 'example.com/amazon-k8s-cni:v1.19.2', env: [{{name: ENABLE_PREFIX_DELEGATION, value: {prefixes}}}]}}]}}}}}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}
+      requirements: [{{key: node.kubernetes.io/instance-type, operator: In, values: [{types}]}}]
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec: {{amiSelectorTerms: [{{alias: al2023@v20250501}}], {class}}}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {{name: aws-node}}
+spec: {{template: {{spec: {{containers: [{{name: aws-node, image: 'example.com/amazon-k8s-cni:v1.19.2', env: [{{name: ENABLE_PREFIX_DELEGATION, value: {prefixes}}}]}}]}}}}}}
+"
         )
     }
 

@@ -187,7 +187,14 @@ mod tests {
     fn pool(requirements: &[&str]) -> String {
         let items: Vec<_> = requirements.iter().map(|item| format!("      - {{{item}}}\n")).collect();
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      requirements:\n{}",
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      requirements:
+{}",
             items.concat()
         )
     }

@@ -127,7 +127,20 @@ mod tests {
 
     fn text(values: &str, spec: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}\n      requirements: [{{key: karpenter.sh/capacity-type, operator: In, values: [{values}]}}]\n---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\n{spec}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}
+      requirements: [{{key: karpenter.sh/capacity-type, operator: In, values: [{values}]}}]
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+{spec}
+"
         )
     }
 
@@ -159,8 +172,12 @@ mod tests {
             &text("reserved", "spec: {role: a}").replace("EC2NodeClass, name: a", "EC2NodeClass, name: b"),
         );
         // Two classes of the same name are of several clusters.
-        let class =
-            "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {}\n";
+        let class = r"---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec: {}
+";
         silent(&RULE, &(text("reserved", "spec: {role: a}") + class));
         silent(&RULE, &text("reserved", "status: {}"));
     }

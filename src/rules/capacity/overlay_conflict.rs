@@ -193,7 +193,12 @@ mod tests {
 
     fn overlay(name: &str, spec: &str) -> String {
         format!(
-            "---\napiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {{name: {name}}}\nspec: {{{spec}}}\n"
+            r"---
+apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {{name: {name}}}
+spec: {{{spec}}}
+"
         )
     }
 

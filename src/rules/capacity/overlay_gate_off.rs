@@ -102,11 +102,20 @@ mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, silent};
 
-    const OVERLAY: &str = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\n---\n";
+    const OVERLAY: &str = r"apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {name: a}
+---
+";
 
     fn controller(gates: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec: {{template: {{spec: {{containers: [{{name: controller, image: public.ecr.aws/karpenter/controller:1.14.0, env: [{{name: FEATURE_GATES, value: {gates:?}}}]}}]}}}}}}\n---\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter}}
+spec: {{template: {{spec: {{containers: [{{name: controller, image: public.ecr.aws/karpenter/controller:1.14.0, env: [{{name: FEATURE_GATES, value: {gates:?}}}]}}]}}}}}}
+---
+"
         )
     }
 

@@ -91,7 +91,12 @@ mod tests {
 
     fn overlay(capacity: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {{name: a}}\nspec:\n  capacity: {capacity}\n"
+            r"apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {{name: a}}
+spec:
+  capacity: {capacity}
+"
         )
     }
 

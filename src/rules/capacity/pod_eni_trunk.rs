@@ -114,7 +114,21 @@ mod tests {
 
     fn text(variables: &str) -> String {
         format!(
-            "apiVersion: vpcresources.k8s.aws/v1beta1\nkind: SecurityGroupPolicy\nmetadata: {{name: a}}\n---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: aws-node}}\nspec:\n  template:\n    spec:\n      containers:\n      - name: aws-node\n        image: example.com/amazon-k8s-cni:v1.19.2\n        env: [{variables}]\n"
+            r"apiVersion: vpcresources.k8s.aws/v1beta1
+kind: SecurityGroupPolicy
+metadata: {{name: a}}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {{name: aws-node}}
+spec:
+  template:
+    spec:
+      containers:
+      - name: aws-node
+        image: example.com/amazon-k8s-cni:v1.19.2
+        env: [{variables}]
+"
         )
     }
 

@@ -93,7 +93,13 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     fn pool(spec: &str) -> String {
-        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec: {{{spec}}}\n")
+        format!(
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec: {{{spec}}}
+"
+        )
     }
 
     #[test]

@@ -240,8 +240,13 @@ mod tests {
     #[test]
     fn ignores_pods_that_may_run_on_other_nodes_of_the_input() {
         let text = |labels: &str, fields| {
-            let node =
-                format!("apiVersion: v1\nkind: Node\nmetadata: {{name: n, labels: {{{labels}}}}}\n---\n");
+            let node = format!(
+                r"apiVersion: v1
+kind: Node
+metadata: {{name: n, labels: {{{labels}}}}}
+---
+"
+            );
             types("m6i.4xlarge") + &node + &pod("cpu: 16", fields)
         };
         silent(&RULE, &text("eks.amazonaws.com/nodegroup: a", ""));

@@ -302,7 +302,15 @@ mod tests {
     fn labelled(labels: &str, requirements: &[&str]) -> String {
         let items: Vec<_> = requirements.iter().map(|item| format!("      - {{key: {item}}}\n")).collect();
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    metadata: {{labels: {{{labels}}}}}\n    spec:\n      requirements:\n{}",
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    metadata: {{labels: {{{labels}}}}}
+    spec:
+      requirements:
+{}",
             items.concat()
         )
     }

@@ -172,7 +172,18 @@ mod tests {
 
     fn plugin(variables: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: aws-node}}\nspec:\n  template:\n    spec:\n      containers:\n      - name: aws-node\n        image: example.com/amazon-k8s-cni:v1.19.2\n        env: [{variables}]\n---\n"
+            r"apiVersion: apps/v1
+kind: DaemonSet
+metadata: {{name: aws-node}}
+spec:
+  template:
+    spec:
+      containers:
+      - name: aws-node
+        image: example.com/amazon-k8s-cni:v1.19.2
+        env: [{variables}]
+---
+"
         )
     }
 
@@ -181,7 +192,12 @@ mod tests {
 
     fn controller(environment: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec: {{template: {{spec: {{containers: [{{name: controller, image: 'public.ecr.aws/karpenter/controller:1.14.0', {environment}}}]}}}}}}\n---\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter}}
+spec: {{template: {{spec: {{containers: [{{name: controller, image: 'public.ecr.aws/karpenter/controller:1.14.0', {environment}}}]}}}}}}
+---
+"
         )
     }
 
@@ -231,7 +247,12 @@ mod tests {
         silent(&RULE, &(prefixes + VALUES));
         let class = |spec: &str| {
             format!(
-                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{{spec}}}\n---\n"
+                r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec: {{{spec}}}
+---
+"
             )
         };
         let fixed = class("kubelet: {maxPods: 20}");

@@ -139,7 +139,16 @@ mod tests {
     fn pool(requirements: &[&str]) -> String {
         let items: Vec<_> = requirements.iter().map(|item| format!("      - {{key: {item}}}\n")).collect();
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}\n      requirements:\n{}---\n",
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}
+      requirements:
+{}---
+",
             items.concat()
         )
     }

@@ -122,7 +122,15 @@ mod tests {
 
     fn pool(requirements: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}\n      requirements: [{requirements}]\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}
+      requirements: [{requirements}]
+"
         )
     }
 
@@ -130,7 +138,12 @@ mod tests {
 
     fn values(on: bool) -> String {
         format!(
-            "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: karpenter, namespace: kube-system}}\nspec: {{chart: {{spec: {{chart: karpenter}}}}, values: {{settings: {{featureGates: {{spotToSpotConsolidation: {on}}}}}}}}}\n"
+            r"---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: karpenter, namespace: kube-system}}
+spec: {{chart: {{spec: {{chart: karpenter}}}}, values: {{settings: {{featureGates: {{spotToSpotConsolidation: {on}}}}}}}}}
+"
         )
     }
 

@@ -113,7 +113,18 @@ mod tests {
 
     fn with(replicas: &str, values: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  {replicas}\n  template: {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}}}}}\n---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: karpenter, namespace: kube-system}}\nspec: {{chart: {{spec: {{chart: karpenter}}}}, values: {{settings: {{featureGates: {{{values}}}}}}}}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  {replicas}
+  template: {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}}}}}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: karpenter, namespace: kube-system}}
+spec: {{chart: {{spec: {{chart: karpenter}}}}, values: {{settings: {{featureGates: {{{values}}}}}}}}}
+"
         )
     }
 

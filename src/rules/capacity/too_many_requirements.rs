@@ -136,7 +136,16 @@ mod tests {
     fn pool(labels: usize, more: &str) -> String {
         let labels: Vec<_> = (0..labels).map(|label| format!("l{label}: a")).collect();
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    metadata: {{labels: {{{}}}}}\n    spec:\n      requirements:\n      - {{key: topology.kubernetes.io/zone, operator: Exists}}\n{more}",
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    metadata: {{labels: {{{}}}}}
+    spec:
+      requirements:
+      - {{key: topology.kubernetes.io/zone, operator: Exists}}
+{more}",
             labels.join(", ")
         )
     }

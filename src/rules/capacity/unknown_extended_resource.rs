@@ -182,12 +182,29 @@ mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
     use rule::settings::Settings;
 
-    const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  template:\n    spec:\n      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}\n---\n";
+    const POOL: &str = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}
+---
+";
     const OF_KARPENTER: &str = "nodeSelector: {karpenter.sh/nodepool: a}";
 
     fn pod(resources: &str, fields: &str) -> String {
         format!(
-            "{POOL}apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  {fields}\n  containers:\n  - name: a\n    resources: {{limits: {{{resources}}}}}\n---\n"
+            r"{POOL}apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec:
+  {fields}
+  containers:
+  - name: a
+    resources: {{limits: {{{resources}}}}}
+---
+"
         )
     }
 
@@ -234,7 +251,12 @@ mod tests {
 
     #[test]
     fn accepts_resources_that_a_node_overlay_adds() {
-        let overlay = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\nspec:\n  capacity: {example.com/fpga: 1}\n";
+        let overlay = r"apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {name: a}
+spec:
+  capacity: {example.com/fpga: 1}
+";
         assert_eq!(in_complete(&(pod("example.com/fpga: 1", "") + overlay)), "");
         assert_ne!(in_complete(&(pod("example.com/other: 1", "") + overlay)), "");
     }

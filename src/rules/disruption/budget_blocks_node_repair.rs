@@ -105,7 +105,14 @@ mod tests {
 
     fn with(budgets: &str, settings: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  disruption: {{consolidateAfter: 0s, budgets: [{budgets}]}}\n---\nsettings: {{clusterName: a, interruptionQueue: a, {settings}}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  disruption: {{consolidateAfter: 0s, budgets: [{budgets}]}}
+---
+settings: {{clusterName: a, interruptionQueue: a, {settings}}}
+"
         )
     }
 

@@ -133,8 +133,14 @@ mod tests {
 
     fn pool(schedule: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  disruption:\n    budgets:\n    \
-             - {{nodes: '0', duration: 8h, schedule: {schedule}}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  disruption:
+    budgets:
+    - {{nodes: '0', duration: 8h, schedule: {schedule}}}
+"
         )
     }
 

@@ -88,8 +88,14 @@ mod tests {
 
     fn pool(schedule: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  disruption:\n    budgets:\n    \
-             - {{nodes: '1', duration: 1h, schedule: '{schedule}'}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  disruption:
+    budgets:
+    - {{nodes: '1', duration: 1h, schedule: '{schedule}'}}
+"
         )
     }
 

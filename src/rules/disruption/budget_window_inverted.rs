@@ -153,7 +153,13 @@ mod tests {
     fn pool(budgets: &[&str]) -> String {
         let items: Vec<_> = budgets.iter().map(|budget| format!("    - {{{budget}}}\n")).collect();
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  disruption:\n    budgets:\n{}",
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  disruption:
+    budgets:
+{}",
             items.concat()
         )
     }

@@ -65,7 +65,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 mod tests {
     use crate::rules::testing::{begins, begins_nothing};
 
-    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\n";
+    const CLASS: &str = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata:
+  name: a
+";
 
     #[test]
     fn reports_the_hash_change_once_since_1_12() {

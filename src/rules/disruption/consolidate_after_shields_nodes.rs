@@ -94,7 +94,12 @@ mod tests {
 
     fn pool(after: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  disruption: {{consolidateAfter: {after}}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  disruption: {{consolidateAfter: {after}}}
+"
         )
     }
 

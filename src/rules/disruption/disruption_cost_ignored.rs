@@ -79,7 +79,13 @@ mod tests {
 
     fn pod(cost: &str) -> String {
         format!(
-            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations: {{karpenter.sh/disruption-cost: {cost}}}\nspec: {{containers: []}}\n"
+            r"apiVersion: v1
+kind: Pod
+metadata:
+  name: a
+  annotations: {{karpenter.sh/disruption-cost: {cost}}}
+spec: {{containers: []}}
+"
         )
     }
 

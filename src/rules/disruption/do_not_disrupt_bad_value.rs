@@ -99,7 +99,13 @@ mod tests {
 
     fn pod(value: &str) -> String {
         format!(
-            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations: {{karpenter.sh/do-not-disrupt: {value}}}\nspec: {{containers: []}}\n"
+            r"apiVersion: v1
+kind: Pod
+metadata:
+  name: a
+  annotations: {{karpenter.sh/do-not-disrupt: {value}}}
+spec: {{containers: []}}
+"
         )
     }
 

@@ -89,7 +89,16 @@ mod tests {
 
     fn pod(value: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    metadata:\n      annotations:\n        karpenter.sh/do-not-disrupt: {value}\n    spec: {{containers: []}}\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: a}}
+spec:
+  template:
+    metadata:
+      annotations:
+        karpenter.sh/do-not-disrupt: {value}
+    spec: {{containers: []}}
+"
         )
     }
 

@@ -145,7 +145,18 @@ mod tests {
 
     fn manifest(pool: &str, value: &str, spec: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec: {{{pool}}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {{name: db, annotations: {{karpenter.sh/do-not-disrupt: '{value}'}}}}\nspec: {{containers: [], {spec}}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec: {{{pool}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: db, annotations: {{karpenter.sh/do-not-disrupt: '{value}'}}}}
+spec: {{containers: [], {spec}}}
+"
         )
     }
 

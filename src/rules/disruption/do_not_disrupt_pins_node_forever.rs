@@ -151,13 +151,27 @@ mod tests {
 
     fn pool(name: &str, spec: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec:\n  template:\n    spec: {{{spec}}}\n---\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec:
+  template:
+    spec: {{{spec}}}
+---
+"
         )
     }
 
     fn workload(kind: &str, value: &str, spec: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: db}}\nspec:\n  template:\n    metadata: {{annotations: {{karpenter.sh/do-not-disrupt: '{value}'}}}}\n    spec: {{containers: [], {spec}}}\n"
+            r"apiVersion: apps/v1
+kind: {kind}
+metadata: {{name: db}}
+spec:
+  template:
+    metadata: {{annotations: {{karpenter.sh/do-not-disrupt: '{value}'}}}}
+    spec: {{containers: [], {spec}}}
+"
         )
     }
 

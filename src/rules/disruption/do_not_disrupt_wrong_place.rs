@@ -97,7 +97,16 @@ mod tests {
 
     fn deployment(metadata: &str, template: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: a\n  {metadata}\nspec:\n  template:\n    metadata: {{{template}}}\n    spec: {{containers: []}}\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: a
+  {metadata}
+spec:
+  template:
+    metadata: {{{template}}}
+    spec: {{containers: []}}
+"
         )
     }
 
@@ -136,11 +145,18 @@ mod tests {
         silent(&RULE, &deployment("annotations: {karpenter.sh/do-not-disrupt: 'false'}", ""));
         silent(
             &RULE,
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: {karpenter.sh/do-not-disrupt: 'true'}}\nspec: {containers: []}\n",
+            r"apiVersion: v1
+kind: Pod
+metadata: {name: a, annotations: {karpenter.sh/do-not-disrupt: 'true'}}
+spec: {containers: []}
+",
         );
         silent(
             &RULE,
-            "apiVersion: v1\nkind: Node\nmetadata: {name: a, annotations: {karpenter.sh/do-not-disrupt: 'true'}}\n",
+            r"apiVersion: v1
+kind: Node
+metadata: {name: a, annotations: {karpenter.sh/do-not-disrupt: 'true'}}
+",
         );
     }
 }

@@ -113,7 +113,13 @@ mod tests {
 
     fn pool(after: &str, expiry: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  disruption: {{consolidateAfter: {after}}}\n  template: {{spec: {{expireAfter: {expiry}}}}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  disruption: {{consolidateAfter: {after}}}
+  template: {{spec: {{expireAfter: {expiry}}}}}
+"
         )
     }
 

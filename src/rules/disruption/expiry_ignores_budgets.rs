@@ -138,7 +138,16 @@ mod tests {
 
     fn pool(budget: &str, expiry: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  disruption:\n    budgets:\n    - {{{budget}}}\n  template:\n    spec: {{{expiry}}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  disruption:
+    budgets:
+    - {{{budget}}}
+  template:
+    spec: {{{expiry}}}
+"
         )
     }
 
@@ -190,7 +199,13 @@ mod tests {
         assert!(findings(&RULE, &pool).contains("warning NodePool/a spec.template.spec.expireAfter"));
         let object = pool.trim_end().replace('\n', "\n    ");
         let review = format!(
-            "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: CREATE\n  object:\n    {object}\n"
+            r"apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request:
+  operation: CREATE
+  object:
+    {object}
+"
         );
         let found = findings(&RULE, &review);
         assert!(found.contains("info NodePool/a spec.disruption.budgets[0]"), "{found}");

@@ -91,7 +91,15 @@ mod tests {
 
     fn job(spec: &str, annotation: &str) -> String {
         format!(
-            "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: a}}\nspec:\n  {spec}\n  template:\n    metadata: {{annotations: {{karpenter.sh/do-not-disrupt: '{annotation}'}}}}\n    spec: {{restartPolicy: Never, containers: []}}\n"
+            r"apiVersion: batch/v1
+kind: Job
+metadata: {{name: a}}
+spec:
+  {spec}
+  template:
+    metadata: {{annotations: {{karpenter.sh/do-not-disrupt: '{annotation}'}}}}
+    spec: {{restartPolicy: Never, containers: []}}
+"
         )
     }
 
@@ -104,7 +112,14 @@ mod tests {
           this Job has no deadline: a run that hangs keeps its node, which Karpenter neither consolidates nor replaces
           help: set `activeDeadlineSeconds` of the Job to the longest time that a run may take
         ");
-        let cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\nspec:\n  jobTemplate:\n    spec:\n      template: {metadata: {annotations: {karpenter.sh/do-not-disrupt: 'true'}}, spec: {containers: []}}\n";
+        let cron = r"apiVersion: batch/v1
+kind: CronJob
+metadata: {name: a}
+spec:
+  jobTemplate:
+    spec:
+      template: {metadata: {annotations: {karpenter.sh/do-not-disrupt: 'true'}}, spec: {containers: []}}
+";
         assert!(!findings(&RULE, cron).is_empty());
     }
 

@@ -88,7 +88,13 @@ mod tests {
 
     fn job(spec: &str, metadata: &str) -> String {
         format!(
-            "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: a}}\nspec:\n  {spec}\n  template: {{metadata: {{{metadata}}}, spec: {{restartPolicy: Never, containers: []}}}}\n"
+            r"apiVersion: batch/v1
+kind: Job
+metadata: {{name: a}}
+spec:
+  {spec}
+  template: {{metadata: {{{metadata}}}, spec: {{restartPolicy: Never, containers: []}}}}
+"
         )
     }
 

@@ -152,9 +152,26 @@ mod tests {
 
     fn manifest(first: &str, second: &str, labels: &str) -> String {
         format!(
-            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: web}}\nspec:\n  selector: {first}\n---\n\
-             apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: team}}\nspec:\n  selector: {second}\n---\n\
-             apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  template:\n    metadata: {{labels: {labels}}}\n    spec: {{nodeSelector: {{karpenter.sh/nodepool: a}}, containers: []}}\n"
+            r"apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {{name: web}}
+spec:
+  selector: {first}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {{name: team}}
+spec:
+  selector: {second}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web}}
+spec:
+  template:
+    metadata: {{labels: {labels}}}
+    spec: {{nodeSelector: {{karpenter.sh/nodepool: a}}, containers: []}}
+"
         )
     }
 

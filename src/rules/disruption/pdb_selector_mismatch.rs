@@ -105,8 +105,21 @@ mod tests {
 
     fn manifest(selector: &str, labels: &str) -> String {
         format!(
-            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: web}}\nspec:\n  maxUnavailable: 1\n  {selector}\n---\n\
-             apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  template:\n    metadata: {{labels: {labels}}}\n    spec: {{nodeSelector: {{karpenter.sh/nodepool: a}}, containers: []}}\n"
+            r"apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {{name: web}}
+spec:
+  maxUnavailable: 1
+  {selector}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web}}
+spec:
+  template:
+    metadata: {{labels: {labels}}}
+    spec: {{nodeSelector: {{karpenter.sh/nodepool: a}}, containers: []}}
+"
         )
     }
 

@@ -85,7 +85,13 @@ mod tests {
 
     fn budget(field: &str) -> String {
         format!(
-            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: a}}\nspec:\n  minAvailable: 1\n  {field}\n"
+            r"apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {{name: a}}
+spec:
+  minAvailable: 1
+  {field}
+"
         )
     }
 

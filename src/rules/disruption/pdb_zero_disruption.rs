@@ -193,25 +193,48 @@ mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, silent};
 
-    const POOL: &str = "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {template: {spec: {}}}\n";
+    const POOL: &str = r"---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec: {template: {spec: {}}}
+";
 
     fn budget(spec: &str) -> String {
         format!(
-            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: web}}\nspec:\n  {spec}\n  selector: {{matchLabels: {{app: web}}}}\n{POOL}"
+            r"apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {{name: web}}
+spec:
+  {spec}
+  selector: {{matchLabels: {{app: web}}}}
+{POOL}"
         )
     }
 
     fn with_workload(spec: &str, replicas: &str) -> String {
         let budget = budget(spec);
         format!(
-            "{budget}---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  {replicas}\n  template: {{metadata: {{labels: {{app: web}}}}, spec: {{containers: []}}}}\n"
+            r"{budget}---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web}}
+spec:
+  {replicas}
+  template: {{metadata: {{labels: {{app: web}}}}, spec: {{containers: []}}}}
+"
         )
     }
 
     fn with_autoscaler(least: &str) -> String {
         let workload = with_workload("minAvailable: 2", "replicas: 2");
         format!(
-            "{workload}---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {{name: web}}\nspec: {{scaleTargetRef: {{kind: Deployment, name: web}}, {least} maxReplicas: 9}}\n"
+            r"{workload}---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {{name: web}}
+spec: {{scaleTargetRef: {{kind: Deployment, name: web}}, {least} maxReplicas: 9}}
+"
         )
     }
 

@@ -88,7 +88,13 @@ mod tests {
 
     fn pod(annotations: &str) -> String {
         format!(
-            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations: {{{annotations}}}\nspec: {{containers: []}}\n"
+            r"apiVersion: v1
+kind: Pod
+metadata:
+  name: a
+  annotations: {{{annotations}}}
+spec: {{containers: []}}
+"
         )
     }
 

@@ -112,13 +112,26 @@ mod tests {
 
     fn workload(spec: &str, pod: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  {spec}\n  template:\n    metadata: {{labels: {{app: web}}{pod}}}\n    spec: {{containers: []}}\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web}}
+spec:
+  {spec}
+  template:
+    metadata: {{labels: {{app: web}}{pod}}}
+    spec: {{containers: []}}
+"
         )
     }
 
     fn budget(app: &str) -> String {
         format!(
-            "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: web}}\nspec: {{maxUnavailable: 1, selector: {{matchLabels: {{app: {app}}}}}}}\n"
+            r"---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {{name: web}}
+spec: {{maxUnavailable: 1, selector: {{matchLabels: {{app: {app}}}}}}}
+"
         )
     }
 
@@ -144,7 +157,12 @@ mod tests {
         for kind in ["DaemonSet", "ReplicaSet"] {
             silent(&RULE, &workload("replicas: 1", "").replace("Deployment", kind));
         }
-        let autoscaler = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {minReplicas: 2, scaleTargetRef: {kind: Deployment, name: web}}\n";
+        let autoscaler = r"---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec: {minReplicas: 2, scaleTargetRef: {kind: Deployment, name: web}}
+";
         silent(&RULE, &(workload("replicas: 1", "") + autoscaler));
     }
 
@@ -152,7 +170,11 @@ mod tests {
     fn reads_the_number_of_pods_from_a_scaled_object_of_keda() {
         let scaled = |kind: &str, least: &str| {
             let scaler = format!(
-                "---\napiVersion: {kind}\nmetadata: {{name: web}}\nspec: {{scaleTargetRef: {{name: web}}{least}}}\n"
+                r"---
+apiVersion: {kind}
+metadata: {{name: web}}
+spec: {{scaleTargetRef: {{name: web}}{least}}}
+"
             );
             findings(&RULE, &(workload("replicas: 1", "") + &scaler))
         };

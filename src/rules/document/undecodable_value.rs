@@ -170,12 +170,25 @@ mod tests {
 
     fn class(period: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  kubelet:\n    evictionSoftGracePeriod:\n      memory.available: {period}\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  kubelet:
+    evictionSoftGracePeriod:
+      memory.available: {period}
+"
         )
     }
 
     fn pool(spec: &str) -> String {
-        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec: {spec}\n")
+        format!(
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec: {spec}
+"
+        )
     }
 
     #[test]

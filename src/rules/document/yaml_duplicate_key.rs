@@ -129,8 +129,12 @@ mod tests {
 
     #[test]
     fn reports_the_object_of_a_list_that_has_the_duplicate() {
-        let text = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n\
-                    - {apiVersion: v1, kind: Pod, metadata: {name: b, name: c}}\n";
+        let text = r"apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Pod, metadata: {name: a}}
+- {apiVersion: v1, kind: Pod, metadata: {name: b, name: c}}
+";
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           5 | - {apiVersion: v1, kind: Pod, metadata: {name: b, name: c}}
             |                                                   ^^^^

@@ -202,7 +202,16 @@ mod tests {
 
     fn controller(env: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  template:\n    spec:\n      containers:\n      - image: karpenter/controller\n        env: [{env}]\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter}}
+spec:
+  template:
+    spec:
+      containers:
+      - image: karpenter/controller
+        env: [{env}]
+"
         )
     }
 
@@ -216,14 +225,24 @@ mod tests {
     fn ignores_releases_that_a_hub_installs_in_another_cluster() {
         let release = |more: &str| {
             format!(
-                "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: karpenter}}\nspec:\n  \
-                 chart: {{spec: {{chart: karpenter}}}}\n{more}  values: {{settings: {{clusterName: staging}}}}\n"
+                r"apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: karpenter}}
+spec:
+  chart: {{spec: {{chart: karpenter}}}}
+{more}  values: {{settings: {{clusterName: staging}}}}
+"
             )
         };
         let application = |destination: &str| {
             format!(
-                "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: karpenter}}\nspec:\n  \
-                 destination: {{{destination}}}\n  source: {{chart: karpenter, helm: {{valuesObject: {{settings: {{clusterName: staging}}}}}}}}\n"
+                r"apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: karpenter}}
+spec:
+  destination: {{{destination}}}
+  source: {{chart: karpenter, helm: {{valuesObject: {{settings: {{clusterName: staging}}}}}}}}
+"
             )
         };
         let found = |text: &str| !findings_with(&super::RULE, text, &known("prod")).is_empty();
@@ -273,7 +292,18 @@ mod tests {
     #[test]
     fn compares_profile_role_and_queue_that_follow_the_naming_scheme() {
         let text = format!(
-            "{}---\napiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: karpenter\n  annotations: {{eks.amazonaws.com/role-arn: 'arn:aws:iam::111122223333:role/KarpenterControllerRole-staging'}}\n---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{instanceProfile: KarpenterNodeInstanceProfile-staging}}\n",
+            r"{}---
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: karpenter
+  annotations: {{eks.amazonaws.com/role-arn: 'arn:aws:iam::111122223333:role/KarpenterControllerRole-staging'}}
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec: {{instanceProfile: KarpenterNodeInstanceProfile-staging}}
+",
             controller(&format!("{PROD}, {{name: INTERRUPTION_QUEUE, value: Karpenter-staging}}"))
         );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"

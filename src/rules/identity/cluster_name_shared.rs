@@ -191,13 +191,29 @@ mod tests {
 
     fn controller(env: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  template:\n    spec:\n      containers:\n      - image: karpenter/controller\n        env: [{env}]\n---\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter}}
+spec:
+  template:
+    spec:
+      containers:
+      - image: karpenter/controller
+        env: [{env}]
+---
+"
         )
     }
 
     fn role(name: &str) -> String {
         format!(
-            "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: karpenter\n  annotations:\n    eks.amazonaws.com/role-arn: arn:aws:iam::111122223333:role/{name}\n"
+            r"apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: karpenter
+  annotations:
+    eks.amazonaws.com/role-arn: arn:aws:iam::111122223333:role/{name}
+"
         )
     }
 

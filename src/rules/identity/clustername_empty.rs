@@ -161,7 +161,17 @@ mod tests {
     /// The controller's Deployment, with the given fields in its container.
     fn controller(container: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter, namespace: kube-system}}\nspec:\n  template:\n    spec:\n      containers:\n      - name: controller\n        image: public.ecr.aws/karpenter/controller:1.14.1\n        {container}\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter, namespace: kube-system}}
+spec:
+  template:
+    spec:
+      containers:
+      - name: controller
+        image: public.ecr.aws/karpenter/controller:1.14.1
+        {container}
+"
         )
     }
 

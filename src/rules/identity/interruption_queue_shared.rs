@@ -97,7 +97,16 @@ mod tests {
 
     fn controller(queue: &str, region: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec:\n  template:\n    spec:\n      containers:\n      - image: karpenter/controller\n        env: [{{name: INTERRUPTION_QUEUE, value: '{queue}'}}, {{name: AWS_REGION, value: {region}}}]\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter}}
+spec:
+  template:
+    spec:
+      containers:
+      - image: karpenter/controller
+        env: [{{name: INTERRUPTION_QUEUE, value: '{queue}'}}, {{name: AWS_REGION, value: {region}}}]
+"
         )
     }
 

@@ -340,7 +340,12 @@ mod tests {
     /// An EC2NodeClass with the given spec.
     fn class(spec: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n{spec}\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+{spec}
+"
         )
     }
 
@@ -355,7 +360,17 @@ mod tests {
         Settings { cluster_name: Some(name.to_owned()), ..Settings::default() }
     }
 
-    const CONTROLLER: &str = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: karpenter}\nspec:\n  template:\n    spec:\n      containers:\n      - image: karpenter/controller\n        env: [{name: CLUSTER_NAME, value: prod}]\n";
+    const CONTROLLER: &str = r"---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: karpenter}
+spec:
+  template:
+    spec:
+      containers:
+      - image: karpenter/controller
+        env: [{name: CLUSTER_NAME, value: prod}]
+";
 
     #[test]
     fn reports_subnets_and_security_groups_of_two_clusters() {
@@ -477,7 +492,12 @@ mod tests {
           see line 7 spec.role: also here
         ");
         let review = format!(
-            "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: UPDATE\n  object:\n    {}",
+            r"apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request:
+  operation: UPDATE
+  object:
+    {}",
             text.replace('\n', "\n    ").trim_end(),
         );
         assert!(findings(&super::RULE, &review).contains("error EC2NodeClass/a"));
@@ -528,7 +548,11 @@ mod tests {
     #[test]
     fn two_clusters_within_a_list_are_a_warning() {
         let text = class(
-            "  subnetSelectorTerms:\n  - tags: {karpenter.sh/discovery: prod}\n  - tags: {karpenter.sh/discovery: legacy}\n  securityGroupSelectorTerms:\n  - tags: {karpenter.sh/discovery: prod}",
+            r"  subnetSelectorTerms:
+  - tags: {karpenter.sh/discovery: prod}
+  - tags: {karpenter.sh/discovery: legacy}
+  securityGroupSelectorTerms:
+  - tags: {karpenter.sh/discovery: prod}",
         );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           7 |   - tags: {karpenter.sh/discovery: legacy}

@@ -152,7 +152,18 @@ mod tests {
 
     fn controller(namespace: &str, env: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter, namespace: {namespace}}}\nspec:\n  replicas: 2\n  template:\n    spec:\n      containers:\n      - image: karpenter/controller\n        env: [{env}]\n---\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter, namespace: {namespace}}}
+spec:
+  replicas: 2
+  template:
+    spec:
+      containers:
+      - image: karpenter/controller
+        env: [{env}]
+---
+"
         )
     }
 

@@ -140,14 +140,25 @@ mod tests {
 
     fn pool(taints: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n{taints}"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+{taints}"
         )
     }
 
     #[test]
     fn finds_duplicates_across_taints_and_startup_taints() {
         let text = pool(
-            "      taints:\n      - {key: a/b, effect: NoSchedule}\n      startupTaints:\n      - key: a/b\n        effect: NoSchedule\n",
+            r"      taints:
+      - {key: a/b, effect: NoSchedule}
+      startupTaints:
+      - key: a/b
+        effect: NoSchedule
+",
         );
         insta::assert_snapshot!(findings(&RULE, &text), @"
          10 |       - key: a/b
@@ -177,7 +188,12 @@ mod tests {
     #[test]
     fn fix_removes_an_identical_taint() {
         let text = pool(
-            "      taints:\n      - {key: a, effect: NoSchedule}\n      - key: a # again\n        effect: NoSchedule\n      - {key: b, effect: NoSchedule}\n",
+            r"      taints:
+      - {key: a, effect: NoSchedule}
+      - key: a # again
+        effect: NoSchedule
+      - {key: b, effect: NoSchedule}
+",
         );
         assert_eq!(
             fixed(&RULE, &text),

@@ -138,7 +138,15 @@ mod tests {
 
     fn deployment(spec: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers: []\n      {spec}\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      containers: []
+      {spec}
+"
         )
     }
 
@@ -192,9 +200,13 @@ mod tests {
 
     #[test]
     fn reports_an_affinity_that_several_templates_share_once() {
-        let text = "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: a}\nspec:\n  \
-                    affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [a]}]}}]}}\n  \
-                    templates: [{name: x, container: {image: a}}, {name: y, container: {image: a}}]\n";
+        let text = r"apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: a}
+spec:
+  affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [a]}]}}]}}
+  templates: [{name: x, container: {image: a}}, {name: y, container: {image: a}}]
+";
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
         let output = findings_with(&super::RULE, text, &range);
         let found: Vec<_> = output.lines().filter(|line| line.contains(" Workflow/a ")).collect();
@@ -209,7 +221,11 @@ mod tests {
             &super::RULE,
             &deployment("nodeSelector: {kubernetes.io/hostname: a}").replace("Deployment", "DaemonSet"),
         );
-        let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [], nodeSelector: {kubernetes.io/hostname: a}}\n";
+        let pod = r"apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec: {containers: [], nodeSelector: {kubernetes.io/hostname: a}}
+";
         silent(&super::RULE, pod);
         silent(&super::RULE, &deployment("nodeSelector: {kubernetes.io/hostname: a}\n      nodeName: a"));
     }

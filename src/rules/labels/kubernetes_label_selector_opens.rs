@@ -99,13 +99,29 @@ mod tests {
 
     fn pod(selector: &str) -> String {
         format!(
-            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  nodeSelector: {{{selector}}}\n"
+            r"apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec:
+  containers: []
+  nodeSelector: {{{selector}}}
+"
         )
     }
 
     fn pool(labels: &str) -> String {
         format!(
-            "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    metadata: {{labels: {{{labels}}}}}\n    spec:\n      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}\n      requirements: []\n"
+            r"---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    metadata: {{labels: {{{labels}}}}}
+    spec:
+      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}
+      requirements: []
+"
         )
     }
 

@@ -243,7 +243,15 @@ mod tests {
 
     fn pod(annotations: &str, spec: &str) -> String {
         format!(
-            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations: {{{annotations}}}\nspec:\n  containers: []\n  {spec}\n"
+            r"apiVersion: v1
+kind: Pod
+metadata:
+  name: a
+  annotations: {{{annotations}}}
+spec:
+  containers: []
+  {spec}
+"
         )
     }
 
@@ -329,11 +337,22 @@ mod tests {
 
     #[test]
     fn reports_leftovers_on_nodes_pools_and_node_classes() {
-        let node = "apiVersion: v1\nkind: Node\nmetadata: {name: a, annotations: {karpenter.sh/do-not-consolidate: 'true'}}\n";
+        let node = r"apiVersion: v1
+kind: Node
+metadata: {name: a, annotations: {karpenter.sh/do-not-consolidate: 'true'}}
+";
         assert!(findings(&super::RULE, node).contains("consolidates the node like any other"));
-        let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {template: {metadata: {annotations: {cluster-autoscaler.kubernetes.io/scale-down-disabled: 'true'}}}}\n";
+        let pool = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec: {template: {metadata: {annotations: {cluster-autoscaler.kubernetes.io/scale-down-disabled: 'true'}}}}
+";
         assert!(findings(&super::RULE, pool).contains("consolidates the node like any other"));
-        let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {tags: {k8s.io/cluster-autoscaler/enabled: 'true', team: a}}\n";
+        let class = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec: {tags: {k8s.io/cluster-autoscaler/enabled: 'true', team: a}}
+";
         assert!(findings(&super::RULE, class).starts_with("  4 |"));
         assert!(findings(&super::RULE, class).contains("info EC2NodeClass/a spec.tags"));
     }

@@ -121,7 +121,12 @@ mod tests {
 
     fn pool(rest: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n{rest}"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+{rest}"
         )
     }
 
@@ -165,7 +170,13 @@ mod tests {
 
     #[test]
     fn reports_invalid_label_value_in_node_overlay() {
-        let text = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\nspec:\n  requirements:\n  - {key: team, operator: In, values: [a b]}\n";
+        let text = r"apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {name: a}
+spec:
+  requirements:
+  - {key: team, operator: In, values: [a b]}
+";
         assert!(findings(&RULE, text).contains("the NodeOverlay fails"));
     }
 

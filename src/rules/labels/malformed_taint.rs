@@ -116,7 +116,15 @@ mod tests {
 
     fn pool(list: &str, taint: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      {list}:\n      - {taint}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      {list}:
+      - {taint}
+"
         )
     }
 

@@ -88,7 +88,12 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     fn pool(name: &str) -> String {
-        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\n")
+        format!(
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+"
+        )
     }
 
     #[test]
@@ -112,8 +117,12 @@ mod tests {
     #[test]
     fn checks_node_class_names_since_1_1() {
         let name = "n".repeat(64);
-        let text =
-            format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: {name}}}\n");
+        let text = format!(
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: {name}}}
+"
+        );
         assert!(findings(&RULE, &text).contains("metadata.name [since 1.1]"));
     }
 

@@ -121,14 +121,31 @@ mod tests {
 
     fn pool(values: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      requirements:\n      - key: {}\n        operator: In\n        values: {values}\n",
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      requirements:
+      - key: {}
+        operator: In
+        values: {values}
+",
             super::KEY
         )
     }
 
     fn pod(value: &str) -> String {
         format!(
-            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  nodeSelector:\n    {}: {value}\n",
+            r"apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec:
+  containers: []
+  nodeSelector:
+    {}: {value}
+",
             super::KEY
         )
     }
@@ -158,7 +175,13 @@ mod tests {
         let other_label = pod("inferentia").replace(super::KEY, "example.com/accelerator");
         begins_nothing(&super::RULE, "1.0", "1.14", &other_label);
         let preference = format!(
-            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  affinity: {{nodeAffinity: {{preferredDuringSchedulingIgnoredDuringExecution: [{{weight: 1, preference: {{matchExpressions: [{{key: {}, operator: In, values: [inferentia]}}]}}}}]}}}}\n",
+            r"apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec:
+  containers: []
+  affinity: {{nodeAffinity: {{preferredDuringSchedulingIgnoredDuringExecution: [{{weight: 1, preference: {{matchExpressions: [{{key: {}, operator: In, values: [inferentia]}}]}}}}]}}}}
+",
             super::KEY
         );
         begins_nothing(&super::RULE, "1.0", "1.14", &preference);

@@ -159,7 +159,15 @@ mod tests {
     use crate::rules::testing::{findings, silent};
 
     fn pod(spec: &str) -> String {
-        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {spec}\n")
+        format!(
+            r"apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec:
+  containers: []
+  {spec}
+"
+        )
     }
 
     fn terms(terms: &str) -> String {
@@ -257,7 +265,12 @@ mod tests {
 
     #[test]
     fn ignores_labels_that_a_pool_sets() {
-        let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {template: {metadata: {labels: {lifecycle: Ec2Spot}}}}\n---\n";
+        let pool = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec: {template: {metadata: {labels: {lifecycle: Ec2Spot}}}}
+---
+";
         silent(&super::RULE, &(pool.to_owned() + &pod("nodeSelector: {lifecycle: Ec2Spot}")));
     }
 }

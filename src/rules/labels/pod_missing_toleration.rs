@@ -154,12 +154,29 @@ mod tests {
 
     fn pool(name: &str, labels: &str, taints: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec:\n  template:\n    metadata: {{labels: {{{labels}}}}}\n    spec:\n      {taints}\n---\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec:
+  template:
+    metadata: {{labels: {{{labels}}}}}
+    spec:
+      {taints}
+---
+"
         )
     }
 
     fn pod(spec: &str) -> String {
-        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {spec}\n")
+        format!(
+            r"apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec:
+  containers: []
+  {spec}
+"
+        )
     }
 
     const GPU: &str = "taints: [{key: dedicated, value: gpu, effect: NoSchedule}]";
@@ -209,7 +226,13 @@ mod tests {
         let tolerates =
             template("nodeSelector: {team: ml}, tolerations: [{key: dedicated, operator: Exists}]");
         let cluster = format!(
-            "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {{name: a}}\nspec:\n  headGroupSpec: {{template: {selects}}}\n  workerGroupSpecs: [{{template: {tolerates}}}, {{template: {selects}}}]\n"
+            r"apiVersion: ray.io/v1
+kind: RayCluster
+metadata: {{name: a}}
+spec:
+  headGroupSpec: {{template: {selects}}}
+  workerGroupSpecs: [{{template: {tolerates}}}, {{template: {selects}}}]
+"
         );
         let output = findings(&super::RULE, &(pool("gpu", "team: ml", GPU) + &cluster));
         let paths = output.lines().filter(|line| line.starts_with("warning"));
@@ -226,7 +249,15 @@ mod tests {
     fn checks_templates_of_a_workflow_with_the_selector_and_tolerations_of_the_workflow() {
         let workflow = |spec: &str| {
             format!(
-                "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {{name: a}}\nspec:\n  {spec}\n  templates:\n  - {{name: x, container: {{image: b}}}}\n  - {{name: y, nodeSelector: {{team: ml}}, container: {{image: b}}}}\n"
+                r"apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {{name: a}}
+spec:
+  {spec}
+  templates:
+  - {{name: x, container: {{image: b}}}}
+  - {{name: y, nodeSelector: {{team: ml}}, container: {{image: b}}}}
+"
             )
         };
         let pools = pool("gpu", "team: ml", GPU);

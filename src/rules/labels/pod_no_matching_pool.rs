@@ -301,10 +301,31 @@ mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
     use rule::settings::Settings;
 
-    const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: general\nspec:\n  template:\n    metadata: {labels: {workload: stable}}\n    spec:\n      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}\n      requirements:\n      - {key: kubernetes.io/arch, operator: In, values: [amd64]}\n      - {key: tenant, operator: Exists}\n---\n";
+    const POOL: &str = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: general
+spec:
+  template:
+    metadata: {labels: {workload: stable}}
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}
+      requirements:
+      - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+      - {key: tenant, operator: Exists}
+---
+";
 
     fn pod(spec: &str) -> String {
-        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {spec}\n")
+        format!(
+            r"apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec:
+  containers: []
+  {spec}
+"
+        )
     }
 
     fn with_pool(spec: &str) -> String {

@@ -349,7 +349,12 @@ mod tests {
     fn checks_the_node_affinity_of_a_volume() {
         let volume = |terms: &str| {
             format!(
-                "apiVersion: v1\nkind: PersistentVolume\nmetadata: {{name: a}}\nspec:\n  nodeAffinity: {{required: {{nodeSelectorTerms: [{terms}]}}}}\n"
+                r"apiVersion: v1
+kind: PersistentVolume
+metadata: {{name: a}}
+spec:
+  nodeAffinity: {{required: {{nodeSelectorTerms: [{terms}]}}}}
+"
             )
         };
         let term = |key: &str, operator: &str| {
@@ -394,7 +399,15 @@ mod tests {
     /// Deployment whose pods have these fields in their `spec`.
     fn deployment(spec: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers: []\n      {spec}\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      containers: []
+      {spec}
+"
         )
     }
 
@@ -558,7 +571,11 @@ mod tests {
         assert_ne!(findings(&super::RULE, &own("schedulerName: default-scheduler")), "");
         let daemon = selector("node-role.kubernetes.io/x").replace("Deployment", "DaemonSet");
         silent_at("1.0..1.14", &daemon);
-        let owned = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, ownerReferences: [{kind: DaemonSet, name: b}]}\nspec: {containers: [], nodeSelector: {karpenter.k8s.aws/ec2nodeclass: a}}\n";
+        let owned = r"apiVersion: v1
+kind: Pod
+metadata: {name: a, ownerReferences: [{kind: DaemonSet, name: b}]}
+spec: {containers: [], nodeSelector: {karpenter.k8s.aws/ec2nodeclass: a}}
+";
         silent(&super::RULE, owned);
     }
 

@@ -163,7 +163,15 @@ mod tests {
 
     fn pool(requirement: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      requirements:\n      - {{key: {requirement}}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      requirements:
+      - {{key: {requirement}}}
+"
         )
     }
 
@@ -259,7 +267,12 @@ mod tests {
 
     #[test]
     fn claim_in_a_file_gets_the_fix() {
-        let claim = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  requirements: [{key: node.kubernetes.io/instance-family, operator: In, values: [m7i]}]\n";
+        let claim = r"apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: a}
+spec:
+  requirements: [{key: node.kubernetes.io/instance-family, operator: In, values: [m7i]}]
+";
         assert_ne!(fixed(&super::RULE, claim), claim);
     }
 
@@ -267,7 +280,12 @@ mod tests {
     fn update_of_a_pool_gets_the_fix_and_update_of_a_claim_does_not() {
         let pool = pool("node.kubernetes.io/instance-family, operator: In, values: [m7i]");
         assert!(findings(&super::RULE, &request("UPDATE", &pool)).contains("fix: write the well-known key"));
-        let claim = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  requirements: [{key: node.kubernetes.io/instance-family, operator: In, values: [m7i]}]\n";
+        let claim = r"apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: a}
+spec:
+  requirements: [{key: node.kubernetes.io/instance-family, operator: In, values: [m7i]}]
+";
         let found = findings(&super::RULE, &request("UPDATE", claim));
         assert!(found.contains("error NodeClaim/a") && !found.contains("fix:"), "{found}");
     }

@@ -315,7 +315,13 @@ mod tests {
     fn reports_wrong_case_in_a_pod() {
         let pod = |selection: &str| {
             format!(
-                "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  {selection}\n"
+                r"apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec:
+  containers: []
+  {selection}
+"
             )
         };
         let text = pod("nodeSelector: {karpenter.sh/capacity-type: SPOT}");
@@ -346,7 +352,15 @@ mod tests {
 
     fn pool(requirement: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      requirements:\n      - {{{requirement}}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      requirements:
+      - {{{requirement}}}
+"
         )
     }
 
@@ -469,7 +483,13 @@ mod tests {
     fn names_the_other_unknown_values_of_a_pod() {
         let pod = |values: &str| {
             format!(
-                "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: []\n  affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{{key: karpenter.sh/capacity-type, operator: In, values: [{values}]}}]}}]}}}}}}\n"
+                r"apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec:
+  containers: []
+  affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{{key: karpenter.sh/capacity-type, operator: In, values: [{values}]}}]}}]}}}}}}
+"
             )
         };
         let several = findings(&RULE, &pod("SPOT, cheap"));

@@ -233,8 +233,19 @@ mod tests {
     /// NodePool with a template label and a requirement key.
     fn pool(label: &str, key: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    metadata:\n      \
-             labels:\n        {label}: x\n    spec:\n      requirements:\n        - key: {key}\n          operator: Exists\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    metadata:
+      labels:
+        {label}: x
+    spec:
+      requirements:
+        - key: {key}
+          operator: Exists
+"
         )
     }
 
@@ -312,7 +323,12 @@ mod tests {
     fn accepts_the_pool_in_a_claim_and_rejects_launch_properties_in_an_overlay() {
         let of = |kind: &str, key: &str| {
             format!(
-                "apiVersion: {kind}\nmetadata: {{name: a, labels: {{karpenter.sh/x: y}}}}\nspec:\n  requirements:\n  - {{key: {key}, operator: Exists}}\n"
+                r"apiVersion: {kind}
+metadata: {{name: a, labels: {{karpenter.sh/x: y}}}}
+spec:
+  requirements:
+  - {{key: {key}, operator: Exists}}
+"
             )
         };
         let claim = "karpenter.sh/v1\nkind: NodeClaim";
@@ -349,7 +365,13 @@ mod tests {
 
     #[test]
     fn overlay_cannot_depend_on_a_label_that_is_decided_at_launch() {
-        let overlay = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\nspec:\n  requirements: [{key: karpenter.k8s.aws/instance-tenancy, operator: In, values: [default]}]\n  price: '1'\n";
+        let overlay = r"apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {name: a}
+spec:
+  requirements: [{key: karpenter.k8s.aws/instance-tenancy, operator: In, values: [default]}]
+  price: '1'
+";
         let found = at("1.14", overlay);
         assert!(found.contains("a NodeOverlay cannot depend on it"), "{found}");
         assert!(found.contains("decides this only at launch"), "{found}");
@@ -368,7 +390,12 @@ mod tests {
 
     #[test]
     fn fixes_a_claim_in_a_file_but_not_its_update() {
-        let claim = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec:\n  requirements: [{key: karpenter.sh/instance-size, operator: In, values: [large]}]\n";
+        let claim = r"apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: a}
+spec:
+  requirements: [{key: karpenter.sh/instance-size, operator: In, values: [large]}]
+";
         let fix = "fix: write the well-known key";
         assert!(findings(&super::RULE, claim).contains(fix));
         let update = findings(&super::RULE, &request("UPDATE", claim));

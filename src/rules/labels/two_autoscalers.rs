@@ -150,15 +150,34 @@ fn queue_of(pod: Pod<'_>) -> Option<Node<'_>> {
 mod tests {
     use crate::rules::testing::{findings, silent};
 
-    const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {}\n---\n";
+    const POOL: &str = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec: {}
+---
+";
 
     fn workload(kind: &str, image: &str, more: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: b}}\nspec:\n  {more}\n  template:\n    spec:\n      containers:\n      - image: {image}\n---\n"
+            r"apiVersion: apps/v1
+kind: {kind}
+metadata: {{name: b}}
+spec:
+  {more}
+  template:
+    spec:
+      containers:
+      - image: {image}
+---
+"
         )
     }
 
-    const CONTROLLER: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: karpenter}\nspec: {template: {spec: {containers: [{image: public.ecr.aws/karpenter/controller:1.8.0, env: [{name: INTERRUPTION_QUEUE, value: prod}]}]}}}\n";
+    const CONTROLLER: &str = r"apiVersion: apps/v1
+kind: Deployment
+metadata: {name: karpenter}
+spec: {template: {spec: {containers: [{image: public.ecr.aws/karpenter/controller:1.8.0, env: [{name: INTERRUPTION_QUEUE, value: prod}]}]}}}
+";
 
     #[test]
     fn reports_cluster_autoscaler_unless_it_has_no_replicas() {

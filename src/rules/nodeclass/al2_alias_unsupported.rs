@@ -77,7 +77,13 @@ mod tests {
     use crate::rules::testing::{begins_nothing, findings_with, on_upgrade_path};
     use rule::settings::Settings;
 
-    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  amiSelectorTerms:\n    - alias: al2@v20250519\n";
+    const CLASS: &str = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec:
+  amiSelectorTerms:
+    - alias: al2@v20250519
+";
 
     fn with_kubernetes(minor: u8, from: &str, to: &str) -> String {
         let settings = Settings { kubernetes_minor: Some(minor), ..on_upgrade_path(from, to) };

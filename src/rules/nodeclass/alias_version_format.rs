@@ -132,7 +132,13 @@ mod tests {
 
     fn class(alias: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  amiSelectorTerms:\n    - alias: {alias}\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  amiSelectorTerms:
+    - alias: {alias}
+"
         )
     }
 

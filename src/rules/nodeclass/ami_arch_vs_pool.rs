@@ -218,7 +218,20 @@ mod tests {
 
     fn text(terms: &str, requirement: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: web}}\nspec: {{amiFamily: Custom, amiSelectorTerms: [{terms}]}}\n---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: web}}\n      requirements: [{requirement}]\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: web}}
+spec: {{amiFamily: Custom, amiSelectorTerms: [{terms}]}}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: web}}
+      requirements: [{requirement}]
+"
         )
     }
 

@@ -151,7 +151,15 @@ mod tests {
 
     fn pool(reference: &str, spec: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{{reference}, name: a}}\n      {spec}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{{reference}, name: a}}
+      {spec}
+"
         )
     }
 
@@ -221,7 +229,12 @@ mod tests {
     fn reports_fields_of_an_ec2nodeclass_in_a_nodeclass() {
         let class = |field: &str| {
             format!(
-                "apiVersion: eks.amazonaws.com/v1\nkind: NodeClass\nmetadata: {{name: a}}\nspec:\n  {field}\n"
+                r"apiVersion: eks.amazonaws.com/v1
+kind: NodeClass
+metadata: {{name: a}}
+spec:
+  {field}
+"
             )
         };
         insta::assert_snapshot!(findings(&RULE, &class("amiSelectorTerms: [{alias: al2023@latest}]")), @"

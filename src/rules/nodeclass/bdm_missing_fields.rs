@@ -160,7 +160,13 @@ mod tests {
 
     fn class(family: &str, mappings: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  {family}\n  blockDeviceMappings:\n{mappings}"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  {family}
+  blockDeviceMappings:
+{mappings}"
         )
     }
 

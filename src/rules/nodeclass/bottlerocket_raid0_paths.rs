@@ -94,7 +94,14 @@ mod tests {
 
     fn class(alias: &str, policy: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  {policy}\n  amiSelectorTerms:\n    - alias: {alias}\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  {policy}
+  amiSelectorTerms:
+    - alias: {alias}
+"
         )
     }
 

@@ -90,7 +90,14 @@ mod tests {
 
     fn class(alias: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  instanceStorePolicy: RAID0\n  amiSelectorTerms:\n    - alias: {alias}\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  instanceStorePolicy: RAID0
+  amiSelectorTerms:
+    - alias: {alias}
+"
         )
     }
 

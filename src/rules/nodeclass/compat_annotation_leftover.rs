@@ -104,7 +104,14 @@ mod tests {
     use rule::settings::{Settings, Target};
 
     fn object(kind: &str, annotation: &str) -> String {
-        format!("apiVersion: {kind}\nmetadata:\n  name: a\n  annotations:\n    {annotation}: '{{}}'\n")
+        format!(
+            r"apiVersion: {kind}
+metadata:
+  name: a
+  annotations:
+    {annotation}: '{{}}'
+"
+        )
     }
 
     #[test]

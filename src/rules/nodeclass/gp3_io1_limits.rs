@@ -258,7 +258,14 @@ mod tests {
 
     fn class(ebs: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  blockDeviceMappings:\n  - deviceName: /dev/xvda\n    ebs: {{{ebs}}}\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  blockDeviceMappings:
+  - deviceName: /dev/xvda
+    ebs: {{{ebs}}}
+"
         )
     }
 

@@ -140,19 +140,39 @@ mod tests {
 
     fn controller(args: &str, spec: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: lbc}}\nspec:\n  template:\n    spec:\n      {spec}\n      containers:\n      - image: public.ecr.aws/eks/aws-load-balancer-controller:v2.13.0\n        args: [{args}]\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: lbc}}
+spec:
+  template:
+    spec:
+      {spec}
+      containers:
+      - image: public.ecr.aws/eks/aws-load-balancer-controller:v2.13.0
+        args: [{args}]
+"
         )
     }
 
     fn class(options: &str) -> String {
         format!(
-            "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: web}}\nspec: {{role: a{options}}}\n"
+            r"---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: web}}
+spec: {{role: a{options}}}
+"
         ) + &pool("web")
     }
 
     fn pool(name: &str) -> String {
         format!(
-            "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec: {{template: {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: {name}}}}}}}}}\n"
+            r"---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec: {{template: {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: {name}}}}}}}}}
+"
         )
     }
 

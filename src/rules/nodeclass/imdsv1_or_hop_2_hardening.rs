@@ -113,7 +113,11 @@ mod tests {
 
     fn class(options: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{metadataOptions: {{{options}}}}}\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec: {{metadataOptions: {{{options}}}}}
+"
         )
     }
 
@@ -140,7 +144,12 @@ mod tests {
     fn a_controller_that_needs_two_hops_may_have_them() {
         let controller = |args: &str| {
             format!(
-                "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: lbc}}\nspec: {{template: {{spec: {{containers: [{{image: eks/aws-load-balancer-controller, args: [{args}]}}]}}}}}}\n"
+                r"---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: lbc}}
+spec: {{template: {{spec: {{containers: [{{image: eks/aws-load-balancer-controller, args: [{args}]}}]}}}}}}
+"
             )
         };
         let two = class("httpPutResponseHopLimit: 2");

@@ -120,7 +120,11 @@ fn invalid_name<'d>(node: Node<'d>, value: &str) -> Option<Finding<'d>> {
 mod tests {
     use crate::rules::testing::{findings, fixed, silent};
 
-    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  instanceProfile: ";
+    const CLASS: &str = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec:
+  instanceProfile: ";
 
     #[test]
     fn replaces_arns_of_every_partition_by_the_name() {

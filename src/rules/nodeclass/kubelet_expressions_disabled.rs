@@ -106,7 +106,13 @@ mod tests {
 
     fn class(family: &str, kubelet: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  amiFamily: {family}\n  kubelet: {kubelet}\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  amiFamily: {family}
+  kubelet: {kubelet}
+"
         )
     }
 
@@ -130,7 +136,17 @@ mod tests {
         };
         assert!(findings_with(&RULE, &values(false), &at("1.15")).contains("error EC2NodeClass"));
         silent(&RULE, &values(true));
-        let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: karpenter}\nspec:\n  template:\n    spec:\n      containers:\n      - name: controller\n        image: public.ecr.aws/karpenter/controller:1.15.0\n        env: [{name: AWS_FEATURE_GATES, value: \"NodeClassCEL=true\"}]\n";
+        let deployment = r#"apiVersion: apps/v1
+kind: Deployment
+metadata: {name: karpenter}
+spec:
+  template:
+    spec:
+      containers:
+      - name: controller
+        image: public.ecr.aws/karpenter/controller:1.15.0
+        env: [{name: AWS_FEATURE_GATES, value: "NodeClassCEL=true"}]
+"#;
         silent(&RULE, &format!("{text}---\n{deployment}"));
     }
 

@@ -111,7 +111,13 @@ mod tests {
 
     fn class(family: &str, kubelet: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  amiFamily: {family}\n  kubelet: {kubelet}\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  amiFamily: {family}
+  kubelet: {kubelet}
+"
         )
     }
 

@@ -95,7 +95,12 @@ mod tests {
 
     fn class(spec: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  {spec}\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  {spec}
+"
         )
     }
 
@@ -126,6 +131,12 @@ mod tests {
         silent(&super::RULE, &class("role: a").replace("\n  role: a", &format!(" {{{rest}, role: a}}")));
         let two = class("role: a").replace("\n  role: a", &format!(" {{{rest}}}"));
         assert!(findings(&super::RULE, &two).contains("lacks `securityGroupSelectorTerms` and `role` or"));
-        silent(&super::RULE, "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n");
+        silent(
+            &super::RULE,
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+",
+        );
     }
 }

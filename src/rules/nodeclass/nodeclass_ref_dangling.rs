@@ -191,12 +191,26 @@ mod tests {
 
     fn pool(reference: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{{reference}}}\n---\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: p}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{{reference}}}
+---
+"
         )
     }
 
     fn class(name: &str) -> String {
-        format!("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: {name}}}\n---\n")
+        format!(
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: {name}}}
+---
+"
+        )
     }
 
     const DEFAULT: &str = "group: karpenter.k8s.aws, kind: EC2NodeClass, name: default";

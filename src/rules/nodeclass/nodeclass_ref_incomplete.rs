@@ -133,12 +133,22 @@ mod tests {
     /// A NodePool with the given `nodeClassRef`.
     fn pool(reference: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef:\n        {reference}\n      requirements: []\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef:
+        {reference}
+      requirements: []
+"
         )
     }
 
-    const BETA: &str =
-        "apiVersion: karpenter.k8s.aws/v1beta1\n        kind: EC2NodeClass\n        name: default";
+    const BETA: &str = r"apiVersion: karpenter.k8s.aws/v1beta1
+        kind: EC2NodeClass
+        name: default";
 
     #[test]
     fn reports_api_version_in_the_place_of_group_once() {
@@ -150,7 +160,9 @@ mod tests {
           help: write `group: karpenter.k8s.aws`, without a version
           fix: write `group: karpenter.k8s.aws`: "group", "karpenter.k8s.aws"
         "#);
-        let after = "group: karpenter.k8s.aws\n        kind: EC2NodeClass\n        name: default";
+        let after = r"group: karpenter.k8s.aws
+        kind: EC2NodeClass
+        name: default";
         assert_eq!(fixed(&super::RULE, &pool(BETA)), pool(after));
         silent(&super::RULE, &pool(after));
     }
@@ -180,7 +192,11 @@ mod tests {
           `nodeClassRef` lacks `group`, `kind`; the API server refuses the NodePool
           help: write `group: karpenter.k8s.aws`, `kind: EC2NodeClass` and the `name` of an EC2NodeClass
         ");
-        let claim = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec: {nodeClassRef: {apiVersion: karpenter.k8s.aws/v1beta1, name: a}, requirements: []}\n";
+        let claim = r"apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: a}
+spec: {nodeClassRef: {apiVersion: karpenter.k8s.aws/v1beta1, name: a}, requirements: []}
+";
         let found = findings(&super::RULE, claim);
         assert!(
             found.contains("lacks `group`, `kind`; the API server refuses the NodeClaim")

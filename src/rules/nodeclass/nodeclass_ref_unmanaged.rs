@@ -111,7 +111,14 @@ mod tests {
 
     fn pool(group: &str, kind: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: {group}, kind: {kind}, name: a}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: {group}, kind: {kind}, name: a}}
+"
         )
     }
 

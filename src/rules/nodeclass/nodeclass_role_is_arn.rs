@@ -174,8 +174,11 @@ mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, silent};
     use rule::settings::{Settings, Target};
 
-    const CLASS: &str =
-        "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  role: ";
+    const CLASS: &str = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec:
+  role: ";
 
     fn at(release: &str) -> Settings {
         Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() }
@@ -259,7 +262,13 @@ mod tests {
     #[test]
     fn offers_a_fix_for_a_live_object_only_if_the_field_may_change() {
         let review = format!(
-            "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: UPDATE\n  object:\n    {}arn:aws:iam::111122223333:role/prod\n",
+            r"apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request:
+  operation: UPDATE
+  object:
+    {}arn:aws:iam::111122223333:role/prod
+",
             CLASS.replace('\n', "\n    "),
         );
         assert!(findings_with(&super::RULE, &review, &at("1.7")).contains("fix:"));

@@ -125,7 +125,11 @@ mod tests {
     fn reports_values_that_change_with_each_deployment() {
         let class = |value: &str| {
             format!(
-                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{tags: {{commit: '{value}'}}}}\n"
+                r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec: {{tags: {{commit: '{value}'}}}}
+"
             )
         };
         let commit = "0123456789abcdef0123456789abcdef01234567";
@@ -140,7 +144,11 @@ mod tests {
         silent(&RULE, &class("${COMMIT}"));
         let pool = |place: &str| {
             format!(
-                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a, labels: {{commit: '{commit}'}}}}\nspec: {{template: {{metadata: {{{place}: {{commit: '{commit}'}}}}}}}}\n"
+                r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a, labels: {{commit: '{commit}'}}}}
+spec: {{template: {{metadata: {{{place}: {{commit: '{commit}'}}}}}}}}
+"
             )
         };
         assert!(findings(&RULE, &pool("labels")).contains("the label `commit` is a commit"));

@@ -109,8 +109,13 @@ impl Index for WithoutReservations {
 mod tests {
     use crate::rules::testing::{begins, begins_nothing, findings_in_files, on_upgrade_path};
 
-    const CLASS: &str =
-        "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\nspec:\n  role: a\n";
+    const CLASS: &str = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata:
+  name: a
+spec:
+  role: a
+";
 
     #[test]
     fn gate_is_on_by_default_since_1_6() {

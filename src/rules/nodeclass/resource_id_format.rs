@@ -111,7 +111,12 @@ mod tests {
 
     fn class(list: &str, id: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  {list}: [{{id: '{id}'}}]\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  {list}: [{{id: '{id}'}}]
+"
         )
     }
 

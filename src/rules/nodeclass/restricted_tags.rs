@@ -100,7 +100,12 @@ mod tests {
 
     fn class(tags: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  tags: {{{tags}}}\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  tags: {{{tags}}}
+"
         )
     }
 

@@ -117,7 +117,13 @@ mod tests {
 
     fn class(alias: &str, mapping: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  amiSelectorTerms: [{{alias: {alias}}}]\n  blockDeviceMappings: [{{{mapping}, ebs: {{volumeSize: 50Gi}}}}]\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  amiSelectorTerms: [{{alias: {alias}}}]
+  blockDeviceMappings: [{{{mapping}, ebs: {{volumeSize: 50Gi}}}}]
+"
         )
     }
 

@@ -244,14 +244,23 @@ mod tests {
 
     fn class(spec: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  {spec}\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  {spec}
+"
         )
     }
 
     #[test]
     fn reports_a_mixed_term_that_the_api_server_accepts() {
         let text = class(
-            "securityGroupSelectorTerms:\n  - id: sg-1\n    name: nodes\n    tags: {a: b}\n  - tags: {karpenter.sh/discovery: prod}",
+            r"securityGroupSelectorTerms:
+  - id: sg-1
+    name: nodes
+    tags: {a: b}
+  - tags: {karpenter.sh/discovery: prod}",
         );
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           8 |     tags: {a: b}

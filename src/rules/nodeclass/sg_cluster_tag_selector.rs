@@ -93,7 +93,12 @@ mod tests {
 
     fn class(terms: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  securityGroupSelectorTerms: [{terms}]\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  securityGroupSelectorTerms: [{terms}]
+"
         )
     }
 

@@ -284,11 +284,21 @@ mod tests {
 
     fn class(spec: &str, status: &str) -> String {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a, generation: 2}}\nspec: {{{spec}}}\nstatus:\n{status}\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a, generation: 2}}
+spec: {{{spec}}}
+status:
+{status}
+"
         )
     }
 
-    const WAITING: &str = "  conditions:\n  - {type: AMIsReady, status: 'True'}\n  - {type: InstanceProfileReady, status: 'True'}\n  - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation}\n  - {type: Ready, status: Unknown, reason: ReconcilingDependents}";
+    const WAITING: &str = r"  conditions:
+  - {type: AMIsReady, status: 'True'}
+  - {type: InstanceProfileReady, status: 'True'}
+  - {type: ValidationSucceeded, status: Unknown, reason: AwaitingReconciliation}
+  - {type: Ready, status: Unknown, reason: ReconcilingDependents}";
 
     #[test]
     fn reports_validation_that_never_finishes_in_the_releases_that_wait() {
@@ -351,7 +361,14 @@ mod tests {
         ");
     }
 
-    const READY: &str = "  subnets: [{id: subnet-1}]\n  securityGroups: [{id: sg-1}]\n  amis: [{id: ami-1}]\n  conditions:\n  - {type: SubnetsReady, status: 'True'}\n  - {type: SecurityGroupsReady, status: 'True'}\n  - {type: AMIsReady, status: 'True'}\n  - {type: Ready, status: 'True'}";
+    const READY: &str = r"  subnets: [{id: subnet-1}]
+  securityGroups: [{id: sg-1}]
+  amis: [{id: ami-1}]
+  conditions:
+  - {type: SubnetsReady, status: 'True'}
+  - {type: SecurityGroupsReady, status: 'True'}
+  - {type: AMIsReady, status: 'True'}
+  - {type: Ready, status: 'True'}";
 
     #[test]
     fn reports_missing_lists_if_all_conditions_are_true() {
@@ -413,7 +430,11 @@ mod tests {
         silent(&super::RULE, &healthy);
         silent(
             &super::RULE,
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {role: a}\n",
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec: {role: a}
+",
         );
         silent(&super::RULE, &class("role: a", "  conditions: []"));
         let changed = class(
@@ -423,7 +444,12 @@ mod tests {
         silent(
             &super::RULE,
             &format!(
-                "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest:\n  operation: UPDATE\n  object:\n    {}",
+                r"apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request:
+  operation: UPDATE
+  object:
+    {}",
                 changed.replace('\n', "\n    ").trim_end()
             ),
         );

@@ -145,7 +145,19 @@ mod tests {
 
     fn manifest(architectures: &str, pod: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      requirements: [{{key: kubernetes.io/arch, operator: In, values: [{architectures}]}}]\n---\napiVersion: v1\nkind: Pod\nmetadata: {{name: web}}\nspec: {{containers: [], {pod}}}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      requirements: [{{key: kubernetes.io/arch, operator: In, values: [{architectures}]}}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: web}}
+spec: {{containers: [], {pod}}}
+"
         )
     }
 

@@ -104,7 +104,13 @@ mod tests {
 
     fn deployment(spec: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec: {{containers: [], {spec}}}\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: a}}
+spec:
+  template:
+    spec: {{containers: [], {spec}}}
+"
         )
     }
 
@@ -129,7 +135,11 @@ mod tests {
         silent(&RULE, &deployment("schedulerName: default-scheduler"));
         silent(
             &RULE,
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {nodeName: b, containers: []}\n",
+            r"apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec: {nodeName: b, containers: []}
+",
         );
     }
 }

@@ -163,11 +163,24 @@ mod tests {
     use super::RULE;
     use crate::rules::testing::{findings, silent};
 
-    const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}}}\n---\n";
+    const POOL: &str = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec: {template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}}}
+---
+";
 
     fn agent(image: &str, spec: &str) -> String {
         format!(
-            "{POOL}apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: kube-proxy}}\nspec:\n  template:\n    spec:\n      {spec}\n      containers: [{{name: a, image: 'example.com/{image}:v1'}}]\n"
+            r"{POOL}apiVersion: apps/v1
+kind: DaemonSet
+metadata: {{name: kube-proxy}}
+spec:
+  template:
+    spec:
+      {spec}
+      containers: [{{name: a, image: 'example.com/{image}:v1'}}]
+"
         )
     }
 

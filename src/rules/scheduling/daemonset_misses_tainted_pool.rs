@@ -162,13 +162,30 @@ mod tests {
 
     fn pool(name: &str, taint: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec:\n  template:\n    spec:\n      taints: [{taint}]\n      requirements: [{{key: kubernetes.io/os, operator: In, values: [linux]}}]\n---\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec:
+  template:
+    spec:
+      taints: [{taint}]
+      requirements: [{{key: kubernetes.io/os, operator: In, values: [linux]}}]
+---
+"
         )
     }
 
     fn agent(name: &str, image: &str, spec: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: {name}}}\nspec:\n  template:\n    spec:\n      {spec}\n      containers: [{{name: a, image: 'example.com/{image}:v1'}}]\n"
+            r"apiVersion: apps/v1
+kind: DaemonSet
+metadata: {{name: {name}}}
+spec:
+  template:
+    spec:
+      {spec}
+      containers: [{{name: a, image: 'example.com/{image}:v1'}}]
+"
         )
     }
 

@@ -94,7 +94,13 @@ mod tests {
 
     fn daemon_set(spec: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: a}}\nspec:\n  template:\n    spec: {{containers: [], {spec}}}\n"
+            r"apiVersion: apps/v1
+kind: DaemonSet
+metadata: {{name: a}}
+spec:
+  template:
+    spec: {{containers: [], {spec}}}
+"
         )
     }
 

@@ -91,11 +91,20 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 mod tests {
     use crate::rules::testing::{begins, begins_nothing};
 
-    const OVERLAY: &str = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\n";
-    const BUFFER: &str =
-        "apiVersion: autoscaling.x-k8s.io/v1beta1\nkind: CapacityBuffer\nmetadata: {name: a}\n";
-    const STATIC: &str =
-        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: 3\n";
+    const OVERLAY: &str = r"apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {name: a}
+";
+    const BUFFER: &str = r"apiVersion: autoscaling.x-k8s.io/v1beta1
+kind: CapacityBuffer
+metadata: {name: a}
+";
+    const STATIC: &str = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec:
+  replicas: 3
+";
 
     #[test]
     fn reports_each_feature_since_its_release() {
@@ -137,7 +146,17 @@ mod tests {
     fn enabled_gates_are_not_reported() {
         let values = "settings: {clusterName: a, featureGates: {staticCapacity: true}}\n";
         begins_nothing(&super::RULE, "1.0", "1.14", &format!("{STATIC}---\n{values}"));
-        let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: karpenter}\nspec:\n  template:\n    spec:\n      containers:\n      - name: controller\n        image: public.ecr.aws/karpenter/controller:1.14.0\n        env: [{name: FEATURE_GATES, value: \"NodeOverlay=true,NodeRepair=false\"}]\n";
+        let deployment = r#"apiVersion: apps/v1
+kind: Deployment
+metadata: {name: karpenter}
+spec:
+  template:
+    spec:
+      containers:
+      - name: controller
+        image: public.ecr.aws/karpenter/controller:1.14.0
+        env: [{name: FEATURE_GATES, value: "NodeOverlay=true,NodeRepair=false"}]
+"#;
         begins_nothing(&super::RULE, "1.0", "1.14", &format!("{OVERLAY}---\n{deployment}"));
     }
 }

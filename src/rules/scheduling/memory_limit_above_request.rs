@@ -103,7 +103,12 @@ mod tests {
 
     fn pod(resources: &str) -> String {
         format!(
-            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: [{{name: a, resources: {{{resources}}}}}]\n"
+            r"apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec:
+  containers: [{{name: a, resources: {{{resources}}}}}]
+"
         )
     }
 

@@ -96,7 +96,12 @@ mod tests {
 
     fn pool(spec: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  limits: {{cpu: 8, nodes: 10}}\n{spec}"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  limits: {{cpu: 8, nodes: 10}}
+{spec}"
         )
     }
 

@@ -105,8 +105,20 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 mod tests {
     use crate::rules::testing::{begins, begins_nothing};
 
-    const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: []\n  nodeSelector:\n    karpenter.sh/capacity-type: on-demand\n";
-    const CLASS: &str = "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {capacityReservationSelectorTerms: [{id: cr-1}]}\n";
+    const POD: &str = r"apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers: []
+  nodeSelector:
+    karpenter.sh/capacity-type: on-demand
+";
+    const CLASS: &str = r"---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec: {capacityReservationSelectorTerms: [{id: cr-1}]}
+";
 
     #[test]
     fn reserved_is_a_separate_capacity_type_since_1_3() {

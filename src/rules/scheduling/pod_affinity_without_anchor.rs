@@ -175,7 +175,17 @@ mod tests {
 
     fn workload(name: &str, fields: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: a}}\nspec:\n  template:\n    metadata: {{labels: {{app: {name}}}}}\n    spec:\n      {fields}\n      containers: [{{name: a, image: a}}]\n---\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}, namespace: a}}
+spec:
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec:
+      {fields}
+      containers: [{{name: a, image: a}}]
+---
+"
         )
     }
 

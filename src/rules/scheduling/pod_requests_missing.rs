@@ -106,7 +106,12 @@ mod tests {
 
     fn pod(resources: &str) -> String {
         format!(
-            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: [{{name: a, resources: {{{resources}}}}}]\n"
+            r"apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec:
+  containers: [{{name: a, resources: {{{resources}}}}}]
+"
         )
     }
 
@@ -129,7 +134,13 @@ mod tests {
         silent(&RULE, &(pod("") + "  resources: {requests: {cpu: 1, memory: 1Gi}}\n"));
         silent(
             &RULE,
-            &(pod("") + "---\napiVersion: v1\nkind: LimitRange\nmetadata: {name: a}\nspec: {limits: []}\n"),
+            &(pod("")
+                + r"---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: a}
+spec: {limits: []}
+"),
         );
     }
 }

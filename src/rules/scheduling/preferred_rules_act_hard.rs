@@ -168,7 +168,17 @@ mod tests {
 
     fn workload(replicas: &str, rule: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  replicas: {replicas}\n  template:\n    metadata: {{labels: {{app: web}}}}\n    spec:\n      containers: []\n      {rule}\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web}}
+spec:
+  replicas: {replicas}
+  template:
+    metadata: {{labels: {{app: web}}}}
+    spec:
+      containers: []
+      {rule}
+"
         )
     }
 
@@ -209,7 +219,12 @@ mod tests {
     fn accepts_a_controller_that_ignores_preferences() {
         let controller = |policy: &str| {
             format!(
-                "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: karpenter}}\nspec: {{template: {{spec: {{containers: [{{name: controller, image: 'public.ecr.aws/karpenter/controller:1.14.0', env: [{{name: PREFERENCE_POLICY, value: {policy}}}]}}]}}}}}}\n"
+                r"---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: karpenter}}
+spec: {{template: {{spec: {{containers: [{{name: controller, image: 'public.ecr.aws/karpenter/controller:1.14.0', env: [{{name: PREFERENCE_POLICY, value: {policy}}}]}}]}}}}}}
+"
             )
         };
         silent(&RULE, &(workload("3", ANTI) + &controller("Ignore")));

@@ -78,7 +78,15 @@ mod tests {
 
     fn workload(kind: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers: []\n      resourceClaims: [{{name: gpu}}]\n"
+            r"apiVersion: apps/v1
+kind: {kind}
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      containers: []
+      resourceClaims: [{{name: gpu}}]
+"
         )
     }
 

@@ -209,7 +209,16 @@ mod tests {
 
     fn pool(name: &str, zones: &str, taints: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec:\n  template:\n    spec:\n      taints: [{taints}]\n      requirements: [{zones}]\n---\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec:
+  template:
+    spec:
+      taints: [{taints}]
+      requirements: [{zones}]
+---
+"
         )
     }
 
@@ -219,7 +228,17 @@ mod tests {
 
     fn deployment(replicas: u8, constraint: &str, more: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  replicas: {replicas}\n  template:\n    spec:\n      containers: []\n      {more}\n      topologySpreadConstraints: [{{topologyKey: topology.kubernetes.io/zone, {constraint}}}]\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web}}
+spec:
+  replicas: {replicas}
+  template:
+    spec:
+      containers: []
+      {more}
+      topologySpreadConstraints: [{{topologyKey: topology.kubernetes.io/zone, {constraint}}}]
+"
         )
     }
 
@@ -268,7 +287,12 @@ mod tests {
         silent(&RULE, &(two_zones() + &not_in + &deployment(3, HARD, "")));
         silent(&RULE, &(two_zones() + &deployment(3, &HARD.replace("DoNotSchedule", "ScheduleAnyway"), "")));
         silent(&RULE, &deployment(3, HARD, ""));
-        let autoscaler = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {minReplicas: 2, scaleTargetRef: {kind: Deployment, name: web}}\n";
+        let autoscaler = r"---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec: {minReplicas: 2, scaleTargetRef: {kind: Deployment, name: web}}
+";
         silent(&RULE, &(two_zones() + &deployment(3, HARD, "") + autoscaler));
     }
 

@@ -69,7 +69,16 @@ mod tests {
 
     fn workload(policy: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers: []\n      topologySpreadConstraints:\n      - topologyKey: topology.kubernetes.io/zone{policy}\n"
+            r"apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      containers: []
+      topologySpreadConstraints:
+      - topologyKey: topology.kubernetes.io/zone{policy}
+"
         )
     }
 

@@ -141,8 +141,18 @@ mod tests {
 
     fn manifest(pool: &str, pod: &str) -> String {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec: {{template: {{{pool}}}}}\n---\n\
-             apiVersion: v1\nkind: Pod\nmetadata: {{name: web}}\nspec:\n  containers: []\n  {pod}\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec: {{template: {{{pool}}}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: web}}
+spec:
+  containers: []
+  {pod}
+"
         )
     }
 

@@ -111,7 +111,15 @@ mod tests {
 
     fn driver(kind: &str, image: &str, tolerations: &str) -> String {
         format!(
-            "apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: ebs-csi-node}}\nspec:\n  template:\n    spec:\n      {tolerations}\n      containers: [{{name: ebs-plugin, image: '{image}'}}]\n"
+            r"apiVersion: apps/v1
+kind: {kind}
+metadata: {{name: ebs-csi-node}}
+spec:
+  template:
+    spec:
+      {tolerations}
+      containers: [{{name: ebs-plugin, image: '{image}'}}]
+"
         )
     }
 

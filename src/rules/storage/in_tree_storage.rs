@@ -132,7 +132,13 @@ spec:
     fn accepts_class_of_eks_that_is_only_made_no_default() {
         let class = |name: &str, default: &str| {
             format!(
-                "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: {name}\n  annotations: {{storageclass.kubernetes.io/is-default-class: '{default}'}}\nprovisioner: kubernetes.io/aws-ebs\n"
+                r"apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata:
+  name: {name}
+  annotations: {{storageclass.kubernetes.io/is-default-class: '{default}'}}
+provisioner: kubernetes.io/aws-ebs
+"
             )
         };
         silent(&super::RULE, &class("gp2", "false"));
@@ -144,11 +150,19 @@ spec:
     fn accepts_the_csi_driver() {
         silent(
             &super::RULE,
-            "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\nprovisioner: ebs.csi.aws.com\n",
+            r"apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: a}
+provisioner: ebs.csi.aws.com
+",
         );
         silent(
             &super::RULE,
-            "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: a}\nspec: {csi: {driver: ebs.csi.aws.com}}\n",
+            r"apiVersion: v1
+kind: PersistentVolume
+metadata: {name: a}
+spec: {csi: {driver: ebs.csi.aws.com}}
+",
         );
     }
 }

@@ -264,12 +264,23 @@ mod tests {
 
     fn class(name: &str, provisioner: &str) -> String {
         format!(
-            "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {{name: {name}}}\nprovisioner: {provisioner}\n---\n"
+            r"apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {{name: {name}}}
+provisioner: {provisioner}
+---
+"
         )
     }
 
     fn claim(spec: &str) -> String {
-        format!("apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: data}}\nspec: {{{spec}}}\n")
+        format!(
+            r"apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {{name: data}}
+spec: {{{spec}}}
+"
+        )
     }
 
     const EBS: &str = "ebs.csi.aws.com";
@@ -277,7 +288,14 @@ mod tests {
     #[test]
     fn reports_misspelt_class_in_a_claim_template() {
         let text = class("standard", EBS)
-            + "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  template: {spec: {containers: []}}\n  volumeClaimTemplates:\n  - spec: {storageClassName: standart}\n";
+            + r"apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  template: {spec: {containers: []}}
+  volumeClaimTemplates:
+  - spec: {storageClassName: standart}
+";
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
          12 |   - spec: {storageClassName: standart}
             |                              ^^^^^^^^
@@ -323,8 +341,11 @@ mod tests {
         assert_eq!(findings_with(&super::RULE, &default, &on(30)), "");
     }
 
-    const NODE_CLASS: &str =
-        "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n";
+    const NODE_CLASS: &str = r"---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+";
     const AUTO: &str = "ebs.csi.eks.amazonaws.com";
 
     #[test]
@@ -339,8 +360,13 @@ mod tests {
           help: use a class with the provisioner `ebs.csi.aws.com`, and install the EBS CSI driver
           see line 3 metadata.name: this class belongs to EKS Auto Mode
         ");
-        let both =
-            format!("{text}---\napiVersion: eks.amazonaws.com/v1\nkind: NodeClass\nmetadata: {{name: b}}\n");
+        let both = format!(
+            r"{text}---
+apiVersion: eks.amazonaws.com/v1
+kind: NodeClass
+metadata: {{name: b}}
+"
+        );
         assert_eq!(findings_with(&super::RULE, &both, &complete), "");
         // A cluster can have both kinds of nodes.
         silent(&super::RULE, &text);
@@ -350,14 +376,26 @@ mod tests {
     fn reports_class_of_auto_mode_for_pods_that_select_nodes_of_karpenter() {
         let pool = |name: &str, group: &str| {
             format!(
-                "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec: {{template: {{spec: {{nodeClassRef: {{group: {group}, kind: a, name: a}}}}}}}}\n"
+                r"---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec: {{template: {{spec: {{nodeClassRef: {{group: {group}, kind: a, name: a}}}}}}}}
+"
             )
         };
         let pools = pool("own", "karpenter.k8s.aws") + &pool("auto", "eks.amazonaws.com");
         let set = |spec: &str| {
             let class = class("auto", AUTO);
             format!(
-                "{class}apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {{name: db}}\nspec:\n  template: {{spec: {{containers: [], {spec}}}}}\n  volumeClaimTemplates:\n  - spec: {{storageClassName: auto}}\n{pools}{NODE_CLASS}"
+                r"{class}apiVersion: apps/v1
+kind: StatefulSet
+metadata: {{name: db}}
+spec:
+  template: {{spec: {{containers: [], {spec}}}}}
+  volumeClaimTemplates:
+  - spec: {{storageClassName: auto}}
+{pools}{NODE_CLASS}"
             )
         };
         let terms = |terms: &str| {

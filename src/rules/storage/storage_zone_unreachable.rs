@@ -241,7 +241,15 @@ mod tests {
 
     fn pool(requirement: &str) -> String {
         format!(
-            "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p}}\nspec:\n  template:\n    spec:\n      requirements: [{requirement}]\n"
+            r"---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: p}}
+spec:
+  template:
+    spec:
+      requirements: [{requirement}]
+"
         )
     }
 
@@ -251,13 +259,27 @@ mod tests {
 
     fn class(zones: &str, more: &str) -> String {
         format!(
-            "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {{name: gp3}}\nprovisioner: ebs.csi.aws.com\nvolumeBindingMode: {more}\nallowedTopologies:\n- matchLabelExpressions:\n  - {{key: topology.ebs.csi.aws.com/zone, values: [{zones}]}}\n"
+            r"apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {{name: gp3}}
+provisioner: ebs.csi.aws.com
+volumeBindingMode: {more}
+allowedTopologies:
+- matchLabelExpressions:
+  - {{key: topology.ebs.csi.aws.com/zone, values: [{zones}]}}
+"
         )
     }
 
     fn volume(zone: &str) -> String {
         format!(
-            "apiVersion: v1\nkind: PersistentVolume\nmetadata: {{name: v}}\nspec:\n  csi: {{driver: ebs.csi.aws.com, volumeHandle: vol-1}}\n  nodeAffinity: {{required: {{nodeSelectorTerms: [{{matchExpressions: [{{key: topology.kubernetes.io/zone, operator: In, values: [{zone}]}}]}}]}}}}\n"
+            r"apiVersion: v1
+kind: PersistentVolume
+metadata: {{name: v}}
+spec:
+  csi: {{driver: ebs.csi.aws.com, volumeHandle: vol-1}}
+  nodeAffinity: {{required: {{nodeSelectorTerms: [{{matchExpressions: [{{key: topology.kubernetes.io/zone, operator: In, values: [{zone}]}}]}}]}}}}
+"
         )
     }
 

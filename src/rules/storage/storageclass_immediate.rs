@@ -224,7 +224,11 @@ mod tests {
     use rule::finding::Severity;
     use rule::settings::{Selector, Settings, Target};
 
-    const EBS: &str = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: gp3}\nprovisioner: ebs.csi.aws.com\n";
+    const EBS: &str = r"apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: gp3}
+provisioner: ebs.csi.aws.com
+";
 
     fn class(provisioner: &str) -> String {
         EBS.replace("ebs.csi.aws.com", provisioner)
@@ -240,7 +244,11 @@ mod tests {
         };
         let file = |name: &str, text: &str| File::read(name, text, &Limits::DEFAULT);
         let class = || file("a/class.yaml", EBS);
-        let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n";
+        let pod = r"apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec: {containers: []}
+";
         assert_eq!(severities(vec![class(), file("a/pod.yaml", pod)]), [Severity::Info]);
         for evidence in [
             file("a/pool.yaml", "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\n"),
@@ -418,7 +426,13 @@ spec: {storageClassName: ''}
         }
         // The API server refuses an unknown mode.
         silent(&super::RULE, &format!("{EBS}volumeBindingMode: waitForFirstConsumer\n"));
-        silent(&super::RULE, "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\n");
+        silent(
+            &super::RULE,
+            r"apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: a}
+",
+        );
     }
 
     #[test]
@@ -436,7 +450,12 @@ spec: {storageClassName: ''}
     fn counts_the_claims_that_it_does_not_name() {
         let claim = |index: usize| {
             format!(
-                "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: c{index}}}\nspec: {{storageClassName: gp3}}\n"
+                r"---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {{name: c{index}}}
+spec: {{storageClassName: gp3}}
+"
             )
         };
         let found = |claims: usize| {

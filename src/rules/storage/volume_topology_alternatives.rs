@@ -84,7 +84,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 mod tests {
     use crate::rules::testing::{begins, begins_nothing};
 
-    const TWO: &str = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\nallowedTopologies:\n  - {matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [a]}]}\n  - {matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [b]}]}\n";
+    const TWO: &str = r"apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: a}
+allowedTopologies:
+  - {matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [a]}]}
+  - {matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [b]}]}
+";
 
     #[test]
     fn every_term_is_read_since_1_12_2() {

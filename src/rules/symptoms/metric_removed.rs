@@ -96,8 +96,11 @@ mod tests {
 
     #[test]
     fn reports_each_metric_once() {
-        let text =
-            "groups:\n- rules:\n  - expr: karpenter_nodepool_usage\n  - expr: karpenter_nodepool_usage > 1\n";
+        let text = r"groups:
+- rules:
+  - expr: karpenter_nodepool_usage
+  - expr: karpenter_nodepool_usage > 1
+";
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           3 |   - expr: karpenter_nodepool_usage
             |           ^^^^^^^^^^^^^^^^^^^^^^^^

@@ -78,7 +78,14 @@ mod tests {
 
     fn alert(expression: &str) -> String {
         format!(
-            "apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata: {{name: a}}\nspec:\n  groups:\n  - rules:\n    - expr: {expression}\n"
+            r"apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata: {{name: a}}
+spec:
+  groups:
+  - rules:
+    - expr: {expression}
+"
         )
     }
 
@@ -197,12 +204,22 @@ mod tests {
 
     #[test]
     fn reads_alert_files_and_dashboards() {
-        let file = "groups:\n- name: a\n  rules:\n  - {alert: A, expr: karpenter_ignored_pod_count > 0}\n";
+        let file = r"groups:
+- name: a
+  rules:
+  - {alert: A, expr: karpenter_ignored_pod_count > 0}
+";
         assert!(begins(&super::RULE, "1.2", "1.3", file).contains("groups[0].rules[0].expr"));
         let dashboard = "{\"panels\": [{\"targets\": [{\"expr\": \"karpenter_ignored_pod_count\"}]}]}";
         assert!(begins(&super::RULE, "1.2", "1.3", dashboard).contains("panels[0].targets[0].expr"));
         let map = format!(
-            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  a.json: |\n    {dashboard}\n"
+            r"apiVersion: v1
+kind: ConfigMap
+metadata: {{name: a}}
+data:
+  a.json: |
+    {dashboard}
+"
         );
         insta::assert_snapshot!(begins(&super::RULE, "1.2", "1.3.0", &map), @r#"
         from 1.3 on
