@@ -168,8 +168,13 @@ fn counts_nodes_by_flag_for_percentages() {
 #[test]
 fn prints_the_findings_of_check_in_json() {
     let folder = folder();
-    let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: other}\nspec:\n  \
-                 instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes\n  amiSelectorTerms: [{alias: al2023@latest}]\n";
+    let class = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: other}
+spec:
+  instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes
+  amiSelectorTerms: [{alias: al2023@latest}]
+";
     folder.write("class.yaml", class.as_bytes());
     let run = folder.run(&arguments(&["--format", "json", "pool.yaml", "class.yaml"]));
     let json: Value = serde_json::from_str(&run.stdout).unwrap();

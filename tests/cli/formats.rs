@@ -174,7 +174,11 @@ fn broken_file_without_karpenter_fails_in_no_format() {
 
 #[test]
 fn markdown_is_a_checklist_of_the_findings() {
-    let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {instanceProfile: 'arn:aws:iam::1:instance-profile/<a>'}\n";
+    let class = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec: {instanceProfile: 'arn:aws:iam::1:instance-profile/<a>'}
+";
     let folder = Folder::with(&[("class.yaml", class)]);
     let run = folder.run(&[
         "check",

@@ -35,7 +35,14 @@ const BASE: &str = "resources: [pool.yaml, class.yaml]\n";
 /// Replaces the instance profile by a text.
 fn patch_of(profile: &str) -> String {
     format!(
-        "resources: [../../base]\npatches:\n- target: {{kind: EC2NodeClass}}\n  patch: |-\n    - op: replace\n      path: /spec/instanceProfile\n      value: {profile} # profile\n"
+        r"resources: [../../base]
+patches:
+- target: {{kind: EC2NodeClass}}
+  patch: |-
+    - op: replace
+      path: /spec/instanceProfile
+      value: {profile} # profile
+"
     )
 }
 
@@ -211,7 +218,14 @@ fn says_what_is_not_known_and_reports_infos() {
 
 #[test]
 fn counts_removed_objects_as_skipped() {
-    let remove = "resources: [../../base]\npatches:\n- patch: |-\n    $patch: delete\n    apiVersion: karpenter.k8s.aws/v1\n    kind: EC2NodeClass\n    metadata: {name: default}\n";
+    let remove = r"resources: [../../base]
+patches:
+- patch: |-
+    $patch: delete
+    apiVersion: karpenter.k8s.aws/v1
+    kind: EC2NodeClass
+    metadata: {name: default}
+";
     let folder = folder(&[("overlays/prod/kustomization.yaml", remove)]);
     assert_snapshot!(shown(&check(&folder, &["."])), @"
     skipped base/class.yaml: removed by a patch in `overlays/prod`, not checked
@@ -244,12 +258,20 @@ fn recognises_a_patch_by_its_shape_only() {
         ("a.yaml", "- {op: remove, path: /spec/limits}\n"),
         (
             "b.yaml",
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {limits: {$patch: replace, cpu: 1}}\n",
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec: {limits: {$patch: replace, cpu: 1}}
+",
         ),
         // An object without its required fields is not a patch.
         (
             "c.yaml",
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {limits: {cpu: 1}}\n",
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec: {limits: {cpu: 1}}
+",
         ),
     ]);
     assert_snapshot!(shown(&check(&folder, &["."])), @"

@@ -298,7 +298,11 @@ fn checks_a_document_outside_the_folders_alone() {
 
 #[test]
 fn says_nothing_about_files_that_have_nothing_to_do_with_karpenter() {
-    let budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: a}\nspec: {maxUnavailable: 0, selector: {matchLabels: {a: b}}}\n";
+    let budget = r"apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: a}
+spec: {maxUnavailable: 0, selector: {matchLabels: {a: b}}}
+";
     let folder = Folder::with(&[("a.yaml", budget), ("b.yaml", "a: [")]);
     let (a, b) = (folder.path("a.yaml"), folder.path("b.yaml"));
     let mut editor = Editor::with_folders(&[&folder.path("")]);
@@ -455,8 +459,16 @@ fn takes_the_uris_that_editors_write() {
 fn shows_the_other_place_of_a_finding() {
     let pool = |name: &str, weight: u8, requirements: &str| {
         format!(
-            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec:\n  weight: {weight}\n  template:\n    spec:\n      \
-             nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}\n      requirements: [{requirements}]\n"
+            r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec:
+  weight: {weight}
+  template:
+    spec:
+      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}
+      requirements: [{requirements}]
+"
         )
     };
     let general =

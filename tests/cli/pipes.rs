@@ -6,8 +6,11 @@ use std::process::{Command, Stdio};
 use crate::folder::{BAD, Folder, checking};
 
 /// EC2NodeClass with one finding, which has no fix.
-const WITHOUT_FIX: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n\
-                           spec: {instanceProfile: 'arn:aws:iam::111122223333:role/x'}\n";
+const WITHOUT_FIX: &str = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec: {instanceProfile: 'arn:aws:iam::111122223333:role/x'}
+";
 
 /// Exit status and standard error of a check whose standard output has no reader. With `both`, standard error has none
 /// either.

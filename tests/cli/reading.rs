@@ -310,10 +310,21 @@ fn skipped_documents_give_the_true_reason() {
         ("c.yaml", "- a\n- b\n"),
         ("d.yaml", "text\n"),
         ("e.yaml", "apiVersion: v1\nkind: List\nitems: []\n"),
-        ("f.yaml", "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: DELETE}\n"),
+        (
+            "f.yaml",
+            r"apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request: {operation: DELETE}
+",
+        ),
         (
             "g.yaml",
-            "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Namespace}\n- {apiVersion: v1, kind: Secret}\n",
+            r"apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Namespace}
+- {apiVersion: v1, kind: Secret}
+",
         ),
         ("sub/karpwarden.yaml", "clusterName: prod\n"),
         ("sub/karpwarden.yml", "clusterName: prod\n"),
@@ -543,7 +554,13 @@ fn templates_and_conflicts_are_named() {
 
 #[test]
 fn folder_without_karpenter_has_no_error_about_pods() {
-    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: []\n  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: NotIn, values: [a]}]}]}}}\n";
+    let pod = r"apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers: []
+  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: NotIn, values: [a]}]}]}}}
+";
     let folder = Folder::with(&[("pod.yaml", pod), ("other.yaml", OTHER)]);
     let folder_run = folder.run(&["check", "."]);
     assert_eq!(folder_run.status, 0, "{folder_run:?}");

@@ -206,7 +206,16 @@ fn range_shows_which_releases_accept_a_document() {
 fn placeholder_does_not_count_as_refused() {
     let class = |id: &str| {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: a\n  amiFamily: AL2023\n  amiSelectorTerms: [{{id: '{id}'}}]\n  subnetSelectorTerms: [{{tags: {{a: b}}}}]\n  securityGroupSelectorTerms: [{{tags: {{a: b}}}}]\n"
+            r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  role: a
+  amiFamily: AL2023
+  amiSelectorTerms: [{{id: '{id}'}}]
+  subnetSelectorTerms: [{{tags: {{a: b}}}}]
+  securityGroupSelectorTerms: [{{tags: {{a: b}}}}]
+"
         )
     };
     let folder = Folder::with(&[("template.yaml", &class("${AMI}")), ("wrong.yaml", &class("image-1"))]);

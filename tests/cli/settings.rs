@@ -39,7 +39,12 @@ fn select_overrules_a_family_that_is_off() {
 
 #[test]
 fn reports_all_mistakes_of_a_config_file_with_locations() {
-    let config = "karpenterVersion: 1.10\nrulez:\n  nodeclass: loud\nrules:\n  nodeclas: warn\n";
+    let config = r"karpenterVersion: 1.10
+rulez:
+  nodeclass: loud
+rules:
+  nodeclas: warn
+";
     let folder = Folder::with(&[("karpwarden.yaml", config), ("class.yaml", BAD)]);
     let run = folder.check(&["class.yaml", "--ignore", "storages"]);
     assert_eq!(run.status, 2);
@@ -213,9 +218,14 @@ fn names_files_that_are_meant_to_be_the_config_file() {
 
 #[test]
 fn reports_settings_without_effect_in_a_run_over_the_whole_folder() {
-    let config = "fix: true\nexceptions:\n- {rule: instance-profile-is-arn, reason: known}\n- {rule: storage, reason: known}\n\
-                  - {rule: labels, reason: old, until: 2020-01-01}\n- {rule: symptoms, reason: logs}\n\
-                  overrides: [{paths: [staging/], clusterName: a}, {paths: ['*.yaml'], clusterName: b}]\n";
+    let config = r"fix: true
+exceptions:
+- {rule: instance-profile-is-arn, reason: known}
+- {rule: storage, reason: known}
+- {rule: labels, reason: old, until: 2020-01-01}
+- {rule: symptoms, reason: logs}
+overrides: [{paths: [staging/], clusterName: a}, {paths: ['*.yaml'], clusterName: b}]
+";
     let folder = Folder::with(&[("karpwarden.yaml", config), ("apps/class.yaml", BAD)]);
     let run = folder.run(&["check", "."]);
     assert_snapshot!(run.stderr, @"

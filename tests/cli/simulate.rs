@@ -239,7 +239,11 @@ fn tells_what_check_finds_in_the_input() {
 
 /// Folder with a base, and with an overlay that changes the replicas.
 fn kustomized() -> Folder {
-    let patch = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 7}\n";
+    let patch = r"apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {replicas: 7}
+";
     let (web, _) = PODS.split_once("---").unwrap();
     Folder::with(&[
         ("pool.yaml", POOL),
@@ -295,7 +299,11 @@ fn spreads_pods_by_the_scheduler_config_since_1_15() {
     assert_eq!(nodes(&selecting, "1.14"), Some(1));
     assert_eq!(nodes(&selecting, "1.15"), Some(3));
     // No object selects the pods.
-    let bare = "apiVersion: v1\nkind: Pod\nmetadata: {name: NAME}\nspec: {tolerations: [{operator: Exists}], containers: [{name: c, image: x}]}\n";
+    let bare = r"apiVersion: v1
+kind: Pod
+metadata: {name: NAME}
+spec: {tolerations: [{operator: Exists}], containers: [{name: c, image: x}]}
+";
     let bare = ["---\n", &bare.replace("NAME", "one"), "---\n", &bare.replace("NAME", "two")].concat();
     assert_eq!(nodes(&bare, "1.15"), Some(1));
 }
@@ -321,7 +329,13 @@ fn finished_and_suspended_jobs_make_no_pods() {
             template.to_owned()
         };
         format!(
-            "---\napiVersion: batch/v1\nkind: {kind}\nmetadata: {{name: {name}}}\n{fields}spec:\n  {spec}\n"
+            r"---
+apiVersion: batch/v1
+kind: {kind}
+metadata: {{name: {name}}}
+{fields}spec:
+  {spec}
+"
         )
     };
     let ended = |kind: &str, status: &str| {

@@ -8,13 +8,26 @@ use karpenter::release::Release;
 /// Chart of Karpenter in a k3s cluster, with a key that the chart of 1.0 still reads.
 fn chart(version: &str) -> String {
     format!(
-        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: karpenter}}\nspec:\n  source:\n    repoURL: public.ecr.aws/karpenter\n    chart: karpenter\n    targetRevision: {version}\n    helm: {{valuesObject: {{webhook: {{enabled: true}}}}}}\n"
+        r"apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: karpenter}}
+spec:
+  source:
+    repoURL: public.ecr.aws/karpenter
+    chart: karpenter
+    targetRevision: {version}
+    helm: {{valuesObject: {{webhook: {{enabled: true}}}}}}
+"
     )
 }
 
 /// NodePool with a field that 1.8 introduced.
-const REPLICAS: &str =
-    "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  replicas: 1\n";
+const REPLICAS: &str = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec:
+  replicas: 1
+";
 
 /// The last lines of a report: versions, clusters, skipped documents and the summary.
 fn end(stdout: &str) -> String {
@@ -120,9 +133,21 @@ fn flag_config_and_override_take_precedence_over_a_pin() {
 #[test]
 fn release_before_1_0_is_not_judged() {
     let text = chart("0.31.0")
-        + "---\napiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}\nspec: {ttlSecondsAfterEmpty: 30}\n\
-           ---\napiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}\n\
-           ---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: karpenter-global-settings}\ndata: {aws.clusterName: a}\n";
+        + r"---
+apiVersion: karpenter.sh/v1alpha5
+kind: Provisioner
+metadata: {name: a}
+spec: {ttlSecondsAfterEmpty: 30}
+---
+apiVersion: karpenter.sh/v1beta1
+kind: NodePool
+metadata: {name: a}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: karpenter-global-settings}
+data: {aws.clusterName: a}
+";
     let folder = Folder::with(&[("karpenter.yaml", &text)]);
     let run = folder.run(&["check", "karpenter.yaml"]);
     assert_eq!(run.status, 0);
@@ -175,9 +200,27 @@ fn release_before_1_0_is_not_judged() {
 #[test]
 fn kinds_without_checks_count_as_skipped() {
     let folder = Folder::with(&[
-        ("beta.yaml", "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}\n"),
-        ("auto.yaml", "apiVersion: eks.amazonaws.com/v1\nkind: NodeClass\nmetadata: {name: a}\n"),
-        ("other.yaml", "apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {name: a}\n"),
+        (
+            "beta.yaml",
+            r"apiVersion: karpenter.sh/v1beta1
+kind: NodePool
+metadata: {name: a}
+",
+        ),
+        (
+            "auto.yaml",
+            r"apiVersion: eks.amazonaws.com/v1
+kind: NodeClass
+metadata: {name: a}
+",
+        ),
+        (
+            "other.yaml",
+            r"apiVersion: karpenter.azure.com/v1beta1
+kind: AKSNodeClass
+metadata: {name: a}
+",
+        ),
         ("Chart.yaml", "name: addons\ndependencies: [{name: karpenter, version: 1.0.8}]\n"),
     ]);
     let run = folder.run(&["check", "."]);
@@ -197,9 +240,26 @@ fn kinds_without_checks_count_as_skipped() {
 /// EC2NodeClass and NodePool of an environment whose cluster and node class have a name.
 fn environment(name: &str, class: &str) -> String {
     format!(
-        "settings: {{clusterName: {name}, interruptionQueue: {name}}}\n---\n\
-         apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: {name}}}\nspec:\n  role: KarpenterNodeRole-{name}\n  amiSelectorTerms: [{{alias: al2023@v20240807}}]\n  subnetSelectorTerms: [{{tags: {{karpenter.sh/discovery: {name}}}}}]\n  securityGroupSelectorTerms: [{{tags: {{karpenter.sh/discovery: {name}}}}}]\n---\n\
-         apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: {class}}}\n      requirements: [{{key: kubernetes.io/arch, operator: In, values: [amd64]}}]\n"
+        r"settings: {{clusterName: {name}, interruptionQueue: {name}}}
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: {name}}}
+spec:
+  role: KarpenterNodeRole-{name}
+  amiSelectorTerms: [{{alias: al2023@v20240807}}]
+  subnetSelectorTerms: [{{tags: {{karpenter.sh/discovery: {name}}}}}]
+  securityGroupSelectorTerms: [{{tags: {{karpenter.sh/discovery: {name}}}}}]
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: {class}}}
+      requirements: [{{key: kubernetes.io/arch, operator: In, values: [amd64]}}]
+"
     )
 }
 
@@ -211,8 +271,22 @@ const DEV_POLICY: &str = r#"{"Version": "2012-10-17", "Statement": [
 #[test]
 fn environments_are_not_compared_with_each_other() {
     let (dev, prod) = (environment("dev", "dev"), environment("prod", "prod"));
-    let workload = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  nodeSelector: {karpenter.sh/nodepool: prod}\n  containers: [{name: a, image: a}]\n";
-    let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: base}\nspec:\n  template:\n    spec:\n      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}\n      requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]\n";
+    let workload = r"apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  nodeSelector: {karpenter.sh/nodepool: prod}
+  containers: [{name: a, image: a}]
+";
+    let pool = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: base}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]
+";
     let folder = Folder::with(&[
         ("envs/dev/karpenter.yaml", &dev),
         ("envs/prod/karpenter.yaml", &prod),
@@ -255,11 +329,26 @@ fn mistake_within_an_environment_is_reported() {
 #[test]
 #[cfg(unix)]
 fn report_is_the_same_on_one_core_and_on_many() {
-    const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\nspec: {role: a, amiSelectorTerms: [{alias: al2023@v20250505}], subnetSelectorTerms: [{id: subnet-0a1b2c3d}], securityGroupSelectorTerms: [{id: sg-0a1b2c3d}]}\n---\n";
-    const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default}\nspec: {template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}, requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [m5.large]}]}}}\n---\n";
+    const CLASS: &str = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec: {role: a, amiSelectorTerms: [{alias: al2023@v20250505}], subnetSelectorTerms: [{id: subnet-0a1b2c3d}], securityGroupSelectorTerms: [{id: sg-0a1b2c3d}]}
+---
+";
+    const POOL: &str = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec: {template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}, requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [m5.large]}]}}}
+---
+";
     let pod = |index: usize| {
         format!(
-            "apiVersion: v1\nkind: Pod\nmetadata: {{name: pod-{index}}}\nspec: {{nodeSelector: {{karpenter.sh/nodepool: default}}, containers: [{{name: a, image: a, resources: {{requests: {{cpu: {}}}}}}}]}}\n---\n",
+            r"apiVersion: v1
+kind: Pod
+metadata: {{name: pod-{index}}}
+spec: {{nodeSelector: {{karpenter.sh/nodepool: default}}, containers: [{{name: a, image: a, resources: {{requests: {{cpu: {}}}}}}}]}}
+---
+",
             1 + index % 4
         )
     };

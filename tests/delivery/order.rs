@@ -51,8 +51,13 @@ fn node_class_precedes_its_pools_in_every_published_file() {
 #[test]
 fn pool_before_its_class_is_found() {
     let objects = yaml::documents(
-        "kind: NodePool\nmetadata: {name: a}\nspec: {template: {spec: {nodeClassRef: {name: c}}}}\n---\n\
-         kind: EC2NodeClass\nmetadata: {name: c}\n",
+        r"kind: NodePool
+metadata: {name: a}
+spec: {template: {spec: {nodeClassRef: {name: c}}}}
+---
+kind: EC2NodeClass
+metadata: {name: c}
+",
     )
     .unwrap();
     assert_eq!(early_pools(&objects), ["\"a\""]);

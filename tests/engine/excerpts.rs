@@ -9,8 +9,14 @@ use manifest::limits::Limits;
 use render::human::{Options, write};
 use rule::settings::{Selector, Settings};
 
-const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: a\n  namespace: b\nspec:\n  \
-                     instanceProfile: arn:aws:iam::111122223333:role/x\n";
+const CLASS: &str = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata:
+  name: a
+  namespace: b
+spec:
+  instanceProfile: arn:aws:iam::111122223333:role/x
+";
 
 fn clusters() -> [Cluster; 1] {
     let read = |name: &str| File::read(name, CLASS, &Limits::DEFAULT);

@@ -10,8 +10,11 @@ use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use rule::settings::{Selector, Settings};
 
-const CLASS: &str =
-    "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec:\n  instanceProfile: ";
+const CLASS: &str = r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec:
+  instanceProfile: ";
 
 fn mended(text: &str) -> (String, AppliedFixes) {
     let limits = Limits::DEFAULT;
@@ -32,10 +35,18 @@ fn applies_every_safe_fix() {
 }
 
 /// Two EC2NodeClasses, the second with the `spec` of the first.
-const SHARED: &str = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: karpenter.k8s.aws/v1\n  kind: EC2NodeClass\n  \
-                      metadata: {name: a}\n  \
-                      spec: &spec {instanceProfile: 'arn:aws:iam::111122223333:instance-profile/b', detailedMonitoring: true}\n\
-                      - apiVersion: karpenter.k8s.aws/v1\n  kind: EC2NodeClass\n  metadata: {name: b}\n  spec: *spec\n";
+const SHARED: &str = r"apiVersion: v1
+kind: List
+items:
+- apiVersion: karpenter.k8s.aws/v1
+  kind: EC2NodeClass
+  metadata: {name: a}
+  spec: &spec {instanceProfile: 'arn:aws:iam::111122223333:instance-profile/b', detailedMonitoring: true}
+- apiVersion: karpenter.k8s.aws/v1
+  kind: EC2NodeClass
+  metadata: {name: b}
+  spec: *spec
+";
 
 /// The findings of one rule in a text.
 fn findings(text: &str) -> Vec<ReportedFinding> {

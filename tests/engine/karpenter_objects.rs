@@ -21,7 +21,11 @@ const KUSTOMIZATION: (&str, &str) = ("kustomization.yaml", "resources: [class.ya
 
 const DEPLOYMENT: (&str, &str) = (
     "web.yaml",
-    "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {}}}\n",
+    r"apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {template: {spec: {}}}
+",
 );
 
 fn cluster(files: &[(&str, &str)]) -> [Cluster; 1] {

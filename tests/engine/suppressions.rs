@@ -11,9 +11,16 @@ const ARN: &str = "arn:aws:iam::111122223333:instance-profile/prod";
 /// `line rule: message` for every finding of an EC2NodeClass, and the number of suppressed findings.
 fn checked(metadata: &str, profile: &str) -> String {
     let text = format!(
-        "# karpwarden: ignore[no-such-rule] at the top\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n\
-         metadata: {{name: a{metadata}}}\nspec:\n{profile}\n  amiSelectorTerms: [{{alias: al2023@latest}}]\n  \
-         subnetSelectorTerms: [{{id: subnet-0a1b2c3d}}]\n  securityGroupSelectorTerms: [{{id: sg-0a1b2c3d}}]\n"
+        r"# karpwarden: ignore[no-such-rule] at the top
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a{metadata}}}
+spec:
+{profile}
+  amiSelectorTerms: [{{alias: al2023@latest}}]
+  subnetSelectorTerms: [{{id: subnet-0a1b2c3d}}]
+  securityGroupSelectorTerms: [{{id: sg-0a1b2c3d}}]
+"
     );
     let text = if metadata == "," { text } else { text.split_once('\n').unwrap().1.to_owned() };
     let files = vec![File::read("-", text, &Limits::DEFAULT)];
@@ -83,10 +90,19 @@ fn comment_at_the_top_belongs_to_the_first_object() {
 #[test]
 fn comment_above_an_item_of_a_list_belongs_to_that_item() {
     let pool = |name: &str| {
-        format!("- apiVersion: karpenter.sh/v1beta1\n  kind: NodePool\n  metadata: {{name: {name}}}\n")
+        format!(
+            r"- apiVersion: karpenter.sh/v1beta1
+  kind: NodePool
+  metadata: {{name: {name}}}
+"
+        )
     };
     let text = format!(
-        "apiVersion: v1\nkind: List\nitems:\n{}# karpwarden: ignore[removed-api-version] migrated next week\n{}",
+        r"apiVersion: v1
+kind: List
+items:
+{}# karpwarden: ignore[removed-api-version] migrated next week
+{}",
         pool("a"),
         pool("b")
     );

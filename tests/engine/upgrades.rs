@@ -31,19 +31,37 @@ fn begins(from: &str, to: &str, text: &str) -> String {
 
 fn pool(spec: &str) -> String {
     format!(
-        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}\n{spec}"
+        r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}
+{spec}"
     )
 }
 
 fn class(spec: &str) -> String {
     format!(
-        "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec:\n  role: a\n  amiSelectorTerms: [{{alias: al2023@v20250807}}]\n  subnetSelectorTerms: [{{tags: {{a: b}}}}]\n  securityGroupSelectorTerms: [{{tags: {{a: b}}}}]\n{spec}"
+        r"apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {{name: a}}
+spec:
+  role: a
+  amiSelectorTerms: [{{alias: al2023@v20250807}}]
+  subnetSelectorTerms: [{{tags: {{a: b}}}}]
+  securityGroupSelectorTerms: [{{tags: {{a: b}}}}]
+{spec}"
     )
 }
 
 #[test]
 fn reports_api_versions_that_a_release_no_longer_serves() {
-    let beta = "apiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\nmetadata: {name: a}\n";
+    let beta = r"apiVersion: karpenter.k8s.aws/v1beta1
+kind: EC2NodeClass
+metadata: {name: a}
+";
     insta::assert_snapshot!(begins("1.0", "1.8", beta), @"from 1.1 on: error removed-api-version apiVersion");
     assert_eq!(begins("1.1", "1.8", beta), "");
 }
@@ -51,7 +69,11 @@ fn reports_api_versions_that_a_release_no_longer_serves() {
 #[test]
 fn reports_labels_and_operators_of_1_9_on_a_downgrade() {
     let text = pool(
-        "      requirements:\n        - {key: node-role.kubernetes.io/web, operator: Exists}\n        - {key: karpenter.k8s.aws/instance-cpu, operator: Gte, values: ['4']}\n        - {key: karpenter.k8s.aws/instance-tenancy, operator: In, values: [dedicated]}\n",
+        r"      requirements:
+        - {key: node-role.kubernetes.io/web, operator: Exists}
+        - {key: karpenter.k8s.aws/instance-cpu, operator: Gte, values: ['4']}
+        - {key: karpenter.k8s.aws/instance-tenancy, operator: In, values: [dedicated]}
+",
     );
     assert_eq!(begins("1.8", "1.14", &text), "");
     assert_eq!(begins("1.14", "1.9.0", &text), "");
@@ -73,7 +95,11 @@ fn reports_balanced_on_a_downgrade_below_1_14() {
 #[test]
 fn reports_fields_on_a_downgrade_below_their_first_release() {
     let text = class(
-        "  ipPrefixCount: 1\n  placementGroupSelector: {name: a}\n  cpuOptions: {coreCount: 1}\n  capacityReservationSelectorTerms: [{id: cr-1}]\n",
+        r"  ipPrefixCount: 1
+  placementGroupSelector: {name: a}
+  cpuOptions: {coreCount: 1}
+  capacityReservationSelectorTerms: [{id: cr-1}]
+",
     );
     insta::assert_snapshot!(begins("1.14", "1.0", &text), @"
     from 1.7 down: error api-unknown-field spec.ipPrefixCount
@@ -86,8 +112,11 @@ fn reports_fields_on_a_downgrade_below_their_first_release() {
 
 #[test]
 fn ignores_refusals_that_only_change_their_reason() {
-    let overlay =
-        "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\nspec: {weight: many}\n";
+    let overlay = r"apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {name: a}
+spec: {weight: many}
+";
     assert_eq!(begins("1.0", "1.14", overlay), "from 1.7 on: info feature-gate-needed kind\n");
     let terms = class("  capacityReservationSelectorTerms: [{id: many}]\n");
     assert_eq!(begins("1.0", "1.14", &terms), "");
@@ -104,7 +133,12 @@ fn reports_values_that_a_stricter_pattern_refuses() {
 
 #[test]
 fn reports_findings_of_ordinary_rules_that_begin_with_a_release() {
-    let immediate = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: a}\nprovisioner: ebs.csi.aws.com\nvolumeBindingMode: Immediate\n";
+    let immediate = r"apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: a}
+provisioner: ebs.csi.aws.com
+volumeBindingMode: Immediate
+";
     insta::assert_snapshot!(begins("1.6", "1.7.0", immediate), @"from 1.7 on: warning storageclass-immediate volumeBindingMode");
     assert_eq!(begins("1.7", "1.14", immediate), "");
     let values = "settings: {clusterName: a}\nwebhook: {enabled: true}\n";

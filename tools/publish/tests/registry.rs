@@ -33,7 +33,11 @@ impl Registry {
         let passwords = folder.path().join("passwords");
         fs::write(&passwords, PASSWORDS).unwrap();
         let mut config = format!(
-            "version: 0.1\nlog: {{level: info}}\nstorage:\n  filesystem: {{rootdirectory: {root}}}\n{storage}"
+            r"version: 0.1
+log: {{level: info}}
+storage:
+  filesystem: {{rootdirectory: {root}}}
+{storage}"
         );
         let _ = write!(
             config,

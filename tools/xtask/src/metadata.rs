@@ -216,8 +216,12 @@ mutating: false
     #[test]
     fn sorts_sets_and_writes_optional_keys_last() {
         let more = format!(
-            "{LEAST}minimumKubewardenVersion: 1.33.0\nhostCapabilities: [b, a]\ncontextAwareResources:\n\
-             - {{apiVersion: v1, kind: Pod}}\n- {{apiVersion: karpenter.sh/v1, kind: NodePool}}\n"
+            r"{LEAST}minimumKubewardenVersion: 1.33.0
+hostCapabilities: [b, a]
+contextAwareResources:
+- {{apiVersion: v1, kind: Pod}}
+- {{apiVersion: karpenter.sh/v1, kind: NodePool}}
+"
         );
         let json = json(&more);
         let end = concat!(
