@@ -334,6 +334,37 @@ onPage('settings can be edited as a form or as text, and mistakes are reported',
   assert.deepEqual((await shared(page)).settings, { karpenterVersion: '1.8', rules: { nodeclass: 'off' } });
 });
 
+onPage('settings: a former family has a row, and can be removed', async (page) => {
+  await page.locator('#settings').click();
+  const text = 'rules: {controller: off, nodeclass: warn}\nexceptions: [{rule: controller, reason: known}]\n';
+  await page.locator('#settings-text').fill(text);
+  const level = (name) => page.getByLabel(`Level of ${name}`, { exact: true });
+  await level('controller').waitFor();
+  assert.equal(await level('controller').inputValue(), 'off');
+  assert.equal(await level('nodeclass').count(), 1);
+  assert.equal(await page.locator('.exception select').inputValue(), 'controller');
+  await level('controller').selectOption('');
+  await page.locator('.exception').getByRole('button', { name: 'Remove' }).click();
+  await page.waitForFunction(() => document.getElementById('settings-text').value === 'rules:\n  nodeclass: warn\n');
+  await page.getByLabel('Find a rule').fill('controller');
+  await level('controller').waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  assert.deepEqual((await shared(page)).settings, { rules: { nodeclass: 'warn' } });
+});
+
+onPage('settings: an unknown name of a link has a row, and can be removed', async (page, { context, server }) => {
+  page = await context.newPage();
+  await page.goto(`${server.address}#${pack({ f: [['a.yaml', GOOD]], s: { rules: { mistyped: 'off' } } })}`);
+  await settled(page);
+  await page.locator('#settings').click();
+  await page.locator('.problem', { hasText: 'rules.mistyped' }).waitFor();
+  await page.getByLabel('Level of mistyped').selectOption('');
+  await page.waitForFunction(() => document.querySelector('.problem').hidden);
+  await page.keyboard.press('Escape');
+  await page.getByText('Nothing to report').waitFor();
+  assert.deepEqual((await shared(page)).settings, {});
+});
+
 onPage('settings: an exception needs a reason', async (page) => {
   await page.locator('#settings').click();
   await page.getByRole('button', { name: 'Add an exception' }).click();

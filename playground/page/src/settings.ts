@@ -186,7 +186,9 @@ class Form {
     const defaults = { error: 'deny (default)', warning: 'warn (default)', info: 'info (default)' };
     const fill = () => {
       const wanted = filter.value.trim().toLowerCase();
-      const rows: HTMLElement[] = [];
+      const rows = Object.keys(this.#settings.rules ?? {})
+        .filter((name) => this.#isUnlisted(name) && name.toLowerCase().includes(wanted))
+        .map((name) => row(name, 'Set, but not in this list, for example a former family.', 'not set'));
       let family = '';
       for (const rule of rules) {
         if (wanted && !`${rule.name} ${rule.family} ${rule.summary}`.toLowerCase().includes(wanted)) continue;
@@ -198,6 +200,11 @@ class Form {
     };
     fill();
     return h('fieldset', {}, h('legend', {}, 'Levels of rules and families'), filter, list);
+  }
+
+  /** Whether the settings may contain a name that the list of rules lacks: a former family, or an unknown one. */
+  #isUnlisted(name: string): boolean {
+    return this.#rules.length > 0 && !this.#rules.some((rule) => rule.name === name || rule.family === name);
   }
 
   #exceptionFields(): HTMLElement {
@@ -245,6 +252,8 @@ class Form {
           );
           rule.append(group);
         }
+        if (exception.rule && this.#isUnlisted(exception.rule))
+          rule.append(h('option', { value: exception.rule }, `${exception.rule} (not in this list)`));
         rule.value = exception.rule;
         const remove = () => {
           exceptions.splice(index, 1);
