@@ -136,12 +136,30 @@ export async function drop(page, files) {
   }, files);
 }
 
+/** Waits until the page has opened a dropped or chosen file and checked it. */
+export async function opened(page, name) {
+  await page.waitForFunction(
+    (name) => [...document.querySelectorAll('.file .name')].some((one) => one.textContent === name),
+    name,
+  );
+  await settled(page);
+}
+
+/** Clicks a button that copies a text, and returns the text. */
+export async function copied(page, button) {
+  await button.click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
 /** Returns the share link with the files and settings it contains. The files are exactly the text in the editor. */
 export async function shared(page) {
   await page.locator('#share').click();
   const link = await page.waitForFunction(() => document.getElementById('share-link')?.value);
   const value = await link.jsonValue();
   await page.keyboard.press('Escape');
+  // The page moves the focus when the dialog has closed.
+  await page.locator('dialog').waitFor({ state: 'detached' });
   return { link: value, ...unpack(value) };
 }
 

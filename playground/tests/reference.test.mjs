@@ -72,7 +72,7 @@ onPage(
       assert.ok(await page.getByRole('heading', { name, exact: true }).isVisible(), name);
     }
     await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'nodeclass' }).click();
-    assert.match(page.url(), /rules\/index\.html#nodeclass$/);
+    await page.waitForURL(/rules\/index\.html#nodeclass$/);
     await page.getByRole('link', { name: 'al2-end-of-life', exact: true }).click();
     await page.getByRole('heading', { name: 'al2-end-of-life', level: 1 }).waitFor();
   },

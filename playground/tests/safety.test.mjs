@@ -59,6 +59,7 @@ test('script payloads in manifests, file names and settings are shown as text', 
       await page.keyboard.press('Enter');
       await settled(page);
       await page.locator('#cluster').fill(payload);
+      await settled(page);
       await page.locator('.finding').first().waitFor();
       assert.ok((await page.locator('.file .name').first().textContent()).startsWith(payload.trim()));
       for (const fix of await page.locator('.fix').all()) await fix.click();
@@ -101,8 +102,9 @@ test('hostile share links are inert, and damaged links are reported', async () =
       s: { clusterName: payload, rules: { [payload]: 'deny' }, exceptions: [{ rule: payload, reason: payload }] },
     });
     await withPage({ path: `#${link}`, unchecked: true }, async (page) => {
+      await settled(page);
       await page.locator('.notice, .finding').first().waitFor();
-      await page.waitForTimeout(300);
+      await page.locator('.cm-content').waitFor();
       assert.deepEqual(await foreign(page), []);
     });
   }
@@ -233,27 +235,25 @@ spec:
   await withPage({}, async (page) => {
     await paste(page, source);
     await page.locator('.finding').first().waitFor();
-    await page.evaluate(() => {
-      globalThis.longest = 0;
-      new PerformanceObserver((list) => {
-        for (const task of list.getEntries()) globalThis.longest = Math.max(globalThis.longest, task.duration);
-      }).observe({ type: 'longtask' });
-    });
     await page.locator('.cm-content').click();
     await page.keyboard.press('Control+Home');
-    const times = await page.evaluate(async () => {
+    const [frame, key] = await page.evaluate(async () => {
       const content = document.getElementById('editor').shadowRoot.querySelector('.cm-content');
-      const times = [];
-      for (let index = 0; index < 20; index++) {
+      const [frames, keys] = [[], []];
+      const time = async (action) => {
         const before = performance.now();
-        content.ownerDocument.execCommand('insertText', false, 'x');
+        action();
         await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-        times.push(performance.now() - before);
+        return performance.now() - before;
+      };
+      for (let index = 0; index < 20; index++) {
+        frames.push(await time(() => {}));
+        keys.push(await time(() => content.ownerDocument.execCommand('insertText', false, 'x')));
       }
-      return times.sort((one, other) => one - other);
+      return [frames, keys].map((times) => times.sort((one, other) => one - other)[10]);
     });
-    // The median key must not wait for a check, even on a slow machine.
-    assert.ok(times[10] < 120, `the median key took ${times[10]} ms`);
+    // The median key must not wait for a check. On a slow machine every frame is late, with and without a key.
+    assert.ok(key < 120 + 4 * frame, `the median key took ${key} ms, and a frame without a key ${frame} ms`);
     await settled(page);
     assert.equal(await page.locator('.finding').count(), 200, 'the list shows the first 200');
     await page.getByRole('button', { name: /^Show 200 of/ }).click();
@@ -352,6 +352,8 @@ test('the page works offline after the first visit, including the Admission tab 
   const { page, server, context } = visited;
   try {
     await page.locator('#offline').waitFor({ timeout: 60_000 });
+    // The worker keeps what a page fetches that it controls.
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
     await page.locator('#tab-admission').click();
     await page.locator('#verdict').waitFor();
     await page.locator('#tab-findings').click();

@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { drop, onPage, root } from './browser.mjs';
+import { drop, onPage, opened, root } from './browser.mjs';
 
 const folder = join(root, 'crates/symptoms/src/story/example');
 const FILES = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }));
 
 async function open(page, files = FILES) {
   await drop(page, files);
+  await opened(page, files[0].name);
   await page.locator('#tab-symptoms').click();
   await page.locator('#timeline').click();
   await page.locator('.lives li').first().waitFor();
@@ -61,6 +62,8 @@ onPage('a NodeClaim without an end lives until the end of the input', async (pag
 
 onPage('the keyboard opens the timeline and the story of a NodeClaim, with the lines that show it', async (page) => {
   await drop(page, FILES);
+  // A later answer of the check would draw the tab again.
+  await opened(page, FILES[0].name);
   await page.locator('#tab-symptoms').click();
   await page.locator('#timeline').focus();
   await page.keyboard.press('Enter');
