@@ -108,6 +108,18 @@ fn workflows_name_existing_targets_packages_and_files() {
 }
 
 #[test]
+fn a_release_contains_every_schema() {
+    let release = parsed(".github/workflows/release.yml");
+    let lines = scripts(&release).into_iter().flat_map(|(_, script)| script.lines());
+    let copied: Vec<&str> =
+        lines.filter_map(|line| line.trim().strip_prefix("cp ")).flat_map(str::split_whitespace).collect();
+    for schema in std::fs::read_dir(home::path("schemas")).unwrap() {
+        let file = format!("schemas/{}", schema.unwrap().file_name().to_string_lossy());
+        assert!(copied.contains(&file.as_str()), "{file} is in no release");
+    }
+}
+
+#[test]
 fn downloaded_artifacts_and_outputs_are_produced_by_a_job() {
     let release = parsed(".github/workflows/release.yml");
     let text = home::text(".github/workflows/release.yml").unwrap();
