@@ -31,7 +31,10 @@ mod tests {
 
     #[test]
     fn parses_default_constraints() {
-        let text = "podTopologySpread:\n  defaultConstraints:\n    - {maxSkew: 3, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}\n";
+        let text = r"podTopologySpread:
+  defaultConstraints:
+    - {maxSkew: 3, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}
+";
         let spread = DefaultSpread { key: "zone".to_owned(), max_skew: 3, is_preference: true };
         assert_eq!(parse(text), Some(vec![spread]));
         assert_eq!(parse("{}"), Some(Vec::new()));

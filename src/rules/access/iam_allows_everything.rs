@@ -240,7 +240,10 @@ spec: {role: prod-nodes}
     /// A controller's policy with a further statement.
     fn policy(statement: &str) -> String {
         format!(
-            "Statement:\n- {{Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances, pricing:GetProducts], Resource: '*'}}\n- {statement}\n"
+            r"Statement:
+- {{Effect: Allow, Action: [ec2:CreateFleet, ec2:RunInstances, pricing:GetProducts], Resource: '*'}}
+- {statement}
+"
         )
     }
 

@@ -207,7 +207,10 @@ spec:
     #[test]
     fn names_the_field_and_the_expected_type() {
         let text = format!(
-            "{CLASS}  detailedMonitoring: 'true'\n  kubelet: {{maxPods: '110', clusterDNS: 10.0.0.10}}\n  cpuOptions: []\n"
+            r"{CLASS}  detailedMonitoring: 'true'
+  kubelet: {{maxPods: '110', clusterDNS: 10.0.0.10}}
+  cpuOptions: []
+"
         );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           9 |   detailedMonitoring: 'true'

@@ -350,7 +350,13 @@ spec:
     fn reports_cluster_name_unknown_key_and_unknown_table() {
         let text = class(
             "Bottlerocket",
-            "[settings.kubernetes]\ncluster-name = \"other\"\napi-server = \"https://a\"\nkube-api-qp = 3\n[setting.kubernetes]\nx = 1\n",
+            r#"[settings.kubernetes]
+cluster-name = "other"
+api-server = "https://a"
+kube-api-qp = 3
+[setting.kubernetes]
+x = 1
+"#,
         );
         insta::assert_snapshot!(findings(&super::RULE, &text), @r#"
           8 |     cluster-name = "other"
@@ -433,7 +439,15 @@ spec:
             &super::RULE,
             &class(
                 "Bottlerocket",
-                "[settings.kubernetes]\nkube-api-qps = 30\nallowed-unsafe-sysctls = ['net.*']\n[settings.kubernetes.node-labels]\na = 'b'\n[settings.kubernetes.node-taints]\n[settings.kernel.sysctl]\n\"vm.max_map_count\" = \"262144\"\n",
+                r#"[settings.kubernetes]
+kube-api-qps = 30
+allowed-unsafe-sysctls = ['net.*']
+[settings.kubernetes.node-labels]
+a = 'b'
+[settings.kubernetes.node-taints]
+[settings.kernel.sysctl]
+"vm.max_map_count" = "262144"
+"#,
             ),
         );
         let config = r#"apiVersion: node.eks.aws/v1alpha1

@@ -177,7 +177,10 @@ spec:
 
     #[test]
     fn counts_repeated_and_renamed_labels_once() {
-        let again = "      - {key: failure-domain.beta.kubernetes.io/zone, operator: Exists}\n      - {key: l1, operator: In, values: [a]}\n      - {key: node.kubernetes.io/instance-type, operator: Exists}\n";
+        let again = r"      - {key: failure-domain.beta.kubernetes.io/zone, operator: Exists}
+      - {key: l1, operator: In, values: [a]}
+      - {key: node.kubernetes.io/instance-type, operator: Exists}
+";
         silent(&RULE, &pool(96, again));
     }
 }

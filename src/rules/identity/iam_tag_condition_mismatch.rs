@@ -302,7 +302,11 @@ mod tests {
     /// A controller's policy with the given conditions in one statement.
     fn policy(conditions: &str) -> String {
         format!(
-            "{{\"Statement\": [{{\"Effect\": \"Allow\", \"Action\": \"ec2:RunInstances\", \"Resource\": \"*\", \"Condition\": {{\n  \"StringLike\": {{\"aws:RequestTag/karpenter.sh/nodepool\": \"*\"}},\n  {conditions}\n}}}}]}}\n"
+            r#"{{"Statement": [{{"Effect": "Allow", "Action": "ec2:RunInstances", "Resource": "*", "Condition": {{
+  "StringLike": {{"aws:RequestTag/karpenter.sh/nodepool": "*"}},
+  {conditions}
+}}}}]}}
+"#
         )
     }
 

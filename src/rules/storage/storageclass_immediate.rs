@@ -371,7 +371,10 @@ spec: {storageClassName: ''}
     #[test]
     fn single_zone_is_only_an_info() {
         let text = format!(
-            "{EBS}allowedTopologies:\n- matchLabelExpressions:\n  - {{key: topology.ebs.csi.aws.com/zone, values: [eu-west-1a]}}\n"
+            r"{EBS}allowedTopologies:
+- matchLabelExpressions:
+  - {{key: topology.ebs.csi.aws.com/zone, values: [eu-west-1a]}}
+"
         );
         insta::assert_snapshot!(findings(&super::RULE, &text), @"
           3 | metadata: {name: gp3}
@@ -439,7 +442,10 @@ metadata: {name: a}
     fn a_repeated_zone_is_one_zone() {
         let zones = |zones: &str| {
             format!(
-                "{EBS}allowedTopologies:\n- matchLabelExpressions:\n  - {{key: topology.ebs.csi.aws.com/zone, values: [{zones}]}}\n"
+                r"{EBS}allowedTopologies:
+- matchLabelExpressions:
+  - {{key: topology.ebs.csi.aws.com/zone, values: [{zones}]}}
+"
             )
         };
         assert!(findings(&super::RULE, &zones("a, a")).contains("info StorageClass/gp3"));

@@ -79,7 +79,10 @@ mod tests {
 
     #[test]
     fn reports_renamed_and_dropped_metrics() {
-        let text = "groups:\n- rules:\n  - expr: rate(karpenter_pods_startup_time_seconds_bucket[5m]) > karpenter_consistency_errors\n";
+        let text = r"groups:
+- rules:
+  - expr: rate(karpenter_pods_startup_time_seconds_bucket[5m]) > karpenter_consistency_errors
+";
         insta::assert_snapshot!(findings(&super::RULE, text), @"
           3 |   - expr: rate(karpenter_pods_startup_time_seconds_bucket[5m]) > karpenter_consistency_errors
             |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -60,14 +60,24 @@ fn reports_other_scripts_and_programs_as_unresolved() {
 
 #[test]
 fn reads_configuration_that_the_script_writes() {
-    let text = "#!/bin/bash\ncat > /etc/kubernetes/kubelet/config.json <<'EOF'\n{\"registerWithTaints\": [{\"key\": \
-        \"karpenter.sh/unregistered\", \"effect\": \"NoExecute\"}]}\nEOF\n";
+    let text = r#"#!/bin/bash
+cat > /etc/kubernetes/kubelet/config.json <<'EOF'
+{"registerWithTaints": [{"key": "karpenter.sh/unregistered", "effect": "NoExecute"}]}
+EOF
+"#;
     assert_eq!(Registration::parse(text).registered("karpenter.sh/unregistered", "NoExecute").count(), 1);
-    let text = "#!/bin/bash\nyq '.registerWithTaints' f\necho \"$(jq '.registerWithTaints=[{key:\"a/b\",effect:\"NoExecute\"}]' f)\" > f\n";
+    let text = r#"#!/bin/bash
+yq '.registerWithTaints' f
+echo "$(jq '.registerWithTaints=[{key:"a/b",effect:"NoExecute"}]' f)" > f
+"#;
     let (taints, unresolved) = parse(text);
     assert!(taints.contains(&("a/b\",effect:\"NoExecute", TaintSource::Config)), "{taints:?}");
     assert_eq!(unresolved.first().map(|unresolved| unresolved.0), Some(UnresolvedReason::UnreadList));
-    let text = "#!/bin/bash\ncat <<EOF >/etc/systemd/system/kubelet.service.d/x.conf\nEnvironment='KUBELET_EXTRA_ARGS=$A'\nEOF\n";
+    let text = r"#!/bin/bash
+cat <<EOF >/etc/systemd/system/kubelet.service.d/x.conf
+Environment='KUBELET_EXTRA_ARGS=$A'
+EOF
+";
     assert_eq!(parse(text).1.first().map(|unresolved| unresolved.0), Some(UnresolvedReason::Expansion));
 }
 

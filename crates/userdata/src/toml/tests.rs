@@ -9,7 +9,16 @@ fn error(text: &str) -> (String, &str) {
 
 #[test]
 fn parses_values_with_their_spans() {
-    let text = "a = 'x'\nb = \"y\\tz\"\nc = 0x1f\nd = 1.5\ne = 1979-05-27T07:32:00Z\nf = [1, [true]]\ng = {h.i = 1}\n\"j k\".l = \"\"\"\nm\"\"\"\n";
+    let text = r#"a = 'x'
+b = "y\tz"
+c = 0x1f
+d = 1.5
+e = 1979-05-27T07:32:00Z
+f = [1, [true]]
+g = {h.i = 1}
+"j k".l = """
+m"""
+"#;
     let document = TomlDocument::parse(text).unwrap();
     let at = |path: &[&str]| document.get(path).unwrap();
     assert_eq!(at(&["a"]).as_string().unwrap().span_of(&(0..1)).text(text), "x");

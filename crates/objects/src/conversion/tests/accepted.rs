@@ -54,7 +54,10 @@ fn converted_objects_are_accepted_by_every_release() {
         "",
         "  metadataOptions: {}\n",
         "  metadataOptions:\n    httpTokens: optional\n",
-        "  tags: {team: web}\n  detailedMonitoring: true\n  blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: 20Gi}}]\n",
+        r"  tags: {team: web}
+  detailedMonitoring: true
+  blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: 20Gi}}]
+",
     ];
     for family in families {
         for rest in rest {
