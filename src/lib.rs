@@ -12,7 +12,7 @@
 //! # Check a text
 //!
 //! ```
-//! use karpwarden::{Cluster, File, Limits, Settings, Severity, Target, check};
+//! use karpwarden::{Cluster, File, READ_OPTIONS, Settings, Severity, Target, check};
 //!
 //! let text = "\
 //! apiVersion: karpenter.k8s.aws/v1
@@ -20,7 +20,7 @@
 //! metadata: {name: default}
 //! spec: {instanceProfile: 'arn:aws:iam::111122223333:instance-profile/KarpenterNodeProfile-prod'}
 //! ";
-//! let file = File::read("nodeclass.yaml", text, &Limits::DEFAULT);
+//! let file = File::read("nodeclass.yaml", text, READ_OPTIONS);
 //! let cluster = Cluster { name: String::new(), files: vec![file] };
 //! let settings = Settings { karpenter: Target::parse("1.8")?, ..Settings::default() };
 //!
@@ -72,7 +72,8 @@ pub use cluster::Cluster;
 pub use engine::request::RequestCluster;
 pub use karpenter::kind::Kind;
 pub use manifest::limits::Limits;
-pub use manifest::{Document, File};
+pub use manifest::{Document, File, ReadOptions};
+pub use objects::embedded::READ_OPTIONS;
 pub use objects::object::{Object, Operation};
 pub use rule::finding::{Finding, Severity};
 pub use rule::registry::Registry;

@@ -5,8 +5,8 @@
 
 use karpwarden::answers::page::Refusal;
 use karpwarden::karpenter::release::Release;
-use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::objects::object::Object;
 use karpwarden::objects::validation::response::{Response, response};
 
@@ -14,7 +14,7 @@ use karpwarden::objects::validation::response::{Response, response};
 ///
 /// `file` is the name that `kubectl` reads, and `action` its word for the request, such as `creating`.
 pub(crate) fn refusal(json: &str, release: Release, file: &str, action: &str) -> Option<Refusal> {
-    let read = File::read("object.json", json, &Limits::DEFAULT);
+    let read = File::read("object.json", json, READ_OPTIONS);
     let Some(Document::Read(tree)) = read.documents.first() else { return None };
     let object = *Object::all(tree).first()?;
     let (kind, name) = (object.kind(), object.name());

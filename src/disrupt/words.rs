@@ -211,14 +211,14 @@ pub const fn advice(blocked_by: BlockedBy) -> &'static str {
 mod tests {
     use super::*;
     use disruption::allowance::DisruptionReason;
-    use manifest::limits::Limits;
     use manifest::{Document, File};
+    use objects::embedded::READ_OPTIONS;
     use objects::node_pool::NodePool;
 
     #[test]
     fn names_the_budgets_and_the_times_of_a_remark() {
         let text = "{apiVersion: karpenter.sh/v1, kind: NodePool, spec: {disruption: {budgets: [{nodes: 10%}, {nodes: '2'}]}}}";
-        let file = File::read("-", text, &Limits::DEFAULT);
+        let file = File::read("-", text, READ_OPTIONS);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
         let pool = NodePool::of(Object::all(tree)[0]).unwrap();
         let budgets = PoolBudgets::parse(pool, Release::NEWEST).unwrap();

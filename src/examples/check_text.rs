@@ -1,6 +1,6 @@
 //! Checks manifests in a text: `cargo run --example check_text`.
 
-use karpwarden::{Cluster, File, Limits, Report, Settings, Target, TargetError, check};
+use karpwarden::{Cluster, File, READ_OPTIONS, Report, Settings, Target, TargetError, check};
 
 const MANIFEST: &str = "\
 apiVersion: karpenter.k8s.aws/v1
@@ -17,7 +17,7 @@ spec:
 /// Checks a manifest as a release of Karpenter would treat it.
 pub(crate) fn report(release: &str) -> Result<Report, TargetError> {
     let settings = Settings { karpenter: Target::parse(release)?, ..Settings::default() };
-    let file = File::read("nodeclass.yaml", MANIFEST, &Limits::DEFAULT);
+    let file = File::read("nodeclass.yaml", MANIFEST, READ_OPTIONS);
     let cluster = Cluster { name: String::new(), files: vec![file] };
     Ok(check(&[cluster], &settings))
 }

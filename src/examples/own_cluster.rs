@@ -2,7 +2,7 @@
 //! `cargo run --example own_cluster`.
 
 use karpwarden::{
-    Document, File, Kind, Limits, Object, Operation, RequestCluster, Settings, check_request, looked_up,
+    Document, File, Kind, Object, Operation, READ_OPTIONS, RequestCluster, Settings, check_request, looked_up,
 };
 
 /// Source of the objects in a cluster, such as a client of the API server or a cache of watches.
@@ -38,14 +38,14 @@ pub(crate) const REQUESTED: &str = r#"{
 pub(crate) fn review(object: &str, source: &dyn Source) -> Vec<String> {
     // The source has every object of a kind, so what is absent from it is absent from the cluster.
     let settings = Settings { complete_inventory: true, ..Settings::default() };
-    let request = File::read("request.json", object, &Limits::DEFAULT);
+    let request = File::read("request.json", object, READ_OPTIONS);
     let Some(Document::Read(tree)) = request.documents.first() else { return Vec::new() };
     // Nothing is known about the stored object. With Operation::Create, a reference may point to an object of the next request.
     let object = Object::in_request(tree.root(), None, Operation::Update);
 
     let kinds = looked_up(object, &settings);
     let lists: Vec<File> =
-        kinds.iter().map(|kind| File::read(kind.name, source.list(*kind), &Limits::DEFAULT)).collect();
+        kinds.iter().map(|kind| File::read(kind.name, source.list(*kind), READ_OPTIONS)).collect();
     let trees = lists.iter().flat_map(|list| &list.documents).filter_map(|document| match document {
         Document::Read(tree) => Some(tree),
         _ => None,

@@ -1,6 +1,8 @@
 //! Shows where Karpenter would place pods: `cargo run --example simulate`.
 
-use karpwarden::{Choices, Cluster, File, Limits, Settings, SimulationAnswer, SimulationError, simulate};
+use karpwarden::{
+    Choices, Cluster, File, READ_OPTIONS, Settings, SimulationAnswer, SimulationError, simulate,
+};
 
 /// Input of a simulation: a NodePool with its node class, and a workload.
 const INPUT: &str = "\
@@ -41,7 +43,7 @@ spec:
 
 /// Simulates a round of Karpenter's provisioner in a region.
 pub(crate) fn answer(region: &str) -> Result<SimulationAnswer, SimulationError> {
-    let file = File::read("input.yaml", INPUT, &Limits::DEFAULT);
+    let file = File::read("input.yaml", INPUT, READ_OPTIONS);
     let cluster = Cluster { name: String::new(), files: vec![file] };
     let choices = Choices { region: Some(region.to_owned()), ..Choices::default() };
     simulate(&cluster, &choices, &Settings::default())

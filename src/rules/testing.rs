@@ -11,8 +11,8 @@ use karpenter::release::Release;
 use karpenter::upgrade_path::UpgradePath;
 use manifest::File;
 use manifest::edit::{TextEdit, apply};
-use manifest::limits::Limits;
 use manifest::source::Span;
+use objects::embedded::READ_OPTIONS;
 use rule::settings::{Selector, Settings, Target};
 
 /// The report of one rule on a text.
@@ -25,7 +25,7 @@ pub(crate) fn report_of_clusters(rule: &'static Rule, texts: &[&str], settings: 
     let settings = Settings { select: vec![Selector::One(rule.names())], ..settings.clone() };
     let cluster = |(index, text): (usize, &&str)| {
         let name = if texts.len() == 1 { String::new() } else { format!("cluster-{}", index + 1) };
-        Cluster { name, files: vec![File::read("-", *text, &Limits::DEFAULT)] }
+        Cluster { name, files: vec![File::read("-", *text, READ_OPTIONS)] }
     };
     let clusters: Vec<_> = texts.iter().enumerate().map(cluster).collect();
     let report = check(&clusters, &settings);
@@ -88,7 +88,7 @@ pub(crate) fn findings_with(rule: &'static Rule, text: &str, settings: &Settings
 /// The findings of one rule on several files of one cluster, one line per finding.
 pub(crate) fn findings_in_files(rule: &'static Rule, files: &[(&str, &str)], settings: &Settings) -> String {
     let settings = Settings { select: vec![Selector::One(rule.names())], ..settings.clone() };
-    let read = |(name, text): &(&str, &str)| File::read(*name, *text, &Limits::DEFAULT);
+    let read = |(name, text): &(&str, &str)| File::read(*name, *text, READ_OPTIONS);
     let cluster = Cluster { name: String::new(), files: files.iter().map(read).collect() };
     let mut output = String::new();
     for finding in check(&[cluster], &settings).findings {

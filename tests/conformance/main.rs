@@ -19,8 +19,8 @@ use cases::{Case, Verdict};
 use cluster::Cluster;
 use karpenter::release::Release;
 use karpwarden::check;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use manifest::File;
-use manifest::limits::Limits;
 use rule::settings::{Selector, Settings, Target};
 
 /// Cases with different paths, each with the reason. No case may have a different verdict.
@@ -40,7 +40,7 @@ struct Found {
 fn report(texts: &[String], karpenter: &str) -> Report {
     let files = texts.iter().enumerate();
     let files =
-        files.map(|(index, text)| File::read(index.to_string(), text.as_str(), &Limits::DEFAULT)).collect();
+        files.map(|(index, text)| File::read(index.to_string(), text.as_str(), READ_OPTIONS)).collect();
     let settings = Settings {
         karpenter: Target::parse(karpenter).unwrap(),
         select: vec![Selector::Family("api-server")],

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use karpenter::release::Release;
-use manifest::limits::Limits;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use manifest::{Document, File};
 use objects::object::Object;
 use objects::validation::response::{Response, response};
@@ -17,7 +17,7 @@ use super::cases::{self, Case, Verdict};
 const SAME_WORDS: usize = 940;
 
 fn responded(case: &Case, release: Release) -> Response {
-    let file = File::read("case.json", case.text(), &Limits::DEFAULT);
+    let file = File::read("case.json", case.text(), READ_OPTIONS);
     let read = |document: &Document| match document {
         Document::Read(tree) => Some(response(Object::all(tree)[0], release)),
         _ => None,

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use karpwarden::cluster::Cluster;
-use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::Settings;
 use karpwarden_generate::{home, yaml};
 use serde_json::{Value, json};
@@ -229,7 +229,7 @@ fn schema(name: &str) -> jsonschema::Validator {
 }
 
 fn read(text: &str) -> (File, Value) {
-    let file = File::read("a.yaml", text, &Limits::DEFAULT);
+    let file = File::read("a.yaml", text, READ_OPTIONS);
     let value = yaml::documents(text).unwrap().pop().unwrap_or_else(|| json!({}));
     (file, value)
 }
@@ -267,8 +267,8 @@ fn reports_match_their_schema() {
     let schema = schema("report");
     let files: Vec<File> = ["nodeclass-bad", "labels-bad", "storage-bad", "identity-bad"]
         .into_iter()
-        .map(|name| File::read(name, home::text(&format!("examples/{name}.yaml")).unwrap(), &Limits::DEFAULT))
-        .chain([File::read("broken", "a: [1\n---\na: {{ .b }}\n", &Limits::DEFAULT)])
+        .map(|name| File::read(name, home::text(&format!("examples/{name}.yaml")).unwrap(), READ_OPTIONS))
+        .chain([File::read("broken", "a: [1\n---\na: {{ .b }}\n", READ_OPTIONS)])
         .collect();
     let report = karpwarden::check(&[Cluster { name: String::new(), files }], &Settings::default());
     let mut value: Value = serde_json::from_str(&report.to_json()).unwrap();

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use karpwarden::cluster::Cluster;
-use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::{Settings, keys};
 use karpwarden_generate::{home, yaml};
 use karpwarden_policy::admission::validate;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 /// The settings in a text, or the problems in them.
 fn settings(text: &str) -> Result<Settings, String> {
-    let file = File::read("settings.yaml", text, &Limits::DEFAULT);
+    let file = File::read("settings.yaml", text, READ_OPTIONS);
     let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };
     Settings::parse(tree.root(), &karpwarden::REGISTRY)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
@@ -74,7 +74,7 @@ fn readme_example_is_rejected_and_its_fix_accepted() {
         .find(|block| block.contains("kind: EC2NodeClass") && block.contains("arn:aws"))
         .unwrap();
     let errors = |text: &str| {
-        let files = vec![File::read("-", text, &Limits::DEFAULT)];
+        let files = vec![File::read("-", text, READ_OPTIONS)];
         let report = karpwarden::check(&[Cluster { name: String::new(), files }], &Settings::default());
         report.summary.errors
     };

@@ -7,7 +7,7 @@ use std::fs;
 
 use karpwarden::cluster::Cluster;
 use karpwarden::manifest::File;
-use karpwarden::manifest::limits::Limits;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::render::sarif::sarif;
 use karpwarden::rule::settings::{Settings, Target};
 use karpwarden::{REGISTRY, rules};
@@ -115,10 +115,10 @@ fn log(settings: &Settings) -> Value {
         .filter(|path| path.is_file())
         .map(|path| {
             let name = path.file_name().unwrap().to_string_lossy();
-            File::read(name, fs::read_to_string(path).unwrap(), &Limits::DEFAULT)
+            File::read(name, fs::read_to_string(path).unwrap(), READ_OPTIONS)
         })
         .collect();
-    files.push(File::read("a b/é%.yaml", "a: [1\n", &Limits::DEFAULT));
+    files.push(File::read("a b/é%.yaml", "a: [1\n", READ_OPTIONS));
     let clusters = [Cluster { name: String::new(), files }];
     let report = karpwarden::check(&clusters, settings);
     serde_json::to_value(sarif(&REGISTRY, &report, &clusters, rules::documentation)).unwrap()

@@ -3,9 +3,9 @@
 use answers::report::{RelatedLocation, Report, TextRange};
 use cluster::Cluster;
 use insta::assert_snapshot;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::{REGISTRY, check};
 use manifest::File;
-use manifest::limits::Limits;
 use render::human::{Options, write};
 use rule::settings::{Selector, Settings};
 
@@ -19,7 +19,7 @@ spec:
 ";
 
 fn clusters() -> [Cluster; 1] {
-    let read = |name: &str| File::read(name, CLASS, &Limits::DEFAULT);
+    let read = |name: &str| File::read(name, CLASS, READ_OPTIONS);
     [Cluster { name: "prod".to_owned(), files: vec![read("a.yaml"), read("b.yaml")] }]
 }
 
@@ -141,8 +141,7 @@ fn fits_into_a_narrow_terminal() {
     );
     let long =
         long.replace("role/x", &format!("instance-profile/{}/b # {}", "y".repeat(60), "z".repeat(100)));
-    let clusters =
-        [Cluster { name: String::new(), files: vec![File::read("a.yaml", long, &Limits::DEFAULT)] }];
+    let clusters = [Cluster { name: String::new(), files: vec![File::read("a.yaml", long, READ_OPTIONS)] }];
     let report = report(&clusters);
     assert_snapshot!(shown_in(&report, &clusters, Some(80)), @"
     error[instance-profile-is-arn]: `spec.instanceProfile` is an ARN, but

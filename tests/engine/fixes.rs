@@ -3,6 +3,7 @@
 use answers::report::ReportedFinding;
 use cluster::Cluster;
 use engine::apply::{AppliedFixes, apply_fixes};
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::{REGISTRY, check};
 use manifest::File;
 use manifest::edit::{TextEdit, apply};
@@ -52,7 +53,7 @@ items:
 fn findings(text: &str) -> Vec<ReportedFinding> {
     let selector = Selector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
     let settings = Settings { select: vec![selector], ..Settings::default() };
-    let files = vec![File::read("a.yaml", text, &Limits::DEFAULT)];
+    let files = vec![File::read("a.yaml", text, READ_OPTIONS)];
     check(&[Cluster { name: String::new(), files }], &settings).findings
 }
 

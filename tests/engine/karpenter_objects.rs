@@ -4,7 +4,7 @@ use karpwarden::cluster::Cluster;
 use karpwarden::karpenter::release::Release;
 use karpwarden::karpenter::upgrade_path::UpgradePath;
 use karpwarden::manifest::File;
-use karpwarden::manifest::limits::Limits;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::{Settings, Target};
 
 const CLASS: (&str, &str) = (
@@ -29,7 +29,7 @@ spec: {template: {spec: {}}}
 );
 
 fn cluster(files: &[(&str, &str)]) -> [Cluster; 1] {
-    let files = files.iter().map(|(name, text)| File::read(*name, *text, &Limits::DEFAULT)).collect();
+    let files = files.iter().map(|(name, text)| File::read(*name, *text, READ_OPTIONS)).collect();
     [Cluster { name: String::new(), files }]
 }
 

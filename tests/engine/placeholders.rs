@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cluster::Cluster;
 use karpwarden::check;
-use manifest::limits::Limits;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use manifest::source::Span;
 use manifest::tree::{Node, Value};
 use manifest::{Document, File};
@@ -64,7 +64,7 @@ fn strings(text: &str) -> Vec<Span> {
         node.children().for_each(|child| collect(child, found));
     }
     let mut found = BTreeSet::new();
-    for document in &File::read("-", text, &Limits::DEFAULT).documents {
+    for document in &File::read("-", text, READ_OPTIONS).documents {
         if let Document::Read(tree) = document {
             collect(tree.root(), &mut found);
         }
@@ -74,7 +74,7 @@ fn strings(text: &str) -> Vec<Span> {
 
 /// Errors and warnings of a text, each with its rule and path.
 fn grave(text: &str) -> BTreeSet<(&'static str, String)> {
-    let files = vec![File::read("-", text, &Limits::DEFAULT)];
+    let files = vec![File::read("-", text, READ_OPTIONS)];
     let report = check(&[Cluster { name: String::new(), files }], &Settings::default());
     let found = report.findings.into_iter().filter(|finding| finding.severity <= Severity::Warning);
     found.map(|finding| (finding.rule, finding.path)).collect()
@@ -82,7 +82,7 @@ fn grave(text: &str) -> BTreeSet<(&'static str, String)> {
 
 /// Rule and severity of the findings at a value.
 fn findings_at(text: &str, start: usize, end: usize) -> BTreeMap<&'static str, Severity> {
-    let files = vec![File::read("-", text, &Limits::DEFAULT)];
+    let files = vec![File::read("-", text, READ_OPTIONS)];
     let offset = |byte: usize| Span::new(0, byte).text(text).encode_utf16().count();
     let (start, end) = (offset(start), offset(end));
     let report = check(&[Cluster { name: String::new(), files }], &Settings::default());

@@ -2,8 +2,8 @@
 
 use cluster::Cluster;
 use karpwarden::check;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use manifest::File;
-use manifest::limits::Limits;
 use rule::settings::Settings;
 
 const ARN: &str = "arn:aws:iam::111122223333:instance-profile/prod";
@@ -23,7 +23,7 @@ spec:
 "
     );
     let text = if metadata == "," { text } else { text.split_once('\n').unwrap().1.to_owned() };
-    let files = vec![File::read("-", text, &Limits::DEFAULT)];
+    let files = vec![File::read("-", text, READ_OPTIONS)];
     let settings = Settings::default();
     let report = check(&[Cluster { name: String::new(), files }], &settings);
     let ours = |rule: &str| rule.starts_with("suppression") || rule == "instance-profile-is-arn";
@@ -106,7 +106,7 @@ items:
         pool("a"),
         pool("b")
     );
-    let files = vec![File::read("-", text, &Limits::DEFAULT)];
+    let files = vec![File::read("-", text, READ_OPTIONS)];
     let report = check(&[Cluster { name: String::new(), files }], &Settings::default());
     let found: Vec<_> = report.findings.iter().map(|finding| (finding.rule, finding.name.as_str())).collect();
     assert_eq!(found, [("removed-api-version", "a")]);

@@ -6,8 +6,8 @@ use cluster::Cluster;
 use karpenter::release::Release;
 use karpenter::upgrade_path::UpgradePath;
 use karpwarden::check;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use manifest::File;
-use manifest::limits::Limits;
 use rule::settings::{Settings, Target};
 
 /// Settings for an upgrade path.
@@ -18,7 +18,7 @@ fn upgrade_path(from: &str, to: &str) -> Settings {
 
 /// Findings of all rules that begin on an upgrade path, except the rules that apply to every EC2NodeClass.
 fn begins(from: &str, to: &str, text: &str) -> String {
-    let files = vec![File::read("-", text, &Limits::DEFAULT)];
+    let files = vec![File::read("-", text, READ_OPTIONS)];
     let report = check(&[Cluster { name: String::new(), files }], &upgrade_path(from, to));
     let mut output = String::new();
     let general = ["ca-bundle-drift", "nodeclass-hash-changes", "open-reservations-unused"];

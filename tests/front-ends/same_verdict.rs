@@ -11,9 +11,9 @@ mod host;
 
 use karpwarden::answers::report::Report;
 use karpwarden::cluster::Cluster;
-use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::tree::Node;
 use karpwarden::manifest::{Document, File};
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::objects::object::Object;
 use karpwarden::rule::settings::Settings;
 use karpwarden_admit::{FakeCluster, Request};
@@ -48,7 +48,7 @@ const MANIFESTS: [&str; 7] = [
 ];
 
 fn objects(path: &Path) -> Vec<Value> {
-    let file = File::from_bytes(path.display().to_string(), fs::read(path).unwrap(), &Limits::DEFAULT);
+    let file = File::from_bytes(path.display().to_string(), fs::read(path).unwrap(), READ_OPTIONS);
     let trees = file.documents.iter().filter_map(|document| match document {
         Document::Read(tree) => Some(tree),
         _ => None,
@@ -64,8 +64,8 @@ fn cluster(objects: &[Value]) -> FakeCluster {
 /// without the rules about suppressions.
 fn checked(object: &Value, others: &[Value], settings: &Value) -> BTreeMap<String, Vec<String>> {
     let all: Vec<String> = core::iter::once(object).chain(others).map(Value::to_string).collect();
-    let files = vec![File::read("objects.json", all.join("\n"), &Limits::DEFAULT)];
-    let text = File::read("settings.json", settings.to_string(), &Limits::DEFAULT);
+    let files = vec![File::read("objects.json", all.join("\n"), READ_OPTIONS)];
+    let text = File::read("settings.json", settings.to_string(), READ_OPTIONS);
     let Some(Document::Read(tree)) = text.documents.first() else { panic!("{:?}", text.documents) };
     let settings = Settings::parse(tree.root(), &karpwarden::REGISTRY).unwrap();
     let report: Report = karpwarden::check(&[Cluster { name: String::new(), files }], &settings);
@@ -277,7 +277,7 @@ fn fix_changes_nothing_else_in_the_object() {
 /// The helper `objects` relies on this.
 #[test]
 fn to_json_keeps_the_values_of_a_document() {
-    let file = File::read("-", "a: 1\nb: [x, 1.5]\n", &Limits::DEFAULT);
+    let file = File::read("-", "a: 1\nb: [x, 1.5]\n", READ_OPTIONS);
     let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };
     assert_eq!(Node::to_json(tree.root()), json!({"a": 1, "b": ["x", 1.5]}));
 }

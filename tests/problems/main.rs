@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use cluster::Cluster;
 use karpwarden::REGISTRY;
 use karpwarden::check;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use manifest::File;
-use manifest::limits::Limits;
 use rule::finding::Severity;
 use rule::settings::{Settings, Target, kubernetes_minor};
 
@@ -62,7 +62,7 @@ fn head(text: &str) -> Head {
 /// `rule: Kind/namespace/name` and severity of every finding in a file.
 fn findings(path: &Path, text: &str, settings: &Settings) -> Vec<(String, Severity)> {
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
-    let files = vec![File::read(name, text, &Limits::DEFAULT)];
+    let files = vec![File::read(name, text, READ_OPTIONS)];
     let report = check(&[Cluster { name: String::new(), files }], settings);
     assert!(
         report.unreadable.is_empty()

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use cluster::evidence::mentions_karpenter;
 use manifest::limits::Limits;
-use manifest::{Encoding, File, FileKind};
+use manifest::{Encoding, File, FileKind, ReadOptions};
+use objects::embedded::READ_OPTIONS;
 
 use super::base::Base;
 use super::error::InputError;
@@ -128,7 +129,8 @@ impl Input {
     pub(crate) fn parsed(&self, bytes: Vec<u8>, limits: &Limits) -> Loaded {
         let encoding = Encoding::detect(&bytes);
         let is_relevant = self.is_relevant(&bytes, limits);
-        let file = File::from_bytes(self.name.clone(), bytes, limits);
+        let file =
+            File::from_bytes(self.name.clone(), bytes, ReadOptions { limits: *limits, ..READ_OPTIONS });
         let path = self.path().map(Path::to_owned);
         let without_comments = path.as_ref().and_then(|_| json_with_comments::read(&file, limits));
         // The text without comments must not replace the text of the file.

@@ -4,7 +4,8 @@
 use jsonc_parser::tokens::Token;
 use jsonc_parser::{Scanner, ScannerOptions};
 use manifest::limits::Limits;
-use manifest::{Document, File};
+use manifest::{Document, File, ReadOptions};
+use objects::embedded::READ_OPTIONS;
 
 /// Keys that only manifests and AWS documents contain; an error in such a file is reported.
 const MANIFEST_KEYS: [&str; 3] = ["\"apiVersion\"", "\"Statement\"", "\"Resources\""];
@@ -18,7 +19,7 @@ pub(crate) fn read(file: &File, limits: &Limits) -> Option<File> {
     if !is_json || !is_broken || MANIFEST_KEYS.iter().any(|key| text.contains(key)) {
         return None;
     }
-    let plain = File::read(name, blanked(text)?, limits);
+    let plain = File::read(name, blanked(text)?, ReadOptions { limits: *limits, ..READ_OPTIONS });
     let is_readable = plain.documents.iter().all(|document| matches!(document, Document::Read(_)));
     is_readable.then_some(plain)
 }

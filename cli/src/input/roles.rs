@@ -6,7 +6,8 @@ use std::path::Path;
 
 use kustomize::Patches;
 use manifest::limits::Limits;
-use manifest::{File, FileKind};
+use manifest::{File, FileKind, ReadOptions};
+use objects::embedded::READ_OPTIONS;
 
 use super::base::Base;
 use super::file::{Input, bounded};
@@ -32,7 +33,11 @@ pub(super) fn mark_patches<'i>(inputs: impl Iterator<Item = &'i mut Input>, base
         .flat_map(|folder| ["kustomization.yaml", "kustomization.yml"].map(|name| folder.join(name)));
     let files = paths.filter_map(|path| {
         let bytes = bounded(fs::File::open(base.path(&path)).ok()?, limits).ok()?;
-        Some(File::from_bytes(base.name(&base.path(&path)), bytes, limits))
+        Some(File::from_bytes(
+            base.name(&base.path(&path)),
+            bytes,
+            ReadOptions { limits: *limits, ..READ_OPTIONS },
+        ))
     });
     let patches = Patches::of(&files.collect::<Vec<_>>());
     for input in inputs.iter_mut().filter(|input| patches.contains(&input.name)) {

@@ -9,6 +9,7 @@ use cluster::Cluster;
 use cluster::evidence::mentions_karpenter;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use language_server::{Checked, CheckedFile, ConfigProblem, OpenDocument, from_path};
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
@@ -299,7 +300,7 @@ impl ConfigFile {
         let document = resolved(&self.path).and_then(|path| open.get(&path).copied());
         let of_editor = document.map(|document| {
             let bytes = document.text.clone().into_bytes();
-            File::from_bytes(self.path.to_string_lossy(), bytes, &Limits::DEFAULT)
+            File::from_bytes(self.path.to_string_lossy(), bytes, READ_OPTIONS)
         });
         let file = of_editor.as_ref().unwrap_or(&self.file);
         let mut problems: Vec<(Span, String)> = match Settings::parse_file(file, &REGISTRY) {
@@ -324,7 +325,7 @@ fn nearest_config(path: &Path) -> Option<ConfigFile> {
     let path = std::path::absolute(path).ok()?;
     let path = path.ancestors().map(|folder| folder.join(config::FILE)).find(|file| file.is_file())?;
     let file = match std::fs::read(&path) {
-        Ok(bytes) => File::from_bytes(path.to_string_lossy(), bytes, &Limits::DEFAULT),
+        Ok(bytes) => File::from_bytes(path.to_string_lossy(), bytes, READ_OPTIONS),
         Err(error) => File::unreadable(path.to_string_lossy(), InputError::from(error).to_string()),
     };
     Some(ConfigFile { path, file, problem: None })

@@ -273,6 +273,7 @@ fn listed(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use objects::embedded::READ_OPTIONS;
 
     #[test]
     fn lists_at_most_three_overlays() {
@@ -283,7 +284,7 @@ mod tests {
 
     #[test]
     fn overlays_of_a_large_input_have_no_inventories_of_their_own() {
-        let file = File::read("a.yaml", "apiVersion: v1\nkind: ConfigMap\n", &Limits::DEFAULT);
+        let file = File::read("a.yaml", "apiVersion: v1\nkind: ConfigMap\n", READ_OPTIONS);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{file:?}") };
         let built = BuiltCluster {
             cluster: ClusterId::FIRST,

@@ -51,7 +51,7 @@ impl BuiltObjects {
 
 #[cfg(test)]
 mod tests {
-    use manifest::limits::Limits;
+    use objects::embedded::READ_OPTIONS;
 
     use super::*;
 
@@ -62,7 +62,7 @@ spec: {replicas: 1}
 ";
 
     fn file(name: &str, text: &str) -> File {
-        File::read(name, text, &Limits::DEFAULT)
+        File::read(name, text, READ_OPTIONS)
     }
 
     fn overlay(name: &str, replicas: usize) -> [File; 2] {

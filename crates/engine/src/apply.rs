@@ -6,10 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use manifest::File;
 use manifest::edit::{TextEdit, apply};
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
+use manifest::{File, ReadOptions};
+use objects::embedded::READ_OPTIONS;
 
 use crate::check::check_within;
 use crate::tally::{FixFailure, Tally};
@@ -197,7 +198,8 @@ impl Pass<'_> {
             let edits: Vec<TextEdit> = here.flat_map(|fix| fix.edits.iter().cloned()).collect();
             let text = apply(source.text(), &edits);
             if let Some(file) = file_mut(clusters, *id) {
-                let read = File::read(source.name(), text, self.limits);
+                let read =
+                    File::read(source.name(), text, ReadOptions { limits: *self.limits, ..READ_OPTIONS });
                 *file = File { kind: file.kind, is_relevant: file.is_relevant, ..read };
             }
         }

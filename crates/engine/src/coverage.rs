@@ -214,11 +214,11 @@ fn is_of_other_provider(group: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use manifest::limits::Limits;
     use manifest::{Document, File};
+    use objects::embedded::READ_OPTIONS;
 
     fn with_object<T>(text: &str, use_it: impl FnOnce(Object<'_>) -> T) -> T {
-        let file = File::read("a.yaml", text, &Limits::DEFAULT);
+        let file = File::read("a.yaml", text, READ_OPTIONS);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
         use_it(Object::all(tree)[0])
     }
@@ -229,7 +229,7 @@ mod tests {
             let items: Vec<_> =
                 kinds.iter().map(|kind| format!("- {{apiVersion: v1, kind: {kind}}}")).collect();
             let text = format!("apiVersion: v1\nkind: List\nitems:\n{}\n", items.join("\n"));
-            let file = File::read("a.yaml", text, &Limits::DEFAULT);
+            let file = File::read("a.yaml", text, READ_OPTIONS);
             let Some(Document::Read(tree)) = file.documents.first() else { panic!("{kinds:?}") };
             reason_without_rule(&Object::all(tree))
         };

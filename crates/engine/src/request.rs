@@ -64,8 +64,8 @@ pub fn check_request<'d>(
 mod tests {
     use super::*;
     use crate::testing::{REGISTRY, class};
-    use manifest::limits::Limits;
     use manifest::{Document, File};
+    use objects::embedded::READ_OPTIONS;
     use objects::object::Operation;
     use rule::finding::Severity;
 
@@ -73,7 +73,7 @@ mod tests {
     fn lowers_an_error_that_another_object_already_caused_before_the_update() {
         let text =
             [class("a", "forbids: b"), class("a", "forbids: b, x: 1"), class("b", "instanceProfile: b")];
-        let file = File::read("a.yaml", text.join("---\n"), &Limits::DEFAULT);
+        let file = File::read("a.yaml", text.join("---\n"), READ_OPTIONS);
         let trees = file.documents.iter().map(|document| match document {
             Document::Read(tree) => tree.root(),
             other => panic!("{other:?}"),

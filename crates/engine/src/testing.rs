@@ -3,8 +3,8 @@
 use cluster::Cluster;
 use manifest::File;
 use manifest::edit::{TextEdit, apply};
-use manifest::limits::Limits;
 use manifest::source::{Source, Span};
+use objects::embedded::READ_OPTIONS;
 use rule::settings::Settings;
 
 use crate::check::check;
@@ -14,7 +14,7 @@ pub(crate) use rule::testing::*;
 
 /// The files of one cluster without a name.
 pub(crate) fn cluster(files: &[(&str, &str)]) -> Cluster {
-    let read = |(name, text): &(&str, &str)| File::read(*name, *text, &Limits::DEFAULT);
+    let read = |(name, text): &(&str, &str)| File::read(*name, *text, READ_OPTIONS);
     Cluster { name: String::new(), files: files.iter().map(read).collect() }
 }
 

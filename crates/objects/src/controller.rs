@@ -194,7 +194,7 @@ pub(crate) fn is_of_other_cloud(image: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use manifest::limits::Limits;
+    use crate::embedded::READ_OPTIONS;
     use manifest::{Document, File};
 
     fn with<T>(container: &str, labels: &str, check: impl Fn(Option<Controller<'_>>) -> T) -> T {
@@ -205,7 +205,7 @@ metadata: {{name: k, labels: {labels}}}
 spec: {{template: {{spec: {{containers: [{container}]}}}}}}
 "
         );
-        let file = File::read("-", text, &Limits::DEFAULT);
+        let file = File::read("-", text, READ_OPTIONS);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{:?}", file.documents) };
         check(Object::all(tree).first().copied().and_then(Controller::of))
     }

@@ -70,7 +70,7 @@ fn images(pod: Pod<'_>) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use manifest::limits::Limits;
+    use crate::embedded::READ_OPTIONS;
     use manifest::{Document, File};
 
     use super::*;
@@ -83,7 +83,7 @@ mod tests {
             "{{apiVersion: apps/v1, kind: DaemonSet, metadata: {{name: a}}, spec: {{template: {{spec: {{containers: [{}]}}}}}}}}",
             containers.join(", ")
         );
-        let file = File::read("-", text, &Limits::DEFAULT);
+        let file = File::read("-", text, READ_OPTIONS);
         let Document::Read(tree) = &file.documents[0] else { panic!("{images:?}") };
         let pods: Vec<Pod<'_>> = Object::all(tree).into_iter().flat_map(Pod::all).collect();
         DevicePlugins::of(&pods)

@@ -16,6 +16,7 @@
 //! | [`iam_policy`] | IAM policy documents |
 //! | [`node_agents`] | the DaemonSets of network plugins and CSI drivers, and the taints that they remove |
 //! | [`node_access`] | the roles whose nodes may join the cluster: `aws-auth` and access entries |
+//! | [`embedded`] | documents within strings, such as the values of a chart |
 //! | [`placeholders`] | placeholders in a part of an object |
 //! | [`metric_queries`] | alerts and dashboards |
 //! | [`type_meta`] | `apiVersion` and `kind` where one of them is missing or misspelt |
@@ -32,6 +33,7 @@ pub mod chart_values;
 pub mod controller;
 pub mod conversion;
 pub mod device_plugins;
+pub mod embedded;
 pub mod feature_gates;
 pub mod iam_policy;
 pub mod identity;

@@ -12,7 +12,7 @@ pub fn has_placeholder_below(node: Node<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use manifest::limits::Limits;
+    use crate::embedded::READ_OPTIONS;
     use manifest::{Document, File};
 
     use super::has_placeholder_below;
@@ -25,7 +25,7 @@ mod tests {
             ("a: {'<b>': 1}", true),
             ("a: TODO", true),
         ] {
-            let file = File::read("-", text, &Limits::DEFAULT);
+            let file = File::read("-", text, READ_OPTIONS);
             let [Document::Read(tree)] = file.documents.as_slice() else { panic!("{text}") };
             assert_eq!(has_placeholder_below(tree.root()), expected, "{text}");
         }

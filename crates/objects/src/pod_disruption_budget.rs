@@ -53,11 +53,11 @@ impl<'d> PodDisruptionBudget<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use manifest::limits::Limits;
+    use crate::embedded::READ_OPTIONS;
     use manifest::{Document, File};
 
     fn describe(text: &str) -> Option<String> {
-        let file = File::read("-", text, &Limits::DEFAULT);
+        let file = File::read("-", text, READ_OPTIONS);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
         let budget = PodDisruptionBudget::of(Object::all(tree)[0])?;
         let allowed = budget.disruptions_allowed().and_then(Node::as_int);

@@ -196,11 +196,11 @@ fn is_built_in(version: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use manifest::limits::Limits;
+    use crate::embedded::READ_OPTIONS;
     use manifest::{Document, File};
 
     fn is_broken(text: &str) -> bool {
-        let file = File::read("-", text, &Limits::DEFAULT);
+        let file = File::read("-", text, READ_OPTIONS);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
         TypeMeta::of(tree.root()).is_broken_object()
     }

@@ -5,10 +5,10 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::edit::Change;
-use manifest::limits::Limits;
 use manifest::source::Span;
 use manifest::tree::{Node, Tree, items_of};
 use manifest::{Document, File};
+use objects::embedded::READ_OPTIONS;
 use objects::object::Object;
 
 use crate::context::Context;
@@ -150,7 +150,7 @@ pub static REGISTRY: Registry = Registry {
 
 /// Reads the first document of a text.
 pub fn tree(text: &str) -> Tree {
-    match File::read("a.yaml", text, &Limits::DEFAULT).documents.into_iter().next() {
+    match File::read("a.yaml", text, READ_OPTIONS).documents.into_iter().next() {
         Some(Document::Read(tree)) => tree,
         other => panic!("{other:?}\n{text}"),
     }

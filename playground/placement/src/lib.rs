@@ -10,7 +10,7 @@ use karpwarden::answers::page::{TypesOfPool, TypesOfRequirement};
 use karpwarden::answers::sorted;
 use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::manifest::File;
-use karpwarden::manifest::limits::Limits;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::objects::object::Object;
 use karpwarden::rule::settings::{Settings, Target};
 use karpwarden::scheduling::simulation::{PoolTypes, RequirementTypes};
@@ -42,7 +42,7 @@ impl World {
 
     /// Adds a file.
     pub fn file(&mut self, name: &str, text: &str) {
-        let read = File::from_bytes(name.to_owned(), text.as_bytes().to_vec(), &Limits::DEFAULT);
+        let read = File::from_bytes(name.to_owned(), text.as_bytes().to_vec(), READ_OPTIONS);
         // A visitor chooses each file, like a user who names it on the command line.
         self.files.push(File { is_relevant: Some(true), ..read });
     }

@@ -6,6 +6,7 @@
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{File, FileKind};
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::{Date, Settings};
 use karpwarden::symptoms::{self, StoryTarget};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -65,6 +66,6 @@ impl LogReading {
 
 /// Reads the settings, or returns every mistake in them.
 fn read(text: &str) -> Result<Settings, String> {
-    Settings::parse_file(&File::read("karpwarden.yaml", text, &Limits::DEFAULT), &REGISTRY)
+    Settings::parse_file(&File::read("karpwarden.yaml", text, READ_OPTIONS), &REGISTRY)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }

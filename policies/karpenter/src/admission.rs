@@ -7,9 +7,9 @@ use karpwarden::engine::request::check_request;
 use karpwarden::engine::tally::Tally;
 use karpwarden::manifest::edit::{differences, rewrite};
 use karpwarden::manifest::json::{self, quote};
-use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::{Source, Span};
 use karpwarden::manifest::tree::{Node, Tree};
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::objects::object::{Object, Operation};
 use karpwarden::rule::Rule;
 use karpwarden::rule::finding::Finding;
@@ -79,7 +79,7 @@ fn read(payload: &[u8]) -> Result<Tree, String> {
     let text = core::str::from_utf8(payload).map_err(|_| "it is not UTF-8".to_owned())?;
     let source = Arc::new(Source::new("", text));
     let whole = Span::new(0, text.len());
-    match json::read(&source, whole, &Limits::DEFAULT) {
+    match json::read(&source, whole, READ_OPTIONS) {
         Ok(Some((tree, _))) => Ok(tree),
         Ok(None) => Err("it is empty".to_owned()),
         Err(error) => Err(error.problem.to_string()),

@@ -103,7 +103,7 @@ mod tests {
     use crate::rules::testing::{findings, silent};
     use cluster::Cluster;
     use manifest::File;
-    use manifest::limits::Limits;
+    use objects::embedded::READ_OPTIONS;
     use rule::finding::Family;
     use rule::settings::Settings;
 
@@ -143,7 +143,7 @@ metadata: {{name: a}}
 spec: {{{spec}}}
 "
             );
-            let files = vec![File::read("-", text, &Limits::DEFAULT)];
+            let files = vec![File::read("-", text, READ_OPTIONS)];
             let settings = Settings::default();
             let report = crate::check(&[Cluster { name: String::new(), files }], &settings);
             let of_server = report.findings.into_iter().filter(|finding| finding.family == Family::ApiServer);

@@ -9,12 +9,12 @@ use super::examples::{class, custom, script};
 use crate::check;
 use cluster::Cluster;
 use manifest::File;
-use manifest::limits::Limits;
+use objects::embedded::READ_OPTIONS;
 use rule::settings::{Selector, Settings};
 
 /// Severity and rule of each finding of this family, in document order.
 fn verdict(text: &str) -> Vec<String> {
-    let file = File::read("-", text, &Limits::DEFAULT);
+    let file = File::read("-", text, READ_OPTIONS);
     let settings = Settings { select: vec![Selector::Family("bootstrap")], ..Settings::default() };
     let report = check(&[Cluster { name: String::new(), files: vec![file] }], &settings);
     assert!(report.unreadable.is_empty(), "{:?}\n{text}", report.unreadable);

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 
 use answers::report::{ReportedFinding, ReportedFix};
 use manifest::edit::{TextEdit, apply};
-use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::tree::Node;
 use manifest::{Document, File};
+use objects::embedded::READ_OPTIONS;
 use rule::{Fixes, Rule};
 use serde_json::Value as Json;
 
@@ -76,7 +76,7 @@ impl Case {
 }
 
 fn documents(text: &str) -> Option<Vec<Json>> {
-    let file = File::read("-", text, &Limits::DEFAULT);
+    let file = File::read("-", text, READ_OPTIONS);
     let values = file.documents.iter().map(|document| match document {
         Document::Read(tree) => Some(tree.root().to_json()),
         _ => None,
@@ -175,7 +175,7 @@ fn changed_by_fixes(case: &Case, text: &str) -> Vec<BTreeSet<String>> {
 
 /// The scalars that the fixes of a text touch, by document and path.
 fn touched(case: &Case, text: &str) -> BTreeSet<(usize, Vec<Step>)> {
-    let file = File::read("-", text, &Limits::DEFAULT);
+    let file = File::read("-", text, READ_OPTIONS);
     let source = &file.source;
     let span = |start, end| Span::new(source.byte_at(start), source.byte_at(end));
     let mut spans = Vec::new();

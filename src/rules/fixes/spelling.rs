@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use manifest::limits::Limits;
 use manifest::{Document, File};
+use objects::embedded::READ_OPTIONS;
 use serde_json::Value as Json;
 
 /// Step of a path to a value.
@@ -230,7 +230,7 @@ fn on_one_line(text: &str, style: Style) -> Option<String> {
 
 /// A string without quotes, if it is a string then.
 fn plain(text: &str) -> Option<String> {
-    let file = File::read("-", format!("k: {text}\n"), &Limits::DEFAULT);
+    let file = File::read("-", format!("k: {text}\n"), READ_OPTIONS);
     let [Document::Read(tree)] = file.documents.as_slice() else { return None };
     let is_same = !text.contains('\n') && tree.root().get("k")?.as_str() == Some(text);
     is_same.then(|| text.to_owned())

@@ -333,7 +333,7 @@ mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
     use cluster::Cluster;
     use manifest::File;
-    use manifest::limits::Limits;
+    use objects::embedded::READ_OPTIONS;
     use rule::finding::Severity;
     use rule::settings::{Selector, Settings};
 
@@ -389,7 +389,7 @@ spec:
         let severities = |class_file: &str, controller_file: &str| {
             let class = discovery("staging", "staging");
             let files = [(class_file, class.as_str()), (controller_file, CONTROLLER)];
-            let read = |(name, text): (&str, &str)| File::read(name, text, &Limits::DEFAULT);
+            let read = |(name, text): (&str, &str)| File::read(name, text, READ_OPTIONS);
             let files = files.into_iter().map(read).collect();
             let settings =
                 Settings { select: vec![Selector::One(super::RULE.names())], ..Settings::default() };

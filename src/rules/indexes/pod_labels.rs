@@ -97,13 +97,13 @@ impl<'d> PodLabels<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use manifest::limits::Limits;
     use manifest::tree::Tree;
     use manifest::{Document, File};
+    use objects::embedded::READ_OPTIONS;
     use objects::object::Object;
 
     fn tree(text: &str) -> Tree {
-        match File::read("a.yaml", text, &Limits::DEFAULT).documents.into_iter().next() {
+        match File::read("a.yaml", text, READ_OPTIONS).documents.into_iter().next() {
             Some(Document::Read(tree)) => tree,
             other => panic!("{other:?}\n{text}"),
         }

@@ -501,10 +501,11 @@ spec:
     fn ignores_pools_of_another_cluster() {
         use crate::check;
         use cluster::Cluster;
-        use manifest::{File, limits::Limits};
+        use manifest::File;
+        use objects::embedded::READ_OPTIONS;
         let cluster = |name: &str, text: &str| Cluster {
             name: name.to_owned(),
-            files: vec![File::read(format!("{name}.yaml"), text, &Limits::DEFAULT)],
+            files: vec![File::read(format!("{name}.yaml"), text, READ_OPTIONS)],
         };
         let pod = pod("nodeSelector: {workload: batch}");
         let select = vec![rule::settings::Selector::One(super::RULE.names())];

@@ -92,6 +92,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, silent};
+    use objects::embedded::READ_OPTIONS;
 
     fn class(spec: &str) -> String {
         format!(
@@ -118,7 +119,7 @@ spec:
     #[test]
     fn leaves_no_refusal_for_the_missing_fields() {
         let text = class("kubelet: {maxPods: 58}");
-        let file = manifest::File::read("-", text.as_str(), &manifest::limits::Limits::DEFAULT);
+        let file = manifest::File::read("-", text.as_str(), READ_OPTIONS);
         let clusters = [cluster::Cluster { name: String::new(), files: vec![file] }];
         let report = crate::check(&clusters, &rule::settings::Settings::default());
         let rules: Vec<_> = report.findings.iter().map(|finding| finding.rule).collect();

@@ -185,7 +185,7 @@ mod tests {
     use crate::rules::testing::{findings, findings_with, silent};
     use cluster::Cluster;
     use manifest::File;
-    use manifest::limits::Limits;
+    use objects::embedded::READ_OPTIONS;
     use rule::finding::Severity;
     use rule::settings::{Selector, Settings, Target};
 
@@ -279,7 +279,7 @@ metadata: {{name: {name}}}
             let select = vec![Selector::One(super::RULE.names())];
             let settings = Settings { select, ..Settings::default() };
             let file =
-                |(index, text): (usize, &&str)| File::read(format!("{index}.yaml"), *text, &Limits::DEFAULT);
+                |(index, text): (usize, &&str)| File::read(format!("{index}.yaml"), *text, READ_OPTIONS);
             let files = texts.iter().enumerate().map(file).collect();
             let report = crate::check(&[Cluster { name: String::new(), files }], &settings);
             report.findings.iter().map(|finding| finding.severity).collect::<Vec<_>>()

@@ -129,6 +129,7 @@ fn with_fix<'d>(finding: Finding<'d>, node: Node<'d>, missing: &[&str]) -> Findi
 #[cfg(test)]
 mod tests {
     use crate::rules::testing::{findings, fixed, silent};
+    use objects::embedded::READ_OPTIONS;
 
     /// A NodePool with the given `nodeClassRef`.
     fn pool(reference: &str) -> String {
@@ -174,7 +175,7 @@ spec:
             let report = crate::check(
                 &[cluster::Cluster {
                     name: String::new(),
-                    files: vec![manifest::File::read("-", text.as_str(), &manifest::limits::Limits::DEFAULT)],
+                    files: vec![manifest::File::read("-", text.as_str(), READ_OPTIONS)],
                 }],
                 &rule::settings::Settings::default(),
             );

@@ -202,12 +202,13 @@ mod tests {
     use crate::check;
     use crate::rules::testing::{findings, fixed, silent};
     use cluster::Cluster;
-    use manifest::{File, limits::Limits};
+    use manifest::File;
+    use objects::embedded::READ_OPTIONS;
     use rule::settings::{Settings, Target};
 
     /// Returns the findings of all rules about terms that the API server refuses.
     fn refusals(text: &str, release: &str) -> Vec<String> {
-        let files = vec![File::read("-", text, &Limits::DEFAULT)];
+        let files = vec![File::read("-", text, READ_OPTIONS)];
         let settings = Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
         let findings = check(&[Cluster { name: String::new(), files }], &settings).findings;
         let refusals = findings.iter().filter(|finding| finding.caught_by.name() == "api-server");

@@ -220,7 +220,7 @@ mod tests {
     use crate::rules::testing::{findings, findings_with, fixed, request, silent};
     use cluster::Cluster;
     use manifest::File;
-    use manifest::limits::Limits;
+    use objects::embedded::READ_OPTIONS;
     use rule::finding::Severity;
     use rule::settings::{Selector, Settings, Target};
 
@@ -242,7 +242,7 @@ provisioner: ebs.csi.aws.com
             let report = crate::check(&[Cluster { name: String::new(), files }], &settings);
             report.findings.iter().map(|finding| finding.severity).collect::<Vec<_>>()
         };
-        let file = |name: &str, text: &str| File::read(name, text, &Limits::DEFAULT);
+        let file = |name: &str, text: &str| File::read(name, text, READ_OPTIONS);
         let class = || file("a/class.yaml", EBS);
         let pod = r"apiVersion: v1
 kind: Pod

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use karpwarden::cluster::Cluster;
 use karpwarden::manifest::File;
-use karpwarden::manifest::limits::Limits;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::Settings;
 use karpwarden::{REGISTRY, reference};
 use language_server::protocol::{
@@ -241,7 +241,7 @@ impl Workspace for OpenOnly {
     fn check(&mut self, open: &OpenDocuments) -> Vec<Arc<Checked>> {
         let read = |(name, text): (&str, &str)| File {
             is_relevant: Some(true),
-            ..File::from_bytes(name, text.as_bytes().to_vec(), &Limits::DEFAULT)
+            ..File::from_bytes(name, text.as_bytes().to_vec(), READ_OPTIONS)
         };
         let files: Vec<File> = open.iter().map(|one| read((one.uri.as_str(), &one.text))).collect();
         let sources: Vec<_> = files.iter().map(|file| Arc::clone(&file.source)).collect();

@@ -3,7 +3,7 @@
 use karpwarden::REGISTRY;
 use karpwarden::cluster::Cluster;
 use karpwarden::manifest::File;
-use karpwarden::manifest::limits::Limits;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::Settings;
 use karpwarden_playground as page;
 use serde_json::{Value, json};
@@ -15,10 +15,10 @@ pub fn assert_page(text: &str) {
     let Texts { files, settings } = Texts::cut(text);
     let sent: Value = files.iter().map(|(name, text)| json!({"name": name, "text": text})).collect();
     let sent = sent.to_string();
-    let config = File::read(CONFIG, settings.as_str(), &Limits::DEFAULT);
+    let config = File::read(CONFIG, settings.as_str(), READ_OPTIONS);
     let read = |(name, text): &(&str, String)| File {
         is_relevant: Some(true),
-        ..File::from_bytes(*name, text.clone().into_bytes(), &Limits::DEFAULT)
+        ..File::from_bytes(*name, text.clone().into_bytes(), READ_OPTIONS)
     };
     let native = Settings::parse_file(&config, &REGISTRY).ok().map(|settings| {
         let cluster = Cluster { name: String::new(), files: files.iter().map(read).collect() };

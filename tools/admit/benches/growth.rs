@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, thread};
 
-use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::{REGISTRY, reference};
 use karpwarden_admit::{FakeCluster, Meter, built};
 use serde_json::Value;
@@ -143,7 +143,7 @@ fn examples(page: &str) -> Vec<Vec<Value>> {
     let blocks =
         section.split("```yaml").skip(1).filter_map(|rest| rest.split_once('\n')?.1.split("```").next());
     let parsed = blocks.map(|text| {
-        let file = File::read("example.yaml", text.to_owned(), &Limits::DEFAULT);
+        let file = File::read("example.yaml", text.to_owned(), READ_OPTIONS);
         let trees = file.documents.iter().filter_map(|document| match document {
             Document::Read(tree) => Some(tree.root().to_json()),
             _ => None,

@@ -11,8 +11,8 @@ use granit_parser::Parser;
 use karpwarden::REGISTRY;
 use karpwarden::cluster::Cluster;
 
-use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{File, parallel};
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::{Selector, Settings};
 use karpwarden_bench::{Bench, Budget, Comparison, main_of, time};
 
@@ -68,7 +68,7 @@ fn across_documents() -> Vec<Selector> {
 }
 
 fn check(files: &[(String, String)], settings: &Settings) {
-    let read = |(path, text): &(String, String)| File::read(path, text.clone(), &Limits::DEFAULT);
+    let read = |(path, text): &(String, String)| File::read(path, text.clone(), READ_OPTIONS);
     let cluster = Cluster { files: parallel::map(files, read), ..Cluster::default() };
     black_box(karpwarden::check(&[cluster], settings));
 }

@@ -14,7 +14,7 @@ use flate2::read::GzDecoder;
 use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::karpenter::release::Release;
 use karpwarden::manifest::File;
-use karpwarden::manifest::limits::Limits;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::scheduling::simulation::{Simulation, SimulationSettings};
 use karpwarden_bench::{Bench, Budget, Comparison, main_of, time};
 
@@ -62,5 +62,5 @@ fn manifests(packed: &[u8]) -> Result<File> {
     let case: serde_json::Value = serde_json::from_str(&text)?;
     let items = case.get("manifests").context("the input has no manifests")?;
     let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": items});
-    Ok(File::read("input.json", list.to_string(), &Limits::DEFAULT))
+    Ok(File::read("input.json", list.to_string(), READ_OPTIONS))
 }

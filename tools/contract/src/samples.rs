@@ -11,6 +11,7 @@ use karpwarden::karpenter::release::Release;
 use karpwarden::karpenter::upgrade_path::UpgradePath;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{File, FileKind};
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::reference::symptoms::with_symptoms;
 use karpwarden::rule::settings::{Settings, Target};
 use karpwarden::simulate::{Choices, DeducedSettings};
@@ -114,7 +115,7 @@ fn read(name: &'static str, kind: &'static str, json: &str) -> Result<Sample, St
 }
 
 fn files(texts: &[(&str, &str)]) -> Vec<File> {
-    texts.iter().map(|(name, text)| File::read(*name, *text, &Limits::DEFAULT)).collect()
+    texts.iter().map(|(name, text)| File::read(*name, *text, READ_OPTIONS)).collect()
 }
 
 /// Files as the page sends them.

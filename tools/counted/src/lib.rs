@@ -5,7 +5,7 @@ use karpwarden::REGISTRY;
 use karpwarden::answers::report::Report;
 use karpwarden::cluster::Cluster;
 use karpwarden::manifest::File;
-use karpwarden::manifest::limits::Limits;
+use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::{Selector, Settings};
 use render::{github, human, junit, markdown, sarif};
 use wapc_guest::{CallResult, register_function};
@@ -43,7 +43,7 @@ fn report(lines: &[u8]) -> CallResult {
 
 fn checked(lines: &[u8]) -> (Cluster, Report) {
     let settings = Settings { select: vec![Selector::All], ..Settings::default() };
-    let file = File::from_bytes("all.jsonl".to_owned(), lines.to_vec(), &Limits::DEFAULT);
+    let file = File::from_bytes("all.jsonl".to_owned(), lines.to_vec(), READ_OPTIONS);
     let cluster = Cluster { files: vec![file], ..Cluster::default() };
     let report = karpwarden::check(std::slice::from_ref(&cluster), &settings);
     (cluster, report)

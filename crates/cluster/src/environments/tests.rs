@@ -3,7 +3,7 @@
 use super::*;
 use karpenter::kind::Kind;
 use manifest::Document;
-use manifest::limits::Limits;
+use objects::embedded::READ_OPTIONS;
 
 const POD: &str = r"apiVersion: v1
 kind: Pod
@@ -22,8 +22,7 @@ metadata: {{name: {name}}}
 
 /// Calls `then` with the environments of some files.
 fn with<T>(files: &[(&str, &str)], then: impl FnOnce(Environments<'_>) -> T) -> T {
-    let read: Vec<File> =
-        files.iter().map(|(name, text)| File::read(*name, *text, &Limits::DEFAULT)).collect();
+    let read: Vec<File> = files.iter().map(|(name, text)| File::read(*name, *text, READ_OPTIONS)).collect();
     let mut objects = Vec::new();
     for (id, file) in files_of(ClusterId::FIRST, &read) {
         for (index, document) in file.documents.iter().enumerate() {

@@ -3,7 +3,7 @@
 use super::*;
 use cluster::Cluster;
 use cluster::built::BuiltCluster;
-use manifest::limits::Limits;
+use objects::embedded::READ_OPTIONS;
 
 const POOL: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\n";
 
@@ -21,7 +21,7 @@ fn definitions(version: &str) -> String {
 }
 
 fn cluster(files: &[(&str, &str)]) -> Cluster {
-    let read = |(name, text): &(&str, &str)| File::read(*name, *text, &Limits::DEFAULT);
+    let read = |(name, text): &(&str, &str)| File::read(*name, *text, READ_OPTIONS);
     Cluster { name: String::new(), files: files.iter().map(read).collect() }
 }
 

@@ -2,7 +2,7 @@
 
 use cluster::Cluster;
 use manifest::File;
-use manifest::limits::Limits;
+use objects::embedded::READ_OPTIONS;
 use rule::settings::{Exception, Selector, Settings};
 use rule::testing::REGISTRY;
 
@@ -16,7 +16,7 @@ metadata: {name: a}
 spec: {instanceProfile: x/y}
 ";
     let findings = |name: &str| {
-        let files = vec![File::read("a.yaml", text, &Limits::DEFAULT)];
+        let files = vec![File::read("a.yaml", text, READ_OPTIONS)];
         let exceptions = vec![Exception {
             rule: Selector::All,
             kind: Some("EC2NodeClass".to_owned()),

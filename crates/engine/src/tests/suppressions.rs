@@ -5,7 +5,7 @@ use crate::request::{RequestCluster, check_request};
 use crate::testing::{ARN, REGISTRY, tree};
 use cluster::Cluster;
 use manifest::File;
-use manifest::limits::Limits;
+use objects::embedded::READ_OPTIONS;
 use objects::object::{Object, Operation};
 use rule::Rule;
 use rule::settings::{RuleLevel, Selector, Settings};
@@ -15,7 +15,7 @@ const PROFILE: &str = "  instanceProfile: arn:aws:iam::111122223333:instance-pro
 
 /// The marked text of each finding, and the number of suppressed findings.
 fn checked(files: &[(&str, &str)], settings: &Settings) -> (Vec<String>, usize) {
-    let read = files.iter().map(|(name, text)| File::read(*name, *text, &Limits::DEFAULT));
+    let read = files.iter().map(|(name, text)| File::read(*name, *text, READ_OPTIONS));
     let clusters = [Cluster { name: String::new(), files: read.collect() }];
     let report = check(&REGISTRY, &clusters, settings);
     let marked = report.findings.iter().map(|finding| {

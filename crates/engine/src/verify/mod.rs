@@ -13,10 +13,10 @@ mod candidate;
 use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::edit::{TextEdit, differences, reparse, rewrite};
-use manifest::limits::Limits;
 use manifest::source::Span;
 use manifest::tree::{Node, NodeId, Tree};
 use manifest::{Document, Excerpt, File};
+use objects::embedded::READ_OPTIONS;
 use objects::object::Object;
 
 use answers::report::Report;
@@ -282,7 +282,7 @@ impl<'d> Verification<'_, 'd> {
 /// Parses the text of a built object.
 fn parse(text: &str) -> Option<Tree> {
     let whole = Excerpt { span: Span::whole(text), is_json: false };
-    let file = File::from_excerpts("-", text, &[whole], &Limits::DEFAULT);
+    let file = File::from_excerpts("-", text, &[whole], READ_OPTIONS);
     match file.documents.into_iter().next() {
         Some(Document::Read(tree)) => Some(tree),
         _ => None,
@@ -295,7 +295,7 @@ mod tests {
     use crate::testing::{REGISTRY, class, report};
     use cluster::Cluster;
     use manifest::File;
-    use manifest::limits::Limits;
+    use objects::embedded::READ_OPTIONS;
     use rule::settings::Settings;
 
     /// The numbers of findings and of fixes of a list in which every `apart`-th fix does not work.
@@ -311,7 +311,7 @@ mod tests {
             )
         });
         let text = format!("apiVersion: v1\nkind: List\nitems:\n{}", items.collect::<String>());
-        let file = File::read("a.yaml", text, &Limits::DEFAULT);
+        let file = File::read("a.yaml", text, READ_OPTIONS);
         let report =
             check(&REGISTRY, &[Cluster { name: String::new(), files: vec![file] }], &Settings::default());
         let fixes = report.findings.iter().filter(|finding| finding.fix.is_some()).count();

@@ -30,7 +30,7 @@ pub fn reparse(tree: &Tree, edits: &[TextEdit]) -> Option<Tree> {
     // The document was within the bounds of the caller, and an edit adds few values.
     let limits =
         Limits { file_bytes: usize::MAX, documents: 1, nodes: 2 * tree.len() + 1000, ..Limits::DEFAULT };
-    let file = File::from_excerpts(tree.source().name(), text, &[whole], &limits);
+    let file = File::from_excerpts(tree.source().name(), text, &[whole], tree.options_within(&limits));
     let mut documents = file.documents.into_iter();
     match (documents.next(), documents.next()) {
         (Some(Document::Read(tree)), None) => Some(tree),

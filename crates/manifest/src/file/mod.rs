@@ -20,6 +20,7 @@ use crate::encoding::Encoding;
 use crate::error::ReadError;
 use crate::json::{self, JsonError};
 use crate::limits::{Exceeded, Limits};
+use crate::options::ReadOptions;
 use crate::parallel;
 use crate::source::{Source, Span};
 use crate::tree::{Node, Tree};
@@ -115,15 +116,16 @@ impl Language {
 impl File {
     /// Parses bytes: UTF-8, or UTF-16 after a byte order mark. The name selects the syntax: `.json`, `.jsonl` and `.ndjson` are
     /// JSON, `.sh` and `.tf` are scripts, any other name is YAML or a script.
-    pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>, limits: &Limits) -> Self {
-        let name = name.into();
+    pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>, options: impl Into<ReadOptions>) -> Self {
+        let (name, options) = (name.into(), options.into());
+        let limits = &options.limits;
         if bytes.len() > limits.file_bytes {
             return Self::refused(name, Exceeded::FileBytes(limits.file_bytes).into());
         }
         let encoding = Encoding::detect(&bytes);
         if encoding.is_utf16() {
             return match encoding.decode_utf16(&bytes) {
-                Ok(text) => Self::read(name, text, limits),
+                Ok(text) => Self::read(name, text, options),
                 Err(text) => Self::cut_off(name, text, ReadError::NotUtf16),
             };
         }
@@ -131,7 +133,7 @@ impl File {
             return Self::refused(name, ReadError::Binary);
         }
         match String::from_utf8(bytes) {
-            Ok(text) => Self::read(name, text, limits),
+            Ok(text) => Self::read(name, text, options),
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
                 let text =
@@ -162,17 +164,18 @@ impl File {
     }
 
     /// Parses a text. The name selects the syntax, as in [`File::from_bytes`].
-    pub fn read(name: impl Into<String>, text: impl Into<String>, limits: &Limits) -> Self {
+    pub fn read(name: impl Into<String>, text: impl Into<String>, options: impl Into<ReadOptions>) -> Self {
         let name = name.into();
-        Self::read_as(Language::of(&name), name, text.into(), limits)
+        Self::read_as(Language::of(&name), name, text.into(), &options.into())
     }
 
     /// Parses a text as YAML whatever its name is, or as JSON if it is valid JSON.
-    pub fn read_yaml(name: &str, text: &str, limits: &Limits) -> Self {
-        Self::read_as(Language::Yaml, name.to_owned(), text.to_owned(), limits)
+    pub fn read_yaml(name: &str, text: &str, options: impl Into<ReadOptions>) -> Self {
+        Self::read_as(Language::Yaml, name.to_owned(), text.to_owned(), &options.into())
     }
 
-    fn read_as(language: Language, name: String, text: String, limits: &Limits) -> Self {
+    fn read_as(language: Language, name: String, text: String, options: &ReadOptions) -> Self {
+        let limits = &options.limits;
         if text.len() > limits.file_bytes {
             return Self::refused(name, Exceeded::FileBytes(limits.file_bytes).into());
         }
@@ -181,11 +184,11 @@ impl File {
         let source = Arc::new(Source::new(name, text));
         let whole = Span::new(0, source.text().len());
         let documents = match language {
-            Language::Json => json_values(&source, whole, limits),
-            Language::JsonLines => json_lines(&source, limits),
-            Language::Yaml => yaml_or_json(&source, whole, limits),
-            Language::Any => yaml_or_script(&source, limits),
-            Language::Script(language) => script_documents(&source, language, limits),
+            Language::Json => json_values(&source, whole, options),
+            Language::JsonLines => json_lines(&source, options),
+            Language::Yaml => yaml_or_json(&source, whole, options),
+            Language::Any => yaml_or_script(&source, options),
+            Language::Script(language) => script_documents(&source, language, options),
         };
         let mut file = Self::of(source, documents);
         file.bound(limits.documents);
@@ -197,8 +200,10 @@ impl File {
         name: impl Into<String>,
         text: impl Into<String>,
         excerpts: &[Excerpt],
-        limits: &Limits,
+        options: impl Into<ReadOptions>,
     ) -> Self {
+        let options = options.into();
+        let limits = &options.limits;
         let source = Arc::new(Source::new(name, text));
         let mut documents = Vec::new();
         for excerpt in excerpts {
@@ -206,7 +211,7 @@ impl File {
                 break;
             }
             let parse = if excerpt.is_json { json_values } else { yaml_or_json };
-            documents.extend(parse(&source, excerpt.span, limits));
+            documents.extend(parse(&source, excerpt.span, &options));
         }
         let mut file = Self::of(source, documents);
         file.bound(limits.documents);
@@ -244,11 +249,11 @@ impl Document {
 }
 
 /// Parses a sequence of JSON values up to the first syntax error: after an error the start of the next value is unknown.
-fn json_values(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Document> {
+fn json_values(source: &Arc<Source>, within: Span, options: &ReadOptions) -> Vec<Document> {
     let mut documents = Vec::new();
     let mut rest = within;
-    while documents.len() <= limits.documents {
-        match json::read(source, rest, limits) {
+    while documents.len() <= options.limits.documents {
+        match json::read(source, rest, options) {
             Ok(None) => break,
             Ok(Some((tree, end))) => {
                 documents.push(Document::Read(tree));
@@ -264,36 +269,36 @@ fn json_values(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Docum
 }
 
 /// Parses each line as JSON; a syntax error in one line affects no other.
-fn json_lines(source: &Arc<Source>, limits: &Limits) -> Vec<Document> {
+fn json_lines(source: &Arc<Source>, options: &ReadOptions) -> Vec<Document> {
     let mut documents = Vec::new();
     let mut start = 0;
     for line in source.text().split_inclusive('\n') {
-        if documents.len() > limits.documents {
+        if documents.len() > options.limits.documents {
             break;
         }
-        documents.extend(json_values(source, Span::new(start, start + line.len()), limits));
+        documents.extend(json_values(source, Span::new(start, start + line.len()), options));
         start += line.len();
     }
     documents
 }
 
 /// Parses a stream that starts with `{` as JSON and, if it is not valid JSON, as YAML, like the Kubernetes tools.
-fn yaml_or_json(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Document> {
+fn yaml_or_json(source: &Arc<Source>, within: Span, options: &ReadOptions) -> Vec<Document> {
     if source.slice(within).trim_start().starts_with('{') {
-        let documents = json_values(source, within, limits);
+        let documents = json_values(source, within, options);
         if documents.iter().all(|document| matches!(document, Document::Read(_))) {
             return documents;
         }
     }
     let mut documents = Vec::new();
-    let at_once = limits.documents.saturating_add(1).min(MAX_SECTIONS);
+    let at_once = options.limits.documents.saturating_add(1).min(MAX_SECTIONS);
     for sections in split::sections(source.slice(within)).chunks(at_once) {
-        if documents.len() > limits.documents {
+        if documents.len() > options.limits.documents {
             break;
         }
         let parse = |section: &Span| {
             let section = Span::new(within.start + section.start, within.start + section.end);
-            yaml_section(source, section, limits)
+            yaml_section(source, section, options)
         };
         documents.extend(parallel::map(sections, parse).into_iter().flatten());
     }
@@ -301,7 +306,7 @@ fn yaml_or_json(source: &Arc<Source>, within: Span, limits: &Limits) -> Vec<Docu
 }
 
 /// Parses a section between two `---` lines. After a `...` line it may hold further documents.
-fn yaml_section(source: &Arc<Source>, section: Span, limits: &Limits) -> Vec<Document> {
+fn yaml_section(source: &Arc<Source>, section: Span, options: &ReadOptions) -> Vec<Document> {
     let mut rest = section;
     let document = |result: Result<Tree, YamlError>| match result {
         Ok(tree) => {
@@ -310,29 +315,29 @@ fn yaml_section(source: &Arc<Source>, section: Span, limits: &Limits) -> Vec<Doc
         }
         Err(error) => unreadable_yaml(source, rest, error),
     };
-    yaml::read(source, section, limits).into_iter().map(document).collect()
+    yaml::read(source, section, options).into_iter().map(document).collect()
 }
 
 /// Parses YAML, JSON, or the here-documents of a shell script.
-fn yaml_or_script(source: &Arc<Source>, limits: &Limits) -> Vec<Document> {
+fn yaml_or_script(source: &Arc<Source>, options: &ReadOptions) -> Vec<Document> {
     let text = source.text();
     if !script::heredocs(text, ScriptLanguage::Shell).is_empty() {
-        return script_documents(source, ScriptLanguage::Shell, limits);
+        return script_documents(source, ScriptLanguage::Shell, options);
     }
-    let documents = yaml_or_json(source, Span::new(0, text.len()), limits);
+    let documents = yaml_or_json(source, Span::new(0, text.len()), options);
     let is_manifest = documents.iter().any(is_mapping);
     if script::has_shell(text) && !is_manifest { vec![script(text)] } else { documents }
 }
 
 /// Parses the here-documents of a script. A script without a manifest is one document.
-fn script_documents(source: &Arc<Source>, language: ScriptLanguage, limits: &Limits) -> Vec<Document> {
+fn script_documents(source: &Arc<Source>, language: ScriptLanguage, options: &ReadOptions) -> Vec<Document> {
     let heredocs = script::heredocs(source.text(), language);
     let mut documents = Vec::new();
     for heredoc in heredocs {
-        if documents.len() > limits.documents {
+        if documents.len() > options.limits.documents {
             break;
         }
-        let parsed = yaml_or_json(source, heredoc.body, limits);
+        let parsed = yaml_or_json(source, heredoc.body, options);
         let may_be_manifest =
             |document: &Document| is_mapping(document) || matches!(document, Document::Template(_));
         if heredoc.is_document || parsed.iter().all(may_be_manifest) {

@@ -7,7 +7,12 @@ use super::{Document, File};
 use crate::encoding::Encoding;
 use crate::error::ReadError;
 use crate::limits::{Exceeded, Limits};
+use crate::options::ReadOptions;
 use crate::tree::Node;
+
+/// Options for texts whose strings under `values` hold documents.
+const EMBEDDED: ReadOptions =
+    ReadOptions { holds_document: |string| string.key() == "values", ..ReadOptions::DEFAULT };
 
 /// One line per document: its value as JSON, or the location and message of its error.
 fn read(name: &str, text: &str) -> String {
@@ -220,9 +225,9 @@ fn tells_which_bound_is_exceeded() {
 #[test]
 fn parses_document_embedded_in_string() {
     let values = |text: &str| {
-        let file = File::read("-", text, &Limits::DEFAULT);
+        let file = File::read("-", text, EMBEDDED);
         let Some(Document::Read(tree)) = file.documents.first() else { return "unread".to_owned() };
-        let string = tree.root().at_path(&["spec", "source", "helm", "values"]).unwrap();
+        let string = tree.root().at_path(&["spec", "values"]).unwrap();
         let inner = string.embedded().map(|inner| inner.to_json().to_string());
         let places = string
             .embedded()
@@ -231,13 +236,11 @@ fn parses_document_embedded_in_string() {
             .map(|(key, node)| format!(" {key}={}", file.source.slice(node.span())));
         inner.unwrap_or_default() + &places.collect::<String>()
     };
-    let text =
-        |values: &str| format!("spec:\n  source:\n    helm:\n      values: {values}\n  after: &a {{b: c}}\n");
+    let text = |values: &str| format!("spec:\n      values: {values}\n      after: &a {{b: c}}\n");
     assert_snapshot!(values(&text("|\n        a: &x 1 # one\n        b: *x")), @r#"{"a":1,"b":1} a=1 b=*x"#);
     assert_snapshot!(values(&text("|2-\n\n          a: é\n")), @r#"{"a":"é"} a=é"#);
     assert_snapshot!(values(&text("\"a: 1\\nb: [x]\"")), @r#"{"a":1,"b":["x"]} a="a: 1\nb: [x]" b="a: 1\nb: [x]""#);
-    let json =
-        |values: &str| format!(r#"{{"spec": {{"source": {{"helm": {{"values": {values}, "x": 1}}}}}}}}"#);
+    let json = |values: &str| format!(r#"{{"spec": {{"values": {values}, "x": 1}}}}"#);
     assert_snapshot!(values(&json(r#""a: 1\nb: [é]\n""#)), @r#"{"a":1,"b":["é"]} a="a: 1\nb: [é]\n" b="a: 1\nb: [é]\n""#);
     assert_snapshot!(values(&json(r#""{\"a\": 1}""#)), @r#"{"a":1} a="{\"a\": 1}""#);
     for plain in [r#""a: [""#, r#""a: {{ b }}: c""#, r#""""#, "1", "{}"] {
@@ -248,23 +251,19 @@ fn parses_document_embedded_in_string() {
         assert_eq!(values(&text(plain)), "", "{plain}");
     }
     let comments = |values: &str| {
-        let file = File::read("-", text(values), &Limits::DEFAULT);
+        let file = File::read("-", text(values), EMBEDDED);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{values}") };
         tree.comments().len()
     };
-    assert_eq!(
-        comments("| # karpwarden: one\n        a: b # karpwarden: two\n        # karpwarden: three"),
-        3
-    );
-    assert_eq!(comments("| # karpwarden: one\n        a: b # karpwarden: two\n        c: ["), 1);
-    let twice = text("|\n        source:\n          helm:\n            values: |\n              a: b");
+    assert_eq!(comments("| # lint: one\n        a: b # lint: two\n        # lint: three"), 3);
+    assert_eq!(comments("| # lint: one\n        a: b # lint: two\n        c: ["), 1);
+    let twice = text("|\n        values: |\n          a: b");
     assert_snapshot!(values(&twice), @r#"
-    {"source":{"helm":{"values":"a: b\n"}}} source=helm:
-                values: |
-                  a: b
+    {"values":"a: b\n"} values=a: b
     "#);
-    let tight = Limits { nodes: 8, ..Limits::DEFAULT };
-    let file = File::read("-", text("|\n        [1, 2, 3, 4, 5, 6, 7, 8]"), &tight);
+    let limits = Limits { nodes: 8, ..Limits::DEFAULT };
+    let tight = ReadOptions { limits, ..EMBEDDED };
+    let file = File::read("-", text("|\n        [1, 2, 3, 4, 5, 6, 7, 8]"), tight);
     assert!(matches!(file.documents.first(), Some(Document::Read(_))));
 }
 
@@ -342,8 +341,8 @@ proptest! {
         within(&text);
         within(&format!("text: |\n  x\n  {}\n", lines.replace('\n', "\n  ").replace('\t', " ")));
         let block = lines.replace('\n', "\n      ");
-        read("-", &format!("source:\n  helm:\n    values: |\n      {block}\n"));
-        read("-", &format!("source: {{helm: {{values: {}}}}}\n", serde_json::Value::String(lines)));
+        File::read("-", format!("source:\n  helm:\n    values: |\n      {block}\n"), EMBEDDED);
+        File::read("-", format!("source: {{values: {}}}\n", serde_json::Value::String(lines)), EMBEDDED);
     }
 }
 

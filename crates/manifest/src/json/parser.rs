@@ -3,14 +3,27 @@
 use std::sync::Arc;
 
 use super::error::{JsonError, JsonProblem};
-use crate::limits::{Exceeded, Limits};
+use crate::limits::Exceeded;
+use crate::options::ReadOptions;
 use crate::source::{Source, Span};
 use crate::tree::{NewNode, NodeId, NodeValue, Style, Text, Tree};
 use crate::yaml;
 
 /// Parses the first value within a span of the source. Returns the tree and the byte after the value, or `None` if there
 /// is only white space.
-pub fn read(source: &Arc<Source>, within: Span, limits: &Limits) -> Result<Option<(Tree, usize)>, JsonError> {
+pub fn read(
+    source: &Arc<Source>,
+    within: Span,
+    options: impl Into<ReadOptions>,
+) -> Result<Option<(Tree, usize)>, JsonError> {
+    read_with(source, within, &options.into())
+}
+
+fn read_with(
+    source: &Arc<Source>,
+    within: Span,
+    options: &ReadOptions,
+) -> Result<Option<(Tree, usize)>, JsonError> {
     let bytes = source.text().as_bytes().get(..within.end).unwrap_or_default();
     let mut parser = Parser { bytes, source, at: within.start };
     parser.space();
@@ -18,7 +31,7 @@ pub fn read(source: &Arc<Source>, within: Span, limits: &Limits) -> Result<Optio
         return Ok(None);
     }
     let start = parser.at;
-    let mut tree = parser.document(limits)?;
+    let mut tree = parser.document(options)?;
     tree.set_excerpt(Span::new(start, parser.at), true);
     Ok(Some((tree, parser.at)))
 }
@@ -65,9 +78,9 @@ impl Parser<'_> {
     }
 
     /// Parses one value. An error in a collection without an end is reported at its bracket.
-    fn document(&mut self, limits: &Limits) -> Result<Tree, JsonError> {
+    fn document(&mut self, options: &ReadOptions) -> Result<Tree, JsonError> {
         let mut open = Vec::new();
-        self.value(&mut open, limits).map_err(|error| {
+        self.value(&mut open, options).map_err(|error| {
             let may_lack_end = match error.problem {
                 JsonProblem::Expected(what) => what.starts_with("`,`"),
                 ref other => *other == JsonProblem::Ends,
@@ -89,8 +102,9 @@ impl Parser<'_> {
     }
 
     /// Parses one value. The stack of open collections replaces recursion.
-    fn value(&mut self, open: &mut Vec<Open>, limits: &Limits) -> Result<Tree, JsonError> {
-        let mut tree = Tree::new(Arc::clone(self.source));
+    fn value(&mut self, open: &mut Vec<Open>, options: &ReadOptions) -> Result<Tree, JsonError> {
+        let limits = &options.limits;
+        let mut tree = Tree::new(Arc::clone(self.source), options.holds_document);
         let mut key: Option<(Text, Span)> = None;
         loop {
             self.space();
@@ -117,7 +131,7 @@ impl Parser<'_> {
             };
             let new = NewNode { value, span: Span::new(start, self.at), style };
             let id = tree.add(open.last().map(|open| open.id), key.take(), new);
-            if matches!(value, NodeValue::String(_)) && tree.holds_document(id) {
+            if tree.holds_document(id) {
                 yaml::embed(&mut tree, id, new.span, limits);
             }
             if collection.is_some() {

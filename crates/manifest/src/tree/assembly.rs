@@ -37,7 +37,7 @@ impl fmt::Debug for Assembly {
 impl Assembly {
     /// Starts a document whose main text is the text of a node. The document has at most `limit` nodes.
     pub fn new(main: Node<'_>, limit: usize) -> Self {
-        let mut tree = Tree::new(Arc::clone(shared(main)));
+        let mut tree = main.tree().sibling(shared(main));
         tree.is_assembled = true;
         let sources = BTreeMap::from([(address(shared(main)), SourceId::MAIN)]);
         Self { tree, sources, documents: BTreeSet::new(), limit }

@@ -246,6 +246,10 @@ impl Tree {
         self.data(id).value == NodeValue::Sequence
     }
 
+    pub(crate) fn is_string(&self, id: NodeId) -> bool {
+        matches!(self.data(id).value, NodeValue::String(_))
+    }
+
     pub(crate) fn string_of(&self, id: NodeId) -> Option<&str> {
         if let NodeValue::String(text) = self.data(id).value { Some(self.text(text)) } else { None }
     }

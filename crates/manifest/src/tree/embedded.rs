@@ -1,8 +1,8 @@
 //! Documents within strings.
 //!
-//! An Application of Argo CD holds the values of a Helm chart as a YAML document in a string. The parsers read that
-//! document below the node of the string, so that its values have spans too. The ConfigMap `aws-auth` of EKS holds its role
-//! mappings in the same way.
+//! The caller knows which strings of its documents hold a document
+//! ([`ReadOptions::holds_document`](crate::ReadOptions::holds_document)). The parsers read that document below the node of
+//! the string, so that its values have spans too.
 
 use super::id::NodeId;
 use super::node::Node;
@@ -25,18 +25,8 @@ impl Node<'_> {
 }
 
 impl Tree {
-    /// Whether a string is at `source.helm.values`, or at the same path of an item of `sources`, or at `data.mapRoles`.
+    /// Whether a node is a string that holds a document, according to the options of the reader.
     pub(crate) fn holds_document(&self, id: NodeId) -> bool {
-        let node = self.node(id);
-        if node.key() == "mapRoles" {
-            return node.as_str().is_some() && node.parent().is_some_and(|data| data.key() == "data");
-        }
-        if node.key() != "values" {
-            return false;
-        }
-        let above = node.parent().and_then(|helm| Some((helm.key(), helm.parent()?)));
-        let Some(("helm", source)) = above else { return false };
-        let listed = || source.parent().is_some_and(|list| list.key() == "sources");
-        node.as_str().is_some() && (source.key() == "source" || listed())
+        self.is_string(id) && (self.holds_document)(self.node(id))
     }
 }

@@ -8,6 +8,8 @@ use always_assert::never;
 
 use super::id::{NodeId, SourceId};
 use crate::file::Excerpt;
+use crate::limits::Limits;
+use crate::options::{HoldsDocument, ReadOptions};
 use crate::source::{Source, Span};
 
 /// A JSON or YAML document as an arena of nodes; the root is the first node.
@@ -32,6 +34,8 @@ pub struct Tree {
     pub(super) copies: Vec<(NodeId, NodeId)>,
     /// The part of the text that was parsed as this document alone.
     pub(super) excerpt: Option<Excerpt>,
+    /// The strings that hold documents, here and in what is parsed from this document again.
+    pub(super) holds_document: HoldsDocument,
 }
 
 /// A comment, from its `#` to the end of its line.
@@ -150,7 +154,7 @@ pub enum Style {
 }
 
 impl Tree {
-    pub(crate) fn new(source: Arc<Source>) -> Self {
+    pub(crate) fn new(source: Arc<Source>, holds_document: HoldsDocument) -> Self {
         Self {
             source,
             further: Vec::new(),
@@ -162,7 +166,18 @@ impl Tree {
             is_assembled: false,
             copies: Vec::new(),
             excerpt: None,
+            holds_document,
         }
+    }
+
+    /// A tree without nodes for another part of the same text, with the same options.
+    pub(crate) fn sibling(&self, source: &Arc<Source>) -> Self {
+        Self::new(Arc::clone(source), self.holds_document)
+    }
+
+    /// The options of the reader of this tree, with other bounds.
+    pub(crate) fn options_within(&self, limits: &Limits) -> ReadOptions {
+        ReadOptions { limits: *limits, holds_document: self.holds_document }
     }
 
     /// The text that was parsed, or the main text of an assembled document. The spans of a node point into

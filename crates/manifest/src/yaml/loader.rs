@@ -8,16 +8,18 @@ use super::events::{Event, EventParser};
 use super::token::Tag;
 use crate::file::sections;
 use crate::limits::{Exceeded, Limits};
+use crate::options::ReadOptions;
 use crate::scalar::{self, Scalar};
 use crate::source::{Source, Span};
 use crate::tree::{NewNode, Node, NodeId, NodeValue, Style, Text, Tree, Value};
 
 /// Parses the documents within a span of the source up to the first error.
-pub(crate) fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Result<Tree, YamlError>> {
+pub(crate) fn read(source: &Arc<Source>, span: Span, options: &ReadOptions) -> Vec<Result<Tree, YamlError>> {
     let mut documents = Vec::new();
-    let mut parser = event_parser(source.slice(span), limits);
+    let mut parser = event_parser(source.slice(span), &options.limits);
     loop {
-        let mut loader = Loader::into(Tree::new(Arc::clone(source)), span.start, limits);
+        let tree = Tree::new(Arc::clone(source), options.holds_document);
+        let mut loader = Loader::into(tree, span.start, &options.limits);
         match loader.document(&mut parser) {
             Ok(true) => {}
             Ok(false) => return documents,
@@ -36,7 +38,7 @@ pub(crate) fn read(source: &Arc<Source>, span: Span, limits: &Limits) -> Vec<Res
 /// children.
 pub(crate) fn embed(tree: &mut Tree, id: NodeId, span: Span, limits: &Limits) {
     let Some(text) = tree.string_of(id).map(str::to_owned) else { return };
-    let empty = Tree::new(Arc::clone(tree.shared_source()));
+    let empty = tree.sibling(tree.shared_source());
     let mut loader = Loader::into(core::mem::replace(tree, empty), 0, limits);
     loader.embed(id, &text, span, Style::DoubleQuoted);
     *tree = loader.tree;
@@ -48,16 +50,17 @@ pub(crate) fn read_string(node: Node<'_>, limits: &Limits) -> Vec<Result<Tree, Y
     let source = node.tree().shared_source_at(node.source_id());
     let span = node.span();
     if node.style() == Style::Literal && node.is_verbatim() {
+        let options = node.tree().options_within(limits);
         return sections_of_block(source, span)
             .into_iter()
-            .flat_map(|span| read(source, span, limits))
+            .flat_map(|span| read(source, span, &options))
             .collect();
     }
     let Some(text) = node.as_str() else { return Vec::new() };
     let mut documents = Vec::new();
     for section in sections(text) {
         let mut parser = event_parser(section.text(text), limits);
-        let mut loader = Loader::into(Tree::new(Arc::clone(source)), 0, limits);
+        let mut loader = Loader::into(node.tree().sibling(source), 0, limits);
         loader.container = Some(Container { id: None, whole: Some(span) });
         match loader.document(&mut parser) {
             Ok(true) => {

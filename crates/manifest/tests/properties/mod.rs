@@ -5,29 +5,32 @@ use karpwarden_manifest::edit::{Change, Composed, apply, rewrite};
 use karpwarden_manifest::limits::Limits;
 use karpwarden_manifest::source::Span;
 use karpwarden_manifest::tree::{DuplicateKey, Node, Style, Tree};
-use karpwarden_manifest::{Document, File};
+use karpwarden_manifest::{Document, File, ReadOptions};
 
-/// Bounds that keep one input fast.
-const LIMITS: Limits = Limits { file_bytes: 1 << 16, documents: 1000, depth: 50, nodes: 5000 };
+/// Bounds that keep one input fast, and strings that hold documents.
+const OPTIONS: ReadOptions = ReadOptions {
+    limits: Limits { file_bytes: 1 << 16, documents: 1000, depth: 50, nodes: 5000 },
+    holds_document: |string| string.key() == "values",
+};
 
 /// The maximum number of nodes per document to edit.
 const EDITED_NODES: usize = 40;
 
 /// Checks a text as YAML.
 pub(crate) fn assert_yaml(text: &str) {
-    assert_file(&File::read("-", text, &LIMITS));
+    assert_file(&File::read("-", text, OPTIONS));
 }
 
 /// Checks a text as a JSON file and as JSON lines.
 pub(crate) fn assert_json(text: &str) {
-    assert_file(&File::read("a.json", text, &LIMITS));
-    assert_file(&File::read("a.jsonl", text, &LIMITS));
+    assert_file(&File::read("a.json", text, OPTIONS));
+    assert_file(&File::read("a.jsonl", text, OPTIONS));
 }
 
 /// Checks all changes of all values in a text.
 pub(crate) fn assert_edits(text: &str) {
     for name in ["a.yaml", "a.json"] {
-        let file = File::read(name, text, &LIMITS);
+        let file = File::read(name, text, OPTIONS);
         for document in &file.documents {
             let Document::Read(tree) = document else { continue };
             for node in nodes(tree).into_iter().take(EDITED_NODES) {
@@ -148,7 +151,7 @@ fn assert_change(file: &File, root: Node<'_>, change: &Change<'_>) {
     let Some(edit) = change.edit() else { return };
     assert_span(text, edit.span);
     let edited = apply(text, core::slice::from_ref(&edit));
-    let edited_file = File::read("-", edited.as_str(), &LIMITS);
+    let edited_file = File::read("-", edited.as_str(), OPTIONS);
     assert_file(&edited_file);
     // Edits do not support lines that end with a lone carriage return, nor keys after `?`. Lines of tabs may join a block
     // scalar, an edit at an anchor changes its aliases too, an edit of one duplicate makes the other count, a replaced word
@@ -165,9 +168,9 @@ fn assert_change(file: &File, root: Node<'_>, change: &Change<'_>) {
             "{change:?} of {text:?} gives {edited:?}: {document:?}"
         );
         let Document::Read(tree) = document else { return };
-        let object = File::read("a.json", object, &LIMITS);
+        let object = File::read("a.json", object, OPTIONS);
         // The object has numbers as YAML spells them, which JSON may read as other numbers or not at all.
-        let unchanged = File::read("a.json", rewrite(root, Vec::new()), &LIMITS);
+        let unchanged = File::read("a.json", rewrite(root, Vec::new()), OPTIONS);
         if !matches!(unchanged.documents.as_slice(), [Document::Read(tree)] if tree.root().to_json() == root.to_json())
         {
             return;

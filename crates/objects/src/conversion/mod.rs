@@ -24,13 +24,13 @@ use std::sync::Arc;
 
 use manifest::edit::{Change, rewrite};
 use manifest::json;
-use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::tree::{Node, Value, members_of};
 use values::placeholder;
 
 pub use neighbours::Neighbours;
 
+use crate::embedded::READ_OPTIONS;
 use crate::object::Object;
 use crate::validation::refusals;
 
@@ -119,7 +119,7 @@ fn refused(object: Object<'_>, conversion: &Conversion<'_>) -> Vec<String> {
     let own = conversion.changes.iter().filter(|change| is_within(change.node(), object.root()));
     let text = rewrite(object.root(), own.collect());
     let source = Arc::new(Source::new("", text));
-    let read = json::read(&source, Span::whole(source.text()), &Limits::DEFAULT);
+    let read = json::read(&source, Span::whole(source.text()), READ_OPTIONS);
     let Ok(Some((tree, _))) = read else { return vec!["spec".to_owned()] };
     let mut paths = Vec::new();
     for converted in Object::all(&tree) {

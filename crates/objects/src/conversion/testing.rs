@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::embedded::READ_OPTIONS;
 use manifest::edit::{TextEdit, apply};
-use manifest::limits::Limits;
 use manifest::{Document, File};
 
 use super::{Neighbours, convert};
@@ -13,7 +13,7 @@ use crate::validation::refusals;
 /// Converts each object of a text, and applies the conversions that need no decision. Below the text stands what is to be
 /// decided or reviewed.
 pub(super) fn converted(text: &str) -> String {
-    let file = File::read("-", text, &Limits::DEFAULT);
+    let file = File::read("-", text, READ_OPTIONS);
     let objects = objects(&file);
     let neighbours = Neighbours::of(&objects);
     let (mut edits, mut remarks): (Vec<TextEdit>, _) = (Vec::new(), String::new());
@@ -34,7 +34,7 @@ pub(super) fn converted(text: &str) -> String {
 /// Asserts that a text is converted with certainty, to objects that every release accepts and nothing converts again.
 pub(super) fn assert_certain(text: &str) {
     let after = converted(text);
-    let file = File::read("-", after.as_str(), &Limits::DEFAULT);
+    let file = File::read("-", after.as_str(), READ_OPTIONS);
     let objects = objects(&file);
     assert!(!objects.is_empty(), "{text}\nbecomes\n{after}");
     for object in objects {

@@ -207,8 +207,8 @@ impl<'d> IamCondition<'d> {
 
 #[cfg(test)]
 mod tests {
+    use crate::embedded::READ_OPTIONS;
     use manifest::File;
-    use manifest::limits::Limits;
     use manifest::{Document, tree::Node};
 
     use super::*;
@@ -216,7 +216,7 @@ mod tests {
 
     /// The truth of `operator: {key: values}` for a value of the key.
     fn holds(operator: &str, values: &[&str], value: ContextValue) -> Truth {
-        let file = File::read("-", "x", &Limits::DEFAULT);
+        let file = File::read("-", "x", READ_OPTIONS);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("a document") };
         let root: Node<'_> = tree.root();
         let text = |text: &str| PolicyText { text: text.to_owned(), at: PolicyLocation::Value(root) };

@@ -123,11 +123,11 @@ fn holds_iam_policy(resource: Node<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use manifest::limits::Limits;
+    use crate::embedded::READ_OPTIONS;
     use manifest::{Document, File};
 
     fn objects(text: &str) -> Vec<String> {
-        let file = File::read("-", text, &Limits::DEFAULT);
+        let file = File::read("-", text, READ_OPTIONS);
         let trees = file.documents.iter().filter_map(|document| match document {
             Document::Read(tree) => Some(tree),
             _ => None,
@@ -161,7 +161,7 @@ just: a map
     #[test]
     fn recognises_content_without_kind_by_its_keys() {
         let forms = |text: &str| {
-            let file = File::read("-", text, &Limits::DEFAULT);
+            let file = File::read("-", text, READ_OPTIONS);
             let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
             let all = Object::all(tree).into_iter();
             all.map(|object| format!("{:?} `{}` `{}`", object.form(), object.kind(), object.name()))

@@ -156,15 +156,15 @@ fn of_spark(spec: Option<Node<'_>>) -> Vec<PodTemplate<'_>> {
 
 #[cfg(test)]
 mod tests {
+    use crate::embedded::READ_OPTIONS;
     use crate::location::path_of;
     use crate::object::Object;
     use crate::pod::Pod;
-    use manifest::limits::Limits;
     use manifest::{Document, File};
 
     /// The paths of the specifications, each with the path of its node selector.
     fn paths(text: &str) -> Vec<String> {
-        let file = File::read("-", text, &Limits::DEFAULT);
+        let file = File::read("-", text, READ_OPTIONS);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
         let object = Object::all(tree)[0];
         let path = |pod: &Pod<'_>| {

@@ -1,13 +1,13 @@
 //! Tests of the pins of each tool.
 
-use manifest::limits::Limits;
+use crate::embedded::READ_OPTIONS;
 use manifest::{Document, File};
 
 use super::pins;
 
 /// The pins of a file, such as `1.6.2:3` for a version in line 3, and `1.6.2:3 crds` for custom resource definitions.
 fn found(name: &str, text: &str) -> Vec<String> {
-    let file = File::read(name, text, &Limits::DEFAULT);
+    let file = File::read(name, text, READ_OPTIONS);
     let mut result = Vec::new();
     for document in &file.documents {
         let Document::Read(tree) = document else { panic!("{document:?}") };

@@ -7,8 +7,8 @@ use super::correlation::Correlation;
 use crate::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject, Time};
 use crate::history::History;
 use crate::recognise::Recogniser;
-use manifest::limits::Limits;
 use manifest::{Document, File};
+use objects::embedded::READ_OPTIONS;
 use objects::object::Object;
 
 /// The time of hour 0.
@@ -27,7 +27,7 @@ pub(super) fn history(text: &str) -> History {
         match (&mut manifest, line.trim()) {
             (None, "---") => manifest = Some((index + 2, String::new())),
             (Some((start, text)), "---") => {
-                let file = File::read("-", &*text, &Limits::DEFAULT);
+                let file = File::read("-", &*text, READ_OPTIONS);
                 for document in &file.documents {
                     let Document::Read(tree) = document else { panic!("{text}") };
                     let at = At { file: 0, line: *start };

@@ -21,7 +21,8 @@ use documents::Documents;
 use export::{Export, ExportRecord, Lost};
 use lines::{LONGEST, brackets, is_described, is_key, is_log, is_object_start, is_separator, starts_json};
 use manifest::limits::Limits;
-use manifest::{Document, File};
+use manifest::{Document, File, ReadOptions};
+use objects::embedded::READ_OPTIONS;
 use objects::object::Object;
 use parts::{PartKind, Parts};
 use undated::Undated;
@@ -220,7 +221,7 @@ impl Reader {
         if parts.is_empty() {
             return ReadFile { file: None, counts, is_binary };
         }
-        let file = File::from_excerpts(name, text, &parts, &limits);
+        let file = File::from_excerpts(name, text, &parts, ReadOptions { limits, ..READ_OPTIONS });
         counts.documents = file.documents.len() as u64;
         let mut entries = 0;
         for document in &file.documents {

@@ -6,6 +6,7 @@ use super::{LINE, read_pieces};
 use crate::reader::Reader;
 use manifest::limits::Limits;
 use manifest::{Document, File};
+use objects::embedded::READ_OPTIONS;
 
 /// Texts of pieces that the reader knows, and any other pieces.
 fn mixed() -> impl Strategy<Value = Vec<u8>> {
@@ -70,7 +71,7 @@ proptest! {
         let mut reader = Reader::new("-", 0, Limits::DEFAULT);
         reader.feed(all.as_bytes(), &mut |_| {});
         let found = reader.finish(&mut |_| {}).file.unwrap();
-        let alone = File::read("-", document, &Limits::DEFAULT);
+        let alone = File::read("-", document, READ_OPTIONS);
         let (Document::Read(found_tree), Document::Read(tree)) = (&found.documents[0], &alone.documents[0]) else {
             panic!("not read")
         };

@@ -7,7 +7,7 @@ use std::{
 };
 
 use karpwarden::{
-    manifest::{self, File, limits::Limits},
+    manifest::{self, File},
     objects::object::Object,
 };
 use serde_json::Value;
@@ -60,7 +60,7 @@ fn read_file(path: &Path, documents: &mut Vec<Document>) {
         Err(error) => return documents.push(refused(path, &error)),
     };
     let name = path.display().to_string();
-    let file = File::from_bytes(name.clone(), bytes, &Limits::DEFAULT);
+    let file = File::from_bytes(name.clone(), bytes, READ_OPTIONS);
     for document in &file.documents {
         let add = |content| documents.push(Document { file: name.clone(), content });
         match document {

@@ -1,0 +1,56 @@
+//! Documents within the strings of Kubernetes objects.
+
+use manifest::ReadOptions;
+use manifest::limits::Limits;
+use manifest::tree::Node;
+
+/// Options that read the documents within the strings of Kubernetes objects, with the default bounds.
+pub const READ_OPTIONS: ReadOptions = ReadOptions { limits: Limits::DEFAULT, holds_document };
+
+fn holds_document(string: Node<'_>) -> bool {
+    match string.key() {
+        "mapRoles" => is_map_roles(string),
+        "values" => is_helm_values(string),
+        _ => false,
+    }
+}
+
+/// Whether a string is `data.mapRoles`: the ConfigMap `aws-auth` of EKS holds its role mappings as a list.
+fn is_map_roles(string: Node<'_>) -> bool {
+    string.parent().is_some_and(|data| data.key() == "data")
+}
+
+/// Whether a string is `source.helm.values`, or at the same path of an item of `sources`: an Application of Argo CD holds the
+/// values of a Helm chart as a document.
+fn is_helm_values(string: Node<'_>) -> bool {
+    let above = string.parent().and_then(|helm| Some((helm.key(), helm.parent()?)));
+    let Some(("helm", source)) = above else { return false };
+    source.key() == "source" || source.parent().is_some_and(|list| list.key() == "sources")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use manifest::{Document, File};
+
+    fn holds(text: &str, path: &[&str]) -> bool {
+        let file = File::read("a.yaml", text, READ_OPTIONS);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+        let mut node = tree.root();
+        for key in path {
+            node = node.get(key).or_else(|| node.items().next()).unwrap();
+        }
+        node.embedded().is_some()
+    }
+
+    #[test]
+    fn reads_values_of_argo_cd_and_role_mappings_of_eks() {
+        assert!(holds("data: {mapRoles: '[{rolearn: a}]'}", &["data", "mapRoles"]));
+        assert!(!holds("binaryData: {mapRoles: '[{rolearn: a}]'}", &["binaryData", "mapRoles"]));
+        assert!(!holds("data: {mapUsers: '[{userarn: a}]'}", &["data", "mapUsers"]));
+        assert!(holds("source: {helm: {values: 'a: b'}}", &["source", "helm", "values"]));
+        assert!(holds("sources: [{helm: {values: 'a: b'}}]", &["sources", "0", "helm", "values"]));
+        assert!(!holds("other: {helm: {values: 'a: b'}}", &["other", "helm", "values"]));
+        assert!(!holds("source: {kustomize: {values: 'a: b'}}", &["source", "kustomize", "values"]));
+    }
+}
