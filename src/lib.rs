@@ -117,9 +117,9 @@ pub fn looked_up(object: Object<'_>, settings: &Settings) -> Vec<Kind> {
     let rules = ADMISSION.rules_on(object).into_iter();
     let rules = rules.filter(|rule| settings.enables(rule) && (rule.looks_up)(object));
     let mut kinds: Vec<Kind> = Vec::new();
-    for kind in rules.flat_map(|rule| rule.inventory) {
-        if !kinds.contains(kind) {
-            kinds.push(*kind);
+    for kind in rules.flat_map(|rule| rule.inventory).map(|look_up| look_up.kind()) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
         }
     }
     kinds

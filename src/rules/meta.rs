@@ -44,7 +44,7 @@ pub(super) fn report(rule: &'static Rule, example: &str, words: &str) -> Report 
 }
 
 /// Parses settings from the words of a block: ```` ```yaml,karpenter=1.8,kubernetes=1.33,cluster=prod,complete,today=2027-04-01 ````.
-fn settings(words: &str) -> Settings {
+pub(super) fn settings(words: &str) -> Settings {
     let mut settings = Settings::default();
     for word in words.split(',').skip(1) {
         match word.split_once('=').unwrap_or((word, "")) {

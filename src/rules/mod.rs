@@ -21,6 +21,8 @@ mod identity;
 mod indexes;
 mod labels;
 #[cfg(test)]
+mod looked_up;
+#[cfg(test)]
 mod meta;
 mod metric_use;
 mod node_room;

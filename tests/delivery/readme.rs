@@ -9,6 +9,7 @@ use karpwarden::cluster::Cluster;
 use karpwarden::manifest::{Document, File};
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::{Settings, keys};
+use karpwarden_admit::kinds::plural;
 use karpwarden_generate::{home, yaml};
 use karpwarden_policy::admission::validate;
 use karpwarden_policy::host::Wapc;
@@ -124,5 +125,18 @@ fn documentation_names_the_current_version() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn documentation_names_the_kinds_that_the_policies_look_up() {
+    let kinds: Vec<String> =
+        karpwarden::ADMISSION.looked_up().iter().map(|(kind, _)| plural(kind.name)).collect();
+    let (last, others) = kinds.split_last().unwrap();
+    let list = format!("{} and {last}", others.join(", "));
+    for path in ["README.md", "docs/install.md", "docs/security.md", "policies/karpenter/README.md"] {
+        let text = home::text(path).unwrap().to_lowercase();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&list), "{path} does not name {list}");
     }
 }

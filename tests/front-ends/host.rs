@@ -4,8 +4,7 @@ use std::sync::LazyLock;
 
 use karpwarden_admit::{FakeCluster, Module, built};
 use karpwarden_policy::admission::validate;
-use karpwarden_policy::host::Host;
-use karpwarden_policy::inventory::LOOKED_UP;
+use karpwarden_policy::host::{Host, api_version};
 use serde_json::Value;
 
 /// The policy module. Compiled once, because that takes longer than all requests.
@@ -26,8 +25,8 @@ impl Host for Native<'_> {
 
 /// Lets the policy read the kinds that it looks up.
 pub(crate) fn granting(cluster: FakeCluster) -> FakeCluster {
-    let grants: Vec<_> =
-        LOOKED_UP.iter().map(|(kind, _)| (format!("{}/{}", kind.group, kind.version), kind.name)).collect();
+    let kinds = karpwarden::ADMISSION.looked_up();
+    let grants: Vec<_> = kinds.iter().map(|(kind, _)| (api_version(*kind), kind.name)).collect();
     cluster.granting(grants.iter().map(|(version, kind)| (version.as_str(), *kind)))
 }
 

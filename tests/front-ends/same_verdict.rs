@@ -18,7 +18,6 @@ use karpwarden::objects::object::Object;
 use karpwarden::rule::settings::Settings;
 use karpwarden_admit::{FakeCluster, Request};
 use karpwarden_policy::admission::validate;
-use karpwarden_policy::inventory::LOOKED_UP;
 use serde_json::{Value, json};
 
 use host::{Native, answer, granting, module};
@@ -95,7 +94,7 @@ fn named(response: &Value) -> BTreeMap<String, Vec<String>> {
 
 /// The objects of the kinds that the policy looks up.
 fn looked_up(objects: &[Value]) -> Vec<Value> {
-    let kinds: Vec<&str> = LOOKED_UP.iter().map(|(kind, _)| kind.name).collect();
+    let kinds: Vec<&str> = karpwarden::ADMISSION.looked_up().iter().map(|(kind, _)| kind.name).collect();
     objects
         .iter()
         .filter(|object| kinds.contains(&object["kind"].as_str().unwrap_or_default()))

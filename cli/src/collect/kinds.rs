@@ -136,7 +136,7 @@ mod tests {
         for rule in REGISTRY_WITH_SYMPTOMS.rules() {
             let read =
                 rule.on.iter().filter_map(|on| if let On::Kind(kind) = on { Some(*kind) } else { None });
-            for kind in read.chain(rule.inventory.iter().copied()) {
+            for kind in read.chain(rule.inventory.iter().map(|look_up| look_up.kind())) {
                 let is_exempt = NOT_COLLECTED.iter().any(|(name, _)| *name == kind.name);
                 if !is_collected(kind) && !is_exempt {
                     missing.insert(format!("{}: {}/{}", rule.name, kind.group, kind.name));

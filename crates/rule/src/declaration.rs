@@ -34,8 +34,8 @@ pub struct Rule {
     pub runs: Runs,
     /// The objects it reads.
     pub on: &'static [On],
-    /// The kinds of other objects that it looks up.
-    pub inventory: &'static [Kind],
+    /// The other objects that it looks up.
+    pub inventory: &'static [LookUp],
     /// Whether it looks up other objects for this object; if no rule does, the policy asks the cluster for nothing.
     pub looks_up: for<'d> fn(Object<'d>) -> bool,
     /// Runs only where the settings select it: reasonable people differ about its findings.
@@ -55,6 +55,33 @@ pub struct Rule {
 
 /// Checks one object and adds its findings.
 pub type Check = for<'d> fn(Object<'d>, &Context<'_, 'd>, &mut Vec<Finding<'d>>);
+
+/// The objects of a kind that a rule looks up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LookUp {
+    /// Objects in a cluster or in files, with the fields that the rule reads, such as `spec.template.spec.taints`. For an admission
+    /// request, the policy asks the cluster for these fields; `metadata` is always included.
+    InCluster(Kind, &'static [&'static str]),
+    /// Objects in files, and objects that a program passes to the library. The policy does not ask the cluster for them.
+    InFiles(Kind),
+}
+
+impl LookUp {
+    /// The kind.
+    pub const fn kind(self) -> Kind {
+        match self {
+            Self::InCluster(kind, _) | Self::InFiles(kind) => kind,
+        }
+    }
+
+    /// The kind and the fields that the policy asks the cluster for.
+    pub const fn in_cluster(self) -> Option<(Kind, &'static [&'static str])> {
+        match self {
+            Self::InCluster(kind, fields) => Some((kind, fields)),
+            Self::InFiles(_) => None,
+        }
+    }
+}
 
 /// The objects that a rule reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,6 +198,11 @@ impl Rule {
         self.runs != Runs::OnUpgrade && !self.on.contains(&On::Any)
     }
 
+    /// The kinds and fields that it looks up in a cluster.
+    pub fn in_cluster(&self) -> impl Iterator<Item = (Kind, &'static [&'static str])> + use<> {
+        self.inventory.iter().filter_map(|look_up| look_up.in_cluster())
+    }
+
     /// The names that select the rule.
     pub const fn names(&self) -> RuleNames {
         RuleNames { name: self.name, family: self.family, formerly: self.formerly }
@@ -220,7 +252,7 @@ impl RuleNames {
 /// The place where a rule can run, by what it has to see. A rule also runs in the places that see more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runs {
-    /// In an admission request: the object and the kinds of `inventory` are enough.
+    /// In an admission request: the object and the fields in `inventory` are enough.
     InAdmission,
     /// On files that may hold only Karpenter's own objects: it needs NodePools or node classes whole, of which the policy looks
     /// up only parts, or their text, which a request does not have.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use cluster::inventory::Inventory;
+use karpenter::kind::Kind;
 use objects::object::Object;
 
 use crate::classification::Family;
@@ -71,6 +72,23 @@ impl Registry {
     /// The rules that read the objects with these properties, in the same order.
     pub fn rules_on_subject(&self, subject: Subject<'_>) -> Vec<&'static Rule> {
         self.rules().filter(|rule| subject.concerns(rule)).collect()
+    }
+
+    /// The kinds that the rules look up in a cluster, in the order of the rules. Each kind has the fields that all rules together
+    /// read, in alphabetical order, so that the fields depend on no object and on no settings.
+    pub fn looked_up(&self) -> Vec<(Kind, Vec<&'static str>)> {
+        let mut kinds: Vec<(Kind, Vec<&'static str>)> = Vec::new();
+        for (kind, fields) in self.rules().flat_map(Rule::in_cluster) {
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, known)) => known.extend(fields),
+                None => kinds.push((kind, fields.to_vec())),
+            }
+        }
+        for (_, fields) in &mut kinds {
+            fields.sort_unstable();
+            fields.dedup();
+        }
+        kinds
     }
 
     /// Whether a rule reports a kind or version that a release does not serve.
@@ -163,4 +181,41 @@ macro_rules! rule {
         /// The doc comment, each line with its leading space.
         pub(crate) const DOC: &str = concat!($($doc, "\n"),*);
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LookUp;
+
+    #[test]
+    fn looks_up_each_kind_once_with_the_fields_of_all_rules() {
+        static TAINTS: Rule = Rule {
+            inventory: &[LookUp::InCluster(Kind::NODE_POOL, &["taints", "labels"])],
+            ..Rule::DEFAULTS
+        };
+        static LABELS: Rule = Rule {
+            inventory: &[
+                LookUp::InFiles(Kind::NODE_OVERLAY),
+                LookUp::InCluster(Kind::STORAGE_CLASS, &["provisioner"]),
+                LookUp::InCluster(Kind::NODE_POOL, &["labels", "limits"]),
+            ],
+            ..Rule::DEFAULTS
+        };
+        static RULES: [&Rule; 2] = [&TAINTS, &LABELS];
+        let registry = Registry {
+            rules: &RULES,
+            suppressions: SuppressionRules {
+                unknown_rule: &TAINTS,
+                unused: &TAINTS,
+                without_reason: &TAINTS,
+            },
+            unserved: &TAINTS,
+            left_out: &[],
+            symptoms: Vec::new,
+            large_indexes: &[],
+        };
+        let pools = (Kind::NODE_POOL, vec!["labels", "limits", "taints"]);
+        assert_eq!(registry.looked_up(), [pools, (Kind::STORAGE_CLASS, vec!["provisioner"])]);
+    }
 }

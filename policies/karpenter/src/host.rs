@@ -32,6 +32,6 @@ pub(crate) fn list(host: &dyn Host, kind: Kind, fields: &[&str]) -> Result<Vec<u
 }
 
 /// The apiVersion of a kind: `group/version`, or only the version for the core group.
-pub(crate) fn api_version(kind: Kind) -> String {
+pub fn api_version(kind: Kind) -> String {
     if kind.group.is_empty() { kind.version.to_owned() } else { format!("{}/{}", kind.group, kind.version) }
 }

@@ -1,5 +1,6 @@
 //! The other objects of the cluster, looked up through the host.
 
+use karpwarden::ADMISSION;
 use karpwarden::engine::request::RequestCluster;
 use karpwarden::karpenter::kind::Kind;
 use karpwarden::objects::object::Object;
@@ -9,22 +10,6 @@ use karpwarden::rule::settings::Settings;
 
 use crate::host::{Host, api_version, list};
 use crate::list::List;
-
-/// The kinds that the policy looks up, with the fields that rules read. The host keeps one watch for each set of fields, so each
-/// kind has one set. `metadata` is always included.
-pub const LOOKED_UP: [(Kind, &[&str]); 3] = [
-    (
-        Kind::NODE_POOL,
-        &[
-            "spec.template.metadata.labels",
-            "spec.template.spec.nodeClassRef",
-            "spec.template.spec.requirements",
-            "spec.template.spec.taints",
-        ],
-    ),
-    (Kind::NODE_CLASS, &["metadata.name"]),
-    (Kind::STORAGE_CLASS, &["provisioner", "volumeBindingMode", "allowedTopologies"]),
-];
 
 /// Maximum number of labels and terms by which an object selects nodes, if it is compared with other objects. To compare a
 /// NodePool with tens of thousands of labels takes longer than a request may take.
@@ -42,12 +27,17 @@ impl Answers {
     /// Looks up the kinds that the enabled ones of the object's rules want, if the settings allow it.
     pub fn fetch(object: Object<'_>, rules: &[&Rule], settings: &Settings, host: &dyn Host) -> Self {
         let mut answers = Self::default();
-        let wants =
-            |rule: &Rule| !rule.inventory.is_empty() && settings.enables(rule) && (rule.looks_up)(object);
+        let wants = |rule: &Rule| {
+            rule.in_cluster().next().is_some() && settings.enables(rule) && (rule.looks_up)(object)
+        };
         let wanting: Vec<&Rule> = rules.iter().copied().filter(|rule| wants(rule)).collect();
+        if wanting.is_empty() {
+            return answers;
+        }
         let is_comparable = node_selectors(object) <= NODE_SELECTORS;
-        for (kind, fields) in LOOKED_UP {
-            if !wanting.iter().any(|rule| rule.inventory.contains(&kind)) {
+        // The host keeps one watch for each set of fields, so each kind has one set, whichever rules want the kind.
+        for (kind, fields) in ADMISSION.looked_up() {
+            if !wanting.iter().any(|rule| rule.in_cluster().any(|(wanted, _)| wanted == kind)) {
                 continue;
             }
             if !settings.look_ups.include(kind) {
@@ -55,7 +45,7 @@ impl Answers {
                 continue;
             }
             let bytes = if is_comparable {
-                list(host, kind, fields)
+                list(host, kind, &fields)
             } else {
                 Err(format!("the object selects nodes by more than {NODE_SELECTORS} labels"))
             };
@@ -126,31 +116,4 @@ fn with_reviewed<'d>(reviewed: Object<'d>, listed: impl Iterator<Item = Object<'
             && object.name() == reviewed.name()
     };
     core::iter::once(reviewed).chain(listed.filter(|object| !same(object))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use karpwarden::ADMISSION;
-
-    use super::*;
-
-    /// Kinds in the inventory of rules that the policy does not look up, with the reason.
-    const NOT_LOOKED_UP: [(Kind, &str); 1] =
-        [(Kind::NODE_OVERLAY, "alpha, and its CRD exists only since Karpenter 1.7")];
-
-    #[test]
-    fn looks_up_the_inventory_of_every_rule() {
-        for rule in ADMISSION.rules() {
-            for kind in rule.inventory {
-                let is_looked_up = LOOKED_UP.iter().any(|(one, _)| one == kind);
-                let is_exempt = NOT_LOOKED_UP.iter().any(|(one, _)| one == kind);
-                assert!(is_looked_up != is_exempt, "{}: {}", rule.name, kind.name);
-            }
-        }
-        let kinds = LOOKED_UP.iter().map(|(kind, _)| kind).chain(NOT_LOOKED_UP.iter().map(|(kind, _)| kind));
-        for kind in kinds {
-            let is_declared = ADMISSION.rules().any(|rule| rule.inventory.contains(kind));
-            assert!(is_declared, "no rule needs {}", kind.name);
-        }
-    }
 }

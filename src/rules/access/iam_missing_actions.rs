@@ -5,7 +5,7 @@ use objects::object::Object;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Severity};
 use rule::settings::Target;
-use rule::{Fixes, On, Runs};
+use rule::{Fixes, LookUp, On, Runs};
 
 use crate::rules::access::iam_permission_needed::missing;
 
@@ -71,7 +71,7 @@ rule! {
         summary: "the controller's IAM policies lack a permission that the release needs",
         runs: Runs::OnFiles,
         on: &[On::IamPolicy],
-        inventory: &[Kind::NODE_CLASS],
+        inventory: &[LookUp::InFiles(Kind::NODE_CLASS)],
         check: check,
     }
 }

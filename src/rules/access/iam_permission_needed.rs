@@ -7,7 +7,7 @@ use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
-use rule::{On, Rule, Runs};
+use rule::{LookUp, On, Rule, Runs};
 
 use crate::rules::indexes::{AnyReservations, Gates, Iam};
 
@@ -76,7 +76,7 @@ rule! {
         summary: "the controller's IAM policies lack a permission that a release starts to need",
         runs: Runs::OnUpgrade,
         on: &[On::IamPolicy],
-        inventory: &[Kind::NODE_CLASS],
+        inventory: &[LookUp::InFiles(Kind::NODE_CLASS)],
         check: check,
     }
 }

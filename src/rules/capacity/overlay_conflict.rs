@@ -8,7 +8,7 @@ use objects::object::Object;
 use objects::requirement::LabelRequirement;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
-use rule::{Fixes, On, Runs};
+use rule::{Fixes, LookUp, On, Runs};
 use values::placeholder::has_placeholder;
 
 rule! {
@@ -84,7 +84,8 @@ rule! {
         summary: "two NodeOverlays of equal weight set the same price or resource, so Karpenter ignores one of them",
         runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_OVERLAY)],
-        inventory: &[Kind::NODE_OVERLAY],
+        // The kind is alpha, and its CRD exists only since Karpenter 1.7. The policy must not ask a cluster for a kind that may be missing.
+        inventory: &[LookUp::InFiles(Kind::NODE_OVERLAY)],
         check: check,
     }
 }

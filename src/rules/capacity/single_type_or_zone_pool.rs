@@ -12,7 +12,7 @@ use rule::{Fixes, On, Runs};
 use scheduling::requirements::{EffectiveOperator, Requirements};
 use scheduling::template::NodeTemplate;
 
-use crate::rules::indexes::ZonesOfPools;
+use crate::rules::indexes::{POOLS, ZonesOfPools};
 
 rule! {
     /// ## What it does
@@ -71,7 +71,7 @@ rule! {
         summary: "a NodePool has one instance type or zone, so nothing replaces missing capacity",
         runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
-        inventory: &[Kind::NODE_POOL],
+        inventory: &[POOLS],
         opt_in: true,
         check: check,
     }

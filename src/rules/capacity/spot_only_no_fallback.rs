@@ -8,7 +8,7 @@ use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 use scheduling::requirements::{EffectiveOperator, Requirement};
 
-use crate::rules::indexes::Pools;
+use crate::rules::indexes::{POOLS, Pools};
 
 rule! {
     /// ## What it does
@@ -65,7 +65,7 @@ rule! {
         summary: "every NodePool allows only spot capacity, so nothing replaces missing spot capacity",
         runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
-        inventory: &[Kind::NODE_POOL],
+        inventory: &[POOLS],
         opt_in: true,
         check: check,
     }

@@ -23,6 +23,7 @@ use objects::pod::Pod;
 use objects::priority_class::PriorityClass;
 use objects::storage::ClaimIndex;
 use objects::zones::ServedZones;
+use rule::LookUp;
 use scheduling::pool_index::PoolIndex;
 
 use super::access::iam_passrole_mismatch::RolesToPass;
@@ -49,6 +50,18 @@ pub(super) const LARGE: [fn(&Inventory<'_>); 4] = [
         inventory.index::<RolesToPass>();
     },
 ];
+
+/// The NodePools of a cluster, with the fields that the indexes of this file read. A rule that asks [`Pools`] or [`ZonesOfPools`] in
+/// an admission request has it in its `inventory`.
+pub(crate) const POOLS: LookUp = LookUp::InCluster(
+    Kind::NODE_POOL,
+    &[
+        "spec.template.metadata.labels",
+        "spec.template.spec.nodeClassRef",
+        "spec.template.spec.requirements",
+        "spec.template.spec.taints",
+    ],
+);
 
 /// The NodePools as the scheduler sees them, including NodePools of version v1beta1.
 pub(crate) struct Pools;

@@ -1,4 +1,3 @@
-use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Releases;
 use manifest::edit::Change;
@@ -12,7 +11,7 @@ use scheduling::other_nodes::{LabelReplacement, is_critical, node_group_label};
 use scheduling::provisionable::is_provisionable;
 
 use super::pod_no_matching_pool::is_probable;
-use crate::rules::indexes::Pools;
+use crate::rules::indexes::{POOLS, Pools};
 
 rule! {
     /// ## What it does
@@ -81,7 +80,7 @@ rule! {
         summary: "a pod selects a node group label, which Karpenter's nodes do not have",
         runs: Runs::InAdmission,
         on: &[On::Workload],
-        inventory: &[Kind::NODE_POOL],
+        inventory: &[POOLS],
         depends_on_karpenter: true,
         looks_up: has_node_expressions,
         check: check,

@@ -1,4 +1,3 @@
-use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::tree::Node;
 use objects::node_pool::NodePool;
@@ -11,6 +10,7 @@ use scheduling::matching::Unschedulable;
 use scheduling::taints::{PoolTaint, Toleration};
 use scheduling::template::Obstacle;
 
+use crate::rules::indexes::POOLS;
 use crate::rules::labels::pod_no_matching_pool::{is_certain, releases, stuck};
 
 rule! {
@@ -94,7 +94,7 @@ rule! {
         summary: "a pod selects a NodePool but does not tolerate its taint",
         runs: Runs::InAdmission,
         on: &[On::Workload],
-        inventory: &[Kind::NODE_POOL],
+        inventory: &[POOLS],
         looks_up: has_node_expressions,
         check: check,
     }

@@ -18,7 +18,7 @@ use scheduling::requirements::Mismatch;
 use scheduling::template::Obstacle;
 use values::spelling::nearest;
 
-use crate::rules::indexes::Pools;
+use crate::rules::indexes::{POOLS, Pools};
 
 rule! {
     /// ## What it does
@@ -120,7 +120,7 @@ rule! {
         summary: "no NodePool can launch a node for the pod",
         runs: Runs::InAdmission,
         on: &[On::Workload],
-        inventory: &[Kind::NODE_POOL],
+        inventory: &[POOLS],
         looks_up: has_node_expressions,
         check: check,
     }

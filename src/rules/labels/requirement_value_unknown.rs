@@ -13,7 +13,7 @@ use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 
-use crate::rules::indexes::Pools;
+use crate::rules::indexes::{POOLS, Pools};
 
 rule! {
     /// ## What it does
@@ -84,7 +84,7 @@ rule! {
         summary: "a requirement asks for a value that no instance has",
         runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_OVERLAY), On::Workload],
-        inventory: &[Kind::NODE_POOL],
+        inventory: &[POOLS],
         looks_up: has_node_expressions,
         check: check,
     }

@@ -8,7 +8,7 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 
-use crate::rules::indexes::Pools;
+use crate::rules::indexes::{POOLS, Pools};
 
 rule! {
     /// ## What it does
@@ -92,7 +92,7 @@ rule! {
         summary: "Cluster Autoscaler or Node Termination Handler runs beside Karpenter and reacts to the same events",
         runs: Runs::InAdmission,
         on: &[On::Workload],
-        inventory: &[Kind::NODE_POOL],
+        inventory: &[POOLS],
         looks_up: |object| Pod::of(object).is_some_and(|pod| image(pod, "cluster-autoscaler").is_some()),
         check: check,
     }

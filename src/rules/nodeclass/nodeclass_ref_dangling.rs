@@ -6,7 +6,7 @@ use objects::node_pool::NodePool;
 use objects::object::{Object, Operation};
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
-use rule::{Fixes, On, Runs};
+use rule::{Fixes, LookUp, On, Runs};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
@@ -85,7 +85,7 @@ rule! {
         summary: "a NodePool refers to a node class that does not exist",
         runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL)],
-        inventory: &[Kind::NODE_CLASS],
+        inventory: &[LookUp::InCluster(Kind::NODE_CLASS, &["metadata.name"])],
         looks_up: |object| !object.is_being_created(),
         check: check,
     }

@@ -6,7 +6,7 @@ use objects::object::Object;
 use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
-use rule::{On, Runs};
+use rule::{LookUp, On, Runs};
 use scheduling::provisionable::is_provisionable;
 
 use crate::rules::indexes::AnyReservations;
@@ -75,7 +75,7 @@ rule! {
         summary: "pods that require only `on-demand` do not run in capacity reservations",
         runs: Runs::OnUpgrade,
         on: &[On::Workload],
-        inventory: &[Kind::NODE_CLASS],
+        inventory: &[LookUp::InFiles(Kind::NODE_CLASS)],
         check: check,
     }
 }

@@ -8,7 +8,7 @@ use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
 use objects::storage::{ClaimForm, StorageClass, VolumeClaim, claims_in};
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
-use rule::{Fixes, On, Runs};
+use rule::{Fixes, LookUp, On, Runs};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
@@ -87,7 +87,10 @@ rule! {
         summary: "a claim for which no volume can be created",
         runs: Runs::InAdmission,
         on: &[On::Kind(VolumeClaim::KIND), On::Workload],
-        inventory: &[Kind::STORAGE_CLASS],
+        inventory: &[LookUp::InCluster(
+            Kind::STORAGE_CLASS,
+            &["allowedTopologies", "provisioner", "volumeBindingMode"],
+        )],
         looks_up: |object| !claims_in(object).is_empty(),
         check: check,
     }

@@ -11,7 +11,7 @@ use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
 use values::spelling::add_quoted;
 
-use crate::rules::indexes::ZonesOfPools;
+use crate::rules::indexes::{POOLS, ZonesOfPools};
 
 rule! {
     /// ## What it does
@@ -89,7 +89,7 @@ rule! {
         summary: "a volume is in a zone that no NodePool serves",
         runs: Runs::InAdmission,
         on: &[On::Kind(Kind::STORAGE_CLASS), On::Kind(PersistentVolume::KIND)],
-        inventory: &[Kind::NODE_POOL],
+        inventory: &[POOLS],
         looks_up: |object| StorageClass::of(object).is_none_or(|class| !class.allowed_zones().is_empty()),
         check: check,
     }

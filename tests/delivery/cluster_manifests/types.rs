@@ -117,9 +117,9 @@ fn roles_grant_exactly_the_looked_up_and_the_audited_resources() {
         }
         granted
     };
-    let looked_up = karpwarden_policy::inventory::LOOKED_UP
-        .iter()
-        .map(|(kind, _)| (kind.group.to_owned(), karpwarden_admit::kinds::plural(kind.name)));
+    let looked_up = karpwarden::ADMISSION.looked_up();
+    let looked_up =
+        looked_up.iter().map(|(kind, _)| (kind.group.to_owned(), karpwarden_admit::kinds::plural(kind.name)));
     assert_eq!(granted("karpwarden-context"), looked_up.collect());
     // The audit scanner's default role does not include cluster-scoped resources.
     let audited: BTreeSet<_> = policies()

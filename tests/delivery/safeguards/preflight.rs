@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use karpwarden::ADMISSION;
 use karpwarden_generate::{home, kustomize};
-use karpwarden_policy::inventory::LOOKED_UP;
 
 /// A `kubectl` that refuses what the file `refused` lists and records every question in `asked`.
 const KUBECTL: &str = r#"#!/bin/sh
@@ -43,7 +43,7 @@ fn asks_for_everything_that_the_policies_look_up_and_the_scanner_lists() {
     let (output, asked) = run("all", "");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let server = "system:serviceaccount:kubewarden:karpwarden-policy-server";
-    for (kind, _) in LOOKED_UP {
+    for (kind, _) in ADMISSION.looked_up() {
         let resource = format!("{}.{}", karpwarden_admit::kinds::plural(kind.name), kind.group);
         for verb in ["list", "watch"] {
             assert!(asked.contains(&format!("{server} {verb} {resource}")), "{resource}: {asked:?}");
@@ -68,7 +68,7 @@ fn asks_for_everything_that_the_policies_look_up_and_the_scanner_lists() {
 #[test]
 fn asks_only_for_the_kinds_of_the_setting_context() {
     let accounts = ["server", "scanner"];
-    for (context, kinds) in [("all", 3), ("pools", 1), ("none", 0)] {
+    for (context, kinds) in [("all", ADMISSION.looked_up().len()), ("pools", 1), ("none", 0)] {
         let arguments = [["--context", context], accounts].concat();
         let (output, asked) = run_with(&format!("context-{context}"), "", &arguments);
         assert_eq!(output.status.code(), Some(0), "{output:?}");

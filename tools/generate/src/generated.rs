@@ -1,6 +1,7 @@
 //! The derived files and their text.
 
 mod artifacthub;
+mod context;
 mod dependencies;
 mod install;
 mod metadata;
@@ -17,7 +18,12 @@ const REQUEST: &str = "deployment-create-unmatched";
 /// A path in the repository, and the text of the file.
 pub type File = (String, String);
 
-/// All derived files.
+/// The manifests for the cluster, of which parts are derived. The other derived files are read from them.
+pub fn manifests() -> Result<Vec<File>> {
+    context::files()
+}
+
+/// The other derived files.
 pub fn files() -> Result<Vec<File>> {
     let none = serde_json::json!({});
     let (metadata, questions) = (metadata::text()?, questions::text()?);

@@ -6,7 +6,12 @@ use anyhow::{Context as _, Result};
 use karpwarden_generate::{generated, home};
 
 fn main() -> Result<()> {
-    for (path, text) in generated::files()? {
+    write(generated::manifests()?)?;
+    write(generated::files()?)
+}
+
+fn write(files: Vec<generated::File>) -> Result<()> {
+    for (path, text) in files {
         if home::text(&path).ok().as_ref() == Some(&text) {
             continue;
         }

@@ -8,7 +8,6 @@ use anyhow::{Context as _, Result};
 use karpwarden::karpenter::kind::Kind;
 use karpwarden::rule::On;
 use karpwarden_admit::kinds::plural;
-use karpwarden_policy::inventory::LOOKED_UP;
 
 use crate::home;
 
@@ -51,14 +50,7 @@ pub(super) fn text() -> Result<String> {
     text.push_str(
         "# The setting `fix: true` needs a policy with `mutating: true`: kustomize/components/fix.\nmutating: false\ncontextAwareResources:\n",
     );
-    for (kind, _) in LOOKED_UP {
-        let version = if kind.group.is_empty() {
-            kind.version.to_owned()
-        } else {
-            format!("{}/{}", kind.group, kind.version)
-        };
-        let _ = writeln!(text, "  - apiVersion: {version}\n    kind: {}", kind.name);
-    }
+    text.push_str(&super::context::resources("  "));
     let _ = write!(
         text,
         "\

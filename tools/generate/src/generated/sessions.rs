@@ -9,8 +9,7 @@ use std::fmt::Write as _;
 use anyhow::Context as _;
 use karpwarden_admit::FakeCluster;
 use karpwarden_policy::admission::validate;
-use karpwarden_policy::host::Host;
-use karpwarden_policy::inventory::LOOKED_UP;
+use karpwarden_policy::host::{Host, api_version};
 use serde_json::{Value, json};
 
 use crate::home;
@@ -66,8 +65,7 @@ pub(super) fn text(request: &str, settings: &Value, world: World) -> anyhow::Res
             FakeCluster::holding(objects.into_iter().collect::<Result<Vec<_>, _>>()?)
         }
     };
-    let granted: Vec<_> =
-        LOOKED_UP.iter().map(|(kind, _)| (format!("{}/{}", kind.group, kind.version), kind.name)).collect();
+    let granted: Vec<_> = super::context::kinds().map(|kind| (api_version(kind), kind.name)).collect();
     let cluster = cluster.granting(granted.iter().map(|(version, kind)| (version.as_str(), *kind)));
     let recorder = Recorder { cluster, text: RefCell::default() };
     let payload = json!({"request": read(request)?, "settings": settings});
