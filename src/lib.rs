@@ -78,12 +78,15 @@ pub use objects::object::{Object, Operation};
 pub use rule::finding::{Finding, Severity};
 pub use rule::registry::Registry;
 pub use rule::settings::{Settings, Target, TargetError};
-#[cfg(feature = "symptoms")]
-pub use rules::REGISTRY_WITH_SYMPTOMS;
-pub use rules::{ADMISSION, KARPENTER_OBJECTS, REGISTRY};
+pub use rules::REGISTRY;
 pub use simulate::{ChoiceError, Choices, SimulationError};
 
-// The crates for the front ends in this repository.
+// The crates and the registries for the front ends in this repository.
+#[cfg(feature = "symptoms")]
+#[doc(hidden)]
+pub use rules::REGISTRY_WITH_SYMPTOMS;
+#[doc(hidden)]
+pub use rules::{ADMISSION, KARPENTER_OBJECTS};
 #[cfg(feature = "symptoms")]
 #[doc(hidden)]
 pub use symptoms;
