@@ -13,7 +13,7 @@ use answers::simulation::SimulationAnswer;
 use cluster::built_objects::BuiltObjects;
 use manifest::{Document, File};
 use rule::settings::Settings;
-use scheduling::simulation::{Simulation, SimulationResult};
+use scheduling::simulation::{Simulation, SimulationResult, TooManyPods};
 use thiserror::Error;
 
 pub use deduced_settings::{ChoiceError, Choices, DeducedSettings};
@@ -41,8 +41,8 @@ pub enum SimulationError {
     #[error(transparent)]
     Choice(#[from] ChoiceError),
     /// The input has more pods than a simulation takes.
-    #[error("the input has more than {} pods", Simulation::MAX_PODS)]
-    TooManyPods,
+    #[error(transparent)]
+    TooManyPods(#[from] TooManyPods),
 }
 
 /// Simulates the pods of files. The answer has no findings.
@@ -54,10 +54,7 @@ pub fn answer(
     let built = BuiltObjects::of(files);
     let objects = built.objects(files);
     let deduced = DeducedSettings::new(choices, settings, files, &objects)?.with_overlays(&built.left_out());
-    let simulation = Simulation::new(deduced.settings, &objects);
-    if simulation.is_truncated() {
-        return Err(SimulationError::TooManyPods);
-    }
+    let simulation = Simulation::new(deduced.settings, &objects)?;
     let outcome = simulation.run();
     Ok(json::answer(&Shown {
         outcome: &outcome,

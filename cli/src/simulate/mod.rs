@@ -12,7 +12,7 @@ use cluster::built_objects::BuiltObjects;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, skipped, summary};
-use scheduling::simulation::Simulation;
+use scheduling::simulation::{Simulation, TooManyPods};
 
 use super::error::CommandError;
 use super::form::Color;
@@ -55,12 +55,10 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
     let deduced = DeducedSettings::new(&choices, &settings, files, &objects)
         .map_err(|error| choices::refused(&error, options.prices.as_deref()))?
         .with_overlays(&built.left_out());
-    let simulation = Simulation::new(deduced.settings, &objects);
-    if simulation.is_truncated() {
+    let simulation = Simulation::new(deduced.settings, &objects).map_err(|TooManyPods| {
         let most = Simulation::MAX_PODS;
-        let text = format!("more than {most} pods; simulate fewer replicas with `--replicas`");
-        return Err(CommandError::Usage(text));
-    }
+        CommandError::Usage(format!("more than {most} pods; simulate fewer replicas with `--replicas`"))
+    })?;
     let outcome = simulation.run();
     let clusters = std::slice::from_ref(&cluster);
     let report = check_within(&REGISTRY, clusters, &settings, options.max_findings);

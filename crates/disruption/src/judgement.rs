@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use objects::object::Object;
-use scheduling::simulation::Simulation;
+use scheduling::simulation::ClusterInput;
 use values::timestamp::Timestamp;
 
 use crate::balanced::Scores;
@@ -116,14 +116,14 @@ pub fn judge<'d>(
     later: Option<Later<'_, 'd>>,
 ) -> Judgement<'d> {
     let state = ClusterState::of(objects, settings);
-    let simulation = Simulation::new(settings.simulation.clone(), objects);
-    let rounds = simulation.cluster();
+    let input = ClusterInput::new(settings.simulation.clone(), objects);
+    let rounds = input.cluster();
     let special = SpecialNodes::of(&state, &rounds, settings);
     let engine = Engine { state: &state, rounds: &rounds, settings, special: &special };
     let Some(later) = later else { return engine.judge(None) };
     let later_state = ClusterState::of(later.objects, later.settings);
-    let later_simulation = Simulation::new(later.settings.simulation.clone(), later.objects);
-    let later_rounds = later_simulation.cluster();
+    let later_input = ClusterInput::new(later.settings.simulation.clone(), later.objects);
+    let later_rounds = later_input.cluster();
     let special = SpecialNodes::of(&later_state, &later_rounds, later.settings);
     let settings = later.settings;
     engine.judge(Some(Engine { state: &later_state, rounds: &later_rounds, settings, special: &special }))

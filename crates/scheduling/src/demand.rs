@@ -22,7 +22,7 @@ pub(crate) type Term<'d> = Vec<(&'d str, Requirement<'d>)>;
 
 /// Labels that a pod requires or prefers, and taints that it tolerates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Demand<'d> {
+pub(crate) struct Demand<'d> {
     /// `nodeSelector`.
     pub(crate) node_selector: Term<'d>,
     /// The required terms of the node affinity.
@@ -58,7 +58,7 @@ impl<'d> Demand<'d> {
     }
 
     /// Reads the demands that remain after Karpenter has relaxed every preference.
-    pub fn relaxed(pod: Pod<'d>) -> Self {
+    pub(crate) fn relaxed(pod: Pod<'d>) -> Self {
         let mut demand = Self::required(pod);
         demand.tolerations.extend(added_tolerations(pod));
         demand.tolerations.push(PREFER_NO_SCHEDULE);
@@ -80,7 +80,7 @@ impl<'d> Demand<'d> {
     }
 
     /// The requirements without preferences, as alternatives: one for each required term, and at least one.
-    pub fn alternatives(&self) -> Vec<Requirements<'d>> {
+    pub(crate) fn alternatives(&self) -> Vec<Requirements<'d>> {
         let selected = self.selected();
         if self.required_terms.is_empty() {
             return vec![selected];
@@ -156,13 +156,13 @@ spec:
   template: {{{spec}}}
 "
         );
-        for (text, of_simulation, of_rules) in [(pod, 0, 2), (template, 1, 2)] {
+        for (text, of_pod, of_relaxed_pod) in [(pod, 0, 2), (template, 1, 2)] {
             let file = File::read("a.yaml", text, &Limits::DEFAULT);
             let Some(Document::Read(tree)) = file.documents.first() else { panic!("not read") };
             let pod = Pod::of(Object::in_request(tree.root(), None, Operation::Create)).unwrap();
-            assert_eq!(Demand::read(pod).tolerations.len(), of_simulation);
-            // The rules also relax `PreferNoSchedule`.
-            assert_eq!(Demand::relaxed(pod).tolerations.len(), of_rules);
+            assert_eq!(Demand::read(pod).tolerations.len(), of_pod);
+            // A relaxed pod also tolerates `PreferNoSchedule`.
+            assert_eq!(Demand::relaxed(pod).tolerations.len(), of_relaxed_pod);
         }
     }
 }

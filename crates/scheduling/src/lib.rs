@@ -7,16 +7,16 @@
 //! | [`provisionable`] | the pods that Karpenter launches nodes for |
 //! | [`other_nodes`] | the pods that are meant for nodes of other tools |
 //! | [`requirements`], [`taints`] | the algebra of requirements; taints and tolerations |
-//! | [`demand`], [`template`], [`places`] | the labels and taints of pods and NodePools, and the first reason why they do not agree |
+//! | [`template`] | the labels and taints of NodePools, and the first reason why a pod does not agree with them |
 //! | [`matching`], [`pool_index`], [`shortlist`] | many NodePools: which take a pod, without instance types |
 //! | [`ids`] | ids of one type each, and the lists that they index |
 //! | [`simulation`] | one round of the provisioner: instance types, nodes, topology |
 
-pub mod demand;
+mod demand;
 pub mod ids;
 pub mod matching;
 pub mod other_nodes;
-pub mod places;
+mod places;
 pub mod pool_index;
 pub mod provisionable;
 pub mod requirements;

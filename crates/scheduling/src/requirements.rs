@@ -67,7 +67,7 @@ impl<'t> Requirement<'t> {
     }
 
     /// Requirement that accepts some values.
-    pub fn one_of(values: impl IntoIterator<Item = &'t str>) -> Self {
+    pub(crate) fn one_of(values: impl IntoIterator<Item = &'t str>) -> Self {
         Self {
             complement: false,
             values: values.into_iter().collect(),
@@ -83,7 +83,7 @@ impl<'t> Requirement<'t> {
     }
 
     /// The same requirement with `minValues`.
-    pub fn with_min_values(self, min_values: Option<i64>) -> Self {
+    pub(crate) fn with_min_values(self, min_values: Option<i64>) -> Self {
         Self { min_values, ..self }
     }
 
@@ -246,14 +246,14 @@ impl<'t> Mismatch<'t> {
 
 impl<'t> Requirements<'t> {
     /// Adds a requirement; an alias of a well-known key counts as that key.
-    pub fn add(&mut self, key: &'t str, requirement: Requirement<'t>) {
+    pub(crate) fn add(&mut self, key: &'t str, requirement: Requirement<'t>) {
         let key = labels::normalised(key);
         let both = self.0.get(key).map(|present| present.intersection(&requirement));
         self.0.insert(key, both.unwrap_or(requirement));
     }
 
     /// Adds several requirements, each with its key.
-    pub fn extend(&mut self, all: impl IntoIterator<Item = (&'t str, Requirement<'t>)>) {
+    pub(crate) fn extend(&mut self, all: impl IntoIterator<Item = (&'t str, Requirement<'t>)>) {
         for (key, requirement) in all {
             self.add(key, requirement);
         }
@@ -271,12 +271,12 @@ impl<'t> Requirements<'t> {
 
     /// Whether a node with these requirements can meet a pod's requirements. A custom label has to be set here, unless the
     /// pod accepts its absence; a well-known label may be absent (`Compatible` with `AllowUndefinedWellKnownLabels`).
-    pub fn compatible(&self, asked: &Self) -> Result<(), Mismatch<'t>> {
+    pub(crate) fn compatible(&self, asked: &Self) -> Result<(), Mismatch<'t>> {
         self.compatible_unless(asked, |key| !labels::well_known(key).is_empty())
     }
 
     /// Whether a node with exactly these labels meets a pod's requirements (`Compatible` without options).
-    pub fn compatible_strictly(&self, asked: &Self) -> Result<(), Mismatch<'t>> {
+    pub(crate) fn compatible_strictly(&self, asked: &Self) -> Result<(), Mismatch<'t>> {
         self.compatible_unless(asked, |_| false)
     }
 
@@ -305,12 +305,12 @@ impl<'t> Requirements<'t> {
     }
 
     /// Replaces the requirement on a key.
-    pub fn replace(&mut self, key: &'t str, requirement: Requirement<'t>) {
+    pub(crate) fn replace(&mut self, key: &'t str, requirement: Requirement<'t>) {
         self.0.insert(key, requirement);
     }
 
     /// Removes the requirement on a key.
-    pub fn remove(&mut self, key: &str) {
+    pub(crate) fn remove(&mut self, key: &str) {
         self.0.remove(key);
     }
 
@@ -320,14 +320,14 @@ impl<'t> Requirements<'t> {
     }
 
     /// The requirements as Karpenter prints them in messages, without the host name.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let all = self.iter().filter(|(key, _)| *key != labels::HOSTNAME);
         let texts: Vec<String> = all.map(|(key, requirement)| format!("{key} {requirement}")).collect();
         texts.join(", ")
     }
 
     /// The labels of a node.
-    pub fn of_labels(labels: impl IntoIterator<Item = (&'t str, &'t str)>) -> Self {
+    pub(crate) fn of_labels(labels: impl IntoIterator<Item = (&'t str, &'t str)>) -> Self {
         let mut all = Self::default();
         all.extend(labels.into_iter().map(|(key, value)| (key, Requirement::is(value))));
         all

@@ -2,8 +2,7 @@
 
 use manifest::tree::Node;
 
-/// Returns a scalar as a string; null is empty. The API server refuses a scalar that is no string, and another rule reports
-/// it.
+/// Returns a scalar as a string; null is empty. The API server refuses a scalar that is no string.
 pub(crate) fn text(node: Node<'_>) -> &str {
     node.as_str().unwrap_or_else(|| if node.is_null() { "" } else { node.spelling() })
 }

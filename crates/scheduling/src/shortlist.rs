@@ -1,4 +1,4 @@
-//! The NodePools of a long list that decide what is reported about pods, so that a front end reads only these whole.
+//! The NodePools of a long list that decide whether pods match any NodePool, so that a program parses only these whole.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub struct ListedPool<'t> {
     pub template: NodeTemplate<'t>,
 }
 
-/// Relevance of a NodePool for what is reported about pods.
+/// Relevance of a NodePool for the pods of a [`Shortlist`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relevance {
     /// The NodePool decides about a pod.
@@ -41,7 +41,7 @@ pub enum Relevance {
     Irrelevant,
 }
 
-/// Choice of the NodePools that decide what is reported about the pods of an object.
+/// Choice of the NodePools that decide whether pods match any NodePool, and why not.
 #[derive(Debug)]
 pub struct Shortlist<'d> {
     pods: Vec<PodChoice<'d>>,

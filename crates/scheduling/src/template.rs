@@ -1,6 +1,6 @@
 //! The nodes that a NodePool launches, as its manifest describes them, and the reasons for which they cannot take a pod.
 //!
-//! The simulation and the rules both decide with [`check_taints`] and [`check_labels`].
+//! The simulation, and matching without instance types, both decide with [`check_taints`] and [`check_labels`].
 //!
 //! Source: pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go and nodeclaim.go (`CanAdd`) of
 //! kubernetes-sigs/karpenter at v1.14.1.

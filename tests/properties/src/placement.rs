@@ -24,7 +24,7 @@ const REPLICAS: i64 = 20;
 pub fn assert_simulation(text: &str) {
     let input = Input::parse(text);
     with_objects(&input, |objects, deduced| {
-        let simulation = Simulation::new(deduced.settings, objects);
+        let Ok(simulation) = Simulation::new(deduced.settings, objects) else { return };
         let outcome = simulation.run();
         let report = sorted(&simulation::answer(&Shown {
             outcome: &outcome,

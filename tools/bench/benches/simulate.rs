@@ -43,8 +43,11 @@ fn run(bench: &mut Bench) -> Result<()> {
         let built = BuiltObjects::of(&files);
         let objects = built.objects(&files);
         let title = format!("simulate {title}");
+        Simulation::new(SimulationSettings::new(release), &objects).context(title.clone())?;
         let simulate = || {
-            black_box(Simulation::new(SimulationSettings::new(release), &objects).run());
+            if let Ok(simulation) = Simulation::new(SimulationSettings::new(release), &objects) {
+                black_box(simulation.run());
+            }
         };
         bench.compare(
             Comparison { title: &title, reference: "Karpenter, recorded", budget: Budget::Limit(BUDGET) },

@@ -64,6 +64,7 @@ mod world;
 use karpenter::release::Release;
 use objects::object::Object;
 use objects::pod::Pod;
+use thiserror::Error;
 use values::quantity::Quantity;
 
 use pods::BatchPod;
@@ -83,7 +84,17 @@ pub use types_left::{PoolTypes, RequirementTypes};
 
 /// Simulation of one round of the provisioner.
 #[derive(Debug)]
-pub struct Simulation<'o> {
+pub struct Simulation<'o>(ClusterInput<'o>);
+
+/// More pods wait for a node than a simulation takes: [`Simulation::MAX_PODS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the input has more than {} pods", Simulation::MAX_PODS)]
+pub struct TooManyPods;
+
+/// Objects and settings of a cluster in which rounds of the provisioner are simulated. The caller chooses the pods of each round, so
+/// that any number of pods may wait for a node.
+#[derive(Debug)]
+pub struct ClusterInput<'o> {
     objects: &'o [Object<'o>],
     settings: SimulationSettings,
     pods: InputPods<'o>,
@@ -91,40 +102,44 @@ pub struct Simulation<'o> {
     hosts: Vec<String>,
 }
 
-impl<'o> Simulation<'o> {
-    /// Largest number of pods of a simulation.
-    pub const MAX_PODS: usize = workloads::MAX_PODS;
-
-    /// A simulation of the pods among objects.
+impl<'o> ClusterInput<'o> {
+    /// The cluster of the objects.
     pub fn new(settings: SimulationSettings, objects: &'o [Object<'o>]) -> Self {
         let pods = InputPods::of(objects, &settings);
         // In a whole cluster, every pod may need a new node.
         let running = if settings.whole_state { pods.running.len() } else { 0 };
-        let numbers = 1..=pods.pending.len().saturating_add(running).min(Self::MAX_PODS);
+        let numbers = 1..=pods.pending.len().saturating_add(running).min(Simulation::MAX_PODS);
         let hosts = numbers.map(|number| format!("hostname-placeholder-{number:04}")).collect();
         Self { objects, settings, pods, hosts }
     }
 
-    /// Whether pods beyond [`Self::MAX_PODS`] are left out.
-    pub fn is_truncated(&self) -> bool {
-        self.pods.is_truncated
+    /// The cluster, for several rounds.
+    pub fn cluster(&self) -> SimulatedCluster<'_> {
+        SimulatedCluster::new(self)
+    }
+}
+
+impl<'o> Simulation<'o> {
+    /// Maximum number of pods that a simulation places.
+    pub const MAX_PODS: usize = workloads::MAX_PODS;
+
+    /// A simulation of the pods among objects.
+    pub fn new(settings: SimulationSettings, objects: &'o [Object<'o>]) -> Result<Self, TooManyPods> {
+        let input = ClusterInput::new(settings, objects);
+        if input.pods.is_truncated { Err(TooManyPods) } else { Ok(Self(input)) }
     }
 
     /// The settings.
     pub fn settings(&self) -> &SimulationSettings {
-        &self.settings
-    }
-
-    /// The cluster of the objects, for several rounds.
-    pub fn cluster(&self) -> SimulatedCluster<'_> {
-        SimulatedCluster::new(self)
+        &self.0.settings
     }
 
     /// Places the pods among the objects.
     pub fn run(&self) -> SimulationResult<'_> {
-        let pending = self.pods.pending.iter().cloned().map(BatchPod::pending).collect();
-        let world = Base::read(self.objects, &self.pods, &self.settings).round(pending, &Absence::default());
-        let mut solver = Solver::new(world, &self.settings, &self.hosts);
+        let ClusterInput { objects, settings, pods, hosts } = &self.0;
+        let pending = pods.pending.iter().cloned().map(BatchPod::pending).collect();
+        let world = Base::read(objects, pods, settings).round(pending, &Absence::default());
+        let mut solver = Solver::new(world, settings, hosts);
         solver.solve();
         report::outcome(solver)
     }

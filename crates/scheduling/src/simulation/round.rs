@@ -8,7 +8,7 @@ use std::rc::Rc;
 use objects::object::Object;
 use objects::pod::Pod;
 
-use super::Simulation;
+use super::ClusterInput;
 use super::known_pool::KnownPool;
 use super::new_node::NewNode;
 use super::pods::BatchPod;
@@ -60,9 +60,9 @@ pub struct SimulatedCluster<'s> {
 }
 
 impl<'s> SimulatedCluster<'s> {
-    /// The cluster of a simulation.
-    pub(super) fn new(simulation: &'s Simulation<'_>) -> Self {
-        let Simulation { objects, settings, pods, hosts } = simulation;
+    /// The cluster of objects and settings.
+    pub(super) fn new(input: &'s ClusterInput<'_>) -> Self {
+        let ClusterInput { objects, settings, pods, hosts } = input;
         Self { base: Base::read(objects, pods, settings), settings, hosts }
     }
 

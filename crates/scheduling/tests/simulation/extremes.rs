@@ -1,7 +1,7 @@
 //! Inputs with values that no cluster has.
 
 use karpenter::release::Release;
-use karpwarden_scheduling::simulation::{Placement, Simulation, SimulationSettings};
+use karpwarden_scheduling::simulation::{Placement, Simulation, SimulationSettings, TooManyPods};
 use manifest::File;
 use manifest::limits::Limits;
 use objects::object::Object;
@@ -59,7 +59,7 @@ fn survives_extreme_values_in_every_release() {
     let file = File::read("-", EXTREMES, &Limits::DEFAULT);
     let objects: Vec<Object<'_>> = file.documents.iter().filter_map(tree).flat_map(Object::all).collect();
     for release in Release::minors() {
-        let simulation = Simulation::new(SimulationSettings::new(release), &objects);
+        let simulation = Simulation::new(SimulationSettings::new(release), &objects).unwrap();
         let outcome = simulation.run();
         assert_eq!(outcome.pods.len(), 1);
         assert!(
@@ -104,6 +104,23 @@ spec:
     }
     let file = File::read("-", text, &Limits::DEFAULT);
     let objects: Vec<Object<'_>> = file.documents.iter().filter_map(tree).flat_map(Object::all).collect();
-    let simulation = Simulation::new(SimulationSettings::new(Release::NEWEST), &objects);
+    let simulation = Simulation::new(SimulationSettings::new(Release::NEWEST), &objects).unwrap();
     assert_eq!(simulation.run().pods.len(), 1);
+}
+
+#[test]
+fn refuses_more_pods_than_a_simulation_takes() {
+    let deployment = |replicas: usize| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec: {{replicas: {replicas}, template: {{spec: {{containers: []}}}}}}\n"
+        )
+    };
+    for (replicas, is_accepted) in [(Simulation::MAX_PODS, true), (Simulation::MAX_PODS + 1, false)] {
+        let file = File::read("-", deployment(replicas), &Limits::DEFAULT);
+        let objects: Vec<Object<'_>> = file.documents.iter().filter_map(tree).flat_map(Object::all).collect();
+        let simulation = Simulation::new(SimulationSettings::new(Release::NEWEST), &objects);
+        assert_eq!(simulation.is_ok(), is_accepted, "{replicas}");
+        assert_eq!(simulation.err(), (!is_accepted).then_some(TooManyPods));
+    }
+    assert_eq!(TooManyPods.to_string(), "the input has more than 50000 pods");
 }

@@ -65,7 +65,7 @@ fn tree(document: &Document) -> Option<&Tree> {
 fn differences(case: &Case, run: &Run) -> Vec<String> {
     let file = case.file();
     let objects: Vec<Object<'_>> = file.documents.iter().filter_map(tree).flat_map(Object::all).collect();
-    let simulation = Simulation::new(case.settings(run.release), &objects);
+    let simulation = Simulation::new(case.settings(run.release), &objects).unwrap();
     let outcome = simulation.run();
     if env::var("CASE").is_ok() {
         for pod in &outcome.pods {
