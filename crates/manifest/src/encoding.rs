@@ -1,5 +1,7 @@
 //! Encodings of a file: UTF-8, and UTF-16 with a byte order mark, which PowerShell writes.
 
+use crate::source::certain;
+
 /// Encoding of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
@@ -43,7 +45,7 @@ impl Encoding {
 
     /// Decodes UTF-16 without its byte order mark. The error is the text before the first invalid code unit.
     pub(crate) fn decode_utf16(self, bytes: &[u8]) -> Result<String, String> {
-        let pairs = bytes.get(2..).unwrap_or_default().chunks(2);
+        let pairs = certain(bytes.get(2..)).chunks(2);
         let unit = |pair: &[u8]| match (pair, self) {
             ([low, high], Self::Utf16Le) | ([high, low], _) => u16::from_be_bytes([*high, *low]),
             // Half a code unit at the end of the file: as invalid as half a surrogate pair.

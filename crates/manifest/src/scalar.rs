@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use crate::source::certain;
+
 /// Type and value of an unquoted scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scalar {
@@ -159,7 +161,7 @@ fn float_key(value: f64) -> String {
     }
     let scientific = format!("{value:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    match exponent.parse::<i32>().unwrap_or_default() {
+    match certain(exponent.parse::<i32>().ok()) {
         -4..6 => value.to_string(),
         exponent => format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs()),
     }

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use always_assert::never;
+
 /// A text with its name. [`Source::position`] converts a byte offset to a line and a column.
 #[derive(Debug, Default)]
 pub struct Source {
@@ -106,6 +108,14 @@ impl From<Range<usize>> for Span {
     }
 }
 
+/// Returns the part of a text or a list that a lookup must find. A lookup that finds nothing panics in tests, and is empty in
+/// release builds.
+#[track_caller]
+pub fn certain<T: Default>(part: Option<T>) -> T {
+    never!(part.is_none(), "a place outside of the text or the list");
+    part.unwrap_or_default()
+}
+
 impl Source {
     /// Creates a source. The name is a path, or `-` for standard input.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
@@ -127,20 +137,36 @@ impl Source {
         span.text(&self.text)
     }
 
+    /// The text before a byte of the text.
+    #[track_caller]
+    pub fn before(&self, byte: usize) -> &str {
+        certain(self.text.get(..byte))
+    }
+
+    /// The text from a byte of the text on.
+    #[track_caller]
+    pub fn after(&self, byte: usize) -> &str {
+        certain(self.text.get(byte..))
+    }
+
     /// Converts a byte offset. An offset beyond the end counts as the end, an offset inside a character as its start.
     pub fn position(&self, byte: usize) -> Position {
         let byte = self.text.floor_char_boundary(byte);
         let mark = self.mark(|mark| mark.byte <= byte);
         let before = self.slice(Span::new(mark.byte, byte));
-        let (points, units) = measure(before);
-        Position { line: mark.line, column: mark.points + points + 1, offset: mark.utf16 + units }
+        let length = Length::of(before);
+        Position {
+            line: mark.line,
+            column: mark.points + length.points + 1,
+            offset: mark.utf16 + length.units,
+        }
     }
 
     /// Converts an offset in UTF-16 code units, as in [`Position::offset`], to a byte offset.
     pub fn byte_at(&self, offset: usize) -> usize {
         let mark = self.mark(|mark| mark.utf16 <= offset);
         let mut units = mark.utf16;
-        for (byte, char) in self.text.get(mark.byte..).unwrap_or_default().char_indices() {
+        for (byte, char) in self.after(mark.byte).char_indices() {
             if units >= offset {
                 return mark.byte + byte;
             }
@@ -158,12 +184,25 @@ impl Source {
     }
 }
 
-/// The code points and the UTF-16 code units of a text.
-fn measure(text: &str) -> (usize, usize) {
-    if text.is_ascii() {
-        return (text.len(), text.len());
+/// Length of a text.
+#[derive(Clone, Copy, Debug)]
+struct Length {
+    /// Code points.
+    points: usize,
+    /// UTF-16 code units.
+    units: usize,
+}
+
+impl Length {
+    fn of(text: &str) -> Self {
+        if text.is_ascii() {
+            return Self { points: text.len(), units: text.len() };
+        }
+        text.chars().fold(Self { points: 0, units: 0 }, |length, char| Self {
+            points: length.points + 1,
+            units: length.units + char.len_utf16(),
+        })
     }
-    text.chars().fold((0, 0), |(points, units), char| (points + 1, units + char.len_utf16()))
 }
 
 fn marks_of(text: &str) -> Vec<Mark> {
@@ -173,15 +212,15 @@ fn marks_of(text: &str) -> Vec<Mark> {
         let mut rest = line;
         while rest.len() > STRIDE {
             let (part, more) = rest.split_at(rest.floor_char_boundary(STRIDE));
-            let (points, units) = measure(part);
+            let length = Length::of(part);
             mark.byte += part.len();
-            mark.utf16 += units;
-            mark.points += points;
+            mark.utf16 += length.units;
+            mark.points += length.points;
             marks.push(mark);
             rest = more;
         }
         mark.byte += rest.len();
-        mark.utf16 += measure(rest).1;
+        mark.utf16 += Length::of(rest).units;
         if line.ends_with('\n') {
             mark = Mark { line: mark.line + 1, points: 0, ..mark };
             marks.push(mark);

@@ -20,11 +20,9 @@ pub(super) fn edit(node: Node<'_>, source: &Source, key: &str, value: &str) -> O
         };
         return Some(TextEdit { span: Span::new(end, end), text });
     }
-    let column = last.key_span().start - line_start(source, last.key_span().start)?;
+    let column = last.key_span().start - line_start(source, last.key_span().start);
     let end = last_line_end(source, end);
-    let rest = source.text().get(end..)?;
-    let line = rest.lines().next().unwrap_or_default();
-    let at = end + line.len();
+    let at = end + source.after(end).lines().next().map_or(0, str::len);
     Some(TextEdit { span: Span::new(at, at), text: format!("\n{}{key}: {value}", " ".repeat(column)) })
 }
 

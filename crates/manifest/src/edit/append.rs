@@ -31,7 +31,7 @@ pub(super) fn edit(object: Node<'_>, source: &Source, key: &str, items: &[Node<'
         }
         Some(tail) => {
             let dash = dash_column(list, source)?;
-            let end = end_of_line(source, written_end(tail, source))?;
+            let end = end_of_line(source, written_end(tail, source));
             Some(TextEdit { span: Span::new(end, end), text: all_in_block(items, source, dash)? })
         }
     }
@@ -49,7 +49,7 @@ fn create(object: Node<'_>, source: &Source, key: &str, items: &[Node<'_>]) -> O
     let text = if object.style() == Style::Flow {
         format!("{name}: [{}], ", all_in_flow(items, source)?)
     } else {
-        let pad = " ".repeat(column(source, start)?);
+        let pad = " ".repeat(column(source, start));
         if list.style() == Style::Flow {
             format!("{name}: [{}]\n{pad}", all_in_flow(items, source)?)
         } else {
@@ -60,22 +60,20 @@ fn create(object: Node<'_>, source: &Source, key: &str, items: &[Node<'_>]) -> O
 }
 
 /// The column of a byte, from 0. It counts bytes, since only indentation is before the byte.
-fn column(source: &Source, byte: usize) -> Option<usize> {
-    Some(byte - line_start(source, byte)?)
+fn column(source: &Source, byte: usize) -> usize {
+    byte - line_start(source, byte)
 }
 
 /// The end of the line on which a value that ends at `byte` ends.
-fn end_of_line(source: &Source, byte: usize) -> Option<usize> {
+fn end_of_line(source: &Source, byte: usize) -> usize {
     let end = last_line_end(source, byte);
-    let rest = source.text().get(end..)?;
-    let line = rest.lines().next().unwrap_or_default();
-    Some(end + line.len())
+    end + source.after(end).lines().next().map_or(0, str::len)
 }
 
 /// The column of the `-` of a list in block style.
 fn dash_column(list: Node<'_>, source: &Source) -> Option<usize> {
     let start = list.children().next()?.span().start;
-    column(source, dash_before(source, start)?)
+    Some(column(source, dash_before(source, start)?))
 }
 
 /// Writes the items in block style, each on a new line after a `-`.
@@ -97,9 +95,9 @@ pub(super) fn in_block(item: Node<'_>, source: &Source, to: usize) -> Option<Str
     if source.slice(Span::new(dash_before(source, start)?, start)).contains('#') {
         return None;
     }
-    let from = column(source, start)?;
+    let from = column(source, start);
     let whole =
-        source.slice(Span::new(start, end_of_line(source, written_end(item.children().last()?, source))?));
+        source.slice(Span::new(start, end_of_line(source, written_end(item.children().last()?, source))));
     move_lines(whole, from, to)
 }
 

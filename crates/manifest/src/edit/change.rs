@@ -89,7 +89,7 @@ impl<'d> Change<'d> {
                 Some(TextEdit { span, text: spell(key, style) })
             }
             Self::Replace(_, range, text) if matches!(node.style(), Style::Literal | Style::Folded) => {
-                replace_in_block(node, *range, text)
+                Some(replace_in_block(node, *range, text))
             }
             Self::Replace(_, range, text) => {
                 let text = match node.style() {
@@ -110,19 +110,19 @@ impl<'d> Change<'d> {
 
 /// Replaces a part of a block scalar. New lines get the indentation of the block scalar, and a line that moves up keeps
 /// its indentation.
-fn replace_in_block(node: Node<'_>, range: Span, text: &str) -> Option<TextEdit> {
+fn replace_in_block(node: Node<'_>, range: Span, text: &str) -> TextEdit {
     let source = node.source();
     let span = node.span_within(range);
     let start = node.span().start;
-    let indent = start - line_start(source, start)?;
+    let indent = start - line_start(source, start);
     let written = source.slice(span);
     let mut text = text.replace('\n', &format!("\n{}", " ".repeat(indent)));
     if written.contains('\n') {
-        let column = span.start - line_start(source, span.start)?;
+        let column = span.start - line_start(source, span.start);
         let line = text.rsplit_once('\n').map_or(column + text.len(), |(_, last)| last.len());
         text.push_str(&" ".repeat(indent.saturating_sub(line)));
     }
-    Some(TextEdit { span, text })
+    TextEdit { span, text }
 }
 
 #[cfg(test)]

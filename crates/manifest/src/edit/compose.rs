@@ -39,10 +39,10 @@ pub(super) fn write(member: Node<'_>, source: &Source, value: &Composed<'_>) -> 
         return Some(TextEdit { span: member.span(), text });
     }
     let key = member.key_span();
-    let column = key.start - line_start(source, key.start)?;
+    let column = key.start - line_start(source, key.start);
     let header = header(member, source)?;
     let end = if member.style() == Style::Block && !member.is_empty() {
-        line_end(source, deep_end(member, source)?)?
+        line_end(source, deep_end(member, source)?)
     } else {
         deep_end(member, source)?
     };
@@ -66,8 +66,8 @@ pub(super) fn add_after(
         return Some(TextEdit { span: Span::new(end, end), text });
     }
     let start = member.key_span().start;
-    let column = start - line_start(source, start)?;
-    let end = line_end(source, deep_end(member, source)?)?;
+    let column = start - line_start(source, start);
+    let end = line_end(source, deep_end(member, source)?);
     let text = member_in_block(key, value, column, true)?;
     Some(TextEdit { span: Span::new(end, end), text })
 }
@@ -197,7 +197,7 @@ fn copied(member: Node<'_>, column: usize, instead: Option<&String>) -> Option<S
             None => Some(format!(": {text}")),
         };
     }
-    let end = line_end(source, deep_end(member, source)?)?;
+    let end = line_end(source, deep_end(member, source)?);
     let whole = match instead {
         None => source.slice(Span::new(key.end, end)).to_owned(),
         Some(_) if matches!(member.style(), Style::Literal | Style::Folded | Style::Block) => return None,
@@ -208,7 +208,7 @@ fn copied(member: Node<'_>, column: usize, instead: Option<&String>) -> Option<S
             format!("{before}{}{after}", spell(value, member.style()))
         }
     };
-    let from = key.start - line_start(source, key.start)?;
+    let from = key.start - line_start(source, key.start);
     move_lines(&whole, from, column)
 }
 
@@ -217,8 +217,9 @@ fn comments_above(node: Node<'_>) -> Vec<&str> {
     let source = node.source();
     let is_item = node.key_span().is_empty();
     let start = if is_item { dash_before(source, node.span().start) } else { Some(node.key_span().start) };
-    let Some(line) = start.and_then(|start| line_start(source, start)) else { return Vec::new() };
-    let lead = start.map(|start| source.slice(Span::new(line, start))).unwrap_or_default();
+    let Some(start) = start else { return Vec::new() };
+    let line = line_start(source, start);
+    let lead = source.slice(Span::new(line, start));
     if !lead.trim().is_empty() {
         return Vec::new();
     }
@@ -239,9 +240,8 @@ fn deep_end(node: Node<'_>, source: &Source) -> Option<usize> {
 }
 
 /// The end of the line of a byte, without its line break.
-fn line_end(source: &Source, byte: usize) -> Option<usize> {
-    let rest = source.text().get(byte..)?;
-    Some(byte + rest.lines().next().unwrap_or_default().len())
+fn line_end(source: &Source, byte: usize) -> usize {
+    byte + source.after(byte).lines().next().map_or(0, str::len)
 }
 
 /// Renders a value in braces. `None` if a copy is in block style.

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use crate::source::Source;
+use crate::source::{Source, Span, certain};
 use crate::tree::Node;
 
 /// The end of a member or an item in its text, with the `:` of an absent value at its end.
 pub(super) fn written_end(node: Node<'_>, source: &Source) -> usize {
     let end = node.span().end.max(node.key_span().end);
-    let (before, rest) = source.text().split_at_checked(end).unwrap_or_default();
+    let (before, rest) = certain(source.text().split_at_checked(end));
     // The span of an absent value is before its `:`, on the line of its key. After a block scalar, the span ends before the
     // next key, which may start with a `:`.
     let is_absent = rest.starts_with(':') && !before.trim_end_matches(' ').ends_with(['\n', '\r']);
@@ -20,7 +20,7 @@ pub(super) fn written_end(node: Node<'_>, source: &Source) -> usize {
 /// The span of a block scalar reaches over its last line break into the indentation of the next line. Spaces before the
 /// end of the text are not indentation, but part of the block scalar.
 pub(super) fn last_line_end(source: &Source, end: usize) -> usize {
-    let before = source.text().get(..end).unwrap_or_default();
+    let before = source.before(end);
     let line = if end == source.text().len() { before } else { before.trim_end_matches(' ') };
     line.strip_suffix("\r\n").or(line.strip_suffix('\n')).map_or(end, str::len)
 }
@@ -30,7 +30,7 @@ pub(super) fn with_newlines_of(text: String, source: &Source, byte: usize) -> St
     if !text.contains('\n') {
         return text;
     }
-    let (before, rest) = source.text().split_at_checked(byte).unwrap_or_default();
+    let (before, rest) = certain(source.text().split_at_checked(byte));
     let line = rest.split_once('\n').or(before.rsplit_once('\n')).map_or("", |(line, _)| line);
     if line.ends_with('\r') { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text }
 }
@@ -55,16 +55,16 @@ pub(super) fn move_lines(text: &str, from: usize, to: usize) -> Option<String> {
 }
 
 /// The start of the line of a byte.
-pub(super) fn line_start(source: &Source, byte: usize) -> Option<usize> {
-    Some(source.text().get(..byte)?.rfind('\n').map_or(0, |at| at + 1))
+pub(super) fn line_start(source: &Source, byte: usize) -> usize {
+    source.before(byte).rfind('\n').map_or(0, |at| at + 1)
 }
 
 /// The `-` of the item that starts at a byte. A `-` in a comment between the two is not the item's.
 pub(super) fn dash_before(source: &Source, item: usize) -> Option<usize> {
-    let before = source.text().get(..item)?;
+    let before = source.before(item);
     before.rmatch_indices('-').map(|(at, _)| at).find(|at| {
-        let lead = line_start(source, *at).and_then(|line| before.get(line..*at));
-        lead.is_some_and(|lead| lead.chars().all(|char| matches!(char, ' ' | '-' | '?' | ':')))
+        let lead = source.slice(Span::new(line_start(source, *at), *at));
+        lead.chars().all(|char| matches!(char, ' ' | '-' | '?' | ':'))
     })
 }
 
@@ -74,7 +74,7 @@ pub(super) fn block_header(node: Node<'_>, source: &Source) -> Option<usize> {
     let is_item = node.parent()?.is_sequence();
     let mut at = if is_item { dash_before(source, node.span().start)? } else { key } + 1;
     loop {
-        let rest = source.text().get(at..)?;
+        let rest = source.after(at);
         let word = rest.trim_start_matches([' ', ':']);
         at += rest.len() - word.len();
         match word.chars().next()? {
@@ -91,6 +91,6 @@ pub(super) fn absent_value(node: Node<'_>, source: &Source) -> usize {
     let end = written_end(node, source);
     let is_item = node.parent().is_some_and(Node::is_sequence);
     let Some(dash) = dash_before(source, end).filter(|_| is_item) else { return end };
-    let between = source.text().get(dash + 1..end).unwrap_or_default().trim_start();
+    let between = certain(source.text().get(dash + 1..end)).trim_start();
     if between.is_empty() || between.starts_with('#') { dash + 1 } else { end }
 }

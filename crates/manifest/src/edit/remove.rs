@@ -35,7 +35,7 @@ pub(super) fn edit(node: Node<'_>, source: &Source) -> Option<TextEdit> {
         return only_child(parent, source, start, end);
     }
     let start = written_start(node, source)?;
-    let line = line_start(source, start)?;
+    let line = line_start(source, start);
     let lead = source.slice(Span::new(line, start));
     if lead.contains('?') {
         return None;
@@ -45,7 +45,7 @@ pub(super) fn edit(node: Node<'_>, source: &Source) -> Option<TextEdit> {
         let next = parent.children().find(|child| child.index() == node.index() + 1)?;
         return Some(TextEdit { span: Span::new(start, written_start(next, source)?), text: String::new() });
     }
-    let rest = source.text().get(end..)?;
+    let rest = source.after(end);
     let tail = rest.find('\n').map_or(rest.len(), |at| at + 1);
     let end = end_of_lines(node, source, end + tail, lead.len())?;
     Some(TextEdit { span: Span::new(line, end), text: String::new() })
@@ -61,7 +61,7 @@ fn end_of_lines(node: Node<'_>, source: &Source, end: usize, column: usize) -> O
     if !value.is_some_and(|value| matches!(value.style(), Style::Literal | Style::Folded)) {
         return Some(end);
     }
-    let rest = source.text().get(end..)?;
+    let rest = source.after(end);
     let blank: usize =
         rest.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
     let next = rest.get(blank..)?;
@@ -86,13 +86,13 @@ fn only_child(parent: Node<'_>, source: &Source, start: usize, end: usize) -> Op
     }
     let dash = dash_before(source, start)?;
     let key = parent.key_span();
-    let column = |byte| Some(byte - line_start(source, byte)?);
+    let column = |byte| byte - line_start(source, byte);
     if parent.key().is_empty() || column(dash) != column(key.start) {
         return Some(TextEdit { span: Span::new(dash, end), text: "[]".to_owned() });
     }
     // In the column of its key, `[]` would not be the value of the key.
     let colon = source.text().get(key.end..dash)?.trim().strip_prefix(':')?;
-    let at = source.text().get(..dash)?.trim_end().len();
+    let at = source.before(dash).trim_end().len();
     colon.is_empty().then(|| TextEdit { span: Span::new(at, end), text: " []".to_owned() })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::json::quote;
 use crate::scalar::{Scalar, resolve};
+use crate::source::certain;
 use crate::tree::Style;
 
 /// Spells a string in a style. A plain string that YAML would resolve to another type gets quotes.
@@ -25,5 +26,5 @@ fn is_plain(value: &str) -> bool {
 pub(super) fn escaped(text: &str) -> String {
     let mut quoted = String::new();
     quote(text, &mut quoted);
-    quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
+    certain(quoted.get(1..quoted.len().saturating_sub(1))).to_owned()
 }

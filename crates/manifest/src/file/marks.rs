@@ -1,6 +1,6 @@
 //! Marks that explain why a text is not YAML or JSON: template syntax and Git conflicts.
 
-use crate::source::Span;
+use crate::source::{Span, certain};
 
 /// The first mark of a template in a document that does not parse.
 ///
@@ -9,11 +9,11 @@ use crate::source::Span;
 pub(super) fn template_mark(text: &str, failed_at: usize) -> Option<Span> {
     const STATEMENTS: [&str; 4] = ["{{", "{%", "<%", "%{"];
     let failed = line_start(text, failed_at);
-    let before = line_start(text, text.get(..failed).unwrap_or_default().trim_end().len());
+    let before = line_start(text, certain(text.get(..failed)).trim_end().len());
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let code = if line.trim_start().starts_with('#') { "" } else { line };
-        let code = code.split(" #").next().unwrap_or_default();
+        let code = code.split_once(" #").map_or(code, |(code, _)| code);
         if let Some(at) = STATEMENTS.iter().filter_map(|mark| code.find(mark)).min() {
             return Some(Span::new(start + at, start + at + 2));
         }
@@ -47,6 +47,6 @@ pub(super) fn conflict_marker(text: &str) -> Option<(usize, &'static str)> {
 
 /// Start of the line that contains an offset.
 fn line_start(text: &str, at: usize) -> usize {
-    let before = text.get(..text.floor_char_boundary(at)).unwrap_or_default();
+    let before = certain(text.get(..text.floor_char_boundary(at)));
     before.rfind('\n').map_or(0, |end| end + 1)
 }

@@ -22,7 +22,7 @@ use crate::json::{self, JsonError};
 use crate::limits::{Exceeded, Limits};
 use crate::options::ReadOptions;
 use crate::parallel;
-use crate::source::{Source, Span};
+use crate::source::{Source, Span, certain};
 use crate::tree::{Node, Tree};
 use crate::yaml::{self, YamlError, YamlProblem};
 
@@ -136,8 +136,7 @@ impl File {
             Ok(text) => Self::read(name, text, options),
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
-                let text =
-                    String::from_utf8_lossy(error.as_bytes().get(..at).unwrap_or_default()).into_owned();
+                let text = String::from_utf8_lossy(certain(error.as_bytes().get(..at))).into_owned();
                 Self::cut_off(name, text, ReadError::NotUtf8)
             }
         }

@@ -2,6 +2,8 @@
 
 use memchr::memchr2;
 
+use crate::source::certain;
+
 /// The text is not the JSON that the user of a [`Cursor`] expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not the expected JSON")]
@@ -75,7 +77,7 @@ impl<'t> Cursor<'t> {
 
     /// The text from a position to the cursor.
     pub fn text_from(&self, position: usize) -> &'t str {
-        self.text.get(position..self.at).unwrap_or_default()
+        certain(self.text.get(position..self.at))
     }
 
     /// The next byte that is no white space.

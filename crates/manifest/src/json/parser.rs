@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::error::{JsonError, JsonProblem};
 use crate::limits::Exceeded;
 use crate::options::ReadOptions;
-use crate::source::{Source, Span};
+use crate::source::{Source, Span, certain};
 use crate::tree::{NewNode, NodeId, NodeValue, Style, Text, Tree};
 use crate::yaml;
 
@@ -24,7 +24,7 @@ fn read_with(
     within: Span,
     options: &ReadOptions,
 ) -> Result<Option<(Tree, usize)>, JsonError> {
-    let bytes = source.text().as_bytes().get(..within.end).unwrap_or_default();
+    let bytes = certain(source.text().as_bytes().get(..within.end));
     let mut parser = Parser { bytes, source, at: within.start };
     parser.space();
     if parser.peek().is_none() {
@@ -95,7 +95,7 @@ impl Parser<'_> {
     /// The error for an open collection, if the text has no end for it.
     fn unclosed(&self, open: Open) -> Option<JsonError> {
         let (bracket, end) = if open.is_mapping { ('{', '}') } else { ('[', ']') };
-        let rest = self.bytes.get(open.at..).unwrap_or_default();
+        let rest = certain(self.bytes.get(open.at..));
         let has_end = self.at < self.bytes.len() && rest.contains(&(end as u8));
         let problem = JsonProblem::Unclosed(bracket, end);
         (!has_end).then_some(JsonError { at: open.at, problem })
@@ -248,7 +248,7 @@ impl Parser<'_> {
         let mut unescaped: Option<String> = None;
         let mut plain = start;
         loop {
-            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let rest = certain(self.bytes.get(self.at..));
             let length = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
             self.at += length.unwrap_or(rest.len());
             match self.peek() {

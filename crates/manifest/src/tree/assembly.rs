@@ -46,7 +46,7 @@ impl Assembly {
     /// Copies a value with everything below it. Returns `None` if the document would be too large.
     pub fn copy(&mut self, parent: Option<NodeId>, key: Option<&str>, from: Node<'_>) -> Option<NodeId> {
         let id = self.add(parent, key, NewValue::Same, from, from.is_derived())?;
-        if let Some(data) = self.tree.nodes.get_mut(id.index()) {
+        if let Some(data) = self.tree.data_mut(id) {
             data.merged = from.data().merged && key.is_some();
         }
         for child in from.children() {
@@ -78,7 +78,7 @@ impl Assembly {
         let key_text = key.map(|key| self.tree.keep_copy(key)).unwrap_or_default();
         let key_span = if key.is_some() { at.key_span() } else { Span::default() };
         let id = self.tree.add_stored(parent, key_text, key_span.into(), value, at.span().into(), style);
-        if let Some(data) = self.tree.nodes.get_mut(id.index()) {
+        if let Some(data) = self.tree.data_mut(id) {
             data.source = source;
             data.derived = is_derived;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::id::{NodeId, SourceId};
 use super::store::{Comment, DuplicateKey, NodeData, NodeValue, StoredSpan, Style, Text, Tree, small};
-use crate::source::Span;
+use crate::source::{Span, certain};
 
 /// A node about to be added.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ impl Tree {
 
     /// Records that the text at the span of a scalar is not its spelling.
     pub(crate) fn derive(&mut self, id: NodeId, spelling: &str) {
-        let Some(data) = self.nodes.get_mut(id.index()) else { return };
+        let Some(data) = self.data_mut(id) else { return };
         data.derived = true;
         if !matches!(data.value, NodeValue::String(_)) {
             let spelling = self.keep_copy(spelling);
@@ -107,7 +107,7 @@ impl Tree {
 
     /// Extends the span of a node to the byte at which the node ends.
     pub(crate) fn close(&mut self, id: NodeId, end: usize) {
-        if let Some(data) = self.nodes.get_mut(id.index()) {
+        if let Some(data) = self.data_mut(id) {
             data.span.end = small(end).max(data.span.end);
         }
     }
@@ -152,7 +152,7 @@ impl Tree {
         let data = *self.data(from);
         let copy =
             self.add_stored(parent, key, key_span, data.value, span.unwrap_or(data.span), Style::Alias);
-        if let Some(new) = self.nodes.get_mut(copy.index()) {
+        if let Some(new) = self.data_mut(copy) {
             new.overridden = data.overridden;
             new.derived = data.derived;
         }
@@ -176,7 +176,7 @@ impl Tree {
         let first = self.nodes.len();
         self.copy_children(from, into, limit)?;
         self.add_copy(from, into);
-        let merged = self.nodes.get_mut(first..).unwrap_or_default();
+        let merged = certain(self.nodes.get_mut(first..));
         for member in merged.iter_mut().filter(|data| data.parent == into) {
             member.merged = true;
         }
@@ -205,7 +205,7 @@ impl Tree {
             child = next.next_sibling;
         }
         for (earlier, later) in repeated {
-            if let Some(data) = self.nodes.get_mut(earlier.index()) {
+            if let Some(data) = self.data_mut(earlier) {
                 data.overridden = true;
             }
             if !self.is_merged(earlier) && !self.is_merged(later) {

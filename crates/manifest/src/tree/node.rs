@@ -2,7 +2,7 @@
 
 use super::id::{NodeId, SourceId};
 use super::store::{NodeData, NodeValue, Style, Tree};
-use crate::source::{Source, Span};
+use crate::source::{Source, Span, certain};
 
 /// A node of a [`Tree`]. A copy costs nothing; two nodes are equal if they are the same node of the same tree.
 #[derive(Clone, Copy, Debug)]
@@ -212,7 +212,7 @@ impl<'d> Node<'d> {
             return self.source().slice(self.span());
         }
         let stored = self.tree.spellings.get(&self.id).map(|text| self.tree.text(*text));
-        stored.or(self.as_str()).unwrap_or_default()
+        certain(stored.or(self.as_str()))
     }
 
     /// The id in its tree.

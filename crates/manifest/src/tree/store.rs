@@ -10,7 +10,7 @@ use super::id::{NodeId, SourceId};
 use crate::file::Excerpt;
 use crate::limits::Limits;
 use crate::options::{HoldsDocument, ReadOptions};
-use crate::source::{Source, Span};
+use crate::source::{Source, Span, certain};
 
 /// A JSON or YAML document as an arena of nodes; the root is the first node.
 ///
@@ -254,13 +254,20 @@ impl Tree {
         data
     }
 
+    /// A node, to change it.
+    pub(super) fn data_mut(&mut self, id: NodeId) -> Option<&mut NodeData> {
+        let data = self.nodes.get_mut(id.index());
+        never!(data.is_none(), "no node {:?}", id);
+        data
+    }
+
     pub(super) fn text(&self, text: Text) -> &str {
-        self.text_around(text).get(text.range()).unwrap_or_default()
+        certain(self.text_around(text).get(text.range()))
     }
 
     /// The bytes of a string. Unlike [`Self::text`] this does not look for the start of a character.
     pub(super) fn bytes(&self, text: Text) -> &[u8] {
-        self.text_around(text).as_bytes().get(text.range()).unwrap_or_default()
+        certain(self.text_around(text).as_bytes().get(text.range()))
     }
 
     fn text_around(&self, text: Text) -> &str {

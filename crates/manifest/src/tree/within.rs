@@ -2,7 +2,7 @@
 
 use super::node::Node;
 use super::store::Style;
-use crate::source::{Source, Span};
+use crate::source::{Source, Span, certain};
 
 impl Node<'_> {
     /// The span in the source of the bytes `range` of this string. If the text folds or escapes the string, the span
@@ -17,12 +17,12 @@ impl Node<'_> {
             if at >= range.end {
                 break;
             }
-            let (from, to) = walk.step(char, value.get(at..).unwrap_or_default());
+            let written = walk.step(char, certain(value.get(at..)));
             if at >= range.start && start.is_none() {
-                start = Some(from);
+                start = Some(written.start);
             }
             at += char.len_utf8();
-            walk.last = to;
+            walk.last = written.end;
         }
         let start = start.unwrap_or(walk.last);
         Span::new(start, walk.last.max(start))
@@ -48,7 +48,7 @@ impl<'s> Walk<'s> {
         let quoted = matches!(style, Style::SingleQuoted | Style::DoubleQuoted);
         let at = span.start + usize::from(quoted);
         // A block scalar starts at its first content character, behind nothing but the indentation.
-        let before = source.text().get(..span.start).unwrap_or_default();
+        let before = source.before(span.start);
         let line_end = before.trim_end_matches(' ');
         let starts_line = line_end.is_empty() || line_end.ends_with(['\n', '\r']);
         let indent = if starts_line { before.len() - line_end.len() } else { 0 };
@@ -65,9 +65,9 @@ impl<'s> Walk<'s> {
         {
             return;
         }
-        let before = self.source.text().get(..self.at).unwrap_or_default();
+        let before = self.source.before(self.at);
         let Some((end, _)) = before.rmatch_indices('\n').nth(empty) else { return };
-        let lines = before.get(end + 1..).unwrap_or_default();
+        let lines = certain(before.get(end + 1..));
         self.at = end + 1 + self.indentation(lines, true);
         self.last = self.at;
         self.broken = true;
@@ -77,8 +77,8 @@ impl<'s> Walk<'s> {
         self.source.slice(Span::new(self.at.min(self.end), self.end))
     }
 
-    /// Passes the spelling of the first character of `value` and returns its start and end.
-    fn step(&mut self, char: char, value: &str) -> (usize, usize) {
+    /// Passes the spelling of the first character of `value` and returns the span of the spelling.
+    fn step(&mut self, char: char, value: &str) -> Span {
         let block = matches!(self.style, Style::Literal | Style::Folded);
         if (char == '\n' || char == ' ')
             && let Some(len) = self.line_break(char, value, block)
@@ -86,7 +86,7 @@ impl<'s> Walk<'s> {
             let from = self.at;
             self.at += len;
             self.broken = true;
-            return (from, self.at);
+            return Span::new(from, self.at);
         }
         self.broken = false;
         let from = self.at;
@@ -97,7 +97,7 @@ impl<'s> Walk<'s> {
             _ => rest.chars().next().map_or(0, char::len_utf8),
         };
         self.at += len;
-        (from, self.at)
+        Span::new(from, self.at)
     }
 
     /// The length of the line breaks that one character folds or keeps, with the indentation after them.
@@ -126,7 +126,7 @@ impl<'s> Walk<'s> {
         let mut rest = self.rest().trim_start_matches([' ', '\t']);
         while let Some(line) = newline_len(rest).and_then(|len| rest.get(len..)) {
             count += 1;
-            rest = line.get(self.indentation(line, block)..).unwrap_or_default();
+            rest = certain(line.get(self.indentation(line, block)..));
         }
         count
     }

@@ -1,5 +1,7 @@
 //! Position in a YAML text, with its line and column.
 
+use crate::source::certain;
+
 /// A position in the bytes of a text up to the first character that YAML forbids.
 ///
 /// Every byte beyond the end is 0, which no text contains.
@@ -34,7 +36,7 @@ pub(super) struct Mark {
 impl<'t> Cursor<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         let all = text.as_bytes();
-        let bytes = all.get(..first_control(all)).unwrap_or_default();
+        let bytes = certain(all.get(..first_control(all)));
         Self { text, bytes, at: 0, line: 0, line_start: 0, wide: 0, fresh: true }
     }
 
@@ -60,13 +62,15 @@ impl<'t> Cursor<'t> {
         self.text
     }
 
+    #[track_caller]
     pub(super) fn slice(&self, start: usize, end: usize) -> &'t str {
-        self.text.get(start..end).unwrap_or_default()
+        certain(self.text.get(start..end))
     }
 
     /// The bytes from this position on.
+    #[track_caller]
     pub(super) fn rest(&self) -> &'t [u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
+        certain(self.bytes.get(self.at..))
     }
 
     pub(super) fn mark(&self) -> Mark {
@@ -85,7 +89,7 @@ impl<'t> Cursor<'t> {
 
     /// Passes the characters before a byte of the same line.
     pub(super) fn pass(&mut self, end: usize) {
-        let passed = self.bytes.get(self.at..end).unwrap_or_default();
+        let passed = certain(self.bytes.get(self.at..end));
         let wide = passed.iter().filter(|byte| **byte & 0xc0 == 0x80).count();
         self.wide += wide;
         self.line_start += wide;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::messages::DIRECTIVE;
 use super::scanner::{Dialect, Fault, Scanner, Step, Stopped};
 use super::token::{ScalarText, Tag, Token, TokenKind};
-use crate::source::Span;
+use crate::source::{Span, certain};
 use crate::tree::Style;
 
 /// One step of a document, in the order of the text.
@@ -95,7 +95,7 @@ impl<'t> EventParser<'t> {
     pub(super) fn text(&self, text: ScalarText) -> &str {
         let Span { start, end } = text.span;
         if text.composed {
-            return self.scanner.composed.get(start..end).unwrap_or_default();
+            return certain(self.scanner.composed.get(start..end));
         }
         self.scanner.cursor.slice(start, end)
     }
@@ -336,15 +336,20 @@ impl<'t> EventParser<'t> {
         (Event::Start { is_mapping, in_brackets, anchor }, span)
     }
 
+    /// The name of an anchor or an alias.
+    fn name(&self, token: Token) -> &'t str {
+        self.scanner.cursor.slice(token.span.start + 1, token.span.end)
+    }
+
     /// Parses a value with its anchor and tag. The state is already the state after the value.
     fn node(&mut self, indentless: bool) -> Step<Found> {
         let (mut anchor, mut tag) = (0, Tag::None);
         let mut token = self.peek()?;
         let mut properties_end = None;
         loop {
-            let name = self.scanner.cursor.slice(token.span.start + 1, token.span.end);
             match token.kind {
                 TokenKind::Anchor if anchor == 0 => {
+                    let name = self.name(token);
                     self.anchors += 1;
                     anchor = self.anchors;
                     self.scanner.declarations.anchors.insert(name, anchor);
@@ -359,6 +364,7 @@ impl<'t> EventParser<'t> {
                     }
                 }
                 TokenKind::Alias if properties_end.is_none() => {
+                    let name = self.name(token);
                     let Some(anchor) = self.scanner.declarations.anchors.get(name).copied() else {
                         return self.scanner.fail(
                             token.span.start,

@@ -76,7 +76,7 @@ pub(crate) fn read_string(node: Node<'_>, limits: &Limits) -> Vec<Result<Tree, Y
 
 /// The documents of a literal block scalar, separated by its `---` lines. The lines keep their indentation.
 fn sections_of_block(source: &Source, span: Span) -> Vec<Span> {
-    let before = source.text().get(..span.start).unwrap_or_default();
+    let before = source.before(span.start);
     let start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
     let indent = span.start - start;
     let mut sections = vec![Span::new(start, start)];
@@ -198,7 +198,7 @@ impl Loader {
         }
         let verbatim = style == Style::Literal;
         // The span of a block scalar starts after the indentation of the first line; the document starts before it.
-        let before = self.tree.source().text().get(..span.start).unwrap_or_default();
+        let before = self.tree.source().before(span.start);
         let base = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let source = Arc::clone(self.tree.shared_source());
         let text = if verbatim { source.slice(Span::new(base, span.end)) } else { text };

@@ -70,10 +70,13 @@ impl<'t> Scanner<'t> {
     /// Passes a tag handle and its prefix. Returns whether this is the only `%TAG` for the handle.
     fn skip_handle(&mut self) -> Option<bool> {
         self.cursor.skip_blanks();
+        if self.cursor.peek(0) != b'!' {
+            return None;
+        }
         let start = self.cursor.at;
         let handle_end = self.handle_end(start + 1);
         let handle = self.cursor.slice(start, handle_end);
-        if !(handle.starts_with('!') && handle.ends_with('!')) {
+        if !handle.ends_with('!') {
             return None;
         }
         self.cursor.at = handle_end;

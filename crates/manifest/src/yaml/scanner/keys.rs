@@ -1,6 +1,7 @@
 //! Indentation of block collections, and text that may be a key.
 
 use super::{Fault, Indent, Scanner, SimpleKey, Step};
+use crate::source::certain;
 use crate::yaml::cursor::Mark;
 use crate::yaml::token::TokenKind;
 
@@ -9,7 +10,7 @@ impl Scanner<'_> {
     pub(super) fn is_key_under_indented(&self, token_index: usize, colon: Mark) -> bool {
         let block = self.block_indent();
         let mut under = colon.col < block;
-        for token in self.tokens.get(token_index..).unwrap_or_default() {
+        for token in certain(self.tokens.get(token_index..)) {
             under |= token.col < block;
             if !matches!(token.kind, TokenKind::Anchor | TokenKind::Tag) {
                 break;
@@ -120,7 +121,8 @@ impl Scanner<'_> {
         let text = self.cursor.text();
         let line = |at: usize| {
             let start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
-            text.get(start..).unwrap_or_default().split('\n').next().unwrap_or_default()
+            let rest = certain(text.get(start..));
+            rest.split_once('\n').map_or(rest, |(line, _)| line)
         };
         let is_on_later_line =
             text.get(self.level.at..fault.at).is_some_and(|between| between.contains('\n'));

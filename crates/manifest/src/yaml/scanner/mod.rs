@@ -100,8 +100,8 @@ pub(super) struct Scanner<'t> {
     bom_allowed: bool,
     /// The byte at which `:` ends a key even without a space after it, because quotes or a bracket closed there.
     adjacent: usize,
-    /// Byte and line of a comment that ended an unquoted scalar.
-    interrupted: Option<(usize, usize)>,
+    /// The start of a comment that ended an unquoted scalar.
+    interrupted: Option<Mark>,
     /// After `?` and a comment, tabs must not indent the key.
     tabs_matter: bool,
 }

@@ -25,7 +25,7 @@ impl Scanner<'_> {
             }
             if self.cursor.peek(0) == b'#' {
                 if blanks && !in_flow && end > mark.at {
-                    self.interrupted = Some((self.cursor.at, self.cursor.line));
+                    self.interrupted = Some(self.cursor.mark());
                 }
                 break;
             }

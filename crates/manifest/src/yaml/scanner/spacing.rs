@@ -64,17 +64,19 @@ impl Scanner<'_> {
 
     /// Refuses an unquoted scalar that continues after a comment.
     fn refuse_interrupted(&mut self) -> Step {
-        let Some((at, line)) = self.interrupted.take() else { return Ok(()) };
+        let Some(comment) = self.interrupted.take() else { return Ok(()) };
         let colon = self.cursor.peek(0) == b':' && is_space(self.cursor.peek(1));
         if !self.is_in_flow()
-            && self.cursor.line == line + 1
+            && self.cursor.line == comment.line + 1
             && self.cursor.col() >= self.indent
             && !self.cursor.is_at_end()
             && !self.cursor.is_document_word()
             && !colon
         {
-            return self
-                .fail(at, "a comment inside text of several lines; quote the text, or move the comment");
+            return self.fail(
+                comment.at,
+                "a comment inside text of several lines; quote the text, or move the comment",
+            );
         }
         Ok(())
     }
