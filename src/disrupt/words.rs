@@ -1,6 +1,6 @@
 //! Sentences about disruption.
 
-use disruption::allowance::PoolBudgets;
+use disruption::allowance::{BudgetId, PoolBudgets};
 use disruption::blocked_by::BlockedBy;
 use disruption::calendar::Remark;
 use disruption::cluster::ClusterPod;
@@ -28,7 +28,7 @@ pub type Clock<'c> = &'c dyn Fn(Timestamp) -> String;
 
 /// A remark on the budgets of a NodePool.
 pub fn remark(remark: &Remark, budgets: &PoolBudgets<'_>, nodes: usize, clock: Clock<'_>) -> String {
-    let name = |index: &usize| budget(budgets, *index);
+    let name = |id: &BudgetId| budget(budgets, *id);
     match remark {
         Remark::NeverOpens { budget, next: Some(next) } => {
             format!("the window of {} stays closed all week; it opens on {}", name(budget), clock(*next))
@@ -60,11 +60,11 @@ pub fn remark(remark: &Remark, budgets: &PoolBudgets<'_>, nodes: usize, clock: C
 }
 
 /// A budget with its number.
-pub fn budget(budgets: &PoolBudgets<'_>, index: usize) -> String {
+pub fn budget(budgets: &PoolBudgets<'_>, id: BudgetId) -> String {
     if budgets.is_default() {
-        return format!("the default budget ({})", budgets.nodes(index));
+        return format!("the default budget ({})", budgets.nodes(id));
     }
-    format!("budgets[{index}] ({})", budgets.nodes(index))
+    format!("budgets[{}] ({})", id.index(), budgets.nodes(id))
 }
 
 /// The change that gets past Karpenter's reason against the consolidation of a node; empty for an unknown reason.
@@ -211,6 +211,7 @@ pub const fn advice(blocked_by: BlockedBy) -> &'static str {
 mod tests {
     use super::*;
     use disruption::allowance::DisruptionReason;
+    use ids::Id;
     use manifest::{Document, File};
     use objects::embedded::READ_OPTIONS;
     use objects::node_pool::NodePool;
@@ -224,6 +225,7 @@ mod tests {
         let budgets = PoolBudgets::parse(pool, Release::NEWEST).unwrap();
         let time = |text: &str| Timestamp::parse(text).unwrap();
         let (start, end) = (time("2026-03-14T01:00:00Z"), time("2026-03-14T02:00:00Z"));
+        let [first, second] = [0, 1].map(BudgetId::from_position);
         let told = |one: Remark| remark(&one, &budgets, 7, &|time| time.to_string());
         assert_eq!(
             told(Remark::TooShort { reason: DisruptionReason::Drifted, start, end, possible: 6 }),
@@ -231,11 +233,11 @@ mod tests {
              reason Drifted"
         );
         assert_eq!(
-            told(Remark::NeverDecides { budget: 0 }),
+            told(Remark::NeverDecides { budget: first }),
             "budgets[0] (10%) has no effect this week: a tighter budget is always active beside it"
         );
         assert_eq!(
-            told(Remark::Overlap { tighter: 1, looser: 0, start, end }),
+            told(Remark::Overlap { tighter: second, looser: first, start, end }),
             "the windows of budgets[0] (10%) and budgets[1] (2) overlap, first from 2026-03-14T01:00:00Z to \
              2026-03-14T02:00:00Z; the tighter one, budgets[1] (2), decides"
         );

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use answers::simulation::{NewNode, Placed, PlacedPod, PlacementSummary, PoolObjection, SimulationAnswer};
 use answers::{FieldPlace, PricedType, SCHEMA, VERSION, rounded, sorted};
+use ids::Id;
 use objects::location::Place;
 use objects::object::Object;
-use scheduling::ids::Id;
 use scheduling::simulation::{Placement, PoolReason, SimulatedClaim, SimulatedPod, requests_of};
 use values::quantity::Quantity;
 

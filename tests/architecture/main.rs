@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use karpwarden::REGISTRY;
 
 /// The crates of the engine. A crate depends only on crates above it.
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
+    "ids",
     "manifest",
     "values",
     "kustomize",

@@ -96,8 +96,7 @@ fn now_text(pool: &PoolDisruption<'_>, now: &Allowance) -> String {
 fn interval_text(interval: &CalendarInterval, budgets: &PoolBudgets<'_>, clock: &Clock) -> String {
     let allowance = &interval.allowance;
     let number = if allowance.is_unlimited() { "no limit".to_owned() } else { allowance.allowed.to_string() };
-    let by =
-        allowance.decided_by.map_or("no budget is active".to_owned(), |index| words::budget(budgets, index));
+    let by = allowance.decided_by.map_or("no budget is active".to_owned(), |id| words::budget(budgets, id));
     let is_whole = interval.end.since(interval.start) >= WEEK;
     let (start, end) = (clock.short(interval.start), clock.short(interval.end));
     let period = if is_whole { "all week".to_owned() } else { format!("{start} to {end}") };

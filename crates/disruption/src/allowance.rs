@@ -5,12 +5,25 @@
 
 use core::fmt;
 
+use ids::{Id, IdVec, ids};
 use karpenter::release::{Release, Releases};
 use manifest::tree::Node;
 use objects::node_pool::{Disruption, NodePool};
 use values::cron::{Opening, Schedule, atoi_error};
 use values::duration::Duration;
 use values::timestamp::Timestamp;
+
+ids! {
+    /// Budget of a NodePool.
+    pub BudgetId;
+}
+
+impl BudgetId {
+    /// The position in `spec.disruption.budgets`.
+    pub fn index(self) -> usize {
+        self.position()
+    }
+}
 
 /// Value without a limit: Go's `math.MaxInt32`.
 pub const UNLIMITED: i64 = i32::MAX as i64;
@@ -84,8 +97,8 @@ pub struct Allowance {
     pub computed: i64,
     /// Karpenter's texts for the budgets that it cannot evaluate; empty without an error.
     pub error: String,
-    /// Index of the budget that decides: the first one with the smallest number, or the first one with an error.
-    pub decided_by: Option<usize>,
+    /// The budget that decides: the first one with the smallest number, or the first one with an error.
+    pub decided_by: Option<BudgetId>,
 }
 
 impl Allowance {
@@ -108,7 +121,7 @@ struct BudgetError(String);
 /// Budgets of a NodePool as a release evaluates them.
 #[derive(Clone, Debug)]
 pub struct PoolBudgets<'d> {
-    budgets: Vec<BudgetTerms<'d>>,
+    budgets: IdVec<BudgetId, BudgetTerms<'d>>,
     is_default: bool,
 }
 
@@ -139,7 +152,7 @@ impl<'d> PoolBudgets<'d> {
             return Self::with_default(pool, DEFAULT_NODES, release);
         }
         let default = BudgetTerms { nodes: DEFAULT_NODES, reasons: None, window: BudgetWindow::Always };
-        Ok(Self { budgets: vec![default], is_default: true })
+        Ok(Self { budgets: [default].into_iter().collect(), is_default: true })
     }
 
     /// The budgets of a NodePool as they stand, without the defaults of the API server.
@@ -154,7 +167,7 @@ impl<'d> PoolBudgets<'d> {
     ) -> Result<Self, RefusedPool> {
         let written = |value: &Node<'d>| !value.is_null();
         let text = |node: Node<'d>| node.as_str().unwrap_or_else(|| node.spelling());
-        let mut budgets = Vec::new();
+        let mut budgets = IdVec::default();
         for item in pool.budgets() {
             let schedule = item.schedule().filter(written).map(text);
             let duration = item.duration().filter(written).map(|node| Duration::parse(text(node)));
@@ -168,9 +181,9 @@ impl<'d> PoolBudgets<'d> {
         Ok(Self { budgets, is_default: false })
     }
 
-    /// Number of budgets.
-    pub fn len(&self) -> usize {
-        self.budgets.len()
+    /// The budgets in the order of the list.
+    pub fn ids(&self) -> impl Iterator<Item = BudgetId> + use<'d> {
+        self.budgets.ids()
     }
 
     /// Whether the list is empty, so that nothing limits disruption.
@@ -184,27 +197,27 @@ impl<'d> PoolBudgets<'d> {
     }
 
     /// The path of a budget in its NodePool; empty for the default that the API server writes.
-    pub fn path(&self, index: usize) -> String {
-        if self.is_default { String::new() } else { format!("spec.disruption.budgets[{index}]") }
+    pub fn path(&self, id: BudgetId) -> String {
+        if self.is_default { String::new() } else { format!("spec.disruption.budgets[{}]", id.index()) }
     }
 
     /// `nodes` of a budget, such as `10%`.
-    pub fn nodes(&self, index: usize) -> &'d str {
-        self.budgets.get(index).map(|budget| budget.nodes).unwrap_or_default()
+    pub fn nodes(&self, id: BudgetId) -> &'d str {
+        self.budgets.get(id).map(|budget| budget.nodes).unwrap_or_default()
     }
 
     /// Whether a budget has a schedule or a duration.
-    pub fn has_window(&self, index: usize) -> bool {
-        self.budgets.get(index).is_some_and(|budget| !matches!(budget.window, BudgetWindow::Always))
+    pub fn has_window(&self, id: BudgetId) -> bool {
+        self.budgets.get(id).is_some_and(|budget| !matches!(budget.window, BudgetWindow::Always))
     }
 
     /// Whether a budget limits a reason.
-    pub fn covers(&self, index: usize, reason: DisruptionReason) -> bool {
-        self.budgets.get(index).is_some_and(|budget| budget.covers(reason))
+    pub fn covers(&self, id: BudgetId, reason: DisruptionReason) -> bool {
+        self.budgets.get(id).is_some_and(|budget| budget.covers(reason))
     }
 
     /// The state of each budget at an instant.
-    pub fn states(&self, now: Timestamp) -> Vec<BudgetState> {
+    pub fn states(&self, now: Timestamp) -> IdVec<BudgetId, BudgetState> {
         self.budgets.iter().map(|budget| budget.window.state(now)).collect()
     }
 
@@ -214,18 +227,23 @@ impl<'d> PoolBudgets<'d> {
     }
 
     /// The number of nodes that may be disrupted for a reason while the budgets are in these states.
-    pub fn allowance_in(&self, states: &[BudgetState], nodes: usize, reason: DisruptionReason) -> Allowance {
-        let mut least: Option<(i64, usize)> = None;
+    pub fn allowance_in(
+        &self,
+        states: &IdVec<BudgetId, BudgetState>,
+        nodes: usize,
+        reason: DisruptionReason,
+    ) -> Allowance {
+        let mut least: Option<(i64, BudgetId)> = None;
         let (mut errors, mut first_error) = (Vec::new(), None);
-        for (index, (budget, state)) in self.budgets.iter().zip(states).enumerate() {
+        for ((id, budget), state) in self.budgets.enumerate().zip(states) {
             let value = budget.value(*state, nodes).unwrap_or_else(|error| {
                 errors.push(error.to_string());
-                first_error = first_error.or(Some(index));
+                first_error = first_error.or(Some(id));
                 0
             });
             let is_less = value < least.map_or(UNLIMITED, |(least, _)| least);
             if is_less && budget.covers(reason) {
-                least = Some((value, index));
+                least = Some((value, id));
             }
         }
         let computed = least.map_or(UNLIMITED, |(value, _)| value);
@@ -233,13 +251,13 @@ impl<'d> PoolBudgets<'d> {
             allowed: if errors.is_empty() { computed } else { 0 },
             computed,
             error: errors.join("; "),
-            decided_by: first_error.or(least.map(|(_, index)| index)),
+            decided_by: first_error.or(least.map(|(_, id)| id)),
         }
     }
 
     /// The intervals between two instants in which a budget is active or broken.
-    pub fn openings(&self, index: usize, from: Timestamp, to: Timestamp) -> Vec<Opening> {
-        match self.budgets.get(index).map(|budget| &budget.window) {
+    pub fn openings(&self, id: BudgetId, from: Timestamp, to: Timestamp) -> Vec<Opening> {
+        match self.budgets.get(id).map(|budget| &budget.window) {
             Some(BudgetWindow::Scheduled(schedule, duration)) => schedule.openings(from, to, *duration),
             Some(_) => vec![Opening { start: from, end: to }],
             None => Vec::new(),
@@ -247,8 +265,8 @@ impl<'d> PoolBudgets<'d> {
     }
 
     /// The first run of a budget's schedule after an instant; `None` without a schedule, or if no run comes.
-    pub fn next_run(&self, index: usize, after: Timestamp) -> Option<Timestamp> {
-        match self.budgets.get(index).map(|budget| &budget.window) {
+    pub fn next_run(&self, id: BudgetId, after: Timestamp) -> Option<Timestamp> {
+        match self.budgets.get(id).map(|budget| &budget.window) {
             Some(BudgetWindow::Scheduled(schedule, duration)) if *duration > Duration::ZERO => {
                 schedule.next_after(after.minute()).map(Timestamp::of_minute)
             }
@@ -257,13 +275,13 @@ impl<'d> PoolBudgets<'d> {
     }
 
     /// The number of a budget while its window is open; `None` if Karpenter cannot evaluate the number.
-    pub fn value_when_active(&self, index: usize, nodes: usize) -> Option<i64> {
-        self.budgets.get(index)?.value(BudgetState::Active, nodes).ok()
+    pub fn value_when_active(&self, id: BudgetId, nodes: usize) -> Option<i64> {
+        self.budgets.get(id)?.value(BudgetState::Active, nodes).ok()
     }
 
     /// Whether Karpenter cannot evaluate the schedule of a budget.
-    pub fn is_broken(&self, index: usize) -> bool {
-        self.budgets.get(index).is_some_and(|budget| matches!(budget.window, BudgetWindow::Broken(_)))
+    pub fn is_broken(&self, id: BudgetId) -> bool {
+        self.budgets.get(id).is_some_and(|budget| matches!(budget.window, BudgetWindow::Broken(_)))
     }
 }
 
@@ -363,7 +381,10 @@ mod tests {
         for text in ["{}", "{budgets: null}"] {
             with_budgets(text, |budgets| {
                 assert_eq!(budgets.allowance(now(), 33, DisruptionReason::Empty).allowed, 4, "{text}");
-                assert_eq!((budgets.is_default(), budgets.path(0).as_str()), (true, ""));
+                assert_eq!(
+                    (budgets.is_default(), budgets.path(BudgetId::from_position(0)).as_str()),
+                    (true, "")
+                );
             });
         }
         with_budgets("{budgets: []}", |budgets| {
@@ -383,23 +404,26 @@ mod tests {
                 let decided = |reason| budgets.allowance(now(), 10, reason);
                 assert_eq!(
                     (decided(DisruptionReason::Empty).allowed, decided(DisruptionReason::Empty).decided_by),
-                    (2, Some(2))
+                    (2, Some(BudgetId::from_position(2)))
                 );
                 assert_eq!(
                     (
                         decided(DisruptionReason::Drifted).allowed,
                         decided(DisruptionReason::Drifted).decided_by
                     ),
-                    (2, Some(3))
+                    (2, Some(BudgetId::from_position(3)))
                 );
-                assert_eq!(budgets.path(3), "spec.disruption.budgets[3]");
+                assert_eq!(budgets.path(BudgetId::from_position(3)), "spec.disruption.budgets[3]");
             },
         );
         with_budgets(
             "{budgets: [{nodes: '1'}, {nodes: '2', schedule: bad, duration: 1h, reasons: [Empty]}]}",
             |budgets| {
                 let drifted = budgets.allowance(now(), 10, DisruptionReason::Drifted);
-                assert_eq!((drifted.allowed, drifted.computed, drifted.decided_by), (0, 1, Some(1)));
+                assert_eq!(
+                    (drifted.allowed, drifted.computed, drifted.decided_by),
+                    (0, 1, Some(BudgetId::from_position(1)))
+                );
                 assert!(drifted.error.starts_with("invariant violated, invalid cron"));
             },
         );

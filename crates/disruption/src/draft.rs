@@ -2,8 +2,8 @@
 //!
 //! Source: `Command` in pkg/controllers/disruption/types.go of kubernetes-sigs/karpenter at v1.14.1.
 
+use ids::IdVec;
 use karpenter::release::Release;
-use scheduling::ids::IdVec;
 use scheduling::simulation::{NewNode, PodId, SimulatedClaim, SimulatedPod};
 
 use crate::behaviour::Behaviour;

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scheduling::ids::IdVec;
+use ids::IdVec;
 use scheduling::simulation::{NewNode, Placement, PodId, RoundInput, RoundPod, SimulatedPod};
 
 use crate::candidate::Candidate;
@@ -69,7 +69,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             batch.extend(self.movable(node).map(|pod| (pod, Origin::Going)));
         }
         // The UIDs decide about pods that are otherwise equal. Without UIDs the order of the batch does.
-        batch.sort_by_key(|(pod, origin)| (pod.uid(), *origin != Origin::Pending, pod.position()));
+        batch.sort_by_key(|(pod, origin)| (pod.uid(), *origin != Origin::Pending, pod.id()));
         let absent = going.iter().map(|node| node.name()).chain(candidates.iter().map(|one| one.name()));
         let absent: BTreeSet<&str> = absent.collect();
         let input = RoundInput {

@@ -9,11 +9,10 @@
 //! | [`requirements`], [`taints`] | the algebra of requirements; taints and tolerations |
 //! | [`template`] | the labels and taints of NodePools, and the first reason why a pod does not agree with them |
 //! | [`matching`], [`pool_index`], [`shortlist`] | many NodePools: which take a pod, without instance types |
-//! | [`ids`] | ids of one type each, and the lists that they index |
 //! | [`simulation`] | one round of the provisioner: instance types, nodes, topology |
 
 mod demand;
-pub mod ids;
+mod id_set;
 pub mod matching;
 pub mod other_nodes;
 mod places;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use ids::{IdVec, ids};
 use karpenter::labels;
 use objects::node_claim::TaintField;
 use objects::node_pool::NodePool;
@@ -12,7 +13,6 @@ use objects::taint::TaintItem;
 use values::placeholder::has_placeholder;
 
 use crate::demand::Demand;
-use crate::ids::{IdVec, ids};
 use crate::matching::Verdict;
 use crate::requirements::{Requirement, Requirements};
 use crate::template::NodeTemplate;

@@ -8,7 +8,7 @@ use karpwarden::answers::page::{
 };
 use karpwarden::answers::{DateTime, FieldPlace, OrEmpty};
 use karpwarden::disrupt::{ClusterDisruption, PoolDisruption, Question, answer, story, words};
-use karpwarden::disruption::allowance::PoolBudgets;
+use karpwarden::disruption::allowance::{BudgetId, PoolBudgets};
 use karpwarden::disruption::calendar::{Calendar, CalendarInterval, Remark};
 use karpwarden::disruption::judgement::JudgedNode;
 use karpwarden::manifest::tree::Node;
@@ -93,8 +93,7 @@ fn pool(answer: &ClusterDisruption<'_>, pool: &PoolDisruption<'_>) -> PoolWeeks 
 /// The budgets of a NodePool with their places. The default that the API server writes has no place.
 fn budgets(pool: &PoolDisruption<'_>, budgets: &PoolBudgets<'_>) -> Vec<BudgetText> {
     let mut written = pool.pool.budgets().map(|item| FieldPlace::from(&Place::value(item.node())));
-    let all = (0..budgets.len())
-        .map(|index| BudgetText { text: words::budget(budgets, index), place: written.next() });
+    let all = budgets.ids().map(|id| BudgetText { text: words::budget(budgets, id), place: written.next() });
     all.collect()
 }
 
@@ -105,7 +104,7 @@ fn interval(interval: CalendarInterval) -> WeekInterval {
         end: interval.end.into(),
         allowed: allowance.allowed,
         unlimited: allowance.is_unlimited(),
-        budget: allowance.decided_by,
+        budget: allowance.decided_by.map(BudgetId::index),
         error: allowance.error,
     }
 }
@@ -123,7 +122,7 @@ fn remarks(
             Remark::NeverOpens { budget, .. }
             | Remark::AlwaysOpen { budget }
             | Remark::NeverDecides { budget }
-            | Remark::Overlap { tighter: budget, .. } => Some(*budget),
+            | Remark::Overlap { tighter: budget, .. } => Some(budget.index()),
             Remark::Blocked { .. } | Remark::TooShort { .. } => None,
         };
         BudgetRemark { text: words::remark(remark, budgets, pool.nodes, &utc), budget }
@@ -166,24 +165,24 @@ pub(crate) fn schedules(
 fn schedules_of(pool: NodePool<'_>, options: &DeducedSettings, at: Timestamp) -> Vec<ScheduleWeek> {
     let Ok(budgets) = PoolBudgets::parse(pool, options.settings.release) else { return Vec::new() };
     let calendar = Calendar::of_week(&budgets, at);
-    let items = pool.budgets().enumerate().filter_map(|(index, item)| {
+    let items = budgets.ids().zip(pool.budgets()).filter_map(|(id, item)| {
         let schedule = item.schedule().filter(|node| !node.is_null())?;
-        let is_broken = budgets.is_broken(index);
-        let openings = budgets.openings(index, at, calendar.end());
+        let is_broken = budgets.is_broken(id);
+        let openings = budgets.openings(id, at, calendar.end());
         let openings = openings.iter().filter(|_| !is_broken);
         let openings = openings.map(|one| WindowOpening { start: one.start.into(), end: one.end.into() });
         let names = item.reasons().map(|list| list.items().filter_map(Node::as_str));
         Some(ScheduleWeek {
             place: FieldPlace::from(&Place::value(schedule)),
             node_pool: pool.object().name().to_owned(),
-            budget: words::budget(&budgets, index),
-            nodes: budgets.nodes(index).to_owned(),
+            budget: words::budget(&budgets, id),
+            nodes: budgets.nodes(id).to_owned(),
             reasons: names.map(|names| names.map(str::to_owned).collect()),
             broken: is_broken,
             start: at.into(),
             end: calendar.end().into(),
             openings: openings.collect(),
-            next: budgets.next_run(index, calendar.end()).map(DateTime::from),
+            next: budgets.next_run(id, calendar.end()).map(DateTime::from),
         })
     });
     items.collect()

@@ -56,7 +56,7 @@ pub fn assert_disruption(text: &str) {
         for pool in &answer.pools {
             let _ = answer.weeks(pool);
             if let Ok(budgets) = &pool.budgets {
-                (0..budgets.len()).for_each(|index| assert!(!words::budget(budgets, index).is_empty()));
+                budgets.ids().for_each(|id| assert!(!words::budget(budgets, id).is_empty()));
             }
         }
         for node in &answer.judgement.nodes {

@@ -6,11 +6,12 @@ mod remark;
 
 use std::collections::BTreeSet;
 
+use ids::IdVec;
 use values::cron::Opening;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
-use crate::allowance::{Allowance, BudgetState, DisruptionReason, PoolBudgets};
+use crate::allowance::{Allowance, BudgetId, BudgetState, DisruptionReason, PoolBudgets};
 
 pub use remark::{Pace, Remark};
 
@@ -35,7 +36,7 @@ pub struct Calendar<'b, 'd> {
     start: Timestamp,
     end: Timestamp,
     /// For each budget, the intervals in which it is active or broken.
-    openings: Vec<Vec<Opening>>,
+    openings: IdVec<BudgetId, Vec<Opening>>,
     /// The instants at which the state of a budget changes, with the start of the period and without its end.
     changes: Vec<Timestamp>,
 }
@@ -48,8 +49,8 @@ impl<'b, 'd> Calendar<'b, 'd> {
 
     /// The calendar between two instants.
     pub fn new(budgets: &'b PoolBudgets<'d>, start: Timestamp, end: Timestamp) -> Self {
-        let openings: Vec<Vec<Opening>> =
-            (0..budgets.len()).map(|index| budgets.openings(index, start, end)).collect();
+        let openings: IdVec<BudgetId, Vec<Opening>> =
+            budgets.ids().map(|budget| budgets.openings(budget, start, end)).collect();
         let edges = openings.iter().flatten().flat_map(|opening| [opening.start, opening.end]);
         let changes: BTreeSet<Timestamp> =
             edges.filter(|edge| start < *edge && *edge < end).chain([start]).collect();
@@ -86,13 +87,14 @@ impl<'b, 'd> Calendar<'b, 'd> {
     }
 
     /// Calls a function for each interval in which no budget changes its state.
-    fn for_each_change(&self, mut visit: impl FnMut(Timestamp, Timestamp, &[BudgetState])) {
+    fn for_each_change(&self, mut visit: impl FnMut(Timestamp, Timestamp, &IdVec<BudgetId, BudgetState>)) {
         let mut positions = vec![0_usize; self.openings.len()];
-        let mut states = vec![BudgetState::Inactive; self.openings.len()];
+        let mut states: IdVec<BudgetId, BudgetState> =
+            self.openings.iter().map(|_| BudgetState::Inactive).collect();
         for (index, start) in self.changes.iter().enumerate() {
             let end = self.changes.get(index + 1).copied().unwrap_or(self.end);
-            let budgets = self.openings.iter().zip(&mut positions).zip(&mut states).enumerate();
-            for (budget, ((openings, position), state)) in budgets {
+            let budgets = self.openings.enumerate().zip(&mut positions).zip(&mut states);
+            for (((budget, openings), position), state) in budgets {
                 while openings.get(*position).is_some_and(|opening| opening.end <= *start) {
                     *position += 1;
                 }

@@ -6,8 +6,7 @@ use values::duration::Duration;
 use values::timestamp::Timestamp;
 
 use super::{Calendar, CalendarInterval};
-use crate::allowance::BudgetState;
-use crate::allowance::DisruptionReason;
+use crate::allowance::{BudgetId, BudgetState, DisruptionReason};
 
 /// Time in which a disrupted node makes room for the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,27 +23,27 @@ pub struct Pace {
 pub enum Remark {
     /// The window of a budget does not open in the period. `next` is its next run; without one it never opens.
     NeverOpens {
-        /// Index of the budget.
-        budget: usize,
+        /// The budget.
+        budget: BudgetId,
         /// The first run after the period.
         next: Option<Timestamp>,
     },
     /// A budget has a schedule, but its window is open all the time.
     AlwaysOpen {
-        /// Index of the budget.
-        budget: usize,
+        /// The budget.
+        budget: BudgetId,
     },
     /// A budget is active in the period, but a tighter one always decides.
     NeverDecides {
-        /// Index of the budget.
-        budget: usize,
+        /// The budget.
+        budget: BudgetId,
     },
     /// Two budgets with windows are active at the same time for the same reason; the tighter one decides.
     Overlap {
-        /// Index of the budget that decides.
-        tighter: usize,
-        /// Index of the other budget.
-        looser: usize,
+        /// The budget that decides.
+        tighter: BudgetId,
+        /// The other budget.
+        looser: BudgetId,
         /// The start of the first overlap.
         start: Timestamp,
         /// The end of the first overlap.
@@ -91,7 +90,7 @@ impl Calendar<'_, '_> {
     }
 
     fn window_remarks(&self) -> impl Iterator<Item = Remark> {
-        let windows = self.openings.iter().enumerate().filter(|(budget, _)| self.budgets.has_window(*budget));
+        let windows = self.openings.enumerate().filter(|(budget, _)| self.budgets.has_window(*budget));
         windows.filter_map(|(budget, openings)| match openings.as_slice() {
             [] => Some(Remark::NeverOpens { budget, next: self.budgets.next_run(budget, self.end) }),
             [all] if (all.start, all.end) == (self.start, self.end) && !self.budgets.is_broken(budget) => {
@@ -107,9 +106,10 @@ impl Calendar<'_, '_> {
         if all().any(|interval| !interval.allowance.error.is_empty()) {
             return Vec::new();
         }
-        let covers = |budget: usize| by_reason.iter().any(|(reason, _)| self.budgets.covers(budget, *reason));
-        let decides = |budget: usize| all().any(|interval| interval.allowance.decided_by == Some(budget));
-        let open = self.openings.iter().enumerate().filter(|(_, openings)| !openings.is_empty());
+        let covers =
+            |budget: BudgetId| by_reason.iter().any(|(reason, _)| self.budgets.covers(budget, *reason));
+        let decides = |budget: BudgetId| all().any(|interval| interval.allowance.decided_by == Some(budget));
+        let open = self.openings.enumerate().filter(|(_, openings)| !openings.is_empty());
         open.map(|(budget, _)| budget)
             .filter(|budget| covers(*budget) && !decides(*budget))
             .map(|budget| Remark::NeverDecides { budget })
@@ -118,12 +118,12 @@ impl Calendar<'_, '_> {
 
     /// The pairs of budgets with windows that are active together, each pair once, with its first overlap.
     fn overlaps(&self, reasons: &[DisruptionReason], nodes: usize) -> Vec<Remark> {
-        let windowed: Vec<usize> =
-            (0..self.budgets.len()).filter(|budget| self.budgets.has_window(*budget)).collect();
-        let mut found: BTreeMap<(usize, usize), (Timestamp, Timestamp)> = BTreeMap::new();
+        let windowed: Vec<BudgetId> =
+            self.budgets.ids().filter(|budget| self.budgets.has_window(*budget)).collect();
+        let mut found: BTreeMap<(BudgetId, BudgetId), (Timestamp, Timestamp)> = BTreeMap::new();
         self.for_each_change(|start, end, states| {
-            let is_active = |budget: &&usize| states.get(**budget) == Some(&BudgetState::Active);
-            let active: Vec<usize> = windowed.iter().filter(is_active).copied().collect();
+            let is_active = |budget: &&BudgetId| states.get(**budget) == Some(&BudgetState::Active);
+            let active: Vec<BudgetId> = windowed.iter().filter(is_active).copied().collect();
             for (index, first) in active.iter().enumerate() {
                 for second in active.iter().skip(index + 1) {
                     let shared = |reason: &DisruptionReason| {
@@ -143,11 +143,11 @@ impl Calendar<'_, '_> {
     /// The remark on a pair of budgets; `None` if both allow the same number.
     fn overlap(
         &self,
-        (first, second): (usize, usize),
+        (first, second): (BudgetId, BudgetId),
         (start, end): (Timestamp, Timestamp),
         nodes: usize,
     ) -> Option<Remark> {
-        let value = |budget: usize| self.budgets.value_when_active(budget, nodes);
+        let value = |budget: BudgetId| self.budgets.value_when_active(budget, nodes);
         let (tighter, looser) = match value(first)?.cmp(&value(second)?) {
             std::cmp::Ordering::Less => (first, second),
             std::cmp::Ordering::Equal => return None,

@@ -1,3 +1,4 @@
+use ids::Id;
 use karpenter::release::Release;
 use manifest::limits::Limits;
 use manifest::{Document, File};
@@ -12,6 +13,10 @@ const FROM: &str = "2026-03-11T10:30:00Z";
 
 fn time(text: &str) -> Timestamp {
     Timestamp::parse(text).unwrap()
+}
+
+fn budget(position: usize) -> BudgetId {
+    BudgetId::from_position(position)
 }
 
 fn with_budgets<T>(budgets: &str, run: impl FnOnce(&PoolBudgets<'_>) -> T) -> T {
@@ -33,7 +38,7 @@ fn week(budgets: &str, reason: DisruptionReason, nodes: usize) -> Vec<String> {
         all.iter()
             .map(|interval| {
                 let allowed = interval.allowance.allowed;
-                let by = interval.allowance.decided_by.map_or("-".to_owned(), |by| by.to_string());
+                let by = interval.allowance.decided_by.map_or("-".to_owned(), |by| by.index().to_string());
                 let allowed =
                     if interval.allowance.is_unlimited() { "all".into() } else { allowed.to_string() };
                 format!("{} {allowed} {by}", interval.start)
@@ -106,15 +111,15 @@ fn remarks_on_windows_that_never_open_and_windows_that_never_close() {
     let next = Some(time("2026-04-01T00:00:00Z"));
     assert_eq!(
         remarks("[{nodes: '1', schedule: '@monthly', duration: 1h}]", 5, None),
-        [Remark::NeverOpens { budget: 0, next }]
+        [Remark::NeverOpens { budget: budget(0), next }]
     );
     assert_eq!(
         remarks("[{nodes: '1', schedule: '@daily', duration: 0s}]", 5, None),
-        [Remark::NeverOpens { budget: 0, next: None }]
+        [Remark::NeverOpens { budget: budget(0), next: None }]
     );
     assert_eq!(
         remarks("[{nodes: '1', schedule: '@daily', duration: 24h}]", 5, None),
-        [Remark::AlwaysOpen { budget: 0 }]
+        [Remark::AlwaysOpen { budget: budget(0) }]
     );
     assert_eq!(remarks("[{nodes: '1', schedule: '@daily', duration: 23h}]", 5, None), []);
 }
@@ -122,7 +127,7 @@ fn remarks_on_windows_that_never_open_and_windows_that_never_close() {
 #[test]
 fn remarks_on_budgets_without_effect() {
     let budgets = "[{nodes: 10%}, {nodes: 50%, schedule: '0 1 * * *', duration: 4h}]";
-    assert_eq!(remarks(budgets, 100, None), [Remark::NeverDecides { budget: 1 }]);
+    assert_eq!(remarks(budgets, 100, None), [Remark::NeverDecides { budget: budget(1) }]);
     let tighter = "[{nodes: 10%}, {nodes: 5%, schedule: '0 1 * * *', duration: 4h}]";
     assert_eq!(remarks(tighter, 100, None), []);
 }
@@ -131,7 +136,10 @@ fn remarks_on_budgets_without_effect() {
 fn remarks_on_overlapping_windows() {
     let budgets = "[{nodes: '5', schedule: '0 9 * * *', duration: 2h}, {nodes: '2', schedule: '0 10 * * *', duration: 2h}]";
     let (start, end) = (time("2026-03-11T10:30:00Z"), time("2026-03-11T11:00:00Z"));
-    assert_eq!(remarks(budgets, 20, None), [Remark::Overlap { tighter: 1, looser: 0, start, end }]);
+    assert_eq!(
+        remarks(budgets, 20, None),
+        [Remark::Overlap { tighter: budget(1), looser: budget(0), start, end }]
+    );
     let other_reasons = "[{nodes: '5', schedule: '0 9 * * *', duration: 2h, reasons: [Empty]}, \
                          {nodes: '2', schedule: '0 10 * * *', duration: 2h, reasons: [Drifted]}]";
     assert_eq!(remarks(other_reasons, 20, None), []);

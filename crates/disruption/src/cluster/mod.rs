@@ -8,6 +8,7 @@ mod pod_budgets;
 
 use std::collections::BTreeMap;
 
+use ids::Id;
 use karpenter::kind::Kind;
 use karpenter::labels;
 use manifest::tree::Node;
@@ -19,6 +20,7 @@ use values::duration::{Duration, NillableDuration};
 pub use node::{ClaimCondition, StateNode};
 pub(crate) use node::{INSTANCE_TYPE, ZONE};
 pub(crate) use pod::DISRUPTED;
+use pod::StateObjectId;
 pub use pod::{ClusterPod, Protection};
 pub use pod_budgets::PodBudgets;
 
@@ -50,12 +52,11 @@ impl<'d> ClusterState<'d> {
             let pool = claim.metadata().label(labels::NODEPOOL).and_then(Node::as_str);
             *state.unlaunched.entry(pool.unwrap_or_default()).or_default() += 1;
         }
-        let by_name: BTreeMap<&str, usize> =
-            state.nodes.iter().enumerate().map(|(index, node)| (node.name(), index)).collect();
+        let mut by_name: BTreeMap<&str, &mut StateNode<'d>> =
+            state.nodes.iter_mut().map(|node| (node.name(), node)).collect();
         for (position, object) in objects.iter().enumerate() {
-            let Some(pod) = ClusterPod::of(*object, position) else { continue };
-            let node = by_name.get(pod.node_name()).and_then(|index| state.nodes.get_mut(*index));
-            match node {
+            let Some(pod) = ClusterPod::of(*object, StateObjectId::from_position(position)) else { continue };
+            match by_name.get_mut(pod.node_name()) {
                 Some(node) => node.pods.push(pod),
                 None if pod.is_provisionable() => state.pending.push(pod),
                 None => {}

@@ -2,6 +2,7 @@
 //!
 //! Source: pkg/utils/pod/scheduling.go and pkg/utils/disruption/disruption.go of kubernetes-sigs/karpenter at v1.14.1.
 
+use ids::ids;
 use karpenter::labels::DO_NOT_DISRUPT;
 use karpenter::release::Release;
 use manifest::tree::{Node, items_of};
@@ -35,19 +36,23 @@ pub enum Protection {
     Invalid(String),
 }
 
+ids! {
+    /// Object of a cluster, in the order of the input.
+    pub(crate) StateObjectId;
+}
+
 /// Pod of a cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterPod<'d> {
     pod: Pod<'d>,
-    /// Position among the objects.
-    position: usize,
+    id: StateObjectId,
 }
 
 impl<'d> ClusterPod<'d> {
     /// The object as a pod, where it is one.
-    pub(crate) fn of(object: Object<'d>, position: usize) -> Option<Self> {
+    pub(crate) fn of(object: Object<'d>, id: StateObjectId) -> Option<Self> {
         (object.kind() == "Pod" && object.group().is_empty()).then_some(())?;
-        Some(Self { pod: Pod::of(object)?, position })
+        Some(Self { pod: Pod::of(object)?, id })
     }
 
     /// The object.
@@ -75,9 +80,9 @@ impl<'d> ClusterPod<'d> {
         self.object().str_at(&["metadata", "uid"]).unwrap_or_default()
     }
 
-    /// The position among the objects.
-    pub(crate) fn position(self) -> usize {
-        self.position
+    /// The object among the objects of the cluster.
+    pub(crate) fn id(self) -> StateObjectId {
+        self.id
     }
 
     /// The name of its node; empty without a node.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ids::{IdVec, ids};
 use karpenter::release::{Release, Releases};
 use manifest::tree::{Node, items_of};
 use objects::node_claim::NodeClaim;
@@ -58,6 +59,11 @@ struct Condition {
     since: Timestamp,
 }
 
+ids! {
+    /// Pod of a node that terminates.
+    DrainPodId;
+}
+
 /// Termination of a node: its state after the passes so far.
 #[derive(Clone, Debug)]
 pub struct Termination<'c, 'd> {
@@ -67,7 +73,7 @@ pub struct Termination<'c, 'd> {
     pod_budgets: &'c PodBudgets<'d>,
     release: Release,
     provider: Provider,
-    pods: Vec<DrainPod<'d>>,
+    pods: IdVec<DrainPodId, DrainPod<'d>>,
     allowed: Allowed<'d>,
     volumes: AttachedVolumes<'d>,
     taints: Vec<PoolTaint<'d>>,
@@ -220,33 +226,24 @@ impl<'c, 'd> Termination<'c, 'd> {
     /// Deletes the pods that would outlive the node, and queues the evictable pods of the first tier that has pods. Returns
     /// the number of pods to wait for; `None` without such a pod.
     fn drain(&mut self, now: Timestamp, deadline: Option<Timestamp>, step: &mut DrainStep) -> Option<usize> {
-        let waiting: Vec<usize> =
-            (0..self.pods.len()).filter(|index| self.pod(*index, |pod| pod.is_waited_for(now))).collect();
-        let tier_of = |pods: &[DrainPod<'d>], index: usize| pods.get(index).map(DrainPod::tier);
-        let tier = Tier::ALL
-            .into_iter()
-            .find(|tier| waiting.iter().any(|index| tier_of(&self.pods, *index) == Some(*tier)))?;
-        let of_tier = waiting.iter().filter(|index| tier_of(&self.pods, **index) == Some(tier));
-        let of_tier: Vec<usize> = of_tier.copied().collect();
+        let waiting = self.pods.enumerate().filter(|(_, pod)| pod.is_waited_for(now));
+        let waiting: Vec<(DrainPodId, Tier)> = waiting.map(|(id, pod)| (id, pod.tier())).collect();
+        let first = waiting.iter().map(|(_, tier)| *tier).min()?;
         if let Some(deadline) = deadline {
-            for index in &waiting {
-                self.delete_expiring(*index, now, deadline, step);
+            for (id, _) in &waiting {
+                self.delete_expiring(*id, now, deadline, step);
             }
         }
-        for index in of_tier {
-            self.queue(index, now, step);
+        for (id, _) in waiting.iter().filter(|(_, tier)| *tier == first) {
+            self.queue(*id, now, step);
         }
         Some(waiting.len())
     }
 
-    fn pod(&self, index: usize, test: impl FnOnce(&DrainPod<'d>) -> bool) -> bool {
-        self.pods.get(index).is_some_and(test)
-    }
-
     /// Deletes a pod whose grace period would end after the node.
-    fn delete_expiring(&mut self, index: usize, now: Timestamp, deadline: Timestamp, step: &mut DrainStep) {
+    fn delete_expiring(&mut self, id: DrainPodId, now: Timestamp, deadline: Timestamp, step: &mut DrainStep) {
         let release = self.release;
-        let Some(pod) = self.pods.get_mut(index) else { return };
+        let Some(pod) = self.pods.get_mut(id) else { return };
         let is_due = match pod.deleted_at {
             Some(deleted) => DELETES_AGAIN.contains(release) && deleted > deadline,
             None => true,
@@ -270,8 +267,8 @@ impl<'c, 'd> Termination<'c, 'd> {
     }
 
     /// Queues a pod for eviction, unless it is protected.
-    fn queue(&mut self, index: usize, now: Timestamp, step: &mut DrainStep) {
-        let Some(pod) = self.pods.get_mut(index).filter(|pod| pod.may_be_evicted()) else { return };
+    fn queue(&mut self, id: DrainPodId, now: Timestamp, step: &mut DrainStep) {
+        let Some(pod) = self.pods.get_mut(id).filter(|pod| pod.may_be_evicted()) else { return };
         let on = format!("Pod/{}", pod.pod.full_name());
         let protection = pod.pod.protection(now, self.release);
         if let Some((reason, message)) = of_protection(&protection) {

@@ -4,11 +4,11 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use ids::IdVec;
 use values::quantity::Quantity;
 
 use super::catalog::{TypeId, TypeResources, TypeSet};
 use super::resources::{ResourceId, Resources};
-use crate::ids::IdVec;
 
 /// The amounts of a resource that types have, in ascending order, each with the types that have at least as much.
 type Levels = Vec<(Quantity, TypeSet)>;
@@ -76,7 +76,7 @@ fn levels(id: ResourceId, all: &IdVec<TypeId, TypeResources>) -> Levels {
 mod tests {
     use super::super::resources::{CPU, MEMORY};
     use super::*;
-    use crate::ids::Id;
+    use ids::Id;
 
     fn type_with(cpu: i64, memory: i64) -> TypeResources {
         let amounts = [(CPU, Quantity::from_units(cpu)), (MEMORY, Quantity::from_units(memory))];

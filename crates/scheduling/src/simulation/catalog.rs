@@ -4,9 +4,11 @@ use std::cell::{LazyCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use ids::{IdVec, ids};
+
 use super::amounts::AmountIndex;
 use super::resources::Resources;
-use crate::ids::{IdSet, IdVec, ids};
+use crate::id_set::IdSet;
 use crate::requirements::{Requirement, Requirements};
 
 ids! {

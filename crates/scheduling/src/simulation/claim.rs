@@ -19,7 +19,7 @@ use super::result::PodId;
 use super::settings::SimulationSettings;
 use super::topology::{Topology, TopologyFailure};
 use super::variant::{Variant, VariantId};
-use crate::ids::IdSet;
+use crate::id_set::IdSet;
 use crate::requirements::{Mismatch, Requirement, Requirements};
 use crate::template::{Obstacle, check_labels, check_taints};
 

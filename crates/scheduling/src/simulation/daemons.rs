@@ -3,6 +3,7 @@
 //! Source: `buildDaemonOverheadGroups` and `isDaemonPodCompatible` in pkg/controllers/provisioning/scheduling/scheduler.go of
 //! kubernetes-sigs/karpenter at v1.14.1.
 
+use ids::IdVec;
 use karpenter::release::Release;
 use values::quantity::Quantity;
 
@@ -15,7 +16,6 @@ use super::resources::{PODS, Resources};
 use super::settings::SimulationSettings;
 use super::shape::PodShape;
 use crate::demand::PREFER_NO_SCHEDULE;
-use crate::ids::IdVec;
 use crate::requirements::Requirements;
 use crate::taints::PoolTaint;
 use crate::template::{check_labels, check_taints};

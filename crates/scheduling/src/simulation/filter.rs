@@ -3,10 +3,11 @@
 //! Source: `filterInstanceTypesByRequirements` and `InstanceTypeFilterError` in
 //! pkg/controllers/provisioning/scheduling/nodeclaim.go of kubernetes-sigs/karpenter at v1.14.1.
 
+use ids::ids;
+
 use super::catalog::{Catalog, TypeSet};
 use super::host_ports::{HostPort, HostPortUsage};
 use super::resources::Resources;
-use crate::ids::ids;
 use crate::requirements::Requirements;
 
 ids! {

@@ -7,6 +7,7 @@ use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use ids::{Id, IdVec};
 use karpenter::instance_types::{self, InstanceType, MULTIPLE_TENANCIES, TypeLabel};
 use karpenter::labels;
 use manifest::tree::{Node, items_of};
@@ -19,7 +20,6 @@ use super::catalog::{
 use super::node_class::{AmiFamily, NodeClassModel};
 use super::resources::{MEMORY, ResourceNames};
 use super::settings::SimulationSettings;
-use crate::ids::{Id, IdVec};
 use crate::requirements::{Requirement, Requirements};
 use crate::scalar::text_or_empty;
 

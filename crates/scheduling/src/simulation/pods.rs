@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use ids::{IdVec, ids};
 use manifest::tree::Node;
 use objects::object::Object;
 
@@ -18,7 +19,6 @@ use super::shape::{PodShape, ShapeContext};
 use super::validation;
 use super::volumes::{AttachedVolume, PodVolumes, Storage};
 use super::workloads::{InputPod, InputPods};
-use crate::ids::{IdVec, ids};
 use crate::requirements::Requirement;
 use crate::scalar::text_or_empty;
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use ids::IdVec;
 use karpenter::labels;
 
 use super::behaviour::Behaviour;
@@ -11,7 +12,6 @@ use super::claim::Claim;
 use super::resources::{ResourceNames, Resources};
 use super::result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod, SimulationResult, Unplaced};
 use super::solver::Solver;
-use crate::ids::IdVec;
 use crate::requirements::Requirement;
 use values::quantity::Quantity;
 

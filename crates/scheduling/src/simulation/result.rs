@@ -1,11 +1,11 @@
 //! Result of a simulation.
 
+use ids::{IdVec, ids};
 use objects::object::Object;
 use objects::pod::Pod;
 use values::quantity::Quantity;
 
 use super::reason::PoolReason;
-use crate::ids::{IdVec, ids};
 
 ids! {
     /// Pod that a simulation places.

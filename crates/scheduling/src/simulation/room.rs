@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use ids::IdVec;
 use karpenter::instance_types::EXTENDED_RESOURCES;
 use karpenter::kind::Kind;
 use karpenter::labels;
@@ -28,7 +29,6 @@ use super::settings::SimulationSettings;
 use super::shape::PodShape;
 use super::workloads::InputPod;
 use crate::demand::Demand;
-use crate::ids::IdVec;
 use crate::other_nodes::is_meant_for_other_nodes;
 use crate::provisionable::is_provisionable;
 use crate::requirements::Requirements;

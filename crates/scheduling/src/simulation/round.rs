@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use ids::IdVec;
 use objects::object::Object;
 use objects::pod::Pod;
 
@@ -19,7 +20,6 @@ use super::settings::SimulationSettings;
 use super::solver::Solver;
 use super::workloads::InputPod;
 use super::world::{Absence, Base};
-use crate::ids::IdVec;
 
 /// Pod that a round places.
 #[derive(Clone, Copy, Debug)]

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use ids::{Id, IdVec};
+
 use super::behaviour::Behaviour;
 use super::claim::{Attempt, Claim, Rejection};
 use super::explain::Explainer;
@@ -19,7 +21,6 @@ use super::result::Unplaced;
 use super::settings::SimulationSettings;
 use super::variant::{Variant, VariantId, relax};
 use super::world::World;
-use crate::ids::{Id, IdVec};
 
 /// Largest number of preferences of a pod that are relaxed one after the other.
 const MAX_STEPS: usize = 256;

@@ -5,10 +5,11 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
+use ids::ids;
+
 use super::shape::PodShape;
 use super::topology::{Constraint, GroupIdentity, SharedGroup};
 use crate::demand::PREFER_NO_SCHEDULE;
-use crate::ids::ids;
 use crate::requirements::Requirements;
 
 ids! {

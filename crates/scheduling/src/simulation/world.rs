@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use ids::{IdVec, ids};
 use karpenter::labels;
 use objects::object::Object;
 
@@ -20,7 +21,6 @@ use super::settings::SimulationSettings;
 use super::shape::PodShape;
 use super::topology::{Domains, Topology, TopologyNode};
 use super::workloads::InputPods;
-use crate::ids::{IdVec, ids};
 
 ids! {
     /// NodePool that Karpenter uses.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use karpwarden_scheduling::ids::Id;
+use ids::Id;
 use karpwarden_scheduling::simulation::{Placement, SimulatedClaim, SimulatedPod, SimulationResult};
 use serde_json::{Value as Json, json};
 use values::quantity::Quantity;
