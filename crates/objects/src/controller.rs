@@ -110,7 +110,7 @@ impl<'d> Controller<'d> {
     /// Whether the tag of the image is a release before 1.0, which has other options.
     pub fn is_before_1_0(&self) -> bool {
         let image = self.container.image().and_then(Node::as_str).unwrap_or_default();
-        let name = image.split('@').next().unwrap_or_default();
+        let name = image.split_once('@').map_or(image, |(name, _)| name);
         let tag = name.rsplit_once(':').map_or("", |(_, tag)| tag);
         tag.trim_start_matches('v').starts_with("0.")
     }
@@ -177,7 +177,7 @@ pub(crate) fn controller_tag(image: &str) -> Option<&str> {
 
 /// The parts of an image before its digest: `registry:5000/path` and `tag`.
 fn path_and_tag(image: &str) -> (&str, Option<&str>) {
-    let name = image.split('@').next().unwrap_or_default();
+    let name = image.split_once('@').map_or(image, |(name, _)| name);
     match name.rsplit_once(':') {
         Some((path, tag)) if !tag.contains('/') => (path, Some(tag)),
         _ => (name, None),

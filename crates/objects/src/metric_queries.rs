@@ -32,7 +32,7 @@ pub(crate) fn is_document(root: Node<'_>) -> bool {
     let rules = items_of(root.get("groups")).any(|group| group.get("rules").is_some());
     let panels = || [root.get("panels"), root.at_path(&["dashboard", "panels"])];
     let has_panels = || panels().into_iter().flatten().any(Node::is_sequence);
-    let text = || root.source().text().get(root.span().start..root.span().end).unwrap_or_default();
+    let text = || root.source().slice(root.span());
     (rules || has_panels()) && text().contains(NAME)
 }
 

@@ -5,14 +5,16 @@
 
 use std::collections::BTreeMap;
 
+use ids::{IdVec, ids};
 use karpenter::iam::{ALWAYS, NEEDED, NeededPermission};
 use manifest::tree::{Node, NodeId};
 
 use super::condition::ContextValue;
 use super::owner::{PolicyOwner, acts_as_controller, completes_controller, owner_by_name, owner_of_role};
 use super::parse::policies;
-use super::policy::{IamPolicy, IamRequest, IamStatement, PolicyText};
-use super::role::IamRole;
+use super::policy::{IamPolicy, IamRequest, IamStatement};
+use super::policy_text::PolicyText;
+use super::role::{IamRole, last_part};
 use super::truth::Truth;
 use crate::node_class::Ec2NodeClass;
 use crate::object::{Form, Object};
@@ -20,19 +22,25 @@ use crate::object::{Form, Object};
 /// Number of Deny statements to evaluate for a request. With more statements, every request may be denied.
 const MAX_DENIALS: usize = 64;
 
+ids! {
+    /// Policy of a cluster.
+    pub PolicyId;
+    /// Role of a cluster.
+    RoleId;
+}
+
 /// Policies and roles of the objects of a cluster.
 #[derive(Debug, Default)]
 pub struct IamAccess<'d> {
-    policies: Vec<OwnedPolicy<'d>>,
-    roles: Vec<(IamRole<'d>, Option<PolicyOwner>)>,
-    /// Indices of policies and roles by object.
-    policies_of: BTreeMap<NodeKey, Vec<usize>>,
-    role_of: BTreeMap<NodeKey, usize>,
-    /// Indices of the policies with Deny statements of Karpenter's controller, by scope.
-    denials: BTreeMap<Scope, Vec<usize>>,
-    /// The needed permissions that no policy allows, each with the index of the first policy of the controller that has its
-    /// companion. The key is the action and the resource.
-    missing: BTreeMap<(&'static str, &'static str), usize>,
+    policies: IdVec<PolicyId, OwnedPolicy<'d>>,
+    roles: IdVec<RoleId, OwnedRole<'d>>,
+    policies_of: BTreeMap<NodeKey, Vec<PolicyId>>,
+    role_of: BTreeMap<NodeKey, RoleId>,
+    /// The policies with Deny statements of Karpenter's controller, by scope.
+    denials: BTreeMap<Scope, Vec<PolicyId>>,
+    /// The needed permissions that no policy allows, each with the first policy of the controller that has its companion. The
+    /// key is the action and the resource.
+    missing: BTreeMap<(&'static str, &'static str), PolicyId>,
 }
 
 /// A policy with its owner.
@@ -46,6 +54,13 @@ pub struct OwnedPolicy<'d> {
     pub boundary: PermissionsBoundary,
 }
 
+/// A role with its owner, if something shows the owner.
+#[derive(Clone, Debug)]
+struct OwnedRole<'d> {
+    role: IamRole<'d>,
+    owner: Option<PolicyOwner>,
+}
+
 /// Permissions boundary of the role that a policy belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PermissionsBoundary {
@@ -53,21 +68,43 @@ pub enum PermissionsBoundary {
     None,
     /// A policy that is not visible.
     Unseen,
-    /// A policy in the same template, by its index.
-    Seen(usize),
+    /// A policy in the same template.
+    Seen(PolicyId),
 }
 
-/// Address of the tree and position in it. Only equality matters, not the order.
-type NodeKey = (usize, NodeId);
-/// A CloudFormation template, or all other objects together: the address of the template's tree, or 0.
-type Scope = usize;
+/// Address of a tree in memory. Only equality matters, not the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct TreeAddress(usize);
+
+/// Node of any tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct NodeKey {
+    tree: TreeAddress,
+    node: NodeId,
+}
+
+/// Objects among which a policy or a role is found by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Scope {
+    /// The resources of a CloudFormation template.
+    Template(TreeAddress),
+    /// All other objects.
+    Others,
+}
+
+/// The first policy or role of each name in a scope.
+type ByName<I> = BTreeMap<(Scope, String), I>;
 
 fn key_of(node: Node<'_>) -> NodeKey {
-    (core::ptr::from_ref(node.tree()).addr(), node.id())
+    NodeKey { tree: TreeAddress(core::ptr::from_ref(node.tree()).addr()), node: node.id() }
 }
 
 fn scope_of(object: Object<'_>) -> Scope {
-    if object.form() == Form::StackResource { key_of(object.root()).0 } else { 0 }
+    if object.form() == Form::StackResource {
+        Scope::Template(key_of(object.root()).tree)
+    } else {
+        Scope::Others
+    }
 }
 
 impl<'d> IamAccess<'d> {
@@ -75,21 +112,20 @@ impl<'d> IamAccess<'d> {
     pub fn of(objects: &[Object<'d>]) -> Self {
         let mut access = Self::default();
         let names = node_roles(objects);
-        let mut by_name = BTreeMap::new();
-        access.collect_roles(objects, &names, &mut by_name);
+        let by_name = access.collect_roles(objects, &names);
         for object in objects {
             for policy in policies(*object) {
-                access.policies_of.entry(key_of(object.root())).or_default().push(access.policies.len());
                 let (owner, boundary) = (PolicyOwner::Other, PermissionsBoundary::None);
-                access.policies.push(OwnedPolicy { policy, owner, boundary });
+                let id = access.policies.push(OwnedPolicy { policy, owner, boundary });
+                access.policies_of.entry(key_of(object.root())).or_default().push(id);
             }
         }
         access.assign_owners(&by_name);
         access.assign_boundaries(&by_name);
-        for (index, owned) in access.policies.iter().enumerate() {
+        for (id, owned) in access.policies.enumerate() {
             if owned.owner == PolicyOwner::Controller && owned.policy.statements.iter().any(|one| !one.allows)
             {
-                access.denials.entry(scope_of(owned.policy.object)).or_default().push(index);
+                access.denials.entry(scope_of(owned.policy.object)).or_default().push(id);
             }
         }
         access.find_missing();
@@ -97,10 +133,11 @@ impl<'d> IamAccess<'d> {
     }
 
     fn find_missing(&mut self) {
-        let of_controller = |owned: &&OwnedPolicy<'_>| owned.owner == PolicyOwner::Controller;
+        let of_controller = |owned: &OwnedPolicy<'_>| owned.owner == PolicyOwner::Controller;
         for needed in NEEDED.iter().chain(ALWAYS) {
-            let has = |owned: &&OwnedPolicy<'_>| owned.policy.action(needed.companion).is_some();
-            let first = self.policies.iter().position(|owned| of_controller(&owned) && has(&owned));
+            let has = |owned: &OwnedPolicy<'_>| owned.policy.action(needed.companion).is_some();
+            let first = self.policies.enumerate().find(|(_, owned)| of_controller(owned) && has(owned));
+            let first = first.map(|(id, _)| id);
             if let Some(first) = first.filter(|_| !self.may_allow(needed)) {
                 self.missing.insert((needed.action, needed.resource), first);
             }
@@ -132,37 +169,35 @@ impl<'d> IamAccess<'d> {
         Some((owned, owned.policy.action(needed.companion)?))
     }
 
-    fn collect_roles(
-        &mut self,
-        objects: &[Object<'d>],
-        names_of_classes: &[&str],
-        by_name: &mut BTreeMap<(Scope, String), usize>,
-    ) {
+    /// Collects the roles of objects, and returns them by their names.
+    fn collect_roles(&mut self, objects: &[Object<'d>], names_of_classes: &[&str]) -> ByName<RoleId> {
+        let mut by_name = ByName::new();
         for (scope, role) in roles(objects) {
             let owner = owner_of_role(&role, names_of_classes);
-            let index = self.roles.len();
-            for name in &role.names {
-                by_name.entry((scope, name.clone())).or_insert(index);
+            let (root, names) = (role.root, role.names.clone());
+            let id = self.roles.push(OwnedRole { role, owner });
+            for name in names {
+                by_name.entry((scope, name)).or_insert(id);
             }
-            self.role_of.insert(key_of(role.root), index);
-            self.roles.push((role, owner));
+            self.role_of.insert(key_of(root), id);
         }
+        by_name
     }
 
     /// Finds the owner of each policy. A role with a policy that acts as the controller is the controller's role.
-    fn assign_owners(&mut self, by_name: &BTreeMap<(Scope, String), usize>) {
+    fn assign_owners(&mut self, by_name: &ByName<RoleId>) {
         let acting: Vec<_> = self.policies.iter().map(|owned| acts_as_controller(&owned.policy)).collect();
-        let roles_of: Vec<Vec<usize>> =
+        let roles_of: Vec<Vec<RoleId>> =
             self.policies.iter().map(|owned| attached_roles(&owned.policy, by_name)).collect();
         for (acts, roles) in acting.iter().zip(&roles_of) {
             for role in roles.iter().filter(|_| *acts) {
-                if let Some((_, owner)) = self.roles.get_mut(*role) {
-                    *owner = Some(PolicyOwner::Controller);
+                if let Some(owned) = self.roles.get_mut(*role) {
+                    owned.owner = Some(PolicyOwner::Controller);
                 }
             }
         }
         for ((owned, acts), roles) in self.policies.iter_mut().zip(&acting).zip(&roles_of) {
-            let of_roles: Vec<_> = roles.iter().filter_map(|role| self.roles.get(*role)?.1).collect();
+            let of_roles: Vec<_> = roles.iter().filter_map(|role| self.roles.get(*role)?.owner).collect();
             owned.owner = owner_of(&owned.policy, *acts, &of_roles);
         }
         let alone = |owned: &OwnedPolicy<'_>| owned.policy.object.form() == Form::IamPolicy;
@@ -175,25 +210,25 @@ impl<'d> IamAccess<'d> {
     }
 
     /// Finds the permissions boundary of each policy's role. A policy that is a boundary allows nothing by itself.
-    fn assign_boundaries(&mut self, by_name: &BTreeMap<(Scope, String), usize>) {
-        let mut by_policy_name = BTreeMap::new();
-        for (index, owned) in self.policies.iter().enumerate() {
+    fn assign_boundaries(&mut self, by_name: &ByName<RoleId>) {
+        let mut by_policy_name = ByName::<PolicyId>::new();
+        for (id, owned) in self.policies.enumerate() {
             for name in &owned.policy.names {
-                by_policy_name.entry((scope_of(owned.policy.object), name.clone())).or_insert(index);
+                by_policy_name.entry((scope_of(owned.policy.object), name.clone())).or_insert(id);
             }
         }
         let mut boundaries = Vec::new();
         for owned in &mut self.policies {
             let scope = scope_of(owned.policy.object);
             let roles = attached_roles(&owned.policy, by_name);
-            let named = roles.iter().find_map(|role| self.roles.get(*role)?.0.boundary.as_deref());
+            let named = roles.iter().find_map(|role| self.roles.get(*role)?.role.boundary.as_deref());
             let Some(named) = named else { continue };
             let seen = by_policy_name.get(&(scope, referenced(named))).copied();
             owned.boundary = seen.map_or(PermissionsBoundary::Unseen, PermissionsBoundary::Seen);
             boundaries.extend(seen);
         }
-        for index in boundaries {
-            if let Some(owned) = self.policies.get_mut(index) {
+        for boundary in boundaries {
+            if let Some(owned) = self.policies.get_mut(boundary) {
                 owned.owner = PolicyOwner::Other;
             }
         }
@@ -201,13 +236,13 @@ impl<'d> IamAccess<'d> {
 
     /// All policies, in the order of the input.
     pub fn policies(&self) -> &[OwnedPolicy<'d>] {
-        &self.policies
+        self.policies.as_slice()
     }
 
     /// The policies of an object.
     pub fn policies_of(&self, object: Object<'d>) -> impl Iterator<Item = &OwnedPolicy<'d>> {
-        let indices = self.policies_of.get(&key_of(object.root())).map_or(&[][..], Vec::as_slice);
-        indices.iter().filter_map(|index| self.policies.get(*index))
+        let ids = self.policies_of.get(&key_of(object.root())).map_or(&[][..], Vec::as_slice);
+        ids.iter().filter_map(|id| self.policies.get(*id))
     }
 
     /// The policies of an object that belong to Karpenter's controller.
@@ -217,8 +252,8 @@ impl<'d> IamAccess<'d> {
 
     /// The role that an object is, with its owner.
     pub fn role(&self, object: Object<'d>) -> Option<(&IamRole<'d>, PolicyOwner)> {
-        let (role, owner) = self.roles.get(*self.role_of.get(&key_of(object.root()))?)?;
-        Some((role, (*owner)?))
+        let owned = self.roles.get(*self.role_of.get(&key_of(object.root()))?)?;
+        Some((&owned.role, owned.owner?))
     }
 
     /// Whether a statement of a policy allows a request, after the Deny statements of Karpenter's policies and the role's
@@ -234,8 +269,8 @@ impl<'d> IamAccess<'d> {
             return Truth::No;
         }
         let within = match owned.boundary {
-            PermissionsBoundary::Seen(index) => {
-                self.policies.get(index).map_or(Truth::Maybe, |boundary| boundary.policy.allows(request))
+            PermissionsBoundary::Seen(id) => {
+                self.policies.get(id).map_or(Truth::Maybe, |boundary| boundary.policy.allows(request))
             }
             PermissionsBoundary::None | PermissionsBoundary::Unseen => Truth::Yes,
         };
@@ -248,7 +283,7 @@ impl<'d> IamAccess<'d> {
         if companions.len() > MAX_DENIALS {
             return Truth::Maybe;
         }
-        let companions = companions.iter().filter_map(|index| Some(&self.policies.get(*index)?.policy));
+        let companions = companions.iter().filter_map(|id| Some(&self.policies.get(*id)?.policy));
         let statements = companions.chain([policy]).flat_map(|policy| &policy.statements);
         let denying = statements.filter(|statement| !statement.allows);
         Truth::any(denying.take(MAX_DENIALS).map(|statement| statement.covers(request)))
@@ -259,7 +294,7 @@ impl<'d> IamAccess<'d> {
 fn node_roles<'d>(objects: &[Object<'d>]) -> Vec<&'d str> {
     let classes = objects.iter().filter_map(|object| Ec2NodeClass::of(*object));
     let roles = classes.filter_map(|class| class.role()?.as_str());
-    let mut names: Vec<_> = roles.filter_map(|role| role.rsplit('/').next()).collect();
+    let mut names: Vec<_> = roles.map(last_part).collect();
     names.sort_unstable();
     names.dedup();
     names
@@ -268,14 +303,14 @@ fn node_roles<'d>(objects: &[Object<'d>]) -> Vec<&'d str> {
 /// The roles of objects with their scopes, including the roles in a CloudFormation template that hold no policy.
 fn roles<'d>(objects: &[Object<'d>]) -> Vec<(Scope, IamRole<'d>)> {
     let mut roles = Vec::new();
-    let mut last = 0;
+    let mut last = None;
     for object in objects {
         let scope = scope_of(*object);
         if object.form() == Form::Api {
             roles.extend(IamRole::of(*object).map(|role| (scope, role)));
-        } else if object.form() == Form::StackResource && scope != last {
+        } else if object.form() == Form::StackResource && Some(scope) != last {
             // The objects of a template are adjacent.
-            last = scope;
+            last = Some(scope);
             let resources = object.root().tree().root().members_at(&["Resources"]);
             roles.extend(resources.filter_map(|(_, node)| Some((scope, IamRole::of_resource(node)?))));
         }
@@ -283,7 +318,7 @@ fn roles<'d>(objects: &[Object<'d>]) -> Vec<(Scope, IamRole<'d>)> {
     roles
 }
 
-fn attached_roles(policy: &IamPolicy<'_>, by_name: &BTreeMap<(Scope, String), usize>) -> Vec<usize> {
+fn attached_roles(policy: &IamPolicy<'_>, by_name: &ByName<RoleId>) -> Vec<RoleId> {
     let scope = scope_of(policy.object);
     let found = policy.roles.iter().filter_map(|role| by_name.get(&(scope, referenced(role))).copied());
     found.collect()
@@ -294,7 +329,7 @@ fn referenced(text: &str) -> String {
     let inner = text.strip_prefix("${").and_then(|text| text.strip_suffix('}'));
     let inner = inner.filter(|inner| !inner.contains("${"));
     let inner = inner.map(|inner| inner.strip_suffix(".Arn").unwrap_or(inner));
-    inner.unwrap_or_else(|| text.rsplit('/').next().unwrap_or_default()).to_owned()
+    inner.unwrap_or_else(|| last_part(text)).to_owned()
 }
 
 /// The owner of a policy: by its actions, by its roles, by the names of roles that are not visible, by its own names.

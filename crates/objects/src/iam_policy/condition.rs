@@ -7,7 +7,7 @@
 use values::placeholder::has_placeholder;
 
 use super::pattern::{Pattern, Wildcards};
-use super::policy::PolicyText;
+use super::policy_text::PolicyText;
 use super::truth::Truth;
 
 /// Condition of a statement: compares a key with values.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `parse` | policy documents in JSON, YAML, CloudFormation and the objects of operators |
 //! | `policy` | views of a document and its statements |
+//! | `policy_text` | the texts of a document with their locations |
 //! | `pattern`, `condition`, `truth` | evaluation of a statement for a request |
 //! | `role` | roles: names, trust, attached policies |
 //! | `owner` | which policies and roles belong to Karpenter |
@@ -20,14 +21,16 @@ mod parse;
 mod pass_role;
 mod pattern;
 mod policy;
+mod policy_text;
 mod role;
 mod truth;
 
-pub use access::{IamAccess, OwnedPolicy, PermissionsBoundary};
+pub use access::{IamAccess, OwnedPolicy, PermissionsBoundary, PolicyId};
 pub use condition::{ContextValue, IamCondition, IamOperator};
 pub use owner::PolicyOwner;
 pub use parse::{holds, text};
-pub use pass_role::{PASS_ROLE, PassRefusal, PassedRoles};
-pub use policy::{IamPolicy, IamRequest, IamStatement, PolicyLocation, PolicyText};
+pub use pass_role::{PassRefusal, PassedRoles};
+pub use policy::{IamPolicy, IamRequest, IamStatement, PASS_ROLE};
+pub use policy_text::{PolicyLocation, PolicyText};
 pub use role::{IamRole, attaches_broad_policy};
 pub use truth::Truth;

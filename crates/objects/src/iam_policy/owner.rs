@@ -3,9 +3,7 @@
 //! A policy of other software may allow the same actions: a spot manager terminates instances, a runner for builds creates
 //! fleets. Only actions together, names, roles and companions show that a policy is Karpenter's.
 
-use super::condition::ContextValue;
-use super::pass_role::{PASS_ROLE, passes_to_ec2};
-use super::policy::{IamPolicy, IamStatement};
+use super::policy::{IamPolicy, IamStatement, PASS_ROLE};
 use super::role::{IamRole, Trust};
 use super::truth::Truth;
 
@@ -130,6 +128,6 @@ pub(super) fn completes_controller(policy: &IamPolicy<'_>) -> bool {
     policy.statements.iter().all(|statement| {
         let named = !statement.not_actions && statement.actions.iter().all(|word| known(&word.text));
         let passes = statement.covers_action(PASS_ROLE) != Truth::No;
-        named && (!passes || passes_to_ec2(statement, |_| ContextValue::Unknown))
+        named && (!passes || statement.passes_to_ec2())
     })
 }

@@ -8,7 +8,8 @@ use manifest::source::{Source, Span};
 use manifest::tree::{Node, Value};
 
 use super::condition::{IamCondition, IamOperator};
-use super::policy::{IamPolicy, IamStatement, PolicyLocation, PolicyText};
+use super::policy::{IamPolicy, IamStatement};
+use super::policy_text::{PolicyLocation, PolicyText};
 use crate::object::{Form, Object};
 
 /// Paths of the policy documents in the objects of operators that create IAM policies, by API group. `*` matches every
@@ -77,7 +78,7 @@ const ROLES: [&[&str]; 5] = [
 fn names(object: Object<'_>, document: Node<'_>) -> Vec<String> {
     if object.form() == Form::IamPolicy {
         let file = object.root().tree().source().name();
-        return vec![file.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()];
+        return vec![file.rsplit_once(['/', '\\']).map_or(file, |(_, name)| name).to_owned()];
     }
     let mut names = texts(object.root(), &NAMES);
     names.push(object.name().to_owned());
@@ -230,9 +231,9 @@ fn text_of_function(node: Node<'_>) -> Option<String> {
 
 /// Whether a string is the argument of a short function other than `!Sub`, such as `!Ref ClusterName`.
 fn has_function_tag(node: Node<'_>) -> bool {
-    let before =
-        node.source().text().get(..node.span().start).unwrap_or_default().trim_end_matches([' ', '\t']);
-    let word = before.rsplit(['\n', '\t', ' ', '[', '{', ',', '-']).next().unwrap_or_default();
+    let before = node.source().before(node.span().start).trim_end_matches([' ', '\t']);
+    let separators = ['\n', '\t', ' ', '[', '{', ',', '-'];
+    let word = before.rsplit_once(separators).map_or(before, |(_, word)| word);
     let own = node.spelling();
     let tag = if own.starts_with('!') { own } else { word };
     // `!` alone and tags such as `!!str` are YAML's own.

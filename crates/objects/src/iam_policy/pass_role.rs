@@ -3,17 +3,13 @@
 use values::placeholder::has_placeholder;
 
 use super::access::IamAccess;
-use super::condition::{ContextValue, IamCondition};
 use super::owner::PolicyOwner;
 use super::pattern::{Pattern, Wildcards, resource_part};
-use super::policy::{IamStatement, PolicyText};
+use super::policy::{IamStatement, PASS_ROLE};
+use super::policy_text::PolicyText;
+use super::role::last_part;
 use super::truth::Truth;
 
-/// The action.
-pub const PASS_ROLE: &str = "iam:PassRole";
-/// Names of EC2 in the condition `iam:PassedToService`. Source: `AllowPassingInstanceRole` in
-/// website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1.
-const EC2: [&str; 2] = ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"];
 /// Number of distinct patterns to compare with each role. With more patterns, every role counts as passed.
 const MAX_PATTERNS: usize = 64;
 
@@ -41,27 +37,6 @@ pub enum PassRefusal<'p, 'd> {
     LeftOut(&'p PolicyText<'d>),
     /// A Deny statement names the role.
     Denied(&'p PolicyText<'d>),
-}
-
-/// Whether a statement about `iam:PassRole` applies when a role is passed to EC2.
-pub(super) fn passes_to_ec2(
-    statement: &IamStatement<'_>,
-    others: impl Fn(&IamCondition<'_>) -> ContextValue,
-) -> bool {
-    EC2.iter().any(|service| {
-        statement.conditions.iter().all(|condition| {
-            let of_service = condition.is_on("iam:PassedToService");
-            let value = if of_service { ContextValue::Is(service) } else { others(condition) };
-            condition.holds(value) != Truth::No
-        })
-    })
-}
-
-impl IamStatement<'_> {
-    /// Whether the statement may apply when Karpenter passes a role to EC2.
-    pub fn passes_to_ec2(&self) -> bool {
-        passes_to_ec2(self, |_| ContextValue::Unknown)
-    }
 }
 
 impl<'d> PassedRoles<'d> {
@@ -100,7 +75,7 @@ impl<'d> PassedRoles<'d> {
 
     fn add(&mut self, resource: &str) {
         // An EC2NodeClass names a role without its path, so names are compared without it.
-        let name = resource_part(resource).and_then(|part| part.rsplit('/').next());
+        let name = resource_part(resource).map(last_part);
         match name {
             Some(name) if name.contains(['*', '?']) || has_placeholder(name) => {
                 self.patterns.push(name.to_owned());
@@ -140,6 +115,6 @@ impl<'d> PassedRoles<'d> {
 
 /// Whether a resource covers the role with a name, in any path.
 fn matches(resource: &str, role: &str) -> Truth {
-    let name = resource_part(resource).and_then(|part| part.rsplit('/').next());
+    let name = resource_part(resource).map(last_part);
     Pattern::parse(name.unwrap_or(resource), Wildcards::Read).compare(role)
 }

@@ -3,6 +3,7 @@
 //! Sources: "IAM JSON policy elements: Resource", "IAM JSON policy elements: Variables and tags" and "IAM JSON policy
 //! elements: Condition operators" in the IAM User Guide.
 
+use manifest::source::certain;
 use values::placeholder::Placeholder;
 
 use super::truth::Truth;
@@ -41,10 +42,10 @@ impl Pattern {
         let mut tokens = Vec::new();
         let mut rest = text;
         while let Some(Placeholder { range }) = Placeholder::find(rest) {
-            let (before, found) = (rest.get(..range.start), rest.get(range.clone()));
-            tokens.extend(before.unwrap_or_default().chars().map(|character| plain(character, wildcards)));
-            tokens.push(found.and_then(escaped).map_or(Token::Unknown, Token::Literal));
-            rest = rest.get(range.end..).unwrap_or_default();
+            let (before, found) = (certain(rest.get(..range.start)), certain(rest.get(range.clone())));
+            tokens.extend(before.chars().map(|character| plain(character, wildcards)));
+            tokens.push(escaped(found).map_or(Token::Unknown, Token::Literal));
+            rest = certain(rest.get(range.end..));
         }
         tokens.extend(rest.chars().map(|character| plain(character, wildcards)));
         Self { tokens }
@@ -104,7 +105,7 @@ impl Pattern {
                 }
             }
         }
-        let rest = self.tokens.get(at..).unwrap_or_default();
+        let rest = certain(self.tokens.get(at..));
         rest.iter().all(|token| matches!(token, Token::AnyText | Token::Unknown))
     }
 }

@@ -1,32 +1,16 @@
 //! Views of a policy document and its statements.
 
-use manifest::source::Span;
-use manifest::tree::Node;
-
 use super::condition::{ContextValue, IamCondition};
 use super::pattern::{Pattern, Wildcards, compare_resource};
+use super::policy_text::PolicyText;
 use super::truth::Truth;
 use crate::object::Object;
 
-/// Location of a part of a policy.
-#[derive(Clone, Copy, Debug)]
-pub enum PolicyLocation<'d> {
-    /// A value of the document.
-    Value(Node<'d>),
-    /// The key of a value.
-    Key(Node<'d>),
-    /// Bytes of a string that holds the policy as JSON.
-    Within(Node<'d>, Span),
-}
-
-/// Text in a policy, with its location.
-#[derive(Clone, Debug)]
-pub struct PolicyText<'d> {
-    /// The text. `${}` encloses what CloudFormation fills in.
-    pub text: String,
-    /// Location of the text.
-    pub at: PolicyLocation<'d>,
-}
+/// The action that passes a role to a service.
+pub const PASS_ROLE: &str = "iam:PassRole";
+/// Names of EC2 in the condition `iam:PassedToService`. Source: `AllowPassingInstanceRole` in
+/// website/content/en/docs/getting-started/getting-started-with-karpenter/cloudformation.yaml at v1.14.1.
+const EC2: [&str; 2] = ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"];
 
 /// A policy document of an object.
 #[derive(Clone, Debug)]
@@ -90,10 +74,21 @@ impl<'d> IamStatement<'d> {
         if self.resources.is_empty() {
             return Truth::Yes;
         }
-        let service = request.action.split(':').next().unwrap_or_default();
+        let service = request.action.split_once(':').map_or(request.action, |(service, _)| service);
         let compare = |word: &PolicyText<'_>| compare_resource(&word.text, service, request.resource);
         let named = Truth::any(self.resources.iter().map(compare));
         if self.not_resources { named.negated() } else { named }
+    }
+
+    /// Whether the statement about `iam:PassRole` may apply when a role is passed to EC2.
+    pub fn passes_to_ec2(&self) -> bool {
+        EC2.iter().any(|service| {
+            self.conditions.iter().all(|condition| {
+                let of_service = condition.is_on("iam:PassedToService");
+                let value = if of_service { ContextValue::Is(service) } else { ContextValue::Unknown };
+                condition.holds(value) != Truth::No
+            })
+        })
     }
 
     /// The text with which the statement covers an action, or may cover it.

@@ -3,7 +3,7 @@
 use manifest::tree::Node;
 
 use super::parse::{holds, is_role, select, text, texts};
-use super::policy::{PolicyLocation, PolicyText};
+use super::policy_text::{PolicyLocation, PolicyText};
 use crate::object::Object;
 
 /// A role, or an object that attaches a managed policy to a role.
@@ -116,8 +116,13 @@ impl<'d> IamRole<'d> {
     /// The managed policies that allow everything, each with its name.
     pub fn broad_policies(&self) -> impl Iterator<Item = (&str, &PolicyText<'d>)> {
         let broad = self.managed.iter().filter(|word| is_broad(&word.text));
-        broad.map(|word| (word.text.rsplit('/').next().unwrap_or_default(), word))
+        broad.map(|word| (last_part(&word.text), word))
     }
+}
+
+/// The part of an ARN or a path after the last `/`.
+pub(super) fn last_part(text: &str) -> &str {
+    text.rsplit_once('/').map_or(text, |(_, part)| part)
 }
 
 fn is_broad(arn: &str) -> bool {
@@ -152,8 +157,8 @@ fn trust(document: Node<'_>) -> Trust {
 fn names_karpenter(text: &str) -> bool {
     let mut accounts = text.split("system:serviceaccount:").skip(1);
     accounts.any(|rest| {
-        let subject = rest.split(['"', '\'']).next().unwrap_or_default();
-        subject.rsplit(':').next() == Some("karpenter")
+        let subject = rest.split_once(['"', '\'']).map_or(rest, |(subject, _)| subject);
+        subject.rsplit_once(':').map_or(subject, |(_, name)| name) == "karpenter"
     })
 }
 

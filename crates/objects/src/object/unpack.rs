@@ -2,6 +2,7 @@
 //! recognised.
 
 use karpenter::chart;
+use manifest::source::certain;
 use manifest::tree::{Node, Style, Tree};
 
 use super::{Form, Object, Operation};
@@ -29,9 +30,9 @@ impl<'d> Object<'d> {
             let needs_end = next.is_some() && !comments.is_empty();
             let byte = if needs_end { end_of_last_line(object.root) } else { usize::MAX };
             let split = comments.partition_point(|comment| comment.span.start < byte);
-            (object.comments, comments) = comments.split_at_checked(split).unwrap_or_default();
+            (object.comments, comments) = certain(comments.split_at_checked(split));
             let split = duplicates.partition_point(|key| next.is_none_or(|next| key.earlier < next));
-            (object.duplicates, duplicates) = duplicates.split_at_checked(split).unwrap_or_default();
+            (object.duplicates, duplicates) = certain(duplicates.split_at_checked(split));
         }
         objects
     }
@@ -50,7 +51,7 @@ impl<'d> Object<'d> {
 fn end_of_last_line(node: Node<'_>) -> usize {
     let last = core::iter::successors(Some(node), |node| node.children().last()).last().unwrap_or(node);
     let end = if node.style() == Style::Flow { node.span().end } else { last.span().end };
-    let rest = last.source().text().get(end..).unwrap_or_default();
+    let rest = last.source().after(end);
     end + rest.find('\n').unwrap_or(rest.len())
 }
 
