@@ -44,7 +44,7 @@ impl NodeRooms {
     fn of(&self, release: Release, inventory: &Inventory<'_>) -> Arc<NodeRoom> {
         let find = || {
             let settings = DeducedSettings::for_rules(release, inventory.objects());
-            Arc::new(NodeRoom::of(inventory.objects(), inventory.index::<Pods>(), &settings))
+            Arc::new(NodeRoom::of(inventory.objects(), inventory.index::<Pods>().as_slice(), &settings))
         };
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(known.entry(release).or_insert_with(find))

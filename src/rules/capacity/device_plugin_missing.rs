@@ -216,7 +216,7 @@ impl Index for Plugins {
     type Value<'d> = DevicePlugins;
 
     fn of(inventory: &Inventory<'_>) -> DevicePlugins {
-        DevicePlugins::of(inventory.index::<Pods>())
+        DevicePlugins::of(inventory.index::<Pods>().as_slice())
     }
 }
 

@@ -111,10 +111,10 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let (budgets, pods) =
         (context.inventory.index::<PodDisruptionBudgets>(), context.inventory.index::<Pods>());
     // A pod that both select, and the first other budget. The budget that comes later in the input has the finding.
-    let overlap = budgets.pods_of(object).iter().find_map(|index| {
-        let first = budgets.of_pod(*index).next()?;
+    let overlap = budgets.pods_of(object).iter().find_map(|id| {
+        let first = budgets.of_pod(*id).next()?;
         let is_other = first.object().name() != budget.object().name();
-        is_other.then(|| pods.get(*index).map(|pod| (*pod, first))).flatten()
+        is_other.then(|| pods.get(*id).map(|pod| (*pod, first))).flatten()
     });
     let Some((pod, first, first_selector)) =
         overlap.and_then(|(pod, first)| Some((pod, first, first.selector()?)))

@@ -142,7 +142,7 @@ fn replicas<'d>(
         (context.inventory.index::<PodDisruptionBudgets>(), context.inventory.index::<Pods>());
     let selected = budgets.pods_of(budget.object());
     let mut all = Vec::new();
-    for pod in selected.iter().filter_map(|index| pods.get(*index)) {
+    for pod in selected.iter().filter_map(|id| pods.get(*id)) {
         if !matches!(pod.object().kind(), "Deployment" | "StatefulSet" | "ReplicaSet") {
             return None;
         }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use cluster::index::Index;
 use cluster::inventory::Inventory;
+use ids::{IdVec, ids};
 use karpenter::kind::Kind;
 use manifest::tree::Node;
 use objects::controller::Controller;
@@ -101,13 +102,18 @@ impl<'d> NodeClasses<'d> {
     }
 }
 
+ids! {
+    /// Pod or pod template of an inventory.
+    pub(crate) InventoryPodId;
+}
+
 /// The pods, and the pod templates of workloads.
 pub(crate) struct Pods;
 
 impl Index for Pods {
-    type Value<'d> = Vec<Pod<'d>>;
+    type Value<'d> = IdVec<InventoryPodId, Pod<'d>>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> Vec<Pod<'d>> {
+    fn of<'d>(inventory: &Inventory<'d>) -> IdVec<InventoryPodId, Pod<'d>> {
         inventory.objects().iter().copied().flat_map(Pod::all).collect()
     }
 }
@@ -202,7 +208,7 @@ impl Index for Agents {
     type Value<'d> = NodeAgents<'d>;
 
     fn of<'d>(inventory: &Inventory<'d>) -> NodeAgents<'d> {
-        NodeAgents::of(inventory.objects(), inventory.index::<Pods>())
+        NodeAgents::of(inventory.objects(), inventory.index::<Pods>().as_slice())
     }
 }
 

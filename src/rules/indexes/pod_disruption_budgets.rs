@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cluster::index::Index;
 use cluster::inventory::Inventory;
+use ids::{IdVec, ids};
 use manifest::tree::Node;
 use objects::autoscaler::HorizontalPodAutoscaler;
 use objects::object::Object;
@@ -12,19 +13,30 @@ use objects::pod_disruption_budget::PodDisruptionBudget;
 use objects::workload::Workload;
 use scheduling::simulation::{LabelSelector, Labels, labels_of};
 
-use super::Pods;
+use super::{InventoryPodId, Pods};
+
+ids! {
+    /// PodDisruptionBudget of an inventory.
+    PodBudgetId;
+}
+
+/// PodDisruptionBudget with the pods that it selects.
+#[derive(Debug)]
+struct Selecting<'d> {
+    budget: PodDisruptionBudget<'d>,
+    pods: Vec<InventoryPodId>,
+}
 
 /// PodDisruptionBudgets with the pods that they select.
 #[derive(Debug)]
 pub(crate) struct PodDisruptionBudgets<'d> {
-    /// The budgets in the order of the input, each with the indices of its pods.
-    budgets: Vec<(PodDisruptionBudget<'d>, Vec<usize>)>,
-    /// Indices of budgets by file and position.
-    by_place: BTreeMap<(&'d str, usize), usize>,
-    /// The index of the first pod of each object, by file and position.
-    first_pod: BTreeMap<(&'d str, usize), usize>,
-    /// Indices of the budgets of each pod.
-    by_pod: Vec<Vec<usize>>,
+    /// The budgets in the order of the input.
+    budgets: IdVec<PodBudgetId, Selecting<'d>>,
+    by_place: BTreeMap<ObjectPlace<'d>, PodBudgetId>,
+    /// The first pod of each object.
+    first_pod: BTreeMap<ObjectPlace<'d>, InventoryPodId>,
+    /// The budgets of each pod.
+    by_pod: IdVec<InventoryPodId, Vec<PodBudgetId>>,
     /// The least number of pods of each workload that has an autoscaler.
     autoscaled: BTreeMap<WorkloadName<'d>, Option<LeastReplicas<'d>>>,
 }
@@ -59,47 +71,49 @@ impl<'d> LeastReplicas<'d> {
 }
 
 impl<'d> PodDisruptionBudgets<'d> {
-    fn new(objects: &[Object<'d>], pods: &[Pod<'d>]) -> Self {
-        let budgets: Vec<_> = objects.iter().copied().filter_map(PodDisruptionBudget::of).collect();
+    fn new(objects: &[Object<'d>], pods: &IdVec<InventoryPodId, Pod<'d>>) -> Self {
+        let budgets = objects.iter().copied().filter_map(PodDisruptionBudget::of);
+        let budgets = budgets.map(|budget| Selecting { budget, pods: Vec::new() });
+        let mut budgets: IdVec<PodBudgetId, Selecting<'d>> = budgets.collect();
         let index = SelectorIndex::of(&budgets);
-        let by_pod: Vec<Vec<usize>> = pods.iter().map(|pod| index.matching(*pod)).collect();
-        let by_place = budgets.iter().enumerate().map(|(index, budget)| (place(budget.object()), index));
+        let by_pod: IdVec<InventoryPodId, Vec<PodBudgetId>> =
+            pods.iter().map(|pod| index.matching(*pod)).collect();
         let mut first_pod = BTreeMap::new();
-        for (index, pod) in pods.iter().enumerate() {
-            first_pod.entry(place(pod.object())).or_insert(index);
+        for (id, pod) in pods.enumerate() {
+            first_pod.entry(ObjectPlace::of(pod.object())).or_insert(id);
         }
-        let mut all = Self {
-            first_pod,
-            by_place: by_place.collect(),
-            budgets: budgets.iter().map(|budget| (*budget, Vec::new())).collect(),
-            by_pod,
-            autoscaled: objects.iter().filter_map(|object| autoscaled(*object)).collect(),
-        };
-        for (pod, own) in all.by_pod.iter().enumerate() {
+        for (pod, own) in by_pod.enumerate() {
             for budget in own {
-                if let Some((_, pods)) = all.budgets.get_mut(*budget) {
-                    pods.push(pod);
+                if let Some(selecting) = budgets.get_mut(*budget) {
+                    selecting.pods.push(pod);
                 }
             }
         }
-        all
+        let by_place = budgets.enumerate().map(|(id, one)| (ObjectPlace::of(one.budget.object()), id));
+        Self {
+            by_place: by_place.collect(),
+            budgets,
+            first_pod,
+            by_pod,
+            autoscaled: objects.iter().filter_map(|object| autoscaled(*object)).collect(),
+        }
     }
 
-    /// Indices of the pods that a PodDisruptionBudget selects, among the inventory's pods.
-    pub(crate) fn pods_of(&self, budget: Object<'d>) -> &[usize] {
-        let index = self.by_place.get(&place(budget));
-        index.and_then(|index| self.budgets.get(*index)).map_or(&[], |(_, pods)| pods)
+    /// The pods that a PodDisruptionBudget selects.
+    pub(crate) fn pods_of(&self, budget: Object<'d>) -> &[InventoryPodId] {
+        let id = self.by_place.get(&ObjectPlace::of(budget));
+        id.and_then(|id| self.budgets.get(*id)).map_or(&[], |one| &one.pods)
     }
 
-    /// The budgets that select a pod, given the index of the pod, in the order of the input.
-    pub(crate) fn of_pod(&self, pod: usize) -> impl Iterator<Item = PodDisruptionBudget<'d>> {
+    /// The budgets that select a pod, in the order of the input.
+    pub(crate) fn of_pod(&self, pod: InventoryPodId) -> impl Iterator<Item = PodDisruptionBudget<'d>> {
         let own = self.by_pod.get(pod).into_iter().flatten();
-        own.filter_map(|index| self.budgets.get(*index)).map(|(budget, _)| *budget)
+        own.filter_map(|id| self.budgets.get(*id)).map(|one| one.budget)
     }
 
     /// Whether a budget selects the pods of a workload.
     pub(crate) fn has_budget(&self, workload: Object<'d>) -> bool {
-        self.first_pod.get(&place(workload)).is_some_and(|pod| self.of_pod(*pod).next().is_some())
+        self.first_pod.get(&ObjectPlace::of(workload)).is_some_and(|pod| self.of_pod(*pod).next().is_some())
     }
 
     /// The least number of pods that a workload runs. `None` where the input does not show it.
@@ -111,10 +125,19 @@ impl<'d> PodDisruptionBudgets<'d> {
     }
 }
 
-/// The file and the position of an object.
-fn place(object: Object<'_>) -> (&str, usize) {
-    let root = object.root();
-    (root.source().name(), root.span().start)
+/// Place of an object, which identifies the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ObjectPlace<'d> {
+    file: &'d str,
+    /// The byte at which the object begins.
+    start: usize,
+}
+
+impl<'d> ObjectPlace<'d> {
+    fn of(object: Object<'d>) -> Self {
+        let root = object.root();
+        Self { file: root.source().name(), start: root.span().start }
+    }
 }
 
 /// The workload of an autoscaler, and its least number of pods. The default is 1 pod for a HorizontalPodAutoscaler, and none
@@ -133,45 +156,43 @@ fn autoscaled(object: Object<'_>) -> Option<(WorkloadName<'_>, Option<LeastRepli
     Some(((object.namespace(), kind, name), least))
 }
 
-/// Indices of selectors, so that a pod is compared only with the selectors that name one of its labels.
+/// Index of selectors, so that a pod is compared only with the selectors that name one of its labels.
 struct SelectorIndex<'d> {
-    selectors: Vec<Option<LabelSelector<'d>>>,
-    /// The selectors with labels, by namespace and one of the labels.
-    by_label: BTreeMap<(&'d str, &'d str, &'d str), Vec<usize>>,
-    /// The selectors without labels, by namespace.
-    others: BTreeMap<&'d str, Vec<usize>>,
+    selectors: IdVec<PodBudgetId, Option<LabelSelector<'d>>>,
+    /// The budgets whose selectors have labels, by namespace and one of the labels.
+    by_label: BTreeMap<(&'d str, &'d str, &'d str), Vec<PodBudgetId>>,
+    /// The budgets whose selectors have no labels, by namespace.
+    others: BTreeMap<&'d str, Vec<PodBudgetId>>,
 }
 
 impl<'d> SelectorIndex<'d> {
-    fn of(budgets: &[PodDisruptionBudget<'d>]) -> Self {
-        let mut index = Self { selectors: Vec::new(), by_label: BTreeMap::new(), others: BTreeMap::new() };
-        for (position, budget) in budgets.iter().enumerate() {
+    fn of(budgets: &IdVec<PodBudgetId, Selecting<'d>>) -> Self {
+        let mut index =
+            Self { selectors: IdVec::default(), by_label: BTreeMap::new(), others: BTreeMap::new() };
+        for Selecting { budget, .. } in budgets {
+            let id = index.selectors.push(LabelSelector::parse(budget.selector()));
             let namespace = budget.object().namespace();
             let labels = labels_of(budget.selector().and_then(|selector| selector.get("matchLabels")));
             match labels.into_iter().next() {
                 Some((key, value)) => {
-                    index.by_label.entry((namespace, key, value)).or_default().push(position);
+                    index.by_label.entry((namespace, key, value)).or_default().push(id);
                 }
-                None => index.others.entry(namespace).or_default().push(position),
+                None => index.others.entry(namespace).or_default().push(id),
             }
-            index.selectors.push(LabelSelector::parse(budget.selector()));
         }
         index
     }
 
-    /// Indices of the selectors that match a pod, in ascending order.
-    fn matching(&self, pod: Pod<'d>) -> Vec<usize> {
+    /// The budgets whose selectors match a pod, in the order of the input.
+    fn matching(&self, pod: Pod<'d>) -> Vec<PodBudgetId> {
         let namespace = pod.object().namespace();
         let labels: Labels<'d> = labels_of(pod.metadata().label_map());
         let by_label = labels.iter().filter_map(|(key, value)| self.by_label.get(&(namespace, *key, *value)));
         let candidates = by_label.chain(self.others.get(namespace)).flatten().copied();
-        let is_match = |index: &usize| {
-            self.selectors
-                .get(*index)
-                .and_then(Option::as_ref)
-                .is_some_and(|selector| selector.matches(&labels))
+        let is_match = |id: &PodBudgetId| {
+            self.selectors.get(*id).and_then(Option::as_ref).is_some_and(|selector| selector.matches(&labels))
         };
-        let mut matching: Vec<usize> = candidates.filter(is_match).collect();
+        let mut matching: Vec<PodBudgetId> = candidates.filter(is_match).collect();
         matching.sort_unstable();
         matching
     }

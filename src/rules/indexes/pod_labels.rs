@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use cluster::index::Index;
 use cluster::inventory::Inventory;
+use ids::IdVec;
 use manifest::tree::{Node, items_of};
 use objects::pod::Pod;
 use scheduling::simulation::{LabelSelector, Labels, labels_of};
 use values::placeholder::has_placeholder;
 use values::spelling::nearest;
 
-use super::Pods;
+use super::{InventoryPodId, Pods};
 
 /// Maximum number of pods or values to compare with a selector, so that many pods with selectors take linear time.
 const COMPARISONS: usize = 250;
@@ -19,9 +20,9 @@ const COMPARISONS: usize = 250;
 #[derive(Debug)]
 pub(crate) struct PodLabels<'d> {
     /// The namespaces and labels of the pods.
-    pods: Vec<(&'d str, Labels<'d>)>,
-    /// The indices of the pods by the keys and values of their labels.
-    by_label: BTreeMap<&'d str, BTreeMap<&'d str, Vec<usize>>>,
+    pods: IdVec<InventoryPodId, (&'d str, Labels<'d>)>,
+    /// The pods by the keys and values of their labels.
+    by_label: BTreeMap<&'d str, BTreeMap<&'d str, Vec<InventoryPodId>>>,
     /// Whether a label has a placeholder.
     has_placeholder: bool,
 }
@@ -30,7 +31,7 @@ impl Index for PodLabels<'static> {
     type Value<'d> = PodLabels<'d>;
 
     fn of<'d>(inventory: &Inventory<'d>) -> PodLabels<'d> {
-        PodLabels::new(inventory.index::<Pods>())
+        PodLabels::new(inventory.index::<Pods>().as_slice())
     }
 }
 
@@ -42,10 +43,10 @@ impl<'d> PodLabels<'d> {
             by_label: BTreeMap::new(),
             has_placeholder: false,
         };
-        for (index, (_, labels)) in all.pods.iter().enumerate() {
+        for (id, (_, labels)) in all.pods.enumerate() {
             for (key, value) in labels {
                 all.has_placeholder |= has_placeholder(key) || has_placeholder(value);
-                all.by_label.entry(key).or_default().entry(value).or_default().push(index);
+                all.by_label.entry(key).or_default().entry(value).or_default().push(id);
             }
         }
         all
@@ -57,8 +58,8 @@ impl<'d> PodLabels<'d> {
         let Some(candidates) = self.candidates(selector).filter(|_| !self.has_placeholder) else {
             return true;
         };
-        let is_match = |index: &usize| {
-            let pod = self.pods.get(*index);
+        let is_match = |id: &InventoryPodId| {
+            let pod = self.pods.get(*id);
             pod.is_some_and(|(namespace, labels)| {
                 (namespace.is_empty() || is_in(namespace)) && parsed.matches(labels)
             })
@@ -78,7 +79,7 @@ impl<'d> PodLabels<'d> {
     }
 
     /// The pods that have one of the labels of a selector: the fewest. `None` if the selector lists no label.
-    fn candidates(&self, selector: Node<'d>) -> Option<Vec<usize>> {
+    fn candidates(&self, selector: Node<'d>) -> Option<Vec<InventoryPodId>> {
         let with = |key: &str, value: &str| self.by_label.get(key).and_then(|values| values.get(value));
         let by_label = labels_of(selector.get("matchLabels"))
             .into_iter()
