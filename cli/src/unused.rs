@@ -6,7 +6,7 @@ use answers::report::Report;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use rule::Runs;
 use rule::finding::Family;
-use rule::settings::{Exception, Selector};
+use rule::settings::{Exception, ExceptionId, Selector};
 
 use super::config::{Config, FILE};
 use super::options::CheckOptions;
@@ -20,10 +20,11 @@ pub(crate) fn remarks(options: &CheckOptions, config: &Config, report: &Report) 
     }
     // An object that cannot be read may need an exception.
     let exceptions = if report.unreadable.is_empty() { settings.exceptions.as_slice() } else { &[] };
-    for (index, exception) in exceptions.iter().enumerate() {
-        let is_used = report.used_exceptions.contains(&index);
+    for (id, exception) in ExceptionId::enumerate(exceptions) {
+        let is_used = report.used_exceptions.contains(&id);
         if !is_used && can_be_used(exception) && exception.applies(settings.today) {
             let name = exception.rule.name();
+            let index = id.index();
             remarks.push(format!("{FILE}: exceptions[{index}] (`{name}`) accepts no finding; remove it"));
         }
     }

@@ -8,6 +8,7 @@ use answers::report::Report;
 use cluster::Cluster;
 use cluster::evidence::mentions_karpenter;
 use engine::check::check_within;
+use ids::{IdVec, ids};
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::objects::embedded::READ_OPTIONS;
 use language_server::{Checked, CheckedFile, ConfigProblem, OpenDocument, from_path};
@@ -49,9 +50,9 @@ struct Contents {
     settings: Settings,
     excluded: Patterns,
     config_file: Option<ConfigFile>,
-    members: Vec<Member>,
-    /// Indices of the members by path, with symbolic links resolved.
-    by_path: BTreeMap<PathBuf, usize>,
+    members: IdVec<MemberId, Member>,
+    /// The members by path, with symbolic links resolved.
+    by_path: BTreeMap<PathBuf, MemberId>,
     /// The files, in the order of the members.
     cluster: Cluster,
 }
@@ -63,6 +64,11 @@ struct ConfigFile {
     file: File,
     /// An error that is not in the text.
     problem: Option<String>,
+}
+
+ids! {
+    /// File of a folder.
+    MemberId;
 }
 
 /// A file of a folder.
@@ -189,16 +195,17 @@ impl Contents {
             settings: Settings::default(),
             excluded: Patterns::none(),
             config_file: nearest_config(path),
-            members: Vec::new(),
+            members: IdVec::default(),
             by_path: BTreeMap::new(),
             cluster: Cluster::default(),
         };
         if let Some((config, inputs)) = contents.inputs(path, unsaved) {
             contents.settings = config.settings;
             let read: Vec<(Member, File)> = parallel::map(&inputs, |input| member(input.clone(), open));
-            (contents.members, contents.cluster.files) = read.into_iter().unzip();
-            let paths = contents.members.iter().map(|member| member.resolved.clone());
-            contents.by_path = paths.zip(0..).collect();
+            let (members, files): (Vec<Member>, _) = read.into_iter().unzip();
+            (contents.members, contents.cluster.files) = (members.into_iter().collect(), files);
+            let paths = contents.members.enumerate().map(|(id, member)| (member.resolved.clone(), id));
+            contents.by_path = paths.collect();
         } else if let Some(config) = contents.config_file.as_mut().filter(|config| !config.has_error()) {
             config.problem =
                 Some("the settings cannot be read; the log of the language server says why".to_owned());
@@ -243,8 +250,8 @@ impl Contents {
 
     /// Marks a member to be read again. Returns whether the path is a member that is still on disk, as it was before.
     fn read_again(&mut self, path: &Path) -> bool {
-        let index = self.by_path.get(path).filter(|_| path.exists());
-        let member = index.and_then(|index| self.members.get_mut(*index)).filter(|member| member.is_saved);
+        let id = self.by_path.get(path).filter(|_| path.exists());
+        let member = id.and_then(|id| self.members.get_mut(*id)).filter(|member| member.is_saved);
         let Some(member) = member else { return false };
         member.is_stale = true;
         true

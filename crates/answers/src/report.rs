@@ -8,7 +8,7 @@ use manifest::limits::Exceeded;
 use manifest::source::{Source, Span};
 use rule::Phase;
 use rule::classification::{CaughtBy, Family, Severity};
-use rule::settings::{Settings, Target};
+use rule::settings::{ExceptionId, Settings, Target};
 use serde::Serialize;
 
 use crate::statistics::RuleCount;
@@ -69,9 +69,9 @@ pub struct Report {
     /// Number of skipped documents that concern Karpenter, but that no rule checks.
     #[serde(skip)]
     pub uncovered: usize,
-    /// Indices of the exceptions of the settings that accept a finding.
+    /// The exceptions of the settings that accept a finding.
     #[serde(skip)]
-    pub used_exceptions: BTreeSet<usize>,
+    pub used_exceptions: BTreeSet<ExceptionId>,
     /// The target of the check.
     #[serde(skip)]
     pub target: Target,

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ids::{Id as _, ids};
 use kustomize::{BuildOutcome, Builds, BuiltObject, Overlay, Patches};
 use manifest::limits::Limits;
 use manifest::tree::NodeId;
@@ -36,12 +37,16 @@ impl Origin {
     }
 }
 
+ids! {
+    /// Object among the objects that an overlay builds.
+    BuiltObjectId;
+}
+
 /// An object that an overlay builds.
 #[derive(Clone, Copy, Debug)]
 struct Version {
     overlay: OverlayId,
-    /// The position among the objects of the overlay.
-    position: usize,
+    object: BuiltObjectId,
 }
 
 /// The builds of the kustomizations of one cluster.
@@ -68,14 +73,13 @@ impl BuiltCluster {
 
     /// Builds the kustomizations of each cluster.
     pub fn of_all(clusters: &[Cluster]) -> Vec<Self> {
-        let all = clusters.iter().enumerate();
-        all.map(|(index, cluster)| Self::of(ClusterId(index), &cluster.files)).collect()
+        ClusterId::enumerate(clusters).map(|(id, cluster)| Self::of(id, &cluster.files)).collect()
     }
 
     /// Returns clusters in which no file is a kustomization.
     pub fn all_without_kustomization(clusters: &[Cluster]) -> Option<Vec<Self>> {
-        let all = clusters.iter().enumerate();
-        all.map(|(index, cluster)| Self::without_kustomization(ClusterId(index), &cluster.files)).collect()
+        let all = ClusterId::enumerate(clusters);
+        all.map(|(id, cluster)| Self::without_kustomization(id, &cluster.files)).collect()
     }
 
     /// Returns a cluster in which no file is a kustomization.
@@ -89,7 +93,8 @@ impl BuiltCluster {
             for (position, object) in build.objects.iter().enumerate() {
                 let kustomize::Origin { document, root } = object.origin;
                 let document = FileId { cluster, index: document.file.get() }.document(document.position);
-                let version = Version { overlay: OverlayId(overlay), position };
+                let version =
+                    Version { overlay: OverlayId(overlay), object: BuiltObjectId::from_position(position) };
                 versions.entry(Origin { document, root }).or_default().push(version);
             }
         }
@@ -216,7 +221,7 @@ impl BuiltCluster {
     }
 
     fn built(&self, version: Version) -> Option<&BuiltObject> {
-        let object = self.builds.overlays.get(version.overlay.0)?.objects.get(version.position);
+        let object = self.builds.overlays.get(version.overlay.0)?.objects.get(version.object.position());
         debug_assert!(object.is_some(), "{version:?} is of another build");
         object
     }

@@ -35,9 +35,8 @@ pub fn file_mut(clusters: &mut [Cluster], id: FileId) -> Option<&mut File> {
 
 /// The files of all clusters with their ids, and the names of the clusters.
 pub fn all_files(clusters: &[Cluster]) -> impl Iterator<Item = (&str, FileId, &File)> {
-    let with_id = clusters.iter().enumerate();
-    with_id.flat_map(|(index, cluster)| {
-        let files = files_of(ClusterId(index), &cluster.files);
+    ClusterId::enumerate(clusters).flat_map(|(id, cluster)| {
+        let files = files_of(id, &cluster.files);
         files.map(|(id, file)| (cluster.name.as_str(), id, file))
     })
 }

@@ -16,6 +16,18 @@ impl ClusterId {
         self.0
     }
 
+    /// The items of a list that has one item for each cluster, with the ids of the clusters.
+    pub fn enumerate<T>(list: &[T]) -> impl Iterator<Item = (Self, &T)> {
+        list.iter().enumerate().map(|(index, item)| (Self(index), item))
+    }
+
+    /// The item of the cluster in a list that has one item for each cluster. A list without the item is of another input.
+    pub fn item_of<T>(self, list: &[T]) -> Option<&T> {
+        let item = list.get(self.0);
+        debug_assert!(item.is_some(), "{self:?} is of another input");
+        item
+    }
+
     /// The ids that files of the cluster can have.
     pub const fn file_ids(self) -> RangeInclusive<FileId> {
         FileId { cluster: self, index: 0 }..=FileId { cluster: self, index: usize::MAX }

@@ -3,24 +3,30 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use ids::{IdVec, ids};
 use karpenter::kind::Kind;
 use objects::object::Object;
 
 use crate::index::{Index, Indexes};
 
-/// The objects of a group and kind in the order of the input, as indices into all objects.
+ids! {
+    /// Object of an inventory.
+    InventoryObjectId;
+}
+
+/// The objects of a group and kind in the order of the input.
 #[derive(Debug, Default)]
 struct KindIndex<'d> {
-    indices: Vec<usize>,
+    objects: Vec<InventoryObjectId>,
     /// The last object of each name, computed when a rule first looks for an object of the kind.
-    by_name: OnceLock<BTreeMap<&'d str, usize>>,
+    by_name: OnceLock<BTreeMap<&'d str, InventoryObjectId>>,
 }
 
 /// The objects of one cluster.
 #[derive(Debug, Default)]
 pub struct Inventory<'d> {
     name: String,
-    objects: Vec<Object<'d>>,
+    objects: IdVec<InventoryObjectId, Object<'d>>,
     by_kind: BTreeMap<&'d str, BTreeMap<&'d str, KindIndex<'d>>>,
     complete: bool,
     /// The number of NodePools that the front end left out.
@@ -36,9 +42,10 @@ impl<'d> Inventory<'d> {
     /// The inventory of a cluster. `complete` means that an object that is absent here is absent from the cluster.
     pub fn new(name: impl Into<String>, objects: Vec<Object<'d>>, complete: bool) -> Self {
         let mut by_kind = BTreeMap::<_, BTreeMap<_, KindIndex<'d>>>::new();
-        for (index, object) in objects.iter().enumerate() {
+        let objects: IdVec<InventoryObjectId, Object<'d>> = objects.into_iter().collect();
+        for (id, object) in objects.enumerate() {
             let kinds = by_kind.entry(object.group()).or_default();
-            kinds.entry(object.kind()).or_default().indices.push(index);
+            kinds.entry(object.kind()).or_default().objects.push(id);
         }
         Self { name: name.into(), objects, by_kind, complete, ..Self::default() }
     }
@@ -62,7 +69,7 @@ impl<'d> Inventory<'d> {
 
     /// The objects that identify the cluster.
     pub fn own(&self) -> &[Object<'d>] {
-        self.own.as_deref().unwrap_or(&self.objects)
+        self.own.as_deref().unwrap_or(self.objects.as_slice())
     }
 
     /// Whether the input has environments that see these objects, but whose own objects are not among these.
@@ -82,17 +89,17 @@ impl<'d> Inventory<'d> {
 
     /// All objects in the order of the input.
     pub fn objects(&self) -> &[Object<'d>] {
-        &self.objects
+        self.objects.as_slice()
     }
 
     /// The objects of a kind.
     pub fn objects_of(&self, kind: Kind) -> OfKind<'_, 'd> {
-        let indices = self.indices(kind.group, kind.name).iter();
-        OfKind { objects: &self.objects, indices, version: kind.version }
+        let ids = self.ids(kind.group, kind.name).iter();
+        OfKind { objects: &self.objects, ids, version: kind.version }
     }
 
-    fn indices(&self, group: &str, kind: &str) -> &[usize] {
-        self.of_kind(group, kind).map_or(&[], |of_kind| &of_kind.indices)
+    fn ids(&self, group: &str, kind: &str) -> &[InventoryObjectId] {
+        self.of_kind(group, kind).map_or(&[], |of_kind| &of_kind.objects)
     }
 
     fn of_kind(&self, group: &str, kind: &str) -> Option<&KindIndex<'d>> {
@@ -104,15 +111,15 @@ impl<'d> Inventory<'d> {
     pub fn find(&self, group: &str, kind: &str, name: &str) -> Option<Object<'d>> {
         let of_kind = self.of_kind(group, kind)?;
         let by_name = of_kind.by_name.get_or_init(|| {
-            let named = |index: &usize| Some((self.objects.get(*index)?.name(), *index));
-            of_kind.indices.iter().filter_map(named).collect()
+            let named = |id: &InventoryObjectId| Some((self.objects.get(*id)?.name(), *id));
+            of_kind.objects.iter().filter_map(named).collect()
         });
         self.objects.get(*by_name.get(name)?).copied()
     }
 
     /// Number of objects of a group and kind, in any version.
     pub fn count(&self, group: &str, kind: &str) -> usize {
-        self.indices(group, kind).len()
+        self.ids(group, kind).len()
     }
 
     /// Whether an object that is absent here is absent from the cluster.
@@ -124,8 +131,8 @@ impl<'d> Inventory<'d> {
 /// Iterator over the objects of a kind, returned by [`Inventory::objects_of`].
 #[derive(Clone, Debug)]
 pub struct OfKind<'i, 'd> {
-    objects: &'i [Object<'d>],
-    indices: core::slice::Iter<'i, usize>,
+    objects: &'i IdVec<InventoryObjectId, Object<'d>>,
+    ids: core::slice::Iter<'i, InventoryObjectId>,
     version: &'static str,
 }
 
@@ -134,7 +141,7 @@ impl<'d> Iterator for OfKind<'_, 'd> {
 
     fn next(&mut self) -> Option<Object<'d>> {
         loop {
-            let object = self.objects.get(*self.indices.next()?)?;
+            let object = self.objects.get(*self.ids.next()?)?;
             if object.version() == self.version {
                 return Some(*object);
             }

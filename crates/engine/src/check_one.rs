@@ -9,7 +9,7 @@ use rule::classification::{Family, Severity};
 use rule::context::Context;
 use rule::finding::Finding;
 use rule::registry::Registry;
-use rule::settings::{Exception, Settings};
+use rule::settings::{Exception, ExceptionId, Settings};
 use rule::suppression::Suppressions;
 use rule::{On, Rule};
 
@@ -34,8 +34,8 @@ pub(crate) struct Outcome<'d> {
 #[derive(Debug, Default)]
 pub(crate) struct AcceptedFindings {
     pub(crate) count: usize,
-    /// Indices of the exceptions that accept a finding.
-    pub(crate) exceptions: BTreeSet<usize>,
+    /// The exceptions that accept a finding.
+    pub(crate) exceptions: BTreeSet<ExceptionId>,
 }
 
 /// Runs rules on the object of a context. `None` if the object is not covered.
@@ -161,9 +161,9 @@ fn shown<'d>(
         let is_accepted = suppressions.apply_to(&finding);
         let Some(severity) = settings.severity(finding.rule, finding.severity) else { continue };
         let covers = |exception: &Exception| exception.covers(finding.rule.names(), object, settings.today);
-        let exceptions = settings.exceptions.iter().enumerate();
-        let covering: Vec<usize> =
-            exceptions.filter(|(_, exception)| covers(exception)).map(|(index, _)| index).collect();
+        let exceptions = ExceptionId::enumerate(&settings.exceptions);
+        let covering: Vec<ExceptionId> =
+            exceptions.filter(|(_, exception)| covers(exception)).map(|(id, _)| id).collect();
         let is_excepted = !covering.is_empty();
         accepted.exceptions.extend(covering);
         if is_accepted || is_excepted {

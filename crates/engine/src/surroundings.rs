@@ -11,6 +11,7 @@ use cluster::input::Input;
 use cluster::input_object::InputObject;
 use cluster::inventory::Inventory;
 use manifest::parallel;
+use manifest::source::certain;
 use rule::Rule;
 use rule::context::Context;
 use rule::registry::Registry;
@@ -118,16 +119,16 @@ impl<'d> Inventories<'d> {
     /// The context in which rules check an object.
     fn context<'c>(&'c self, one: &InputObject<'d>, settings: &'c Settings) -> Option<Context<'c, 'd>> {
         let file = one.document.file;
-        let index = file.cluster.index();
-        let cluster = self.clusters.get(index)?;
-        let evidence = self.evidence.get(index)?;
+        let id = file.cluster;
+        let cluster = id.item_of(&self.clusters)?;
+        let evidence = id.item_of(&self.evidence)?;
         let context = |inventory, clusters| {
             Context::new(settings, inventory, clusters, one.object, true).with_evidence(evidence)
         };
-        let of_overlay = self.overlays.get(index).zip(one.overlay);
+        let of_overlay = id.item_of(&self.overlays).zip(one.overlay);
         if let Some(own) = of_overlay.and_then(|(all, overlay)| all.get(&overlay)) {
             // The inventory of the cluster also holds the objects of its other overlays.
-            return Some(context(own, self.clusters.get(..index)?));
+            return Some(context(own, certain(self.clusters.get(..id.index()))));
         }
         if let Some(own) = self.environments.inventory(file) {
             return Some(context(own, core::slice::from_ref(own)).among_environments(cluster));

@@ -108,6 +108,14 @@ impl<I, T: Clone> Clone for IdVec<I, T> {
     }
 }
 
+impl<I, T: PartialEq> PartialEq for IdVec<I, T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.items == other.items
+    }
+}
+
+impl<I, T: Eq> Eq for IdVec<I, T> {}
+
 impl<I, T> Default for IdVec<I, T> {
     fn default() -> Self {
         Self { items: Vec::new(), id: PhantomData }

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use always_assert::never;
+use ids::{Id as _, ids};
 use manifest::tree::Node;
 use manifest::{Document, DocumentNumber, File, FileNumber};
 
@@ -28,6 +30,19 @@ const UNREAD_PATCH: &str = "a patch that is not in the input or cannot be read";
 
 /// Steps that the memory of an object counts as.
 const STEPS_PER_OBJECT: usize = 64;
+
+ids! {
+    /// Object among the objects of a kustomization.
+    ResourceId;
+}
+
+impl ResourceId {
+    fn within<'r, 'd>(self, resources: &'r mut [Resource<'d>]) -> Option<&'r mut Resource<'d>> {
+        let resource = resources.get_mut(self.position());
+        never!(resource.is_none(), "an object of another kustomization");
+        resource
+    }
+}
 
 /// The build would take more steps than the limits allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,7 +272,7 @@ impl<'b, 'd> Builder<'b, 'd> {
         let selector = patch.target.map(Selector::parse);
         self.spend(1 + selector.as_ref().map_or(0, |_| resources.len()))?;
         let targets = match &selector {
-            Some(Some(selector)) => Some(positions(resources, |resource| selector.selects(resource))),
+            Some(Some(selector)) => Some(matching(resources, |resource| selector.selects(resource))),
             Some(None) => {
                 doubt.get_or_insert_with(|| "has a patch target that is not a valid expression".to_owned());
                 return Ok(());
@@ -277,13 +292,13 @@ impl<'b, 'd> Builder<'b, 'd> {
                 Some(targets) => targets.clone(),
                 None => self.namesakes(root, resources)?,
             };
-            for position in selected {
+            for id in selected {
                 self.spend(1 + root.span().len() / 16)?;
-                let Some(resource) = resources.get_mut(position) else { continue };
+                let Some(resource) = id.within(resources) else { continue };
                 self.applied.extend(file);
                 match apply_document(resource, root, options_of(patch)) {
                     Ok(true) => {}
-                    Ok(false) => drop(gone.insert(position)),
+                    Ok(false) => drop(gone.insert(id)),
                     Err(why) => resource.doubt(&format!("a patch of it cannot be applied: {why}")),
                 }
             }
@@ -292,14 +307,18 @@ impl<'b, 'd> Builder<'b, 'd> {
         Ok(())
     }
 
-    /// The position of the object that a patch without a target names. kustomize refuses a patch that names several.
-    fn namesakes(&mut self, root: Node<'d>, resources: &mut [Resource<'d>]) -> Result<Vec<usize>, TooLarge> {
+    /// The object that a patch without a target names. kustomize refuses a patch that names several.
+    fn namesakes(
+        &mut self,
+        root: Node<'d>,
+        resources: &mut [Resource<'d>],
+    ) -> Result<Vec<ResourceId>, TooLarge> {
         self.spend(resources.len())?;
         if !root.is_mapping() {
             return Ok(Vec::new());
         }
         let id = Id::of(&Value::Written(root));
-        let found = positions(resources, |resource| resource.had_id(&id));
+        let found = matching(resources, |resource| resource.had_id(&id));
         if found.len() > 1 {
             doubt_all(resources, &found, "a patch names several objects");
             return Ok(Vec::new());
@@ -307,13 +326,14 @@ impl<'b, 'd> Builder<'b, 'd> {
         Ok(found)
     }
 
-    /// Moves the objects at some positions to the deleted ones.
-    fn remove(&mut self, resources: &mut Vec<Resource<'d>>, gone: &BTreeSet<usize>) {
+    /// Moves some objects to the deleted ones.
+    fn remove(&mut self, resources: &mut Vec<Resource<'d>>, gone: &BTreeSet<ResourceId>) {
         if gone.is_empty() {
             return;
         }
         for (position, resource) in core::mem::take(resources).into_iter().enumerate() {
-            if gone.contains(&position) { self.deleted.push(resource) } else { resources.push(resource) }
+            let is_gone = gone.contains(&ResourceId::from_position(position));
+            if is_gone { self.deleted.push(resource) } else { resources.push(resource) }
         }
     }
 }
@@ -348,19 +368,19 @@ fn root(document: &Document) -> Option<Node<'_>> {
     if let Document::Read(tree) = document { Some(tree.root()) } else { None }
 }
 
-/// The positions of the objects that match.
-fn positions<'d>(resources: &[Resource<'d>], matches: impl Fn(&Resource<'d>) -> bool) -> Vec<usize> {
+/// The objects that match.
+fn matching<'d>(resources: &[Resource<'d>], matches: impl Fn(&Resource<'d>) -> bool) -> Vec<ResourceId> {
     resources
         .iter()
         .enumerate()
         .filter(|(_, resource)| matches(resource))
-        .map(|(position, _)| position)
+        .map(|(position, _)| ResourceId::from_position(position))
         .collect()
 }
 
-fn doubt_all(resources: &mut [Resource<'_>], selected: &[usize], reason: &str) {
-    for position in selected {
-        if let Some(resource) = resources.get_mut(*position) {
+fn doubt_all(resources: &mut [Resource<'_>], selected: &[ResourceId], reason: &str) {
+    for id in selected {
+        if let Some(resource) = id.within(resources) {
             resource.doubt(reason);
         }
     }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use ids::{IdVec, ids};
 use manifest::tree::{Node, Style};
 
 use crate::failure::PatchFailure;
@@ -189,7 +190,7 @@ fn merge_list<'d>(
         Directive::Merge => {}
     }
     let Some(items) = list.items() else { return Ok(true) };
-    let mut old: Vec<Option<Value<'d>>> = core::mem::take(items).into_iter().map(Some).collect();
+    let mut old: IdVec<ItemId, Option<Value<'d>>> = core::mem::take(items).into_iter().map(Some).collect();
     let index = KeyIndex::of(&old, keys);
     let mut first = Vec::new();
     for item in patch.items().filter(|item| !is_list_directive(*item)) {
@@ -241,8 +242,13 @@ enum ItemMatch {
     LessSpecific,
 }
 
+ids! {
+    /// Item of a list.
+    ItemId;
+}
+
 /// The items of a list by their first key.
-struct KeyIndex(BTreeMap<String, Vec<usize>>);
+struct KeyIndex(BTreeMap<String, Vec<ItemId>>);
 
 /// The text under a key of an item; the text of the item itself for the key "".
 fn key_text(item: &Value<'_>, key: &str) -> Option<String> {
@@ -250,12 +256,12 @@ fn key_text(item: &Value<'_>, key: &str) -> Option<String> {
 }
 
 impl KeyIndex {
-    fn of(items: &[Option<Value<'_>>], keys: &[&str]) -> Self {
-        let mut index = BTreeMap::<_, Vec<usize>>::new();
-        for (position, item) in items.iter().enumerate() {
+    fn of(items: &IdVec<ItemId, Option<Value<'_>>>, keys: &[&str]) -> Self {
+        let mut index = BTreeMap::<_, Vec<ItemId>>::new();
+        for (id, item) in items.enumerate() {
             let text = item.as_ref().and_then(|item| key_text(item, keys.first()?));
             if let Some(text) = text {
-                index.entry(text).or_default().push(position);
+                index.entry(text).or_default().push(id);
             }
         }
         Self(index)
@@ -266,19 +272,19 @@ impl KeyIndex {
         &self,
         item: &Value<'_>,
         keys: &[&str],
-        items: &[Option<Value<'_>>],
-    ) -> Option<(usize, ItemMatch)> {
+        items: &IdVec<ItemId, Option<Value<'_>>>,
+    ) -> Option<(ItemId, ItemMatch)> {
         let (first, rest) = keys.split_first()?;
         let candidates = self.0.get(&key_text(item, first)?)?;
-        let is_like = |position: usize, likeness| {
-            let Some(Some(other)) = items.get(position) else { return false };
+        let is_like = |id: ItemId, likeness| {
+            let Some(Some(other)) = items.get(id) else { return false };
             rest.iter().all(|key| match (key_text(item, key), key_text(other, key)) {
                 (None, Some(_)) => likeness == ItemMatch::LessSpecific,
                 (one, two) => one == two,
             })
         };
         [ItemMatch::Same, ItemMatch::LessSpecific].into_iter().find_map(|likeness| {
-            let found = candidates.iter().copied().find(|position| is_like(*position, likeness))?;
+            let found = candidates.iter().copied().find(|id| is_like(*id, likeness))?;
             Some((found, likeness))
         })
     }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use manifest::source::Span;
+use manifest::source::{Span, certain};
 use manifest::tree::{Comment, Node, SourceId};
 use objects::location::Place;
 use objects::object::{Object, Operation};
@@ -160,15 +160,23 @@ fn annotation<'d>(node: Node<'d>, registry: &Registry) -> Option<Suppression<'d>
     Some(Suppression { names, line: None, place: Place::value(node), has_reason: !reason.trim().is_empty() })
 }
 
+/// Comment that suppresses findings, and the line that it covers.
+#[derive(Clone, Copy, Debug)]
+struct CoveringComment {
+    source: SourceId,
+    line: usize,
+    covered: usize,
+}
+
 /// The comments of an object, last one first.
 fn comments<'d>(object: Object<'d>, registry: &Registry) -> Vec<Suppression<'d>> {
     let tree = object.root().tree();
-    let mut following: Option<(SourceId, (usize, usize))> = None;
+    let mut following: Option<CoveringComment> = None;
     let read = |one: &Comment| {
-        let below = following.filter(|(source, _)| *source == one.source).map(|(_, lines)| lines);
+        let below = following.filter(|below| below.source == one.source);
         let read = comment(object.root(), *one, registry, below);
         let line = tree.source_at(one.source).position(one.span.start).line;
-        following = read.line.map(|(source, covered)| (source, (line, covered)));
+        following = read.line.map(|(source, covered)| CoveringComment { source, line, covered });
         read
     };
     let is_ours = |one: &&Comment| is_suppression(tree.source_at(one.source).slice(one.span));
@@ -180,12 +188,12 @@ fn is_suppression(comment: &str) -> bool {
     comment.strip_prefix('#').unwrap_or_default().trim_start().starts_with("karpwarden:")
 }
 
-/// `# karpwarden: ignore[rule, rule] reason`. `following` is the line of the next such comment, and the line that it covers.
+/// `# karpwarden: ignore[rule, rule] reason`. `following` is the next such comment.
 fn comment<'d>(
     root: Node<'d>,
     comment: Comment,
     registry: &Registry,
-    following: Option<(usize, usize)>,
+    following: Option<CoveringComment>,
 ) -> Suppression<'d> {
     let span = comment.span;
     let source = root.tree().source_at(comment.source);
@@ -193,9 +201,9 @@ fn comment<'d>(
     let whole = Place::comment(root, comment);
     let at = |range: Span| Place::comment(root, Comment { span: range.shifted(span.start), ..comment });
     let line = source.position(span.start).line;
-    let before = source.text().get(..span.start).unwrap_or_default();
+    let before = source.before(span.start);
     let is_alone = before.rsplit('\n').next().is_some_and(|lead| lead.trim().is_empty());
-    let rest = source.text().get(span.end..).unwrap_or_default();
+    let rest = source.after(span.end);
     let covered = if is_alone { next_code(rest, line, following) } else { line };
     let line = Some((comment.source, covered));
     let list = text.find("ignore[").map(|at| at + "ignore[".len());
@@ -206,7 +214,7 @@ fn comment<'d>(
         let names = vec![SuppressedName { place: at(Span::new(0, text.len())), selector: Err(message) }];
         return Suppression { names, line, place: whole, has_reason: true };
     };
-    let list = text.get(start..end).unwrap_or_default();
+    let list = certain(text.get(start..end));
     let names = names(list, registry, |range| at(Span::new(start + range.start, start + range.end)));
     let has_reason = text.get(end + 1..).is_some_and(|reason| !reason.trim().is_empty());
     Suppression { names, line, place: whole, has_reason }
@@ -214,12 +222,12 @@ fn comment<'d>(
 
 /// The line of the code below a comment: the next line that is neither empty nor a comment. A stack of comments is read once,
 /// because a comment above another one covers the same line.
-fn next_code(rest: &str, line: usize, following: Option<(usize, usize)>) -> usize {
+fn next_code(rest: &str, line: usize, following: Option<CoveringComment>) -> usize {
     let is_skipped = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
     let mut next = line + 1;
     for text in rest.split('\n').skip(1) {
         match following {
-            Some((at, covered)) if at == next => return covered,
+            Some(comment) if comment.line == next => return comment.covered,
             _ if !is_skipped(text) => break,
             _ => next += 1,
         }

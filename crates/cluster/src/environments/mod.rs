@@ -9,6 +9,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ids::{IdVec, ids};
 use manifest::File;
 use objects::chart_values;
 use objects::controller::Controller;
@@ -31,7 +32,7 @@ pub struct Environments<'d> {
     /// The scope of each file. Empty if there are no environments.
     of_file: BTreeMap<FileId, ScopeId>,
     /// The inventory of each scope.
-    inventories: Vec<Inventory<'d>>,
+    inventories: IdVec<ScopeId, Inventory<'d>>,
     /// The sibling folders that look like clusters.
     groups: Vec<Vec<String>>,
 }
@@ -54,12 +55,12 @@ impl<'d> Environments<'d> {
 
     /// The inventory for the objects of a file; `None` if there are no environments.
     pub fn inventory(&self, file: FileId) -> Option<&Inventory<'d>> {
-        self.inventories.get(self.of_file.get(&file)?.0)
+        self.inventories.get(*self.of_file.get(&file)?)
     }
 
     /// The inventories of all environments and of the outside; none if there are no environments.
     pub fn inventories(&self) -> &[Inventory<'d>] {
-        &self.inventories
+        self.inventories.as_slice()
     }
 
     /// The groups of sibling folders that look like clusters.
@@ -132,9 +133,12 @@ fn groups<'f>(roles: &BTreeMap<&'f str, Role>) -> Vec<Vec<&'f str>> {
     groups
 }
 
-/// An environment, or the outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct ScopeId(usize);
+ids! {
+    /// Environment, or the outside.
+    ScopeId;
+    /// Object of the input.
+    InputObjectId;
+}
 
 impl ScopeId {
     const OUTSIDE: Self = Self(0);
@@ -145,7 +149,7 @@ struct Scopes<'f> {
     /// The scopes by folder; the outside has no folder.
     by_folder: BTreeMap<&'f str, ScopeId>,
     /// The scope around each scope; the outside is around itself.
-    around: Vec<ScopeId>,
+    around: IdVec<ScopeId, ScopeId>,
 }
 
 impl<'f> Scopes<'f> {
@@ -153,18 +157,19 @@ impl<'f> Scopes<'f> {
         let mut folders: Vec<&str> = groups.iter().flatten().copied().collect();
         // A folder sorts before the folders below it.
         folders.sort_unstable();
-        let mut scopes = Self { by_folder: BTreeMap::new(), around: vec![ScopeId::OUTSIDE] };
+        let mut scopes =
+            Self { by_folder: BTreeMap::new(), around: [ScopeId::OUTSIDE].into_iter().collect() };
         for folder in folders {
             let around = scopes.find(folder);
-            scopes.by_folder.insert(folder, ScopeId(scopes.around.len()));
-            scopes.around.push(around);
+            let id = scopes.around.push(around);
+            scopes.by_folder.insert(folder, id);
         }
         scopes
     }
 
     /// All scopes.
     fn ids(&self) -> impl Iterator<Item = ScopeId> + use<> {
-        (0..self.around.len()).map(ScopeId)
+        self.around.ids()
     }
 
     /// The innermost scope that holds a file or folder.
@@ -178,23 +183,24 @@ impl<'f> Scopes<'f> {
         of_file: &BTreeMap<FileId, ScopeId>,
         objects: &[InputObject<'d>],
         complete: bool,
-    ) -> Vec<Inventory<'d>> {
-        // The positions of the objects restore the order of the input.
-        let mut own = BTreeMap::<ScopeId, Vec<usize>>::new();
-        for (position, object) in objects.iter().enumerate() {
+    ) -> IdVec<ScopeId, Inventory<'d>> {
+        let objects: IdVec<InputObjectId, &InputObject<'d>> = objects.iter().collect();
+        // The ids of the objects restore the order of the input.
+        let mut own = BTreeMap::<ScopeId, Vec<InputObjectId>>::new();
+        for (id, object) in objects.enumerate() {
             let scope = of_file.get(&object.document.file).copied().unwrap_or(ScopeId::OUTSIDE);
-            own.entry(scope).or_default().push(position);
+            own.entry(scope).or_default().push(id);
         }
         let sees_outside = self.copies(&own) <= MAX_COPIES * objects.len();
         let with_environments: BTreeSet<ScopeId> = self.around.iter().skip(1).copied().collect();
         let inventory = |scope: ScopeId| {
             let own_objects = own.get(&scope).into_iter().flatten().copied();
-            let mut visible: Vec<usize> = own_objects.clone().collect();
+            let mut visible: Vec<InputObjectId> = own_objects.clone().collect();
             if sees_outside {
                 visible.extend(self.above(scope).filter_map(|above| own.get(&above)).flatten());
                 visible.sort_unstable();
             }
-            let object = |position: usize| objects.get(position).map(|one| one.object);
+            let object = |id: InputObjectId| objects.get(id).map(|one| one.object);
             let visible: Vec<_> = visible.into_iter().filter_map(object).collect();
             let inventory = Inventory::new("", visible, complete);
             let own_objects = own_objects.filter_map(object).collect();
@@ -204,7 +210,7 @@ impl<'f> Scopes<'f> {
     }
 
     /// Number of objects in all inventories if each environment sees the objects around it.
-    fn copies(&self, own: &BTreeMap<ScopeId, Vec<usize>>) -> usize {
+    fn copies(&self, own: &BTreeMap<ScopeId, Vec<InputObjectId>>) -> usize {
         let count = |scope: ScopeId| own.get(&scope).map_or(0, Vec::len);
         self.ids().map(|scope| count(scope) + self.above(scope).map(count).sum::<usize>()).sum()
     }
@@ -212,7 +218,7 @@ impl<'f> Scopes<'f> {
     /// The scopes around a scope, from the inside out.
     fn above(&self, scope: ScopeId) -> impl Iterator<Item = ScopeId> {
         let around =
-            |scope: &ScopeId| self.around.get(scope.0).copied().filter(|_| *scope != ScopeId::OUTSIDE);
+            |scope: &ScopeId| self.around.get(*scope).copied().filter(|_| *scope != ScopeId::OUTSIDE);
         core::iter::successors(around(&scope), around)
     }
 }

@@ -1,5 +1,6 @@
 //! Exceptions: entries of the settings that accept findings.
 
+use manifest::source::certain;
 use objects::object::Object;
 use values::calendar::Date;
 
@@ -21,6 +22,22 @@ pub struct Exception {
     pub reason: String,
     /// The last day on which the exception applies.
     pub until: Option<Date>,
+}
+
+/// Exception of the settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ExceptionId(usize);
+
+impl ExceptionId {
+    /// The exceptions of settings with their ids.
+    pub fn enumerate(exceptions: &[Exception]) -> impl Iterator<Item = (Self, &Exception)> {
+        exceptions.iter().enumerate().map(|(index, exception)| (Self(index), exception))
+    }
+
+    /// The position in the list of the settings.
+    pub const fn index(self) -> usize {
+        self.0
+    }
 }
 
 /// Kind, namespace and name of an object, for matching with an exception.
@@ -89,7 +106,7 @@ pub(super) fn glob(pattern: &str, text: &str) -> bool {
             return rest.ends_with(part);
         }
         let Some(at) = rest.find(part) else { return false };
-        rest = rest.get(at + part.len()..).unwrap_or_default();
+        rest = certain(rest.get(at + part.len()..));
     }
     true
 }

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 
 use karpenter::release::Release;
 
-pub use exception::{Exception, ObjectName};
+pub use exception::{Exception, ExceptionId, ObjectName};
 pub use file_name::{CONFIG_FILE, is_near_config_file};
 pub use look_ups::LookUps;
 pub use overrides::Override;

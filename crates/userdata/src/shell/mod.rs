@@ -12,4 +12,4 @@ mod state;
 mod tests;
 
 pub use invocation::{Invocation, is_shell};
-pub use script::{Heredoc, Redirection, Script, ShellCommand, ShellProblem, ShellProblemKind};
+pub use script::{Heredoc, HeredocId, Redirection, Script, ShellCommand, ShellProblem, ShellProblemKind};

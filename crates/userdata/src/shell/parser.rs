@@ -171,19 +171,19 @@ impl ShellParser<'_> {
         }
         draft.command.span.end = target.span.end;
         let heredoc = matches!(*operator, "<<" | "<<-").then(|| {
-            let index = self.script.heredocs.len();
             let strips_tabs = *operator == "<<-";
             let nowhere = Span::new(self.end, self.end);
-            self.script.heredocs.push(Heredoc { body: nowhere, literal: target.quoted, strips_tabs });
-            self.pending.push((index, target.clone()));
-            index
+            let id =
+                self.script.heredocs.push(Heredoc { body: nowhere, literal: target.quoted, strips_tabs });
+            self.pending.push((id, target.clone()));
+            id
         });
         draft.command.redirections.push(Redirection { operator: operator_span, target, heredoc });
     }
 
     /// Parses the here-documents that start on this line, in the order of their operators.
     fn heredoc_bodies(&mut self) {
-        for (index, delimiter) in core::mem::take(&mut self.pending) {
+        for (id, delimiter) in core::mem::take(&mut self.pending) {
             let start = self.at;
             let mut end = None;
             while end.is_none() && self.at < self.end {
@@ -193,7 +193,7 @@ impl ShellParser<'_> {
                 let line = Span::new(from, self.at).text(self.text);
                 let line = line.strip_suffix('\n').unwrap_or(line);
                 let line = line.strip_suffix('\r').unwrap_or(line);
-                let strips = self.script.heredocs.get(index).is_some_and(|heredoc| heredoc.strips_tabs);
+                let strips = self.script.heredocs.get(id).is_some_and(|heredoc| heredoc.strips_tabs);
                 let line = if strips { line.trim_start_matches('\t') } else { line };
                 end = (line == delimiter.value).then_some(from);
             }
@@ -201,7 +201,7 @@ impl ShellParser<'_> {
                 self.problem(ShellProblemKind::UnterminatedHeredoc, delimiter.span);
             }
             let body = Span::new(start, end.unwrap_or(self.at));
-            if let Some(heredoc) = self.script.heredocs.get_mut(index) {
+            if let Some(heredoc) = self.script.heredocs.get_mut(id) {
                 heredoc.body = body;
             }
         }

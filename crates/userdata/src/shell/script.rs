@@ -1,8 +1,14 @@
 //! Parts of a shell script.
 
+use ids::{IdVec, ids};
 use manifest::source::Span;
 
 use crate::word::SourceWord;
+
+ids! {
+    /// Here-document of a script.
+    pub HeredocId;
+}
 
 /// Parsed script. Its parts are in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,7 +16,7 @@ pub struct Script {
     /// All simple commands, including those in substitutions, groups and branches.
     pub commands: Vec<ShellCommand>,
     /// All here-documents.
-    pub heredocs: Vec<Heredoc>,
+    pub heredocs: IdVec<HeredocId, Heredoc>,
     /// Problems that make the shell parse the script differently than the author meant.
     pub problems: Vec<ShellProblem>,
 }
@@ -37,8 +43,8 @@ pub struct Redirection {
     pub operator: Span,
     /// File, descriptor or delimiter of the here-document.
     pub target: SourceWord,
-    /// Index of the here-document in [`Script::heredocs`].
-    pub heredoc: Option<usize>,
+    /// The here-document, one of [`Script::heredocs`].
+    pub heredoc: Option<HeredocId>,
 }
 
 /// Here-document: the lines after a command with `<<`, up to the delimiter.

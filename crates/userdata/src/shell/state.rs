@@ -2,7 +2,7 @@
 
 use manifest::source::Span;
 
-use super::script::{Script, ShellProblem, ShellProblemKind};
+use super::script::{HeredocId, Script, ShellProblem, ShellProblemKind};
 use crate::word::SourceWord;
 
 /// Character that closes the current list of commands.
@@ -23,8 +23,8 @@ pub(super) struct ShellParser<'t> {
     pub(super) end: usize,
     pub(super) close: Close,
     pub(super) depth: u8,
-    /// Here-documents announced on the current line: index and delimiter.
-    pub(super) pending: Vec<(usize, SourceWord)>,
+    /// Here-documents announced on the current line, each with its delimiter.
+    pub(super) pending: Vec<(HeredocId, SourceWord)>,
     pub(super) script: Script,
 }
 

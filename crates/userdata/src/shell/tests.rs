@@ -1,3 +1,4 @@
+use ids::Id;
 use manifest::source::Span;
 
 use super::*;
@@ -80,9 +81,11 @@ fn does_not_parse_here_documents_as_commands() {
     assert_eq!(bodies, ["a; b\n", "\tc $d\n"]);
     assert_eq!(commands(text), ["cat", "cat", "e"]);
     assert!(
-        script.heredocs[1].literal && script.heredocs[1].strips_tabs && !script.heredocs[1].expands(text)
+        script.heredocs.as_slice()[1].literal
+            && script.heredocs.as_slice()[1].strips_tabs
+            && !script.heredocs.as_slice()[1].expands(text)
     );
-    assert_eq!(script.commands[1].redirections[0].heredoc, Some(1));
+    assert_eq!(script.commands[1].redirections[0].heredoc, Some(HeredocId::from_position(1)));
 }
 
 #[test]
