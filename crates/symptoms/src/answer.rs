@@ -2,12 +2,13 @@
 
 use super::cluster::ClusterInput;
 use super::diagnosis::Diagnosis;
-use super::entry::Subject;
+use super::entry::{LogFileId, Subject};
 use super::summary;
 use super::symptom::Symptom;
 use answers::report::Confidence;
 use answers::report::{Evidence, Occurrences, RelatedLocation, Report, ReportedFinding, Skipped, TextRange};
 use cluster::Cluster;
+use cluster::ids::ClusterId;
 use engine::check::check_within;
 use manifest::File;
 use manifest::source::Span;
@@ -117,8 +118,8 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    fn file_of(&self, cluster: usize, file: usize) -> &str {
-        self.inputs.get(cluster).and_then(|input| input.files.get(file)).map_or("", String::as_str)
+    fn file_of(&self, cluster: ClusterId, file: LogFileId) -> &str {
+        cluster.item_of(self.inputs).and_then(|input| input.files.get(file)).map_or("", String::as_str)
     }
 
     fn manifest(&self, name: &str) -> Option<&File> {
@@ -127,7 +128,7 @@ impl Answer<'_> {
 
     fn finding(&self, diagnosis: &Diagnosis, severity: Severity) -> ReportedFinding {
         let symptom = diagnosis.symptom;
-        let cluster = self.inputs.get(diagnosis.cluster).map_or("", |input| input.name.as_str());
+        let cluster = diagnosis.cluster.item_of(self.inputs).map_or("", |input| input.name.as_str());
         let about = diagnosis.objects.first().cloned().unwrap_or_default();
         let quoted = diagnosis.evidence.iter().map(|quote| Evidence {
             file: self.file_of(quote.cluster, quote.at.file).to_owned(),
@@ -172,7 +173,7 @@ impl Answer<'_> {
         };
         let of_clusters: Vec<&str> = std::iter::once(diagnosis.cluster)
             .chain(diagnosis.evidence.iter().map(|quote| quote.cluster))
-            .filter_map(|cluster| self.inputs.get(cluster).map(|input| input.name.as_str()))
+            .filter_map(|cluster| cluster.item_of(self.inputs).map(|input| input.name.as_str()))
             .collect();
         let mut causes: Vec<(usize, &ReportedFinding)> = self
             .causes

@@ -1,12 +1,13 @@
 //! Everything that was read of one cluster.
 
 use super::correlations;
-use super::entry::{At, Entry, LogLevel, Origin, Time};
+use super::entry::{At, Entry, LogFileId, LogLevel, Origin, Time};
 use super::history::History;
 use super::reader::LineCounts;
 use super::recognise::Recogniser;
 use super::story::{StoryTarget, StoryTeller};
 use super::tally::Tally;
+use ids::IdVec;
 use manifest::File;
 use objects::object::Object;
 
@@ -16,7 +17,7 @@ pub(super) struct ClusterInput {
     /// The name of the cluster; empty if there is only one.
     pub(super) name: String,
     /// Names of the files.
-    pub(super) files: Vec<String>,
+    pub(super) files: IdVec<LogFileId, String>,
     /// The manifests among the files.
     pub(super) manifests: Vec<File>,
     /// Names of the binary files, which are not read.
@@ -103,7 +104,7 @@ mod tests {
 
     fn read(text: &str) -> ClusterInput {
         let mut input = ClusterInput::new("");
-        let mut reader = Reader::new("karpenter.log", 0, Limits::DEFAULT);
+        let mut reader = Reader::new("karpenter.log", LogFileId::default(), Limits::DEFAULT);
         reader.feed(text.as_bytes(), &mut |entry| input.observe(entry));
         reader.finish(&mut |entry| input.observe(entry));
         input

@@ -48,7 +48,7 @@ pub(super) fn emit_event(event: &Entry<'_>, emit: &mut dyn FnMut(&Entry<'_>)) {
     let Some((kind, rest)) = rest.split_once(", Status: ") else { return };
     let (statuses, rest) = rest.split_once(", Reason: ").unwrap_or((rest, ""));
     let (reason, message) = rest.split_once(", Message: ").unwrap_or((rest, ""));
-    let status = statuses.rsplit(" -> ").next().unwrap_or_default();
+    let status = statuses.rsplit_once(" -> ").map_or(statuses, |(_, status)| status);
     let condition = Condition { kind: kind.into(), status: status.trim_end_matches(',').into() };
     let entry = condition_entry(event.object.clone(), condition, reason, message, event.at);
     emit(&Entry {

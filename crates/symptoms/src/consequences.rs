@@ -3,6 +3,7 @@
 
 use super::diagnosis::Diagnosis;
 use answers::report::Confidence;
+use cluster::ids::ClusterId;
 
 /// Number of lines that a cause takes over from a consequence.
 const TAKEN_OVER: usize = 2;
@@ -111,7 +112,7 @@ const FOLLOWS: &[(&str, &[&str])] = &[
 
 /// Leaves out diagnoses that follow from another diagnosis of the same cluster.
 pub(super) fn settle(diagnoses: Vec<(Diagnosis, bool)>) -> Vec<(Diagnosis, bool)> {
-    let sure: Vec<(usize, &str)> = diagnoses
+    let sure: Vec<(ClusterId, &str)> = diagnoses
         .iter()
         .filter(|(one, _)| one.confidence != Confidence::Possible)
         .map(|(one, _)| (one.cluster, one.symptom.name))
@@ -136,7 +137,7 @@ pub(super) fn settle(diagnoses: Vec<(Diagnosis, bool)>) -> Vec<(Diagnosis, bool)
 }
 
 /// Root cause of a symptom among the diagnoses of the cluster.
-fn root(sure: &[(usize, &str)], cluster: usize, name: &str, depth: usize) -> Option<&'static str> {
+fn root(sure: &[(ClusterId, &str)], cluster: ClusterId, name: &str, depth: usize) -> Option<&'static str> {
     let depth = depth.checked_sub(1)?;
     causes(name).iter().find_map(|cause| {
         root(sure, cluster, cause, depth).or_else(|| sure.contains(&(cluster, cause)).then_some(*cause))
@@ -167,7 +168,7 @@ mod tests {
     fn told(names: &[&str]) -> Vec<&'static str> {
         let one = |name: &str| {
             let symptom = find(name).unwrap_or_else(|| panic!("{name}"));
-            Diagnosis::new(symptom, 0, Confidence::Likely, String::new())
+            Diagnosis::new(symptom, ClusterId::FIRST, Confidence::Likely, String::new())
         };
         let diagnoses = names.iter().map(|name| (one(name), false)).collect();
         settle(diagnoses).into_iter().map(|(one, _)| one.symptom.name).collect()
@@ -179,7 +180,7 @@ mod tests {
             for one in causes.iter().chain([name]) {
                 assert!(find(one).is_some(), "{one}");
             }
-            assert_eq!(root(&[(0, name)], 0, name, DEPTH), None, "{name}");
+            assert_eq!(root(&[(ClusterId::FIRST, name)], ClusterId::FIRST, name, DEPTH), None, "{name}");
         }
     }
 

@@ -3,13 +3,14 @@
 use super::entry::{At, Subject, Time};
 use super::symptom::Symptom;
 use answers::report::Confidence;
+use cluster::ids::ClusterId;
 use rule::finding::Severity;
 
 /// A quoted line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
-    /// The position of its cluster among the inputs.
-    pub cluster: usize,
+    /// Its cluster.
+    pub cluster: ClusterId,
     /// The location of the line.
     pub at: At,
     /// The text, cut if it is very long.
@@ -21,8 +22,8 @@ pub struct Quote {
 pub struct Diagnosis {
     /// The symptom.
     pub symptom: &'static Symptom,
-    /// The position of the affected cluster among the inputs.
-    pub cluster: usize,
+    /// The affected cluster.
+    pub cluster: ClusterId,
     /// The severity; by default the symptom's.
     pub severity: Severity,
     /// The confidence.
@@ -53,7 +54,7 @@ impl Diagnosis {
     /// One occurrence of a symptom, without time, objects and evidence.
     pub(crate) fn new(
         symptom: &'static Symptom,
-        cluster: usize,
+        cluster: ClusterId,
         confidence: Confidence,
         message: String,
     ) -> Self {

@@ -3,6 +3,7 @@
 pub use answers::report::LogLevel;
 use std::borrow::Cow;
 
+use ids::{Id, ids};
 use rule::settings::ObjectName;
 
 pub use super::time::Time;
@@ -67,11 +68,22 @@ pub enum Origin {
     Condition,
 }
 
+ids! {
+    /// File of a cluster that a reading reads.
+    pub LogFileId;
+}
+
+impl Default for LogFileId {
+    fn default() -> Self {
+        Self::from_position(0)
+    }
+}
+
 /// Location of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct At {
-    /// The position of the file among the files of its cluster.
-    pub file: usize,
+    /// The file.
+    pub file: LogFileId,
     /// The line, from 1.
     pub line: usize,
 }

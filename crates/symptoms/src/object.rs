@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::conditions::{TERMINATED, condition_entry, emit_event, is_new};
 use super::controller::is_controller;
-use super::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject, Time};
+use super::entry::{At, Condition, Entry, Fields, LogFileId, LogLevel, Origin, Subject, Time};
 use manifest::tree::Node;
 use objects::object::Object;
 
@@ -13,7 +13,7 @@ use objects::object::Object;
 const WITH_CONDITIONS: [&str; 5] = ["NodeClaim", "NodePool", "EC2NodeClass", "Pod", "Node"];
 
 /// Emits an event, or the conditions of another object.
-pub(super) fn read(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<'_>)) {
+pub(super) fn read(object: Object<'_>, file: LogFileId, emit: &mut dyn FnMut(&Entry<'_>)) {
     if object.kind() == "Event" && matches!(object.group(), "" | "events.k8s.io") {
         emit_event(&event(object, file), emit);
     } else if WITH_CONDITIONS.contains(&object.kind()) {
@@ -25,12 +25,12 @@ pub(super) fn read(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<
 }
 
 /// Location of the start of a node.
-pub(super) fn at(node: Node<'_>, file: usize) -> At {
+pub(super) fn at(node: Node<'_>, file: LogFileId) -> At {
     At { file, line: node.source().position(node.span().start).line }
 }
 
 /// An event of `v1`, or of `events.k8s.io/v1`, which renames the fields and keeps the old ones as `deprecated…`.
-fn event(object: Object<'_>, file: usize) -> Entry<'_> {
+fn event(object: Object<'_>, file: LogFileId) -> Entry<'_> {
     let text = |paths: &[&[&str]]| {
         paths.iter().find_map(|path| object.str_at(path).filter(|text| !text.is_empty())).unwrap_or_default()
     };
@@ -79,7 +79,7 @@ fn event(object: Object<'_>, file: usize) -> Entry<'_> {
     }
 }
 
-fn conditions(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<'_>)) {
+fn conditions(object: Object<'_>, file: LogFileId, emit: &mut dyn FnMut(&Entry<'_>)) {
     let Some(conditions) = object.at(&["status", "conditions"]) else { return };
     for node in conditions.items() {
         let text = |key: &str| node.str_at(&[key]).unwrap_or_default();
@@ -104,7 +104,7 @@ fn conditions(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<'_>))
 /// Emits why the controller of Karpenter was terminated, but not its sidecars: `status.containerStatuses[*].lastState.terminated`,
 /// or `state` of a container that has not restarted. Source: `ContainerStateTerminated` in
 /// staging/src/k8s.io/api/core/v1/types.go of kubernetes/kubernetes at v1.33.0.
-fn terminations(object: Object<'_>, file: usize, emit: &mut dyn FnMut(&Entry<'_>)) {
+fn terminations(object: Object<'_>, file: LogFileId, emit: &mut dyn FnMut(&Entry<'_>)) {
     let controllers = controllers(object);
     for container in object.at(&["status", "containerStatuses"]).into_iter().flat_map(Node::items) {
         let name = container.str_at(&["name"]).unwrap_or_default();

@@ -8,6 +8,7 @@ use super::story::StoryTarget;
 use super::{answer, consequences, correlations};
 use answers::report::Report;
 use cluster::Cluster;
+use cluster::ids::ClusterId;
 use engine::check::MAX_FINDINGS;
 use karpenter::release::{Release, ReleaseSet};
 use manifest::limits::Limits;
@@ -79,9 +80,9 @@ impl Reading {
             self.cluster("");
         }
         let Some(cluster) = self.clusters.last_mut() else { return };
-        self.reader = Some(Reader::new(name, cluster.files.len(), self.limits));
+        let file = cluster.files.push(name.to_owned());
+        self.reader = Some(Reader::new(name, file, self.limits));
         self.kind = kind;
-        cluster.files.push(name.to_owned());
     }
 
     /// Adds the next bytes of the file.
@@ -93,7 +94,7 @@ impl Reading {
 
     /// Adds a file that cannot be read, with the reason. If it is the current file, the part before the error counts.
     pub fn unreadable(&mut self, name: &str, reason: &str) {
-        let last = self.clusters.last().and_then(|cluster| cluster.files.last());
+        let last = self.clusters.last().and_then(|cluster| cluster.files.iter().last());
         if self.reader.is_none() || last.is_none_or(|last| last != name) {
             self.file(name, FileKind::Unknown);
         }
@@ -105,10 +106,10 @@ impl Reading {
 
     fn end_file(&mut self) {
         let (Some(reader), Some(cluster)) = (self.reader.take(), self.clusters.last_mut()) else { return };
-        let index = cluster.files.len().saturating_sub(1);
+        let id = reader.file();
         let ReadFile { file, counts, is_binary } = reader.finish(&mut |entry| cluster.observe(entry));
         if is_binary {
-            cluster.binary.extend(cluster.files.last().cloned());
+            cluster.binary.extend(cluster.files.get(id).cloned());
         }
         cluster.counts = cluster.counts.and(counts);
         let Some(file) = file else { return };
@@ -116,7 +117,7 @@ impl Reading {
             let Document::Read(tree) = document else { continue };
             for object in Object::all(tree) {
                 let line = file.source.position(object.root().span().start).line;
-                cluster.object(object, At { file: index, line });
+                cluster.object(object, At { file: id, line });
             }
         }
         cluster.manifests.push(File { kind: self.kind, ..file });
@@ -139,7 +140,7 @@ impl Reading {
             (correlation.find)(&histories, &mut diagnoses);
         }
         let correlated = diagnoses.len();
-        for (cluster, input) in inputs.iter().enumerate() {
+        for (cluster, input) in ClusterId::enumerate(&inputs) {
             diagnoses.extend(input.tally.diagnoses(cluster));
         }
         let diagnoses: Vec<_> =
@@ -173,7 +174,7 @@ fn set_release(settings: &mut Settings, inputs: &[ClusterInput]) {
     }
     for (input, target) in inputs.iter().zip(targets) {
         if let Some(target) = target {
-            let mut files = input.files.clone();
+            let mut files: Vec<String> = input.files.iter().cloned().collect();
             files.sort_unstable();
             settings.overrides.insert(0, Override { files, karpenter: Some(target), ..Override::default() });
         }

@@ -3,6 +3,7 @@
 use crate::diagnosis::Diagnosis;
 use crate::history::History;
 use crate::symptom::Symptom;
+use cluster::ids::ClusterId;
 
 /// A diagnosis from several messages together.
 #[derive(Debug)]
@@ -17,9 +18,9 @@ pub struct Correlation {
 pub(super) fn each(
     histories: &[History],
     found: &mut Vec<Diagnosis>,
-    find: impl Fn(usize, &History, &mut Vec<Diagnosis>),
+    find: impl Fn(ClusterId, &History, &mut Vec<Diagnosis>),
 ) {
-    for (cluster, history) in histories.iter().enumerate() {
+    for (cluster, history) in ClusterId::enumerate(histories) {
         find(cluster, history, found);
     }
 }

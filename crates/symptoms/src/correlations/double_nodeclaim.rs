@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use cluster::ids::ClusterId;
 use foldhash::HashMap;
 
 use super::correlation::{Correlation, each};
 use super::draft::{Draft, at_least, duration, times};
 use crate::diagnosis::Diagnosis;
+use crate::history::WriterId;
 use crate::history::{Batch, History, Life, Nomination, Record, gap};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
@@ -87,7 +89,7 @@ enum Why {
     Unknown,
 }
 
-fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
+fn find(cluster: ClusterId, history: &History, found: &mut Vec<Diagnosis>) {
     let mut doubles = of_batches(history);
     let known: BTreeSet<_> =
         doubles.iter().flat_map(|double| [&*double.first.name, &*double.second.name]).collect();
@@ -128,7 +130,7 @@ fn of_batches(history: &History) -> Vec<Double<'_>> {
 /// Whether some batches, the latest first, and the batch after them had more places on new nodes than pods.
 fn compare<'h>(
     history: &'h History,
-    interleaved: &BTreeSet<(usize, usize)>,
+    interleaved: &BTreeSet<(WriterId, WriterId)>,
     earlier: &[&'h Batch],
     batch: &'h Batch,
 ) -> Option<Double<'h>> {
@@ -184,8 +186,8 @@ fn why(
     first: &Life,
     second: &Life,
     apart: i64,
-    writers: (usize, usize),
-    interleaved: &BTreeSet<(usize, usize)>,
+    writers: (WriterId, WriterId),
+    interleaved: &BTreeSet<(WriterId, WriterId)>,
 ) -> Why {
     let leases = writers.0 != writers.1 && history.leases.len() > 1;
     if apart < ONE_BATCH || interleaved.contains(&writers) || leases {
@@ -237,7 +239,7 @@ fn of_events<'h>(history: &'h History, known: &BTreeSet<&str>) -> Vec<Double<'h>
     doubles
 }
 
-fn drafted(cluster: usize, history: &History, doubles: &[Double<'_>]) -> Option<Diagnosis> {
+fn drafted(cluster: ClusterId, history: &History, doubles: &[Double<'_>]) -> Option<Diagnosis> {
     let shown = doubles.iter().max_by_key(|double| double.is_proven)?;
     let (first, second) = (shown.first, shown.second);
     let volume = doubles.iter().find_map(|double| history.volume_waits.get(double.pod));

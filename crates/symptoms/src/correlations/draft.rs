@@ -6,6 +6,7 @@ use crate::history::{History, Record};
 use crate::symptom::Symptom;
 use answers::grouped;
 use answers::report::Confidence;
+use cluster::ids::ClusterId;
 use rule::finding::Severity;
 
 /// Number of quoted lines.
@@ -25,7 +26,7 @@ pub(super) struct Draft {
 impl Draft {
     pub(super) fn new(
         symptom: &'static Symptom,
-        cluster: usize,
+        cluster: ClusterId,
         confidence: Confidence,
         message: String,
     ) -> Self {
@@ -105,7 +106,7 @@ impl Draft {
     /// Adds lines of a cluster as evidence.
     pub(super) fn quote<'s>(
         mut self,
-        cluster: usize,
+        cluster: ClusterId,
         record: impl IntoIterator<Item = Option<&'s Record>>,
     ) -> Self {
         for record in record.into_iter().flatten() {
@@ -119,7 +120,7 @@ impl Draft {
 
     pub(super) fn done(mut self) -> Diagnosis {
         // Records without a time, such as objects, come last.
-        let key = |(time, quote): &(Option<Time>, Quote)| -> (bool, Option<Time>, usize, At) {
+        let key = |(time, quote): &(Option<Time>, Quote)| -> (bool, Option<Time>, ClusterId, At) {
             (time.is_none(), *time, quote.cluster, quote.at)
         };
         self.quotes.sort_by_key(key);

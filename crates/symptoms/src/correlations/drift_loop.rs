@@ -10,6 +10,7 @@ use crate::history::{History, Life, Record};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
 use answers::report::Confidence;
+use cluster::ids::ClusterId;
 
 /// The correlation.
 pub const CORRELATION: Correlation =
@@ -93,7 +94,7 @@ struct Mark<'h> {
     age: Option<i64>,
 }
 
-fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
+fn find(cluster: ClusterId, history: &History, found: &mut Vec<Diagnosis>) {
     let mut groups: BTreeMap<(&str, &str), Vec<Mark<'_>>> = BTreeMap::new();
     for life in history.lives.all() {
         for drift in &life.drifts {
@@ -127,7 +128,7 @@ fn count_generations(marks: &mut [Mark<'_>]) {
 }
 
 fn judge(
-    cluster: usize,
+    cluster: ClusterId,
     history: &History,
     pool: &str,
     reason: &str,
@@ -182,7 +183,7 @@ fn judge(
 /// NodeClaims that drift within minutes of their creation, without older ones: they never matched. This needs a reason that
 /// depends only on the launched instance.
 fn born_drifted(
-    cluster: usize,
+    cluster: ClusterId,
     history: &History,
     pool: &str,
     reason: &str,

@@ -10,6 +10,7 @@ use crate::symptom::Symptom;
 use crate::vocabulary::When;
 use answers::grouped;
 use answers::report::Confidence;
+use cluster::ids::ClusterId;
 
 /// The correlation.
 pub const CORRELATION: Correlation = Correlation { symptom: &SYMPTOM, find };
@@ -64,34 +65,35 @@ const PASS: i64 = 150_000;
 const MANY: usize = 3;
 
 fn find(histories: &[History], found: &mut Vec<Diagnosis>) {
-    let mut explained = vec![Explained::default(); histories.len()];
-    across(histories, &mut explained, found);
-    for (cluster, (history, explained)) in histories.iter().zip(&explained).enumerate() {
-        if !explained.is_victim {
+    let explained = across(histories, found);
+    for (cluster, history) in ClusterId::enumerate(histories) {
+        if !explained.victims.contains(&cluster) {
             found.extend(victim(cluster, histories, history));
         }
-        if !explained.is_collector {
+        if !explained.collectors.contains(&cluster) {
             found.extend(collector(cluster, history));
         }
     }
 }
 
-/// Certain findings about a cluster.
-#[derive(Clone, Default)]
+/// Clusters with certain findings.
+#[derive(Default)]
 struct Explained {
-    is_victim: bool,
-    is_collector: bool,
+    victims: BTreeSet<ClusterId>,
+    collectors: BTreeSet<ClusterId>,
 }
 
 /// Finds instances that one cluster launched and another terminated.
-fn across(histories: &[History], explained: &mut [Explained], found: &mut Vec<Diagnosis>) {
+fn across(histories: &[History], found: &mut Vec<Diagnosis>) -> Explained {
+    let mut explained = Explained::default();
     if histories.iter().all(|history| history.collected.is_empty()) {
-        return;
+        return explained;
     }
-    let mut pairs: BTreeMap<(usize, usize), Vec<(Owner<'_>, &Collected)>> = BTreeMap::new();
-    for (victim, history) in histories.iter().enumerate() {
+    let mut pairs: BTreeMap<(ClusterId, ClusterId), Vec<(Owner<'_>, &Collected)>> = BTreeMap::new();
+    for (victim, history) in ClusterId::enumerate(histories) {
         for owner in owners(history) {
-            for (collector, other) in histories.iter().enumerate().filter(|(other, _)| *other != victim) {
+            let others = ClusterId::enumerate(histories).filter(|(other, _)| *other != victim);
+            for (collector, other) in others {
                 if let Some(collected) = other.collected.get(owner.provider_id).filter(|one| !one.had_node) {
                     pairs.entry((victim, collector)).or_default().push((owner, collected));
                 }
@@ -100,24 +102,19 @@ fn across(histories: &[History], explained: &mut [Explained], found: &mut Vec<Di
     }
     for ((victim, collector), mut pairs) in pairs {
         pairs.sort_by_key(|(_, collected)| collected.record.key());
-        if let Some(explained) = explained.get_mut(victim) {
-            explained.is_victim = true;
-        }
-        if let Some(explained) = explained.get_mut(collector) {
-            explained.is_collector = true;
-        }
-        let shared = histories
-            .get(victim)
-            .zip(histories.get(collector))
-            .and_then(|(one, other)| shared_name(one, other));
+        explained.victims.insert(victim);
+        explained.collectors.insert(collector);
+        let of_victim = victim.item_of(histories);
+        let of_both = of_victim.zip(collector.item_of(histories));
+        let shared = of_both.and_then(|(one, other)| shared_name(one, other));
         let message = format!(
             "the controller of another cluster of this input terminated {} of this cluster, {}{}",
-            instances(pairs.len(), histories.get(victim)),
+            instances(pairs.len(), of_victim),
             names(pairs.iter().map(|(owner, _)| owner.provider_id)),
             shared.map(|(name, ..)| format!(": both use the cluster name `{name}`")).unwrap_or_default()
         );
         let mut draft = Draft::new(&SYMPTOM, victim, Confidence::Certain, message)
-            .count_of_lives(pairs.len(), histories.get(victim))
+            .count_of_lives(pairs.len(), of_victim)
             .span(
                 pairs.first().and_then(|(_, collected)| collected.record.time),
                 pairs.last().and_then(|(_, collected)| collected.record.time),
@@ -135,6 +132,7 @@ fn across(histories: &[History], explained: &mut [Explained], found: &mut Vec<Di
         }
         found.push(draft.done());
     }
+    explained
 }
 
 /// Evidence that an instance belongs to a cluster.
@@ -161,7 +159,7 @@ fn shared_name<'h>(one: &'h History, other: &'h History) -> Option<(&'h str, &'h
 }
 
 /// Finds nodes that disappear without a reason.
-fn victim(cluster: usize, histories: &[History], history: &History) -> Option<Diagnosis> {
+fn victim(cluster: ClusterId, histories: &[History], history: &History) -> Option<Diagnosis> {
     let mut gone: Vec<_> = history.lives.all().filter(|life| fate(life).is_some()).collect();
     gone.sort_by_key(|life| fate(life).map(Record::key));
     let fresh: Vec<_> = gone
@@ -178,7 +176,7 @@ fn victim(cluster: usize, histories: &[History], history: &History) -> Option<Di
             None => (unexplained(history)?, Confidence::Possible),
         },
     };
-    let mut others = histories.iter().enumerate().filter(|(other, _)| *other != cluster);
+    let mut others = ClusterId::enumerate(histories).filter(|(other, _)| *other != cluster);
     let shared = others.find_map(|(at, other)| Some((at, shared_name(history, other)?)));
     let youngest = lives.iter().filter_map(|life| age(life)).min();
     let message = format!(
@@ -288,7 +286,7 @@ fn unexplained(history: &History) -> Option<Vec<&Life>> {
 }
 
 /// Finds a controller that terminates instances that it never launched.
-fn collector(cluster: usize, history: &History) -> Option<Diagnosis> {
+fn collector(cluster: ClusterId, history: &History) -> Option<Diagnosis> {
     if history.collected.is_empty() {
         return None;
     }

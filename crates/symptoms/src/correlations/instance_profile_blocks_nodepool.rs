@@ -7,6 +7,7 @@ use crate::history::{History, Profile};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
 use answers::report::Confidence;
+use cluster::ids::ClusterId;
 use rule::finding::Severity;
 use values::arn;
 
@@ -40,7 +41,7 @@ only `ValidationSucceeded` is `Unknown`.",
     ],
 };
 
-fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
+fn find(cluster: ClusterId, history: &History, found: &mut Vec<Diagnosis>) {
     let mut blocked: Vec<(&str, &str, &Profile)> = Vec::new();
     for pool in history.unready_pools.keys() {
         let class = history.classes.get(pool).map(|class| &**class);
@@ -104,7 +105,7 @@ fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
 }
 
 /// A node class that stays undecided according to `kubectl describe`.
-fn described(cluster: usize, history: &History, class: &str, profile: &Profile) -> Diagnosis {
+fn described(cluster: ClusterId, history: &History, class: &str, profile: &Profile) -> Diagnosis {
     let value = &*profile.value;
     let reference = arn::IamReference::parse(value);
     let (confidence, severity, why, help) = match reference {

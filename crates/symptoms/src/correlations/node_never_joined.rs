@@ -7,6 +7,7 @@ use crate::history::{History, Life, gap};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
 use answers::report::Confidence;
+use cluster::ids::ClusterId;
 use rule::finding::Severity;
 
 /// The correlation.
@@ -55,7 +56,7 @@ const LATE: i64 = 5 * 60_000;
 
 const SETTLES: &str = "; at the log level `debug` the line `terminating due to timeout` (up to 1.6: `terminating due to registration ttl`) confirms it";
 
-fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
+fn find(cluster: ClusterId, history: &History, found: &mut Vec<Diagnosis>) {
     let judged = history.lives.all().filter_map(|life| Some((judge(history, life)?, life)));
     let mut judged: Vec<_> = judged.collect();
     judged.sort_by_key(|(confidence, life)| (*confidence, life.born, life.name.clone()));
@@ -157,7 +158,7 @@ fn judge(history: &History, life: &Life) -> Option<Confidence> {
 }
 
 /// The input has no NodeClaims, but the NodePool says that they do not register.
-fn unhealthy(cluster: usize, history: &History) -> Option<Diagnosis> {
+fn unhealthy(cluster: ClusterId, history: &History) -> Option<Diagnosis> {
     let explained =
         |pool: &str| history.lives.all().any(|life| life.pool() == pool && life.taint_missing.is_some());
     let pools: Vec<_> = history.unhealthy_pools.iter().filter(|(pool, _)| !explained(pool)).collect();

@@ -7,6 +7,7 @@ use crate::history::{History, Labelled, RefusedClaim};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
 use answers::report::Confidence;
+use cluster::ids::ClusterId;
 use karpenter::labels::{self, LabelField};
 use karpenter::release::{ReleaseSet, Releases};
 
@@ -42,13 +43,13 @@ Certain: the API server reports it.",
     ],
 };
 
-fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
+fn find(cluster: ClusterId, history: &History, found: &mut Vec<Diagnosis>) {
     for (label, refusal) in &history.refused {
         found.push(drafted(cluster, history, label, refusal));
     }
 }
 
-fn drafted(cluster: usize, history: &History, label: &str, refusal: &RefusedClaim) -> Diagnosis {
+fn drafted(cluster: ClusterId, history: &History, label: &str, refusal: &RefusedClaim) -> Diagnosis {
     let carriers = carriers(history, label);
     let batched = batched(history, refusal);
     let keys = {

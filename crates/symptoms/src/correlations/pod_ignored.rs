@@ -11,6 +11,7 @@ use crate::history::{History, IgnoreReason, Ignored, SkippedPeriod};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
 use answers::report::Confidence;
+use cluster::ids::ClusterId;
 use karpenter::labels;
 
 /// The correlation.
@@ -158,7 +159,7 @@ fn label(words: &str) -> Option<&str> {
     rest.get(..end).map(|label| label.trim_matches('"')).filter(|label| !label.is_empty())
 }
 
-fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
+fn find(cluster: ClusterId, history: &History, found: &mut Vec<Diagnosis>) {
     let taken = LazyCell::new(|| taken(history));
     let mut groups: BTreeMap<(usize, &str), Vec<&Ignored>> = BTreeMap::new();
     let mut ended: BTreeMap<(usize, &str), Vec<EndedSkip<'_>>> = BTreeMap::new();
@@ -215,7 +216,7 @@ impl<'h> EndedSkip<'h> {
 
 /// The diagnosis of pods that were skipped for a long time, and are no longer skipped.
 fn drafted_ended(
-    cluster: usize,
+    cluster: ClusterId,
     history: &History,
     reason: Option<&Explanation>,
     words: &str,
@@ -250,7 +251,7 @@ fn drafted_ended(
 }
 
 fn drafted(
-    cluster: usize,
+    cluster: ClusterId,
     history: &History,
     reason: Option<&Explanation>,
     detail: &str,

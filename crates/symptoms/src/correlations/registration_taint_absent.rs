@@ -7,6 +7,7 @@ use crate::history::{History, Life};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
 use answers::report::Confidence;
+use cluster::ids::ClusterId;
 use rule::finding::Severity;
 
 /// The correlation.
@@ -41,7 +42,7 @@ Certain if the controller reports it. Likely if a Node in the input has neither 
     ],
 };
 
-fn find(cluster: usize, history: &History, found: &mut Vec<Diagnosis>) {
+fn find(cluster: ClusterId, history: &History, found: &mut Vec<Diagnosis>) {
     let lacking: Vec<_> = history.lives.all().filter(|life| life.taint_missing.is_some()).collect();
     let (refused, passed): (Vec<_>, Vec<_>) = lacking.into_iter().partition(|life| life.taint_needed);
     if !refused.is_empty() {
@@ -75,7 +76,7 @@ fn whose(lives: &[&Life]) -> String {
     if lives.len() == 1 { format!("the node of {names}") } else { format!("the nodes of {names}") }
 }
 
-fn drafted(cluster: usize, history: &History, lives: &[&Life], message: String) -> Draft {
+fn drafted(cluster: ClusterId, history: &History, lives: &[&Life], message: String) -> Draft {
     let lacking = || lives.iter().filter_map(|life| life.taint_missing.as_ref());
     let count: u64 = lacking().map(|(_, count)| count).sum();
     let first =
@@ -103,7 +104,7 @@ fn drafted(cluster: usize, history: &History, lives: &[&Life], message: String) 
 }
 
 /// A Node of an unregistered NodeClaim, without the taint.
-fn bare_node(cluster: usize, history: &History) -> Option<Diagnosis> {
+fn bare_node(cluster: ClusterId, history: &History) -> Option<Diagnosis> {
     let unregistered = |life: &&Life| {
         life.registered.is_none() && life.taint_missing.is_none() && !life.provider_id.is_empty()
     };

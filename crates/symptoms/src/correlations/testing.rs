@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::correlation::Correlation;
-use crate::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject, Time};
+use crate::entry::{At, Condition, Entry, Fields, LogFileId, LogLevel, Origin, Subject, Time};
 use crate::history::History;
 use crate::recognise::Recogniser;
 use manifest::{Document, File};
@@ -30,7 +30,7 @@ pub(super) fn history(text: &str) -> History {
                 let file = File::read("-", &*text, READ_OPTIONS);
                 for document in &file.documents {
                     let Document::Read(tree) = document else { panic!("{text}") };
-                    let at = At { file: 0, line: *start };
+                    let at = At { file: LogFileId::default(), line: *start };
                     for object in Object::all(tree) {
                         history.object(object, at);
                     }
@@ -49,7 +49,7 @@ fn entry(line: usize, text: &str) -> Entry<'_> {
     let (time, rest) = text.split_once(' ').unwrap();
     let mut entry = Entry {
         origin: Origin::Log,
-        at: At { file: 0, line },
+        at: At { file: LogFileId::default(), line },
         text: Cow::Borrowed(text),
         time: (time != "-").then(|| Time::of_age(time).unwrap_or_else(|| at(time))),
         first: None,
@@ -148,7 +148,7 @@ pub(super) fn found_in(correlation: &Correlation, texts: &[&str]) -> String {
             .iter()
             .map(|quote| match texts.len() {
                 1 => quote.at.line.to_string(),
-                _ => format!("{}:{}", quote.cluster, quote.at.line),
+                _ => format!("{}:{}", quote.cluster.index(), quote.at.line),
             })
             .collect();
         writeln!(text, "  lines: {}", lines.join(", ")).unwrap();

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashMap;
+use ids::Id;
 use smol_str::SmolStr;
 
+use super::WriterId;
 use super::record::Record;
 use crate::entry::{Entry, Time};
 
@@ -17,7 +19,7 @@ const MOST: usize = 20_000;
 pub struct Batch {
     order: u64,
     /// The process.
-    pub writer: usize,
+    pub writer: WriterId,
     /// `found provisionable pod(s)`.
     pub found: Option<Record>,
     /// The pods that the line names, at most five.
@@ -61,7 +63,7 @@ pub struct Batches {
     /// By their ids. Their order comes from their times, and each line of the provisioner looks one up.
     map: HashMap<Box<str>, Batch>,
     /// The last batch of each process, for lines without a `reconcileID`.
-    last: BTreeMap<usize, Box<str>>,
+    last: BTreeMap<WriterId, Box<str>>,
     met: u64,
 }
 
@@ -70,7 +72,7 @@ impl Batches {
     pub(super) fn update(
         &mut self,
         entry: &Entry<'_>,
-        writer: usize,
+        writer: WriterId,
         begins: bool,
         change: impl FnOnce(&mut Batch),
     ) {
@@ -86,12 +88,12 @@ impl Batches {
     }
 
     /// Returns the id of the batch of a line.
-    pub(super) fn id_of<'e>(&mut self, entry: &'e Entry<'_>, writer: usize, begins: bool) -> Cow<'e, str> {
+    pub(super) fn id_of<'e>(&mut self, entry: &'e Entry<'_>, writer: WriterId, begins: bool) -> Cow<'e, str> {
         if let Some(id) = entry.fields.text("reconcileID").filter(|id| !id.is_empty()) {
             return id;
         }
         if begins || !self.last.contains_key(&writer) {
-            self.last.insert(writer, format!("{writer}#{}", self.met + 1).into());
+            self.last.insert(writer, format!("{}#{}", writer.position(), self.met + 1).into());
         }
         self.last.get(&writer).map_or_else(Cow::default, |id| Cow::Owned(id.to_string()))
     }

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use foldhash::HashMap;
 use smol_str::SmolStr;
 
+use super::WriterId;
 use super::record::Record;
 use crate::entry::{Entry, Time};
 use crate::time::TimeSpan;
@@ -34,7 +35,7 @@ pub struct Life {
     /// The controller that created it.
     pub maker: Maker,
     /// The process that created it.
-    pub writer: Option<usize>,
+    pub writer: Option<WriterId>,
     /// Its creation or, if that is unknown, its launch.
     pub born: Option<Time>,
     /// The same, if only the age is known.
@@ -44,7 +45,7 @@ pub struct Life {
     /// `launched nodeclaim`, or the condition.
     pub launched: Option<Record>,
     /// The process that launched it.
-    pub launcher: Option<usize>,
+    pub launcher: Option<WriterId>,
     /// The provider id of the instance.
     pub provider_id: SmolStr,
     /// The zone of the instance.
@@ -170,7 +171,7 @@ impl Life {
     }
 
     /// Returns the times of the messages that only the leader writes, each with its process.
-    pub(super) fn written(&self) -> impl Iterator<Item = (Time, usize)> {
+    pub(super) fn written(&self) -> impl Iterator<Item = (Time, WriterId)> {
         let made = self.created.as_ref().and_then(|record| record.time).zip(self.writer);
         let launched = self.launched.as_ref().and_then(|record| record.time).zip(self.launcher);
         made.into_iter().chain(launched)

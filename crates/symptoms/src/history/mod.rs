@@ -12,12 +12,14 @@ mod record;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ids::{Id, IdVec, ids};
+
 pub use batch::{Batch, Batches};
 pub use ignored::{IgnoreReason, Ignored, IgnoredPods, SkippedPeriod};
 pub use life::{Cause, Drift, Life, Lives, Maker};
 pub use record::{Record, gap};
 
-use super::entry::{Entry, Time};
+use super::entry::{Entry, LogFileId, Time};
 use super::time::TimeSpan;
 
 /// Bound on each map of the history, except lives and batches.
@@ -49,7 +51,7 @@ pub struct History {
     /// NodePools whose status says that their nodes do not register.
     pub unhealthy_pools: BTreeMap<Box<str>, Record>,
     /// The processes that write to this cluster's log, in the order of their first line.
-    pub writers: Vec<Box<str>>,
+    pub writers: IdVec<WriterId, Box<str>>,
     /// The process that wrote the last line.
     writer: Option<Writer>,
     /// Labels of workloads that a NodeClaim must not have in some release.
@@ -76,14 +78,24 @@ pub struct History {
     pub has_log: bool,
 }
 
+ids! {
+    /// Process that writes to the log of a cluster.
+    pub WriterId;
+}
+
+impl Default for WriterId {
+    fn default() -> Self {
+        Self::from_position(0)
+    }
+}
+
 /// A process that writes to a log.
 #[derive(Debug)]
 struct Writer {
-    file: usize,
+    file: LogFileId,
     pod: Box<str>,
     commit: Box<str>,
-    /// Its position in [`History::writers`].
-    position: usize,
+    id: WriterId,
 }
 
 /// Refusals of NodeClaims for one label.
@@ -216,7 +228,7 @@ impl History {
     }
 
     /// Returns the pairs of controllers that wrote at the same time: one wrote before and after the other, within minutes.
-    pub fn interleaved(&self) -> BTreeSet<(usize, usize)> {
+    pub fn interleaved(&self) -> BTreeSet<(WriterId, WriterId)> {
         const WITHIN: i64 = 10 * 60_000;
         let mut lines: Vec<_> = self.lives.all().flat_map(Life::written).collect();
         lines.sort_unstable();

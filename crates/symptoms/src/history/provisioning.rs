@@ -2,12 +2,14 @@
 //!
 //! Sources: kubernetes-sigs/karpenter, pkg/controllers/{provisioning,nodepool} and pkg/events, at v1.0.0 to v1.14.0.
 
+use super::WriterId;
 use super::record::Record;
 use super::{FEW, History, Nomination, Profile, RefusedClaim, Repeated, VolumeWait, Writer, put_few};
 use crate::entry::{Entry, Origin};
 use crate::recognise::Recognised;
 use crate::recognise::fields::{nodepool, pod, pod_of_event, restricted_labels};
 use crate::vocabulary::MessageId;
+use ids::Id;
 
 /// Number of batches that are kept of one refusal.
 const MOST_BATCHES: usize = 10;
@@ -17,28 +19,27 @@ const MOST_NOMINATIONS: usize = 8;
 
 impl History {
     /// The process that wrote a line: its pod, or else its file, and its build.
-    pub(super) fn writer(&mut self, entry: &Entry<'_>) -> usize {
+    pub(super) fn writer(&mut self, entry: &Entry<'_>) -> WriterId {
         let commit = entry.fields.text("commit").unwrap_or_default();
         let is_same =
             |last: &&Writer| last.file == entry.at.file && *last.pod == *entry.pod && *last.commit == *commit;
         if let Some(last) = self.writer.as_ref().filter(is_same) {
-            return last.position;
+            return last.id;
         }
         let name = if entry.pod.is_empty() {
-            format!("{}@{commit}", entry.at.file)
+            format!("{}@{commit}", entry.at.file.position())
         } else {
             format!("{}@{commit}", entry.pod)
         };
-        let known = self.writers.iter().position(|writer| **writer == *name);
-        let position = known.unwrap_or_else(|| {
-            if self.writers.len() < FEW {
-                self.writers.push(name.into());
-            }
-            self.writers.len() - 1
-        });
+        let known = self.writers.enumerate().find(|(_, writer)| ***writer == *name).map(|(id, _)| id);
+        let id = match known {
+            Some(id) => id,
+            None if self.writers.len() < FEW => self.writers.push(name.into()),
+            None => WriterId::from_position(self.writers.len() - 1),
+        };
         let (pod, commit) = ((&*entry.pod).into(), commit.into());
-        self.writer = Some(Writer { file: entry.at.file, pod, commit, position });
-        position
+        self.writer = Some(Writer { file: entry.at.file, pod, commit, id });
+        id
     }
 
     /// The client library says it when a controller begins to lead.
@@ -123,7 +124,7 @@ impl History {
 
     pub(super) fn pod_nominated(&mut self, entry: &Entry<'_>) {
         let Some((_, claim)) = entry.message.split_once("nodeclaim/") else { return };
-        let claim = claim.split([',', ' ']).next().unwrap_or_default();
+        let claim = claim.split_once([',', ' ']).map_or(claim, |(claim, _)| claim);
         let Some(pod) = pod(entry).or_else(|| pod_of_event(entry)) else { return };
         self.lives.update(claim, |_| {});
         if self.nominations.len() >= FEW * 20 && !self.nominations.contains_key(&*pod) {

@@ -10,6 +10,7 @@ mod prefix;
 use std::borrow::Cow;
 
 use super::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject, Time};
+use manifest::source::certain;
 use object::{Broken, Object, object, unlogged, words};
 use prefix::{Prefix, bare, before};
 
@@ -104,7 +105,7 @@ impl<'l> Reader<'l, '_> {
         }
         let mut ends_early = false;
         for (at, _) in text.match_indices('{').take(TRIES) {
-            let (before, rest) = text.split_at_checked(at).unwrap_or_default();
+            let (before, rest) = certain(text.split_at_checked(at));
             if !matches!(rest.as_bytes().get(1), Some(b'"' | b' ')) {
                 continue;
             }
@@ -229,14 +230,14 @@ impl<'l> Reader<'l, '_> {
     fn klog(&mut self, text: &str, prefix: Prefix<'_>) -> Option<LineKind> {
         let mut at = 0;
         for word in text.split(' ').take(8) {
-            let rest = text.get(at..).unwrap_or_default();
+            let rest = certain(text.get(at..));
             at += word.len() + 1;
             let Some(level) = klog_level(word) else { continue };
             let Some((head, message)) = rest.split_once("] ") else { continue };
             if !head.contains(".go:") {
                 continue;
             }
-            let before = text.get(..at - word.len() - 1).unwrap_or_default();
+            let before = certain(text.get(..at - word.len() - 1));
             let prefix = prefix.before(before);
             let (date, clock) = (word.get(1..).unwrap_or_default(), head.split_ascii_whitespace().nth(1));
             let near = |other| Time::nearest(date, clock.unwrap_or_default(), other);
@@ -332,7 +333,7 @@ fn console_head(text: &str) -> Option<(&str, LogLevel, &str)> {
             && before.is_some_and(|before| Time::parse(before).is_some())
             && let Some(level) = level(word)
         {
-            let rest = text.get(start + word.len()..).unwrap_or_default();
+            let rest = certain(text.get(start + word.len()..));
             return Some((text.get(..start)?, level, rest));
         }
         before = Some(word);

@@ -1,6 +1,7 @@
 //! Prefixes that kubectl, stern, a container runtime or a collector put before a line.
 
 use crate::entry::Time;
+use manifest::source::certain;
 
 /// The content of a prefix.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,7 +28,7 @@ pub(super) fn bare(text: &str) -> &str {
 }
 
 pub(super) fn before<'t>(text: &'t str, bare: &str) -> &'t str {
-    text.get(..text.len() - bare.len()).unwrap_or_default()
+    certain(text.get(..text.len() - bare.len()))
 }
 
 impl<'a> Prefix<'a> {
@@ -41,7 +42,7 @@ impl<'a> Prefix<'a> {
             if let Some(time) = Time::parse(word) {
                 found.time = found.time.or(Some(time));
             } else if let Some(path) = word.strip_prefix("[pod/").and_then(|word| word.strip_suffix(']')) {
-                found.pod = path.split('/').next().unwrap_or_default();
+                found.pod = path.split_once('/').map_or(path, |(pod, _)| pod);
                 return found;
             } else if !is_mark(word) {
                 if let Some(name) = names.get_mut(count) {

@@ -1,5 +1,7 @@
 //! Encoding of a text, determined by its first bytes.
 
+use manifest::source::certain;
+
 /// Decodes a text to UTF-8 without a byte order mark.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
@@ -71,7 +73,7 @@ impl Decoder {
             _ => (Encoding::Utf8, 0),
         };
         self.encoding = encoding;
-        self.decode(rest.get(mark..).unwrap_or_default(), take);
+        self.decode(certain(rest.get(mark..)), take);
     }
 
     /// Whether the input is binary.

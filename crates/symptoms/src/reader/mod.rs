@@ -11,7 +11,7 @@ mod lines;
 mod parts;
 mod undated;
 
-use super::entry::{At, Entry, Origin};
+use super::entry::{At, Entry, LogFileId, Origin};
 use super::log::{self, LineKind, Year};
 use super::object;
 use super::table::{RowKind, Table};
@@ -21,6 +21,7 @@ use documents::Documents;
 use export::{Export, ExportRecord, Lost};
 use lines::{LONGEST, brackets, is_described, is_key, is_log, is_object_start, is_separator, starts_json};
 use manifest::limits::Limits;
+use manifest::source::certain;
 use manifest::{Document, File, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 use objects::object::Object;
@@ -71,8 +72,7 @@ impl LineCounts {
 #[derive(Debug)]
 pub(super) struct Reader {
     name: String,
-    /// The position of the file among the files of its cluster.
-    file: usize,
+    file: LogFileId,
     limits: Limits,
     /// Whether the name ends in `.yaml`, `.yml` or `.json`: unrecognised lines then belong to a document.
     is_manifest: bool,
@@ -126,7 +126,12 @@ enum State {
 }
 
 impl Reader {
-    pub(super) fn new(name: &str, file: usize, limits: Limits) -> Self {
+    /// The file.
+    pub(super) fn file(&self) -> LogFileId {
+        self.file
+    }
+
+    pub(super) fn new(name: &str, file: LogFileId, limits: Limits) -> Self {
         let text_name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
         let extension = text_name.rsplit_once('.').map_or("", |(_, extension)| extension);
         let is = |known: &str| extension.eq_ignore_ascii_case(known);
@@ -169,7 +174,7 @@ impl Reader {
             return;
         }
         while let Some(end) = memchr::memchr(b'\n', bytes) {
-            let (line, after) = bytes.split_at_checked(end + 1).unwrap_or_default();
+            let (line, after) = certain(bytes.split_at_checked(end + 1));
             bytes = after;
             if self.passing {
                 self.pass(line);
@@ -501,7 +506,7 @@ impl Reader {
     fn starts_yaml(&self, bare: &str) -> bool {
         const KEYS: [&str; 6] = ["apiVersion", "kind", "metadata", "items", "spec", "status"];
         const HEADS: [&str; 3] = ["settings:", "karpenter:", "controller:"];
-        let key = bare.split(':').next().unwrap_or_default();
+        let key = bare.split_once(':').map_or(bare, |(key, _)| key);
         let item = bare.strip_prefix("- ").unwrap_or(bare);
         (KEYS.contains(&key) && is_key(bare))
             || HEADS.contains(&bare)

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use manifest::source::certain;
 use serde::Deserialize;
 
 use super::mask::masked;
@@ -84,7 +85,7 @@ pub fn restricted_labels(error: &str) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for start in ["label domain \"", "label \""] {
         for (at, _) in error.match_indices(start) {
-            let rest = error.get(at + start.len()..).unwrap_or_default();
+            let rest = certain(error.get(at + start.len()..));
             let Some((label, rest)) = rest.split_once('"') else { continue };
             if rest.starts_with(" is restricted") && !labels.iter().any(|known| known == label) {
                 labels.push(label.to_owned());
@@ -130,8 +131,8 @@ fn named(detail: Detail, entry: &Entry<'_>) -> Vec<String> {
 /// Each text between two pieces, at most fifty.
 fn between(text: &str, from: &str, to: &str) -> Vec<String> {
     let after = text.split(from).skip(1).take(50);
-    let piece =
-        after.map(|rest| if to.is_empty() { rest } else { rest.split(to).next().unwrap_or_default() });
+    let piece = after
+        .map(|rest| if to.is_empty() { rest } else { rest.split_once(to).map_or(rest, |(value, _)| value) });
     let bare = |piece: &str| {
         let piece = piece.trim().trim_end_matches('\\');
         piece.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(piece).to_owned()

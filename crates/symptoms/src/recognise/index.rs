@@ -7,11 +7,19 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use foldhash::HashMap;
+use ids::{Id, IdVec, ids};
 
 use super::pieces::Pieces;
 use crate::entry::{Entry, LogLevel, Origin};
 use crate::symptom::Symptom;
 use crate::vocabulary::{self, Message, MessageId, MessagePattern, Text, Wording};
+
+ids! {
+    /// Symptom, in the order of the vocabulary.
+    pub SymptomId;
+    /// Pattern of a message or a clue, in the order of the vocabulary. The clues come last.
+    pub PatternId;
+}
 
 /// Meaning of a message.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +28,8 @@ pub enum Meaning {
     Normal,
     /// A correlation uses it for the symptom of this name.
     Correlated(&'static str),
-    /// The symptom at this position of the vocabulary.
-    Symptom(usize, &'static Symptom),
+    /// A symptom of the vocabulary.
+    Symptom(SymptomId, &'static Symptom),
 }
 
 /// A message of the vocabulary, and its meaning.
@@ -36,8 +44,8 @@ pub struct Known {
 /// The patterns that an entry matches.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Matches {
-    /// Positions of the messages, in the order of the vocabulary.
-    pub(super) messages: Vec<usize>,
+    /// The messages, in the order of the vocabulary.
+    pub(super) messages: Vec<PatternId>,
     /// Identities of the messages, each once.
     pub(super) ids: Vec<MessageId>,
     /// Whether only a text anywhere in the line matched.
@@ -49,14 +57,14 @@ pub(super) struct Matches {
 pub(super) struct Index {
     /// The messages. Their patterns are the first ones below, at the same positions.
     known: Vec<Known>,
-    patterns: Vec<&'static MessagePattern>,
-    lines: HashMap<&'static str, Vec<usize>>,
-    beginnings: BTreeMap<[u8; BEGINNING], Vec<usize>>,
-    events: HashMap<&'static str, Vec<usize>>,
-    conditions: HashMap<&'static str, Vec<usize>>,
+    patterns: IdVec<PatternId, &'static MessagePattern>,
+    lines: HashMap<&'static str, Vec<PatternId>>,
+    beginnings: BTreeMap<[u8; BEGINNING], Vec<PatternId>>,
+    events: HashMap<&'static str, Vec<PatternId>>,
+    conditions: HashMap<&'static str, Vec<PatternId>>,
     pieces: Pieces,
     /// The messages for panics that nothing else matches.
-    panics: Vec<usize>,
+    panics: Vec<PatternId>,
 }
 
 /// Length of the beginnings that are looked up.
@@ -78,7 +86,7 @@ impl Index {
             messages.iter().map(|message| Known { message, meaning: Meaning::Correlated(name) })
         });
         let symptoms = vocabulary::symptoms().enumerate().flat_map(|(position, symptom)| {
-            let meaning = Meaning::Symptom(position, symptom);
+            let meaning = Meaning::Symptom(SymptomId::from_position(position), symptom);
             symptom.messages.iter().map(move |message| Known { message, meaning })
         });
         let known: Vec<Known> = normal.chain(correlated).chain(symptoms).collect();
@@ -93,11 +101,11 @@ impl Index {
             pieces: Pieces::default(),
             panics: Vec::new(),
         };
-        for (position, pattern) in index.patterns.iter().enumerate() {
+        for (id, pattern) in index.patterns.enumerate() {
             let mut add_piece = |text: Text| {
                 let piece = text.longest_piece();
                 if let Some(piece) = piece {
-                    index.pieces.add(piece, position);
+                    index.pieces.add(piece, id);
                 }
                 piece.is_some()
             };
@@ -107,32 +115,37 @@ impl Index {
                         continue;
                     }
                     if let Text::Is(words) = message {
-                        index.lines.entry(words).or_default().push(position);
+                        index.lines.entry(words).or_default().push(id);
                     } else if let Some(start) = message.beginning() {
-                        index.beginnings.entry(start).or_default().push(position);
+                        index.beginnings.entry(start).or_default().push(id);
                     } else {
                         add_piece(*message);
                     }
                 }
                 Wording::Event { reason, message } => {
-                    index.events.entry(reason).or_default().push(position);
+                    index.events.entry(reason).or_default().push(id);
                     add_piece(*message);
                 }
                 Wording::Condition { condition, .. } => {
-                    index.conditions.entry(condition).or_default().push(position);
+                    index.conditions.entry(condition).or_default().push(id);
                 }
                 Wording::Anywhere(text) => {
                     add_piece(*text);
                 }
-                Wording::Panic => index.panics.push(position),
+                Wording::Panic => index.panics.push(id),
             }
         }
         index
     }
 
-    /// The message at a position.
-    pub(super) fn known(&self, position: usize) -> Option<Known> {
-        self.known.get(position).copied()
+    /// The message with a pattern; `None` if the pattern is a clue.
+    pub(super) fn known(&self, id: PatternId) -> Option<Known> {
+        self.known.get(id.position()).copied()
+    }
+
+    /// Whether a pattern belongs to a message, and is not only a clue.
+    fn is_message(&self, id: PatternId) -> bool {
+        id.position() < self.known.len()
     }
 
     /// Every message.
@@ -171,18 +184,18 @@ impl Index {
         found.sort_unstable();
         found.dedup();
         ids.clear();
-        ids.extend(found.iter().filter_map(|at| self.patterns.get(*at)?.id));
+        ids.extend(found.iter().filter_map(|id| self.patterns.get(*id)?.id));
         ids.sort_unstable();
         ids.dedup();
-        found.truncate(found.partition_point(|at| *at < self.known.len()));
+        found.truncate(found.partition_point(|id| self.is_message(*id)));
     }
 
     /// Whether there is a message among the patterns, and not only clues.
-    fn has_message(&self, found: &[usize]) -> bool {
-        found.iter().any(|at| *at < self.known.len())
+    fn has_message(&self, found: &[PatternId]) -> bool {
+        found.iter().any(|id| self.is_message(*id))
     }
 
-    fn find_line(&self, entry: &Entry<'_>, found: &mut Vec<usize>) {
+    fn find_line(&self, entry: &Entry<'_>, found: &mut Vec<PatternId>) {
         if let Some(candidates) = self.lines.get(entry.message.as_ref()) {
             self.keep(entry, candidates.iter().copied(), found);
         }
@@ -197,25 +210,30 @@ impl Index {
         }
     }
 
-    fn keep(&self, entry: &Entry<'_>, candidates: impl Iterator<Item = usize>, found: &mut Vec<usize>) {
+    fn keep(
+        &self,
+        entry: &Entry<'_>,
+        candidates: impl Iterator<Item = PatternId>,
+        found: &mut Vec<PatternId>,
+    ) {
         found.extend(
-            candidates.filter(|at| self.patterns.get(*at).is_some_and(|one| one.wording.matches(entry))),
+            candidates.filter(|id| self.patterns.get(*id).is_some_and(|one| one.wording.matches(entry))),
         );
     }
 
     /// Finds the texts of errors and events anywhere in a line.
-    fn find_anywhere(&self, entry: &Entry<'_>, found: &mut Vec<usize>) {
+    fn find_anywhere(&self, entry: &Entry<'_>, found: &mut Vec<PatternId>) {
         let line = if entry.text.contains("\\\"") {
             Cow::Owned(entry.text.replace("\\\"", "\""))
         } else {
             Cow::Borrowed(entry.text.as_ref())
         };
-        found.extend(self.pieces.find(&line).into_iter().filter(|at| {
-            let Some(pattern) = self.patterns.get(*at) else { return false };
+        found.extend(self.pieces.find(&line).into_iter().filter(|id| {
+            let Some(pattern) = self.patterns.get(*id) else { return false };
             // The texts of clues are too common, unless they are meant for this.
             let text = match pattern.wording {
                 Wording::Anywhere(text) => Some(text),
-                _ if *at < self.known.len() => pattern.wording.distinctive(),
+                _ if self.is_message(*id) => pattern.wording.distinctive(),
                 _ => None,
             };
             text.is_some_and(|text| text.matches(&line))

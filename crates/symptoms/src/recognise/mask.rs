@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use manifest::source::certain;
+
 use super::fields::{cut, node, nodeclaim, nodepool};
 use crate::entry::Entry;
 
@@ -35,7 +37,7 @@ pub fn masked(text: &str, names: &[Cow<'_, str>]) -> String {
     for piece in text.split_inclusive(is_boundary) {
         let end = piece.trim_end_matches(is_boundary);
         let word = end.trim_end_matches(['.', ':']);
-        let rest = piece.get(word.len()..).unwrap_or_default();
+        let rest = certain(piece.get(word.len()..));
         let is_name = names.iter().any(|name| name == word);
         masked.push_str(if is_name || is_variable(word) { VARIABLE } else { word });
         masked.push_str(rest);

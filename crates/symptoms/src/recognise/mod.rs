@@ -9,7 +9,7 @@ mod tests;
 
 use super::entry::Entry;
 use super::vocabulary::MessageId;
-pub use index::{Known, Meaning};
+pub use index::{Known, Meaning, PatternId, SymptomId};
 use index::{Matches, index};
 
 /// Recognises entries one after another.
@@ -46,9 +46,9 @@ impl Recognised<'_, '_> {
         self.matches.by_text_alone
     }
 
-    /// The messages with their positions, in the order of the vocabulary.
-    pub fn messages(&self) -> impl Iterator<Item = (usize, Known)> {
-        self.matches.messages.iter().filter_map(|at| index().known(*at).map(|known| (*at, known)))
+    /// The messages with their patterns, in the order of the vocabulary.
+    pub fn messages(&self) -> impl Iterator<Item = (PatternId, Known)> {
+        self.matches.messages.iter().filter_map(|id| index().known(*id).map(|known| (*id, known)))
     }
 
     /// The identities of the messages, each once, in their own order.

@@ -1,16 +1,17 @@
 //! Search for many pieces of text at once, by four bytes of each that are rare elsewhere.
 
+use super::index::PatternId;
 use foldhash::HashMap;
 
 /// Four bytes of a piece.
 type Window = [u8; Pieces::SHORTEST];
 
-/// Pieces of text, each with the position of its pattern.
+/// Pieces of text, each with its pattern.
 #[derive(Debug)]
 pub(super) struct Pieces {
     /// Bloom filter: one bit for each hash of a window, so that most windows of a text need no lookup.
     hashes: Vec<u64>,
-    windows: HashMap<Window, Vec<usize>>,
+    windows: HashMap<Window, Vec<PatternId>>,
 }
 
 impl Default for Pieces {
@@ -24,24 +25,24 @@ impl Pieces {
     pub(super) const SHORTEST: usize = 4;
 
     /// Adds a piece under its rarest four bytes.
-    pub(super) fn add(&mut self, piece: &str, position: usize) {
+    pub(super) fn add(&mut self, piece: &str, id: PatternId) {
         let windows = piece.as_bytes().windows(Self::SHORTEST).filter_map(<[u8]>::first_chunk);
         let Some(window) = windows.max_by_key(|window| rarity(**window)) else { return };
         let (word, bit) = hash(*window);
         if let Some(bits) = self.hashes.get_mut(word) {
             *bits |= bit;
         }
-        self.windows.entry(*window).or_default().push(position);
+        self.windows.entry(*window).or_default().push(id);
     }
 
-    /// The positions of all pieces that a text may contain, each once.
-    pub(super) fn find(&self, text: &str) -> Vec<usize> {
+    /// The patterns of all pieces that a text may contain, each once.
+    pub(super) fn find(&self, text: &str) -> Vec<PatternId> {
         let windows = text.as_bytes().windows(Self::SHORTEST).filter_map(<[u8]>::first_chunk);
         let likely = windows.filter(|window| {
             let (word, bit) = hash(**window);
             self.hashes.get(word).is_some_and(|bits| bits & bit != 0)
         });
-        let mut found: Vec<usize> =
+        let mut found: Vec<PatternId> =
             likely.filter_map(|window| self.windows.get(window)).flatten().copied().collect();
         found.sort_unstable();
         found.dedup();

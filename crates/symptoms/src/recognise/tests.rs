@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Recogniser;
 use super::index::{Meaning, index};
-use crate::entry::Entry;
+use crate::entry::{Entry, LogFileId};
 use crate::reader::Reader;
 use crate::tally::Tally;
 use crate::vocabulary::{
@@ -12,6 +12,7 @@ use crate::vocabulary::{
 };
 use crate::{Symptom, all};
 use answers::report::Confidence;
+use cluster::ids::ClusterId;
 use karpenter::release::Releases;
 use manifest::limits::Limits;
 
@@ -49,7 +50,7 @@ fn read(message: &Message, emit: &mut dyn FnMut(&Entry<'_>)) {
         count += 1;
         emit(entry);
     };
-    let mut reader = Reader::new(name, 0, Limits::DEFAULT);
+    let mut reader = Reader::new(name, LogFileId::default(), Limits::DEFAULT);
     reader.feed(format!("{text}\n").as_bytes(), &mut emit);
     reader.finish(&mut emit);
     assert_eq!(count, 1, "{text}");
@@ -216,7 +217,7 @@ fn one_line_gives_a_diagnosis_if_one_is_enough() {
         }
         let mut tally = Tally::default();
         read(message, &mut |entry| tally.observe(Recogniser::default().recognise(entry)));
-        let diagnoses = tally.diagnoses(0);
+        let diagnoses = tally.diagnoses(ClusterId::FIRST);
         assert_eq!(diagnoses.len(), 1, "{}: {}", symptom.name, message.example);
         assert_eq!(diagnoses[0].symptom.name, symptom.name);
         assert!(!diagnoses[0].message.contains('{'), "{}", diagnoses[0].message);

@@ -13,10 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use answers::story::{StepKind, Story, StoryKind, StoryStep};
 use foldhash::HashMap;
+use ids::{IdVec, ids};
 use objects::object::Object;
 use smol_str::SmolStr;
 
-use crate::entry::{At, Time};
+use crate::entry::{At, LogFileId, Time};
 use crate::recognise::Recognised;
 use karpenter::labels;
 use step::{Step, steps};
@@ -51,13 +52,18 @@ impl StoryTarget {
     }
 }
 
+ids! {
+    /// Step of a story.
+    StepId;
+}
+
 /// Steps of one cluster, in bounded memory.
 #[derive(Debug)]
 pub(super) struct StoryTeller {
     target: StoryTarget,
-    steps: Vec<Step>,
-    /// The positions of steps that may repeat.
-    repeating: HashMap<RepetitionKey, usize>,
+    steps: IdVec<StepId, Step>,
+    /// The steps that may repeat.
+    repeating: HashMap<RepetitionKey, StepId>,
     /// The Node and the NodePool of each NodeClaim.
     nodes: BTreeMap<SmolStr, SmolStr>,
     pools: BTreeMap<SmolStr, SmolStr>,
@@ -83,7 +89,7 @@ impl StoryTeller {
     pub(super) fn new(target: StoryTarget) -> Self {
         Self {
             target,
-            steps: Vec::new(),
+            steps: IdVec::default(),
             repeating: HashMap::default(),
             nodes: BTreeMap::new(),
             pools: BTreeMap::new(),
@@ -116,16 +122,17 @@ impl StoryTeller {
             return;
         }
         if let Some(key) = step.key() {
-            if let Some(known) = self.repeating.get(&key).and_then(|at| self.steps.get_mut(*at)) {
+            if let Some(known) = self.repeating.get(&key).and_then(|id| self.steps.get_mut(*id)) {
                 known.join(&step);
                 return;
             }
             self.make_room();
-            self.repeating.insert(key, self.steps.len());
+            let id = self.steps.push(step);
+            self.repeating.insert(key, id);
         } else {
             self.make_room();
+            self.steps.push(step);
         }
-        self.steps.push(step);
     }
 
     /// Forgets steps if there are too many: first the steps of other nodes, then the oldest steps of other objects. Users ask
@@ -138,7 +145,7 @@ impl StoryTeller {
         let before = steps.len();
         let claims = self.claims();
         let is_own: Vec<bool> = {
-            let cast = self.cast_of(&steps, &claims);
+            let cast = self.cast_of(steps.as_slice(), &claims);
             let is_single = matches!(self.target, StoryTarget::Node(_) | StoryTarget::Pod(_));
             steps.iter().map(|step| is_single && cast.has(step)).collect()
         };
@@ -167,8 +174,9 @@ impl StoryTeller {
         self.nodes.retain(|claim, node| used.contains(claim) || *node == own.as_str());
         self.pools.retain(|claim, _| used.contains(claim));
         self.instances.retain(|claim, _| used.contains(claim));
-        self.repeating = kept.iter().enumerate().filter_map(|(at, step)| Some((step.key()?, at))).collect();
-        self.steps = kept;
+        self.steps = kept.into_iter().collect();
+        let keys = self.steps.enumerate().filter_map(|(id, step)| Some((step.key()?, id)));
+        self.repeating = keys.collect();
     }
 
     /// Whether a step belongs to a node that the input names, and that nobody asks about.
@@ -256,13 +264,13 @@ impl StoryTeller {
     }
 
     /// Tells the story; `None` if the input does not mention the object.
-    pub(super) fn tell(&self, cluster: &str, files: &[String]) -> Option<Story> {
+    pub(super) fn tell(&self, cluster: &str, files: &IdVec<LogFileId, String>) -> Option<Story> {
         let (kind, name) = self.target.names();
         if name.is_empty() && self.target != StoryTarget::Cluster {
             return None;
         }
         let claims = self.claims();
-        let cast = self.cast_of(&self.steps, &claims);
+        let cast = self.cast_of(self.steps.as_slice(), &claims);
         let mut own: Vec<Step> = self.steps.iter().filter(|step| cast.has(step)).cloned().collect();
         let bound = self.steps.iter().filter(|step| step.kind == StepKind::Bound);
         let bound: BTreeMap<&str, &SmolStr> = bound
@@ -396,7 +404,7 @@ impl Step {
         key(self).cmp(&key(other))
     }
 
-    fn told(self, files: &[String]) -> StoryStep {
+    fn told(self, files: &IdVec<LogFileId, String>) -> StoryStep {
         StoryStep {
             event: self.kind,
             time: self.first.map(|time| time.to_string()),

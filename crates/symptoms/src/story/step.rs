@@ -148,7 +148,7 @@ fn of_message(id: MessageId, entry: &Entry<'_>) -> Vec<Step> {
         }
         MessageId::PodNominated => {
             let after = |start| entry.message.split_once(start).map_or("", |(_, rest): (_, &str)| rest);
-            let name = |rest: &str| SmolStr::from(rest.split([',', ' ']).next().unwrap_or_default());
+            let name = |rest: &str| SmolStr::from(rest.split_once([',', ' ']).map_or(rest, |(name, _)| name));
             let (claim, node) = (name(after("nodeclaim/")), name(after("node/")));
             Step { claim, node, ..step(StepKind::Nominated) }
         }

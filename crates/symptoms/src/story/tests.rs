@@ -17,15 +17,15 @@ const OBJECTS: &str = include_str!("example/objects.yaml");
 
 fn told(target: StoryTarget, files: &[(&str, &str)]) -> Option<Story> {
     let mut input = ClusterInput::new("").about(Some(target));
-    for (position, (name, text)) in files.iter().enumerate() {
-        input.files.push((*name).to_owned());
-        let mut reader = Reader::new(name, position, Limits::DEFAULT);
+    for (name, text) in files {
+        let file = input.files.push((*name).to_owned());
+        let mut reader = Reader::new(name, file, Limits::DEFAULT);
         reader.feed(text.as_bytes(), &mut |entry| input.observe(entry));
         let read = reader.finish(&mut |entry| input.observe(entry));
         for document in read.file.iter().flat_map(|file| &file.documents) {
             let Document::Read(tree) = document else { continue };
             for object in Object::all(tree) {
-                input.object(object, At { file: position, line: 1 });
+                input.object(object, At { file, line: 1 });
             }
         }
     }
@@ -222,10 +222,11 @@ LAST SEEN   TYPE      REASON              OBJECT                     MESSAGE
 fn bounded(target: StoryTarget, most: usize, more: &str) -> Story {
     let mut input = ClusterInput::new("").about(Some(target));
     input.story.as_mut().unwrap().most = most;
-    let mut reader = Reader::new("karpenter.log", 0, Limits::DEFAULT);
+    let file = input.files.push(String::new());
+    let mut reader = Reader::new("karpenter.log", file, Limits::DEFAULT);
     reader.feed(LOG.as_bytes(), &mut |entry| input.observe(entry));
     reader.feed(more.as_bytes(), &mut |entry| input.observe(entry));
-    input.story.as_ref().unwrap().tell("", &[]).unwrap()
+    input.story.as_ref().unwrap().tell("", &input.files).unwrap()
 }
 
 #[test]

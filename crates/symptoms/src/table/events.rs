@@ -91,7 +91,7 @@ pub(super) fn cells<'a>(text: &'a str, columns: &Columns) -> Option<Cells<'a>> {
             "TYPE" | "Type" => cells.kind = cell,
             "REASON" | "Reason" => cells.reason = cell,
             "OBJECT" => cells.object = cell,
-            "SOURCE" | "From" => cells.from = cell.split(',').next().unwrap_or_default(),
+            "SOURCE" | "From" => cells.from = cell.split_once(',').map_or(cell, |(source, _)| source),
             "MESSAGE" | "Message" => cells.message = cell,
             "COUNT" => cells.seen.count = cell.parse().ok(),
             "FIRST SEEN" => cells.seen.first = Time::of_age(cell),

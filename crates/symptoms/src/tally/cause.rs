@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::entry::{At, Entry, Origin, Subject, Time};
+use crate::recognise::PatternId;
 use crate::recognise::fields::{cut, subject};
 use crate::time::TimeSpan;
 
@@ -47,8 +48,8 @@ pub(super) struct Cause {
     pub(super) objects: BTreeMap<Subject<'static>, OfOne>,
     /// Messages about objects beyond the bound.
     pub(super) more_objects: usize,
-    /// Quotes, each with the position of its message.
-    pub(super) quotes: Vec<(usize, At, String)>,
+    /// Quotes, each with the pattern of its message.
+    pub(super) quotes: Vec<(PatternId, At, String)>,
     /// Whether a message was recognised by more than a text anywhere.
     pub(super) recognised: bool,
     /// Whether a message named no other cause.
@@ -76,7 +77,7 @@ impl Cause {
         Self { window, ..Self::default() }
     }
 
-    pub(super) fn add(&mut self, entry: &Entry<'_>, message: usize) {
+    pub(super) fn add(&mut self, entry: &Entry<'_>, message: PatternId) {
         self.count = self.count.saturating_add(entry.count.max(1));
         self.logged |= entry.origin == Origin::Log;
         self.present |= entry.origin == Origin::Condition;
@@ -130,14 +131,15 @@ impl Cause {
     }
 
     /// Keeps the first lines of each wording.
-    fn quote(&mut self, message: usize, entry: &Entry<'_>) {
+    fn quote(&mut self, message: PatternId, entry: &Entry<'_>) {
         let alike = self.quotes.iter().filter(|(other, ..)| *other == message).count();
         if alike >= MAX_QUOTES_ALIKE {
             return;
         }
         if self.quotes.len() >= MAX_QUOTES {
             // A new wording replaces the last repeated one.
-            let is_again = |at: usize, of: usize| self.quotes.iter().take(at).any(|(other, ..)| *other == of);
+            let is_again =
+                |at: usize, of: PatternId| self.quotes.iter().take(at).any(|(other, ..)| *other == of);
             let again = self.quotes.iter().enumerate().rev().find(|(at, (of, ..))| is_again(*at, *of));
             match again.map(|(at, _)| at) {
                 Some(at) if alike == 0 => self.quotes.remove(at),

@@ -8,6 +8,10 @@ mod unrecognised;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cause::{Cause, MAX_QUOTES, OfOne, minute, signed};
+use cluster::ids::ClusterId;
+use ids::Id;
+
+use crate::recognise::{PatternId, SymptomId};
 pub use unrecognised::{UnknownError, Unrecognised};
 
 use super::diagnosis::{Diagnosis, Quote};
@@ -43,7 +47,7 @@ pub struct Tally {
     pub forgotten: u64,
     /// Errors that it does not know.
     pub unrecognised: Unrecognised,
-    causes: BTreeMap<usize, BTreeMap<String, Cause>>,
+    causes: BTreeMap<SymptomId, BTreeMap<String, Cause>>,
     number_of_causes: usize,
     /// Times of the messages of [`RECOVERIES`].
     recoveries: BTreeMap<MessageId, TimeSpan>,
@@ -119,7 +123,7 @@ impl Tally {
 
     /// Counts each cause once per entry, however often the entry names it.
     fn count_causes(&mut self, recognised: Recognised<'_, '_>) {
-        let mut causes: Vec<(usize, usize, String)> = Vec::new();
+        let mut causes: Vec<(PatternId, SymptomId, String)> = Vec::new();
         for (at, Known { message, meaning }) in recognised.messages() {
             let Meaning::Symptom(symptom, Symptom { when, .. }) = meaning else { continue };
             if matches!(when, When::Correlated) {
@@ -148,9 +152,9 @@ impl Tally {
 
     fn count(
         &mut self,
-        symptom: usize,
+        symptom: SymptomId,
         detail: String,
-        message: usize,
+        message: PatternId,
         entry: &Entry<'_>,
         alone: bool,
         recognised: bool,
@@ -221,11 +225,11 @@ impl Tally {
         if self.named_last.is_some() { self.named.published().nth(1).is_some() } else { self.mixed }
     }
 
-    /// Returns the diagnoses for the cluster at a position among the inputs, the most severe and most certain first.
-    pub fn diagnoses(&self, cluster: usize) -> Vec<Diagnosis> {
+    /// Returns the diagnoses for a cluster, the most severe and most certain first.
+    pub fn diagnoses(&self, cluster: ClusterId) -> Vec<Diagnosis> {
         let mut diagnoses = Vec::new();
         for (position, symptom) in vocabulary::symptoms().enumerate() {
-            let Some(causes) = self.causes.get(&position) else { continue };
+            let Some(causes) = self.causes.get(&SymptomId::from_position(position)) else { continue };
             let explains =
                 AFTER.iter().any(|(name, before)| *before == symptom.name && self.is_diagnosed(name));
             // Messages without a detail belong to one of the causes with a detail.
@@ -253,7 +257,8 @@ impl Tally {
     fn is_diagnosed(&self, name: &str) -> bool {
         let found = vocabulary::symptoms().enumerate().find(|(_, symptom)| symptom.name == name);
         found.is_some_and(|(position, symptom)| {
-            let causes = self.causes.get(&position).into_iter().flat_map(BTreeMap::values);
+            let causes =
+                self.causes.get(&SymptomId::from_position(position)).into_iter().flat_map(BTreeMap::values);
             causes.into_iter().any(|cause| self.is_worth(symptom.when, cause))
         })
     }
@@ -309,7 +314,7 @@ impl Tally {
 
 fn diagnosis(
     symptom: &'static Symptom,
-    cluster: usize,
+    cluster: ClusterId,
     detail: &str,
     cause: &Cause,
     unnamed: Option<&Cause>,
@@ -318,10 +323,10 @@ fn diagnosis(
     let objects = causes().flat_map(|cause| cause.objects.keys());
     let objects: BTreeSet<&Subject<'static>> = objects.filter(|object| !object.name.is_empty()).collect();
     let dated = || causes().filter_map(|cause| cause.span.dated());
-    let mut quotes: Vec<&(usize, At, String)> = causes().flat_map(|cause| &cause.quotes).collect();
+    let mut quotes: Vec<&(PatternId, At, String)> = causes().flat_map(|cause| &cause.quotes).collect();
     quotes.truncate(MAX_QUOTES);
     quotes.sort_by_key(|(_, at, _)| *at);
-    let quote = |(_, at, text): &&(usize, At, String)| Quote { cluster, at: *at, text: text.clone() };
+    let quote = |(_, at, text): &&(PatternId, At, String)| Quote { cluster, at: *at, text: text.clone() };
     let alone = causes().any(|cause| cause.alone);
     // A single event reports one attempt: the next one may succeed.
     let may_pass = matches!(symptom.when, When::Unresolved { .. }) && causes().all(Cause::is_single_event);
@@ -353,8 +358,8 @@ fn diagnosis(
 }
 
 /// Minutes of the period in which a symptom counts messages.
-fn window(symptom: usize) -> u64 {
-    match vocabulary::symptoms().nth(symptom).map(|symptom| symptom.when) {
+fn window(symptom: SymptomId) -> u64 {
+    match vocabulary::symptoms().nth(symptom.position()).map(|symptom| symptom.when) {
         Some(When::Often { minutes, .. }) => minutes,
         _ => 0,
     }

@@ -2,6 +2,7 @@
 
 use super::cause::MAX_QUOTE;
 use super::*;
+use crate::entry::LogFileId;
 use crate::reader::Reader;
 use crate::recognise::Recogniser;
 use manifest::limits::Limits;
@@ -24,7 +25,7 @@ const LABEL: &str = r#"incompatible requirements, label \"team/tier\" does not h
 
 fn tally(lines: &[String]) -> Tally {
     let mut tally = Tally::default();
-    let mut reader = Reader::new("log", 0, Limits::DEFAULT);
+    let mut reader = Reader::new("log", LogFileId::default(), Limits::DEFAULT);
     let text = lines.join("\n");
     let mut recogniser = Recogniser::default();
     let mut emit = |entry: &Entry<'_>| tally.observe(recogniser.recognise(entry));
@@ -35,13 +36,13 @@ fn tally(lines: &[String]) -> Tally {
 
 fn diagnosed(lines: &[String]) -> Vec<String> {
     let one = |one: &Diagnosis| format!("{} {} x{}", one.severity, one.symptom.name, one.count);
-    tally(lines).diagnoses(0).iter().map(one).collect()
+    tally(lines).diagnoses(ClusterId::FIRST).iter().map(one).collect()
 }
 
 #[test]
 fn one_unresolved_line_is_enough() {
     assert_eq!(diagnosed(&[unschedulable("00:10", LABEL)]), ["error label-unknown-to-every-pool x1"]);
-    let diagnosis = tally(&[unschedulable("00:10", LABEL)]).diagnoses(0).remove(0);
+    let diagnosis = tally(&[unschedulable("00:10", LABEL)]).diagnoses(ClusterId::FIRST).remove(0);
     assert_eq!(diagnosis.message, "pods require `team/tier` that no NodePool has, and get no node");
     assert_eq!(diagnosis.details, ["team/tier"]);
     assert_eq!(diagnosis.confidence, Confidence::Certain);
@@ -68,7 +69,7 @@ fn diagnoses_long_causes_that_passed() {
         (0..12).map(|minute| unschedulable(&format!("{minute:02}:10"), LABEL)).collect();
     lines.push(line("40:00", "INFO", "created nodeclaim", ""));
     assert_eq!(diagnosed(&lines), ["error label-unknown-to-every-pool x12"]);
-    assert_eq!(tally(&lines).diagnoses(0)[0].evidence.len(), 3);
+    assert_eq!(tally(&lines).diagnoses(ClusterId::FIRST)[0].evidence.len(), 3);
 }
 
 #[test]
@@ -158,7 +159,7 @@ fn orders_a_table_by_age() {
     let twice = [("8m (x2 over 3d4h)", "web-1", "failed"), ("2m", "web-1", "nominated")];
     assert!(diagnosed(&events(&twice)).is_empty());
     // Ages are not dates.
-    let diagnosis = tally(&events(&lasted)).diagnoses(0).remove(0);
+    let diagnosis = tally(&events(&lasted)).diagnoses(ClusterId::FIRST).remove(0);
     assert_eq!((diagnosis.first, diagnosis.last), (None, None));
 }
 
@@ -216,7 +217,8 @@ fn ignores_conditions_that_became_true_later() {
 
 #[test]
 fn is_less_certain_about_single_events() {
-    let confidence = |rows: &[(&str, &str, &str)]| tally(&events(rows)).diagnoses(0).remove(0).confidence;
+    let confidence =
+        |rows: &[(&str, &str, &str)]| tally(&events(rows)).diagnoses(ClusterId::FIRST).remove(0).confidence;
     for once in [
         vec![("<unknown>", "web-1", "failed")],
         vec![("10s", "web-1", "failed")],
@@ -227,7 +229,10 @@ fn is_less_certain_about_single_events() {
     assert_eq!(confidence(&[("10s (x2 over 5m)", "web-1", "failed")]), Confidence::Certain);
     assert_eq!(confidence(&[("10s", "web-1", "failed"), ("5m", "web-1", "failed")]), Confidence::Certain);
     // A log repeats the message in each loop; a status is present.
-    assert_eq!(tally(&[unschedulable("00:10", LABEL)]).diagnoses(0)[0].confidence, Confidence::Certain);
+    assert_eq!(
+        tally(&[unschedulable("00:10", LABEL)]).diagnoses(ClusterId::FIRST)[0].confidence,
+        Confidence::Certain
+    );
 }
 
 #[test]
@@ -247,7 +252,7 @@ fn a_nodepool_that_is_not_ready_explains_no_nodepool() {
 #[test]
 fn several_causes_in_one_line_are_less_severe() {
     let both = "did not tolerate taint (taint=gpu=1:NoSchedule); all available instance types exceed limits for nodepool (NodePool=default)";
-    let diagnoses = tally(&[unschedulable("00:10", both)]).diagnoses(0);
+    let diagnoses = tally(&[unschedulable("00:10", both)]).diagnoses(ClusterId::FIRST);
     let names: Vec<_> =
         diagnoses.iter().map(|one| (one.symptom.name, one.severity, one.confidence)).collect();
     assert_eq!(
@@ -262,8 +267,11 @@ fn several_causes_in_one_line_are_less_severe() {
 #[test]
 fn each_detail_of_a_line_is_a_cause() {
     let two = r#"incompatible requirements, label \"a/b\" does not have known values; incompatible requirements, label \"c/d\" does not have known values"#;
-    let mut details: Vec<_> =
-        tally(&[unschedulable("00:10", two)]).diagnoses(0).into_iter().flat_map(|one| one.details).collect();
+    let mut details: Vec<_> = tally(&[unschedulable("00:10", two)])
+        .diagnoses(ClusterId::FIRST)
+        .into_iter()
+        .flat_map(|one| one.details)
+        .collect();
     details.sort();
     assert_eq!(details, ["a/b", "c/d"]);
 }
@@ -285,13 +293,15 @@ fn determines_the_release_of_a_log() {
 
 #[test]
 fn is_less_certain_about_text_alone() {
-    let diagnosis = tally(&[r#"label "a/b" does not have known values"#.to_owned()]).diagnoses(0).remove(0);
+    let diagnosis = tally(&[r#"label "a/b" does not have known values"#.to_owned()])
+        .diagnoses(ClusterId::FIRST)
+        .remove(0);
     assert_eq!(
         (diagnosis.symptom.name, diagnosis.confidence),
         ("label-unknown-to-every-pool", Confidence::Likely)
     );
     let garbage = tally(&["nothing of the kind".to_owned()]);
-    assert_eq!((garbage.understood, garbage.diagnoses(0).len()), (0, 0));
+    assert_eq!((garbage.understood, garbage.diagnoses(ClusterId::FIRST).len()), (0, 0));
 }
 
 #[test]
@@ -301,14 +311,14 @@ fn bounds_quotes_and_causes() {
         format!(r#"incompatible requirements, label \"l/{at}\" does not have known values {long}"#)
     };
     let lines: Vec<String> = (0..50).map(|at| unschedulable("00:10", &label(at))).collect();
-    let diagnoses = tally(&lines).diagnoses(0);
+    let diagnoses = tally(&lines).diagnoses(ClusterId::FIRST);
     assert_eq!(diagnoses.len(), 50);
     assert!(diagnoses.iter().flat_map(|one| &one.evidence).all(|quote| quote.text.len() <= MAX_QUOTE + 3));
     let short =
         |at: usize| format!(r#"incompatible requirements, label \"l/{at}\" does not have known values"#);
     let lines: Vec<String> = (0..MAX_CAUSES + 10).map(|at| unschedulable("00:10", &short(at))).collect();
     let tally = tally(&lines);
-    assert_eq!((tally.diagnoses(0).len(), tally.forgotten), (MAX_CAUSES, 10));
+    assert_eq!((tally.diagnoses(ClusterId::FIRST).len(), tally.forgotten), (MAX_CAUSES, 10));
 }
 
 /// The events of a description, without the object.
@@ -319,7 +329,7 @@ fn described(rows: &[&str]) -> Vec<String> {
 
 fn verdicts(lines: &[String]) -> Vec<String> {
     let one = |one: &Diagnosis| format!("{} {:?} {}", one.symptom.name, one.confidence, one.objects.len());
-    tally(lines).diagnoses(0).iter().map(one).collect()
+    tally(lines).diagnoses(ClusterId::FIRST).iter().map(one).collect()
 }
 
 #[test]
@@ -401,7 +411,7 @@ github.com/aws/karpenter-provider-aws/pkg/providers/ami.(*DefaultProvider).List(
 \tgithub.com/aws/karpenter-provider-aws/pkg/providers/ami/ami.go:102 +0x1d
 ";
     let found = |text: &str| {
-        let diagnosis = tally(&[text.to_owned()]).diagnoses(0).remove(0);
+        let diagnosis = tally(&[text.to_owned()]).diagnoses(ClusterId::FIRST).remove(0);
         (diagnosis.symptom.name, diagnosis.message, diagnosis.confidence, diagnosis.evidence[0].text.clone())
     };
     let (name, message, confidence, evidence) = found(dump);

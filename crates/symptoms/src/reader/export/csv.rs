@@ -5,6 +5,7 @@
 //! the log is a quoted cell, with its quotes doubled (RFC 4180).
 
 use csv_core::{ReadRecordResult, Reader};
+use manifest::source::certain;
 
 use super::{ENOUGH, ExportRecord, Lost, line};
 use crate::reader::lines::LONGEST;
@@ -73,7 +74,7 @@ impl CsvExport {
     /// Reads the next bytes.
     pub(super) fn feed(&mut self, mut bytes: &[u8], take: &mut dyn FnMut(ExportRecord)) {
         while !bytes.is_empty() {
-            bytes = bytes.get(self.step(bytes, take)..).unwrap_or_default();
+            bytes = certain(bytes.get(self.step(bytes, take)..));
         }
     }
 
@@ -87,8 +88,8 @@ impl CsvExport {
     /// Reads up to the end of a row, of the bytes or of the space. Returns the number of bytes that were read. No bytes end the
     /// file.
     fn step(&mut self, bytes: &[u8], take: &mut dyn FnMut(ExportRecord)) -> usize {
-        let row = self.row.get_mut(self.written..).unwrap_or_default();
-        let ends = self.ends.get_mut(self.cells..).unwrap_or_default();
+        let row = certain(self.row.get_mut(self.written..));
+        let ends = certain(self.ends.get_mut(self.cells..));
         let (result, read, written, cells) = self.reader.read_record(bytes, row, ends);
         self.written += written;
         self.cells += cells;
@@ -127,7 +128,7 @@ impl CsvExport {
     fn cell(&self, at: usize) -> String {
         let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
         let end = self.ends.get(at).copied().filter(|_| at < self.cells).unwrap_or(start);
-        String::from_utf8_lossy(self.row.get(start..end).unwrap_or_default()).into_owned()
+        String::from_utf8_lossy(certain(self.row.get(start..end))).into_owned()
     }
 }
 

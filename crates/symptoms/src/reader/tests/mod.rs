@@ -9,7 +9,7 @@ mod properties;
 use std::fmt::Write as _;
 
 use super::{LineCounts, ReadFile, Reader};
-use crate::entry::{Entry, Origin};
+use crate::entry::{Entry, LogFileId, Origin};
 use manifest::Document;
 use manifest::limits::Limits;
 
@@ -43,7 +43,7 @@ fn read_within(name: &str, pieces: &[&[u8]], limits: Limits) -> (String, LineCou
         let error = if error.is_empty() { String::new() } else { format!(" <- {error}") };
         let _ = writeln!(text, ": {message}{error}{times}");
     };
-    let mut reader = Reader::new(name, 0, limits);
+    let mut reader = Reader::new(name, LogFileId::default(), limits);
     for piece in pieces {
         reader.feed(piece, &mut emit);
     }
