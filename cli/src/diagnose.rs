@@ -8,6 +8,7 @@ use answers::story::Story;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::symptoms::described;
 use karpwarden::rules::documentation;
+use manifest::source::certain;
 use render::{github, human, junit, markdown, sarif};
 use symptoms::{BINARY, Diagnosed, Reading};
 
@@ -189,7 +190,7 @@ fn feed_text(
             Ok(0) => return Ok(()),
             Ok(read) => {
                 *bytes += read;
-                reading.feed(chunk.get(..read).unwrap_or_default());
+                reading.feed(certain(chunk.get(..read)));
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

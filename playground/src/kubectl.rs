@@ -28,7 +28,7 @@ pub(crate) fn refusal(json: &str, release: Release, file: &str, action: &str) ->
             object.api_version(),
         ),
         Response::Undecodable(reason) => {
-            let version = object.api_version().rsplit('/').next().unwrap_or_default();
+            let version = object.version();
             format!(
                 "Error from server (BadRequest): error when {action} {file:?}: {kind} in version {version:?} cannot be handled as a {kind}: {reason}"
             )

@@ -7,6 +7,7 @@ use disruption::cluster::ClusterPod;
 use disruption::drain::{DrainEstimate, DrainReason};
 use disruption::methods::Unfit;
 use karpenter::release::Release;
+use manifest::source::certain;
 use objects::object::Object;
 use values::calendar::{Day, Minute};
 use values::timestamp::Timestamp;
@@ -15,7 +16,7 @@ const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 /// The name of the day of the week in three letters.
 pub fn weekday(day: Day) -> &'static str {
-    WEEKDAYS.get(usize::from(day.weekday())).copied().unwrap_or_default()
+    certain(WEEKDAYS.get(usize::from(day.weekday())).copied())
 }
 
 /// `Wed 2026-03-11 10:30`.

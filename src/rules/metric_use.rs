@@ -2,7 +2,7 @@
 
 use karpenter::metrics::{MetricChange, Replacement};
 use karpenter::release::{ReleaseSet, Releases};
-use manifest::source::Span;
+use manifest::source::{Span, certain};
 use manifest::tree::Node;
 use rule::Rule;
 use rule::finding::{Finding, Place};
@@ -101,7 +101,7 @@ fn words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     let ends = move |rest: &str| !rest.chars().next().is_some_and(is_part);
     text.match_indices(word).map(|(at, _)| at).filter(move |at| {
         let before = text.get(..*at).and_then(|text| text.chars().next_back());
-        let rest = text.get(at + word.len()..).unwrap_or_default();
+        let rest = certain(text.get(at + word.len()..));
         let of_series = || SERIES.iter().filter_map(|suffix| rest.strip_prefix(suffix)).any(ends);
         !before.is_some_and(is_part) && (ends(rest) || (word.ends_with("_seconds") && of_series()))
     })

@@ -4,6 +4,7 @@
 //! elsewhere [`REDACTED`] takes the place of the value.
 
 use karpenter::options::{flags, variable_of};
+use manifest::source::certain;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -180,7 +181,7 @@ fn redact_user_data(text: &mut String) -> u64 {
                 count += 1;
             }
         }
-        redacted.push_str(line.get(done..).unwrap_or_default());
+        redacted.push_str(certain(line.get(done..)));
         if secrets.iter().any(|(what, _)| *what == karpwarden::rules::PRIVATE_KEY) {
             is_in_key = !line.contains("-----END ");
             count += 1;

@@ -199,11 +199,9 @@ fn write_place(
 ) -> io::Result<()> {
     let Some(place) = place else { return Ok(()) };
     let (source, span) = (place.source(), place.span());
-    let text = source.text();
-    let start = text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
-    let rest = text.get(start..).unwrap_or_default();
-    let line = rest.lines().next().unwrap_or_default();
-    let number = text.get(..start).unwrap_or_default().matches('\n').count() + 1;
+    let start = source.before(span.start).rfind('\n').map_or(0, |at| at + 1);
+    let line = source.after(start).lines().next().unwrap_or_default();
+    let number = source.before(start).matches('\n').count() + 1;
     let path = place.path(object.root());
     writeln!(out, "    {of} {}:{number} {}", human::printable(source.name()), human::printable(&path))?;
     let before = line.get(..span.start.saturating_sub(start)).unwrap_or_default().chars().count();

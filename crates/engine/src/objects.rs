@@ -2,6 +2,7 @@
 
 use cluster::ids::{ClusterId, DocumentId};
 use cluster::input_object::InputObject;
+use manifest::source::certain;
 
 /// An object of the input that rules check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,14 +32,14 @@ impl<'d> Objects<'d> {
     pub(crate) fn in_cluster(&self, cluster: ClusterId) -> &[InputObject<'d>] {
         let first = self.0.partition_point(|one| one.document.file.cluster < cluster);
         let end = self.0.partition_point(|one| one.document.file.cluster <= cluster);
-        self.0.get(first..end).unwrap_or_default()
+        certain(self.0.get(first..end))
     }
 
     /// The objects of a document.
     pub(crate) fn in_document_mut(&mut self, document: DocumentId) -> &mut [InputObject<'d>] {
         let first = self.0.partition_point(|one| one.document < document);
         let end = self.0.partition_point(|one| one.document <= document);
-        self.0.get_mut(first..end).unwrap_or_default()
+        certain(self.0.get_mut(first..end))
     }
 
     /// An object.

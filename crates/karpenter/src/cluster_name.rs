@@ -86,7 +86,7 @@ pub fn in_queue(name: &str) -> Option<&str> {
 }
 
 fn after_prefix<'t>(name: &'t str, prefixes: &[&str]) -> Option<&'t str> {
-    let name = name.rsplit('/').next().unwrap_or_default();
+    let name = name.rsplit_once('/').map_or(name, |(_, name)| name);
     let rest = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
     rest.filter(|name| !name.is_empty())
 }

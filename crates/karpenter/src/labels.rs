@@ -146,7 +146,7 @@ pub fn all_well_known() -> impl Iterator<Item = &'static str> + Clone {
 /// The releases whose API server refuses a key in a field.
 pub fn refused_at_apply(field: LabelField, key: &str) -> ReleaseSet {
     // CEL uses `find("^([^/]+)")`, which is the whole key if it has no slash, and compares suffixes without a dot.
-    let domain = key.split('/').next().unwrap_or_default();
+    let domain = key.split_once('/').map_or(key, |(domain, _)| domain);
     let mut refused = ReleaseSet::none();
     let exempt = domain.ends_with("node.kubernetes.io") || domain.ends_with("node-restriction.kubernetes.io");
     if domain.ends_with("kubernetes.io") && !exempt && !ALLOWED_OF_KUBERNETES.contains(&key) {
@@ -232,7 +232,7 @@ pub fn is_within(domain: &str, other: &str) -> bool {
 /// The restricted domain that is a suffix of the domain of a key. A key without a slash is its own domain.
 pub fn restricted_domain(key: &str) -> Option<&'static str> {
     const DOMAINS: [&str; 4] = ["kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws"];
-    let domain = key.split('/').next().unwrap_or_default();
+    let domain = key.split_once('/').map_or(key, |(domain, _)| domain);
     DOMAINS.into_iter().find(|name| domain.ends_with(name))
 }
 
@@ -321,7 +321,7 @@ pub fn likely_label(key: &str) -> Option<LikelyLabel> {
 
 /// The text after the last slash.
 fn last_part(key: &str) -> &str {
-    key.rsplit('/').next().unwrap_or_default()
+    key.rsplit_once('/').map_or(key, |(_, name)| name)
 }
 
 #[cfg(test)]

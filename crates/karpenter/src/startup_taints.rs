@@ -46,7 +46,7 @@ pub fn remover(key: &str) -> Option<&'static str> {
 /// Whether the key follows the naming convention of agents that taint a node until they run on it, such as
 /// `example.com/agent-not-ready`.
 pub fn is_named_not_ready(key: &str) -> bool {
-    let name = key.rsplit('/').next().unwrap_or_default();
+    let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
     name == "not-ready" || name.ends_with("-not-ready")
 }
 

@@ -68,7 +68,7 @@ pub fn looks_like_patch(root: Node<'_>) -> bool {
 /// PodDisruptionBudget without fields that every complete one has. Without the kustomization that lists the file, nothing else shows that it is a patch.
 pub fn is_named_patch(file: &str, root: Node<'_>) -> bool {
     let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
-    let folder = folder.rsplit('/').next().unwrap_or_default();
+    let folder = folder.rsplit_once('/').map_or(folder, |(_, name)| name);
     let is_called_patch = name.split(['-', '_', '.']).any(|word| word == "patch") || folder == "patches";
     let lacks = |path: &[&str]| root.at_path(path).is_none();
     let is_partial = match root.str_at(&["kind"]) {

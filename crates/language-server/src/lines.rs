@@ -2,6 +2,7 @@
 //! `\r\n` or `\r`.
 
 use lsp_types::{Position, Range};
+use manifest::source::certain;
 
 /// The lines of a text.
 #[derive(Debug)]
@@ -33,7 +34,7 @@ impl Lines {
     pub(crate) fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.len);
         let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);
-        let start = self.starts.get(line).copied().unwrap_or_default();
+        let start = certain(self.starts.get(line).copied());
         let bom = if line == 0 { self.bom } else { 0 };
         Position { line: number(line), character: number(offset - start + bom) }
     }

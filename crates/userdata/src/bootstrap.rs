@@ -78,7 +78,11 @@ pub struct IgnoredWord {
 /// Option that a word resembles: `--option=value`, `--option value` in one word, `-option` or `--Option_x`.
 fn resembled(word: &str) -> Option<&'static str> {
     let name = word.trim_start_matches('-');
-    let name = name.split(['=', ' ', '\t']).next().unwrap_or("").to_ascii_lowercase().replace('_', "-");
+    let name = name
+        .split_once(['=', ' ', '\t'])
+        .map_or(name, |(name, _)| name)
+        .to_ascii_lowercase()
+        .replace('_', "-");
     let matches = |option: &&&str| option.get(2..) == Some(name.as_str());
     word.starts_with('-').then(|| OPTIONS.iter().find(matches).copied())?
 }

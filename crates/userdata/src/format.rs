@@ -98,7 +98,7 @@ fn significant(text: &str) -> impl Iterator<Item = &str> {
 
 fn is_toml(text: &str) -> bool {
     let Some(first) = significant(text).next().map(str::trim) else { return false };
-    let line = first.split('#').next().unwrap_or("").trim_end();
+    let line = first.split_once('#').map_or(first, |(code, _)| code).trim_end();
     let header =
         line.starts_with('[') && !line.starts_with("[ ") && line.ends_with(']') && !line.contains(' ');
     let dotted = line.split_once('=').is_some_and(|(key, _)| key.trim().starts_with("settings."));

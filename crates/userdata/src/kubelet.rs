@@ -141,7 +141,7 @@ impl FlagValue {
         let mut at = self.start;
         let mut items = Vec::new();
         for part in self.text.value.split(',') {
-            let key = part.split('=').next().unwrap_or("").len();
+            let key = part.find('=').unwrap_or(part.len());
             let value = (part.len() > key).then(|| self.word.part(&(at + key + 1..at + part.len())));
             if !part.is_empty() {
                 items.push(Item { key: self.word.part(&(at..at + key)), value });

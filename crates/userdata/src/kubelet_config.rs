@@ -4,7 +4,7 @@
 
 use core::ops::Range;
 
-use manifest::source::Span;
+use manifest::source::{Span, certain};
 
 use crate::taint_list::{SpannedTaint, parse_taints};
 use crate::word::SpannedText;
@@ -239,12 +239,12 @@ impl List<'_> {
     /// starts an item; `None` at the end of the list, whose last line break is not skipped.
     fn next_line(&mut self, indent: usize) -> Option<bool> {
         loop {
-            let rest = self.body.get(self.at..).unwrap_or("");
+            let rest = certain(self.body.get(self.at..));
             let end = self.at + rest.find('\n').unwrap_or(rest.len());
             self.at = end;
             self.peek()?;
             let start = end + 1;
-            let content = self.body.get(start..).unwrap_or("").lines().next().unwrap_or("");
+            let content = certain(self.body.get(start..)).lines().next().unwrap_or("");
             let depth = content.bytes().take_while(|byte| *byte == b' ').count();
             let trimmed = content.trim();
             let is_item = trimmed.starts_with("- ");

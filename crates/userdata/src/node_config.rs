@@ -4,7 +4,7 @@
 //! kubelet configuration) and `spec.kubelet.flags` (the command line of the kubelet, one argument per item).
 
 use manifest::limits::Limits;
-use manifest::source::Span;
+use manifest::source::{Span, certain};
 use manifest::tree::Node;
 use manifest::{Document, File};
 
@@ -177,7 +177,7 @@ fn argument(text: &str) -> SourceWord {
     let mut word = SourceWord::starting(Span::whole(text));
     let mut at = 0;
     while at < text.len() {
-        let rest = text.get(at..).unwrap_or("");
+        let rest = certain(text.get(at..));
         let expands = rest.starts_with('$');
         let ends = |found: char| if expands { " \t\n\"',".contains(found) } else { found == '$' };
         let end = rest.find(ends).filter(|end| *end > 0).map_or(text.len(), |end| at + end);

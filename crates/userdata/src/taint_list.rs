@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use manifest::source::Span;
+use manifest::source::{Span, certain};
 
 use crate::word::SpannedText;
 
@@ -53,7 +53,7 @@ impl SpannedTaint {
 /// An item without a colon has an empty effect, which the kubelet rejects.
 pub(super) fn parse_taints(list: &str, to_text: &dyn Fn(Range<usize>) -> Span) -> Vec<SpannedTaint> {
     let spanned = |range: Range<usize>| SpannedText {
-        value: list.get(range.clone()).unwrap_or("").to_owned(),
+        value: certain(list.get(range.clone())).to_owned(),
         span: to_text(range),
     };
     let mut taints = Vec::new();

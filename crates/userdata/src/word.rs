@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use manifest::source::Span;
+use manifest::source::{Span, certain};
 
 /// Text with its span in the source. The two differ if quotes or escapes were resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,10 +77,7 @@ impl SourceWord {
 
     /// Range of the value as text with its span.
     pub fn part(&self, range: &Range<usize>) -> SpannedText {
-        SpannedText {
-            value: self.value.get(range.clone()).unwrap_or("").to_owned(),
-            span: self.span_of(range),
-        }
+        SpannedText { value: certain(self.value.get(range.clone())).to_owned(), span: self.span_of(range) }
     }
 
     /// Word that no shell splits or expands, such as an item of a list. `raw` is the span of the value, `span` includes
@@ -93,7 +90,7 @@ impl SourceWord {
 
     /// Last path segment: `bootstrap.sh` for `/etc/eks/bootstrap.sh`.
     pub fn basename(&self) -> &str {
-        self.value.rsplit('/').next().unwrap_or("")
+        self.value.rsplit_once('/').map_or(&*self.value, |(_, name)| name)
     }
 
     /// Whether only the node knows the last path segment, the name of the program.

@@ -26,7 +26,7 @@ pub enum IamReference<'t> {
 impl<'t> IamReference<'t> {
     /// Parses a reference. Names are not validated.
     pub fn parse(text: &'t str) -> Self {
-        let last = text.rsplit('/').next().unwrap_or_default();
+        let last = text.rsplit_once('/').map_or(text, |(_, last)| last);
         // The colons in `${AWS::Partition}` do not separate parts.
         let mut open = false;
         let mut parts = text.splitn(6, |char| {
@@ -35,7 +35,7 @@ impl<'t> IamReference<'t> {
         });
         let arn = (parts.next(), parts.next(), parts.next(), parts.next(), parts.next(), parts.next());
         if let (Some("arn"), Some(partition), Some("iam"), Some(_), Some(account), Some(resource)) = arn {
-            let kind = resource.split('/').next().unwrap_or_default();
+            let kind = resource.split_once('/').map_or(resource, |(kind, _)| kind);
             return Self::Arn { partition, account, kind, name: last };
         }
         if text.contains('/') { Self::Path { name: last } } else { Self::Name }

@@ -159,6 +159,7 @@ impl Day {
 
 /// A number of the calendar that is known to fit.
 fn small(number: i64) -> u8 {
+    debug_assert!(u8::try_from(number).is_ok(), "{number} is not a number of the calendar");
     u8::try_from(number).unwrap_or_default()
 }
 

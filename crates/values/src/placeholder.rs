@@ -49,11 +49,18 @@ fn replaced_by(text: &str, replacement: &str, next: impl Fn(&str, usize) -> Opti
     let mut plain = String::with_capacity(text.len());
     let mut from = 0;
     while let Some(range) = next(text, from) {
-        plain.push_str(text.get(from..range.start).unwrap_or_default());
+        plain.push_str(part(text, from..range.start));
         plain.push_str(replacement);
         from = range.end;
     }
-    plain + text.get(from..).unwrap_or_default()
+    plain + part(text, from..text.len())
+}
+
+/// The part of a text at a range that a search found.
+fn part(text: &str, range: Range<usize>) -> &str {
+    let part = text.get(range);
+    debug_assert!(part.is_some(), "a range of another text");
+    part.unwrap_or_default()
 }
 
 /// The text with the default of each placeholder, such as `720h` for `${EXPIRE_AFTER:=720h}`; `None` if the text has no

@@ -127,7 +127,7 @@ fn check_entry<'d>(
 ) -> Option<Finding<'d>> {
     let kind = entry.kind_text().filter(|kind| !has_placeholder(kind))?;
     let principal = entry.principal_text();
-    let role = principal.rsplit('/').next().unwrap_or_default();
+    let role = principal.rsplit_once('/').map_or(&*principal, |(_, role)| role);
     let class =
         inventory.index::<AccessOfNodes>().roles.get(role).copied().filter(|_| !has_placeholder(role));
     if class.is_none() && !is_role_of_nodes(object, &principal) {

@@ -130,8 +130,8 @@ fn scheme_of(text: &str) -> Option<&str> {
     let is_inner = |char: char| char.is_ascii_alphanumeric() || "+-.".contains(char);
     let is_scheme =
         scheme.starts_with(|char: char| char.is_ascii_alphabetic()) && scheme.chars().all(is_inner);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
+    let authority = rest.split_once(['/', '?', '#']).map_or(rest, |(authority, _)| authority);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let has_host = !host.is_empty() && !host.starts_with(':') && !host.contains(char::is_whitespace);
     (is_scheme && has_host).then_some(scheme)
 }

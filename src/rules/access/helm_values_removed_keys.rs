@@ -257,7 +257,7 @@ fn check_gates<'d>(
     let start = node.as_str().map_or(0, |whole| whole.len().saturating_sub(text.len()));
     let mut at = start;
     for part in text.split(',') {
-        let name = part.split('=').next().unwrap_or_default();
+        let name = part.split_once('=').map_or(part, |(name, _)| name);
         let span = Span::new(at, at + name.len());
         at += part.len() + 1;
         let (name, off) = (name.trim(), part.trim_end().ends_with("=false"));

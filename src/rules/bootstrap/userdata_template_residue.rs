@@ -1,7 +1,7 @@
 use super::user_data::UserData;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use manifest::source::Span;
+use manifest::source::{Span, certain};
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
 use rule::context::Context;
@@ -223,7 +223,7 @@ fn between(
     while let Some(at) = line.get(from..).and_then(|rest| rest.find(open)).map(|at| at + from) {
         let start = at + open.len();
         let Some(length) = line.get(start..).and_then(|rest| rest.find(close)) else { return };
-        let content = line.get(start..start + length).unwrap_or("");
+        let content = certain(line.get(start..start + length));
         match kind(content, at) {
             Some(kind) => {
                 from = start + length + close.len();

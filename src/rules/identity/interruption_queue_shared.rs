@@ -88,7 +88,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 
 /// Name of a queue that may be given as an ARN or a URL.
 fn name_of(text: &str) -> &str {
-    text.rsplit(['/', ':']).next().unwrap_or_default()
+    text.rsplit_once(['/', ':']).map_or(text, |(_, name)| name)
 }
 
 #[cfg(test)]

@@ -285,7 +285,7 @@ fn help(expression: LabelExpression<'_>) -> String {
         return "remove it: control-plane nodes have a taint that keeps pods off, and EKS has no such nodes; 1.9 and later accept it"
             .to_owned();
     }
-    let name = key.rsplit('/').next().unwrap_or_default();
+    let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
     let later = if labels::refused_in_pods(key).meets(Releases::since(9)) {
         ""
     } else if expression.operator.is_negative() {

@@ -205,7 +205,7 @@ fn help(field: LabelField, key: &str) -> String {
     {
         return format!("{}; for a custom label, use your own domain", meant.help());
     }
-    let name = key.rsplit('/').next().unwrap_or_default();
+    let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
     let later = if labels::refused_at_apply(field, key).without(Releases::until(8)).is_empty() {
         "; 1.9 and later accept the key as it is"
     } else {

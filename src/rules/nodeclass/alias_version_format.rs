@@ -105,7 +105,7 @@ fn is_date(digits: &str) -> bool {
 /// such as the build's commit is accepted.
 fn is_number_version(version: &str) -> bool {
     let version = version.trim_start_matches('v');
-    let numbers = version.split('-').next().unwrap_or_default();
+    let numbers = version.split_once('-').map_or(version, |(numbers, _)| numbers);
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_numbers = numbers.split('.').count() == 3 && numbers.split('.').all(is_number);
     version == "latest" || (is_numbers && !version.contains(['/', '@']))

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use manifest::source::certain;
+
 /// Folders whose subfolders are environments whatever their names are.
 const CONTAINERS: [&str; 6] = ["cluster", "clusters", "env", "envs", "environments", "overlays"];
 
@@ -72,7 +74,7 @@ fn pattern(name: &str) -> Option<String> {
         let length = region_length(rest);
         if length > 0 {
             pattern.push("*");
-            rest = rest.get(length..).unwrap_or_default();
+            rest = certain(rest.get(length..));
         } else {
             pattern.push(if WORDS.contains(word) || is_account(word) { "*" } else { word });
             rest = after;

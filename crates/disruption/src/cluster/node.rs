@@ -3,6 +3,7 @@
 //! Source: pkg/controllers/state/statenode.go of kubernetes-sigs/karpenter at v1.14.1.
 
 use karpenter::labels;
+use manifest::source::certain;
 use manifest::tree::{Node, items_of};
 use objects::node_claim::{NodeClaim, NodeClaimSpec};
 use objects::object::Object;
@@ -52,7 +53,7 @@ pub struct ClaimCondition<'d> {
 impl<'d> StateNode<'d> {
     /// The name of the Node, else of the NodeClaim.
     pub fn name(&self) -> &'d str {
-        self.node.or(self.claim.map(NodeClaim::object)).map(Object::name).unwrap_or_default()
+        certain(self.object().map(Object::name))
     }
 
     /// The Node, else the NodeClaim.

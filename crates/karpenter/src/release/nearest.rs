@@ -133,7 +133,7 @@ fn number(text: &str) -> Option<u32> {
 
 fn reason_for_other_text(text: &str) -> Reason {
     // `v1`, `v1beta1` and `v1alpha5`, alone or after `karpenter.sh/`.
-    let version = text.rsplit('/').next().unwrap_or_default();
+    let version = text.rsplit_once('/').map_or(text, |(_, version)| version);
     let is_api_version = version.strip_prefix('v').is_some_and(|rest| {
         let word: String = rest.chars().filter(|char| !char.is_ascii_digit()).collect();
         rest.starts_with(|char: char| char.is_ascii_digit()) && matches!(word.as_str(), "" | "alpha" | "beta")

@@ -120,7 +120,7 @@ fn line_end(text: &str, byte: usize) -> (usize, bool) {
 /// Part of a span that is marked, if the span has many lines or a long line.
 fn clipped(source: &Source, span: Span) -> Span {
     let text = source.slice(span);
-    let first = text.split('\n').next().unwrap_or_default();
+    let first = text.split_once('\n').map_or(text, |(line, _)| line);
     let is_tall = text.bytes().filter(|byte| *byte == b'\n').take(TALLEST).count() == TALLEST;
     let end = if is_tall { span.start + first.trim_end().len() } else { span.end };
     Span::new(span.start, source.text().floor_char_boundary(end.min(span.start + 8 * REACH)))

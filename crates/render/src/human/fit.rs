@@ -1,6 +1,6 @@
 //! Lines of an excerpt, cut to the width of a terminal.
 
-use manifest::source::Span;
+use manifest::source::{Span, certain};
 
 /// Replaces a part of a line that is cut off.
 pub(super) const CUT: &str = "…";
@@ -39,7 +39,7 @@ impl Fitted {
         self.lines.push(Line { start, shown, at: self.text.len() });
         self.text.extend(kept.text(body).chars().map(visible));
         self.text.push_str(if kept.end < body.len() { CUT } else { "" });
-        self.text.push_str(line.get(body.len()..).unwrap_or_default());
+        self.text.push_str(certain(line.get(body.len()..)));
     }
 
     /// Whether the start of the line of a byte is cut off.

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use karpenter::release::Release;
+use manifest::source::certain;
 use manifest::tree::{Members, Node, items_of, members_of};
 use values::quantity::{Notation, Quantity};
 
@@ -61,7 +62,7 @@ impl<'d> ResourceNames<'d> {
 
     /// The name of a number.
     pub(crate) fn name(&self, id: ResourceId) -> &'d str {
-        self.0.borrow().names.get(usize::from(id.0)).copied().unwrap_or_default()
+        certain(self.0.borrow().names.get(usize::from(id.0)).copied())
     }
 
     /// Parses the members of a mapping. A quantity that the API server refuses is left out.

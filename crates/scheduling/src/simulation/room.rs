@@ -8,6 +8,7 @@ use karpenter::instance_types::EXTENDED_RESOURCES;
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Release;
+use manifest::source::certain;
 use objects::node_class::Ec2NodeClass;
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -253,7 +254,7 @@ impl<T> ByPlace<T> {
     fn at(&self, pod: Pod<'_>) -> impl Iterator<Item = &T> {
         let place = PodPlace::of(pod);
         let first = self.0.partition_point(|(present, _)| *present < place);
-        let rest = self.0.get(first..).unwrap_or_default().iter();
+        let rest = certain(self.0.get(first..)).iter();
         rest.take_while(move |(present, _)| *present == place).map(|(_, value)| value)
     }
 }

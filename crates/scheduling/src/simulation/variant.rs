@@ -6,6 +6,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use ids::ids;
+use manifest::source::certain;
 
 use super::shape::PodShape;
 use super::topology::{Constraint, GroupIdentity, SharedGroup};
@@ -71,7 +72,7 @@ impl<'d> Variant<'d> {
     ) {
         let mut selecting = self.selecting.borrow_mut();
         let (seen, found) = &mut *selecting;
-        let new = created.get(*seen..).unwrap_or_default();
+        let new = certain(created.get(*seen..));
         found.extend(new.iter().filter(|group| group.borrow().constraint.selects(&self.shape)).cloned());
         *seen = created.len();
         found.iter().for_each(&mut each);

@@ -1,6 +1,6 @@
 //! Header lines.
 
-use manifest::source::Span;
+use manifest::source::{Span, certain};
 
 use super::problem::{MimeProblem, MimeProblemKind};
 use crate::word::SourceWord;
@@ -42,7 +42,7 @@ pub(super) fn line(text: &str, at: usize) -> (Span, usize) {
     let rest = Span::new(at, text.len()).text(text);
     match rest.find('\n') {
         Some(length) => {
-            let content = rest.get(..length).unwrap_or("");
+            let content = certain(rest.get(..length));
             let content = content.strip_suffix('\r').unwrap_or(content);
             (Span::new(at, at + content.len()), at + length + 1)
         }

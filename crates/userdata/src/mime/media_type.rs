@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use manifest::source::Span;
+use manifest::source::{Span, certain};
 
 use crate::word::{SourceWord, SpannedText};
 
@@ -22,7 +22,7 @@ pub(super) struct MediaType {
 pub(super) fn media_type(word: &SourceWord) -> Result<MediaType, Span> {
     let value = word.value.as_str();
     let mut at = value.find(';').unwrap_or(value.len());
-    let name = value.get(..at).unwrap_or("").trim().to_ascii_lowercase();
+    let name = certain(value.get(..at)).trim().to_ascii_lowercase();
     let whole = match name.split_once('/') {
         Some((major, minor)) => is_token(major) && is_token(minor),
         None => is_token(&name),
@@ -65,7 +65,7 @@ struct Parameters<'v> {
 
 impl Parameters<'_> {
     fn rest(&self) -> &str {
-        self.value.get(self.at..).unwrap_or("")
+        certain(self.value.get(self.at..))
     }
 
     fn blanks(&mut self) {

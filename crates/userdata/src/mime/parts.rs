@@ -1,6 +1,6 @@
 //! Parts of an archive, as `multipart.Reader` finds them (golang/go src/mime/multipart/multipart.go).
 
-use manifest::source::Span;
+use manifest::source::{Span, certain};
 
 use super::archive::{Archive, MimePart};
 use super::header::{HeaderEnd, headers, line};
@@ -66,7 +66,7 @@ impl Parts<'_, '_> {
     }
 
     fn rest(&self, at: usize) -> &str {
-        self.text.get(at..).unwrap_or("")
+        certain(self.text.get(at..))
     }
 
     /// End of the line at an offset, including the line feed.

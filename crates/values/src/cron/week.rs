@@ -149,7 +149,9 @@ impl WeekMinutes {
 const NAMES: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 fn name(weekday: i64) -> &'static str {
-    usize::try_from(weekday).ok().and_then(|weekday| NAMES.get(weekday)).copied().unwrap_or("")
+    let name = usize::try_from(weekday).ok().and_then(|weekday| NAMES.get(weekday));
+    debug_assert!(name.is_some(), "{weekday} is no day of the week");
+    name.copied().unwrap_or_default()
 }
 
 /// Prints `mon-fri`, `sun,wed-thu`, or `*` for every day.

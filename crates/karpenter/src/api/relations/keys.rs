@@ -115,7 +115,7 @@ impl KeyPolicy {
 
 /// The domain of a key: the text before its first slash.
 fn domain(key: &str) -> &str {
-    key.split('/').next().unwrap_or_default()
+    key.split_once('/').map_or(key, |(domain, _)| domain)
 }
 
 fn check_key<'d>(
