@@ -6,13 +6,13 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use super::collect::Collect;
-use super::disruption::Disruption;
+use super::collect::CollectArguments;
+use super::disruption::DisruptionArguments;
 use super::flags::{
     Bounds, ChoiceFlags, FactFlags, FailOn, FixFlags, InputFlags, OutputFlags, StoryFlags, TargetFlags,
 };
 use super::form::{Color, Format, ListFormat};
-use super::simulate::Simulate;
+use super::simulate::SimulateArguments;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -34,7 +34,7 @@ Exit status:
 #[command(name = "karpwarden", version, styles = STYLES, max_term_width = 100, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 
     /// When to use colour; `auto` uses it on a terminal unless NO_COLOR is set.
     #[arg(long, value_name = "WHEN", global = true, default_value = "auto", help_heading = "Output")]
@@ -42,19 +42,19 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Check manifests: files, folders or standard input
-    Check(Box<Check>),
+    Check(Box<CheckArguments>),
     /// Find the cause of a problem in logs, events and status
-    Diagnose(Box<Diagnose>),
+    Diagnose(Box<DiagnoseArguments>),
     /// Show what breaks or changes between two Karpenter releases
-    Upgrade(Box<Upgrade>),
+    Upgrade(Box<UpgradeArguments>),
     /// Show where Karpenter would place the pods, and why not
-    Simulate(Box<Simulate>),
+    Simulate(Box<SimulateArguments>),
     /// Write a snapshot of a cluster through kubectl, as input for the other commands
-    Collect(Collect),
+    Collect(CollectArguments),
     /// Show what Karpenter may disrupt, when, and what prevents it
-    Disruption(Box<Disruption>),
+    Disruption(Box<DisruptionArguments>),
     /// Run the language server, which an editor starts, on standard input and output
     Lsp {
         /// Accepted because many editors pass it; there is no other transport.
@@ -62,11 +62,11 @@ pub(crate) enum Command {
         stdio: bool,
     },
     /// Print the documentation of rules, symptoms and families
-    Explain(Explain),
+    Explain(ExplainArguments),
     /// List the rules and symptoms
-    Rules(Rules),
+    Rules(RulesArguments),
     /// Write a commented config file
-    Init(Init),
+    Init(InitArguments),
     /// Print the man page of karpwarden or of one command
     Man {
         /// Name of the command.
@@ -85,7 +85,7 @@ pub(crate) enum Command {
 /// --exclude match. It always reads a file named on the command line, unless --force-exclude is given.
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
-pub(crate) struct Check {
+pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) input: InputFlags,
 
@@ -118,7 +118,7 @@ pub(crate) struct Check {
 /// are streamed, so they may be larger than the memory.
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
-pub(crate) struct Diagnose {
+pub(crate) struct DiagnoseArguments {
     #[command(flatten)]
     pub(crate) input: InputFlags,
 
@@ -182,7 +182,7 @@ pub(crate) struct Diagnose {
 /// although every release accepts them. It only counts the findings that already apply to the first release.
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
-pub(crate) struct Upgrade {
+pub(crate) struct UpgradeArguments {
     #[command(flatten)]
     pub(crate) input: InputFlags,
 
@@ -208,7 +208,7 @@ pub(crate) struct Upgrade {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Init {
+pub(crate) struct InitArguments {
     /// Karpenter release of the cluster, such as 1.8.
     #[arg(long, value_name = "RELEASE")]
     pub(crate) karpenter_version: Option<String>,
@@ -219,14 +219,14 @@ pub(crate) struct Init {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Explain {
+pub(crate) struct ExplainArguments {
     /// Names of rules, symptoms and families.
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct RulesArguments {
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: ListFormat,

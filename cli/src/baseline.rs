@@ -11,7 +11,7 @@ use render::fingerprint::fingerprints_of;
 use serde::{Deserialize, Serialize};
 
 use super::error::CommandError;
-use super::input::Base;
+use super::input::BaseFolder;
 
 /// Newest version of the format of baseline files.
 const SCHEMA: u8 = 2;
@@ -35,8 +35,8 @@ struct Stored {
 /// Names of files from the folder of the baseline, which do not depend on the working directory and on the config file.
 #[derive(Debug)]
 struct Names {
-    report: Base,
-    baseline: Base,
+    report: BaseFolder,
+    baseline: BaseFolder,
 }
 
 /// Known findings.
@@ -47,8 +47,8 @@ pub(crate) struct Baseline {
 }
 
 impl Names {
-    fn new(path: &Path, report: Base) -> Self {
-        Self { report, baseline: Base::of_file(path) }
+    fn new(path: &Path, report: BaseFolder) -> Self {
+        Self { report, baseline: BaseFolder::of_file(path) }
     }
 
     /// Name of a file or folder, from its name in the report.
@@ -69,7 +69,7 @@ impl Names {
 
 impl Baseline {
     /// Reads a file that [`write`] has written. `report` is the base of the names in the report.
-    pub(crate) fn read(path: &Path, report: Base) -> Result<Self, CommandError> {
+    pub(crate) fn read(path: &Path, report: BaseFolder) -> Result<Self, CommandError> {
         let shown = path.display();
         let unreadable = |error| CommandError::Usage(format!("cannot read the baseline `{shown}`: {error}"));
         let not_one = |reason: &dyn Display| {
@@ -103,7 +103,7 @@ impl Baseline {
 }
 
 /// Writes the findings of a report to a baseline file and removes them from the report. Returns their number.
-pub(crate) fn write(path: &Path, report: &mut Report, base: Base) -> io::Result<usize> {
+pub(crate) fn write(path: &Path, report: &mut Report, base: BaseFolder) -> io::Result<usize> {
     let names = Names::new(path, base);
     let mut stored = Stored { schema: SCHEMA, files: BTreeMap::new(), findings: Entries::new() };
     for (finding, key) in report.findings.iter().zip(names.fingerprints(&report.findings)) {

@@ -13,9 +13,9 @@ use render::{github, human, junit, markdown, sarif};
 use super::baseline::{self, Baseline};
 use super::config::{self, Config};
 use super::error::CommandError;
-use super::fix::{self, Fixed, Origin};
+use super::fix::{self, Fixed, TextOrigin};
 use super::form::{Color, Format};
-use super::input::{self, ClusterInputs, Input, Loaded, Patterns, Wanted};
+use super::input::{self, ClusterInputs, InputFile, Loaded, Patterns, Wanted};
 use super::options::{BaselineUse, CheckOptions, Fixing, InputOptions};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
@@ -34,7 +34,7 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
         }
         let named = input::count(&clusters);
         let is_excluded =
-            |input: &Input| input.assumed_path().is_some_and(|path| excluded.matches(path, false));
+            |input: &InputFile| input.assumed_path().is_some_and(|path| excluded.matches(path, false));
         for cluster in &mut clusters {
             cluster.inputs.retain(|input| !is_excluded(input));
         }
@@ -52,7 +52,7 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
         print_empty(options, color, &config)?;
         return Ok(Status::NoInput);
     }
-    let run = Run { options, color, config: &config, baseline: baseline.as_ref() };
+    let run = CheckRun { options, color, config: &config, baseline: baseline.as_ref() };
     Ok(on_all_cores(|| run.check_inputs(&clusters))??)
 }
 
@@ -61,7 +61,7 @@ fn print_empty(options: &CheckOptions, color: Color, config: &Config) -> io::Res
     if options.report.format == Format::Human && options.report.file.is_none() {
         return Ok(());
     }
-    let run = Run { options, color, config, baseline: None };
+    let run = CheckRun { options, color, config, baseline: None };
     output::unless_closed(run.print(&Report::new(&config.settings), &[], Stream::Stdout))
 }
 
@@ -95,14 +95,14 @@ fn no_input(input: &InputOptions) -> &'static str {
 }
 
 /// Options and settings of a run.
-struct Run<'r> {
+struct CheckRun<'r> {
     options: &'r CheckOptions,
     color: Color,
     config: &'r Config,
     baseline: Option<&'r Baseline>,
 }
 
-impl Run<'_> {
+impl CheckRun<'_> {
     fn check_inputs(&self, inputs: &[ClusterInputs]) -> io::Result<Status> {
         let progress = Progress::new(input::count(inputs), Unit::Files, self.options.report.quiet);
         let (clusters, origins) = self.load(inputs, &progress);
@@ -113,12 +113,12 @@ impl Run<'_> {
     }
 
     /// Reads and parses the inputs.
-    fn load(&self, inputs: &[ClusterInputs], progress: &Progress) -> (Vec<Cluster>, Vec<Origin>) {
+    fn load(&self, inputs: &[ClusterInputs], progress: &Progress) -> (Vec<Cluster>, Vec<TextOrigin>) {
         let limits = self.options.input.limits;
         let mut origins = Vec::new();
         let mut clusters = Vec::new();
         for ClusterInputs { cluster, inputs } in inputs {
-            let read = |input: &Input| {
+            let read = |input: &InputFile| {
                 let loaded = input.read(&limits);
                 progress.step(1);
                 loaded
@@ -127,7 +127,7 @@ impl Run<'_> {
             let mut files = Vec::new();
             for Loaded { file, path, is_stdin, encoding } in loaded {
                 files.push(file);
-                origins.push(Origin { path, is_stdin, encoding });
+                origins.push(TextOrigin { path, is_stdin, encoding });
             }
             clusters.push(Cluster { name: cluster.clone(), files });
         }
@@ -147,7 +147,7 @@ impl Run<'_> {
         (report, if self.options.settings.is_selection() { 0 } else { unmatched })
     }
 
-    fn fixed(&self, clusters: &mut [Cluster], origins: &[Origin]) -> Fixed {
+    fn fixed(&self, clusters: &mut [Cluster], origins: &[TextOrigin]) -> Fixed {
         fix::apply(clusters, origins, &self.config.settings, &self.options.input.limits)
     }
 
@@ -160,7 +160,7 @@ impl Run<'_> {
     fn show_diff(
         &self,
         mut clusters: Vec<Cluster>,
-        origins: &[Origin],
+        origins: &[TextOrigin],
         progress: Progress,
     ) -> io::Result<Status> {
         let (mut before, _) = self.checked(&clusters);
@@ -178,7 +178,7 @@ impl Run<'_> {
     fn report(
         &self,
         mut clusters: Vec<Cluster>,
-        origins: &[Origin],
+        origins: &[TextOrigin],
         progress: Progress,
     ) -> io::Result<Status> {
         let fixed = self.fixes().then(|| self.fixed(&mut clusters, origins));
@@ -220,7 +220,7 @@ impl Run<'_> {
     }
 
     /// Whether standard input is empty although the command line does not allow that. Prints an error if so.
-    fn refuses_empty(&self, clusters: &[Cluster], origins: &[Origin]) -> bool {
+    fn refuses_empty(&self, clusters: &[Cluster], origins: &[TextOrigin]) -> bool {
         let mut files = clusters.iter().flat_map(|cluster| &cluster.files).zip(origins);
         let is_empty = !self.options.input.allow_empty
             && files.any(|(file, origin)| origin.is_stdin && file.documents.is_empty());

@@ -10,12 +10,12 @@ use manifest::source::{Source, Span};
 use manifest::{Document, File};
 use render::human;
 use rule::Rule;
-use rule::settings::{Date, RuleLevel, Selector, Settings, is_near_config_file};
+use rule::settings::{Date, RuleLevel, RuleSelector, Settings, is_near_config_file};
 use values::calendar::Day;
 
 use super::error::CommandError;
 use super::form::Color;
-use super::input::{Base, Input, InputError, Patterns};
+use super::input::{BaseFolder, InputError, InputFile, Patterns};
 use super::options::{ConfigSource, InputOptions, SettingsOptions};
 use super::terminal;
 
@@ -27,7 +27,7 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) path: Option<PathBuf>,
     /// Folder that the names of files in the report start from.
-    pub(crate) base: Base,
+    pub(crate) base: BaseFolder,
 }
 
 impl Config {
@@ -39,13 +39,13 @@ impl Config {
     /// Resolves the path patterns of each override to input files. Prints an error for each invalid pattern.
     pub(crate) fn for_files<'i>(
         mut self,
-        inputs: &(impl Iterator<Item = &'i Input> + Clone),
+        inputs: &(impl Iterator<Item = &'i InputFile> + Clone),
         color: Color,
     ) -> Result<Self, CommandError> {
         for one in &mut self.settings.overrides {
             let patterns = Patterns::new(self.path.as_deref(), &one.paths, &[], color)?;
             let matches =
-                |input: &&Input| input.assumed_path().is_some_and(|path| patterns.matches(path, false));
+                |input: &&InputFile| input.assumed_path().is_some_and(|path| patterns.matches(path, false));
             one.files = inputs.clone().filter(matches).map(|input| input.name.clone()).collect();
             one.files.sort_unstable();
         }
@@ -87,7 +87,7 @@ pub(crate) fn read(
         }
     }
     settings.today = today();
-    let base = Base::of_run(input, path.as_deref());
+    let base = BaseFolder::of_run(input, path.as_deref());
     if is_valid { Ok(Config { settings, path, base }) } else { Err(CommandError::Printed) }
 }
 
@@ -99,7 +99,7 @@ fn nearest(quiet: bool, color: Color) -> Option<PathBuf> {
     let searched = found.map_or(usize::MAX, |(above, _)| above + 1);
     for folder in here.ancestors().take(searched).filter(|_| !quiet) {
         for name in near_names(folder) {
-            let path = human::printable(&Base::here().name(&folder.join(name)));
+            let path = human::printable(&BaseFolder::here().name(&folder.join(name)));
             terminal::note(color, &format!("`{path}` is not read: the name of the config file is `{FILE}`"));
         }
     }
@@ -178,12 +178,12 @@ fn apply(options: &SettingsOptions, settings: &mut Settings) {
 
 /// Whether `--select` names a rule or family that the config file turns off, or a rule of a family that it turns off. `all`
 /// names none of them.
-fn overrules(selected: &[Selector], off: Selector) -> bool {
+fn overrules(selected: &[RuleSelector], off: RuleSelector) -> bool {
     selected.iter().any(|selector| match (selector, off) {
-        (Selector::All, _) => false,
-        (Selector::One(rule), Selector::Family(family)) => rule.is_in(family),
+        (RuleSelector::All, _) => false,
+        (RuleSelector::One(rule), RuleSelector::Family(family)) => rule.is_in(family),
         // A rule that moved belongs to both families.
-        (Selector::Family(selected), Selector::Family(family)) => {
+        (RuleSelector::Family(selected), RuleSelector::Family(family)) => {
             let mut rules = REGISTRY.rules().map(Rule::names);
             selected == &family || rules.any(|rule| rule.is_in(selected) && rule.is_in(family))
         }
@@ -203,17 +203,17 @@ mod tests {
 
     #[test]
     fn selected_rule_overrules_a_family_that_is_off() {
-        let rule = Selector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
-        let family = Selector::parse("nodeclass", &REGISTRY).unwrap();
+        let rule = RuleSelector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
+        let family = RuleSelector::parse("nodeclass", &REGISTRY).unwrap();
         assert!(overrules(&[rule], family));
         assert!(overrules(&[family], family));
-        assert!(!overrules(&[Selector::All], family));
+        assert!(!overrules(&[RuleSelector::All], family));
         assert!(!overrules(&[family], rule));
     }
 
     #[test]
     fn selected_former_family_overrules_the_present_family_of_its_rules() {
-        let family = |name| Selector::parse(name, &REGISTRY).unwrap();
+        let family = |name| RuleSelector::parse(name, &REGISTRY).unwrap();
         assert!(overrules(&[family("controller")], family("labels")));
         assert!(overrules(&[family("access")], family("identity")));
         assert!(!overrules(&[family("storage")], family("labels")));

@@ -5,19 +5,19 @@ use std::path::PathBuf;
 use karpenter::release::{NearestRelease, Release};
 use karpenter::upgrade_path::UpgradePath;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use rule::settings::{Selector, Target, kubernetes_minor};
+use rule::settings::{RuleSelector, Target, kubernetes_minor};
 use symptoms::StoryTarget;
 
-use super::arguments::{Check, Diagnose, Upgrade};
+use super::arguments::{CheckArguments, DiagnoseArguments, UpgradeArguments};
 use super::flags::{Bounds, ChoiceFlags, FactFlags, FixFlags, InputFlags, OutputFlags, StoryFlags};
 use super::options::{
     BaselineUse, CheckOptions, ConfigSource, DiagnoseOptions, Fixing, InputOptions, ReportOptions,
     SettingsOptions, StoryOptions,
 };
 
-impl From<Check> for CheckOptions {
-    fn from(flags: Check) -> Self {
-        let Check { input, target, choice, output, fixing, statistics, bounds } = flags;
+impl From<CheckArguments> for CheckOptions {
+    fn from(flags: CheckArguments) -> Self {
+        let CheckArguments { input, target, choice, output, fixing, statistics, bounds } = flags;
         let mut settings = SettingsOptions { quiet: output.quiet, ..SettingsOptions::default() };
         settings.set_karpenter_version(target.karpenter_version.as_deref());
         settings.set_facts(target.facts);
@@ -25,9 +25,9 @@ impl From<Check> for CheckOptions {
     }
 }
 
-impl From<Upgrade> for CheckOptions {
-    fn from(flags: Upgrade) -> Self {
-        let Upgrade { input, from, to, facts, choice, output, bounds } = flags;
+impl From<UpgradeArguments> for CheckOptions {
+    fn from(flags: UpgradeArguments) -> Self {
+        let UpgradeArguments { input, from, to, facts, choice, output, bounds } = flags;
         let mut settings = SettingsOptions { quiet: output.quiet, ..SettingsOptions::default() };
         settings.set_upgrade_path(&from, to.as_deref());
         settings.set_facts(facts);
@@ -56,8 +56,8 @@ fn check_options(
     }
 }
 
-impl From<Diagnose> for DiagnoseOptions {
-    fn from(flags: Diagnose) -> Self {
+impl From<DiagnoseArguments> for DiagnoseOptions {
+    fn from(flags: DiagnoseArguments) -> Self {
         let mut settings = SettingsOptions { quiet: flags.quiet, ..SettingsOptions::default() };
         settings.set_config(flags.config);
         settings.set_karpenter_version(flags.target.karpenter_version.as_deref());
@@ -187,8 +187,8 @@ impl SettingsOptions {
     }
 
     fn set_selection(&mut self, select: &[String], ignore: &[String]) {
-        let mut parse = |flag: &str, names: &[String]| -> Vec<Selector> {
-            let parsed = names.iter().map(|name| Selector::parse_selection(name.trim(), &REGISTRY));
+        let mut parse = |flag: &str, names: &[String]| -> Vec<RuleSelector> {
+            let parsed = names.iter().map(|name| RuleSelector::parse_selection(name.trim(), &REGISTRY));
             let parsed = parsed.filter_map(|selector| {
                 let problem = |message| format!("{flag}: {message}; `karpwarden rules` lists them");
                 selector.map_err(|message| self.problems.push(problem(message))).ok()

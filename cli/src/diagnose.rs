@@ -15,7 +15,7 @@ use symptoms::{BINARY, Diagnosed, Reading};
 use super::config::{self, Config};
 use super::error::CommandError;
 use super::form::{Color, Format};
-use super::input::{self, ClusterInputs, Input, Wanted};
+use super::input::{self, ClusterInputs, InputFile, Wanted};
 use super::options::{DiagnoseOptions, ReportOptions, StoryOptions};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
@@ -58,7 +58,7 @@ fn read_and_report(
     config: &Config,
     clusters: &[ClusterInputs],
 ) -> io::Result<Status> {
-    let bytes = clusters.iter().flat_map(|cluster| &cluster.inputs).map(Input::len).sum();
+    let bytes = clusters.iter().flat_map(|cluster| &cluster.inputs).map(InputFile::len).sum();
     let progress = Progress::new(bytes, Unit::Bytes, options.report.quiet);
     let mut reading = Reading::new(&REGISTRY, config.settings.clone(), options.input.limits)
         .at_most(options.report.max_findings);
@@ -143,7 +143,7 @@ struct Feeding {
 
 impl Feeding {
     /// Reads each text of an input up to its end or to the first error. Returns whether the input is readable and empty.
-    fn feed(&mut self, input: &Input, progress: &Progress) -> bool {
+    fn feed(&mut self, input: &InputFile, progress: &Progress) -> bool {
         let (mut bytes, mut is_readable) = (0, true);
         let Self { reading, chunk, max_decompressed, names, named } = self;
         let mut begin = |name: &str| {

@@ -11,13 +11,13 @@ use render::human;
 use rule::finding::Family;
 use values::spelling::did_you_mean;
 
-use super::arguments::Explain;
+use super::arguments::ExplainArguments;
 use super::error::CommandError;
 use super::form::Color;
 use super::status::Status;
 use super::{markdown, terminal};
 
-pub(crate) fn run(explain: &Explain, color: Color) -> Result<Status, CommandError> {
+pub(crate) fn run(explain: &ExplainArguments, color: Color) -> Result<Status, CommandError> {
     let mut pages = Vec::new();
     let mut is_valid = true;
     for name in &explain.names {

@@ -19,7 +19,7 @@ use super::{output, terminal};
 
 /// Origin of a file's text, in the order of the clusters and their files.
 #[derive(Clone, Debug)]
-pub(crate) struct Origin {
+pub(crate) struct TextOrigin {
     pub(crate) path: Option<PathBuf>,
     pub(crate) is_stdin: bool,
     pub(crate) encoding: Encoding,
@@ -37,13 +37,13 @@ pub(crate) struct Fixed {
 struct Change {
     old: Arc<Source>,
     new: Arc<Source>,
-    origin: Origin,
+    origin: TextOrigin,
 }
 
 /// Applies the fixes to the clusters, without writing files.
 pub(crate) fn apply(
     clusters: &mut [Cluster],
-    origins: &[Origin],
+    origins: &[TextOrigin],
     settings: &Settings,
     limits: &Limits,
 ) -> Fixed {

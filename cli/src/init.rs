@@ -8,14 +8,14 @@ use answers::report::DOCUMENTATION;
 use rule::settings::Target;
 use rule::settings::keys::{self, SettingKey, SettingScope};
 
-use super::arguments::Init;
+use super::arguments::InitArguments;
 use super::config::FILE;
 use super::error::CommandError;
 use super::form::Color;
 use super::status::Status;
 use super::terminal;
 
-pub(crate) fn run(init: &Init, color: Color) -> Result<Status, CommandError> {
+pub(crate) fn run(init: &InitArguments, color: Color) -> Result<Status, CommandError> {
     if let Some(Err(message)) = init.karpenter_version.as_deref().map(Target::parse) {
         return Err(CommandError::Usage(format!("--karpenter-version: {message}")));
     }
@@ -33,7 +33,7 @@ pub(crate) fn run(init: &Init, color: Color) -> Result<Status, CommandError> {
 }
 
 /// Text of the config file: the values of the flags as keys, every other key as a comment with an example.
-fn text(init: &Init) -> String {
+fn text(init: &InitArguments) -> String {
     let pages = DOCUMENTATION.strip_suffix("rules/").unwrap_or(DOCUMENTATION);
     let mut text = format!("# yaml-language-server: $schema={pages}schemas/settings.schema.json\n");
     for key in keys::ALL.iter().filter(|key| key.scope != SettingScope::Cluster) {

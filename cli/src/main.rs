@@ -39,7 +39,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, CliCommand};
 use error::CommandError;
 use form::Color;
 use status::Status;
@@ -68,19 +68,19 @@ fn main() -> ExitCode {
     ExitCode::from(status.code())
 }
 
-fn run(command: Command, color: Color) -> Result<Status, CommandError> {
+fn run(command: CliCommand, color: Color) -> Result<Status, CommandError> {
     match command {
-        Command::Check(check) => check::run(&(*check).into(), color),
-        Command::Diagnose(diagnose) => diagnose::run(&(*diagnose).into(), color),
-        Command::Upgrade(upgrade) => check::run(&(*upgrade).into(), color),
-        Command::Simulate(simulate) => simulate::run(*simulate, color),
-        Command::Collect(collect) => collect::run(&collect, color),
-        Command::Lsp { stdio: _ } => Ok(lsp::run()?),
-        Command::Disruption(disruption) => disruption::run(*disruption, color),
-        Command::Explain(explain) => explain::run(&explain, color),
-        Command::Rules(rules) => Ok(rules::run(&rules, color)?),
-        Command::Init(init) => init::run(&init, color),
-        Command::Man { command } => man::run(command.as_deref()),
-        Command::Completions { shell } => Ok(completions::run(shell)?),
+        CliCommand::Check(check) => check::run(&(*check).into(), color),
+        CliCommand::Diagnose(diagnose) => diagnose::run(&(*diagnose).into(), color),
+        CliCommand::Upgrade(upgrade) => check::run(&(*upgrade).into(), color),
+        CliCommand::Simulate(simulate) => simulate::run(*simulate, color),
+        CliCommand::Collect(collect) => collect::run(&collect, color),
+        CliCommand::Lsp { stdio: _ } => Ok(lsp::run()?),
+        CliCommand::Disruption(disruption) => disruption::run(*disruption, color),
+        CliCommand::Explain(explain) => explain::run(&explain, color),
+        CliCommand::Rules(rules) => Ok(rules::run(&rules, color)?),
+        CliCommand::Init(init) => init::run(&init, color),
+        CliCommand::Man { command } => man::run(command.as_deref()),
+        CliCommand::Completions { shell } => Ok(completions::run(shell)?),
     }
 }

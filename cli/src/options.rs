@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use engine::check::MAX_FINDINGS;
 use manifest::limits::Limits;
 use rule::finding::Severity;
-use rule::settings::{Selector, Target};
+use rule::settings::{RuleSelector, Target};
 use symptoms::StoryTarget;
 
 use super::form::{Format, TimelineForm};
@@ -50,8 +50,8 @@ pub(crate) struct SettingsOptions {
     pub(crate) cluster_name: Option<String>,
     /// Whether the input contains every NodePool and EC2NodeClass of the cluster.
     pub(crate) complete_inventory: bool,
-    pub(crate) select: Vec<Selector>,
-    pub(crate) ignore: Vec<Selector>,
+    pub(crate) select: Vec<RuleSelector>,
+    pub(crate) ignore: Vec<RuleSelector>,
     /// Whether a release that is not known is an error.
     pub(crate) strict_release: bool,
     /// Whether remarks are left out.

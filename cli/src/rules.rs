@@ -7,12 +7,12 @@ use karpwarden::reference::symptoms::with_symptoms;
 use rule::Fixes;
 use rule::finding::Severity;
 
-use super::arguments::Rules;
+use super::arguments::RulesArguments;
 use super::form::{Color, ListFormat};
 use super::status::Status;
 use super::terminal;
 
-pub(crate) fn run(rules: &Rules, color: Color) -> io::Result<Status> {
+pub(crate) fn run(rules: &RulesArguments, color: Color) -> io::Result<Status> {
     let mut out = terminal::stdout(color);
     match rules.format {
         ListFormat::Json => writeln!(out, "{}", serde_json::to_string(&with_symptoms())?)?,

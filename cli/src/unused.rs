@@ -6,7 +6,7 @@ use answers::report::Report;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use rule::Runs;
 use rule::finding::Family;
-use rule::settings::{Exception, ExceptionId, Selector};
+use rule::settings::{Exception, ExceptionId, RuleSelector};
 
 use super::config::{Config, FILE};
 use super::options::CheckOptions;
@@ -48,8 +48,10 @@ fn checks_everything(options: &CheckOptions, config: &Config) -> bool {
 /// Whether `check` can find what the exception accepts: only `diagnose` finds symptoms, and only `upgrade` runs some rules.
 fn can_be_used(exception: &Exception) -> bool {
     match exception.rule {
-        Selector::Family(family) => family != Family::Symptoms.name(),
-        Selector::All => true,
-        Selector::One(names) => REGISTRY.find(names.name).is_some_and(|rule| rule.runs != Runs::OnUpgrade),
+        RuleSelector::Family(family) => family != Family::Symptoms.name(),
+        RuleSelector::All => true,
+        RuleSelector::One(names) => {
+            REGISTRY.find(names.name).is_some_and(|rule| rule.runs != Runs::OnUpgrade)
+        }
     }
 }

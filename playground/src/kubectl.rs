@@ -3,37 +3,37 @@
 //! Sources: k8s.io/kubectl pkg/cmd/util/helpers.go (`checkErr`, `MultilineError`); k8s.io/cli-runtime
 //! pkg/resource/mapper.go; k8s.io/apiserver pkg/endpoints/handlers/rest.go (`transformDecodeError`).
 
-use karpwarden::answers::page::Refusal;
+use karpwarden::answers::page::ReportedRefusal;
 use karpwarden::karpenter::release::Release;
 use karpwarden::manifest::{Document, File};
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::objects::object::Object;
-use karpwarden::objects::validation::response::{Response, response};
+use karpwarden::objects::validation::response::{ApiServerResponse, response};
 
 /// Prints the refusal of the object in a JSON manifest or AdmissionReview; `None` if the API server accepts it.
 ///
 /// `file` is the name that `kubectl` reads, and `action` its word for the request, such as `creating`.
-pub(crate) fn refusal(json: &str, release: Release, file: &str, action: &str) -> Option<Refusal> {
+pub(crate) fn refusal(json: &str, release: Release, file: &str, action: &str) -> Option<ReportedRefusal> {
     let read = File::read("object.json", json, READ_OPTIONS);
     let Some(Document::Read(tree)) = read.documents.first() else { return None };
     let object = *Object::all(tree).first()?;
     let (kind, name) = (object.kind(), object.name());
     let response = response(object, release);
-    let is_decoded = matches!(response, Response::Invalid(_));
+    let is_decoded = matches!(response, ApiServerResponse::Invalid(_));
     let output = match response {
-        Response::Accepted => return None,
-        Response::NotServed => format!(
+        ApiServerResponse::Accepted => return None,
+        ApiServerResponse::NotServed => format!(
             "error: resource mapping not found for name: {name:?} namespace: {:?} from {file:?}: no matches for kind {kind:?} in version {:?}\nensure CRDs are installed first",
             object.namespace(),
             object.api_version(),
         ),
-        Response::Undecodable(reason) => {
+        ApiServerResponse::Undecodable(reason) => {
             let version = object.version();
             format!(
                 "Error from server (BadRequest): error when {action} {file:?}: {kind} in version {version:?} cannot be handled as a {kind}: {reason}"
             )
         }
-        Response::Invalid(errors) => {
+        ApiServerResponse::Invalid(errors) => {
             let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
             let head = format!("The {kind} {name:?} is invalid: ");
             match lines.as_slice() {
@@ -42,7 +42,7 @@ pub(crate) fn refusal(json: &str, release: Release, file: &str, action: &str) ->
             }
         }
     };
-    Some(Refusal { output, is_decoded })
+    Some(ReportedRefusal { output, is_decoded })
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ use scheduling::simulation::SimulationSettings;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
-pub use obstacle::Obstacle;
+pub use obstacle::FirstObstacle;
 
 /// The gate that lets spot nodes replace spot nodes. It is off by default.
 const SPOT_TO_SPOT: &str = "SpotToSpotConsolidation";

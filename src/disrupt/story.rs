@@ -8,7 +8,7 @@ use objects::node_claim::NodeClaim;
 use values::timestamp::Timestamp;
 
 use super::ClusterDisruption;
-use super::words::{self, Clock};
+use super::words::{self, PrintTime};
 
 /// The number of nodes to name in a verdict.
 const MAX_NAMED: usize = 5;
@@ -56,7 +56,7 @@ pub fn state(answer: &ClusterDisruption<'_>, node: &JudgedNode<'_>) -> String {
 }
 
 /// The conditions of the NodeClaim of a node, with their times.
-pub fn conditions(node: &JudgedNode<'_>, clock: Clock<'_>) -> Vec<String> {
+pub fn conditions(node: &JudgedNode<'_>, clock: PrintTime<'_>) -> Vec<String> {
     let claim = node.node.claim.map(NodeClaim::object);
     let conditions = items_of(claim.and_then(|claim| claim.at(&["status", "conditions"])));
     let texts = conditions.map(|condition| {

@@ -25,10 +25,10 @@ pub fn moment(minute: Minute) -> String {
 }
 
 /// Prints a time.
-pub type Clock<'c> = &'c dyn Fn(Timestamp) -> String;
+pub type PrintTime<'c> = &'c dyn Fn(Timestamp) -> String;
 
 /// A remark on the budgets of a NodePool.
-pub fn remark(remark: &Remark, budgets: &PoolBudgets<'_>, nodes: usize, clock: Clock<'_>) -> String {
+pub fn remark(remark: &Remark, budgets: &PoolBudgets<'_>, nodes: usize, clock: PrintTime<'_>) -> String {
     let name = |id: &BudgetId| budget(budgets, *id);
     match remark {
         Remark::NeverOpens { budget, next: Some(next) } => {
@@ -95,7 +95,7 @@ pub fn remedy(message: &str) -> &'static str {
 }
 
 /// A reason for a delay of a termination, or its limit.
-pub fn drain_reason(reason: &DrainReason<'_>, clock: Clock<'_>) -> String {
+pub fn drain_reason(reason: &DrainReason<'_>, clock: PrintTime<'_>) -> String {
     match reason {
         DrainReason::Protected { pod, until: Some(until), .. } => format!(
             "pod {} has karpenter.sh/do-not-disrupt until {}, and Karpenter waits for it",

@@ -6,7 +6,7 @@ use karpwarden::{
 };
 
 /// Source of the objects in a cluster, such as a client of the API server or a cache of watches.
-pub(crate) trait Source {
+pub(crate) trait ObjectSource {
     /// The objects of a kind, as the JSON or YAML of a list.
     fn list(&self, kind: Kind) -> String;
 }
@@ -14,7 +14,7 @@ pub(crate) trait Source {
 /// A cluster in memory, with one node class.
 pub(crate) struct InMemory;
 
-impl Source for InMemory {
+impl ObjectSource for InMemory {
     fn list(&self, kind: Kind) -> String {
         match kind.name {
             "EC2NodeClass" => r#"{"apiVersion": "v1", "kind": "List", "items": [
@@ -35,7 +35,7 @@ pub(crate) const REQUESTED: &str = r#"{
     "limits": {"cpu": "100"}}}"#;
 
 /// Reviews an object that a request updates. Returns the rule and the message of each finding.
-pub(crate) fn review(object: &str, source: &dyn Source) -> Vec<String> {
+pub(crate) fn review(object: &str, source: &dyn ObjectSource) -> Vec<String> {
     // The source has every object of a kind, so what is absent from it is absent from the cluster.
     let settings = Settings { complete_inventory: true, ..Settings::default() };
     let request = File::read("request.json", object, READ_OPTIONS);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use answers::catalog::{CatalogEntry, Enabled};
 use answers::report::{Confidence, url};
-use render::sarif::Described;
+use render::sarif::RuleDescription;
 use rule::Fixes;
 use rule::finding::{CaughtBy, Family};
 use symptoms::entry::LogLevel;
@@ -56,8 +56,8 @@ pub fn with_symptoms() -> Vec<CatalogEntry> {
 }
 
 /// Description of a symptom for a SARIF report.
-pub fn described(symptom: &Symptom) -> Described {
-    Described {
+pub fn described(symptom: &Symptom) -> RuleDescription {
+    RuleDescription {
         name: symptom.name,
         family: Family::Symptoms,
         severity: symptom.severity,

@@ -6,7 +6,7 @@ use karpenter::kind::Kind;
 use manifest::{Document, File};
 use objects::embedded::READ_OPTIONS;
 use objects::object::{Object, Operation};
-use rule::settings::{Selector, Settings};
+use rule::settings::{RuleSelector, Settings};
 use rule::{Rule, Runs};
 use serde_json::{Map, Value, json};
 
@@ -25,7 +25,7 @@ fn objects(text: &str) -> Vec<Value> {
 
 /// The findings of a rule about the creation of an object in a cluster with other objects.
 fn findings(rule: &'static Rule, created: &Value, others: &[Value], settings: &Settings) -> Vec<String> {
-    let settings = Settings { select: vec![Selector::One(rule.names())], ..settings.clone() };
+    let settings = Settings { select: vec![RuleSelector::One(rule.names())], ..settings.clone() };
     let lines: Vec<String> = core::iter::once(created).chain(others).map(Value::to_string).collect();
     let file = File::read("a.jsonl", lines.join("\n"), READ_OPTIONS);
     let trees = file.documents.iter().filter_map(|document| match document {

@@ -8,7 +8,7 @@ use karpenter::release::Release;
 use karpenter::upgrade_path::UpgradePath;
 use rule::finding::{CaughtBy, Family};
 use rule::registry::Registry;
-use rule::settings::{Date, Exception, Selector, Settings, Target, kubernetes_minor};
+use rule::settings::{Date, Exception, RuleSelector, Settings, Target, kubernetes_minor};
 use rule::{Fixes, On, Rule, Runs};
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ pub(super) fn settings(words: &str) -> Settings {
             ("except", value) => {
                 let (rule, until) = value.split_once(" until ").unwrap_or((value, ""));
                 settings.exceptions.push(Exception {
-                    rule: Selector::parse(rule, &REGISTRY).unwrap(),
+                    rule: RuleSelector::parse(rule, &REGISTRY).unwrap(),
                     kind: None,
                     namespace: None,
                     name: None,
@@ -168,7 +168,7 @@ fn rules_for_karpenters_own_files_read_karpenters_objects() {
 #[test]
 fn former_families_still_select_their_rules() {
     for (family, count) in [("controller", 21), ("identity", 25)] {
-        let selector = Selector::parse(family, &ADMISSION).unwrap();
+        let selector = RuleSelector::parse(family, &ADMISSION).unwrap();
         let selected = REGISTRY.rules().filter(|rule| selector.selects(rule.names()));
         assert_eq!(selected.count(), count, "{family}");
     }

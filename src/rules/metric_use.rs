@@ -1,6 +1,6 @@
 //! Uses of changed metrics in a query.
 
-use karpenter::metrics::{MetricChange, Replacement};
+use karpenter::metrics::{MetricChange, MetricReplacement};
 use karpenter::release::{ReleaseSet, Releases};
 use manifest::source::{Span, certain};
 use manifest::tree::Node;
@@ -27,12 +27,12 @@ pub(super) fn uses<'d>(query: Node<'d>, change: &MetricChange) -> Vec<MetricUse<
         return Vec::new();
     }
     let (instead, also, is_new) = match change.now {
-        Replacement::Name(name) => (Some(name), None, true),
-        Replacement::Split(name, other) => (Some(name), Some(other), true),
-        Replacement::Merged(name) => (Some(name), None, false),
-        Replacement::Dropped | Replacement::LabelDropped => (None, None, false),
+        MetricReplacement::Name(name) => (Some(name), None, true),
+        MetricReplacement::Split(name, other) => (Some(name), Some(other), true),
+        MetricReplacement::Merged(name) => (Some(name), None, false),
+        MetricReplacement::Dropped | MetricReplacement::LabelDropped => (None, None, false),
     };
-    let is_label = matches!(change.now, Replacement::LabelDropped);
+    let is_label = matches!(change.now, MetricReplacement::LabelDropped);
     let use_of = |word: &'static str, instead, also, releases: ReleaseSet| {
         words(text, word)
             .map(|at| MetricUse { query, at, word, instead, also, is_label, releases: releases.clone() })

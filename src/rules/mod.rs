@@ -3,7 +3,7 @@
 //! A rule's file holds its documentation (the doc comment of its `RULE`), its metadata, its check and its tests. A registry
 //! refers neither to the documentation nor to the rules that it leaves out, so that a program does not link what it never uses.
 
-use rule::registry::{Documented, Part, Registry, SuppressionRules};
+use rule::registry::{Documented, Registry, RegistryPart, SuppressionRules};
 use rule::{Rule, RuleNames};
 
 mod absent_fields;
@@ -61,18 +61,18 @@ macro_rules! registry {
 }
 
 /// Every rule.
-pub static REGISTRY: Registry = registry!(Part::Everything, &indexes::LARGE);
+pub static REGISTRY: Registry = registry!(RegistryPart::Everything, &indexes::LARGE);
 
 /// The rules that can run in an admission request.
-pub static ADMISSION: Registry = registry!(Part::InAdmission, &[]);
+pub static ADMISSION: Registry = registry!(RegistryPart::InAdmission, &[]);
 
 /// The rules that can run on files that hold only Karpenter's own objects.
-pub static KARPENTER_OBJECTS: Registry = registry!(Part::OnKarpenterFiles, &[]);
+pub static KARPENTER_OBJECTS: Registry = registry!(RegistryPart::OnKarpenterFiles, &[]);
 
 /// Every rule, in a program that also diagnoses symptoms: settings may name both.
 #[cfg(feature = "symptoms")]
 pub static REGISTRY_WITH_SYMPTOMS: Registry =
-    registry!(Part::Everything, &indexes::LARGE).with_symptoms(::symptoms::names);
+    registry!(RegistryPart::Everything, &indexes::LARGE).with_symptoms(::symptoms::names);
 
 /// The documentation of a rule as Markdown, without its title.
 pub fn documentation(rule: &Rule) -> String {

@@ -13,7 +13,7 @@ use manifest::File;
 use manifest::edit::{TextEdit, apply};
 use manifest::source::Span;
 use objects::embedded::READ_OPTIONS;
-use rule::settings::{Selector, Settings, Target};
+use rule::settings::{RuleSelector, Settings, Target};
 
 /// The report of one rule on a text.
 pub(crate) fn report(rule: &'static Rule, text: &str, settings: &Settings) -> Report {
@@ -22,7 +22,7 @@ pub(crate) fn report(rule: &'static Rule, text: &str, settings: &Settings) -> Re
 
 /// The report of one rule on the texts of several clusters.
 pub(crate) fn report_of_clusters(rule: &'static Rule, texts: &[&str], settings: &Settings) -> Report {
-    let settings = Settings { select: vec![Selector::One(rule.names())], ..settings.clone() };
+    let settings = Settings { select: vec![RuleSelector::One(rule.names())], ..settings.clone() };
     let cluster = |(index, text): (usize, &&str)| {
         let name = if texts.len() == 1 { String::new() } else { format!("cluster-{}", index + 1) };
         Cluster { name, files: vec![File::read("-", *text, READ_OPTIONS)] }
@@ -87,7 +87,7 @@ pub(crate) fn findings_with(rule: &'static Rule, text: &str, settings: &Settings
 
 /// The findings of one rule on several files of one cluster, one line per finding.
 pub(crate) fn findings_in_files(rule: &'static Rule, files: &[(&str, &str)], settings: &Settings) -> String {
-    let settings = Settings { select: vec![Selector::One(rule.names())], ..settings.clone() };
+    let settings = Settings { select: vec![RuleSelector::One(rule.names())], ..settings.clone() };
     let read = |(name, text): &(&str, &str)| File::read(*name, *text, READ_OPTIONS);
     let cluster = Cluster { name: String::new(), files: files.iter().map(read).collect() };
     let mut output = String::new();

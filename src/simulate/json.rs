@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use answers::simulation::{NewNode, Placed, PlacedPod, PlacementSummary, PoolObjection, SimulationAnswer};
+use answers::simulation::{
+    Placed, PlacedPod, PlacementSummary, PoolObjection, ReportedNode, SimulationAnswer,
+};
 use answers::{FieldPlace, PricedType, SCHEMA, VERSION, rounded, sorted};
 use ids::Id;
 use objects::location::Place;
@@ -133,10 +135,10 @@ fn objection(pod: &SimulatedPod<'_>, reason: &PoolReason<'_>) -> PoolObjection {
     }
 }
 
-fn claim(shown: &Shown<'_, '_>, claim: &SimulatedClaim<'_>) -> NewNode {
+fn claim(shown: &Shown<'_, '_>, claim: &SimulatedClaim<'_>) -> ReportedNode {
     let pods = claim.pods.iter().filter_map(|index| shown.outcome.pods.get(*index));
     let requirements = claim.requirements.iter().map(|(key, text)| ((*key).to_owned(), text.clone()));
-    NewNode {
+    ReportedNode {
         node_pool: claim.pool.name().to_owned(),
         pods: pods.map(|pod| format!("{}/{}", pod.namespace, pod.name)).collect(),
         instance_types: claim.instance_types,

@@ -4,7 +4,7 @@ use scheduling::simulation::{Placement, SimulationResult};
 
 /// Numbers of pods and nodes, and the price of the new nodes.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Summary {
+pub struct SimulationSummary {
     /// Pods.
     pub pods: usize,
     /// Pods on new nodes.
@@ -24,9 +24,12 @@ pub struct Summary {
 }
 
 /// The totals of a result.
-pub fn of(outcome: &SimulationResult<'_>) -> Summary {
-    let mut summary =
-        Summary { pods: outcome.pods.len(), claims: outcome.claims.len(), ..Summary::default() };
+pub fn of(outcome: &SimulationResult<'_>) -> SimulationSummary {
+    let mut summary = SimulationSummary {
+        pods: outcome.pods.len(),
+        claims: outcome.claims.len(),
+        ..SimulationSummary::default()
+    };
     for pod in &outcome.pods {
         match pod.placement {
             Placement::New(_) => summary.new += 1,

@@ -2,10 +2,10 @@
 
 use scheduling::simulation::{Disagreement, NearestMiss, PoolReason, ReasonKind};
 
-use super::summary::Summary;
+use super::summary::SimulationSummary;
 
 /// The result in one line.
-pub fn verdict(totals: Summary) -> String {
+pub fn verdict(totals: SimulationSummary) -> String {
     let placed = totals.new + totals.existing;
     if totals.pods == 0 {
         return "the input has no pods to place".to_owned();
@@ -71,19 +71,25 @@ mod tests {
 
     #[test]
     fn tells_the_result_in_one_line() {
-        let totals =
-            Summary { pods: 15, new: 14, unplaced: 1, claims: 4, price: 0.412, ..Summary::default() };
+        let totals = SimulationSummary {
+            pods: 15,
+            new: 14,
+            unplaced: 1,
+            claims: 4,
+            price: 0.412,
+            ..SimulationSummary::default()
+        };
         assert_eq!(
             verdict(totals),
             "14 of 15 pods placed on 4 new nodes, about $0.41 per hour on demand; 1 pod fits nowhere"
         );
-        let totals = Summary { new: 12, existing: 2, with_spot: true, ..totals };
+        let totals = SimulationSummary { new: 12, existing: 2, with_spot: true, ..totals };
         assert_eq!(
             verdict(totals),
             "14 of 15 pods placed: 12 on 4 new nodes, 2 on existing nodes, about $0.41 per hour with spot capacity; \
              1 pod fits nowhere"
         );
-        let totals = Summary { pods: 1, ignored: 1, ..Summary::default() };
+        let totals = SimulationSummary { pods: 1, ignored: 1, ..SimulationSummary::default() };
         assert_eq!(verdict(totals), "0 of 1 pod placed; Karpenter ignores 1 pod");
     }
 }

@@ -21,7 +21,7 @@ use karpenter::release::Release;
 use karpwarden::check;
 use karpwarden::objects::embedded::READ_OPTIONS;
 use manifest::File;
-use rule::settings::{Selector, Settings, Target};
+use rule::settings::{RuleSelector, Settings, Target};
 
 /// Cases with different paths, each with the reason. No case may have a different verdict.
 const DIFFERENT_PATHS: &[(&str, &str)] = &[];
@@ -43,7 +43,7 @@ fn report(texts: &[String], karpenter: &str) -> Report {
         files.map(|(index, text)| File::read(index.to_string(), text.as_str(), READ_OPTIONS)).collect();
     let settings = Settings {
         karpenter: Target::parse(karpenter).unwrap(),
-        select: vec![Selector::Family("api-server")],
+        select: vec![RuleSelector::Family("api-server")],
         ..Settings::default()
     };
     let report = check(&[Cluster { name: String::new(), files }], &settings);

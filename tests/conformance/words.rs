@@ -7,7 +7,7 @@ use karpenter::release::Release;
 use karpwarden::objects::embedded::READ_OPTIONS;
 use manifest::{Document, File};
 use objects::object::Object;
-use objects::validation::response::{Response, response};
+use objects::validation::response::{ApiServerResponse, response};
 
 use super::cases::{self, Case, Verdict};
 
@@ -16,7 +16,7 @@ use super::cases::{self, Case, Verdict};
 /// in another order, and reports rules that cannot be evaluated.
 const SAME_WORDS: usize = 940;
 
-fn responded(case: &Case, release: Release) -> Response {
+fn responded(case: &Case, release: Release) -> ApiServerResponse {
     let file = File::read("case.json", case.text(), READ_OPTIONS);
     let read = |document: &Document| match document {
         Document::Read(tree) => Some(response(Object::all(tree)[0], release)),
@@ -26,14 +26,14 @@ fn responded(case: &Case, release: Release) -> Response {
 }
 
 /// Path and detail of each error that names a field.
-fn details(response: &Response) -> BTreeSet<(String, String)> {
+fn details(response: &ApiServerResponse) -> BTreeSet<(String, String)> {
     match response {
-        Response::Invalid(errors) => {
+        ApiServerResponse::Invalid(errors) => {
             let named = errors.iter().filter(|error| error.path.is_some());
             named.map(|error| (error.path.clone().unwrap(), error.detail.clone())).collect()
         }
-        Response::Undecodable(reason) => BTreeSet::from([(String::new(), reason.clone())]),
-        Response::Accepted | Response::NotServed => BTreeSet::new(),
+        ApiServerResponse::Undecodable(reason) => BTreeSet::from([(String::new(), reason.clone())]),
+        ApiServerResponse::Accepted | ApiServerResponse::NotServed => BTreeSet::new(),
     }
 }
 
@@ -55,7 +55,12 @@ fn refuses_in_the_words_of_the_api_server() {
             let Some(release) = releases.last() else { continue };
             let response = responded(&case, *release);
             let is_accepted = verdict.valid && verdict.unknown.is_empty();
-            assert_eq!(response == Response::Accepted, is_accepted, "{} {release} {response:?}", case.id);
+            assert_eq!(
+                response == ApiServerResponse::Accepted,
+                is_accepted,
+                "{} {release} {response:?}",
+                case.id
+            );
             if is_accepted {
                 continue;
             }

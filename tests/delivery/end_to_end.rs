@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use karpwarden_admit::{FakeCluster, Module, Policy, built, metadata};
+use karpwarden_admit::{FakeCluster, Policy, PolicyModule, built, metadata};
 use karpwarden_generate::home;
 use regex::RegexBuilder;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ struct Run {
 }
 
 /// The options of `kwctl run` that the file uses: kubewarden/kubewarden-controller `crates/kwctl/src/command/run.rs`.
-fn kwctl(module: &Module, grants: &Value, arguments: &[String], used: &mut BTreeSet<String>) -> Run {
+fn kwctl(module: &PolicyModule, grants: &Value, arguments: &[String], used: &mut BTreeSet<String>) -> Run {
     let (mut request, mut settings, mut session, mut may_look) = (None, json!({}), None, false);
     let mut file = |name: &String| {
         used.insert(name.clone());
@@ -84,7 +84,7 @@ fn matches(output: &str, pattern: &str) -> bool {
 #[test]
 fn module_passes_the_end_to_end_tests() {
     let bytes = built::policy().unwrap();
-    let module = Module::load(&bytes).unwrap();
+    let module = PolicyModule::load(&bytes).unwrap();
     let grants = metadata::embedded(&bytes).unwrap();
     let mut used = BTreeSet::new();
     let (mut name, mut last, mut checks) = (String::new(), None, 0);

@@ -7,7 +7,7 @@ use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::{REGISTRY, check};
 use manifest::File;
 use render::human::{Options, write};
-use rule::settings::{Selector, Settings};
+use rule::settings::{RuleSelector, Settings};
 
 const CLASS: &str = r"apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
@@ -25,7 +25,7 @@ fn clusters() -> [Cluster; 1] {
 
 /// Report of one rule, reduced to its first finding.
 fn report(clusters: &[Cluster]) -> Report {
-    let selector = Selector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
+    let selector = RuleSelector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
     let mut report = check(clusters, &Settings { select: vec![selector], ..Settings::default() });
     report.findings.truncate(1);
     report

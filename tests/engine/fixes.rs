@@ -9,7 +9,7 @@ use manifest::File;
 use manifest::edit::{TextEdit, apply};
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
-use rule::settings::{Selector, Settings};
+use rule::settings::{RuleSelector, Settings};
 
 const CLASS: &str = r"apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
@@ -19,7 +19,7 @@ spec:
 
 fn mended(text: &str) -> (String, AppliedFixes) {
     let limits = Limits::DEFAULT;
-    let selector = Selector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
+    let selector = RuleSelector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
     let settings = Settings { select: vec![selector], ..Settings::default() };
     let mut clusters = [Cluster { name: String::new(), files: vec![File::read("a.yaml", text, &limits)] }];
     let mended = apply_fixes(&REGISTRY, &mut clusters, &settings, &limits);
@@ -51,7 +51,7 @@ items:
 
 /// The findings of one rule in a text.
 fn findings(text: &str) -> Vec<ReportedFinding> {
-    let selector = Selector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
+    let selector = RuleSelector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
     let settings = Settings { select: vec![selector], ..Settings::default() };
     let files = vec![File::read("a.yaml", text, READ_OPTIONS)];
     check(&[Cluster { name: String::new(), files }], &settings).findings

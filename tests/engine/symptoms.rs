@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use karpwarden::rule::RuleNames;
-use karpwarden::rule::settings::Selector;
+use karpwarden::rule::settings::RuleSelector;
 use karpwarden::{REGISTRY, REGISTRY_WITH_SYMPTOMS};
 
 #[test]
@@ -26,8 +26,8 @@ fn symptoms_refer_to_rules_that_exist() {
 #[test]
 fn settings_can_name_a_symptom_where_it_can_occur() {
     for symptom in symptoms::all() {
-        let selector = Selector::parse(symptom.name, &REGISTRY_WITH_SYMPTOMS);
-        assert_eq!(selector, Ok(Selector::One(RuleNames::of_symptom(symptom.name))));
-        assert!(Selector::parse(symptom.name, &REGISTRY).is_err(), "{}", symptom.name);
+        let selector = RuleSelector::parse(symptom.name, &REGISTRY_WITH_SYMPTOMS);
+        assert_eq!(selector, Ok(RuleSelector::One(RuleNames::of_symptom(symptom.name))));
+        assert!(RuleSelector::parse(symptom.name, &REGISTRY).is_err(), "{}", symptom.name);
     }
 }

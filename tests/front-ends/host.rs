@@ -2,14 +2,15 @@
 
 use std::sync::LazyLock;
 
-use karpwarden_admit::{FakeCluster, Module, built};
+use karpwarden_admit::{FakeCluster, PolicyModule, built};
 use karpwarden_policy::admission::validate;
 use karpwarden_policy::host::{Host, api_version};
 use serde_json::Value;
 
 /// The policy module. Compiled once, because that takes longer than all requests.
-pub(crate) fn module() -> &'static Module {
-    static MODULE: LazyLock<Module> = LazyLock::new(|| Module::load(&built::policy().unwrap()).unwrap());
+pub(crate) fn module() -> &'static PolicyModule {
+    static MODULE: LazyLock<PolicyModule> =
+        LazyLock::new(|| PolicyModule::load(&built::policy().unwrap()).unwrap());
     &MODULE
 }
 
@@ -31,7 +32,7 @@ pub(crate) fn granting(cluster: FakeCluster) -> FakeCluster {
 }
 
 /// The answer to one request, which the module and the library give alike.
-pub(crate) fn answer(module: &Module, payload: &Value, cluster: &FakeCluster) -> Value {
+pub(crate) fn answer(module: &PolicyModule, payload: &Value, cluster: &FakeCluster) -> Value {
     let payload = payload.to_string();
     let of_module = module.call("validate", payload.as_bytes(), cluster).unwrap();
     let of_library = validate(payload.as_bytes(), &Native(cluster)).to_json().into_bytes();

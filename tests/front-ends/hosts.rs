@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use karpwarden_admit::server::Mode;
-use karpwarden_admit::{AdmissionResponse, Failure, FakeCluster, Module, Policy, Request};
+use karpwarden_admit::{AdmissionResponse, CallFailure, FakeCluster, Policy, PolicyModule, Request};
 use serde_json::{Value, json};
 
 use host::{answer, granting, module};
@@ -97,7 +97,7 @@ struct Waiting {
 
 impl Waiting {
     /// Sends a request, and returns when the policy waits for the list.
-    fn start(module: Module, mode: Mode) -> Self {
+    fn start(module: PolicyModule, mode: Mode) -> Self {
         let (asked, was_asked) = mpsc::channel();
         let (end, never) = mpsc::channel();
         let host = granting(FakeCluster::silent(asked, never));
@@ -142,9 +142,9 @@ fn deadline_interrupts_the_policy_only_after_the_host_call() {
     for mode in [Mode::Protect, Mode::Monitor] {
         let waiting = Waiting::start(module().clone().with_deadline(DEADLINE), mode);
         // This request starts later and has the same deadline, so the other one's deadline has passed when it ends.
-        let clock = Module::load(endless).unwrap().with_deadline(DEADLINE);
+        let clock = PolicyModule::load(endless).unwrap().with_deadline(DEADLINE);
         let ended = clock.call("validate", b"", &FakeCluster::offline()).unwrap_err();
-        assert!(matches!(ended, Failure::Interrupted(_)), "{ended:?}");
+        assert!(matches!(ended, CallFailure::Interrupted(_)), "{ended:?}");
         assert!(!waiting.request.is_finished(), "the host call goes on");
         let response = waiting.end();
         assert_eq!(response.allowed, mode == Mode::Monitor, "{response:?}");

@@ -12,7 +12,7 @@ use std::io::Read as _;
 use karpenter::api::outline::{outline, related_paths};
 use karpenter::api::relations::keys::AWS_KEYS;
 use karpenter::iam::NEEDED;
-use karpenter::metrics::{LATER, OF_1_0, Replacement};
+use karpenter::metrics::{LATER, MetricReplacement, OF_1_0};
 use karpenter::release::Release;
 
 const KINDS: [&str; 4] = ["NodePool", "NodeClaim", "EC2NodeClass", "NodeOverlay"];
@@ -102,7 +102,7 @@ fn reference_has_the_new_metrics_and_not_the_old_ones() {
     for (release, facts) in record.iter().filter(|(release, _)| **release >= first) {
         for change in changes().filter(|change| change.releases().contains(*release)) {
             assert!(!has(change.was, facts), "{} {release}", change.was);
-            if let Replacement::Name(name) = change.now {
+            if let MetricReplacement::Name(name) = change.now {
                 let is_current = changes().all(|later| later.was != name);
                 assert!(!is_current || has(name, facts), "{name} {release}");
             }

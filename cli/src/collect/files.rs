@@ -14,11 +14,11 @@ const MAX_OBJECTS: usize = 50_000;
 
 /// Folder of a snapshot.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct SnapshotFolder {
     path: PathBuf,
 }
 
-impl Folder {
+impl SnapshotFolder {
     /// Creates the folder. The folder must be empty: a file of another cluster would mix with the snapshot.
     pub(super) fn create(path: &Path) -> Result<Self, CommandError> {
         let shown = path.display();
@@ -63,7 +63,7 @@ fn create_private_dir(path: &Path) -> io::Result<()> {
 /// The files with the objects of a kind, one object a line. A further file begins before a bound of the other commands is
 /// reached.
 pub(super) struct ObjectFiles<'f> {
-    folder: &'f Folder,
+    folder: &'f SnapshotFolder,
     resource: &'static str,
     open: Option<BufWriter<File>>,
     line: Vec<u8>,
@@ -76,7 +76,7 @@ pub(super) struct ObjectFiles<'f> {
 }
 
 impl<'f> ObjectFiles<'f> {
-    pub(super) fn new(folder: &'f Folder, resource: &'static str) -> Self {
+    pub(super) fn new(folder: &'f SnapshotFolder, resource: &'static str) -> Self {
         let (open, line, names) = (None, Vec::new(), Vec::new());
         Self { folder, resource, open, line, bytes: 0, objects_in_file: 0, names, objects: 0 }
     }
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn begins_a_further_file_at_a_bound() {
         let root = tempfile::tempdir().unwrap();
-        let folder = Folder::create(&root.path().join("new")).unwrap();
+        let folder = SnapshotFolder::create(&root.path().join("new")).unwrap();
         let mut files = ObjectFiles::new(&folder, "pods");
         for number in 0..=MAX_OBJECTS {
             files.write(&json!({ "n": number })).unwrap();
@@ -138,9 +138,9 @@ mod tests {
     #[test]
     fn refuses_a_folder_with_files() {
         let root = tempfile::tempdir().unwrap();
-        let folder = Folder::create(root.path()).unwrap();
+        let folder = SnapshotFolder::create(root.path()).unwrap();
         drop(folder.file("a").unwrap());
-        let error = Folder::create(root.path()).unwrap_err();
+        let error = SnapshotFolder::create(root.path()).unwrap_err();
         assert!(error.to_string().contains("is not empty"), "{error}");
     }
 
@@ -151,7 +151,7 @@ mod tests {
 
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("new");
-        drop(Folder::create(&path).unwrap().file("a").unwrap());
+        drop(SnapshotFolder::create(&path).unwrap().file("a").unwrap());
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(&path.join("a"))), (0o700, 0o600));
     }

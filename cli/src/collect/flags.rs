@@ -19,7 +19,7 @@ Exit status:
 /// the annotations of other tools are redacted. The folder can be checked, diagnosed and simulated like any other input.
 #[derive(Args, Debug)]
 #[command(after_help = COLLECTION_STATUS)]
-pub(crate) struct Collect {
+pub(crate) struct CollectArguments {
     /// Folder to write; it must be empty, or not exist.
     #[arg(value_name = "DIR", default_value = "karpwarden-snapshot")]
     pub(crate) dir: PathBuf,

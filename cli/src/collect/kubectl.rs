@@ -17,7 +17,7 @@ pub(super) struct Kubectl {
 
 /// Reason for which kubectl returned nothing, or not everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum KubectlFailure {
     /// The server has no such kind.
     Absent,
     /// The user lacks the right.
@@ -26,7 +26,7 @@ pub(super) enum Failure {
     Other(String),
 }
 
-impl Failure {
+impl KubectlFailure {
     /// Reads standard error of kubectl.
     ///
     /// Sources: `mappingFor` in pkg/resource/builder.go and `EnhanceListError` in pkg/resource/helper.go of
@@ -84,7 +84,7 @@ impl Kubectl {
         &self,
         arguments: &[String],
         read: impl FnOnce(ChildStdout) -> T,
-    ) -> io::Result<(Option<T>, Option<Failure>)> {
+    ) -> io::Result<(Option<T>, Option<KubectlFailure>)> {
         let mut command = Command::new("kubectl");
         command.args(arguments).args(&self.flags).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -93,13 +93,13 @@ impl Kubectl {
         let result = child.stdout.take().map(read);
         let status = child.wait()?;
         let stderr = errors.and_then(|thread| thread.join().ok()).unwrap_or_default();
-        let failure = (!status.success()).then(|| Failure::of(&stderr));
+        let failure = (!status.success()).then(|| KubectlFailure::of(&stderr));
         Ok((result, failure))
     }
 
     /// The version of the API server, such as `v1.33.1`.
     /// Source: `Version` in pkg/cmd/version/version.go of kubernetes/kubectl at v0.33.0.
-    pub(super) fn server_version(&self) -> io::Result<Result<String, Failure>> {
+    pub(super) fn server_version(&self) -> io::Result<Result<String, KubectlFailure>> {
         let arguments = ["version", "--output=json", "--request-timeout=30s"].map(str::to_owned);
         let (answer, failure) = self.run(&arguments, |stdout| serde_json::from_reader(stdout).ok())?;
         let answer: Option<serde_json::Value> = answer.flatten();
@@ -129,19 +129,19 @@ mod tests {
     fn distinguishes_missing_kinds_from_missing_rights() {
         let forbidden = "Error from server (Forbidden): nodes is forbidden: User \"dev\" cannot list resource \"nodes\" in API group \"\" at the cluster scope";
         for (stderr, expected) in [
-            ("error: the server doesn't have a resource type \"nodeoverlays\"\n", Failure::Absent),
+            ("error: the server doesn't have a resource type \"nodeoverlays\"\n", KubectlFailure::Absent),
             (
                 "Error from server (NotFound): Unable to list \"karpenter.sh/v1, Resource=nodepools\": the server could not find the requested resource\n",
-                Failure::Absent,
+                KubectlFailure::Absent,
             ),
-            (forbidden, Failure::Forbidden(forbidden.to_owned())),
+            (forbidden, KubectlFailure::Forbidden(forbidden.to_owned())),
             (
                 "error: context \"prod\" does not exist\n",
-                Failure::Other("error: context \"prod\" does not exist".to_owned()),
+                KubectlFailure::Other("error: context \"prod\" does not exist".to_owned()),
             ),
-            ("", Failure::Other("kubectl failed without a message".to_owned())),
+            ("", KubectlFailure::Other("kubectl failed without a message".to_owned())),
         ] {
-            assert_eq!(Failure::of(stderr), expected, "{stderr}");
+            assert_eq!(KubectlFailure::of(stderr), expected, "{stderr}");
         }
     }
 
@@ -151,7 +151,7 @@ mod tests {
             Unable to connect to the server: dial tcp 10.0.0.1:443: i/o timeout\n\
             Warning: version difference\n";
         let expected = "Unable to connect to the server: dial tcp 10.0.0.1:443: i/o timeout";
-        assert_eq!(Failure::of(stderr).reason(), expected);
+        assert_eq!(KubectlFailure::of(stderr).reason(), expected);
         assert!(!is_of_klog("Error from server (Forbidden): x") && !is_of_klog(""));
     }
 }

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::files::Folder;
-use super::kubectl::{Failure, Kubectl};
+use super::files::SnapshotFolder;
+use super::kubectl::{Kubectl, KubectlFailure};
 use super::snapshot::{LogResult, State};
 
 /// Container of the controller.
@@ -48,7 +48,7 @@ impl LogSource {
     pub(super) fn collect(
         &self,
         kubectl: &Kubectl,
-        folder: &Folder,
+        folder: &SnapshotFolder,
         since: &str,
     ) -> io::Result<Vec<LogResult>> {
         let mut results = vec![self.one(kubectl, folder, since, false)?];
@@ -71,7 +71,13 @@ impl LogSource {
         arguments
     }
 
-    fn one(&self, kubectl: &Kubectl, folder: &Folder, since: &str, previous: bool) -> io::Result<LogResult> {
+    fn one(
+        &self,
+        kubectl: &Kubectl,
+        folder: &SnapshotFolder,
+        since: &str,
+        previous: bool,
+    ) -> io::Result<LogResult> {
         let Self { namespace, pod, container, .. } = self;
         let suffix = if previous { "-previous" } else { "" };
         let file = format!("log-{namespace}-{pod}-{container}{suffix}.log");
@@ -85,7 +91,7 @@ impl LogSource {
         // After a restart the kubelet may have deleted the log of the container before.
         let state = match &failure {
             None => State::Read,
-            Some(Failure::Other(_)) if previous => State::Absent,
+            Some(KubectlFailure::Other(_)) if previous => State::Absent,
             Some(failure) => State::of(failure),
         };
         let is_empty = bytes == 0 && failure.is_some();

@@ -23,19 +23,21 @@ use super::error::CommandError;
 use super::form::Color;
 use super::status::Status;
 use super::{output, terminal};
-use files::{Folder, ObjectFiles};
-pub(crate) use flags::Collect;
+use files::{ObjectFiles, SnapshotFolder};
+pub(crate) use flags::CollectArguments;
 use kinds::{CollectedKind, KINDS};
-use kubectl::{Failure, Kubectl};
+use kubectl::{Kubectl, KubectlFailure};
 use list::ListError;
 use logs::LogSource;
-use query::{Namespaces, Query};
+use query::{CollectedNamespaces, Query};
 use redact::Redactions;
 use snapshot::{KindResult, Snapshot, State};
 
-pub(crate) fn run(collect: &Collect, color: Color) -> Result<Status, CommandError> {
-    let namespaces =
-        Namespaces { only: collect.namespace.clone(), controller: collect.karpenter_namespace.clone() };
+pub(crate) fn run(collect: &CollectArguments, color: Color) -> Result<Status, CommandError> {
+    let namespaces = CollectedNamespaces {
+        only: collect.namespace.clone(),
+        controller: collect.karpenter_namespace.clone(),
+    };
     if collect.print_rbac {
         let mut out = terminal::stdout(color);
         output::unless_closed(write!(out, "{}", rbac::manifest(&namespaces)).and_then(|()| out.flush()))?;
@@ -45,7 +47,7 @@ pub(crate) fn run(collect: &Collect, color: Color) -> Result<Status, CommandErro
     let version = match kubectl.server_version() {
         Ok(Ok(version)) => version,
         // The user may list objects all the same.
-        Ok(Err(Failure::Forbidden(_))) => String::new(),
+        Ok(Err(KubectlFailure::Forbidden(_))) => String::new(),
         Ok(Err(failure)) => {
             let text = format!("kubectl cannot reach the cluster: {}", failure.reason());
             return Err(CommandError::NoInput(text));
@@ -60,7 +62,7 @@ pub(crate) fn run(collect: &Collect, color: Color) -> Result<Status, CommandErro
             return Err(CommandError::NoInput(text));
         }
     };
-    let folder = Folder::create(&collect.dir)?;
+    let folder = SnapshotFolder::create(&collect.dir)?;
     let mut collection = Collection {
         kubectl,
         folder,
@@ -94,8 +96,8 @@ fn status(snapshot: &Snapshot) -> Status {
 /// A collection in progress.
 struct Collection {
     kubectl: Kubectl,
-    folder: Folder,
-    namespaces: Namespaces,
+    folder: SnapshotFolder,
+    namespaces: CollectedNamespaces,
     redactions: Redactions,
     controllers: BTreeSet<LogSource>,
 }
@@ -143,7 +145,7 @@ impl Collection {
                 Some(Err(ListError::Write(error))) => return Err(error),
                 // A list that ends too early has its cause in kubectl's error; other text is no error of the cluster.
                 Some(Err(ListError::Malformed(error))) if failure.is_none() || !error.is_eof() => {
-                    Some(Failure::Other(format!("kubectl printed no list: {error}")))
+                    Some(KubectlFailure::Other(format!("kubectl printed no list: {error}")))
                 }
                 _ => failure,
             };

@@ -12,7 +12,7 @@ pub(super) const CLUSTER_EVENTS: &str = "default";
 
 /// Namespaces to collect from.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Namespaces {
+pub(super) struct CollectedNamespaces {
     /// The only namespace of `--namespace`.
     pub(super) only: Option<String>,
     /// The namespace of the controller, if it is known.
@@ -32,7 +32,7 @@ pub(super) struct Query {
 
 impl Query {
     /// The queries for a kind.
-    pub(super) fn all(kind: &CollectedKind, namespaces: &Namespaces) -> Vec<Self> {
+    pub(super) fn all(kind: &CollectedKind, namespaces: &CollectedNamespaces) -> Vec<Self> {
         let all = Self { namespace: None, selector: None, except: None, scope: kind.scope };
         let only = namespaces.only.as_ref().filter(|_| kind.scope == Scope::Namespace);
         let Some(only) = only else { return vec![all] };
@@ -86,7 +86,7 @@ mod tests {
     fn arguments(resource: &str, only: Option<&str>, controller: Option<&str>) -> Vec<String> {
         let kind = KINDS.iter().find(|kind| kind.resource == resource).unwrap();
         let owned = |name: Option<&str>| name.map(str::to_owned);
-        let namespaces = Namespaces { only: owned(only), controller: owned(controller) };
+        let namespaces = CollectedNamespaces { only: owned(only), controller: owned(controller) };
         let queries = Query::all(kind, &namespaces);
         queries.iter().map(|query| query.arguments(kind)[5..].join(" ")).collect()
     }

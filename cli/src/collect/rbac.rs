@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::kinds::{KINDS, Scope};
-use super::query::{Namespaces, Query};
+use super::query::{CollectedNamespaces, Query};
 
 /// Namespace in which the chart's documentation installs Karpenter.
 /// Source: website/content/en/docs/getting-started of aws/karpenter-provider-aws at v1.14.0.
@@ -54,7 +54,7 @@ impl Rights {
 }
 
 /// The roles and bindings that a collection needs, as YAML.
-pub(super) fn manifest(namespaces: &Namespaces) -> String {
+pub(super) fn manifest(namespaces: &CollectedNamespaces) -> String {
     let mut by_namespace: BTreeMap<Option<String>, Rights> = BTreeMap::new();
     for kind in KINDS {
         for query in Query::all(kind, namespaces) {
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn grants_the_whole_cluster_and_the_logs_of_the_controller() {
-        insta::assert_snapshot!(manifest(&Namespaces::default()), @r#"
+        insta::assert_snapshot!(manifest(&CollectedNamespaces::default()), @r#"
         # Rights of `karpwarden collect`: only get and list, and no Secrets. The group `karpwarden-collect` has them: map your
         # users to it, or write them under `subjects`. `--karpenter-namespace` changes the namespace of the controller.
         ---
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn grants_single_namespaces_only() {
         let namespaces =
-            Namespaces { only: Some("shop".to_owned()), controller: Some("karpenter".to_owned()) };
+            CollectedNamespaces { only: Some("shop".to_owned()), controller: Some("karpenter".to_owned()) };
         let text = manifest(&namespaces);
         let roles = text.split("---\n").filter(|document| document.contains("rules:"));
         let summary = |role: &str| {

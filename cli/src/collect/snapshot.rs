@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::kubectl::Failure;
+use super::kubectl::KubectlFailure;
 use super::redact::Redactions;
 
 /// Name of the file.
@@ -73,11 +73,11 @@ pub(super) enum State {
 }
 
 impl State {
-    pub(super) fn of(failure: &Failure) -> Self {
+    pub(super) fn of(failure: &KubectlFailure) -> Self {
         match failure {
-            Failure::Absent => Self::Absent,
-            Failure::Forbidden(_) => Self::Forbidden,
-            Failure::Other(_) => Self::Failed,
+            KubectlFailure::Absent => Self::Absent,
+            KubectlFailure::Forbidden(_) => Self::Forbidden,
+            KubectlFailure::Other(_) => Self::Failed,
         }
     }
 

@@ -7,7 +7,7 @@ use karpwarden::simulate::Choices;
 use values::timestamp::Timestamp;
 
 use super::clock::{self, Clock};
-use super::{DisruptionOptions, Subject};
+use super::{DisruptionOptions, StorySubject};
 use crate::error::CommandError;
 use crate::flags::{Bounds, InputFlags};
 use crate::options::SettingsOptions;
@@ -27,7 +27,7 @@ Exit status:
 /// the drain of each node can take.
 #[derive(Args, Debug)]
 #[command(after_help = STATUS)]
-pub(crate) struct Disruption {
+pub(crate) struct DisruptionArguments {
     #[command(flatten)]
     pub(crate) input: InputFlags,
 
@@ -123,17 +123,17 @@ pub(crate) enum DisruptionFormat {
     Json,
 }
 
-impl TryFrom<Disruption> for DisruptionOptions {
+impl TryFrom<DisruptionArguments> for DisruptionOptions {
     type Error = CommandError;
 
-    fn try_from(flags: Disruption) -> Result<Self, CommandError> {
+    fn try_from(flags: DisruptionArguments) -> Result<Self, CommandError> {
         let mut settings =
             SettingsOptions { strict_release: flags.strict_release, ..SettingsOptions::default() };
         settings.set_config(flags.config);
         settings.set_karpenter_version(flags.karpenter_version.as_deref());
         let preference_policy = flags.preference_policy.as_deref();
         let min_values_policy = flags.min_values_policy.as_deref();
-        let subject = flags.node.map(Subject::Node).or(flags.pod.map(Subject::Pod));
+        let subject = flags.node.map(StorySubject::Node).or(flags.pod.map(StorySubject::Pod));
         Ok(Self {
             input: flags.input.into_options(flags.exclude, None, flags.bounds),
             settings,

@@ -30,7 +30,7 @@ use super::simulate::choices;
 use super::stack::on_one_core;
 use super::status::Status;
 use clock::Clock;
-pub(crate) use flags::Disruption;
+pub(crate) use flags::DisruptionArguments;
 use flags::DisruptionFormat;
 
 /// Options of `disruption`.
@@ -48,7 +48,7 @@ struct DisruptionOptions {
     node_counts: BTreeMap<String, usize>,
     nominated: BTreeSet<String>,
     marked_for_deletion: BTreeSet<String>,
-    subject: Option<Subject>,
+    subject: Option<StorySubject>,
     format: DisruptionFormat,
     /// File to write to; `None` for standard output.
     file: Option<PathBuf>,
@@ -58,13 +58,13 @@ struct DisruptionOptions {
 
 /// Object whose story the user asks for.
 #[derive(Clone, Debug)]
-enum Subject {
+enum StorySubject {
     Node(String),
     /// A pod with its node, as `NAMESPACE/NAME`.
     Pod(String),
 }
 
-pub(crate) fn run(disruption: Disruption, color: Color) -> Result<Status, CommandError> {
+pub(crate) fn run(disruption: DisruptionArguments, color: Color) -> Result<Status, CommandError> {
     let options = DisruptionOptions::try_from(disruption)?;
     on_one_core(|| read_and_judge(&options, color))?
 }
@@ -121,8 +121,8 @@ fn question(options: &DisruptionOptions, objects: &[Object<'_>]) -> Question {
         marked_for_deletion: options.marked_for_deletion.clone(),
         feature_gates: options.choices.feature_gates.clone(),
         alone: match &options.subject {
-            Some(Subject::Node(name)) => Some(name.clone()),
-            Some(Subject::Pod(name)) => node_of(name, objects),
+            Some(StorySubject::Node(name)) => Some(name.clone()),
+            Some(StorySubject::Pod(name)) => node_of(name, objects),
             None => None,
         },
     }
@@ -146,15 +146,15 @@ type NodeAndPod<'a, 'd> = (&'a JudgedNode<'d>, Option<ClusterPod<'d>>);
 
 /// The node of a subject.
 fn story_of<'a, 'd>(
-    subject: &Subject,
+    subject: &StorySubject,
     answer: &'a ClusterDisruption<'d>,
 ) -> Result<NodeAndPod<'a, 'd>, CommandError> {
     match subject {
-        Subject::Node(name) => {
+        StorySubject::Node(name) => {
             let unknown = || CommandError::Usage(format!("`--node`: the input has no node `{name}`"));
             Ok((answer.node(name).ok_or_else(unknown)?, None))
         }
-        Subject::Pod(name) => {
+        StorySubject::Pod(name) => {
             let nodes = answer.judgement.nodes.iter();
             let mut pods = nodes.flat_map(|node| node.node.pods.iter().map(move |pod| (node, *pod)));
             let is_meant = |pod: &ClusterPod<'_>| {

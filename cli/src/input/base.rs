@@ -6,12 +6,12 @@ use crate::options::InputOptions;
 
 /// Folder that the names of files start from.
 #[derive(Clone, Debug)]
-pub(crate) struct Base {
+pub(crate) struct BaseFolder {
     here: PathBuf,
     folder: PathBuf,
 }
 
-impl Base {
+impl BaseFolder {
     /// The working directory.
     pub(crate) fn here() -> Self {
         let here = std::env::current_dir().unwrap_or_default();
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn names_are_the_same_for_every_spelling_of_a_path() {
-        let base = Base { here: "/home/u/repo/apps".into(), folder: "/home/u/repo".into() };
+        let base = BaseFolder { here: "/home/u/repo/apps".into(), folder: "/home/u/repo".into() };
         for (path, name) in [
             ("a.yaml", "apps/a.yaml"),
             ("./a.yaml", "apps/a.yaml"),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::file::Input;
+use super::file::InputFile;
 use super::patterns::Patterns;
 use super::roles;
 use super::walk::{Search, Wanted, gather};
@@ -13,7 +13,7 @@ use crate::options::InputOptions;
 pub(crate) struct ClusterInputs {
     /// Name of the folder of `--cluster`; empty for the plain paths.
     pub(crate) cluster: String,
-    pub(crate) inputs: Vec<Input>,
+    pub(crate) inputs: Vec<InputFile>,
 }
 
 /// Finds the inputs of each cluster. The plain paths are one cluster without a name, and each `--cluster` is another. `baseline` is
@@ -51,7 +51,7 @@ pub(crate) fn by_cluster(
 }
 
 /// Marks a file of `--helm-values` as chart values, and adds it to the plain paths if it is not an input yet.
-fn mark_values(clusters: &mut Vec<ClusterInputs>, values: Input) {
+fn mark_values(clusters: &mut Vec<ClusterInputs>, values: InputFile) {
     if roles::mark_values(clusters.iter_mut().flat_map(|cluster| &mut cluster.inputs), &values) {
         return;
     }

@@ -12,7 +12,7 @@ use ruzstd::decoding::StreamingDecoder;
 use zip::ZipArchive;
 
 use super::error::InputError;
-use super::file::Input;
+use super::file::InputFile;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTANDARD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -24,7 +24,7 @@ pub(crate) type TakeText<'t> = dyn FnMut(&str, Result<&mut dyn Read, InputError>
 /// Opens an input, and passes on its text, or each text of an archive. `counted` wraps the compressed bytes, and `bound` is
 /// the number of bytes that the input may decompress to.
 pub(crate) fn each_text<'p>(
-    input: &Input,
+    input: &InputFile,
     counted: impl FnOnce(Box<dyn Read>) -> Box<dyn Read + 'p>,
     bound: u64,
     take: &mut TakeText<'_>,

@@ -9,14 +9,14 @@ use manifest::limits::Limits;
 use manifest::{Encoding, File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 
-use super::base::Base;
+use super::base::BaseFolder;
 use super::error::InputError;
 use super::json_with_comments;
 
 /// Input to read.
 #[derive(Clone, Debug)]
-pub(crate) struct Input {
-    /// Name in the report, which [`Base`] makes from the path; `-` for standard input.
+pub(crate) struct InputFile {
+    /// Name in the report, which [`BaseFolder`] makes from the path; `-` for standard input.
     pub(crate) name: String,
     pub(crate) kind: FileKind,
     /// Whether the command line names the input itself, not only a folder that contains it.
@@ -45,25 +45,25 @@ pub(crate) struct Loaded {
     pub(crate) encoding: Encoding,
 }
 
-impl Input {
-    pub(super) fn file(path: PathBuf, base: &Base) -> Self {
+impl InputFile {
+    pub(super) fn file(path: PathBuf, base: &BaseFolder) -> Self {
         let name = base.name(&path);
         Self { name, kind: FileKind::Unknown, is_named: false, from: From::Path(path) }
     }
 
     /// A file that the command line names.
-    pub(super) fn named(path: PathBuf, base: &Base) -> Self {
+    pub(super) fn named(path: PathBuf, base: &BaseFolder) -> Self {
         Self { is_named: true, ..Self::file(path, base) }
     }
 
     /// Standard input, with the file name that the command line gives it.
-    pub(super) fn stdin(assumed: Option<&str>, base: &Base) -> Self {
+    pub(super) fn stdin(assumed: Option<&str>, base: &BaseFolder) -> Self {
         let assumed = assumed.filter(|name| *name != "-").map(PathBuf::from);
         let name = assumed.as_deref().map_or("-".to_owned(), |path| base.name(path));
         Self { name, kind: FileKind::Unknown, is_named: true, from: From::Stdin(assumed) }
     }
 
-    pub(super) fn unreadable(path: &Path, reason: String, base: &Base) -> Self {
+    pub(super) fn unreadable(path: &Path, reason: String, base: &BaseFolder) -> Self {
         let name = base.name(path);
         Self { name, kind: FileKind::Unknown, is_named: false, from: From::Unreadable(reason) }
     }

@@ -10,10 +10,10 @@ mod patterns;
 mod roles;
 mod walk;
 
-pub(crate) use base::Base;
+pub(crate) use base::BaseFolder;
 pub(crate) use clusters::{ClusterInputs, by_cluster, count};
 pub(crate) use compressed::each_text;
 pub(crate) use error::InputError;
-pub(crate) use file::{Input, Loaded};
+pub(crate) use file::{InputFile, Loaded};
 pub(crate) use patterns::{Patterns, resolved};
 pub(crate) use walk::{Wanted, is_manifest};

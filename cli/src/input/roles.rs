@@ -9,11 +9,11 @@ use manifest::limits::Limits;
 use manifest::{File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 
-use super::base::Base;
-use super::file::{Input, bounded};
+use super::base::BaseFolder;
+use super::file::{InputFile, bounded};
 
 /// Marks the inputs that read the same file as `values`. Returns whether there are any.
-pub(super) fn mark_values<'i>(inputs: impl Iterator<Item = &'i mut Input>, values: &Input) -> bool {
+pub(super) fn mark_values<'i>(inputs: impl Iterator<Item = &'i mut InputFile>, values: &InputFile) -> bool {
     let mut is_found = false;
     for input in inputs.filter(|input| input.is_same(values)) {
         input.kind = FileKind::Values;
@@ -24,8 +24,12 @@ pub(super) fn mark_values<'i>(inputs: impl Iterator<Item = &'i mut Input>, value
 
 /// Marks the inputs that a kustomization lists as patches. The kustomization is in the folder of the input or in a parent
 /// folder, and need not be an input: editors and hooks name single files.
-pub(super) fn mark_patches<'i>(inputs: impl Iterator<Item = &'i mut Input>, base: &Base, limits: &Limits) {
-    let mut inputs: Vec<&mut Input> = inputs.collect();
+pub(super) fn mark_patches<'i>(
+    inputs: impl Iterator<Item = &'i mut InputFile>,
+    base: &BaseFolder,
+    limits: &Limits,
+) {
+    let mut inputs: Vec<&mut InputFile> = inputs.collect();
     let folders = inputs.iter().flat_map(|input| Path::new(&input.name).ancestors().skip(1));
     let folders: BTreeSet<&Path> = folders.collect();
     let paths = folders

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 
-use super::base::Base;
+use super::base::BaseFolder;
 use super::error::InputError;
-use super::file::{Input, is_same_file};
+use super::file::{InputFile, is_same_file};
 use super::patterns::Patterns;
 
 /// Extensions of manifests.
@@ -24,7 +24,7 @@ pub(crate) enum Wanted {
 
 /// Files to take from folders, and the base of their names.
 pub(super) struct Search<'s> {
-    pub(super) base: &'s Base,
+    pub(super) base: &'s BaseFolder,
     pub(super) excluded: &'s Patterns,
     /// File name of standard input.
     pub(super) stdin_filename: Option<&'s str>,
@@ -33,7 +33,7 @@ pub(super) struct Search<'s> {
 
 /// Returns the inputs in the order of the paths, and sorted by name within a folder. A file is returned once, even if
 /// several paths lead to it. `own` are the config file and the baselines, which are inputs only if a path names them.
-pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> Vec<Input> {
+pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> Vec<InputFile> {
     let base = search.base;
     let mut inputs = Vec::new();
     let mut seen: BTreeSet<PathBuf> = own.iter().filter_map(|path| path.canonicalize().ok()).collect();
@@ -41,13 +41,13 @@ pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> V
     for path in paths {
         if path.as_os_str() == "-" {
             if !std::mem::replace(&mut has_stdin, true) {
-                inputs.push(Input::stdin(search.stdin_filename, base));
+                inputs.push(InputFile::stdin(search.stdin_filename, base));
             }
         } else if path.is_dir() {
             let found = walk(path, search).into_iter();
             inputs.extend(found.filter(|input| is_new(input, &mut seen)));
         } else {
-            let input = Input::named(path.clone(), base);
+            let input = InputFile::named(path.clone(), base);
             if own.iter().any(|own| is_same_file(own, path)) || is_new(&input, &mut seen) {
                 inputs.push(input);
             }
@@ -57,12 +57,12 @@ pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> V
 }
 
 /// Whether no other path has led to the file of an input.
-fn is_new(input: &Input, seen: &mut BTreeSet<PathBuf>) -> bool {
+fn is_new(input: &InputFile, seen: &mut BTreeSet<PathBuf>) -> bool {
     let path = input.path().and_then(|path| path.canonicalize().ok());
     path.is_none_or(|path| seen.insert(path))
 }
 
-fn walk(folder: &Path, search: &Search<'_>) -> Vec<Input> {
+fn walk(folder: &Path, search: &Search<'_>) -> Vec<InputFile> {
     let Search { base, excluded, wanted, .. } = *search;
     let mut builder = WalkBuilder::new(folder);
     builder.follow_links(true).require_git(false).sort_by_file_path(Ord::cmp);
@@ -80,7 +80,7 @@ fn walk(folder: &Path, search: &Search<'_>) -> Vec<Input> {
             Ok(entry) => {
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
                 if is_file && (wanted == Wanted::Texts || is_manifest(entry.path())) {
-                    inputs.push(Input::file(entry.into_path(), base));
+                    inputs.push(InputFile::file(entry.into_path(), base));
                 }
             }
             Err(error) => {
@@ -89,7 +89,7 @@ fn walk(folder: &Path, search: &Search<'_>) -> Vec<Input> {
                 // A link to nothing is no manifest, unless its name says so.
                 let is_other = wanted == Wanted::Manifests && !is_manifest(path) && is_broken_link(path);
                 if !is_other {
-                    inputs.push(Input::unreadable(path, reason, base));
+                    inputs.push(InputFile::unreadable(path, reason, base));
                 }
             }
         }
@@ -108,7 +108,7 @@ pub(crate) fn is_manifest(path: &Path) -> bool {
 }
 
 /// Path, if known, and message of an error of the walk.
-fn walk_error(error: ignore::Error, base: &Base) -> (Option<PathBuf>, String) {
+fn walk_error(error: ignore::Error, base: &BaseFolder) -> (Option<PathBuf>, String) {
     match error {
         ignore::Error::WithPath { path, err } => {
             let (inner, reason) = walk_error(*err, base);

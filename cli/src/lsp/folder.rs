@@ -20,7 +20,7 @@ use rule::settings::Settings;
 use super::folders::OpenByPath;
 use crate::config::{self, Config};
 use crate::form::Color;
-use crate::input::{self, Input, InputError, Patterns, Wanted, is_manifest, resolved};
+use crate::input::{self, InputError, InputFile, Patterns, Wanted, is_manifest, resolved};
 use crate::options::{ConfigSource, InputOptions, SettingsOptions};
 
 /// Names of files that decide which files of a folder are checked, and how.
@@ -73,7 +73,7 @@ ids! {
 
 /// A file of a folder.
 struct Member {
-    input: Input,
+    input: InputFile,
     /// The path with symbolic links resolved.
     resolved: PathBuf,
     /// The revision of the editor's text; `None` for the text on disk.
@@ -214,7 +214,7 @@ impl Contents {
     }
 
     /// The settings and the inputs of a folder or a document. `None` after an error, which the log has.
-    fn inputs(&mut self, path: &Path, unsaved: &[&PathBuf]) -> Option<(Config, Vec<Input>)> {
+    fn inputs(&mut self, path: &Path, unsaved: &[&PathBuf]) -> Option<(Config, Vec<InputFile>)> {
         let color = Color::Never;
         let unsaved = unsaved.iter().map(|unsaved| unsaved.as_path()).filter(|unsaved| *unsaved != path);
         let paths = [path].into_iter().chain(unsaved).map(Path::to_owned).collect();
@@ -227,7 +227,7 @@ impl Contents {
         let config = config::read(&settings, &input, color).ok()?;
         self.excluded = config.excluded(&input, color).ok()?;
         let clusters = input::by_cluster(&input, &config, None, &self.excluded, Wanted::Manifests);
-        let mut inputs: Vec<Input> = clusters.into_iter().flat_map(|cluster| cluster.inputs).collect();
+        let mut inputs: Vec<InputFile> = clusters.into_iter().flat_map(|cluster| cluster.inputs).collect();
         inputs.retain(|input| !input.path().is_some_and(|path| self.excluded.matches(path, false)));
         for input in &mut inputs {
             // A document that is open need not be about Karpenter.
@@ -339,7 +339,7 @@ fn nearest_config(path: &Path) -> Option<ConfigFile> {
 }
 
 /// Reads an input: the text of the editor if it is open there, else the file on disk.
-fn member(input: Input, open: &OpenByPath<'_>) -> (Member, File) {
+fn member(input: InputFile, open: &OpenByPath<'_>) -> (Member, File) {
     let limits = Limits::DEFAULT;
     let resolved = input.path().and_then(resolved).unwrap_or_default();
     let document = open.get(&resolved);

@@ -7,7 +7,7 @@ mod folders;
 use std::io;
 use std::sync::mpsc::{self, Receiver};
 
-use language_server::{Connection, ErrorCode, Message, Response, Session, Start};
+use language_server::{Connection, ErrorCode, Message, Response, Session, SessionStart};
 
 use super::stack::on_all_cores;
 use super::status::Status;
@@ -37,12 +37,12 @@ fn serve(connection: &Connection) -> io::Result<Status> {
 }
 
 /// Waits for a valid `initialize`, and answers it. `None` if the editor leaves before.
-fn initialize(connection: &Connection) -> io::Result<Option<Start>> {
+fn initialize(connection: &Connection) -> io::Result<Option<SessionStart>> {
     loop {
         let Ok((id, params)) = connection.initialize_start() else { return Ok(None) };
-        match Start::read(params) {
+        match SessionStart::read(params) {
             Ok(start) => {
-                let accepted = Response::new_ok(id, Start::result(env!("CARGO_PKG_VERSION")));
+                let accepted = Response::new_ok(id, SessionStart::result(env!("CARGO_PKG_VERSION")));
                 send(connection, [Message::Response(accepted)])?;
                 return Ok(Some(start));
             }

@@ -24,7 +24,7 @@ Exit status:
 /// a place the reason of every NodePool.
 #[derive(Args, Debug)]
 #[command(after_help = SIMULATION_STATUS)]
-pub(crate) struct Simulate {
+pub(crate) struct SimulateArguments {
     #[command(flatten)]
     pub(crate) input: InputFlags,
 
@@ -116,10 +116,10 @@ pub(crate) struct SimulationFlags {
     pub(crate) reservation_capacity: Vec<String>,
 }
 
-impl TryFrom<Simulate> for SimulateOptions {
+impl TryFrom<SimulateArguments> for SimulateOptions {
     type Error = CommandError;
 
-    fn try_from(flags: Simulate) -> Result<Self, CommandError> {
+    fn try_from(flags: SimulateArguments) -> Result<Self, CommandError> {
         let mut settings =
             SettingsOptions { strict_release: flags.strict_release, ..SettingsOptions::default() };
         settings.set_config(flags.config);

@@ -23,7 +23,7 @@ use super::stack::on_one_core;
 use super::status::Status;
 
 use flags::SimulationFormat;
-pub(crate) use flags::{Simulate, part};
+pub(crate) use flags::{SimulateArguments, part};
 
 /// Options of `simulate`.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub(crate) struct SimulateOptions {
     max_findings: usize,
 }
 
-pub(crate) fn run(simulate: Simulate, color: Color) -> Result<Status, CommandError> {
+pub(crate) fn run(simulate: SimulateArguments, color: Color) -> Result<Status, CommandError> {
     let options = SimulateOptions::try_from(simulate)?;
     on_one_core(|| read_and_simulate(&options, color))?
 }

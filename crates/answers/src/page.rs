@@ -132,8 +132,8 @@ pub enum ReviewedOperation {
 /// Refusal of an object by the API server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
-#[serde(rename_all = "camelCase")]
-pub struct Refusal {
+#[serde(rename = "Refusal", rename_all = "camelCase")]
+pub struct ReportedRefusal {
     /// Output of `kubectl`.
     pub output: String,
     /// Whether the server could decode the object. It then calls mutating webhooks before it refuses the object.

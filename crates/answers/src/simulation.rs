@@ -27,7 +27,7 @@ pub struct SimulationAnswer {
     /// The pods, in the order of the input.
     pub pods: Vec<PlacedPod>,
     /// The new nodes, in the order of their first pod.
-    pub node_claims: Vec<NewNode>,
+    pub node_claims: Vec<ReportedNode>,
     /// Assumptions about things that the input does not show.
     pub assumptions: Vec<String>,
     /// The findings of `check` in the input.
@@ -125,8 +125,8 @@ pub struct PoolObjection {
 /// New node, with the instance types that it can have.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
-#[serde(rename_all = "camelCase")]
-pub struct NewNode {
+#[serde(rename = "NewNode", rename_all = "camelCase")]
+pub struct ReportedNode {
     /// Name of the NodePool.
     pub node_pool: String,
     /// The pods, as `namespace/name`.

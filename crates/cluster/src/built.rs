@@ -26,12 +26,12 @@ const NAMED_OVERLAYS: usize = 3;
 
 /// An object of a document, before any build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Origin {
+struct ObjectOrigin {
     document: DocumentId,
     root: NodeId,
 }
 
-impl Origin {
+impl ObjectOrigin {
     fn of(object: Object<'_>, document: DocumentId) -> Self {
         Self { document, root: object.root().id() }
     }
@@ -57,7 +57,7 @@ pub struct BuiltCluster {
     /// Files that are patches of any kustomization, resolved or not.
     patches: Patches,
     /// Versions of each object in the overlays.
-    versions: BTreeMap<Origin, Vec<Version>>,
+    versions: BTreeMap<ObjectOrigin, Vec<Version>>,
     /// For each overlay, the first overlay with which it shares objects, directly or through others. Such overlays are variants of
     /// each other, so they belong to different clusters.
     variants: Vec<OverlayId>,
@@ -88,14 +88,14 @@ impl BuiltCluster {
     }
 
     fn new(cluster: ClusterId, files: &[File], builds: Builds) -> Self {
-        let mut versions = BTreeMap::<Origin, Vec<Version>>::new();
+        let mut versions = BTreeMap::<ObjectOrigin, Vec<Version>>::new();
         for (overlay, build) in builds.overlays.iter().enumerate() {
             for (position, object) in build.objects.iter().enumerate() {
                 let kustomize::Origin { document, root } = object.origin;
                 let document = FileId { cluster, index: document.file.get() }.document(document.position);
                 let version =
                     Version { overlay: OverlayId(overlay), object: BuiltObjectId::from_position(position) };
-                versions.entry(Origin { document, root }).or_default().push(version);
+                versions.entry(ObjectOrigin { document, root }).or_default().push(version);
             }
         }
         let (variants, has_variants) = variants(builds.overlays.len(), &versions);
@@ -154,7 +154,7 @@ impl BuiltCluster {
 
     /// Versions of the objects of a document in the overlays.
     fn versions_in(&self, document: DocumentId) -> impl Iterator<Item = &Version> {
-        let first = Origin { document, root: NodeId::ROOT };
+        let first = ObjectOrigin { document, root: NodeId::ROOT };
         let of_document =
             self.versions.range(first..).take_while(move |(origin, _)| origin.document == document);
         of_document.flat_map(|(_, versions)| versions)
@@ -163,7 +163,7 @@ impl BuiltCluster {
     /// The versions of an object to check: the object itself if no build changes it.
     pub fn versions<'d>(&'d self, object: Object<'d>, document: DocumentId) -> Vec<InputObject<'d>> {
         let own = InputObject::unbuilt(object, document);
-        let Some(found) = self.versions.get(&Origin::of(object, document)) else {
+        let Some(found) = self.versions.get(&ObjectOrigin::of(object, document)) else {
             return vec![own];
         };
         let mut unchanged: Option<InputObject<'d>> = None;
@@ -212,7 +212,9 @@ impl BuiltCluster {
         if let Some(own) = object.overlay {
             return own == overlay || is_other(own);
         }
-        let Some(found) = self.versions.get(&Origin::of(object.object, object.document)) else { return true };
+        let Some(found) = self.versions.get(&ObjectOrigin::of(object.object, object.document)) else {
+            return true;
+        };
         let is_unchanged = |version: &Version| {
             self.built(*version).is_some_and(|object| matches!(object.outcome, BuildOutcome::Unchanged))
         };
@@ -249,7 +251,7 @@ impl BuiltCluster {
 /// with another one.
 fn variants(
     count: usize,
-    versions: &BTreeMap<Origin, Vec<Version>>,
+    versions: &BTreeMap<ObjectOrigin, Vec<Version>>,
 ) -> (Vec<OverlayId>, BTreeSet<OverlayId>) {
     let mut firsts: Vec<OverlayId> = (0..count).map(OverlayId).collect();
     let mut has_variants = BTreeSet::new();

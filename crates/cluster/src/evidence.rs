@@ -6,13 +6,13 @@ use manifest::File;
 
 /// The files of a cluster, and whether they show that Karpenter runs in it.
 #[derive(Debug)]
-pub struct Evidence<'d> {
+pub struct KarpenterEvidence<'d> {
     files: &'d [File],
     /// Computed when a rule first needs it.
     found: OnceLock<bool>,
 }
 
-impl<'d> Evidence<'d> {
+impl<'d> KarpenterEvidence<'d> {
     /// The evidence in the files of a cluster.
     pub fn of(files: &'d [File]) -> Self {
         Self { files, found: OnceLock::new() }

@@ -13,7 +13,7 @@ use manifest::{File, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 
 use crate::check::check_within;
-use crate::tally::{FixFailure, Tally};
+use crate::tally::{FindingTally, FixFailure};
 use answers::report::{Report, ReportedFinding, SkippedFix};
 use cluster::Cluster;
 use cluster::files::{all_files, file, file_mut};
@@ -212,7 +212,7 @@ impl Pass<'_> {
             return Err(FixFailure::Unreadable);
         }
         let tally = |report: &Report| {
-            Tally::of(report.findings.iter().map(|finding| (Group::of(finding), finding.severity)))
+            FindingTally::of(report.findings.iter().map(|finding| (Group::of(finding), finding.severity)))
         };
         tally(self.before).allows(&tally(after), fixes.iter().map(|fix| fix.group.clone()))
     }

@@ -12,7 +12,7 @@ use rule::registry::Registry;
 use rule::settings::Settings;
 
 use crate::collect::collect;
-use crate::coverage::{Reader, objects_in};
+use crate::coverage::{DocumentReader, objects_in};
 use crate::locations::Locations;
 use crate::pins::Pins;
 use crate::selection::Selection;
@@ -75,7 +75,7 @@ fn check_built(registry: &Registry, input: Input<'_>, settings: &Settings, max_f
     let mut report = Report::new(settings);
     let pins = Pins::of(input, settings);
     let selection = Selection::new(registry);
-    let reader = Reader { selection: &selection, settings };
+    let reader = DocumentReader { selection: &selection, settings };
     let collected =
         collect(input, &reader, |document, file| pins.of_document(document, file.source.name()), &mut report);
     let objects = &collected.objects;
@@ -114,12 +114,12 @@ mod tests {
     use karpenter::kind::Kind;
     use rule::classification::Family;
     use rule::finding::Finding;
-    use rule::settings::{Selector, Target};
+    use rule::settings::{RuleSelector, Target};
     use rule::{On, Rule};
 
     /// Checks an EC2NodeClass with one rule, which the settings ignore.
     fn check_ignoring(registry: &Registry, rule: &Rule, karpenter: Target) -> Report {
-        let ignore = vec![Selector::One(rule.names())];
+        let ignore = vec![RuleSelector::One(rule.names())];
         let settings = Settings { karpenter, ignore, ..Settings::default() };
         check(registry, &[cluster(&[("a.yaml", &class("a", "x: 1"))])], &settings)
     }

@@ -7,13 +7,13 @@ use cluster::ids::{DocumentId, FileId};
 use cluster::input::Input;
 use manifest::File;
 
-use crate::coverage::{Coverage, Reader};
+use crate::coverage::{Coverage, DocumentReader};
 use crate::objects::Objects;
 use crate::pins::FilePins;
 
 /// The objects to check, and the files that hold any.
 #[derive(Default)]
-pub(crate) struct Collected<'d> {
+pub(crate) struct CollectedObjects<'d> {
     pub(crate) objects: Objects<'d>,
     pub(crate) files: BTreeSet<FileId>,
 }
@@ -21,11 +21,11 @@ pub(crate) struct Collected<'d> {
 /// Collects the objects of every document, as the kustomizations of the input build them, and counts every document in the report.
 pub(crate) fn collect<'d>(
     input: Input<'d>,
-    reader: &Reader<'_, 'd>,
+    reader: &DocumentReader<'_, 'd>,
     pins_of: impl Fn(DocumentId, &File) -> FilePins,
     report: &mut Report,
-) -> Collected<'d> {
-    let mut collected = Collected::default();
+) -> CollectedObjects<'d> {
+    let mut collected = CollectedObjects::default();
     for (id, file) in input.files() {
         let Some(built) = input.built(id.cluster) else { continue };
         for (index, content) in file.documents.iter().enumerate() {

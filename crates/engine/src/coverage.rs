@@ -42,12 +42,12 @@ pub(crate) enum Coverage {
 }
 
 /// Reader of documents, with the rules and settings that decide about their coverage.
-pub(crate) struct Reader<'c, 'd> {
+pub(crate) struct DocumentReader<'c, 'd> {
     pub(crate) selection: &'c Selection<'c, 'd>,
     pub(crate) settings: &'c Settings,
 }
 
-impl<'d> Reader<'_, 'd> {
+impl<'d> DocumentReader<'_, 'd> {
     /// Reads a document. `skip_reason` is the reason why its objects are not checked for themselves.
     pub(crate) fn read(
         &self,

@@ -8,10 +8,10 @@ use rule::finding::Finding;
 use rule::fix::Fix;
 
 use crate::objects::ObjectId;
-use crate::tally::Tally;
+use crate::tally::FindingTally;
 
 /// Counts of the findings of an object, by rule.
-pub(crate) type RuleTally = Tally<&'static str>;
+pub(crate) type RuleTally = FindingTally<&'static str>;
 
 /// A finding in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl<'d> Offers<'d> {
     /// Counts the findings of an object, if any of them has a fix.
     pub(crate) fn count(&mut self, object: ObjectId, findings: &[Finding<'d>]) {
         if findings.iter().any(|finding| finding.fix.is_some()) {
-            self.before.insert(object, Tally::by_rule(findings));
+            self.before.insert(object, FindingTally::by_rule(findings));
         }
     }
 

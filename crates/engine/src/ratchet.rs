@@ -19,12 +19,12 @@ pub(crate) fn lower_old_errors<'d>(
     stored: Object<'d>,
 ) {
     let mut values = Values::default();
-    let mut known = BTreeMap::<Fault, usize>::new();
+    let mut known = BTreeMap::<FaultIdentity, usize>::new();
     for finding in before {
-        *known.entry(Fault::of(finding, stored, &mut values)).or_default() += 1;
+        *known.entry(FaultIdentity::of(finding, stored, &mut values)).or_default() += 1;
     }
     for finding in findings.iter_mut().filter(|finding| may_be_lowered(finding)) {
-        let fault = Fault::of(finding, object, &mut values);
+        let fault = FaultIdentity::of(finding, object, &mut values);
         if let Some(left) = known.get_mut(&fault).filter(|left| **left > 0) {
             *left -= 1;
             finding.severity = Severity::Warning;
@@ -43,7 +43,7 @@ pub(crate) fn may_be_lowered(finding: &Finding<'_>) -> bool {
 /// An item of a list may move, so the path has no indices. A list or an object has no value here: the fault of an object
 /// around a changed field is still the same.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Fault {
+struct FaultIdentity {
     rule: &'static str,
     path: String,
     /// Number of the value in [`Values`].
@@ -51,7 +51,7 @@ struct Fault {
     message: String,
 }
 
-impl Fault {
+impl FaultIdentity {
     fn of<'d>(finding: &Finding<'d>, object: Object<'d>, values: &mut Values<'d>) -> Self {
         let path = finding.place.path(object.root());
         Self {

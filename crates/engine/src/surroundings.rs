@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use answers::report::ReportedEnvironments;
 use cluster::environments::Environments;
-use cluster::evidence::Evidence;
+use cluster::evidence::KarpenterEvidence;
 use cluster::ids::OverlayId;
 use cluster::input::Input;
 use cluster::input_object::InputObject;
@@ -46,7 +46,7 @@ struct Inventories<'d> {
     overlays: Vec<BTreeMap<OverlayId, Inventory<'d>>>,
     environments: Environments<'d>,
     /// The evidence of Karpenter in each cluster.
-    evidence: Vec<Evidence<'d>>,
+    evidence: Vec<KarpenterEvidence<'d>>,
 }
 
 impl<'c, 'd> Surroundings<'c, 'd> {
@@ -104,7 +104,7 @@ impl<'d> Inventories<'d> {
             overlays.push(built.unwrap_or_default());
         }
         let environments = environments(input, objects, settings);
-        let evidence = input.clusters().map(|(_, cluster)| Evidence::of(&cluster.files)).collect();
+        let evidence = input.clusters().map(|(_, cluster)| KarpenterEvidence::of(&cluster.files)).collect();
         Self { clusters: inventories, overlays, environments, evidence }
     }
 

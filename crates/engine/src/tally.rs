@@ -38,7 +38,7 @@ pub enum FixFailure {
 
 /// Numbers of findings and of errors by key. Findings with the same key differ only in location, which a fix can move.
 #[derive(Clone, Debug)]
-pub struct Tally<K>(BTreeMap<K, Counts>);
+pub struct FindingTally<K>(BTreeMap<K, Counts>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
@@ -46,14 +46,14 @@ struct Counts {
     errors: usize,
 }
 
-impl Tally<&'static str> {
+impl FindingTally<&'static str> {
     /// Counts the findings of an object by rule.
     pub fn by_rule(findings: &[Finding<'_>]) -> Self {
         Self::of(findings.iter().map(|finding| (finding.rule.name, finding.severity)))
     }
 }
 
-impl<K: Ord> Tally<K> {
+impl<K: Ord> FindingTally<K> {
     /// Counts findings.
     pub fn of(findings: impl Iterator<Item = (K, Severity)>) -> Self {
         let mut counts = BTreeMap::<K, Counts>::new();
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn allows_fixes_whose_findings_are_gone_without_a_new_error() {
-        let tally = |rules: &[(&'static str, Severity)]| Tally::of(rules.iter().copied());
+        let tally = |rules: &[(&'static str, Severity)]| FindingTally::of(rules.iter().copied());
         let before = tally(&[("a", Severity::Error), ("a", Severity::Warning), ("b", Severity::Info)]);
         let judged = |after: &[(&'static str, Severity)]| before.allows(&tally(after), ["a"].into_iter());
         assert_eq!(judged(&[("a", Severity::Warning), ("b", Severity::Info)]), Ok(()));

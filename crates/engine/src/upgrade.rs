@@ -17,7 +17,7 @@ use rule::registry::Registry;
 /// of it, or if any rule reported a higher severity there.
 pub(crate) fn keep_changes(findings: &mut Vec<Finding<'_>>, path: UpgradePath, registry: &Registry) -> usize {
     let (from, to) = path.ends();
-    let mut start = Start::default();
+    let mut start = StartFindings::default();
     for finding in findings.iter().filter(|finding| finding.releases.contains(from)) {
         start.add(finding, registry);
     }
@@ -34,7 +34,7 @@ pub(crate) fn keep_changes(findings: &mut Vec<Finding<'_>>, path: UpgradePath, r
 
 /// The findings at the start of the path.
 #[derive(Default)]
-struct Start {
+struct StartFindings {
     /// The findings by their node.
     findings: BTreeMap<NodeId, Vec<Before>>,
     /// Whether the release does not serve the kind or version of the object.
@@ -47,7 +47,7 @@ struct Before {
     by_api_server: bool,
 }
 
-impl Start {
+impl StartFindings {
     fn add(&mut self, finding: &Finding<'_>, registry: &Registry) {
         let by_api_server = finding.caught_by == CaughtBy::ApiServer;
         self.was_not_served |= registry.reports_unserved(finding.rule);

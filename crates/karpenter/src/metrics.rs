@@ -12,12 +12,12 @@ pub struct MetricChange {
     /// The name or value that no longer exists.
     pub was: &'static str,
     /// Its replacement.
-    pub now: Replacement,
+    pub now: MetricReplacement,
 }
 
 /// Replacement of a metric, a label or a value.
 #[derive(Clone, Copy, Debug)]
-pub enum Replacement {
+pub enum MetricReplacement {
     /// Another name.
     Name(&'static str),
     /// Two names that share what the old name counted.
@@ -38,15 +38,15 @@ impl MetricChange {
 }
 
 const fn renamed(was: &'static str, is: &'static str) -> MetricChange {
-    MetricChange { since: None, of: &[], was, now: Replacement::Name(is) }
+    MetricChange { since: None, of: &[], was, now: MetricReplacement::Name(is) }
 }
 
 const fn dropped(was: &'static str) -> MetricChange {
-    MetricChange { since: None, of: &[], was, now: Replacement::Dropped }
+    MetricChange { since: None, of: &[], was, now: MetricReplacement::Dropped }
 }
 
 const fn label(of: &'static [&'static str], was: &'static str, is: &'static str) -> MetricChange {
-    MetricChange { since: None, of, was, now: Replacement::Name(is) }
+    MetricChange { since: None, of, was, now: MetricReplacement::Name(is) }
 }
 
 impl MetricChange {
@@ -133,13 +133,13 @@ pub const LATER: &[MetricChange] = &[
         since: Some(2),
         of: CONTROLLERS,
         was: "nodeclass.status",
-        now: Replacement::Merged("nodeclass"),
+        now: MetricReplacement::Merged("nodeclass"),
     },
     MetricChange {
         since: Some(2),
         of: CONTROLLERS,
         was: "nodeclass.termination",
-        now: Replacement::Merged("nodeclass"),
+        now: MetricReplacement::Merged("nodeclass"),
     },
     renamed("karpenter_ignored_pod_count", "karpenter_scheduler_ignored_pods_count").since(3),
     // kubernetes-sigs/karpenter#2364
@@ -147,7 +147,7 @@ pub const LATER: &[MetricChange] = &[
         since: Some(6),
         of: &["karpenter_nodeclaims_created_total"],
         was: "capacity_type",
-        now: Replacement::LabelDropped,
+        now: MetricReplacement::LabelDropped,
     },
     renamed("karpenter_pods_pods_drained_total", "karpenter_pods_drained_total").since(7),
     // kubernetes-sigs/karpenter#2349: a NodeClaim that does not launch has another timeout and reason.
@@ -155,7 +155,7 @@ pub const LATER: &[MetricChange] = &[
         since: Some(7),
         of: &[DISRUPTED],
         was: "liveness",
-        now: Replacement::Split("registration_timeout", "launch_timeout"),
+        now: MetricReplacement::Split("registration_timeout", "launch_timeout"),
     },
     // kubernetes-sigs/karpenter#2757
     renamed("karpenter_nodes_eviction_requests_total", "karpenter_pods_eviction_requests_total").since(9),

@@ -17,10 +17,10 @@ use crate::merge;
 use crate::name_reference;
 use crate::path;
 use crate::replacement;
-use crate::resource::{Id, PatchOptions, Resource};
-use crate::selector::Selector;
+use crate::resource::{ObjectIdentity, PatchOptions, Resource};
+use crate::selector::TargetSelector;
 use crate::transform;
-use crate::value::Value;
+use crate::value::BuiltValue;
 
 /// Maximum depth of kustomizations that include kustomizations.
 const MAX_DEPTH: usize = 64;
@@ -269,7 +269,7 @@ impl<'b, 'd> Builder<'b, 'd> {
         doubt: &mut Option<String>,
     ) -> Result<(), TooLarge> {
         let (roots, file) = self.documents_of(kustomization, patch);
-        let selector = patch.target.map(Selector::parse);
+        let selector = patch.target.map(TargetSelector::parse);
         self.spend(1 + selector.as_ref().map_or(0, |_| resources.len()))?;
         let targets = match &selector {
             Some(Some(selector)) => Some(matching(resources, |resource| selector.selects(resource))),
@@ -317,7 +317,7 @@ impl<'b, 'd> Builder<'b, 'd> {
         if !root.is_mapping() {
             return Ok(Vec::new());
         }
-        let id = Id::of(&Value::Written(root));
+        let id = ObjectIdentity::of(&BuiltValue::Written(root));
         let found = matching(resources, |resource| resource.had_id(&id));
         if found.len() > 1 {
             doubt_all(resources, &found, "a patch names several objects");
@@ -396,7 +396,7 @@ fn doubt_generated(resources: &mut [Resource<'_>], kustomization: Node<'_>) {
                 continue;
             }
             let name = generator.str_at(&["name"]).unwrap_or_default();
-            let is_same = |id: &Id| id.kind == kind && id.name == name;
+            let is_same = |id: &ObjectIdentity| id.kind == kind && id.name == name;
             for resource in resources.iter_mut() {
                 if is_same(&resource.id()) || resource.previous.iter().any(is_same) {
                     resource.doubt(&format!("a `{list}` changes it"));

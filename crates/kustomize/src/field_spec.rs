@@ -4,8 +4,8 @@
 
 use manifest::tree::Node;
 
-use crate::resource::{Id, Resource};
-use crate::value::{Value, scalar_text};
+use crate::resource::{ObjectIdentity, Resource};
+use crate::value::{BuiltValue, scalar_text};
 
 /// A field of the objects of a kind. An empty group, version or kind selects every one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +139,7 @@ impl<'s> FieldSpec<'s> {
     }
 
     /// Whether the spec selects an object.
-    pub(crate) fn applies(&self, id: &Id) -> bool {
+    pub(crate) fn applies(&self, id: &ObjectIdentity) -> bool {
         let selects = |pattern: &str, text: &str| pattern.is_empty() || pattern == text;
         selects(self.group, &id.group) && selects(self.version, &id.version) && selects(self.kind, &id.kind)
     }
@@ -148,7 +148,7 @@ impl<'s> FieldSpec<'s> {
     fn set_entry<'d>(&self, resource: &mut Resource<'d>, key: &str, entry: Node<'d>) -> bool {
         let mut is_changed = false;
         self.visit(resource, entry, &mut |map| {
-            is_changed |= Resource::set_within(map, key, Value::Written(entry));
+            is_changed |= Resource::set_within(map, key, BuiltValue::Written(entry));
         });
         is_changed
     }
@@ -158,7 +158,7 @@ impl<'s> FieldSpec<'s> {
         &self,
         resource: &mut Resource<'d>,
         at: Node<'d>,
-        found: &mut dyn FnMut(&mut Value<'d>),
+        found: &mut dyn FnMut(&mut BuiltValue<'d>),
     ) {
         let keys: Vec<&str> = self.path.split('/').collect();
         Resource::visit(&mut resource.value, &keys, self.create.then_some(at), found);
@@ -172,7 +172,7 @@ impl<'s> FieldSpec<'s> {
         let create = self.create;
         Resource::visit(&mut resource.value, above, create.then_some(scalar), &mut |holder| {
             if create || holder.get(last).is_some() {
-                is_changed |= Resource::set_within(holder, last, Value::Written(scalar));
+                is_changed |= Resource::set_within(holder, last, BuiltValue::Written(scalar));
             }
         });
         is_changed

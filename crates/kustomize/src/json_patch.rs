@@ -6,7 +6,7 @@
 use manifest::tree::Node;
 
 use crate::failure::PatchFailure;
-use crate::value::{Member, Shape, Value, scalar_text};
+use crate::value::{BuiltValue, Member, Shape, scalar_text};
 
 /// Whether a document of a patch is a JSON patch: a list of operations.
 pub(crate) fn is_json_patch(patch: Node<'_>) -> bool {
@@ -14,16 +14,16 @@ pub(crate) fn is_json_patch(patch: Node<'_>) -> bool {
 }
 
 /// Applies all operations of a patch to an object.
-pub(crate) fn apply<'d>(object: &mut Value<'d>, patch: Node<'d>) -> Result<(), PatchFailure> {
+pub(crate) fn apply<'d>(object: &mut BuiltValue<'d>, patch: Node<'d>) -> Result<(), PatchFailure> {
     patch.items().try_for_each(|operation| apply_one(object, operation))
 }
 
-fn apply_one<'d>(object: &mut Value<'d>, operation: Node<'d>) -> Result<(), PatchFailure> {
+fn apply_one<'d>(object: &mut BuiltValue<'d>, operation: Node<'d>) -> Result<(), PatchFailure> {
     let pointer =
         |key| operation.get(key).and_then(scalar_text).and_then(keys_of).ok_or(PatchFailure::Operation);
     let path = pointer("path")?;
     // An operation without `value` writes null.
-    let value = || Value::Written(operation.get("value").unwrap_or(operation));
+    let value = || BuiltValue::Written(operation.get("value").unwrap_or(operation));
     match operation.str_at(&["op"]) {
         Some("add") => add(object, &path, value()),
         Some("replace") => match slot(object, &path) {
@@ -68,7 +68,10 @@ fn position(key: &str, length: usize) -> Option<usize> {
 }
 
 /// The value at a path.
-pub(crate) fn slot<'v, 'd>(object: &'v mut Value<'d>, path: &[String]) -> Option<&'v mut Value<'d>> {
+pub(crate) fn slot<'v, 'd>(
+    object: &'v mut BuiltValue<'d>,
+    path: &[String],
+) -> Option<&'v mut BuiltValue<'d>> {
     let mut at = object;
     for key in path {
         at = match at.shape() {
@@ -86,14 +89,14 @@ pub(crate) fn slot<'v, 'd>(object: &'v mut Value<'d>, path: &[String]) -> Option
 
 /// The object or list that holds the value at a path, and the key of the value.
 fn holder<'v, 'd, 'p>(
-    object: &'v mut Value<'d>,
+    object: &'v mut BuiltValue<'d>,
     path: &'p [String],
-) -> Result<(&'v mut Value<'d>, &'p str), PatchFailure> {
+) -> Result<(&'v mut BuiltValue<'d>, &'p str), PatchFailure> {
     let (last, above) = path.split_last().ok_or(PatchFailure::MissingPath)?;
     Ok((slot(object, above).ok_or(PatchFailure::MissingPath)?, last))
 }
 
-fn add<'d>(object: &mut Value<'d>, path: &[String], value: Value<'d>) -> Result<(), PatchFailure> {
+fn add<'d>(object: &mut BuiltValue<'d>, path: &[String], value: BuiltValue<'d>) -> Result<(), PatchFailure> {
     let (holder, key) = holder(object, path)?;
     match holder.shape() {
         Shape::Mapping => {
@@ -113,7 +116,7 @@ fn add<'d>(object: &mut Value<'d>, path: &[String], value: Value<'d>) -> Result<
     }
 }
 
-fn remove<'d>(object: &mut Value<'d>, path: &[String]) -> Result<Value<'d>, PatchFailure> {
+fn remove<'d>(object: &mut BuiltValue<'d>, path: &[String]) -> Result<BuiltValue<'d>, PatchFailure> {
     let (holder, key) = holder(object, path)?;
     match holder.shape() {
         Shape::Mapping => {

@@ -8,8 +8,8 @@ use ids::{IdVec, ids};
 use manifest::tree::{Node, Style};
 
 use crate::failure::PatchFailure;
-use crate::schema::Schema;
-use crate::value::{Member, Shape, Value, scalar_text, shape_of};
+use crate::schema::MergeSchema;
+use crate::value::{BuiltValue, Member, Shape, scalar_text, shape_of};
 
 /// Key of a directive in a patch.
 const DIRECTIVE: &str = "$patch";
@@ -49,14 +49,14 @@ fn is_list_directive(item: Node<'_>) -> bool {
 
 /// Merges a patch into an object. Returns whether the object stays.
 pub(crate) fn merge<'d>(
-    object: &mut Value<'d>,
+    object: &mut BuiltValue<'d>,
     patch: Node<'d>,
-    schema: Schema,
+    schema: MergeSchema,
 ) -> Result<bool, PatchFailure> {
     match directive_of_mapping(patch)? {
         Directive::Delete => return Ok(false),
         Directive::Replace => {
-            *object = without_directives(patch, schema)?.unwrap_or(Value::Mapping(patch, Vec::new()));
+            *object = without_directives(patch, schema)?.unwrap_or(BuiltValue::Mapping(patch, Vec::new()));
             return Ok(true);
         }
         Directive::Merge => {}
@@ -69,10 +69,10 @@ pub(crate) fn merge<'d>(
 
 /// Merges one member of a patch into an object.
 pub(crate) fn merge_member<'d>(
-    object: &mut Value<'d>,
+    object: &mut BuiltValue<'d>,
     key: &str,
     value: Node<'d>,
-    schema: Schema,
+    schema: MergeSchema,
 ) -> Result<(), PatchFailure> {
     let before = object.get(key).map(|old| old.shape());
     let stays = match (before, shape_of(value)) {
@@ -90,9 +90,9 @@ pub(crate) fn merge_member<'d>(
             None => true,
         },
         (Some(Shape::Sequence), Shape::Sequence) => match (schema, object.get_mut(key)) {
-            (Schema::List(keys, item), Some(old)) => merge_list(old, value, keys, *item)?,
+            (MergeSchema::List(keys, item), Some(old)) => merge_list(old, value, keys, *item)?,
             (_, Some(old)) => {
-                *old = Value::Written(value);
+                *old = BuiltValue::Written(value);
                 true
             }
             _ => true,
@@ -113,22 +113,24 @@ pub(crate) fn merge_member<'d>(
 
 /// The scalar of a patch. It becomes a string where the scalar that it replaces has quotes, because `FieldSetter` in
 /// kyaml/yaml/fns.go keeps the style.
-fn in_style_of<'d>(object: &Value<'d>, key: &str, new: Node<'d>) -> Value<'d> {
+fn in_style_of<'d>(object: &BuiltValue<'d>, key: &str, new: Node<'d>) -> BuiltValue<'d> {
     let is_quoted = object.get(key).is_some_and(|old| match &*old {
-        Value::Written(old) => old.as_str().is_some() && !matches!(old.style(), Style::Plain | Style::Alias),
+        BuiltValue::Written(old) => {
+            old.as_str().is_some() && !matches!(old.style(), Style::Plain | Style::Alias)
+        }
         _ => false,
     });
     match scalar_text(new) {
-        Some(text) if is_quoted && new.as_str().is_none() => Value::Computed(text.to_owned(), new),
-        _ => Value::Written(new),
+        Some(text) if is_quoted && new.as_str().is_none() => BuiltValue::Computed(text.to_owned(), new),
+        _ => BuiltValue::Written(new),
     }
 }
 
 /// A value of a patch that an object does not have yet: without directives and without null. `None` if nothing is left.
-fn without_directives(patch: Node<'_>, schema: Schema) -> Result<Option<Value<'_>>, PatchFailure> {
+fn without_directives(patch: Node<'_>, schema: MergeSchema) -> Result<Option<BuiltValue<'_>>, PatchFailure> {
     match shape_of(patch) {
         Shape::Null => Ok(None),
-        Shape::Scalar => Ok(Some(Value::Written(patch))),
+        Shape::Scalar => Ok(Some(BuiltValue::Written(patch))),
         Shape::Mapping => {
             if directive_of_mapping(patch)? == Directive::Delete {
                 return Ok(None);
@@ -138,16 +140,16 @@ fn without_directives(patch: Node<'_>, schema: Schema) -> Result<Option<Value<'_
             for (key, value) in patch.members().filter(|(key, _)| *key != DIRECTIVE) {
                 match without_directives(value, schema.field(key))? {
                     Some(value) => {
-                        is_same &= matches!(value, Value::Written(_));
+                        is_same &= matches!(value, BuiltValue::Written(_));
                         members.push(Member { key: key.into(), value });
                     }
                     None => is_same = false,
                 }
             }
-            Ok(Some(if is_same { Value::Written(patch) } else { Value::Mapping(patch, members) }))
+            Ok(Some(if is_same { BuiltValue::Written(patch) } else { BuiltValue::Mapping(patch, members) }))
         }
         Shape::Sequence => {
-            let Schema::List(_, schema) = schema else { return Ok(Some(Value::Written(patch))) };
+            let MergeSchema::List(_, schema) = schema else { return Ok(Some(BuiltValue::Written(patch))) };
             if directive_of_list(patch)? == Directive::Delete {
                 return Ok(None);
             }
@@ -156,13 +158,13 @@ fn without_directives(patch: Node<'_>, schema: Schema) -> Result<Option<Value<'_
             for item in patch.items() {
                 match without_directives(item, *schema)?.filter(|_| !is_list_directive(item)) {
                     Some(value) => {
-                        is_same &= matches!(value, Value::Written(_));
+                        is_same &= matches!(value, BuiltValue::Written(_));
                         items.push(value);
                     }
                     None => is_same = false,
                 }
             }
-            Ok(Some(if is_same { Value::Written(patch) } else { Value::Sequence(patch, items) }))
+            Ok(Some(if is_same { BuiltValue::Written(patch) } else { BuiltValue::Sequence(patch, items) }))
         }
     }
 }
@@ -172,10 +174,10 @@ fn without_directives(patch: Node<'_>, schema: Schema) -> Result<Option<Value<'_
 /// The items of the patch come first, then the other items of the list. With several keys, only the new items of the patch
 /// come first.
 fn merge_list<'d>(
-    list: &mut Value<'d>,
+    list: &mut BuiltValue<'d>,
     patch: Node<'d>,
     keys: &[&str],
-    schema: Schema,
+    schema: MergeSchema,
 ) -> Result<bool, PatchFailure> {
     match directive_of_list(patch)? {
         Directive::Delete => return Ok(false),
@@ -184,17 +186,18 @@ fn merge_list<'d>(
             for item in patch.items().filter(|item| !is_list_directive(*item)) {
                 items.extend(without_directives(item, schema)?);
             }
-            *list = Value::Sequence(patch, items);
+            *list = BuiltValue::Sequence(patch, items);
             return Ok(true);
         }
         Directive::Merge => {}
     }
     let Some(items) = list.items() else { return Ok(true) };
-    let mut old: IdVec<ItemId, Option<Value<'d>>> = core::mem::take(items).into_iter().map(Some).collect();
+    let mut old: IdVec<ItemId, Option<BuiltValue<'d>>> =
+        core::mem::take(items).into_iter().map(Some).collect();
     let index = KeyIndex::of(&old, keys);
     let mut first = Vec::new();
     for item in patch.items().filter(|item| !is_list_directive(*item)) {
-        let found = match index.find(&Value::Written(item), keys, &old) {
+        let found = match index.find(&BuiltValue::Written(item), keys, &old) {
             Some((_, ItemMatch::LessSpecific)) => continue,
             Some((found, ItemMatch::Same)) => Some(found),
             None => None,
@@ -224,11 +227,11 @@ fn merge_list<'d>(
     Ok(true)
 }
 
-fn is_empty_mapping(value: &Value<'_>) -> bool {
+fn is_empty_mapping(value: &BuiltValue<'_>) -> bool {
     match value {
-        Value::Written(node) => node.is_mapping() && node.is_empty(),
-        Value::Mapping(_, members) => members.is_empty(),
-        Value::Computed(..) | Value::Sequence(..) => false,
+        BuiltValue::Written(node) => node.is_mapping() && node.is_empty(),
+        BuiltValue::Mapping(_, members) => members.is_empty(),
+        BuiltValue::Computed(..) | BuiltValue::Sequence(..) => false,
     }
 }
 
@@ -251,12 +254,12 @@ ids! {
 struct KeyIndex(BTreeMap<String, Vec<ItemId>>);
 
 /// The text under a key of an item; the text of the item itself for the key "".
-fn key_text(item: &Value<'_>, key: &str) -> Option<String> {
+fn key_text(item: &BuiltValue<'_>, key: &str) -> Option<String> {
     if key.is_empty() { item.text().map(str::to_owned) } else { item.text_at(&[key]) }
 }
 
 impl KeyIndex {
-    fn of(items: &IdVec<ItemId, Option<Value<'_>>>, keys: &[&str]) -> Self {
+    fn of(items: &IdVec<ItemId, Option<BuiltValue<'_>>>, keys: &[&str]) -> Self {
         let mut index = BTreeMap::<_, Vec<ItemId>>::new();
         for (id, item) in items.enumerate() {
             let text = item.as_ref().and_then(|item| key_text(item, keys.first()?));
@@ -270,9 +273,9 @@ impl KeyIndex {
     /// The first item with the same keys, or an item whose keys are more specific.
     fn find(
         &self,
-        item: &Value<'_>,
+        item: &BuiltValue<'_>,
         keys: &[&str],
-        items: &IdVec<ItemId, Option<Value<'_>>>,
+        items: &IdVec<ItemId, Option<BuiltValue<'_>>>,
     ) -> Option<(ItemId, ItemMatch)> {
         let (first, rest) = keys.split_first()?;
         let candidates = self.0.get(&key_text(item, first)?)?;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use manifest::tree::Node;
 
 use crate::resource::Resource;
-use crate::value::{Shape, Value};
+use crate::value::{BuiltValue, Shape};
 
 /// Kinds with a pod spec, with the path of the pod spec.
 const POD_SPECS: [(&str, &str); 9] = [
@@ -156,14 +156,17 @@ pub(crate) fn update<'d>(resources: &mut [Resource<'d>]) {
 }
 
 /// Updates a name, the names of a list, or the field `name` of an object.
-fn update_value<'t, 'd: 't>(value: &mut Value<'d>, find: &impl Fn(&str) -> Option<&'t Target<'d>>) -> bool {
+fn update_value<'t, 'd: 't>(
+    value: &mut BuiltValue<'d>,
+    find: &impl Fn(&str) -> Option<&'t Target<'d>>,
+) -> bool {
     match value.shape() {
         Shape::Scalar => {
             let Some(target) = value.text().and_then(find) else { return false };
             if value.text() == Some(target.name.as_str()) {
                 return false;
             }
-            *value = Value::Computed(target.name.clone(), value.node());
+            *value = BuiltValue::Computed(target.name.clone(), value.node());
             true
         }
         Shape::Sequence => {
@@ -173,9 +176,9 @@ fn update_value<'t, 'd: 't>(value: &mut Value<'d>, find: &impl Fn(&str) -> Optio
         Shape::Mapping => {
             let Some(target) = value.text_at(&["name"]).and_then(|name| find(&name)) else { return false };
             let at = value.get("name").map_or(target.at, |name| name.node());
-            let name = Resource::set_within(value, "name", Value::Computed(target.name.clone(), at));
+            let name = Resource::set_within(value, "name", BuiltValue::Computed(target.name.clone(), at));
             let namespace = target.own_namespace.clone().is_some_and(|namespace| {
-                Resource::set_within(value, "namespace", Value::Computed(namespace, at))
+                Resource::set_within(value, "namespace", BuiltValue::Computed(namespace, at))
             });
             name | namespace
         }

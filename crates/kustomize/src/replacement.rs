@@ -5,9 +5,9 @@
 use manifest::tree::Node;
 
 use crate::failure::{FieldFailure, ReplacementFailure};
-use crate::resource::{Id, Resource};
-use crate::selector::Selector;
-use crate::value::{Shape, Value, scalar_text};
+use crate::resource::{ObjectIdentity, Resource};
+use crate::selector::TargetSelector;
+use crate::value::{BuiltValue, Shape, scalar_text};
 
 /// The field that a replacement without a field path means.
 const DEFAULT_PATH: &str = "metadata.name";
@@ -39,9 +39,10 @@ pub(crate) fn apply<'d>(
     let source = replacement.get("source").ok_or(ReplacementFailure::NoSource)?;
     let value = source_value(resources, source)?;
     for target in replacement.items_at(&["targets"]) {
-        let select = target.get("select").and_then(Selector::parse);
+        let select = target.get("select").and_then(TargetSelector::parse);
         let select = select.ok_or(ReplacementFailure::Target)?;
-        let rejects: Option<Vec<Selector>> = target.items_at(&["reject"]).map(Selector::parse).collect();
+        let rejects: Option<Vec<TargetSelector>> =
+            target.items_at(&["reject"]).map(TargetSelector::parse).collect();
         let rejects = rejects.ok_or(ReplacementFailure::Target)?;
         let options = ReplacementOptions::of(target);
         let paths: Vec<&str> = target.items_at(&["fieldPaths"]).filter_map(Node::as_str).collect();
@@ -61,10 +62,13 @@ pub(crate) fn apply<'d>(
 }
 
 /// The value that a replacement copies.
-fn source_value<'d>(resources: &[Resource<'d>], source: Node<'d>) -> Result<Value<'d>, ReplacementFailure> {
+fn source_value<'d>(
+    resources: &[Resource<'d>],
+    source: Node<'d>,
+) -> Result<BuiltValue<'d>, ReplacementFailure> {
     let text = |key| source.get(key).and_then(scalar_text).filter(|text| !text.is_empty());
     let is = |key, own: &str| text(key).is_none_or(|text| text == own);
-    let matches = |id: &Id| {
+    let matches = |id: &ObjectIdentity| {
         is("group", &id.group)
             && is("version", &id.version)
             && is("kind", &id.kind)
@@ -84,7 +88,7 @@ fn source_value<'d>(resources: &[Resource<'d>], source: Node<'d>) -> Result<Valu
     let Some(delimiter) = options.delimiter else { return Ok(value) };
     let part =
         usize::try_from(options.index).ok().and_then(|index| value.text()?.split(delimiter).nth(index));
-    Ok(Value::Computed(part.ok_or(missing)?.to_owned(), value.node()))
+    Ok(BuiltValue::Computed(part.ok_or(missing)?.to_owned(), value.node()))
 }
 
 /// The keys of a field path such as `spec.containers.[name=app].image`. A `.` within brackets or after `\` is part of a key.
@@ -125,7 +129,7 @@ fn condition(key: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether a key selects an item of a list.
-fn selects_item(key: &str, position: usize, item: &Value<'_>) -> bool {
+fn selects_item(key: &str, position: usize, item: &BuiltValue<'_>) -> bool {
     match condition(key) {
         Some(("", value)) => item.text() == Some(value),
         Some((field, value)) => item.text_at(&[field]).as_deref() == Some(value),
@@ -134,7 +138,7 @@ fn selects_item(key: &str, position: usize, item: &Value<'_>) -> bool {
 }
 
 /// The value below another one, for the source of a replacement.
-fn step<'d>(value: &Value<'d>, key: &str) -> Option<Value<'d>> {
+fn step<'d>(value: &BuiltValue<'d>, key: &str) -> Option<BuiltValue<'d>> {
     match value.shape() {
         Shape::Mapping => value.get(key).map(std::borrow::Cow::into_owned),
         Shape::Sequence => {
@@ -150,11 +154,11 @@ fn step<'d>(value: &Value<'d>, key: &str) -> Option<Value<'d>> {
 fn replace<'d>(
     resource: &mut Resource<'d>,
     path: &[String],
-    value: &Value<'d>,
+    value: &BuiltValue<'d>,
     options: ReplacementOptions<'d>,
 ) -> Result<(), FieldFailure> {
     let mut written = Ok(0);
-    let mut write = |slot: &mut Value<'d>| {
+    let mut write = |slot: &mut BuiltValue<'d>| {
         let new = replaced(slot, value, options);
         written = match (written, new) {
             (Ok(count), Ok(new)) => {
@@ -175,10 +179,10 @@ fn replace<'d>(
 
 /// Calls a function for each value at a path, whose missing keys are created for a value.
 fn visit<'d>(
-    holder: &mut Value<'d>,
+    holder: &mut BuiltValue<'d>,
     path: &[String],
-    create: Option<&Value<'d>>,
-    found: &mut dyn FnMut(&mut Value<'d>),
+    create: Option<&BuiltValue<'d>>,
+    found: &mut dyn FnMut(&mut BuiltValue<'d>),
 ) {
     let Some((key, rest)) = path.split_first() else { return found(holder) };
     match holder.shape() {
@@ -186,8 +190,11 @@ fn visit<'d>(
             if let Some(value) = create
                 && holder.get(key).is_none()
             {
-                let new =
-                    if rest.is_empty() { value.clone() } else { Value::Mapping(value.node(), Vec::new()) };
+                let new = if rest.is_empty() {
+                    value.clone()
+                } else {
+                    BuiltValue::Mapping(value.node(), Vec::new())
+                };
                 holder.set(key, new);
             }
             if holder.get(key).is_some()
@@ -209,10 +216,10 @@ fn visit<'d>(
 
 /// The new value of a field. A scalar keeps its type.
 fn replaced<'d>(
-    old: &Value<'d>,
-    value: &Value<'d>,
+    old: &BuiltValue<'d>,
+    value: &BuiltValue<'d>,
     options: ReplacementOptions<'d>,
-) -> Result<Value<'d>, FieldFailure> {
+) -> Result<BuiltValue<'d>, FieldFailure> {
     let new = match options.delimiter {
         None => value.clone(),
         Some(delimiter) => {
@@ -227,18 +234,18 @@ fn replaced<'d>(
                     None => parts.push(text),
                 },
             }
-            Value::Computed(parts.join(delimiter), value.node())
+            BuiltValue::Computed(parts.join(delimiter), value.node())
         }
     };
-    let is_string = |value: &Value<'_>| match value {
-        Value::Written(node) => node.as_str().is_some(),
+    let is_string = |value: &BuiltValue<'_>| match value {
+        BuiltValue::Written(node) => node.as_str().is_some(),
         _ => true,
     };
     if old.shape() != Shape::Scalar || is_string(old) == is_string(&new) {
         return Ok(new);
     }
     match new.text() {
-        Some(text) if is_string(old) => Ok(Value::Computed(text.to_owned(), new.node())),
+        Some(text) if is_string(old) => Ok(BuiltValue::Computed(text.to_owned(), new.node())),
         _ => Err(FieldFailure::Type),
     }
 }

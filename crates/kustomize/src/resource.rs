@@ -8,12 +8,12 @@ use manifest::tree::Node;
 use crate::Origin;
 use crate::failure::PatchFailure;
 use crate::merge;
-use crate::schema::Schema;
-use crate::value::{Shape, Value};
+use crate::schema::MergeSchema;
+use crate::value::{BuiltValue, Shape};
 
 /// Identity of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Id {
+pub(crate) struct ObjectIdentity {
     pub(crate) group: String,
     pub(crate) version: String,
     pub(crate) kind: String,
@@ -25,12 +25,12 @@ pub(crate) struct Id {
 /// An object during a build.
 #[derive(Clone, Debug)]
 pub(crate) struct Resource<'d> {
-    pub(crate) value: Value<'d>,
+    pub(crate) value: BuiltValue<'d>,
     /// The object in its file.
     pub(crate) root: Node<'d>,
     pub(crate) origin: Origin,
     /// The identities before each change of the name or namespace.
-    pub(crate) previous: Vec<Id>,
+    pub(crate) previous: Vec<ObjectIdentity>,
     pub(crate) prefixes: Vec<String>,
     pub(crate) suffixes: Vec<String>,
     /// Whether any step changed the object.
@@ -47,9 +47,9 @@ pub(crate) struct PatchOptions {
     pub(crate) allow_kind_change: bool,
 }
 
-impl Id {
+impl ObjectIdentity {
     /// The identity of an object.
-    pub(crate) fn of(value: &Value<'_>) -> Self {
+    pub(crate) fn of(value: &BuiltValue<'_>) -> Self {
         let text = |keys: &[&str]| value.text_at(keys).unwrap_or_default();
         let api_version = text(&["apiVersion"]);
         let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
@@ -107,7 +107,7 @@ impl<'d> Resource<'d> {
     /// An object of a file.
     pub(crate) fn new(root: Node<'d>, document: DocumentNumber) -> Self {
         Self {
-            value: Value::Written(root),
+            value: BuiltValue::Written(root),
             root,
             origin: Origin { document, root: root.id() },
             previous: Vec::new(),
@@ -119,8 +119,8 @@ impl<'d> Resource<'d> {
     }
 
     /// The current identity.
-    pub(crate) fn id(&self) -> Id {
-        Id::of(&self.value)
+    pub(crate) fn id(&self) -> ObjectIdentity {
+        ObjectIdentity::of(&self.value)
     }
 
     /// Records the current identity before a change.
@@ -130,7 +130,7 @@ impl<'d> Resource<'d> {
     }
 
     /// Whether the object has or had an identity.
-    pub(crate) fn had_id(&self, id: &Id) -> bool {
+    pub(crate) fn had_id(&self, id: &ObjectIdentity) -> bool {
         self.previous.contains(id) || self.id() == *id
     }
 
@@ -140,7 +140,7 @@ impl<'d> Resource<'d> {
     }
 
     /// Sets a member to a value, unless the member has it already.
-    pub(crate) fn set_within(holder: &mut Value<'d>, key: &str, value: Value<'d>) -> bool {
+    pub(crate) fn set_within(holder: &mut BuiltValue<'d>, key: &str, value: BuiltValue<'d>) -> bool {
         let is_same = holder.get(key).is_some_and(|old| old.equals(&value));
         if !is_same {
             holder.set(key, value);
@@ -158,7 +158,7 @@ impl<'d> Resource<'d> {
             self.previous.push(id.clone());
         }
         self.is_changed = true;
-        let schema = Schema::of(&self.value.text_at(&["apiVersion"]).unwrap_or_default(), &id.kind);
+        let schema = MergeSchema::of(&self.value.text_at(&["apiVersion"]).unwrap_or_default(), &id.kind);
         if let Some(directive) = patch.str_at(&["$patch"]).filter(|directive| *directive != "merge") {
             if directive != "replace" {
                 return merge::merge(&mut self.value, patch, schema);
@@ -177,7 +177,7 @@ impl<'d> Resource<'d> {
     }
 
     /// Replaces the object by the patch, except for its identity.
-    fn replace(&mut self, patch: Node<'d>, schema: Schema) -> Result<bool, PatchFailure> {
+    fn replace(&mut self, patch: Node<'d>, schema: MergeSchema) -> Result<bool, PatchFailure> {
         let kept = ["apiVersion", "kind"].map(|key| self.value.get(key).map(Cow::into_owned));
         let metadata = self.value.get("metadata").map(Cow::into_owned);
         let stays = merge::merge(&mut self.value, patch, schema)?;
@@ -201,7 +201,7 @@ impl<'d> Resource<'d> {
     fn patch_metadata(
         &mut self,
         patch: Node<'d>,
-        schema: Schema,
+        schema: MergeSchema,
         options: PatchOptions,
     ) -> Result<(), PatchFailure> {
         let Some(metadata) = self.value.member_or_object("metadata", patch) else { return Ok(()) };
@@ -214,9 +214,9 @@ impl<'d> Resource<'d> {
                     let Some(map) = metadata.member_or_object(key, value) else { continue };
                     for (key, value) in value.members() {
                         let new = if value.is_null() {
-                            Value::Computed("null".to_owned(), value)
+                            BuiltValue::Computed("null".to_owned(), value)
                         } else {
-                            Value::Written(value)
+                            BuiltValue::Written(value)
                         };
                         Self::set_within(map, key, new);
                     }
@@ -230,10 +230,10 @@ impl<'d> Resource<'d> {
     /// Calls a function for every value at a path of keys. A list on the path means all its items. `create` is the place
     /// of the objects that are created for missing keys.
     pub(crate) fn visit(
-        value: &mut Value<'d>,
+        value: &mut BuiltValue<'d>,
         path: &[&str],
         create: Option<Node<'d>>,
-        found: &mut dyn FnMut(&mut Value<'d>),
+        found: &mut dyn FnMut(&mut BuiltValue<'d>),
     ) {
         let Some((first, rest)) = path.split_first() else { return found(value) };
         match value.shape() {

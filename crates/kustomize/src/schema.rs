@@ -6,7 +6,7 @@
 
 /// Type of a value in a built-in kind, as far as lists within it merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Schema {
+pub(crate) enum MergeSchema {
     /// Nothing within it merges item by item.
     Plain,
     /// An object of a kind of apps, batch or the core group that has a pod template at `spec.template`.
@@ -31,10 +31,10 @@ pub(crate) enum Schema {
     Metadata,
     Container,
     /// A list that merges item by item, with the keys of an item. Scalars have the key "".
-    List(&'static [&'static str], &'static Schema),
+    List(&'static [&'static str], &'static MergeSchema),
 }
 
-impl Schema {
+impl MergeSchema {
     /// The type of an object.
     pub(crate) fn of(api_version: &str, kind: &str) -> Self {
         match (api_version, kind) {

@@ -11,21 +11,21 @@ use crate::value::scalar_text;
 
 /// The target of a patch.
 #[derive(Debug)]
-pub(crate) struct Selector {
-    group: Pattern,
-    version: Pattern,
-    kind: Pattern,
-    name: Pattern,
-    namespace: Pattern,
+pub(crate) struct TargetSelector {
+    group: WholeTextPattern,
+    version: WholeTextPattern,
+    kind: WholeTextPattern,
+    name: WholeTextPattern,
+    namespace: WholeTextPattern,
     labels: Vec<Term>,
     annotations: Vec<Term>,
 }
 
 /// An expression that has to match a whole text. An absent expression matches every text.
 #[derive(Debug)]
-struct Pattern(Option<Regex>);
+struct WholeTextPattern(Option<Regex>);
 
-impl Pattern {
+impl WholeTextPattern {
     fn parse(selector: Node<'_>, key: &str) -> Option<Self> {
         let text = selector.get(key).and_then(scalar_text).filter(|text| !text.is_empty());
         match text {
@@ -59,16 +59,16 @@ impl Term {
     }
 }
 
-impl Selector {
+impl TargetSelector {
     /// Reads a target. `None` if an expression is not valid.
     pub(crate) fn parse(target: Node<'_>) -> Option<Self> {
         let terms = |key| terms(target.str_at(&[key]).unwrap_or_default());
         Some(Self {
-            group: Pattern::parse(target, "group")?,
-            version: Pattern::parse(target, "version")?,
-            kind: Pattern::parse(target, "kind")?,
-            name: Pattern::parse(target, "name")?,
-            namespace: Pattern::parse(target, "namespace")?,
+            group: WholeTextPattern::parse(target, "group")?,
+            version: WholeTextPattern::parse(target, "version")?,
+            kind: WholeTextPattern::parse(target, "kind")?,
+            name: WholeTextPattern::parse(target, "name")?,
+            namespace: WholeTextPattern::parse(target, "namespace")?,
             labels: terms("labelSelector")?,
             annotations: terms("annotationSelector")?,
         })

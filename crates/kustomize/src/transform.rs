@@ -10,7 +10,7 @@ use crate::field_spec::{
 };
 use crate::json_patch;
 use crate::resource::Resource;
-use crate::value::{Shape, Value, scalar_text};
+use crate::value::{BuiltValue, Shape, scalar_text};
 
 /// `namespace`.
 ///
@@ -27,7 +27,7 @@ pub(crate) fn set_namespace<'d>(resources: &mut [Resource<'d>], kustomization: N
         if !id.is_cluster_scoped()
             && let Some(metadata) = resource.value.member_or_object("metadata", namespace)
         {
-            is_changed |= Resource::set_within(metadata, "namespace", Value::Written(namespace));
+            is_changed |= Resource::set_within(metadata, "namespace", BuiltValue::Written(namespace));
         }
         for spec in NAMESPACES.iter().filter(|spec| spec.applies(&id)) {
             is_changed |= spec.set_scalar(resource, namespace);
@@ -36,7 +36,8 @@ pub(crate) fn set_namespace<'d>(resources: &mut [Resource<'d>], kustomization: N
             Resource::visit(&mut resource.value, &["subjects"], None, &mut |subjects| {
                 for subject in subjects.items().into_iter().flatten() {
                     if subject.text_at(&["name"]).as_deref() == Some("default") {
-                        is_changed |= Resource::set_within(subject, "namespace", Value::Written(namespace));
+                        is_changed |=
+                            Resource::set_within(subject, "namespace", BuiltValue::Written(namespace));
                     }
                 }
             });
@@ -69,7 +70,7 @@ pub(crate) fn rename(resources: &mut [Resource<'_>], kustomization: Node<'_>) {
             if let Some(metadata) = resource.value.get_mut("metadata")
                 && let Some(at) = metadata.get("name").map(|value| value.node())
             {
-                metadata.set("name", Value::Computed(new, at));
+                metadata.set("name", BuiltValue::Computed(new, at));
                 resource.is_changed = true;
             }
         }
@@ -150,7 +151,7 @@ pub(crate) fn set_images<'d>(resources: &mut [Resource<'d>], kustomization: Node
                 let new = renamed(&image, entry);
                 if let Some(slot) = json_patch::slot(&mut resource.value, &path).filter(|_| new != image) {
                     let at = ["newTag", "digest", "newName"].into_iter().find_map(|key| entry.get(key));
-                    *slot = Value::Computed(new, at.unwrap_or(entry));
+                    *slot = BuiltValue::Computed(new, at.unwrap_or(entry));
                     resource.is_changed = true;
                 }
             }
@@ -159,7 +160,7 @@ pub(crate) fn set_images<'d>(resources: &mut [Resource<'d>], kustomization: Node
 }
 
 /// Collects the images of containers, each with its path.
-fn find_images(value: &Value<'_>, path: &mut Vec<String>, images: &mut Vec<(Vec<String>, String)>) {
+fn find_images(value: &BuiltValue<'_>, path: &mut Vec<String>, images: &mut Vec<(Vec<String>, String)>) {
     match value.shape() {
         Shape::Mapping => {
             for (key, member) in value.parts() {

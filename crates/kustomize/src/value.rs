@@ -7,7 +7,7 @@ use manifest::tree::{Assembly, NewValue, Node, NodeId, Value as Plain};
 
 /// A value of an object.
 #[derive(Clone, Debug)]
-pub(crate) enum Value<'d> {
+pub(crate) enum BuiltValue<'d> {
     /// A value as a file has it, with everything below it.
     Written(Node<'d>),
     /// A string that a step computed, at the place of a node.
@@ -15,14 +15,14 @@ pub(crate) enum Value<'d> {
     /// An object, at the place of a node.
     Mapping(Node<'d>, Vec<Member<'d>>),
     /// A list, at the place of a node.
-    Sequence(Node<'d>, Vec<Value<'d>>),
+    Sequence(Node<'d>, Vec<BuiltValue<'d>>),
 }
 
 /// A member of an object. Of members with the same key the last one counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Member<'d> {
     pub(crate) key: Cow<'d, str>,
-    pub(crate) value: Value<'d>,
+    pub(crate) value: BuiltValue<'d>,
 }
 
 /// Kind of a value.
@@ -53,7 +53,7 @@ pub(crate) fn shape_of(node: Node<'_>) -> Shape {
     }
 }
 
-impl<'d> Value<'d> {
+impl<'d> BuiltValue<'d> {
     /// The kind of the value.
     pub(crate) fn shape(&self) -> Shape {
         match self {

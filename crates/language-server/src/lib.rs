@@ -24,6 +24,6 @@ pub use documents::{OpenDocument, OpenDocuments};
 pub use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 pub use lsp_types as protocol;
 pub use session::Session;
-pub use start::Start;
+pub use start::SessionStart;
 pub use uri::{encode_uris, from_path};
 pub use workspace::{Checked, CheckedFile, ConfigProblem, Workspace};

@@ -21,7 +21,7 @@ use crate::client::Client;
 use crate::diagnostics::{self, Results};
 use crate::documents::OpenDocuments;
 use crate::messages::{cancelled_request, json, log, publish, read};
-use crate::start::{Start, watch_files};
+use crate::start::{SessionStart, watch_files};
 use crate::uri::path_of;
 use crate::workspace::{Checked, Workspace};
 use crate::{actions, hover};
@@ -45,7 +45,7 @@ pub struct Session<W> {
 
 impl<W: Workspace> Session<W> {
     /// Starts a session.
-    pub fn new(start: &Start, workspace: W) -> Self {
+    pub fn new(start: &SessionStart, workspace: W) -> Self {
         Self {
             workspace,
             client: start.client,
@@ -304,7 +304,7 @@ mod tests {
     }
 
     fn session() -> Session<Counting> {
-        Session::new(&Start::read(json!({"capabilities": {}})).unwrap(), Counting::default())
+        Session::new(&SessionStart::read(json!({"capabilities": {}})).unwrap(), Counting::default())
     }
 
     fn tell(method: &str, params: Value) -> Message {

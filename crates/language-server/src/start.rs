@@ -28,13 +28,13 @@ const WATCHED: [(&str, Option<WatchKind>); 3] = [
 
 /// The start of a session: the folders and the abilities of the editor.
 #[derive(Debug)]
-pub struct Start {
+pub struct SessionStart {
     /// The folders of the editor.
     pub folders: Vec<PathBuf>,
     pub(crate) client: Client,
 }
 
-impl Start {
+impl SessionStart {
     /// Reads the parameters of `initialize`. The error is a message for the editor.
     pub fn read(params: Value) -> Result<Self, String> {
         let params: InitializeParams = read(Initialize::METHOD, params)?;

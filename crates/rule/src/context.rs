@@ -11,7 +11,7 @@ use objects::validation::{self, Refusal};
 use userdata::parts::ParsedParts;
 
 use crate::settings::Settings;
-use cluster::evidence::Evidence;
+use cluster::evidence::KarpenterEvidence;
 use cluster::inventory::Inventory;
 
 /// The input of a rule besides the object that it checks.
@@ -30,7 +30,7 @@ pub struct Context<'c, 'd> {
     /// The objects of the whole input, if folders of the input look like several clusters.
     input: Option<&'c Inventory<'d>>,
     /// The files of the cluster; `None` for a request, because only a cluster with Karpenter has the policy.
-    evidence: Option<&'c Evidence<'d>>,
+    evidence: Option<&'c KarpenterEvidence<'d>>,
     /// The object that the rules check.
     object: Object<'d>,
     /// Its refusals, computed when a rule first asks for them.
@@ -71,7 +71,7 @@ impl<'c, 'd> Context<'c, 'd> {
     }
 
     /// The same context for an object in files that show whether Karpenter runs in their cluster.
-    pub fn with_evidence(self, evidence: &'c Evidence<'d>) -> Self {
+    pub fn with_evidence(self, evidence: &'c KarpenterEvidence<'d>) -> Self {
         Self { evidence: Some(evidence), ..self }
     }
 
@@ -104,7 +104,7 @@ impl<'c, 'd> Context<'c, 'd> {
     pub fn shows_karpenter(&self) -> bool {
         // An upgrade of Karpenter is about a cluster with Karpenter.
         self.settings.karpenter.upgrade_path().is_some()
-            || self.evidence.is_none_or(Evidence::shows_karpenter)
+            || self.evidence.is_none_or(KarpenterEvidence::shows_karpenter)
     }
 
     /// The origin of the other objects, for messages.

@@ -108,7 +108,7 @@ pub type Documented = (&'static Rule, &'static str);
 /// The part of all rules that a program includes. The linker drops the other rules from the program, because its registry does
 /// not refer to them.
 #[derive(Clone, Copy, Debug)]
-pub enum Part {
+pub enum RegistryPart {
     /// Every rule.
     Everything,
     /// The rules that can run in an admission request.
@@ -117,7 +117,7 @@ pub enum Part {
     OnKarpenterFiles,
 }
 
-impl Part {
+impl RegistryPart {
     const fn includes(self, rule: &Rule) -> bool {
         match self {
             Self::Everything => true,

@@ -14,7 +14,7 @@ use crate::Rule;
 use crate::context::Context;
 use crate::finding::Finding;
 use crate::registry::{Registry, SuppressionRules};
-use crate::settings::Selector;
+use crate::settings::RuleSelector;
 
 /// The annotation that accepts findings of an object: `rule[, rule] -- reason`.
 pub const ANNOTATION: &str = "karpwarden/ignore";
@@ -48,7 +48,7 @@ struct Suppression<'d> {
 struct SuppressedName<'d> {
     place: Place<'d>,
     /// The reason why the name selects nothing is a message for the author.
-    selector: Result<Selector, String>,
+    selector: Result<RuleSelector, String>,
 }
 
 impl<'d> Suppressions<'d> {
@@ -245,7 +245,7 @@ fn names<'d>(list: &str, registry: &Registry, place: impl Fn(Span) -> Place<'d>)
         let place = place(Span::new(at, at + name.len()));
         names.push(SuppressedName {
             place,
-            selector: Selector::parse(name, registry).map_err(|error| error.to_string()),
+            selector: RuleSelector::parse(name, registry).map_err(|error| error.to_string()),
         });
         start += part.len() + 1;
     }

@@ -1,8 +1,8 @@
 //! Diagnoses → findings, in order of importance; a finding whose cause is in a manifest points at its line.
 
-use super::cluster::ClusterInput;
+use super::cluster::DiagnosedCluster;
 use super::diagnosis::Diagnosis;
-use super::entry::{LogFileId, Subject};
+use super::entry::{EntryObject, LogFileId};
 use super::summary;
 use super::symptom::Symptom;
 use answers::report::Confidence;
@@ -37,7 +37,7 @@ struct Ranked {
 pub(super) fn report(
     registry: &Registry,
     diagnoses: Vec<(Diagnosis, bool)>,
-    inputs: &[ClusterInput],
+    inputs: &[DiagnosedCluster],
     clusters: &[Cluster],
     settings: &Settings,
     max_findings: usize,
@@ -60,7 +60,7 @@ pub(super) fn report(
     for (diagnosis, correlated) in diagnoses {
         let own = diagnosis.severity.min(Severity::Warning);
         let Some(severity) = settings.severity_of_symptom(diagnosis.symptom.name, own) else { continue };
-        let objects: Vec<_> = diagnosis.objects.iter().map(Subject::names).collect();
+        let objects: Vec<_> = diagnosis.objects.iter().map(EntryObject::names).collect();
         if settings
             .exceptions
             .iter()
@@ -112,7 +112,7 @@ pub(super) fn report(
 }
 
 struct Answer<'a> {
-    inputs: &'a [ClusterInput],
+    inputs: &'a [DiagnosedCluster],
     clusters: &'a [Cluster],
     causes: &'a [ReportedFinding],
 }
@@ -315,7 +315,7 @@ fn point<'f>(finding: &mut ReportedFinding, mut causes: impl Iterator<Item = &'f
     }));
 }
 
-fn display_name(subject: &Subject<'_>) -> String {
+fn display_name(subject: &EntryObject<'_>) -> String {
     let parts = [subject.kind.as_ref(), subject.namespace.as_ref(), subject.name.as_ref()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
 }

@@ -1,7 +1,7 @@
 //! Everything that was read of one cluster.
 
 use super::correlations;
-use super::entry::{At, Entry, LogFileId, LogLevel, Origin, Time};
+use super::entry::{At, Entry, EntryOrigin, LogFileId, LogLevel, Time};
 use super::history::History;
 use super::reader::LineCounts;
 use super::recognise::Recogniser;
@@ -13,7 +13,7 @@ use objects::object::Object;
 
 /// Everything that was read of one cluster.
 #[derive(Debug, Default)]
-pub(super) struct ClusterInput {
+pub(super) struct DiagnosedCluster {
     /// The name of the cluster; empty if there is only one.
     pub(super) name: String,
     /// Names of the files.
@@ -38,7 +38,7 @@ pub(super) struct ClusterInput {
     pub(super) story: Option<StoryTeller>,
 }
 
-impl ClusterInput {
+impl DiagnosedCluster {
     /// Creates a cluster without input.
     pub(super) fn new(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
@@ -52,7 +52,7 @@ impl ClusterInput {
 
     /// Recognises an entry, counts it, and adds it to the history.
     pub(super) fn observe(&mut self, entry: &Entry<'_>) {
-        if entry.origin == Origin::Log {
+        if entry.origin == EntryOrigin::Log {
             self.level = Some(self.level.map_or(entry.level, |level| level.min(entry.level)));
             self.names_commit |= !self.names_commit && entry.fields.raw("commit").is_some();
             if let Some(time) = entry.time {
@@ -100,18 +100,18 @@ mod tests {
 
     use super::*;
     use crate::diagnosis::Diagnosis;
-    use crate::reader::Reader;
+    use crate::reader::FileReader;
 
-    fn read(text: &str) -> ClusterInput {
-        let mut input = ClusterInput::new("");
-        let mut reader = Reader::new("karpenter.log", LogFileId::default(), Limits::DEFAULT);
+    fn read(text: &str) -> DiagnosedCluster {
+        let mut input = DiagnosedCluster::new("");
+        let mut reader = FileReader::new("karpenter.log", LogFileId::default(), Limits::DEFAULT);
         reader.feed(text.as_bytes(), &mut |entry| input.observe(entry));
         reader.finish(&mut |entry| input.observe(entry));
         input
     }
 
     /// Diagnoses of correlations.
-    fn diagnoses(input: &ClusterInput) -> Vec<Diagnosis> {
+    fn diagnoses(input: &DiagnosedCluster) -> Vec<Diagnosis> {
         let mut found = Vec::new();
         for correlation in correlations::ALL {
             (correlation.find)(std::slice::from_ref(&input.history), &mut found);

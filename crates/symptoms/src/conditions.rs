@@ -1,13 +1,13 @@
 //! Entries for conditions, which objects, descriptions and events carry.
 
-use super::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject, Time};
+use super::entry::{At, Condition, Entry, EntryObject, EntryOrigin, Fields, LogLevel, Time};
 
 /// Type of the entry for a container that was terminated. Kubernetes has no condition of this type.
 pub(super) const TERMINATED: &str = "ContainerTerminated";
 
 /// Entry for a condition, with a text of one line.
 pub(super) fn condition_entry<'e>(
-    object: Subject<'e>,
+    object: EntryObject<'e>,
     condition: Condition<'e>,
     reason: &'e str,
     message: &'e str,
@@ -21,7 +21,7 @@ pub(super) fn condition_entry<'e>(
         text = format!("{text}: {message}");
     }
     Entry {
-        origin: Origin::Condition,
+        origin: EntryOrigin::Condition,
         at,
         text: text.into(),
         time: None,

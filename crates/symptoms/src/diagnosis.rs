@@ -1,6 +1,6 @@
 //! Diagnoses: a problem, the confidence, and the lines that show it.
 
-use super::entry::{At, Subject, Time};
+use super::entry::{At, EntryObject, Time};
 use super::symptom::Symptom;
 use answers::report::Confidence;
 use cluster::ids::ClusterId;
@@ -41,7 +41,7 @@ pub struct Diagnosis {
     /// Time of the last occurrence.
     pub last: Option<Time>,
     /// The first few affected objects.
-    pub objects: Vec<Subject<'static>>,
+    pub objects: Vec<EntryObject<'static>>,
     /// Number of affected objects, if the list is incomplete.
     pub objects_in_all: usize,
     /// The lines that show it: a few of each kind.

@@ -12,7 +12,7 @@ pub use super::time::Time;
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
     /// The kind of source.
-    pub origin: Origin,
+    pub origin: EntryOrigin,
     /// The location in the input.
     pub at: At,
     /// The line, or the condition or event in one line, to be quoted as evidence.
@@ -36,7 +36,7 @@ pub struct Entry<'a> {
     /// Type and status of a condition; empty for other entries.
     pub condition: Condition<'a>,
     /// The object of an event or a condition, or the reconciled object of a line.
-    pub object: Subject<'a>,
+    pub object: EntryObject<'a>,
     /// The other fields of a line.
     pub fields: Fields<'a>,
     /// The count of an event, otherwise 1.
@@ -47,7 +47,7 @@ impl Entry<'_> {
     /// Whether it is an event of Karpenter's, or the condition in such an event, about an object of unknown kind and name. The
     /// events of a description have no column for the object, and people often paste only this table.
     pub fn is_of_unknown_object(&self) -> bool {
-        let is_event = matches!(self.origin, Origin::Event | Origin::Condition);
+        let is_event = matches!(self.origin, EntryOrigin::Event | EntryOrigin::Condition);
         is_event
             && self.controller == "karpenter"
             && self.object.name.is_empty()
@@ -57,7 +57,7 @@ impl Entry<'_> {
 
 /// Kind of source of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum EntryOrigin {
     /// A line of the controller's log.
     Log,
     /// A line without structure. It may still contain a known text.
@@ -99,7 +99,7 @@ pub struct Condition<'a> {
 
 /// The object of an entry; empty if it is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Subject<'a> {
+pub struct EntryObject<'a> {
     /// The kind, such as `NodeClaim`.
     pub kind: Cow<'a, str>,
     /// Its namespace.
@@ -108,15 +108,15 @@ pub struct Subject<'a> {
     pub name: Cow<'a, str>,
 }
 
-impl Subject<'_> {
+impl EntryObject<'_> {
     /// The names by which exceptions of the settings find the object.
     pub fn names(&self) -> ObjectName<'_> {
         ObjectName { kind: &self.kind, namespace: &self.namespace, name: &self.name }
     }
 
     /// Returns an owned copy.
-    pub fn into_owned(self) -> Subject<'static> {
-        Subject {
+    pub fn into_owned(self) -> EntryObject<'static> {
+        EntryObject {
             kind: Cow::Owned(self.kind.into_owned()),
             namespace: Cow::Owned(self.namespace.into_owned()),
             name: Cow::Owned(self.name.into_owned()),

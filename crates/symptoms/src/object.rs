@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::conditions::{TERMINATED, condition_entry, emit_event, is_new};
 use super::controller::is_controller;
-use super::entry::{At, Condition, Entry, Fields, LogFileId, LogLevel, Origin, Subject, Time};
+use super::entry::{At, Condition, Entry, EntryObject, EntryOrigin, Fields, LogFileId, LogLevel, Time};
 use manifest::tree::Node;
 use objects::object::Object;
 
@@ -35,7 +35,7 @@ fn event(object: Object<'_>, file: LogFileId) -> Entry<'_> {
         paths.iter().find_map(|path| object.str_at(path).filter(|text| !text.is_empty())).unwrap_or_default()
     };
     let about = |field: &str| text(&[&["involvedObject", field], &["regarding", field]]);
-    let subject = Subject {
+    let subject = EntryObject {
         kind: about("kind").into(),
         namespace: about("namespace").into(),
         name: about("name").into(),
@@ -55,7 +55,7 @@ fn event(object: Object<'_>, file: LogFileId) -> Entry<'_> {
     let message = text(&[&["message"], &["note"]]);
     let kind = if kind.is_empty() { "Normal" } else { kind };
     Entry {
-        origin: Origin::Event,
+        origin: EntryOrigin::Event,
         at: at(object.root(), file),
         text: format!("{kind} {reason} {}/{}: {message}", subject.kind, subject.name).into(),
         time: time(&last),
@@ -83,7 +83,7 @@ fn conditions(object: Object<'_>, file: LogFileId, emit: &mut dyn FnMut(&Entry<'
     let Some(conditions) = object.at(&["status", "conditions"]) else { return };
     for node in conditions.items() {
         let text = |key: &str| node.str_at(&[key]).unwrap_or_default();
-        let subject = Subject {
+        let subject = EntryObject {
             kind: Cow::Borrowed(object.kind()),
             namespace: Cow::Borrowed(object.namespace()),
             name: Cow::Borrowed(object.name()),
@@ -116,7 +116,7 @@ fn terminations(object: Object<'_>, file: LogFileId, emit: &mut dyn FnMut(&Entry
             let Some(ended) = container.at_path(&[state, "terminated"]) else { continue };
             let reason = ended.str_at(&["reason"]).unwrap_or_default();
             let restarts = container.get("restartCount").and_then(Node::as_int).unwrap_or_default();
-            let subject = Subject {
+            let subject = EntryObject {
                 kind: Cow::Borrowed(object.kind()),
                 namespace: Cow::Borrowed(object.namespace()),
                 name: Cow::Borrowed(object.name()),

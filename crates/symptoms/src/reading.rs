@@ -1,9 +1,9 @@
 //! Files of clusters → report.
 
-use super::cluster::ClusterInput;
+use super::cluster::DiagnosedCluster;
 use super::entry::At;
 use super::history::History;
-use super::reader::{ReadFile, Reader};
+use super::reader::{FileReader, ReadFile};
 use super::story::StoryTarget;
 use super::{answer, consequences, correlations};
 use answers::report::Report;
@@ -25,8 +25,8 @@ pub struct Reading {
     limits: Limits,
     max_findings: usize,
     story: Option<StoryTarget>,
-    clusters: Vec<ClusterInput>,
-    reader: Option<Reader>,
+    clusters: Vec<DiagnosedCluster>,
+    reader: Option<FileReader>,
     /// The kind of the current file.
     kind: FileKind,
 }
@@ -70,7 +70,7 @@ impl Reading {
     /// Begins the files of a cluster; the name is empty if there is only one.
     pub fn cluster(&mut self, name: &str) {
         self.end_file();
-        self.clusters.push(ClusterInput::new(name).about(self.story.clone()));
+        self.clusters.push(DiagnosedCluster::new(name).about(self.story.clone()));
     }
 
     /// Begins a file. A name that ends in `.yaml` or `.json` makes it a manifest.
@@ -81,7 +81,7 @@ impl Reading {
         }
         let Some(cluster) = self.clusters.last_mut() else { return };
         let file = cluster.files.push(name.to_owned());
-        self.reader = Some(Reader::new(name, file, self.limits));
+        self.reader = Some(FileReader::new(name, file, self.limits));
         self.kind = kind;
     }
 
@@ -161,7 +161,7 @@ impl Reading {
 }
 
 /// Checks the manifests for the release of the logs, unless the settings name a release.
-fn set_release(settings: &mut Settings, inputs: &[ClusterInput]) {
+fn set_release(settings: &mut Settings, inputs: &[DiagnosedCluster]) {
     if settings.is_karpenter_version_set {
         return;
     }

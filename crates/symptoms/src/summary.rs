@@ -2,7 +2,7 @@
 
 use answers::report::{LogSummary, SkippedLines, UnrecognisedError};
 
-use super::cluster::ClusterInput;
+use super::cluster::DiagnosedCluster;
 use super::entry::LogLevel;
 use super::settling;
 use super::symptom::Symptom;
@@ -11,7 +11,7 @@ use super::symptom::Symptom;
 const MAX_LISTED: usize = 100;
 
 /// Summary of a cluster. `open` are the symptoms of uncertain diagnoses.
-pub(super) fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> LogSummary {
+pub(super) fn log(cluster: &DiagnosedCluster, open: &[&'static Symptom]) -> LogSummary {
     let counts = cluster.counts;
     let reasons = [
         (counts.text, "lines without the structure of a log", false),
@@ -55,7 +55,7 @@ pub(super) fn log(cluster: &ClusterInput, open: &[&'static Symptom]) -> LogSumma
 }
 
 /// The most frequent unknown errors, and the number of lines of the others.
-fn not_recognised(cluster: &ClusterInput) -> (Vec<UnrecognisedError>, u64) {
+fn not_recognised(cluster: &DiagnosedCluster) -> (Vec<UnrecognisedError>, u64) {
     let unrecognised = &cluster.tally.unrecognised;
     let all = unrecognised.by_count();
     let (listed, others) = all.split_at(all.len().min(MAX_LISTED));

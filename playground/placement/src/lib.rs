@@ -20,15 +20,15 @@ use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Files and a release to simulate. The files are parsed once, and each number of replicas is a simulation.
-#[wasm_bindgen(js_name = World)]
+#[wasm_bindgen(js_name = PlacementWorld)]
 #[derive(Debug, Default)]
-pub struct World {
+pub struct PlacementWorld {
     files: Vec<File>,
     settings: Settings,
 }
 
-#[wasm_bindgen(js_class = World)]
-impl World {
+#[wasm_bindgen(js_class = PlacementWorld)]
+impl PlacementWorld {
     /// Starts without files. The release is the one that the files pin, or else the newest, unless the visitor chose one.
     #[wasm_bindgen(constructor)]
     pub fn new(release: Option<String>) -> Result<Self, String> {

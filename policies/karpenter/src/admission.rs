@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use karpwarden::ADMISSION;
 use karpwarden::engine::request::check_request;
-use karpwarden::engine::tally::Tally;
+use karpwarden::engine::tally::FindingTally;
 use karpwarden::manifest::edit::{differences, rewrite};
 use karpwarden::manifest::json::{self, quote};
 use karpwarden::manifest::source::{Source, Span};
@@ -18,7 +18,7 @@ use karpwarden::rule::settings::{Settings, SettingsProblem};
 use crate::host::Host;
 use crate::inventory::{Answers, Lists};
 use crate::mutation;
-use crate::response::Response;
+use crate::response::ValidationResponse;
 
 /// Maximum number of safe fixes to apply to an object: all rules check the result again.
 const MOST_FIXES: usize = 100;
@@ -27,23 +27,31 @@ const MOST_FIXES: usize = 100;
 ///
 /// Every payload gets an answer. A payload that cannot be parsed is accepted with a warning, because a failing policy would block
 /// objects that it does not check.
-pub fn validate(payload: &[u8], host: &dyn Host) -> Response {
+pub fn validate(payload: &[u8], host: &dyn Host) -> ValidationResponse {
     let tree = match read(payload) {
         Ok(tree) => tree,
-        Err(reason) => return Response::accepted(vec![format!("the request was not checked: {reason}")]),
+        Err(reason) => {
+            return ValidationResponse::accepted(vec![format!("the request was not checked: {reason}")]);
+        }
     };
     let settings = match tree.root().get("settings").map_or(Ok(Settings::default()), settings_of) {
         Ok(settings) => settings,
         Err(problems) => {
-            return Response::rejected(format!("the policy's settings are not valid: {}", listed(&problems)));
+            return ValidationResponse::rejected(format!(
+                "the policy's settings are not valid: {}",
+                listed(&problems)
+            ));
         }
     };
     let Some(object) = tree.root().get("request").and_then(reviewed) else {
-        return Response::accepted(Vec::new());
+        return ValidationResponse::accepted(Vec::new());
     };
     let rules = ADMISSION.rules_on(object);
     if !rules.iter().any(|rule| rule.counts_as_checked()) {
-        return Response::accepted(vec![format!("no rule of karpwarden reads the kind {}", object.kind())]);
+        return ValidationResponse::accepted(vec![format!(
+            "no rule of karpwarden reads the kind {}",
+            object.kind()
+        )]);
     }
     let answers = Answers::fetch(object, &rules, &settings, host);
     let lists = Lists::parse(&answers, object);
@@ -110,13 +118,23 @@ impl Review<'_> {
         check_request(&ADMISSION, rules, object, &cluster, self.settings)
     }
 
-    fn respond(&self, findings: &[Finding<'_>], object: Object<'_>, mut notes: Vec<String>) -> Response {
+    fn respond(
+        &self,
+        findings: &[Finding<'_>],
+        object: Object<'_>,
+        mut notes: Vec<String>,
+    ) -> ValidationResponse {
         notes.extend(self.lists.warnings.iter().cloned());
-        Response::of(findings, object, self.settings, notes)
+        ValidationResponse::of(findings, object, self.settings, notes)
     }
 
     /// The response with the safe fixes applied, as far as they survive the next apply of the same manifest.
-    fn fixed(&self, findings: &[Finding<'_>], object: Object<'_>, rules: &[&'static Rule]) -> Response {
+    fn fixed(
+        &self,
+        findings: &[Finding<'_>],
+        object: Object<'_>,
+        rules: &[&'static Rule],
+    ) -> ValidationResponse {
         match mutation::count(findings) {
             0 => return self.respond(findings, object, Vec::new()),
             1..=MOST_FIXES => {}
@@ -144,7 +162,7 @@ impl Review<'_> {
         before: &[Finding<'_>],
         fixable: &[&Finding<'_>],
         notes: Vec<String>,
-    ) -> Option<Response> {
+    ) -> Option<ValidationResponse> {
         let changes: Vec<_> =
             fixable.iter().filter_map(|finding| finding.fix.as_ref()).flat_map(|fix| &fix.changes).collect();
         let fixed = rewrite(sent.root(), changes.clone());
@@ -157,7 +175,7 @@ impl Review<'_> {
         let review = Review { lists: &lists, ..*self };
         let after = review.findings(object, &ADMISSION.rules_on(object));
         let fixed_rules = fixable.iter().map(|finding| finding.rule.name);
-        Tally::by_rule(before).allows(&Tally::by_rule(&after), fixed_rules).ok()?;
+        FindingTally::by_rule(before).allows(&FindingTally::by_rule(&after), fixed_rules).ok()?;
         let mut response = review.respond(&after, object, notes);
         response.mutated_object = response.accepted.then_some(fixed);
         Some(response)

@@ -12,7 +12,7 @@ use crate::warnings::{self, Warning};
 
 /// Answer to `validate`: `ValidationResponse` of kubewarden-policy-sdk 0.17.
 #[derive(Debug, Default)]
-pub struct Response {
+pub struct ValidationResponse {
     /// Whether the request is accepted.
     pub accepted: bool,
     /// Reason for the rejection.
@@ -30,7 +30,7 @@ const LISTED: usize = 20;
 /// Size of the audit annotation with the whole warnings, in bytes.
 const DETAILS: usize = 16_384;
 
-impl Response {
+impl ValidationResponse {
     /// A response that accepts the request, with warnings.
     pub fn accepted(notes: Vec<String>) -> Self {
         let notes: Vec<_> = notes.into_iter().map(Warning::note).collect();

@@ -1,4 +1,4 @@
-use karpenter::api::pattern::{NO_SLASH, Pattern, VOLUME_SIZE};
+use karpenter::api::pattern::{FieldPattern, NO_SLASH, VOLUME_SIZE};
 use karpenter::release::Releases;
 use objects::object::Object;
 use objects::validation::What;
@@ -76,7 +76,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 }
 
 /// Reports a string that does not match a pattern.
-fn explain<'d>(place: Place<'d>, pattern: &'static Pattern) -> Finding<'d> {
+fn explain<'d>(place: Place<'d>, pattern: &'static FieldPattern) -> Finding<'d> {
     let node = place.node();
     let help = node
         .as_str()
@@ -86,7 +86,7 @@ fn explain<'d>(place: Place<'d>, pattern: &'static Pattern) -> Finding<'d> {
 }
 
 /// Help for the most common mistakes.
-fn help(field: &str, text: &str, pattern: &'static Pattern) -> Option<String> {
+fn help(field: &str, text: &str, pattern: &'static FieldPattern) -> Option<String> {
     if text.eq_ignore_ascii_case("never") && (pattern.matches)("Never") {
         return Some("write `Never`".to_owned());
     }

@@ -10,12 +10,12 @@ use crate::check;
 use cluster::Cluster;
 use manifest::File;
 use objects::embedded::READ_OPTIONS;
-use rule::settings::{Selector, Settings};
+use rule::settings::{RuleSelector, Settings};
 
 /// Severity and rule of each finding of this family, in document order.
 fn verdict(text: &str) -> Vec<String> {
     let file = File::read("-", text, READ_OPTIONS);
-    let settings = Settings { select: vec![Selector::Family("bootstrap")], ..Settings::default() };
+    let settings = Settings { select: vec![RuleSelector::Family("bootstrap")], ..Settings::default() };
     let report = check(&[Cluster { name: String::new(), files: vec![file] }], &settings);
     assert!(report.unreadable.is_empty(), "{:?}\n{text}", report.unreadable);
     report.findings.iter().map(|finding| format!("{} {}", finding.severity, finding.rule)).collect()

@@ -13,7 +13,7 @@ use objects::embedded::READ_OPTIONS;
 use rule::{Fixes, Rule};
 use serde_json::Value as Json;
 
-use self::spelling::{Layout, STYLES, Step, Style, spelled};
+use self::spelling::{Layout, PathStep, STYLES, ScalarStyle, spelled};
 use super::meta::{blocks, report};
 use super::{REGISTRY, documentation};
 
@@ -71,7 +71,7 @@ impl Case {
     /// The case as it is usually spelled.
     fn usual(&self) -> String {
         let nowhere = (usize::MAX, Vec::new());
-        spelled(&self.documents, &nowhere, Style::Plain, Layout::default()).unwrap()
+        spelled(&self.documents, &nowhere, ScalarStyle::Plain, Layout::default()).unwrap()
     }
 }
 
@@ -174,7 +174,7 @@ fn changed_by_fixes(case: &Case, text: &str) -> Vec<BTreeSet<String>> {
 }
 
 /// The scalars that the fixes of a text touch, by document and path.
-fn touched(case: &Case, text: &str) -> BTreeSet<(usize, Vec<Step>)> {
+fn touched(case: &Case, text: &str) -> BTreeSet<(usize, Vec<PathStep>)> {
     let file = File::read("-", text, READ_OPTIONS);
     let source = &file.source;
     let span = |start, end| Span::new(source.byte_at(start), source.byte_at(end));
@@ -200,13 +200,17 @@ fn touched(case: &Case, text: &str) -> BTreeSet<(usize, Vec<Step>)> {
     found
 }
 
-fn scalars(node: Node<'_>, path: &mut Vec<Step>, visit: &mut impl FnMut(Node<'_>, &[Step])) {
+fn scalars(node: Node<'_>, path: &mut Vec<PathStep>, visit: &mut impl FnMut(Node<'_>, &[PathStep])) {
     if !node.is_mapping() && !node.is_sequence() {
         return visit(node, path);
     }
     for child in node.children() {
         let is_item = node.is_sequence();
-        path.push(if is_item { Step::Item(child.index()) } else { Step::Key(child.key().to_owned()) });
+        path.push(if is_item {
+            PathStep::Item(child.index())
+        } else {
+            PathStep::Key(child.key().to_owned())
+        });
         scalars(child, path, visit);
         path.pop();
     }

@@ -8,14 +8,14 @@ use serde_json::Value as Json;
 
 /// Step of a path to a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Step {
+pub(super) enum PathStep {
     Key(String),
     Item(usize),
 }
 
 /// Style of the chosen value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum ScalarStyle {
     Plain,
     Single,
     Double,
@@ -23,16 +23,16 @@ pub(super) enum Style {
     Block(&'static str),
 }
 
-pub(super) const STYLES: [Style; 9] = [
-    Style::Plain,
-    Style::Single,
-    Style::Double,
-    Style::Block("|"),
-    Style::Block("|-"),
-    Style::Block("|+"),
-    Style::Block(">"),
-    Style::Block(">-"),
-    Style::Block(">+"),
+pub(super) const STYLES: [ScalarStyle; 9] = [
+    ScalarStyle::Plain,
+    ScalarStyle::Single,
+    ScalarStyle::Double,
+    ScalarStyle::Block("|"),
+    ScalarStyle::Block("|-"),
+    ScalarStyle::Block("|+"),
+    ScalarStyle::Block(">"),
+    ScalarStyle::Block(">-"),
+    ScalarStyle::Block(">+"),
 ];
 
 /// Form of a whole text.
@@ -56,8 +56,8 @@ pub(super) struct Layout {
 /// Spells documents. `None` if the chosen value has no such spelling.
 pub(super) fn spelled(
     documents: &[Json],
-    chosen: &(usize, Vec<Step>),
-    style: Style,
+    chosen: &(usize, Vec<PathStep>),
+    style: ScalarStyle,
     layout: Layout,
 ) -> Option<String> {
     let mut texts = Vec::new();
@@ -84,26 +84,26 @@ pub(super) fn spelled(
 }
 
 struct Writer<'w> {
-    chosen: Option<&'w [Step]>,
-    style: Style,
+    chosen: Option<&'w [PathStep]>,
+    style: ScalarStyle,
     layout: Layout,
     text: String,
 }
 
 impl Writer<'_> {
-    fn is_chosen(&self, path: &[Step]) -> bool {
+    fn is_chosen(&self, path: &[PathStep]) -> bool {
         self.chosen == Some(path)
     }
 
     /// Writes the members of an object or the items of a list in a column, each on its own lines.
-    fn members(&mut self, value: &Json, column: usize, path: &mut Vec<Step>) -> Option<()> {
+    fn members(&mut self, value: &Json, column: usize, path: &mut Vec<PathStep>) -> Option<()> {
         let pad = " ".repeat(column);
-        let parts: Vec<(Step, &Json)> = match value {
+        let parts: Vec<(PathStep, &Json)> = match value {
             Json::Object(members) => {
-                members.iter().map(|(key, value)| (Step::Key(key.clone()), value)).collect()
+                members.iter().map(|(key, value)| (PathStep::Key(key.clone()), value)).collect()
             }
             Json::Array(items) => {
-                items.iter().enumerate().map(|(index, item)| (Step::Item(index), item)).collect()
+                items.iter().enumerate().map(|(index, item)| (PathStep::Item(index), item)).collect()
             }
             _ => return None,
         };
@@ -113,13 +113,14 @@ impl Writer<'_> {
             if has_comments {
                 let _ = writeln!(self.text, "{pad}# above");
             }
-            let head = if let Step::Key(key) = &step { format!("{}:", key_of(key)) } else { "-".to_owned() };
+            let head =
+                if let PathStep::Key(key) = &step { format!("{}:", key_of(key)) } else { "-".to_owned() };
             let _ = write!(self.text, "{pad}{head}");
             let is_empty = part.as_object().is_some_and(serde_json::Map::is_empty)
                 || part.as_array().is_some_and(Vec::is_empty);
             if (part.is_object() || part.is_array()) && !is_empty {
                 self.text.push('\n');
-                let is_list_below_key = part.is_array() && matches!(step, Step::Key(_));
+                let is_list_below_key = part.is_array() && matches!(step, PathStep::Key(_));
                 let deeper = match (self.layout.is_wide, is_list_below_key) {
                     (false, true) => column,
                     (false, false) => column + 2,
@@ -140,7 +141,7 @@ impl Writer<'_> {
     }
 
     /// Writes a scalar, or a block scalar whose lines are in a column.
-    fn scalar(&mut self, value: &Json, column: usize, path: &[Step]) -> Option<()> {
+    fn scalar(&mut self, value: &Json, column: usize, path: &[PathStep]) -> Option<()> {
         let is_chosen = self.is_chosen(path);
         if is_chosen && self.layout.has_anchor {
             self.text.push_str("&anchor ");
@@ -156,8 +157,8 @@ impl Writer<'_> {
             return Some(());
         }
         match self.style {
-            Style::Plain if !value.is_string() => self.text.push_str(&string),
-            Style::Block(header) => return self.block(header, comment, &string, column),
+            ScalarStyle::Plain if !value.is_string() => self.text.push_str(&string),
+            ScalarStyle::Block(header) => return self.block(header, comment, &string, column),
             style => self.text.push_str(&on_one_line(&string, style)?),
         }
         self.text.push_str(comment);
@@ -180,12 +181,12 @@ impl Writer<'_> {
         Some(())
     }
 
-    fn flow(&mut self, value: &Json, path: &mut Vec<Step>) -> Option<()> {
+    fn flow(&mut self, value: &Json, path: &mut Vec<PathStep>) -> Option<()> {
         match value {
             Json::Object(members) => {
                 for (index, (key, member)) in members.iter().enumerate() {
                     let _ = write!(self.text, "{}{}: ", if index == 0 { "{" } else { ", " }, key_of(key));
-                    path.push(Step::Key(key.clone()));
+                    path.push(PathStep::Key(key.clone()));
                     self.flow(member, path)?;
                     path.pop();
                 }
@@ -194,7 +195,7 @@ impl Writer<'_> {
             Json::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
                     self.text.push_str(if index == 0 { "[" } else { ", " });
-                    path.push(Step::Item(index));
+                    path.push(PathStep::Item(index));
                     self.flow(item, path)?;
                     path.pop();
                 }
@@ -205,7 +206,8 @@ impl Writer<'_> {
                     self.text.push_str("&anchor ");
                 }
                 let string = scalar.as_str().map_or_else(|| scalar.to_string(), str::to_owned);
-                let is_unsafe = string.contains([',', '[', ']', '{', '}']) && self.style == Style::Plain;
+                let is_unsafe =
+                    string.contains([',', '[', ']', '{', '}']) && self.style == ScalarStyle::Plain;
                 self.text.push_str(&on_one_line(&string, self.style).filter(|_| !is_unsafe)?);
             }
             scalar => self.text.push_str(&scalar.to_string()),
@@ -219,12 +221,12 @@ fn key_of(key: &str) -> String {
 }
 
 /// A string on one line in a style other than a block scalar.
-fn on_one_line(text: &str, style: Style) -> Option<String> {
+fn on_one_line(text: &str, style: ScalarStyle) -> Option<String> {
     match style {
-        Style::Plain => plain(text),
-        Style::Single => (!text.contains('\n')).then(|| format!("'{}'", text.replace('\'', "''"))),
-        Style::Double => Some(Json::from(text).to_string()),
-        Style::Block(_) => None,
+        ScalarStyle::Plain => plain(text),
+        ScalarStyle::Single => (!text.contains('\n')).then(|| format!("'{}'", text.replace('\'', "''"))),
+        ScalarStyle::Double => Some(Json::from(text).to_string()),
+        ScalarStyle::Block(_) => None,
     }
 }
 

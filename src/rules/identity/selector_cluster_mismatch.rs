@@ -335,7 +335,7 @@ mod tests {
     use manifest::File;
     use objects::embedded::READ_OPTIONS;
     use rule::finding::Severity;
-    use rule::settings::{Selector, Settings};
+    use rule::settings::{RuleSelector, Settings};
 
     /// An EC2NodeClass with the given spec.
     fn class(spec: &str) -> String {
@@ -392,7 +392,7 @@ spec:
             let read = |(name, text): (&str, &str)| File::read(name, text, READ_OPTIONS);
             let files = files.into_iter().map(read).collect();
             let settings =
-                Settings { select: vec![Selector::One(super::RULE.names())], ..Settings::default() };
+                Settings { select: vec![RuleSelector::One(super::RULE.names())], ..Settings::default() };
             let report = crate::check(&[Cluster { name: String::new(), files }], &settings);
             report.findings.iter().map(|finding| finding.severity).collect::<Vec<_>>()
         };

@@ -508,7 +508,7 @@ spec:
             files: vec![File::read(format!("{name}.yaml"), text, READ_OPTIONS)],
         };
         let pod = pod("nodeSelector: {workload: batch}");
-        let select = vec![rule::settings::Selector::One(super::RULE.names())];
+        let select = vec![rule::settings::RuleSelector::One(super::RULE.names())];
         let settings = Settings { complete_inventory: true, select, ..Settings::default() };
         assert!(check(&[cluster("a", POOL), cluster("b", &pod)], &settings).findings.is_empty());
         assert_eq!(check(&[cluster("a", &(POOL.to_owned() + &pod))], &settings).findings.len(), 1);

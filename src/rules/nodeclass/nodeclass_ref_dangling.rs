@@ -187,7 +187,7 @@ mod tests {
     use manifest::File;
     use objects::embedded::READ_OPTIONS;
     use rule::finding::Severity;
-    use rule::settings::{Selector, Settings, Target};
+    use rule::settings::{RuleSelector, Settings, Target};
 
     fn pool(reference: &str) -> String {
         format!(
@@ -276,7 +276,7 @@ metadata: {{name: {name}}}
     #[test]
     fn is_only_an_info_without_a_class_nearby() {
         let severity = |texts: &[&str]| {
-            let select = vec![Selector::One(super::RULE.names())];
+            let select = vec![RuleSelector::One(super::RULE.names())];
             let settings = Settings { select, ..Settings::default() };
             let file =
                 |(index, text): (usize, &&str)| File::read(format!("{index}.yaml"), *text, READ_OPTIONS);

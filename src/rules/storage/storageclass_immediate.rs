@@ -222,7 +222,7 @@ mod tests {
     use manifest::File;
     use objects::embedded::READ_OPTIONS;
     use rule::finding::Severity;
-    use rule::settings::{Selector, Settings, Target};
+    use rule::settings::{RuleSelector, Settings, Target};
 
     const EBS: &str = r"apiVersion: storage.k8s.io/v1
 kind: StorageClass
@@ -237,7 +237,7 @@ provisioner: ebs.csi.aws.com
     #[test]
     fn is_an_info_in_a_folder_that_does_not_mention_karpenter() {
         let severities = |files: Vec<File>| {
-            let select = vec![Selector::One(super::RULE.names())];
+            let select = vec![RuleSelector::One(super::RULE.names())];
             let settings = Settings { select, ..Settings::default() };
             let report = crate::check(&[Cluster { name: String::new(), files }], &settings);
             report.findings.iter().map(|finding| finding.severity).collect::<Vec<_>>()

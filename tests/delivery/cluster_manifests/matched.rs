@@ -3,15 +3,16 @@
 use std::sync::LazyLock;
 
 use karpwarden_admit::server::Mode;
-use karpwarden_admit::{FakeCluster, Module, Policy, Request, built};
+use karpwarden_admit::{FakeCluster, Policy, PolicyModule, Request, built};
 use serde_json::{Value, json};
 
 use super::samples::{bad, good, kind};
 use super::types::policies;
 
 /// The policy module. Compiled once, because that takes longer than all requests.
-fn module() -> &'static Module {
-    static MODULE: LazyLock<Module> = LazyLock::new(|| Module::load(&built::policy().unwrap()).unwrap());
+fn module() -> &'static PolicyModule {
+    static MODULE: LazyLock<PolicyModule> =
+        LazyLock::new(|| PolicyModule::load(&built::policy().unwrap()).unwrap());
     &MODULE
 }
 
@@ -23,7 +24,7 @@ fn cluster(spec: &Value) -> FakeCluster {
     FakeCluster::holding(["NodePool", "EC2NodeClass", "StorageClass"].map(good)).granting(granted)
 }
 
-fn policy(module: &Module, spec: &Value) -> Policy {
+fn policy(module: &PolicyModule, spec: &Value) -> Policy {
     let mode = if spec["mode"] == "monitor" { Mode::Monitor } else { Mode::Protect };
     Policy::new(module.clone())
         .settings(spec["settings"].clone())

@@ -20,7 +20,7 @@ use language_server::protocol::{
     OneOf, PublishDiagnosticsParams, Range, TextEdit, WorkspaceEdit,
 };
 use language_server::{
-    Checked, CheckedFile, Message, Notification, OpenDocuments, Request, Session, Start, Workspace,
+    Checked, CheckedFile, Message, Notification, OpenDocuments, Request, Session, SessionStart, Workspace,
     encode_uris, from_path,
 };
 use serde::de::DeserializeOwned;
@@ -230,7 +230,7 @@ fn uri_of(name: &str) -> Option<String> {
 }
 
 fn session(initialize: Value) -> Session<OpenOnly> {
-    let start = Start::read(initialize).or_else(|_| Start::read(json!({"capabilities": {}})));
+    let start = SessionStart::read(initialize).or_else(|_| SessionStart::read(json!({"capabilities": {}})));
     Session::new(&start.unwrap_or_else(|message| panic!("{message}")), OpenOnly)
 }
 

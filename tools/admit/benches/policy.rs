@@ -10,8 +10,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use flate2::{Compression, write::GzEncoder};
-use karpwarden_admit::{Failure, FakeCluster, Meter, Module, Request, metadata};
-use karpwarden_bench::{Bench, Budget, Comparison, main_of, time};
+use karpwarden_admit::{CallFailure, FakeCluster, Meter, PolicyModule, Request, metadata};
+use karpwarden_bench::{Bench, Comparison, RatioBudget, main_of, time};
 use serde_json::{Value, json};
 
 /// Budget of the policy module, in bytes.
@@ -27,7 +27,7 @@ struct Case {
     title: &'static str,
     object: Value,
     inventory: Vec<Value>,
-    budget: Budget,
+    budget: RatioBudget,
 }
 
 fn main() -> ExitCode {
@@ -40,7 +40,10 @@ fn run(bench: &mut Bench) -> Result<()> {
     for (title, bytes, budget) in
         [("policy module", policy.raw, RAW), ("policy module, gzip -9", policy.gzip, GZIP)]
     {
-        bench.sizes(Comparison { title, reference: "budget", budget: Budget::Limit(1.0) }, [bytes, budget]);
+        bench.sizes(
+            Comparison { title, reference: "budget", budget: RatioBudget::Limit(1.0) },
+            [bytes, budget],
+        );
     }
     for case in cases() {
         case.measure(bench, &policy, &floor)?;
@@ -57,22 +60,27 @@ fn cases() -> Vec<Case> {
     };
     let case = |title, object, inventory, budget| Case { title, object, inventory, budget };
     vec![
-        case("NodePool", node_pool("default"), vec![node_class(0)], Budget::Later(1.5)),
-        case("EC2NodeClass, 8 KiB of userData", node_class(8 << 10), vec![], Budget::None),
-        case("EC2NodeClass, 1 MB", node_class(1_000_000), vec![], Budget::None),
-        case("Deployment", deployment(), vec![], Budget::None),
-        case("Pod, 10 NodePools", pod("my-team"), with_pools(10), Budget::None),
-        case("Pod, 200 NodePools", pod("my-team"), with_pools(200), Budget::Later(4.0)),
-        case("Pod, 1,000 NodePools", pod("my-team"), with_pools(1_000), Budget::Later(8.0)),
-        case("Pod that none of 10 NodePools takes", pod("other"), with_pools(10), Budget::None),
-        case("Pod that none of 200 NodePools takes", pod("other"), with_pools(200), Budget::Later(4.0)),
-        case("Pod that none of 1,000 NodePools takes", pod("other"), with_pools(1_000), Budget::Later(8.0)),
+        case("NodePool", node_pool("default"), vec![node_class(0)], RatioBudget::Later(1.5)),
+        case("EC2NodeClass, 8 KiB of userData", node_class(8 << 10), vec![], RatioBudget::None),
+        case("EC2NodeClass, 1 MB", node_class(1_000_000), vec![], RatioBudget::None),
+        case("Deployment", deployment(), vec![], RatioBudget::None),
+        case("Pod, 10 NodePools", pod("my-team"), with_pools(10), RatioBudget::None),
+        case("Pod, 200 NodePools", pod("my-team"), with_pools(200), RatioBudget::Later(4.0)),
+        case("Pod, 1,000 NodePools", pod("my-team"), with_pools(1_000), RatioBudget::Later(8.0)),
+        case("Pod that none of 10 NodePools takes", pod("other"), with_pools(10), RatioBudget::None),
+        case("Pod that none of 200 NodePools takes", pod("other"), with_pools(200), RatioBudget::Later(4.0)),
+        case(
+            "Pod that none of 1,000 NodePools takes",
+            pod("other"),
+            with_pools(1_000),
+            RatioBudget::Later(8.0),
+        ),
     ]
 }
 
 /// A module under measurement.
 struct Subject {
-    module: Module,
+    module: PolicyModule,
     meter: Meter,
     metadata: Value,
     raw: usize,
@@ -83,7 +91,7 @@ impl Subject {
     fn load(path: &str) -> Result<Self> {
         let path = &format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
         let bytes = fs::read(path).with_context(|| format!("{path}, which `make modules` builds"))?;
-        let module = Module::load(&bytes).with_context(|| path.clone())?;
+        let module = PolicyModule::load(&bytes).with_context(|| path.clone())?;
         let meter = Meter::load(&bytes)?;
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let gzip = encoder.write_all(&bytes).and_then(|()| encoder.finish())?.len();
@@ -96,7 +104,7 @@ impl Subject {
         FakeCluster::holding(inventory.iter().cloned()).granting(granted)
     }
 
-    fn validate(&self, payload: &[u8], cluster: &FakeCluster) -> Result<Vec<u8>, Failure> {
+    fn validate(&self, payload: &[u8], cluster: &FakeCluster) -> Result<Vec<u8>, CallFailure> {
         self.module.call("validate", payload, cluster)
     }
 }
@@ -119,7 +127,7 @@ impl Case {
     fn measure_memory(&self, bench: &mut Bench, policy: &Subject) -> Result<()> {
         let cost = policy.meter.call("validate", &self.payload()?, &policy.cluster(&self.inventory))?;
         let title = format!("memory: {}", self.title);
-        let comparison = Comparison { title: &title, reference: "budget", budget: Budget::Limit(1.0) };
+        let comparison = Comparison { title: &title, reference: "budget", budget: RatioBudget::Limit(1.0) };
         bench.sizes(comparison, [cost.memory, MEMORY]);
         Ok(())
     }

@@ -15,7 +15,7 @@ const UID: &str = "00000000-0000-4000-8000-000000000000";
 /// A request about one object, as the API server would send it to a webhook.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    operation: Operation,
+    operation: RequestOperation,
     object: Option<Value>,
     old_object: Option<Value>,
     username: String,
@@ -27,7 +27,7 @@ pub struct Request {
 
 /// Operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum RequestOperation {
     /// The object does not exist yet.
     Create,
     /// The object replaces an old one.
@@ -36,7 +36,7 @@ pub enum Operation {
     Delete,
 }
 
-impl Operation {
+impl RequestOperation {
     /// The name in `rules[].operations` and in the request.
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,20 +58,20 @@ impl Operation {
 impl Request {
     /// `kubectl create` of an object.
     pub fn create(object: Value) -> Self {
-        Self::new(Operation::Create, Some(object), None)
+        Self::new(RequestOperation::Create, Some(object), None)
     }
 
     /// `kubectl apply` over an object that exists.
     pub fn update(old: Value, new: Value) -> Self {
-        Self::new(Operation::Update, Some(new), Some(old))
+        Self::new(RequestOperation::Update, Some(new), Some(old))
     }
 
     /// `kubectl delete` of an object that exists.
     pub fn delete(old: Value) -> Self {
-        Self::new(Operation::Delete, None, Some(old))
+        Self::new(RequestOperation::Delete, None, Some(old))
     }
 
-    fn new(operation: Operation, object: Option<Value>, old_object: Option<Value>) -> Self {
+    fn new(operation: RequestOperation, object: Option<Value>, old_object: Option<Value>) -> Self {
         Self {
             operation,
             object,

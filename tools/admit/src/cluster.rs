@@ -18,9 +18,9 @@ use anyhow::{Result, anyhow, bail};
 use serde::Deserialize;
 use serde_json::Value;
 
-use inventory::Inventory;
+use inventory::FakeInventory;
 pub use session::SessionError;
-use session::{HostRequest, Session};
+use session::{HostRequest, RecordedSession};
 
 /// The cluster of one policy: the objects that exist, the kinds that the policy may read, and a record of its host calls.
 ///
@@ -29,14 +29,14 @@ use session::{HostRequest, Session};
 pub struct FakeCluster {
     granted: BTreeSet<(String, String)>,
     capabilities: Vec<String>,
-    world: Arc<World>,
-    record: Arc<Mutex<Record>>,
+    world: Arc<HostWorld>,
+    record: Arc<Mutex<CallRecord>>,
 }
 
 /// Answers by operation and payload.
 type Answers = BTreeMap<(String, Vec<u8>), Vec<u8>>;
 
-enum World {
+enum HostWorld {
     /// policy-server runs without a connection to Kubernetes.
     Unreachable,
     /// The API server answers every request with this error.
@@ -50,12 +50,12 @@ enum World {
     },
     /// The objects, and the answers so far by operation and payload. A cluster does not change, and policy-server's reflectors
     /// keep their lists too.
-    Holding(Inventory, Mutex<Answers>),
-    Replaying(Mutex<Session>),
+    Holding(FakeInventory, Mutex<Answers>),
+    Replaying(Mutex<RecordedSession>),
 }
 
 #[derive(Default)]
-struct Record {
+struct CallRecord {
     calls: Vec<Call>,
     log: Vec<Value>,
 }
@@ -75,38 +75,38 @@ impl FakeCluster {
     /// A policy-server without a connection to Kubernetes, and a policy that may read nothing: the situation of a policy
     /// whose ClusterAdmissionPolicy lists no `contextAwareResources`.
     pub fn offline() -> Self {
-        Self::of(World::Unreachable)
+        Self::of(HostWorld::Unreachable)
     }
 
     /// A cluster whose API server answers every request with this error.
     pub fn failing(error: impl Into<String>) -> Self {
-        Self::of(World::Failing(error.into()))
+        Self::of(HostWorld::Failing(error.into()))
     }
 
     /// A host that answers every request with these bytes.
     pub fn answering(bytes: impl Into<Vec<u8>>) -> Self {
-        Self::of(World::Answering(bytes.into()))
+        Self::of(HostWorld::Answering(bytes.into()))
     }
 
     /// A host that answers no request, such as policy-server without the permission to list a kind: it waits for the first list
     /// without an end (kubewarden/adm-controller#1320). `asked` gets a message when a request arrives. The wait ends with an
     /// error when the sender of `end` is dropped.
     pub fn silent(asked: mpsc::Sender<()>, end: mpsc::Receiver<()>) -> Self {
-        Self::of(World::Silent { asked, end: Mutex::new(end) })
+        Self::of(HostWorld::Silent { asked, end: Mutex::new(end) })
     }
 
     /// A cluster with these objects. The policy may read the kinds that are [granted](Self::granting).
     pub fn holding(objects: impl IntoIterator<Item = impl Into<Arc<Value>>>) -> Self {
-        Self::of(World::Holding(Inventory::new(objects), Mutex::default()))
+        Self::of(HostWorld::Holding(FakeInventory::new(objects), Mutex::default()))
     }
 
     /// Replays a session that `kwctl run --record-host-capabilities-interactions` recorded. The host calls must come in the
     /// recorded order and be equal in every field.
     pub fn replaying(session: &str) -> Result<Self, SessionError> {
-        Ok(Self::of(World::Replaying(Mutex::new(Session::parse(session)?))))
+        Ok(Self::of(HostWorld::Replaying(Mutex::new(RecordedSession::parse(session)?))))
     }
 
-    fn of(world: World) -> Self {
+    fn of(world: HostWorld) -> Self {
         Self {
             granted: BTreeSet::new(),
             capabilities: vec!["*".to_owned()],
@@ -139,8 +139,8 @@ impl FakeCluster {
         self.changing(|inventory| inventory.permit(user, verb, group, resource))
     }
 
-    fn changing(mut self, change: impl FnOnce(&mut Inventory)) -> Self {
-        if let Some(World::Holding(inventory, _)) = Arc::get_mut(&mut self.world) {
+    fn changing(mut self, change: impl FnOnce(&mut FakeInventory)) -> Self {
+        if let Some(HostWorld::Holding(inventory, _)) = Arc::get_mut(&mut self.world) {
             change(inventory);
         }
         self
@@ -159,7 +159,7 @@ impl FakeCluster {
     /// Number of recorded exchanges that were not replayed. `kwctl` only warns about them.
     pub fn leftover(&self) -> usize {
         match &*self.world {
-            World::Replaying(session) => lock(session).leftover(),
+            HostWorld::Replaying(session) => lock(session).leftover(),
             _ => 0,
         }
     }
@@ -221,7 +221,7 @@ impl FakeCluster {
         })
     }
 
-    fn recorded(&self) -> MutexGuard<'_, Record> {
+    fn recorded(&self) -> MutexGuard<'_, CallRecord> {
         lock(&self.record)
     }
 }
@@ -232,7 +232,7 @@ impl fmt::Debug for FakeCluster {
     }
 }
 
-impl World {
+impl HostWorld {
     fn answer(&self, request: &HostRequest, (operation, payload): (&str, &[u8])) -> Result<Vec<u8>> {
         match self {
             Self::Unreachable => bail!("kube::Client was not initialized properly"),

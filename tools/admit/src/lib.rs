@@ -4,7 +4,7 @@
 //! manifest ──▶ admission::Request ──▶ server::Policy::review ──▶ server::AdmissionResponse
 //!                                        │          ▲
 //!                                        ▼          │ host calls
-//!                                  module::Module ──┴── cluster::FakeCluster
+//!                            module::PolicyModule ──┴── cluster::FakeCluster
 //! ```
 //!
 //! * [`module`] is the waPC host: one compiled module, a new instance for every request, a deadline for each.
@@ -28,5 +28,5 @@ pub mod server;
 pub use admission::Request;
 pub use cluster::FakeCluster;
 pub use meter::{Cost, Meter};
-pub use module::{Failure, Module};
+pub use module::{CallFailure, PolicyModule};
 pub use server::{AdmissionResponse, Policy};

@@ -34,22 +34,22 @@ const TRAPPED: &str = "error while executing at wasm backtrace";
 
 /// A compiled policy module. Every [`call`](Self::call) gets a new instance.
 #[derive(Clone)]
-pub struct Module {
+pub struct PolicyModule {
     pre: WasmtimeEngineProviderPre,
     deadline: EpochDeadlines,
 }
 
-impl Module {
+impl PolicyModule {
     /// Compiles a module, in binary or text form, with policy-server's deadline.
-    pub fn load(bytes: &[u8]) -> Result<Self, Failure> {
+    pub fn load(bytes: &[u8]) -> Result<Self, CallFailure> {
         let engine = engine()?;
-        let module = wasmtime::Module::new(engine, bytes)
-            .map_err(|error| Failure::NotStarted(format!("the module does not compile: {error:?}")))?;
+        let module = wasmtime::PolicyModule::new(engine, bytes)
+            .map_err(|error| CallFailure::NotStarted(format!("the module does not compile: {error:?}")))?;
         let pre = WasmtimeEngineProviderBuilder::new()
             .engine(engine.clone())
             .module(module)
             .build_pre()
-            .map_err(|error| Failure::NotStarted(format!("the module does not link: {error}")))?;
+            .map_err(|error| CallFailure::NotStarted(format!("the module does not link: {error}")))?;
         Ok(Self { pre, deadline: ticks(DEADLINE) })
     }
 
@@ -61,29 +61,34 @@ impl Module {
 
     /// Makes an instance, calls one operation (`validate`, `validate_settings`, `protocol_version`) and drops the instance,
     /// as policy-server does.
-    pub fn call(&self, operation: &str, payload: &[u8], cluster: &FakeCluster) -> Result<Vec<u8>, Failure> {
+    pub fn call(
+        &self,
+        operation: &str,
+        payload: &[u8],
+        cluster: &FakeCluster,
+    ) -> Result<Vec<u8>, CallFailure> {
         self.instance(cluster)?.call(operation, payload)
     }
 
     /// An instance for several calls. `kwctl bench` measures such an instance; policy-server never reuses one.
-    pub fn instance(&self, cluster: &FakeCluster) -> Result<Instance, Failure> {
+    pub fn instance(&self, cluster: &FakeCluster) -> Result<Instance, CallFailure> {
         let provider = self
             .pre
             .rehydrate(Some(self.deadline))
-            .map_err(|error| Failure::NotStarted(error.to_string()))?;
+            .map_err(|error| CallFailure::NotStarted(error.to_string()))?;
         let cluster = cluster.clone();
         let answer: Box<wapc::HostCallback> = Box::new(move |_, binding, namespace, operation, payload| {
             cluster.answer(binding, namespace, operation, payload).map_err(Into::into)
         });
         WapcHost::new(Box::new(provider), Some(answer))
             .map(Instance)
-            .map_err(|error| Failure::NotStarted(error.to_string()))
+            .map_err(|error| CallFailure::NotStarted(error.to_string()))
     }
 }
 
-impl fmt::Debug for Module {
+impl fmt::Debug for PolicyModule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Module").finish_non_exhaustive()
+        f.debug_struct("PolicyModule").finish_non_exhaustive()
     }
 }
 
@@ -92,13 +97,13 @@ pub struct Instance(WapcHost);
 
 impl Instance {
     /// Calls an operation. After a trap or an interruption the instance must not be used again.
-    pub fn call(&self, operation: &str, payload: &[u8]) -> Result<Vec<u8>, Failure> {
+    pub fn call(&self, operation: &str, payload: &[u8]) -> Result<Vec<u8>, CallFailure> {
         self.0.call(operation, payload).map_err(|error| {
             let text = error.to_string();
             match () {
-                () if text.contains(INTERRUPTED) => Failure::Interrupted(text),
-                () if text.contains(TRAPPED) => Failure::Trapped(text),
-                () => Failure::Returned(text),
+                () if text.contains(INTERRUPTED) => CallFailure::Interrupted(text),
+                () if text.contains(TRAPPED) => CallFailure::Trapped(text),
+                () => CallFailure::Returned(text),
             }
         })
     }
@@ -112,7 +117,7 @@ impl fmt::Debug for Instance {
 
 /// Reason why a call has no answer. Displays the waPC host's message unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum CallFailure {
     /// The module cannot be compiled, linked or initialised.
     NotStarted(String),
     /// The deadline passed.
@@ -123,7 +128,7 @@ pub enum Failure {
     Returned(String),
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CallFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::NotStarted(text) | Self::Interrupted(text) | Self::Trapped(text) | Self::Returned(text)) =
             self;
@@ -131,19 +136,19 @@ impl fmt::Display for Failure {
     }
 }
 
-impl core::error::Error for Failure {}
+impl core::error::Error for CallFailure {}
 
 /// The engine of the process, with a thread that increments its epoch.
-fn engine() -> Result<&'static Engine, Failure> {
-    static ENGINE: OnceLock<Result<Engine, Failure>> = OnceLock::new();
+fn engine() -> Result<&'static Engine, CallFailure> {
+    static ENGINE: OnceLock<Result<Engine, CallFailure>> = OnceLock::new();
     ENGINE.get_or_init(start_engine).as_ref().map_err(Clone::clone)
 }
 
-fn start_engine() -> Result<Engine, Failure> {
+fn start_engine() -> Result<Engine, CallFailure> {
     let mut config = Config::default();
     config.wasm_function_references(true).epoch_interruption(true);
     let engine = Engine::new(&config)
-        .map_err(|error| Failure::NotStarted(format!("no WebAssembly engine: {error:?}")))?;
+        .map_err(|error| CallFailure::NotStarted(format!("no WebAssembly engine: {error:?}")))?;
     let ticked = Arc::new(engine.clone());
     thread::Builder::new()
         .name("epoch".to_owned())
@@ -153,7 +158,7 @@ fn start_engine() -> Result<Engine, Failure> {
                 ticked.increment_epoch();
             }
         })
-        .map_err(|error| Failure::NotStarted(format!("no thread for the deadline's clock: {error}")))?;
+        .map_err(|error| CallFailure::NotStarted(format!("no thread for the deadline's clock: {error}")))?;
     Ok(engine)
 }
 

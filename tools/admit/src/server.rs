@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use crate::{
     cluster::FakeCluster,
-    module::{Failure, Module},
+    module::{CallFailure, PolicyModule},
 };
 
 /// A policy as configured by a `ClusterAdmissionPolicy`.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    module: Module,
+    module: PolicyModule,
     id: String,
     settings: Value,
     mode: Mode,
@@ -37,7 +37,7 @@ pub enum Mode {
 
 impl Policy {
     /// A policy with the defaults of the resource: no settings, mode `protect`, not mutating.
-    pub fn new(module: Module) -> Self {
+    pub fn new(module: PolicyModule) -> Self {
         let id = "clusterwide-karpenter".to_owned();
         Self { module, id, settings: json!({}), mode: Mode::Protect, mutating: false, message: None }
     }
@@ -92,7 +92,7 @@ impl Policy {
                     AdmissionResponse::broken(uid, &format!("invalid response from policy: {error}"))
                 }
             },
-            Err(Failure::Interrupted(_)) => AdmissionResponse::rejected(
+            Err(CallFailure::Interrupted(_)) => AdmissionResponse::rejected(
                 uid,
                 "Policy execution interrupted because it exceeded the allowed execution time",
                 Some(500),
@@ -119,7 +119,8 @@ impl Policy {
                     self.id
                 );
                 response.allowed = false;
-                response.status = Some(Status { message: Some(message), ..Status::default() });
+                response.status =
+                    Some(AdmissionStatus { message: Some(message), ..AdmissionStatus::default() });
                 (response.patch, response.patch_type) = (None, None);
             }
             Mode::Protect => {}
@@ -131,7 +132,7 @@ impl Policy {
                 .details
                 .get_or_insert_default()
                 .causes
-                .push(Cause { message: Some(own), ..Cause::default() });
+                .push(StatusCause { message: Some(own), ..StatusCause::default() });
         }
         response
     }
@@ -173,7 +174,7 @@ pub struct AdmissionResponse {
     pub patch: Option<String>,
     /// Reason for the rejection.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<Status>,
+    pub status: Option<AdmissionStatus>,
     /// Annotations for the API server's audit log.
     pub audit_annotations: Option<BTreeMap<String, String>>,
     /// Warnings that kubectl prints.
@@ -182,7 +183,7 @@ pub struct AdmissionResponse {
 
 /// The part of `metav1.Status` that a policy can fill.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Status {
+pub struct AdmissionStatus {
     /// Message that kubectl prints.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -199,12 +200,12 @@ pub struct Status {
 pub struct Details {
     /// One message each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub causes: Vec<Cause>,
+    pub causes: Vec<StatusCause>,
 }
 
 /// `metav1.StatusCause`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cause {
+pub struct StatusCause {
     /// Always null.
     pub reason: Option<String>,
     /// The policy's message.
@@ -226,7 +227,7 @@ impl AdmissionResponse {
     }
 
     fn rejected(uid: &str, message: &str, code: Option<u16>) -> Self {
-        let status = Status { message: Some(message.to_owned()), code, details: None };
+        let status = AdmissionStatus { message: Some(message.to_owned()), code, details: None };
         Self { uid: uid.to_owned(), status: Some(status), ..Self::default() }
     }
 
@@ -250,7 +251,7 @@ impl AdmissionResponse {
             }
         };
         let has_status = answer.message.is_some() || answer.code.is_some();
-        let status = Status { message: answer.message, code: answer.code, details: None };
+        let status = AdmissionStatus { message: answer.message, code: answer.code, details: None };
         Self {
             uid: uid.to_owned(),
             allowed: answer.accepted,

@@ -2,17 +2,17 @@
 
 #![expect(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
 
-use karpwarden_admit::{Failure, FakeCluster, Module};
+use karpwarden_admit::{CallFailure, FakeCluster, PolicyModule};
 use serde_json::{Value, json};
 
 const LIST_ALL: &str = "list_resources_all";
 
 /// Makes a host call from a real instance. An error is the one that the policy gets.
 fn ask(cluster: &FakeCluster, operation: &str, request: &Value) -> Result<Value, String> {
-    let module = Module::load(include_bytes!("probe.wat")).unwrap();
+    let module = PolicyModule::load(include_bytes!("probe.wat")).unwrap();
     match module.call(operation, request.to_string().as_bytes(), cluster) {
         Ok(answer) => Ok(serde_json::from_slice(&answer).unwrap_or_default()),
-        Err(Failure::Returned(text)) => Err(text.trim_start_matches("Guest call failure: ").to_owned()),
+        Err(CallFailure::Returned(text)) => Err(text.trim_start_matches("Guest call failure: ").to_owned()),
         Err(other) => panic!("{other:?}"),
     }
 }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use karpwarden_admit::{AdmissionResponse, FakeCluster, Module, Policy, Request, built, server::Mode};
+use karpwarden_admit::{AdmissionResponse, FakeCluster, Policy, PolicyModule, Request, built, server::Mode};
 use serde_json::{Value, json};
 
 fn node_pool() -> Value {
@@ -24,7 +24,7 @@ fn answering(answer: &str) -> Policy {
               (i32.const 1)))"#,
         answer.len()
     );
-    Policy::new(Module::load(module.as_bytes()).unwrap())
+    Policy::new(PolicyModule::load(module.as_bytes()).unwrap())
 }
 
 fn review(policy: &Policy) -> AdmissionResponse {
@@ -43,7 +43,7 @@ const REJECTED: &str =
 fn acceptance_is_an_empty_response() {
     let expected = json!({"uid": "7", "allowed": true, "auditAnnotations": null, "warnings": null});
     assert_eq!(as_json(&review(&answering(r#"{"accepted":true}"#))), expected);
-    let floor = Policy::new(Module::load(&built::floor().unwrap()).unwrap());
+    let floor = Policy::new(PolicyModule::load(&built::floor().unwrap()).unwrap());
     assert_eq!(as_json(&review(&floor)), expected);
     assert!(floor.check_settings(&FakeCluster::offline()).valid);
 }
@@ -125,7 +125,7 @@ fn invalid_answer_trap_and_timeout_are_internal_errors() {
     let guest = |body: &str| {
         let module =
             format!(r#"(module (func (export "__guest_call") (param i32 i32) (result i32) {body}))"#);
-        let module = Module::load(module.as_bytes()).unwrap().with_deadline(Duration::from_millis(50));
+        let module = PolicyModule::load(module.as_bytes()).unwrap().with_deadline(Duration::from_millis(50));
         review(&Policy::new(module)).message().to_owned()
     };
     let trap = guest("unreachable");

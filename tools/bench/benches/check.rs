@@ -13,8 +13,8 @@ use karpwarden::cluster::Cluster;
 
 use karpwarden::manifest::{File, parallel};
 use karpwarden::objects::embedded::READ_OPTIONS;
-use karpwarden::rule::settings::{Selector, Settings};
-use karpwarden_bench::{Bench, Budget, Comparison, main_of, time};
+use karpwarden::rule::settings::{RuleSelector, Settings};
+use karpwarden_bench::{Bench, Comparison, RatioBudget, main_of, time};
 
 /// Time for ten times the documents, as a multiple.
 const GROWTH: f64 = 11.0;
@@ -40,7 +40,7 @@ fn run(bench: &mut Bench) -> Result<()> {
     let growth = Comparison {
         title: "check 10,000 documents",
         reference: "1,000 documents",
-        budget: Budget::Later(GROWTH),
+        budget: RatioBudget::Later(GROWTH),
     };
     bench.compare(growth, || time(|| check(&many, &all)), || time(|| check(&few, &all)))?;
     let files: Vec<_> = documents(1_000)
@@ -57,14 +57,14 @@ fn run(bench: &mut Bench) -> Result<()> {
 
 /// Compares a check of some documents with the parser.
 fn compare(bench: &mut Bench, title: &str, text: &str, check: impl Fn()) -> Result<()> {
-    let comparison = Comparison { title, reference: "granit-parser", budget: Budget::None };
+    let comparison = Comparison { title, reference: "granit-parser", budget: RatioBudget::None };
     bench.compare(comparison, || time(&check), || time(|| parse(text)))
 }
 
 /// Every rule that looks up other objects at admission.
-fn across_documents() -> Vec<Selector> {
+fn across_documents() -> Vec<RuleSelector> {
     let rules = REGISTRY.rules().filter(|rule| !rule.inventory.is_empty());
-    rules.map(|rule| Selector::One(rule.names())).collect()
+    rules.map(|rule| RuleSelector::One(rule.names())).collect()
 }
 
 fn check(files: &[(String, String)], settings: &Settings) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context as _, Result};
-use karpwarden_bench::{Bench, Budget, Comparison, main_of, time};
+use karpwarden_bench::{Bench, Comparison, RatioBudget, main_of, time};
 
 fn main() -> ExitCode {
     main_of(run)
@@ -24,7 +24,7 @@ fn run(bench: &mut Bench) -> Result<()> {
         ("start: simulate without pods", &["simulate", example]),
     ] {
         bench.compare(
-            Comparison { title, reference: "`true`", budget: Budget::None },
+            Comparison { title, reference: "`true`", budget: RatioBudget::None },
             || time(|| start(&path, arguments)),
             || time(|| start(Path::new("true"), &[])),
         )?;

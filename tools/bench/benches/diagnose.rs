@@ -10,7 +10,7 @@ use karpwarden::manifest::FileKind;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::rule::settings::Settings;
 use karpwarden::symptoms::Reading;
-use karpwarden_bench::{Bench, Budget, Comparison, main_of, time};
+use karpwarden_bench::{Bench, Comparison, RatioBudget, main_of, time};
 use serde::de::IgnoredAny;
 
 /// NodeClaims in the log, which has 64 MB.
@@ -31,7 +31,7 @@ fn run(bench: &mut Bench) -> Result<()> {
     }
     let title = format!("diagnose {} MB", log.len() / 1_000_000);
     let mut compare = |reference: &str, parse: &dyn Fn(&str) -> usize| {
-        let comparison = Comparison { title: &title, reference, budget: Budget::None };
+        let comparison = Comparison { title: &title, reference, budget: RatioBudget::None };
         bench.compare(comparison, || time(|| diagnose(&log)), || time(|| parse(&log)))
     };
     compare("serde_json, skipping values", &parse)?;

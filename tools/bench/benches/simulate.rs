@@ -16,7 +16,7 @@ use karpwarden::karpenter::release::Release;
 use karpwarden::manifest::File;
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::scheduling::simulation::{Simulation, SimulationSettings};
-use karpwarden_bench::{Bench, Budget, Comparison, main_of, time};
+use karpwarden_bench::{Bench, Comparison, RatioBudget, main_of, time};
 
 /// Time of a simulation, as a multiple of Karpenter's: twenty times the pods per second.
 const BUDGET: f64 = 0.05;
@@ -50,7 +50,11 @@ fn run(bench: &mut Bench) -> Result<()> {
             }
         };
         bench.compare(
-            Comparison { title: &title, reference: "Karpenter, recorded", budget: Budget::Limit(BUDGET) },
+            Comparison {
+                title: &title,
+                reference: "Karpenter, recorded",
+                budget: RatioBudget::Limit(BUDGET),
+            },
             || time(simulate),
             || Duration::from_millis(recorded),
         )?;

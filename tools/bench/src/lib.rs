@@ -38,12 +38,12 @@ pub struct Comparison<'a> {
     /// The thing that it is compared with.
     pub reference: &'a str,
     /// The most that the ratio may be.
-    pub budget: Budget,
+    pub budget: RatioBudget,
 }
 
 /// Budget of a ratio.
 #[derive(Clone, Copy, Debug)]
-pub enum Budget {
+pub enum RatioBudget {
     /// Nobody set a budget.
     None,
     /// A program fails if the ratio is greater.
@@ -127,13 +127,13 @@ impl Bench {
     fn row(&mut self, comparison: Comparison<'_>, [measured, of_reference]: [Quantity; 2], ratio: f64) {
         let Comparison { title, reference, budget } = comparison;
         let budget = match budget {
-            Budget::None => String::new(),
-            Budget::Limit(limit) if ratio > limit => {
+            RatioBudget::None => String::new(),
+            RatioBudget::Limit(limit) if ratio > limit => {
                 self.is_over_budget = true;
                 format!("≤ {limit} OVER")
             }
-            Budget::Limit(limit) => format!("≤ {limit}"),
-            Budget::Later(goal) => format!("later: ≤ {goal}"),
+            RatioBudget::Limit(limit) => format!("≤ {limit}"),
+            RatioBudget::Later(goal) => format!("later: ≤ {goal}"),
         };
         println!("| {title} | {measured} | {reference} {of_reference} | {ratio:.3} | {budget} |");
     }

@@ -9,10 +9,10 @@ pub mod settings;
 pub mod typescript;
 
 /// Path in the repository, and text of the file.
-pub type File = (String, String);
+pub type ContractFile = (String, String);
 
 /// Returns the derived files.
-pub fn files() -> Result<Vec<File>, String> {
+pub fn files() -> Result<Vec<ContractFile>, String> {
     let mut files = vec![
         ("schemas/settings.schema.json".to_owned(), json(&settings::schema())?),
         ("playground/package/answers.d.ts".to_owned(), typescript::text()),

@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn write(files: Vec<karpwarden_contract::File>) -> Result<(), String> {
+fn write(files: Vec<karpwarden_contract::ContractFile>) -> Result<(), String> {
     for (path, text) in files {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(&path);
         let folder = file.parent().map_or(Ok(()), fs::create_dir_all);

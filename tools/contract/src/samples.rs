@@ -19,7 +19,7 @@ use karpwarden::symptoms::{Reading, StoryTarget};
 use karpwarden::values::timestamp::Timestamp;
 use karpwarden_playground as engine;
 use karpwarden_playground_checker as checker;
-use karpwarden_playground_placement::World;
+use karpwarden_playground_placement::PlacementWorld;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -124,8 +124,8 @@ fn sent(texts: &[(&str, &str)]) -> String {
     Value::Array(files.collect()).to_string()
 }
 
-fn world(texts: &[(&str, &str)]) -> Result<World, String> {
-    let mut world = World::new(Some("1.14".to_owned()))?;
+fn world(texts: &[(&str, &str)]) -> Result<PlacementWorld, String> {
+    let mut world = PlacementWorld::new(Some("1.14".to_owned()))?;
     for (name, text) in texts {
         world.file(name, text);
     }

@@ -32,7 +32,7 @@ pub fn text() -> String {
     types.visit::<page::CheckedSettings>();
     types.visit::<page::FixedFiles>();
     types.visit::<page::ListedObject>();
-    types.visit::<page::Refusal>();
+    types.visit::<page::ReportedRefusal>();
     types.visit::<page::TypesOfPool>();
     types.visit::<page::DisruptionOverview>();
     types.visit::<page::ScheduleWeek>();

@@ -6,7 +6,7 @@ use karpwarden::answers::report::Report;
 use karpwarden::cluster::Cluster;
 use karpwarden::manifest::File;
 use karpwarden::objects::embedded::READ_OPTIONS;
-use karpwarden::rule::settings::{Selector, Settings};
+use karpwarden::rule::settings::{RuleSelector, Settings};
 use render::{github, human, junit, markdown, sarif};
 use wapc_guest::{CallResult, register_function};
 
@@ -42,7 +42,7 @@ fn report(lines: &[u8]) -> CallResult {
 }
 
 fn checked(lines: &[u8]) -> (Cluster, Report) {
-    let settings = Settings { select: vec![Selector::All], ..Settings::default() };
+    let settings = Settings { select: vec![RuleSelector::All], ..Settings::default() };
     let file = File::from_bytes("all.jsonl".to_owned(), lines.to_vec(), READ_OPTIONS);
     let cluster = Cluster { files: vec![file], ..Cluster::default() };
     let report = karpwarden::check(std::slice::from_ref(&cluster), &settings);

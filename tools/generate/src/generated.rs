@@ -10,21 +10,21 @@ mod screenshot;
 mod sessions;
 
 use anyhow::Result;
-use sessions::World;
+use sessions::RecordedCluster;
 
 /// A request of the test data for which the policy looks up other objects.
 const REQUEST: &str = "deployment-create-unmatched";
 
 /// A path in the repository, and the text of the file.
-pub type File = (String, String);
+pub type DerivedFile = (String, String);
 
 /// The manifests for the cluster, of which parts are derived. The other derived files are read from them.
-pub fn manifests() -> Result<Vec<File>> {
+pub fn manifests() -> Result<Vec<DerivedFile>> {
     context::files()
 }
 
 /// The other derived files.
-pub fn files() -> Result<Vec<File>> {
+pub fn files() -> Result<Vec<DerivedFile>> {
     let none = serde_json::json!({});
     let (metadata, questions) = (metadata::text()?, questions::text()?);
     let package = artifacthub::text(&metadata, &questions)?;
@@ -36,11 +36,11 @@ pub fn files() -> Result<Vec<File>> {
         ("policies/karpenter/questions-ui.yml".to_owned(), questions),
         (
             "policies/karpenter/test_data/session.yml".to_owned(),
-            sessions::text(REQUEST, &none, World::Holding)?,
+            sessions::text(REQUEST, &none, RecordedCluster::Holding)?,
         ),
         (
             "policies/karpenter/test_data/session-error.yml".to_owned(),
-            sessions::text(REQUEST, &none, World::Failing)?,
+            sessions::text(REQUEST, &none, RecordedCluster::Failing)?,
         ),
         ("policies/karpenter/monitor.yaml".to_owned(), install::text()?),
     ])

@@ -10,7 +10,7 @@ fn main() -> Result<()> {
     write(generated::files()?)
 }
 
-fn write(files: Vec<generated::File>) -> Result<()> {
+fn write(files: Vec<generated::DerivedFile>) -> Result<()> {
     for (path, text) in files {
         if home::text(&path).ok().as_ref() == Some(&text) {
             continue;

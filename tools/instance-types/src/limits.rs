@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Network interfaces of an instance type.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Limits {
+pub(crate) struct NetworkLimits {
     /// Interfaces of the default network card.
     pub(crate) interfaces: u32,
     /// IPv4 addresses of an interface.
@@ -16,7 +16,7 @@ pub(crate) struct Limits {
 /// Entry of the table while it is read.
 #[derive(Default)]
 struct Entry {
-    limits: Limits,
+    limits: NetworkLimits,
     default_card: u32,
     cards: Vec<(u32, u32)>,
     trunking: bool,
@@ -42,9 +42,9 @@ impl Entry {
         }
     }
 
-    fn finish(self) -> Limits {
+    fn finish(self) -> NetworkLimits {
         let card = self.cards.iter().find(|(_, index)| *index == self.default_card);
-        Limits {
+        NetworkLimits {
             interfaces: card.map_or(self.all, |(interfaces, _)| *interfaces),
             branches: if self.trunking { self.limits.branches } else { 0 },
             ..self.limits
@@ -53,7 +53,7 @@ impl Entry {
 }
 
 /// Parses `zz_generated.vpclimits.go`.
-pub(crate) fn parse(text: &str) -> BTreeMap<String, Limits> {
+pub(crate) fn parse(text: &str) -> BTreeMap<String, NetworkLimits> {
     let mut all = BTreeMap::new();
     let mut open: Option<(String, Entry)> = None;
     for line in text.lines() {

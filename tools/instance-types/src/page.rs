@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use crate::limits::Limits;
+use crate::limits::NetworkLimits;
 
 /// The columns of the table.
 pub(crate) const COLUMNS: [&str; 22] = [
@@ -63,16 +63,16 @@ impl TypePage {
 
     /// The interfaces as the number of pods implies them, for the few types that the table of limits lacks. These have 50
     /// addresses on an interface.
-    pub(crate) fn interfaces(&self) -> Option<Limits> {
+    pub(crate) fn interfaces(&self) -> Option<NetworkLimits> {
         let pods: u32 = self.field("pods").parse().ok()?;
         let interfaces = pods.checked_sub(2)? / 49;
-        Some(Limits { interfaces, addresses: 50, branches: 0 })
+        Some(NetworkLimits { interfaces, addresses: 50, branches: 0 })
     }
 
     /// The line of the table.
-    pub(crate) fn line(&self, name: &str, limits: Limits) -> String {
+    pub(crate) fn line(&self, name: &str, limits: NetworkLimits) -> String {
         let labels: Vec<&str> = LABELS.iter().map(|label| self.field(label)).collect();
-        let Limits { interfaces, addresses, branches } = limits;
+        let NetworkLimits { interfaces, addresses, branches } = limits;
         let cores = self.field("aws.amazon.com/neuroncore");
         let efa = self.field("vpc.amazonaws.com/efa");
         format!("{name} {} {cores} {efa} {interfaces}/{addresses} {branches}\n", labels.join(" "))

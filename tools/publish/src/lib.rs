@@ -11,7 +11,7 @@ use core::fmt;
 
 /// Reason why nothing was published.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum PublishFailure {
     /// Invalid arguments or an invalid module.
     Usage(String),
     /// The registry cannot be reached.
@@ -22,7 +22,7 @@ pub enum Failure {
     Refused(String),
 }
 
-impl Failure {
+impl PublishFailure {
     /// The exit status.
     pub const fn status(&self) -> u8 {
         match self {
@@ -34,7 +34,7 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for PublishFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(text) | Self::Unreachable(text) | Self::Denied(text) | Self::Refused(text) => {
@@ -44,4 +44,4 @@ impl fmt::Display for Failure {
     }
 }
 
-impl core::error::Error for Failure {}
+impl core::error::Error for PublishFailure {}

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::{env, fs};
 
-use karpwarden_publish::{Failure, registry, target};
+use karpwarden_publish::{PublishFailure, registry, target};
 
 const USAGE: &str = "\
 Usage: karpwarden-publish MODULE.wasm TARGET
@@ -29,12 +29,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<String, Failure> {
+fn run() -> Result<String, PublishFailure> {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [module, target] = &arguments[..] else { return Err(Failure::Usage(USAGE.to_owned())) };
+    let [module, target] = &arguments[..] else { return Err(PublishFailure::Usage(USAGE.to_owned())) };
     let reference = target::reference(target)?;
-    let module = fs::read(module).map_err(|error| Failure::Usage(format!("{module}: {error}")))?;
+    let module = fs::read(module).map_err(|error| PublishFailure::Usage(format!("{module}: {error}")))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::Usage(format!("no runtime: {error}")))?;
+    let runtime = runtime.map_err(|error| PublishFailure::Usage(format!("no runtime: {error}")))?;
     runtime.block_on(registry::push(&module, &reference))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use wasmparser::{Parser, Payload};
 
-use crate::Failure;
+use crate::PublishFailure;
 
 /// The section that holds the metadata: kubewarden/kubewarden-controller `crates/policy-evaluator/src/constants.rs`.
 const SECTION: &str = "io.kubewarden.metadata";
@@ -16,7 +16,7 @@ const SOURCE: &str = "org.opencontainers.image.source";
 /// The annotations of the policy that have one line: a registry accepts no other, so the usage is left out.
 ///
 /// Source: kubewarden/kubewarden-controller `crates/kwctl/src/push.rs`, `build_oci_annotations`.
-pub fn annotations(module: &[u8]) -> Result<BTreeMap<String, String>, Failure> {
+pub fn annotations(module: &[u8]) -> Result<BTreeMap<String, String>, PublishFailure> {
     let mut metadata = None;
     for payload in Parser::new(0).parse_all(module) {
         match payload {
@@ -25,11 +25,11 @@ pub fn annotations(module: &[u8]) -> Result<BTreeMap<String, String>, Failure> {
                 break;
             }
             Ok(_) => {}
-            Err(error) => return Err(Failure::Usage(format!("not a WebAssembly module: {error}"))),
+            Err(error) => return Err(PublishFailure::Usage(format!("not a WebAssembly module: {error}"))),
         }
     }
     let not_annotated =
-        || Failure::Usage("the module is not annotated: run `make annotated-policy.wasm`".to_owned());
+        || PublishFailure::Usage("the module is not annotated: run `make annotated-policy.wasm`".to_owned());
     let metadata: Value =
         serde_json::from_slice(metadata.ok_or_else(not_annotated)?).map_err(|_| not_annotated())?;
     let all = metadata.get("annotations").and_then(Value::as_object).ok_or_else(not_annotated)?;

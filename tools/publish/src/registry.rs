@@ -8,7 +8,7 @@ use oci_client::errors::{OciDistributionError, OciErrorCode};
 use oci_client::manifest::{OciImageManifest, WASM_CONFIG_MEDIA_TYPE, WASM_LAYER_MEDIA_TYPE};
 use oci_client::{Client, Reference};
 
-use crate::Failure;
+use crate::PublishFailure;
 use crate::target::{credentials, is_loopback};
 
 /// Timeout of a connection to a registry.
@@ -24,7 +24,7 @@ pub fn client(reference: &Reference) -> Client {
 }
 
 /// Pushes a module with the annotations of its metadata. Returns its immutable reference, by digest.
-pub async fn push(module: &[u8], reference: &Reference) -> Result<String, Failure> {
+pub async fn push(module: &[u8], reference: &Reference) -> Result<String, PublishFailure> {
     let annotations = crate::metadata::annotations(module)?;
     let layers = [ImageLayer::new(module.to_vec(), WASM_LAYER_MEDIA_TYPE.to_owned(), None)];
     let config = Config::new(b"{}".to_vec(), WASM_CONFIG_MEDIA_TYPE.to_owned(), None);
@@ -40,12 +40,12 @@ pub async fn push(module: &[u8], reference: &Reference) -> Result<String, Failur
 }
 
 /// The cause of a client's error, in terms of the user.
-fn failure(error: &OciDistributionError, reference: &Reference) -> Failure {
+fn failure(error: &OciDistributionError, reference: &Reference) -> PublishFailure {
     let registry = reference.registry();
     let login = "set REGISTRY_USER and REGISTRY_PASSWORD, or log in with `docker login`";
     match error {
         OciDistributionError::AuthenticationFailure(_) | OciDistributionError::UnauthorizedError { .. } => {
-            Failure::Denied(format!("{registry} requires a login: {login}"))
+            PublishFailure::Denied(format!("{registry} requires a login: {login}"))
         }
         OciDistributionError::RegistryError { envelope, .. }
             if envelope
@@ -53,22 +53,22 @@ fn failure(error: &OciDistributionError, reference: &Reference) -> Failure {
                 .iter()
                 .any(|one| matches!(one.code, OciErrorCode::Unauthorized | OciErrorCode::Denied)) =>
         {
-            Failure::Denied(format!(
+            PublishFailure::Denied(format!(
                 "this user may not push to {} on {registry}: {login}",
                 reference.repository()
             ))
         }
-        OciDistributionError::ServerError { code: 401 | 403, .. } => Failure::Denied(format!(
+        OciDistributionError::ServerError { code: 401 | 403, .. } => PublishFailure::Denied(format!(
             "this user may not push to {} on {registry}: {login}",
             reference.repository()
         )),
         OciDistributionError::RequestError(error) if error.is_connect() || error.is_timeout() => {
-            Failure::Unreachable(format!("{registry} cannot be reached: {}", causes(error)))
+            PublishFailure::Unreachable(format!("{registry} cannot be reached: {}", causes(error)))
         }
         OciDistributionError::RequestError(error) => {
-            Failure::Refused(format!("{registry} does not answer like a registry: {}", causes(error)))
+            PublishFailure::Refused(format!("{registry} does not answer like a registry: {}", causes(error)))
         }
-        other => Failure::Refused(format!("{registry} rejects {reference}: {other}")),
+        other => PublishFailure::Refused(format!("{registry} rejects {reference}: {other}")),
     }
 }
 

@@ -11,23 +11,23 @@ use oci_client::Reference;
 use oci_client::secrets::RegistryAuth;
 use serde_json::Value;
 
-use crate::Failure;
+use crate::PublishFailure;
 
 /// Parses `registry.example/policies/karpenter:v1.0.0`, with or without the prefix `registry://`.
-pub fn reference(text: &str) -> Result<Reference, Failure> {
+pub fn reference(text: &str) -> Result<Reference, PublishFailure> {
     let plain = text.strip_prefix("registry://").unwrap_or(text);
     let example = "write it as registry.example/policies/karpenter:v1.0.0";
     // The client takes a first word without dot or port for a user of Docker Hub.
     let host = plain.split('/').next().unwrap_or_default();
     if !plain.contains('/') || !(host.contains(['.', ':']) || host == "localhost") {
-        return Err(Failure::Usage(format!("no registry in `{text}`; {example}")));
+        return Err(PublishFailure::Usage(format!("no registry in `{text}`; {example}")));
     }
     let reference: Reference = plain
         .parse()
-        .map_err(|error| Failure::Usage(format!("`{text}` is not a reference: {error}; {example}")))?;
+        .map_err(|error| PublishFailure::Usage(format!("`{text}` is not a reference: {error}; {example}")))?;
     let is_tagged = plain.rsplit('/').next().is_some_and(|last| last.contains(':'));
     if reference.digest().is_some() || !is_tagged {
-        return Err(Failure::Usage(format!("no tag in `{text}`; {example}")));
+        return Err(PublishFailure::Usage(format!("no tag in `{text}`; {example}")));
     }
     Ok(reference)
 }

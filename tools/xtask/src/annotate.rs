@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::{
     capabilities,
-    metadata::Metadata,
-    module::{Module, SECTION},
+    metadata::PolicyMetadata,
+    module::{SECTION, ValidatedModule},
 };
 
 /// The id of a custom section: WebAssembly core specification, 5.5.2.
@@ -24,13 +24,13 @@ pub(crate) struct Annotated {
 
 /// Appends the metadata of a YAML text, and the usage if there is one, to a module.
 pub(crate) fn annotate(bytes: &[u8], metadata: &str, usage: Option<&str>) -> Result<Annotated> {
-    let module = Module::read(bytes)?;
+    let module = ValidatedModule::read(bytes)?;
     if module.metadata.is_some() {
         // Kubewarden reads the first section, which is the old one.
         bail!("the module is already annotated; annotate the one that was built");
     }
     module.check_interface()?;
-    let metadata = Metadata::read(metadata, usage)?;
+    let metadata = PolicyMetadata::read(metadata, usage)?;
     let declared = metadata.host_capabilities.clone().unwrap_or_default();
     let warnings = capabilities::disagreements(&declared, &capabilities::used(&module.data));
     let json = serde_json::to_vec(&metadata).context("metadata")?;
@@ -90,7 +90,7 @@ hostCapabilities: [kubernetes/list_resources_all]
         let annotated = annotate(&built, METADATA, Some("# Usage\n")).unwrap();
         assert!(annotated.module.starts_with(&built));
         assert_eq!(annotated.warnings, <[String; 0]>::default());
-        let section = Module::read(&annotated.module).unwrap().metadata.unwrap();
+        let section = ValidatedModule::read(&annotated.module).unwrap().metadata.unwrap();
         assert_eq!(
             core::str::from_utf8(section).unwrap(),
             concat!(

@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 /// A module, and where its build goes.
-struct Module {
+struct ModuleBuild {
     name: &'static str,
     /// Folder of the Cargo workspace.
     workspace: &'static str,
@@ -23,8 +23,8 @@ struct Module {
     output: &'static str,
 }
 
-const MODULES: [Module; 7] = [
-    Module {
+const MODULES: [ModuleBuild; 7] = [
+    ModuleBuild {
         name: "policy",
         workspace: ".",
         package: "karpwarden-policy",
@@ -32,7 +32,7 @@ const MODULES: [Module; 7] = [
         profile: "policy",
         output: "policies/karpenter/policy.wasm",
     },
-    Module {
+    ModuleBuild {
         name: "floor",
         workspace: "tools/floor",
         package: "karpwarden-floor",
@@ -40,7 +40,7 @@ const MODULES: [Module; 7] = [
         profile: "release",
         output: "tools/floor/floor.wasm",
     },
-    Module {
+    ModuleBuild {
         name: "counted",
         workspace: ".",
         package: "karpwarden-counted",
@@ -48,7 +48,7 @@ const MODULES: [Module; 7] = [
         profile: "policy",
         output: "tools/counted/counted.wasm",
     },
-    Module {
+    ModuleBuild {
         name: "playground",
         workspace: ".",
         package: "karpwarden-playground",
@@ -56,7 +56,7 @@ const MODULES: [Module; 7] = [
         profile: "web",
         output: "playground/build/engine.wasm",
     },
-    Module {
+    ModuleBuild {
         name: "playground-checker",
         workspace: ".",
         package: "karpwarden-playground-checker",
@@ -64,7 +64,7 @@ const MODULES: [Module; 7] = [
         profile: "web-first",
         output: "playground/build/checker.wasm",
     },
-    Module {
+    ModuleBuild {
         name: "playground-symptoms",
         workspace: ".",
         package: "karpwarden-playground-symptoms",
@@ -72,7 +72,7 @@ const MODULES: [Module; 7] = [
         profile: "web",
         output: "playground/build/symptoms.wasm",
     },
-    Module {
+    ModuleBuild {
         name: "playground-placement",
         workspace: ".",
         package: "karpwarden-playground-placement",
@@ -96,7 +96,7 @@ pub(crate) fn compile(root: &Path, name: &str) -> Result<()> {
     Ok(())
 }
 
-impl Module {
+impl ModuleBuild {
     /// Runs Cargo and returns the path of the compiled file.
     fn build(&self, workspace: &Path) -> Result<PathBuf> {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

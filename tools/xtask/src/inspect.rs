@@ -9,11 +9,11 @@ use anyhow::{Context as _, Result};
 use flate2::{Compression, write::GzEncoder};
 use serde_json::Value;
 
-use crate::{capabilities, metadata::USAGE, module::Module};
+use crate::{capabilities, metadata::USAGE, module::ValidatedModule};
 
 /// Metadata, size and interface of a module, as text.
 pub(crate) fn report(bytes: &[u8]) -> Result<String> {
-    let module = Module::read(bytes)?;
+    let module = ValidatedModule::read(bytes)?;
     let compressed = gzip(bytes)?;
     let mut report = String::new();
     let mut line = |text: &str| {

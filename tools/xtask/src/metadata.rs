@@ -19,9 +19,9 @@ pub(crate) const KWCTL: &str = "io.kubewarden.kwctl";
 
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Metadata {
+pub(crate) struct PolicyMetadata {
     protocol_version: Option<ProtocolVersion>,
-    rules: Vec<Rule>,
+    rules: Vec<WebhookRule>,
     pub(crate) annotations: Option<BTreeMap<String, String>>,
     mutating: bool,
     #[serde(default = "yes")]
@@ -46,15 +46,15 @@ enum ProtocolVersion {
 
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Rule {
+struct WebhookRule {
     api_groups: Vec<String>,
     api_versions: Vec<String>,
     resources: Vec<String>,
-    operations: Vec<Operation>,
+    operations: Vec<WebhookOperation>,
 }
 
 #[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
-enum Operation {
+enum WebhookOperation {
     #[serde(rename = "CREATE")]
     Create,
     #[serde(rename = "UPDATE")]
@@ -95,7 +95,7 @@ const fn yes() -> bool {
     true
 }
 
-impl Metadata {
+impl PolicyMetadata {
     /// Reads and validates `metadata.yml`, and adds the protocol version and the usage. The error lists all mistakes, one a
     /// line.
     pub(crate) fn read(yaml: &str, usage: Option<&str>) -> Result<Self> {
@@ -128,7 +128,7 @@ impl Metadata {
                     &mut mistakes,
                 );
             }
-            let any = rule.operations.contains(&Operation::All);
+            let any = rule.operations.contains(&WebhookOperation::All);
             check_list(&here("operations"), rule.operations.len(), any, &mut mistakes);
             check_resources(&here("resources"), &rule.resources, &mut mistakes);
         }
@@ -197,7 +197,7 @@ mutating: false
 ";
 
     fn json(yaml: &str) -> String {
-        serde_json::to_string(&Metadata::read(yaml, None).unwrap()).unwrap()
+        serde_json::to_string(&PolicyMetadata::read(yaml, None).unwrap()).unwrap()
     }
 
     #[test]
@@ -233,7 +233,7 @@ contextAwareResources:
 
     #[test]
     fn adds_the_usage_to_the_annotations() {
-        let metadata = Metadata::read(LEAST, Some("# Karpenter\n")).unwrap();
+        let metadata = PolicyMetadata::read(LEAST, Some("# Karpenter\n")).unwrap();
         assert_eq!(metadata.annotations.unwrap()[USAGE], "# Karpenter\n");
     }
 
@@ -254,7 +254,7 @@ contextAwareResources:
 - {apiVersion: v1, kind: ''}
 ";
         assert_eq!(
-            Metadata::read(wrong, None).unwrap_err().to_string(),
+            PolicyMetadata::read(wrong, None).unwrap_err().to_string(),
             "\
 metadata: rules[0].apiGroups: no other elements can be defined when `*` is used
 metadata: rules[0].apiVersions is empty
@@ -270,7 +270,7 @@ metadata: contextAwareResources[0] needs an apiVersion and a kind"
 
     #[test]
     fn names_unknown_and_missing_keys() {
-        let error = |yaml: &str| format!("{:#}", Metadata::read(yaml, None).unwrap_err());
+        let error = |yaml: &str| format!("{:#}", PolicyMetadata::read(yaml, None).unwrap_err());
         assert!(error(&format!("{LEAST}contextAware: true\n")).contains("unknown field `contextAware`"));
         assert!(error("rules: []\n").contains("missing field `mutating`"));
         assert!(error(&format!("{LEAST}executionMode: opa\n")).contains("unknown variant `opa`"));

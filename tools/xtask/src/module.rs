@@ -10,7 +10,7 @@ pub(crate) const SECTION: &str = "io.kubewarden.metadata";
 
 /// A module that has been validated.
 #[derive(Debug, Default)]
-pub(crate) struct Module<'a> {
+pub(crate) struct ValidatedModule<'a> {
     /// Bytes of the metadata, if the module is annotated.
     pub(crate) metadata: Option<&'a [u8]>,
     /// Imported functions, such as `wapc.__host_call`.
@@ -23,7 +23,7 @@ pub(crate) struct Module<'a> {
     pub(crate) data: Vec<&'a [u8]>,
 }
 
-impl<'a> Module<'a> {
+impl<'a> ValidatedModule<'a> {
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self> {
         const INVALID: &str = "not a WebAssembly module";
         Validator::new().validate_all(bytes).context(INVALID)?;

@@ -3,7 +3,7 @@
 use cluster::Cluster;
 use manifest::File;
 use objects::embedded::READ_OPTIONS;
-use rule::settings::{Exception, Selector, Settings};
+use rule::settings::{Exception, RuleSelector, Settings};
 use rule::testing::REGISTRY;
 
 use crate::check::check;
@@ -18,7 +18,7 @@ spec: {instanceProfile: x/y}
     let findings = |name: &str| {
         let files = vec![File::read("a.yaml", text, READ_OPTIONS)];
         let exceptions = vec![Exception {
-            rule: Selector::All,
+            rule: RuleSelector::All,
             kind: Some("EC2NodeClass".to_owned()),
             namespace: None,
             name: Some(name.to_owned()),

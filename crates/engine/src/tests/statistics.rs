@@ -3,7 +3,7 @@
 use cluster::Cluster;
 use manifest::File;
 use manifest::limits::Limits;
-use rule::settings::{RuleLevel, Selector, Settings};
+use rule::settings::{RuleLevel, RuleSelector, Settings};
 use rule::testing::{ARN, REGISTRY};
 
 use crate::check::check;
@@ -19,7 +19,7 @@ spec: {instanceProfile: 'arn:a/b'}
     for (level, expected) in
         [(RuleLevel::Deny, (2, 0, 0)), (RuleLevel::Warn, (0, 2, 0)), (RuleLevel::Info, (0, 0, 2))]
     {
-        let levels = vec![(Selector::One(ARN.names()), level)];
+        let levels = vec![(RuleSelector::One(ARN.names()), level)];
         let mut report = check(&REGISTRY, &clusters, &Settings { levels, ..Settings::default() });
         report.count_rules();
         let counts = report.statistics.unwrap();

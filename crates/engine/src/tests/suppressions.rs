@@ -8,7 +8,7 @@ use manifest::File;
 use objects::embedded::READ_OPTIONS;
 use objects::object::{Object, Operation};
 use rule::Rule;
-use rule::settings::{RuleLevel, Selector, Settings};
+use rule::settings::{RuleLevel, RuleSelector, Settings};
 
 const CLASS: &str = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\n";
 const PROFILE: &str = "  instanceProfile: arn:aws:iam::111122223333:instance-profile/b\n";
@@ -92,7 +92,7 @@ spec:
 
 #[test]
 fn suppression_of_a_rule_that_is_off_still_counts_as_used() {
-    let levels = vec![(Selector::One(ARN.names()), RuleLevel::Off)];
+    let levels = vec![(RuleSelector::One(ARN.names()), RuleLevel::Off)];
     let settings = Settings { levels, ..Settings::default() };
     for name in ["instance-profile-is-arn", "nodeclass"] {
         let comment = format!("spec:\n  # karpwarden: ignore[{name}] known\n");
@@ -106,7 +106,7 @@ fn rule_that_is_off_does_not_run_without_a_suppression_of_it() {
     let tree = tree(CLASS);
     let object = Object::in_request(tree.root(), None, Operation::Create);
     let cluster = RequestCluster { objects: vec![object], ..RequestCluster::default() };
-    let levels = vec![(Selector::One(NEVER.names()), RuleLevel::Off)];
+    let levels = vec![(RuleSelector::One(NEVER.names()), RuleLevel::Off)];
     let settings = Settings { levels, ..Settings::default() };
     assert!(check_request(&REGISTRY, &[&NEVER], object, &cluster, &settings).is_empty());
 }

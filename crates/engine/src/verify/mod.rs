@@ -28,7 +28,7 @@ use crate::locations::Locations;
 use crate::objects::{ObjectId, Objects};
 use crate::offer::{Offers, RuleTally};
 use crate::surroundings::{Checking, Surroundings};
-use crate::tally::Tally;
+use crate::tally::FindingTally;
 use candidate::{FixCandidate, changes_held_documents};
 
 /// Maximum number of rounds.
@@ -82,7 +82,7 @@ struct Trial {
 
 /// Result of a trial.
 #[derive(Debug, PartialEq, Eq)]
-enum Verdict {
+enum TrialResult {
     Works,
     /// The document is as declared, but in these objects a finding stays or an error is new.
     FailsIn(BTreeSet<ObjectId>),
@@ -90,7 +90,7 @@ enum Verdict {
     Fails,
 }
 
-impl Verdict {
+impl TrialResult {
     fn of(failed: BTreeSet<ObjectId>) -> Self {
         if failed.is_empty() { Self::Works } else { Self::FailsIn(failed) }
     }
@@ -115,7 +115,7 @@ impl<'d> Verification<'_, 'd> {
             }
             let trials: Vec<Trial> = round.iter().map(|(_, fixes)| self.trial(fixes)).collect();
             for ((slot, fixes), verdict) in round.into_iter().zip(self.judge(&trials)) {
-                if verdict == Verdict::Works {
+                if verdict == TrialResult::Works {
                     working.extend(fixes);
                 } else {
                     open.entry(slot).or_default().extend(self.smaller_sets(&fixes, &verdict));
@@ -126,8 +126,8 @@ impl<'d> Verification<'_, 'd> {
     }
 
     /// Two parts of a set of fixes that do not work together; none if the set has one fix.
-    fn smaller_sets(&self, fixes: &[CandidateId], verdict: &Verdict) -> Vec<Vec<CandidateId>> {
-        if let Verdict::FailsIn(objects) = verdict {
+    fn smaller_sets(&self, fixes: &[CandidateId], verdict: &TrialResult) -> Vec<Vec<CandidateId>> {
+        if let TrialResult::FailsIn(objects) = verdict {
             let is_failed = |candidate: &FixCandidate<'_>| objects.contains(&candidate.object());
             let (failed, others): (Vec<CandidateId>, Vec<CandidateId>) =
                 fixes.iter().partition(|id| self.candidate(**id).is_some_and(is_failed));
@@ -225,7 +225,7 @@ impl<'d> Verification<'_, 'd> {
     }
 
     /// Checks the objects of trials among all other objects.
-    fn judge(&self, trials: &[Trial]) -> Vec<Verdict> {
+    fn judge(&self, trials: &[Trial]) -> Vec<TrialResult> {
         let mut objects: Objects<'_> = self.objects.clone();
         let replaced: Vec<bool> = trials.iter().map(|trial| self.replace(&mut objects, trial)).collect();
         let surroundings = Surroundings::of(self.checking, self.input, &objects);
@@ -238,14 +238,16 @@ impl<'d> Verification<'_, 'd> {
                 let outcome = objects
                     .get(*id)
                     .and_then(|one| surroundings.check(one, &self.checking.registry.rules_on(one.object)));
-                let after =
-                    Tally::by_rule(outcome.as_ref().map_or(&[], |outcome| outcome.findings.as_slice()));
+                let after = FindingTally::by_rule(
+                    outcome.as_ref().map_or(&[], |outcome| outcome.findings.as_slice()),
+                );
                 let before = self.before.get(id);
                 before.is_none_or(|before| before.allows(&after, fixed.iter().copied()).is_err())
             });
             by_object.into_keys().collect()
         };
-        let verdict = |(trial, replaced)| if replaced { Verdict::of(failed(trial)) } else { Verdict::Fails };
+        let verdict =
+            |(trial, replaced)| if replaced { TrialResult::of(failed(trial)) } else { TrialResult::Fails };
         trials.iter().zip(replaced).map(verdict).collect()
     }
 

@@ -10,7 +10,7 @@ use values::duration::Duration;
 use values::quantity::Quantity;
 
 /// A regular expression of the API server.
-pub struct Pattern {
+pub struct FieldPattern {
     /// The expression in the custom resource definition.
     pub expression: &'static str,
     /// Description of matching strings, as it follows "is not": `a duration such as 30m`.
@@ -19,7 +19,7 @@ pub struct Pattern {
     pub matches: fn(&str) -> bool,
 }
 
-impl fmt::Debug for Pattern {
+impl fmt::Debug for FieldPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.expression)
     }
@@ -27,10 +27,10 @@ impl fmt::Debug for Pattern {
 
 macro_rules! patterns {
     ($($(#[$doc:meta])* $name:ident: $expression:literal, $description:literal, $matches:expr;)*) => {
-        $($(#[$doc])* pub const $name: &Pattern = &Pattern { expression: $expression, description: $description, matches: $matches };)*
+        $($(#[$doc])* pub const $name: &FieldPattern = &FieldPattern { expression: $expression, description: $description, matches: $matches };)*
 
         #[cfg(test)]
-        const ALL: &[&Pattern] = &[$($name),*];
+        const ALL: &[&FieldPattern] = &[$($name),*];
     };
 }
 
@@ -96,21 +96,21 @@ patterns! {
 }
 
 /// A duration of Go, as the fields of the kubelet's configuration have.
-pub const GO_DURATION: &Pattern = &Pattern {
+pub const GO_DURATION: &FieldPattern = &FieldPattern {
     expression: "",
     description: "a duration such as `30s` or `1h30m`",
     matches: |text| Duration::parse(text).is_ok(),
 };
 
 /// A grace period: a duration of Go of at least 0.
-pub const GO_DURATION_NOT_NEGATIVE: &Pattern = &Pattern {
+pub const GO_DURATION_NOT_NEGATIVE: &FieldPattern = &FieldPattern {
     expression: "",
     description: "a duration of at least 0, such as `30s` or `1h30m`",
     matches: |text| Duration::parse(text).is_ok() && !text.starts_with('-'),
 };
 
 /// An eviction threshold, as Karpenter's controller reads it since 1.15.
-pub const THRESHOLD: &Pattern = &Pattern {
+pub const THRESHOLD: &FieldPattern = &FieldPattern {
     expression: "",
     description: "a percentage such as `5%` or an amount such as `100Mi`",
     matches: |text| match text.strip_suffix('%') {
@@ -351,7 +351,7 @@ mod tests {
     use regex::Regex;
 
     /// The expressions as the server matches them: its `\d` and `\s` are ASCII.
-    fn expressions() -> Vec<(&'static Pattern, Regex)> {
+    fn expressions() -> Vec<(&'static FieldPattern, Regex)> {
         let ascii = |text: &str| text.replace(r"\d", "[0-9]").replace(r"\s", r"[\t\n\f\r ]");
         ALL.iter().map(|pattern| (*pattern, Regex::new(&ascii(pattern.expression)).unwrap())).collect()
     }
@@ -430,8 +430,8 @@ mod tests {
         }
     }
 
-    fn expressions_once() -> &'static [(&'static Pattern, Regex)] {
-        static ONCE: std::sync::OnceLock<Vec<(&'static Pattern, Regex)>> = std::sync::OnceLock::new();
+    fn expressions_once() -> &'static [(&'static FieldPattern, Regex)] {
+        static ONCE: std::sync::OnceLock<Vec<(&'static FieldPattern, Regex)>> = std::sync::OnceLock::new();
         ONCE.get_or_init(expressions)
     }
 

@@ -1,6 +1,6 @@
 //! The types of the schemas, and constructors for the tables.
 
-use super::pattern::Pattern;
+use super::pattern::FieldPattern;
 use super::relations::Relation;
 use super::stored::{DefaultValue, StoredValue};
 use crate::kind::Kind;
@@ -98,7 +98,7 @@ pub enum Limit {
     /// The string is one of these.
     OneOf(&'static [EnumValue]),
     /// The string matches this pattern.
-    Pattern(&'static Pattern),
+    Pattern(&'static FieldPattern),
     /// The number is at least this.
     Minimum(i32),
     /// The number is at most this.
@@ -235,7 +235,7 @@ pub(super) const fn constraint(limit: Limit) -> Constraint {
     Constraint { limit, releases: Releases::ALL }
 }
 
-pub(super) const fn matching(pattern: &'static Pattern) -> Constraint {
+pub(super) const fn matching(pattern: &'static FieldPattern) -> Constraint {
     constraint(Limit::Pattern(pattern))
 }
 

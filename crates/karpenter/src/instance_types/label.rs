@@ -7,7 +7,7 @@ pub const MULTIPLE_TENANCIES: [&str; 2] = ["dedicated", "default"];
 
 /// Source of the value of a label.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum LabelSource {
     Column(Column),
     Category,
     Generation,
@@ -21,14 +21,14 @@ enum Source {
 pub struct TypeLabel {
     /// The key.
     pub key: &'static str,
-    source: Source,
+    source: LabelSource,
 }
 
 const fn of_column(key: &'static str, column: Column) -> TypeLabel {
-    TypeLabel { key, source: Source::Column(column) }
+    TypeLabel { key, source: LabelSource::Column(column) }
 }
 
-const fn of_name(key: &'static str, source: Source) -> TypeLabel {
+const fn of_name(key: &'static str, source: LabelSource) -> TypeLabel {
     TypeLabel { key, source }
 }
 
@@ -36,11 +36,11 @@ const fn of_name(key: &'static str, source: Source) -> TypeLabel {
 const LABELS: [TypeLabel; 23] = [
     of_column("node.kubernetes.io/instance-type", Column::Name),
     of_column("kubernetes.io/arch", Column::Arch),
-    of_name("karpenter.k8s.aws/instance-category", Source::Category),
-    of_name("karpenter.k8s.aws/instance-family", Source::Family),
-    of_name("karpenter.k8s.aws/instance-generation", Source::Generation),
-    of_name("karpenter.k8s.aws/instance-size", Source::Size),
-    of_name("karpenter.k8s.aws/instance-capability-flex", Source::Flex),
+    of_name("karpenter.k8s.aws/instance-category", LabelSource::Category),
+    of_name("karpenter.k8s.aws/instance-family", LabelSource::Family),
+    of_name("karpenter.k8s.aws/instance-generation", LabelSource::Generation),
+    of_name("karpenter.k8s.aws/instance-size", LabelSource::Size),
+    of_name("karpenter.k8s.aws/instance-capability-flex", LabelSource::Flex),
     of_column("karpenter.k8s.aws/instance-cpu", Column::Cpu),
     of_column("karpenter.k8s.aws/instance-cpu-manufacturer", Column::CpuManufacturer),
     of_column("karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz", Column::ClockSpeed),
@@ -70,12 +70,12 @@ impl TypeLabel {
         let name = kind.name();
         let parts = name.split_once('.');
         match self.source {
-            Source::Column(column) => kind.text(column),
-            Source::Category => category_and_generation(name).map(|(category, _)| category),
-            Source::Generation => category_and_generation(name).map(|(_, generation)| generation),
-            Source::Family => parts.map(|(family, _)| family),
-            Source::Size => parts.map(|(_, size)| size),
-            Source::Flex => {
+            LabelSource::Column(column) => kind.text(column),
+            LabelSource::Category => category_and_generation(name).map(|(category, _)| category),
+            LabelSource::Generation => category_and_generation(name).map(|(_, generation)| generation),
+            LabelSource::Family => parts.map(|(family, _)| family),
+            LabelSource::Size => parts.map(|(_, size)| size),
+            LabelSource::Flex => {
                 let is_flex = parts.map_or(name, |(family, _)| family).contains("-flex");
                 Some(if is_flex { "true" } else { "false" })
             }

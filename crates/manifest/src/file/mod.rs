@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub use number::{DocumentNumber, FileNumber};
 pub(crate) use split::sections;
 
-use self::script::{Heredoc, ScriptLanguage};
+use self::script::{DocumentHeredoc, ScriptLanguage};
 use crate::encoding::Encoding;
 use crate::error::ReadError;
 use crate::json::{self, JsonError};
@@ -358,7 +358,7 @@ fn is_mapping(document: &Document) -> bool {
 }
 
 /// A document of a here-document. If it does not parse and a program replaces parts of it first, it is a template.
-fn unless_expanded(source: &Source, heredoc: Heredoc, document: Document) -> Document {
+fn unless_expanded(source: &Source, heredoc: DocumentHeredoc, document: Document) -> Document {
     match document {
         Document::Unreadable { at, .. }
             if heredoc.expands && source.slice(heredoc.body).contains(['$', '`', '\\']) =>

@@ -7,7 +7,7 @@ use crate::source::Span;
 
 /// A here-document of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Heredoc {
+pub(super) struct DocumentHeredoc {
     /// The lines between the opening line and the delimiter.
     pub(super) body: Span,
     /// Whether the command of the opening line expects YAML or JSON, such as `kubectl apply -f -` or `cat > pool.yaml`.
@@ -37,7 +37,7 @@ pub(super) fn has_shell(text: &str) -> bool {
 }
 
 /// The here-documents of a text that are closed.
-pub(super) fn heredocs(text: &str, language: ScriptLanguage) -> Vec<Heredoc> {
+pub(super) fn heredocs(text: &str, language: ScriptLanguage) -> Vec<DocumentHeredoc> {
     let mut found = Vec::new();
     if !text.contains("<<") {
         return found;
@@ -50,7 +50,7 @@ pub(super) fn heredocs(text: &str, language: ScriptLanguage) -> Vec<Heredoc> {
         match open {
             None => open = opening(line, language).map(|opening| (opening, at)),
             Some((opening, body)) if opening.is_closed_by(line, language) => {
-                found.push(Heredoc {
+                found.push(DocumentHeredoc {
                     body: Span::new(body, start),
                     is_document: opening.is_document,
                     expands: opening.expands,

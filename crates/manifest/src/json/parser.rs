@@ -6,7 +6,7 @@ use super::error::{JsonError, JsonProblem};
 use crate::limits::Exceeded;
 use crate::options::ReadOptions;
 use crate::source::{Source, Span, certain};
-use crate::tree::{NewNode, NodeId, NodeValue, Style, Text, Tree};
+use crate::tree::{AddedNode, NodeId, NodeValue, StringLocation, Style, Tree};
 use crate::yaml;
 
 /// Parses the first value within a span of the source. Returns the tree and the byte after the value, or `None` if there
@@ -105,7 +105,7 @@ impl Parser<'_> {
     fn value(&mut self, open: &mut Vec<Open>, options: &ReadOptions) -> Result<Tree, JsonError> {
         let limits = &options.limits;
         let mut tree = Tree::new(Arc::clone(self.source), options.holds_document);
-        let mut key: Option<(Text, Span)> = None;
+        let mut key: Option<(StringLocation, Span)> = None;
         loop {
             self.space();
             if tree.len() >= limits.nodes {
@@ -129,7 +129,7 @@ impl Parser<'_> {
                 NodeValue::Mapping | NodeValue::Sequence => Style::Flow,
                 _ => Style::Plain,
             };
-            let new = NewNode { value, span: Span::new(start, self.at), style };
+            let new = AddedNode { value, span: Span::new(start, self.at), style };
             let id = tree.add(open.last().map(|open| open.id), key.take(), new);
             if tree.holds_document(id) {
                 yaml::embed(&mut tree, id, new.span, limits);
@@ -170,7 +170,7 @@ impl Parser<'_> {
     }
 
     /// Parses the key and colon of a member; nothing within a list.
-    fn key(&mut self, tree: &mut Tree, open: &[Open]) -> Result<Option<(Text, Span)>, JsonError> {
+    fn key(&mut self, tree: &mut Tree, open: &[Open]) -> Result<Option<(StringLocation, Span)>, JsonError> {
         if !open.last().is_some_and(|open| open.is_mapping) {
             return Ok(None);
         }
@@ -242,7 +242,7 @@ impl Parser<'_> {
         Ok(int.map_or_else(|| NodeValue::Float(text.parse().unwrap_or(f64::INFINITY)), NodeValue::Int))
     }
 
-    fn string(&mut self, tree: &mut Tree) -> Result<Text, JsonError> {
+    fn string(&mut self, tree: &mut Tree) -> Result<StringLocation, JsonError> {
         self.at += 1;
         let start = self.at;
         let mut unescaped: Option<String> = None;

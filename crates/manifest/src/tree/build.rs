@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::id::{NodeId, SourceId};
-use super::store::{Comment, DuplicateKey, NodeData, NodeValue, StoredSpan, Style, Text, Tree, small};
+use super::store::{
+    Comment, DuplicateKey, NodeData, NodeValue, StoredSpan, StringLocation, Style, Tree, small,
+};
 use crate::source::{Span, certain};
 
 /// A node about to be added.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NewNode {
+pub(crate) struct AddedNode {
     pub(crate) value: NodeValue,
     pub(crate) span: Span,
     pub(crate) style: Style,
@@ -21,7 +23,7 @@ impl Tree {
     }
 
     /// Stores a string: as a slice of the source if the source has the same bytes at `at`, otherwise as a copy.
-    pub(crate) fn keep(&mut self, text: &str, at: Span) -> Text {
+    pub(crate) fn keep(&mut self, text: &str, at: Span) -> StringLocation {
         if self.source.slice(Span::new(at.start, at.start + text.len())) == text {
             return Self::slice(Span::new(at.start, at.start + text.len()));
         }
@@ -29,15 +31,15 @@ impl Tree {
     }
 
     /// A string that is a slice of the source.
-    pub(crate) fn slice(at: Span) -> Text {
-        Text { start: small(at.start), len: small(at.end - at.start), unescaped: false }
+    pub(crate) fn slice(at: Span) -> StringLocation {
+        StringLocation { start: small(at.start), len: small(at.end - at.start), unescaped: false }
     }
 
     /// Stores a copy of a string.
-    pub(super) fn keep_copy(&mut self, text: &str) -> Text {
+    pub(super) fn keep_copy(&mut self, text: &str) -> StringLocation {
         let start = small(self.unescaped.len());
         self.unescaped.push_str(text);
-        Text { start, len: small(text.len()), unescaped: true }
+        StringLocation { start, len: small(text.len()), unescaped: true }
     }
 
     /// Records that the text at the span of a scalar is not its spelling.
@@ -56,7 +58,12 @@ impl Tree {
     }
 
     /// Adds a node as the last child of `parent`, under a key if the parent is a mapping.
-    pub(crate) fn add(&mut self, parent: Option<NodeId>, key: Option<(Text, Span)>, new: NewNode) -> NodeId {
+    pub(crate) fn add(
+        &mut self,
+        parent: Option<NodeId>,
+        key: Option<(StringLocation, Span)>,
+        new: AddedNode,
+    ) -> NodeId {
         let (key, key_span) = key.unwrap_or_default();
         self.add_stored(parent, key, key_span.into(), new.value, new.span.into(), new.style)
     }
@@ -64,7 +71,7 @@ impl Tree {
     pub(super) fn add_stored(
         &mut self,
         parent: Option<NodeId>,
-        key: Text,
+        key: StringLocation,
         key_span: StoredSpan,
         value: NodeValue,
         span: StoredSpan,
@@ -126,7 +133,7 @@ impl Tree {
         &mut self,
         from: NodeId,
         parent: Option<NodeId>,
-        key: Option<(Text, Span)>,
+        key: Option<(StringLocation, Span)>,
         span: Option<Span>,
         limit: usize,
     ) -> Option<NodeId> {
@@ -141,7 +148,7 @@ impl Tree {
         &mut self,
         from: NodeId,
         parent: Option<NodeId>,
-        key: Text,
+        key: StringLocation,
         key_span: StoredSpan,
         span: Option<StoredSpan>,
         limit: usize,

@@ -10,8 +10,8 @@ mod store;
 mod walk;
 mod within;
 
-pub(crate) use build::NewNode;
-pub(crate) use store::{NodeValue, Text};
+pub(crate) use build::AddedNode;
+pub(crate) use store::{NodeValue, StringLocation};
 
 pub use assembly::{Assembly, NewValue};
 pub use id::{NodeId, SourceId};

@@ -27,7 +27,7 @@ pub struct Tree {
     pub(super) duplicates: Vec<DuplicateKey>,
     pub(super) comments: Vec<Comment>,
     /// Spellings of the derived values that are not strings.
-    pub(super) spellings: BTreeMap<NodeId, Text>,
+    pub(super) spellings: BTreeMap<NodeId, StringLocation>,
     /// Whether an [`Assembly`](super::Assembly) built the document.
     pub(super) is_assembled: bool,
     /// A node with an anchor, and a node that copies its value: the value of an alias, or the object of a merge key.
@@ -57,7 +57,7 @@ pub(super) struct NodeData {
     pub(super) next_sibling: NodeId,
     /// Position among the siblings, from 0.
     pub(super) index: u32,
-    pub(super) key: Text,
+    pub(super) key: StringLocation,
     pub(super) key_span: StoredSpan,
     pub(super) span: StoredSpan,
     pub(super) style: Style,
@@ -112,20 +112,20 @@ pub(crate) enum NodeValue {
     Bool(bool),
     Int(i64),
     Float(f64),
-    String(Text),
+    String(StringLocation),
     Sequence,
     Mapping,
 }
 
 /// Location of a string: a slice of the source, or of [`Tree::unescaped`].
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub(crate) struct Text {
+pub(crate) struct StringLocation {
     pub(super) start: u32,
     pub(super) len: u32,
     pub(super) unescaped: bool,
 }
 
-impl Text {
+impl StringLocation {
     fn range(self) -> Range<usize> {
         self.start as usize..self.start as usize + self.len as usize
     }
@@ -238,7 +238,7 @@ impl Tree {
             last_child: NodeId::NONE,
             next_sibling: NodeId::NONE,
             index: 0,
-            key: Text { start: 0, len: 0, unescaped: false },
+            key: StringLocation { start: 0, len: 0, unescaped: false },
             key_span: StoredSpan { start: 0, end: 0 },
             span: StoredSpan { start: 0, end: 0 },
             style: Style::Plain,
@@ -261,16 +261,16 @@ impl Tree {
         data
     }
 
-    pub(super) fn text(&self, text: Text) -> &str {
+    pub(super) fn text(&self, text: StringLocation) -> &str {
         certain(self.text_around(text).get(text.range()))
     }
 
     /// The bytes of a string. Unlike [`Self::text`] this does not look for the start of a character.
-    pub(super) fn bytes(&self, text: Text) -> &[u8] {
+    pub(super) fn bytes(&self, text: StringLocation) -> &[u8] {
         certain(self.text_around(text).as_bytes().get(text.range()))
     }
 
-    fn text_around(&self, text: Text) -> &str {
+    fn text_around(&self, text: StringLocation) -> &str {
         if text.unescaped { &self.unescaped } else { self.source.text() }
     }
 }

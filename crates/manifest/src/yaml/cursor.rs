@@ -5,7 +5,7 @@ use crate::source::certain;
 /// A position in the bytes of a text up to the first character that YAML forbids.
 ///
 /// Every byte beyond the end is 0, which no text contains.
-pub(super) struct Cursor<'t> {
+pub(super) struct YamlCursor<'t> {
     text: &'t str,
     bytes: &'t [u8],
     /// The next byte.
@@ -22,7 +22,7 @@ pub(super) struct Cursor<'t> {
 
 /// A saved position with its line and column.
 #[derive(Clone, Copy)]
-pub(super) struct Mark {
+pub(super) struct SavedPosition {
     /// The byte.
     pub(super) at: usize,
     /// From 0.
@@ -33,7 +33,7 @@ pub(super) struct Mark {
     pub(super) index: usize,
 }
 
-impl<'t> Cursor<'t> {
+impl<'t> YamlCursor<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         let all = text.as_bytes();
         let bytes = certain(all.get(..first_control(all)));
@@ -73,8 +73,8 @@ impl<'t> Cursor<'t> {
         certain(self.bytes.get(self.at..))
     }
 
-    pub(super) fn mark(&self) -> Mark {
-        Mark { at: self.at, line: self.line, col: self.col(), index: self.at - self.wide }
+    pub(super) fn mark(&self) -> SavedPosition {
+        SavedPosition { at: self.at, line: self.line, col: self.col(), index: self.at - self.wide }
     }
 
     pub(super) fn col(&self) -> usize {

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::messages::DIRECTIVE;
-use super::scanner::{Dialect, Fault, Scanner, Step, Stopped};
-use super::token::{ScalarText, Tag, Token, TokenKind};
+use super::scanner::{Dialect, ScanFault, ScanResult, Scanner, Stopped};
+use super::token::{ScalarText, Tag, TokenKind, YamlToken};
 use crate::source::{Span, certain};
 use crate::tree::Style;
 
 /// One step of a document, in the order of the text.
 #[derive(Clone, Copy)]
-pub(super) enum Event {
+pub(super) enum YamlEvent {
     /// A scalar, as a value or as a key. An absent scalar has an empty text and an empty span.
     Scalar { text: ScalarText, style: Style, tag: Tag, anchor: usize },
     /// Start of a list or an object.
@@ -55,7 +55,7 @@ enum State {
 /// Parser of the events of a text.
 pub(super) struct EventParser<'t> {
     scanner: Scanner<'t>,
-    token: Option<Token>,
+    token: Option<YamlToken>,
     /// The states after each open collection ends.
     states: Vec<State>,
     /// The state inside the innermost collection.
@@ -64,7 +64,7 @@ pub(super) struct EventParser<'t> {
     anchors: usize,
 }
 
-type Found = (Event, Span);
+type Found = (YamlEvent, Span);
 
 impl<'t> EventParser<'t> {
     /// Creates a parser that allows `depth` levels of brackets.
@@ -101,7 +101,7 @@ impl<'t> EventParser<'t> {
     }
 
     /// The next event with its span; `None` at the end of the text.
-    pub(super) fn next(&mut self) -> Result<Option<Found>, Fault> {
+    pub(super) fn next(&mut self) -> Result<Option<Found>, ScanFault> {
         match self.event() {
             Ok(found) => Ok(found),
             Err(Stopped) => Err(self.scanner.fault),
@@ -109,11 +109,11 @@ impl<'t> EventParser<'t> {
     }
 
     /// The fault, or a fault at the open bracket whose end is missing.
-    pub(super) fn at_unclosed_bracket(&self, fault: Fault) -> Fault {
+    pub(super) fn at_unclosed_bracket(&self, fault: ScanFault) -> ScanFault {
         self.scanner.at_unclosed_bracket(fault)
     }
 
-    fn peek(&mut self) -> Step<Token> {
+    fn peek(&mut self) -> ScanResult<YamlToken> {
         if let Some(token) = self.token {
             return Ok(token);
         }
@@ -123,12 +123,12 @@ impl<'t> EventParser<'t> {
     }
 
     /// Takes the current token and returns the next one without taking it.
-    fn after(&mut self) -> Step<Token> {
+    fn after(&mut self) -> ScanResult<YamlToken> {
         self.token = None;
         self.peek()
     }
 
-    fn event(&mut self) -> Step<Option<Found>> {
+    fn event(&mut self) -> ScanResult<Option<Found>> {
         let token = self.peek()?;
         let (kind, start) = (token.kind, token.span.start);
         let found = match self.state {
@@ -151,7 +151,7 @@ impl<'t> EventParser<'t> {
                     }
                     _ => State::Closed,
                 };
-                (Event::DocumentEnd, token.span)
+                (YamlEvent::DocumentEnd, token.span)
             }
             State::Key => match kind {
                 TokenKind::Key => {
@@ -190,7 +190,7 @@ impl<'t> EventParser<'t> {
                 }
                 _ => {
                     self.leave();
-                    (Event::End, Span::new(start, start))
+                    (YamlEvent::End, Span::new(start, start))
                 }
             },
             State::FlowFirstEntry | State::FlowEntry => self.flow_entry(token)?,
@@ -220,14 +220,14 @@ impl<'t> EventParser<'t> {
             }
             State::PairEnd => {
                 self.leave();
-                (Event::End, Span::new(start, start))
+                (YamlEvent::End, Span::new(start, start))
             }
         };
         Ok(Some(found))
     }
 
     /// Parses the start of a document up to its first value.
-    fn document(&mut self) -> Step<Option<Found>> {
+    fn document(&mut self) -> ScanResult<Option<Found>> {
         while self.peek()?.kind == TokenKind::DocumentEnd {
             self.token = None;
         }
@@ -266,7 +266,7 @@ impl<'t> EventParser<'t> {
     }
 
     /// The value of a key or of a `-`, which may be absent.
-    fn child(&mut self, is_absent: bool, at: usize, indentless: bool) -> Step<Found> {
+    fn child(&mut self, is_absent: bool, at: usize, indentless: bool) -> ScanResult<Found> {
         if is_absent { Ok(nothing(at, Tag::None, 0)) } else { self.node(indentless) }
     }
 
@@ -278,10 +278,10 @@ impl<'t> EventParser<'t> {
     fn end(&mut self, span: Span) -> Found {
         self.token = None;
         self.leave();
-        (Event::End, span)
+        (YamlEvent::End, span)
     }
 
-    fn flow_entry(&mut self, mut token: Token) -> Step<Found> {
+    fn flow_entry(&mut self, mut token: YamlToken) -> ScanResult<Found> {
         if token.kind != TokenKind::FlowSequenceEnd && self.state == State::FlowEntry {
             if token.kind != TokenKind::Comma {
                 return self.scanner.fail(token.span.start, "a `,` or `]` is missing before this; add it");
@@ -299,7 +299,7 @@ impl<'t> EventParser<'t> {
         }
     }
 
-    fn flow_key(&mut self, mut token: Token) -> Step<Found> {
+    fn flow_key(&mut self, mut token: YamlToken) -> ScanResult<Found> {
         if token.kind != TokenKind::FlowMappingEnd && self.state == State::FlowKey {
             if token.kind != TokenKind::Comma {
                 return self.scanner.fail(token.span.start, "a `,` or `}` is missing before this; add it");
@@ -333,16 +333,16 @@ impl<'t> EventParser<'t> {
     ) -> Found {
         self.states.push(self.state);
         self.state = state;
-        (Event::Start { is_mapping, in_brackets, anchor }, span)
+        (YamlEvent::Start { is_mapping, in_brackets, anchor }, span)
     }
 
     /// The name of an anchor or an alias.
-    fn name(&self, token: Token) -> &'t str {
+    fn name(&self, token: YamlToken) -> &'t str {
         self.scanner.cursor.slice(token.span.start + 1, token.span.end)
     }
 
     /// Parses a value with its anchor and tag. The state is already the state after the value.
-    fn node(&mut self, indentless: bool) -> Step<Found> {
+    fn node(&mut self, indentless: bool) -> ScanResult<Found> {
         let (mut anchor, mut tag) = (0, Tag::None);
         let mut token = self.peek()?;
         let mut properties_end = None;
@@ -372,7 +372,7 @@ impl<'t> EventParser<'t> {
                         );
                     };
                     self.token = None;
-                    return Ok((Event::Alias(anchor), token.span));
+                    return Ok((YamlEvent::Alias(anchor), token.span));
                 }
                 _ => break,
             }
@@ -383,7 +383,7 @@ impl<'t> EventParser<'t> {
         let (is_mapping, in_brackets, state) = match token.kind {
             TokenKind::Scalar => {
                 self.token = None;
-                return Ok((Event::Scalar { text: token.text, style: token.style, tag, anchor }, span));
+                return Ok((YamlEvent::Scalar { text: token.text, style: token.style, tag, anchor }, span));
             }
             // The `-` stays the current token: it starts the first item.
             TokenKind::Entry if indentless => {
@@ -409,7 +409,7 @@ impl<'t> EventParser<'t> {
 fn nothing(at: usize, tag: Tag, anchor: usize) -> Found {
     let span = Span::new(at, at);
     let text = ScalarText { span, composed: false };
-    (Event::Scalar { text, style: Style::Plain, tag, anchor }, span)
+    (YamlEvent::Scalar { text, style: Style::Plain, tag, anchor }, span)
 }
 
 fn ends_block_value(kind: TokenKind) -> bool {

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use super::error::{YamlError, YamlProblem};
-use super::events::{Event, EventParser};
+use super::events::{EventParser, YamlEvent};
 use super::token::Tag;
 use crate::file::sections;
 use crate::limits::{Exceeded, Limits};
 use crate::options::ReadOptions;
 use crate::scalar::{self, Scalar};
 use crate::source::{Source, Span};
-use crate::tree::{NewNode, Node, NodeId, NodeValue, Style, Text, Tree, Value};
+use crate::tree::{AddedNode, Node, NodeId, NodeValue, StringLocation, Style, Tree, Value};
 
 /// Parses the documents within a span of the source up to the first error.
 pub(crate) fn read(source: &Arc<Source>, span: Span, options: &ReadOptions) -> Vec<Result<Tree, YamlError>> {
@@ -61,7 +61,7 @@ pub(crate) fn read_string(node: Node<'_>, limits: &Limits) -> Vec<Result<Tree, Y
     for section in sections(text) {
         let mut parser = event_parser(section.text(text), limits);
         let mut loader = Loader::into(node.tree().sibling(source), 0, limits);
-        loader.container = Some(Container { id: None, whole: Some(span) });
+        loader.container = Some(OpenContainer { id: None, whole: Some(span) });
         match loader.document(&mut parser) {
             Ok(true) => {
                 loader.tree.finish();
@@ -99,7 +99,7 @@ fn event_parser<'t>(text: &'t str, limits: &Limits) -> EventParser<'t> {
 
 /// A string that holds the document being parsed.
 #[derive(Clone, Copy)]
-struct Container {
+struct OpenContainer {
     /// The node of the string; `None` if the document is not below it.
     id: Option<NodeId>,
     /// The span of a string that does not hold the document letter by letter: every value gets this span.
@@ -114,7 +114,7 @@ struct Loader {
     open: Vec<Open>,
     /// The node of each anchor. The event parser numbers anchors from 1.
     anchors: Vec<Option<NodeId>>,
-    container: Option<Container>,
+    container: Option<OpenContainer>,
 }
 
 /// A collection before its end.
@@ -129,14 +129,14 @@ struct Open {
 }
 
 enum Key {
-    Named(Text, Span),
+    Named(StringLocation, Span),
     Merge,
 }
 
 /// Destination of a node.
 enum Destination {
     /// Below a parent, or at the root.
-    Below(Option<NodeId>, Option<(Text, Span)>),
+    Below(Option<NodeId>, Option<(StringLocation, Span)>),
     /// Into a mapping, as the value of `<<`.
     Merged(NodeId),
 }
@@ -166,17 +166,17 @@ impl Loader {
             }
             let span = self.span(local);
             match event {
-                Event::Scalar { text, style, tag, anchor } => {
+                YamlEvent::Scalar { text, style, tag, anchor } => {
                     self.scalar(parser.text(text), style, tag, anchor, span)?;
                 }
-                Event::Start { is_mapping, in_brackets, anchor } => {
+                YamlEvent::Start { is_mapping, in_brackets, anchor } => {
                     // A collection in block style starts with an empty span.
                     let whole = self.container.and_then(|container| container.whole);
                     self.start(is_mapping, in_brackets, anchor, whole.unwrap_or(span))?;
                 }
-                Event::End => self.end(span)?,
-                Event::Alias(anchor) => self.alias(anchor, span)?,
-                Event::DocumentEnd => return Ok(true),
+                YamlEvent::End => self.end(span)?,
+                YamlEvent::Alias(anchor) => self.alias(anchor, span)?,
+                YamlEvent::DocumentEnd => return Ok(true),
             }
         }
     }
@@ -203,7 +203,7 @@ impl Loader {
         let source = Arc::clone(self.tree.shared_source());
         let text = if verbatim { source.slice(Span::new(base, span.end)) } else { text };
         let length = self.tree.len();
-        let container = Container { id: Some(id), whole: (!verbatim).then_some(span) };
+        let container = OpenContainer { id: Some(id), whole: (!verbatim).then_some(span) };
         let outer = (
             core::mem::take(&mut self.open),
             core::mem::take(&mut self.anchors),
@@ -276,7 +276,7 @@ impl Loader {
                 self.room(span)?;
                 // A number that JSON does not have is valid as a key only, so no alias can be its value.
                 if let Ok(value) = self.scalar_value(text, plain, style, span) {
-                    let id = self.tree.add(None, None, NewNode { value, span, style });
+                    let id = self.tree.add(None, None, AddedNode { value, span, style });
                     self.remember(anchor, id);
                 }
             }
@@ -287,7 +287,7 @@ impl Loader {
         match self.slot() {
             Destination::Merged(_) => Self::fail(span, YamlProblem::MergeNeedsMapping),
             Destination::Below(parent, key) => {
-                let id = self.tree.add(parent, key, NewNode { value, span, style });
+                let id = self.tree.add(parent, key, AddedNode { value, span, style });
                 if self.container.is_some_and(|container| container.whole.is_some()) {
                     self.tree.derive(id, text);
                 }
@@ -317,7 +317,7 @@ impl Loader {
         })
     }
 
-    fn keep(&mut self, text: &str, style: Style, span: Span) -> Text {
+    fn keep(&mut self, text: &str, style: Style, span: Span) -> StringLocation {
         let quote = usize::from(matches!(style, Style::SingleQuoted | Style::DoubleQuoted));
         self.tree.keep(text, Span::new(span.start + quote, span.end))
     }
@@ -346,7 +346,7 @@ impl Loader {
             return Self::fail(span, YamlProblem::Exceeded(Exceeded::Depth(self.limits.depth)));
         }
         let value = if is_mapping { NodeValue::Mapping } else { NodeValue::Sequence };
-        let new = NewNode { value, span, style: if flow { Style::Flow } else { Style::Block } };
+        let new = AddedNode { value, span, style: if flow { Style::Flow } else { Style::Block } };
         let (id, merge_into) = match self.slot() {
             Destination::Below(parent, key) => (self.tree.add(parent, key, new), None),
             // The value of a merge key becomes a tree without a parent and is then copied into its mapping.

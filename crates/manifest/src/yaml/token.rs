@@ -27,7 +27,7 @@ pub(super) enum TokenKind {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Token {
+pub(super) struct YamlToken {
     pub(super) kind: TokenKind,
     pub(super) span: Span,
     /// Column of the start.

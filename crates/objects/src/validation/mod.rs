@@ -4,7 +4,7 @@ pub mod response;
 mod unknown;
 mod walk;
 
-use karpenter::api::pattern::Pattern;
+use karpenter::api::pattern::FieldPattern;
 use karpenter::api::relations::ServerMessage;
 use karpenter::api::{EnumValue, FieldSchema, KUBELET_CONFIGURATION, KindSchema, Limit, SchemaType};
 use karpenter::release::{ReleaseSet, Releases};
@@ -38,7 +38,7 @@ pub enum What {
     /// A value outside this enum.
     OneOf(&'static [EnumValue]),
     /// A string that does not match the pattern.
-    Form(&'static Pattern),
+    Form(&'static FieldPattern),
     /// A string that is not a date with a time.
     DateTime,
     /// A number outside a limit.

@@ -15,7 +15,7 @@ use crate::object::Object;
 
 /// Response of the API server to a manifest, before any admission webhook of type "validating".
 #[derive(Debug, PartialEq)]
-pub enum Response {
+pub enum ApiServerResponse {
     /// The object is valid.
     Accepted,
     /// The release does not serve the kind in this version.
@@ -54,15 +54,15 @@ const INVALID: &str = "Invalid value";
 /// Returns the response of the API server of a release to an object of a manifest.
 ///
 /// Only kinds with a table are validated. Names and labels of the object itself are not checked.
-pub fn response(object: Object<'_>, release: Release) -> Response {
+pub fn response(object: Object<'_>, release: Release) -> ApiServerResponse {
     let all = refusals(object, true, super::keeps_unchanged_faults(None));
     let refused: Vec<&Refusal<'_>> =
         all.iter().filter(|refusal| refusal.releases.contains(release)).collect();
     if refused.iter().any(|refusal| matches!(refusal.what, What::NotServed)) {
-        return Response::NotServed;
+        return ApiServerResponse::NotServed;
     }
     if let Some(reason) = undecodable(object, &refused) {
-        return Response::Undecodable(reason);
+        return ApiServerResponse::Undecodable(reason);
     }
     let writer = Writer { root: object.root(), release };
     let mut errors = Vec::new();
@@ -91,7 +91,7 @@ pub fn response(object: Object<'_>, release: Release) -> Response {
             distinct.push(error);
         }
     }
-    if distinct.is_empty() { Response::Accepted } else { Response::Invalid(distinct) }
+    if distinct.is_empty() { ApiServerResponse::Accepted } else { ApiServerResponse::Invalid(distinct) }
 }
 
 fn is_of_several_fields(refusal: &Refusal<'_>) -> bool {

@@ -21,7 +21,7 @@ const TALLEST: usize = 8;
 
 /// Location to mark, with its label.
 #[derive(Clone, Debug)]
-pub(super) struct Mark {
+pub(super) struct ExcerptMark {
     pub(super) span: Span,
     pub(super) label: String,
     pub(super) is_primary: bool,
@@ -76,7 +76,7 @@ impl<'s> Window<'s> {
         fitted
     }
 
-    fn marked(marks: &[&Mark], fitted: Fitted, line: usize) -> Snippet<'static, Annotation<'static>> {
+    fn marked(marks: &[&ExcerptMark], fitted: Fitted, line: usize) -> Snippet<'static, Annotation<'static>> {
         let annotations = marks.iter().map(|mark| {
             let kind = if mark.is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
             let label = (!mark.label.is_empty()).then(|| printable(&mark.label));
@@ -133,19 +133,20 @@ pub(super) fn mark<'g>(
     mut groups: Vec<Group<'g>>,
     level: &Level<'g>,
     source: &Source,
-    marks: &[Mark],
+    marks: &[ExcerptMark],
     room: Option<usize>,
 ) -> Vec<Group<'g>> {
-    let mut marks: Vec<Mark> =
-        marks.iter().map(|mark| Mark { span: clipped(source, mark.span), ..mark.clone() }).collect();
+    let mut marks: Vec<ExcerptMark> =
+        marks.iter().map(|mark| ExcerptMark { span: clipped(source, mark.span), ..mark.clone() }).collect();
     marks.sort_by_key(|mark| mark.span);
     let spans: Vec<Span> = marks.iter().map(|mark| mark.span).collect();
     let mut excerpts = joined(source, &spans);
-    let holds = |lines: &Span, mark: &Mark| lines.start <= mark.span.start && mark.span.end <= lines.end;
+    let holds =
+        |lines: &Span, mark: &ExcerptMark| lines.start <= mark.span.start && mark.span.end <= lines.end;
     excerpts.sort_by_key(|lines| !marks.iter().any(|mark| mark.is_primary && holds(lines, mark)));
     for lines in excerpts {
         let window = Window::around(source, lines);
-        let inside: Vec<&Mark> = marks.iter().filter(|mark| holds(&lines, mark)).collect();
+        let inside: Vec<&ExcerptMark> = marks.iter().filter(|mark| holds(&lines, mark)).collect();
         let spans: Vec<Span> = inside.iter().map(|mark| mark.span).collect();
         let fitted = window.fitted(&spans, room);
         let primary = inside.iter().find(|mark| mark.is_primary);

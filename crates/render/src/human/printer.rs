@@ -10,7 +10,7 @@ use cluster::Cluster;
 use manifest::File;
 use manifest::source::{Source, Span};
 
-use super::excerpt::{self, Mark};
+use super::excerpt::{self, ExcerptMark};
 use super::words::printable;
 
 /// Options of the human-readable output.
@@ -99,11 +99,11 @@ impl<'r> Printer<'r> {
             }
             return groups;
         };
-        let primary = Mark { span, label: String::new(), is_primary: true };
+        let primary = ExcerptMark { span, label: String::new(), is_primary: true };
         let shown = finding.related.iter().take(RELATED_SHOWN);
         let (here, elsewhere): (Vec<_>, Vec<_>) = shown.partition(|related| related.file == finding.file);
         let related = here.iter().filter_map(|related| self.mark(related));
-        let marks: Vec<Mark> = std::iter::once(primary).chain(related).collect();
+        let marks: Vec<ExcerptMark> = std::iter::once(primary).chain(related).collect();
         groups = excerpt::mark(groups, level, source, &marks, self.room());
         for related in elsewhere {
             if let (Some(source), Some(mark)) = (self.source(&related.file), self.mark(related)) {
@@ -121,10 +121,10 @@ impl<'r> Printer<'r> {
         groups
     }
 
-    fn mark(&self, related: &RelatedLocation) -> Option<Mark> {
+    fn mark(&self, related: &RelatedLocation) -> Option<ExcerptMark> {
         let source = self.source(&related.file)?;
         let span = Span::new(source.byte_at(related.offset?), source.byte_at(related.end_offset?));
-        Some(Mark { span, label: related.message.clone(), is_primary: false })
+        Some(ExcerptMark { span, label: related.message.clone(), is_primary: false })
     }
 }
 
@@ -154,7 +154,7 @@ pub(super) fn note<'a>(name: &'static str, text: String) -> Message<'a> {
 
 /// Adds an excerpt in which a span is marked.
 pub(super) fn marked<'g>(group: Group<'g>, source: &Source, span: Span) -> Vec<Group<'g>> {
-    let mark = Mark { span, label: String::new(), is_primary: true };
+    let mark = ExcerptMark { span, label: String::new(), is_primary: true };
     excerpt::mark(vec![group], &Level::ERROR, source, &[mark], None)
 }
 

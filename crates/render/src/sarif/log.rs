@@ -12,7 +12,7 @@ pub struct SarifLog {
     #[serde(rename = "$schema")]
     pub(super) schema: &'static str,
     pub(super) version: &'static str,
-    pub(super) runs: [Run; 1],
+    pub(super) runs: [SarifRun; 1],
 }
 
 impl fmt::Display for SarifLog {
@@ -24,11 +24,11 @@ impl fmt::Display for SarifLog {
 /// The check.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Run {
+pub(super) struct SarifRun {
     pub(super) tool: Tool,
     pub(super) column_kind: &'static str,
     pub(super) results: Vec<SarifResult>,
-    pub(super) invocations: [Invocation; 1],
+    pub(super) invocations: [SarifInvocation; 1],
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -52,7 +52,7 @@ pub(super) struct ToolComponent {
 pub(super) struct ReportingDescriptor {
     pub(super) id: &'static str,
     pub(super) name: &'static str,
-    pub(super) short_description: Message,
+    pub(super) short_description: SarifMessage,
     pub(super) help: HelpMessage,
     pub(super) help_uri: String,
     pub(super) default_configuration: Configuration,
@@ -67,7 +67,7 @@ pub(super) struct HelpMessage {
 
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Configuration {
-    pub(super) level: Level,
+    pub(super) level: SarifLevel,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -80,13 +80,13 @@ pub(super) struct RuleProperties {
 /// Severity of a result.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Level {
+pub(super) enum SarifLevel {
     Error,
     Warning,
     Note,
 }
 
-impl From<Severity> for Level {
+impl From<Severity> for SarifLevel {
     fn from(severity: Severity) -> Self {
         match severity {
             Severity::Error => Self::Error,
@@ -103,14 +103,14 @@ pub(super) struct SarifResult {
     pub(super) rule_id: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rule_index: Option<usize>,
-    pub(super) level: Level,
-    pub(super) message: Message,
+    pub(super) level: SarifLevel,
+    pub(super) message: SarifMessage,
     pub(super) locations: [Location; 1],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) related_locations: Vec<Location>,
     pub(super) partial_fingerprints: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) fixes: Option<[Fix; 1]>,
+    pub(super) fixes: Option<[SarifFix; 1]>,
     pub(super) properties: ResultProperties,
 }
 
@@ -122,17 +122,17 @@ pub(super) struct ResultProperties {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Message {
+pub(super) struct SarifMessage {
     pub(super) text: String,
 }
 
-impl From<String> for Message {
+impl From<String> for SarifMessage {
     fn from(text: String) -> Self {
         Self { text }
     }
 }
 
-impl From<&str> for Message {
+impl From<&str> for SarifMessage {
     fn from(text: &str) -> Self {
         text.to_owned().into()
     }
@@ -148,7 +148,7 @@ pub(super) struct Location {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) message: Option<Message>,
+    pub(super) message: Option<SarifMessage>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -185,8 +185,8 @@ pub(super) struct LogicalLocation {
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Fix {
-    pub(super) description: Message,
+pub(super) struct SarifFix {
+    pub(super) description: SarifMessage,
     pub(super) artifact_changes: Vec<ArtifactChange>,
 }
 
@@ -194,19 +194,19 @@ pub(super) struct Fix {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ArtifactChange {
     pub(super) artifact_location: ArtifactLocation,
-    pub(super) replacements: Vec<Replacement>,
+    pub(super) replacements: Vec<SarifReplacement>,
 }
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Replacement {
+pub(super) struct SarifReplacement {
     pub(super) deleted_region: Region,
-    pub(super) inserted_content: Message,
+    pub(super) inserted_content: SarifMessage,
 }
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Invocation {
+pub(super) struct SarifInvocation {
     pub(super) execution_successful: bool,
     pub(super) tool_execution_notifications: Vec<Notification>,
 }
@@ -214,7 +214,7 @@ pub(super) struct Invocation {
 /// File that could not be read.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Notification {
-    pub(super) level: Level,
-    pub(super) message: Message,
+    pub(super) level: SarifLevel,
+    pub(super) message: SarifMessage,
     pub(super) locations: [Location; 1],
 }

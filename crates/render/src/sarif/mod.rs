@@ -17,9 +17,9 @@ use rule::registry::Registry;
 use crate::fingerprint::{NAME, fingerprints};
 
 use log::{
-    ArtifactChange, ArtifactLocation, Configuration, Fix, HelpMessage, Invocation, Level, Location,
-    LogicalLocation, Notification, PhysicalLocation, Region, Replacement, ReportingDescriptor,
-    ResultProperties, RuleProperties, Run, SarifResult, Tool, ToolComponent,
+    ArtifactChange, ArtifactLocation, Configuration, HelpMessage, Location, LogicalLocation, Notification,
+    PhysicalLocation, Region, ReportingDescriptor, ResultProperties, RuleProperties, SarifFix,
+    SarifInvocation, SarifLevel, SarifReplacement, SarifResult, SarifRun, Tool, ToolComponent,
 };
 
 pub use log::SarifLog;
@@ -39,7 +39,7 @@ pub fn sarif(
 
 /// Description of a rule or a symptom in a SARIF report.
 #[derive(Debug)]
-pub struct Described {
+pub struct RuleDescription {
     /// The name.
     pub name: &'static str,
     /// The family.
@@ -60,14 +60,14 @@ pub fn sarif_with(
     report: &Report,
     clusters: &[Cluster],
     documentation: impl Fn(&Rule) -> String,
-    symptoms: Vec<Described>,
+    symptoms: Vec<RuleDescription>,
 ) -> SarifLog {
     let files = clusters.iter().flat_map(|cluster| &cluster.files);
     let texts = Texts { sources: files.map(|file| (file.source.name(), file.source.as_ref())).collect() };
     let rules = registry
         .rules()
         .filter(|rule| report.findings.iter().any(|finding| finding.rule == rule.name))
-        .map(|rule| Described {
+        .map(|rule| RuleDescription {
             name: rule.name,
             family: rule.family,
             severity: rule.severity,
@@ -75,7 +75,7 @@ pub fn sarif_with(
             summary: rule.summary,
             documentation: documentation(rule),
         });
-    let found: Vec<Described> = rules.chain(symptoms).collect();
+    let found: Vec<RuleDescription> = rules.chain(symptoms).collect();
     let results = report.findings.iter().zip(fingerprints(&report.findings)).map(|(finding, fingerprint)| {
         let index = found.iter().position(|rule| rule.name == finding.rule);
         result(finding, index, fingerprint, &texts)
@@ -83,7 +83,7 @@ pub fn sarif_with(
     SarifLog {
         schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
         version: "2.1.0",
-        runs: [Run {
+        runs: [SarifRun {
             tool: Tool {
                 driver: ToolComponent {
                     name: "karpwarden",
@@ -94,7 +94,7 @@ pub fn sarif_with(
             },
             column_kind: "unicodeCodePoints",
             results: results.collect(),
-            invocations: [Invocation {
+            invocations: [SarifInvocation {
                 execution_successful: !report.unreadable.iter().any(|one| one.concerns_karpenter),
                 tool_execution_notifications: report.unreadable.iter().map(notification).collect(),
             }],
@@ -102,7 +102,7 @@ pub fn sarif_with(
     }
 }
 
-fn descriptor(rule: &Described) -> ReportingDescriptor {
+fn descriptor(rule: &RuleDescription) -> ReportingDescriptor {
     ReportingDescriptor {
         id: rule.name,
         name: rule.name,
@@ -187,7 +187,7 @@ fn region(range: &TextRange) -> Region {
 
 fn notification(unreadable: &Unreadable) -> Notification {
     Notification {
-        level: if unreadable.concerns_karpenter { Level::Error } else { Level::Note },
+        level: if unreadable.concerns_karpenter { SarifLevel::Error } else { SarifLevel::Note },
         message: unreadable.message.as_str().into(),
         locations: [location(&unreadable.file, point(unreadable.line.max(1), unreadable.column.max(1)))],
     }
@@ -218,8 +218,8 @@ struct Texts<'c> {
 
 impl Texts<'_> {
     /// Renders a fix with lines and columns; `None` if the text of a file is missing.
-    fn fix(&self, fix: &ReportedFix) -> Option<Fix> {
-        let mut changes: BTreeMap<&str, Vec<Replacement>> = BTreeMap::new();
+    fn fix(&self, fix: &ReportedFix) -> Option<SarifFix> {
+        let mut changes: BTreeMap<&str, Vec<SarifReplacement>> = BTreeMap::new();
         for edit in &fix.edits {
             changes.entry(edit.file.as_str()).or_default().push(self.replacement(edit)?);
         }
@@ -227,14 +227,14 @@ impl Texts<'_> {
             artifact_location: ArtifactLocation { uri: uri(file) },
             replacements,
         });
-        Some(Fix { description: fix.title.as_str().into(), artifact_changes: changes.collect() })
+        Some(SarifFix { description: fix.title.as_str().into(), artifact_changes: changes.collect() })
     }
 
-    fn replacement(&self, edit: &ReportedEdit) -> Option<Replacement> {
+    fn replacement(&self, edit: &ReportedEdit) -> Option<SarifReplacement> {
         let source = self.sources.get(edit.file.as_str())?;
         let position = |offset| source.position(source.byte_at(offset));
         let (from, to) = (position(edit.offset), position(edit.end_offset));
-        Some(Replacement {
+        Some(SarifReplacement {
             deleted_region: Region {
                 start_line: from.line,
                 start_column: from.column,

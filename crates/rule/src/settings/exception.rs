@@ -4,14 +4,14 @@ use manifest::source::certain;
 use objects::object::Object;
 use values::calendar::Date;
 
-use super::selector::Selector;
+use super::selector::RuleSelector;
 use crate::RuleNames;
 
 /// An entry of the settings that accepts findings, with a reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exception {
     /// The rule, symptom or family.
-    pub rule: Selector,
+    pub rule: RuleSelector,
     /// The kind of the object; absent: every kind.
     pub kind: Option<String>,
     /// The namespace of the object; absent: every namespace. `*` matches any characters.
@@ -120,7 +120,7 @@ mod tests {
     fn exception(kind: Option<&str>, namespace: Option<&str>, name: Option<&str>) -> Exception {
         let owned = |text: Option<&str>| text.map(str::to_owned);
         let (kind, namespace, name) = (owned(kind), owned(namespace), owned(name));
-        Exception { rule: Selector::All, kind, namespace, name, reason: String::new(), until: None }
+        Exception { rule: RuleSelector::All, kind, namespace, name, reason: String::new(), until: None }
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
         }
         let all = exception(None, None, None);
         assert!(all.covers_symptom("any", &[], None));
-        let of_labels = Exception { rule: Selector::Family("labels"), ..all.clone() };
+        let of_labels = Exception { rule: RuleSelector::Family("labels"), ..all.clone() };
         assert!(!of_labels.covers_symptom("any", &[], None));
         let expired = Exception { until: Date::parse("2024-01-31"), ..all };
         assert!(expired.covers_symptom("any", &[], Date::parse("2024-01-31")));

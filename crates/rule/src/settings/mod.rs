@@ -22,7 +22,7 @@ pub use file_name::{CONFIG_FILE, is_near_config_file};
 pub use look_ups::LookUps;
 pub use overrides::Override;
 pub use problem::SettingsProblem;
-pub use selector::{RuleLevel, Selector, UnknownName};
+pub use selector::{RuleLevel, RuleSelector, UnknownName};
 pub use target::{Target, TargetError};
 pub use values::calendar::Date;
 
@@ -43,11 +43,11 @@ pub struct Settings {
     /// Whether an object that is absent from the inventory is absent from the cluster.
     pub complete_inventory: bool,
     /// The levels of rules and families.
-    pub levels: Vec<(Selector, RuleLevel)>,
+    pub levels: Vec<(RuleSelector, RuleLevel)>,
     /// The only rules that report findings; empty: all rules do.
-    pub select: Vec<Selector>,
+    pub select: Vec<RuleSelector>,
     /// Rules that report no findings.
-    pub ignore: Vec<Selector>,
+    pub ignore: Vec<RuleSelector>,
     /// Whether the annotation of an author counts in admission.
     pub allow_ignore_annotation: bool,
     /// Whether the policy returns the object with the safe fixes applied.

@@ -1,6 +1,6 @@
 //! Settings for some of the files.
 
-use super::selector::{RuleLevel, Selector};
+use super::selector::{RuleLevel, RuleSelector};
 use super::target::Target;
 
 /// Settings for some of the files. The front end resolves the patterns, because the engine knows only the names of files.
@@ -17,5 +17,5 @@ pub struct Override {
     /// The name of the cluster.
     pub cluster_name: Option<String>,
     /// The levels of rules and families, added to the levels of the settings.
-    pub levels: Vec<(Selector, RuleLevel)>,
+    pub levels: Vec<(RuleSelector, RuleLevel)>,
 }

@@ -13,7 +13,7 @@ use super::exception::Exception;
 use super::keys::{self, OVERRIDDEN, SettingScope};
 use super::overrides::Override;
 use super::problem::SettingsProblem;
-use super::selector::{RuleLevel, Selector, UnknownName};
+use super::selector::{RuleLevel, RuleSelector, UnknownName};
 use super::target::Target;
 use super::{LookUps, Settings, kubernetes_minor};
 use crate::RuleNames;
@@ -116,7 +116,7 @@ impl Settings {
     }
 }
 
-impl Selector {
+impl RuleSelector {
     /// Finds a rule, a symptom or a family by its name, or `all`, which selects every rule.
     pub fn parse_selection(name: &str, registry: &Registry) -> Result<Self, UnknownName> {
         if name == Self::All.name() { Ok(Self::All) } else { Self::parse(name, registry) }
@@ -237,7 +237,7 @@ impl<'d> SettingsParser<'_, 'd> {
         minor
     }
 
-    fn levels(&mut self, node: Node<'d>) -> Vec<(Selector, RuleLevel)> {
+    fn levels(&mut self, node: Node<'d>) -> Vec<(RuleSelector, RuleLevel)> {
         if !node.is_mapping() {
             self.problem(node, "must be an object whose keys are rules or families and whose values are deny, warn, info or off");
         }
@@ -254,7 +254,7 @@ impl<'d> SettingsParser<'_, 'd> {
                     value.as_str().map(|text| did_you_mean(text, RuleLevel::NAMES)).unwrap_or_default();
                 self.problem(value, format!("must be one of deny, warn, info, off{hint}"));
             }
-            match Selector::parse(name, self.registry) {
+            match RuleSelector::parse(name, self.registry) {
                 Ok(selector) => levels.extend(level.map(|level| (selector, level))),
                 Err(error) => {
                     self.problems.push(SettingsProblem {
@@ -287,7 +287,7 @@ impl<'d> SettingsParser<'_, 'd> {
             match key {
                 "rule" => {
                     let text = self.text(value);
-                    let parsed = text.map(|text| Selector::parse(text, self.registry));
+                    let parsed = text.map(|text| RuleSelector::parse(text, self.registry));
                     rule = parsed.and_then(|parsed| {
                         parsed.map_err(|error| self.problem(value, error.to_string())).ok()
                     });

@@ -4,7 +4,7 @@ use crate::RuleNames;
 
 /// A rule, a symptom, a family, or all rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Selector {
+pub enum RuleSelector {
     /// One rule or symptom.
     One(RuleNames),
     /// All rules that belong to the family with this name, or belonged to it.
@@ -13,7 +13,7 @@ pub enum Selector {
     All,
 }
 
-impl Selector {
+impl RuleSelector {
     /// The name of the rule, symptom or family, or `all`.
     pub const fn name(self) -> &'static str {
         match self {

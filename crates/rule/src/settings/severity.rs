@@ -1,7 +1,7 @@
 //! Severities that the settings give to findings and diagnoses.
 
 use super::Settings;
-use super::selector::{RuleLevel, Selector};
+use super::selector::{RuleLevel, RuleSelector};
 use crate::classification::Severity;
 use crate::{Rule, RuleNames, Runs};
 
@@ -19,7 +19,7 @@ impl Settings {
 
     /// Whether the settings select the rule: with `--select`, or with a level under its name.
     pub fn opts_in(&self, rule: &Rule) -> bool {
-        let gives_level = |(selector, _): &(Selector, RuleLevel)| selector.name() == rule.name;
+        let gives_level = |(selector, _): &(RuleSelector, RuleLevel)| selector.name() == rule.name;
         self.select.iter().any(|selector| selector.selects(rule.names()))
             || self.levels.iter().any(gives_level)
     }
@@ -30,7 +30,7 @@ impl Settings {
     }
 
     fn severity_of(&self, own: Severity, names: RuleNames) -> Option<Severity> {
-        let chosen = |selectors: &[Selector]| selectors.iter().any(|selector| selector.selects(names));
+        let chosen = |selectors: &[RuleSelector]| selectors.iter().any(|selector| selector.selects(names));
         if (!self.select.is_empty() && !chosen(&self.select)) || chosen(&self.ignore) {
             return None;
         }

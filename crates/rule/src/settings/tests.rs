@@ -25,7 +25,7 @@ fn empty_settings_are_the_defaults() {
 #[test]
 fn settings_may_name_a_rule_that_the_program_leaves_out() {
     let settings = read("rules: {left-out: deny}\n").unwrap();
-    assert_eq!(settings.levels, [(Selector::One(LEFT_OUT), RuleLevel::Deny)]);
+    assert_eq!(settings.levels, [(RuleSelector::One(LEFT_OUT), RuleLevel::Deny)]);
 }
 
 #[test]
@@ -173,10 +173,10 @@ fn rule_that_is_off_by_default_runs_where_it_is_selected() {
     assert_eq!(severity(&read("rules: {labels: warn}\n").unwrap()), None);
     assert_eq!(severity(&read("rules: {left-out: warn}\n").unwrap()), Some(Severity::Warning));
     for name in ["all", "labels", "left-out"] {
-        let select = vec![Selector::parse_selection(name, &crate::testing::REGISTRY).unwrap()];
+        let select = vec![RuleSelector::parse_selection(name, &crate::testing::REGISTRY).unwrap()];
         assert_eq!(severity(&Settings { select, ..Settings::default() }), Some(Severity::Info), "{name}");
     }
-    let select = vec![Selector::Family("storage")];
+    let select = vec![RuleSelector::Family("storage")];
     assert_eq!(severity(&Settings { select, ..Settings::default() }), None);
 }
 
@@ -198,7 +198,7 @@ exclude: [vendor/]
 overrides: [{paths: [a/], karpenterVersion: '1.7', kubernetesVersion: '1.32', clusterName: dev, rules: {labels: warn}}]
 ";
     let exception = Exception {
-        rule: Selector::Family("labels"),
+        rule: RuleSelector::Family("labels"),
         kind: Some("NodePool".to_owned()),
         namespace: Some("a".to_owned()),
         name: Some("b".to_owned()),
@@ -211,7 +211,7 @@ overrides: [{paths: [a/], karpenterVersion: '1.7', kubernetesVersion: '1.32', cl
         karpenter: Target::parse("1.7").ok(),
         kubernetes_minor: Some(32),
         cluster_name: Some("dev".to_owned()),
-        levels: vec![(Selector::Family("labels"), RuleLevel::Warn)],
+        levels: vec![(RuleSelector::Family("labels"), RuleLevel::Warn)],
     };
     let settings = Settings {
         karpenter: Target::parse("1.8").unwrap(),
@@ -220,10 +220,10 @@ overrides: [{paths: [a/], karpenterVersion: '1.7', kubernetesVersion: '1.32', cl
         cluster_name: Some("prod".to_owned()),
         complete_inventory: true,
         levels: vec![
-            (Selector::Family("nodeclass"), RuleLevel::Deny),
-            (Selector::Family("storage"), RuleLevel::Warn),
-            (Selector::Family("labels"), RuleLevel::Info),
-            (Selector::One(LEFT_OUT), RuleLevel::Off),
+            (RuleSelector::Family("nodeclass"), RuleLevel::Deny),
+            (RuleSelector::Family("storage"), RuleLevel::Warn),
+            (RuleSelector::Family("labels"), RuleLevel::Info),
+            (RuleSelector::One(LEFT_OUT), RuleLevel::Off),
         ],
         allow_ignore_annotation: true,
         fix: true,

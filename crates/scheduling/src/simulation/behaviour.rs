@@ -7,9 +7,9 @@ use karpenter::release::{Release, Releases};
 
 /// Behaviour that holds in some releases.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Behaviour(Releases);
+pub(crate) struct SchedulerBehaviour(Releases);
 
-impl Behaviour {
+impl SchedulerBehaviour {
     /// NodePools without a compatible instance type are dropped before pods are tried (1d087f0cf).
     pub(crate) const DROPS_EMPTY_POOLS: Self = Self(Releases::since(1));
     /// Nodes have the label of the node class during scheduling (1d087f0cf).

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use karpenter::labels;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::catalog::TypeSet;
 use super::filter::{FilterFailure, FilterInput, Filtered, fitting, missing_values};
 use super::host_ports::{HostPort, HostPortUsage};
@@ -162,9 +162,9 @@ impl<'d> Claim<'d> {
         if pod.shape.ports.is_empty() {
             return Ok(());
         }
-        let shared = Behaviour::SHARED_HOST_PORTS.holds_in(release);
-        let by_type = Behaviour::DAEMONS_BY_TYPE.holds_in(release);
-        let of_daemons = Behaviour::DAEMON_HOST_PORTS.holds_in(release) && !by_type;
+        let shared = SchedulerBehaviour::SHARED_HOST_PORTS.holds_in(release);
+        let by_type = SchedulerBehaviour::DAEMONS_BY_TYPE.holds_in(release);
+        let of_daemons = SchedulerBehaviour::DAEMON_HOST_PORTS.holds_in(release) && !by_type;
         let daemons = self
             .pool
             .groups
@@ -226,7 +226,7 @@ impl<'d> Claim<'d> {
         let requirements = changed.unwrap_or(&self.requirements);
         let mut requests = self.requests.clone();
         requests.add(&pod.shape.requests);
-        let by_type = Behaviour::DAEMONS_BY_TYPE.holds_in(release);
+        let by_type = SchedulerBehaviour::DAEMONS_BY_TYPE.holds_in(release);
         let input = FilterInput {
             catalog: &self.pool.catalog,
             types: &self.types,
@@ -234,7 +234,7 @@ impl<'d> Claim<'d> {
             requests: &requests,
             groups: &self.pool.groups,
             ports: if by_type { &pod.shape.ports } else { &[] },
-            fits_with_offering: Behaviour::FITS_WITH_OFFERING.holds_in(release),
+            fits_with_offering: SchedulerBehaviour::FITS_WITH_OFFERING.holds_in(release),
             relaxes_min_values,
         };
         // The types of a node meet its requirements already.

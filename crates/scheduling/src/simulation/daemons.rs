@@ -7,7 +7,7 @@ use ids::IdVec;
 use karpenter::release::Release;
 use values::quantity::Quantity;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::catalog::TypeSet;
 use super::filter::{DaemonGroup, DaemonId, FilterInput};
 use super::host_ports::HostPortUsage;
@@ -42,9 +42,9 @@ impl<'d> Daemons<'d> {
     ) where
         'd: 'p,
     {
-        let best_effort =
-            settings.min_values_best_effort && Behaviour::MIN_VALUES_POLICY.holds_in(settings.release);
-        let filters = Behaviour::DROPS_EMPTY_POOLS.holds_in(settings.release);
+        let best_effort = settings.min_values_best_effort
+            && SchedulerBehaviour::MIN_VALUES_POLICY.holds_in(settings.release);
+        let filters = SchedulerBehaviour::DROPS_EMPTY_POOLS.holds_in(settings.release);
         let mut without_daemons = Self::new(IdVec::default(), self.release);
         for pool in pools {
             let all = pool.catalog.all();
@@ -80,7 +80,7 @@ impl<'d> Daemons<'d> {
         }
         for group in &mut groups {
             let members = group.members.iter().filter_map(|id| self.pods.get(*id));
-            let none = Behaviour::DAEMONS_BY_TYPE.holds_in(self.release) && group.members.is_empty();
+            let none = SchedulerBehaviour::DAEMONS_BY_TYPE.holds_in(self.release) && group.members.is_empty();
             if !none {
                 group.overhead.set(PODS, Quantity::ZERO);
             }
@@ -95,8 +95,8 @@ impl<'d> Daemons<'d> {
     /// The types of a NodePool on which a daemon runs.
     fn types_of(&mut self, id: DaemonId, pool: &Pool<'d>, types: &TypeSet) -> TypeSet {
         let none = TypeSet::empty(types.capacity());
-        let by_type = Behaviour::DAEMONS_BY_TYPE.holds_in(self.release);
-        let alternatives = Behaviour::DAEMON_ALTERNATIVES.holds_in(self.release);
+        let by_type = SchedulerBehaviour::DAEMONS_BY_TYPE.holds_in(self.release);
+        let alternatives = SchedulerBehaviour::DAEMON_ALTERNATIVES.holds_in(self.release);
         let Some(pod) = self.pods.get_mut(id) else { return none };
         if alternatives && !pod.demand.tolerations.contains(&PREFER_NO_SCHEDULE) {
             pod.demand.tolerations.push(PREFER_NO_SCHEDULE);
@@ -124,7 +124,7 @@ impl<'d> Daemons<'d> {
     pub(crate) fn on_node(&self, labels: &Requirements<'d>, taints: &[PoolTaint<'d>]) -> Resources {
         let mut all = Resources::default();
         all.set(PODS, Quantity::ZERO);
-        let with_preference = !Behaviour::DAEMON_ALTERNATIVES.holds_in(self.release);
+        let with_preference = !SchedulerBehaviour::DAEMON_ALTERNATIVES.holds_in(self.release);
         for pod in &self.pods {
             let asked = pod.demand.requirements(with_preference);
             let tolerates = check_taints(taints, &pod.demand.tolerations).is_ok();

@@ -5,7 +5,7 @@
 
 use objects::object::Object;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::selector::{LabelSelector, Labels, labels_of, namespace_of};
 use super::settings::{DefaultSpread, SimulationSettings};
 use super::shape::{PodShape, Spread};
@@ -26,7 +26,7 @@ pub(crate) struct DefaultSpreads<'d> {
 impl<'d> DefaultSpreads<'d> {
     /// The constraints of the settings among objects.
     pub(crate) fn of(objects: &[Object<'d>], settings: &'d SimulationSettings) -> Self {
-        let holds = Behaviour::DEFAULT_SPREADS.holds_in(settings.release);
+        let holds = SchedulerBehaviour::DEFAULT_SPREADS.holds_in(settings.release);
         let spreads = if holds { settings.default_spreads.as_slice() } else { &[] };
         let used = || objects.iter().copied().filter(|_| !spreads.is_empty());
         let services = used().filter(|object| object.kind() == "Service");

@@ -2,7 +2,7 @@
 
 use karpenter::release::Release;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::claim::Rejection;
 use super::filter::FilterFailure;
 use super::pool::Pool;
@@ -99,7 +99,7 @@ impl<'d> Explainer<'_, 'd> {
 
     fn taint(self, taint: &PoolTaint<'_>) -> String {
         let text = format!("{}={}:{}", taint.key, taint.value, taint.effect);
-        if Behaviour::SHORT_MESSAGES.holds_in(self.release) {
+        if SchedulerBehaviour::SHORT_MESSAGES.holds_in(self.release) {
             format!("did not tolerate taint (taint={text})")
         } else {
             format!("did not tolerate {text}")
@@ -107,7 +107,7 @@ impl<'d> Explainer<'_, 'd> {
     }
 
     fn host_port(self, pod: &Variant<'d>, asked: &str, taken: &str) -> String {
-        if Behaviour::DAEMONS_BY_TYPE.holds_in(self.release) {
+        if SchedulerBehaviour::DAEMONS_BY_TYPE.holds_in(self.release) {
             let requests = pod.shape.requests.text(self.names);
             return format!(
                 "no instance type met the scheduling requirements or had enough resources or had a required offering, \
@@ -115,7 +115,7 @@ impl<'d> Explainer<'_, 'd> {
                 pod.requirements.text()
             );
         }
-        if Behaviour::SHORT_MESSAGES.holds_in(self.release) {
+        if SchedulerBehaviour::SHORT_MESSAGES.holds_in(self.release) {
             return format!(
                 "checking host port usage, pod hostport conflicts with existing hostport configuration \
                  (hostport=({asked}), existing-hostport=({taken}))"
@@ -173,7 +173,7 @@ impl<'d> Explainer<'_, 'd> {
 
     /// Until 1.4 messages start with the NodePool and its daemons.
     fn with_prefix(self, pool: &Pool<'d>, rejection: &Rejection<'d>, text: String) -> String {
-        if Behaviour::SHORT_MESSAGES.holds_in(self.release) {
+        if SchedulerBehaviour::SHORT_MESSAGES.holds_in(self.release) {
             return text;
         }
         let name = pool.object.name();

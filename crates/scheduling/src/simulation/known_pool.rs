@@ -3,7 +3,7 @@
 use karpenter::labels;
 use objects::object::Object;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::catalog::TypeId;
 use super::pool::Pool;
 use super::report;
@@ -63,7 +63,7 @@ impl<'c, 'd> KnownPool<'c, 'd> {
 
     /// The template of the NodePool as a new node without pods and without instance types.
     pub fn template(self) -> SimulatedClaim<'d> {
-        let inclusive = Behaviour::INCLUSIVE_OPERATORS.holds_in(self.settings.release);
+        let inclusive = SchedulerBehaviour::INCLUSIVE_OPERATORS.holds_in(self.settings.release);
         let requirements = self.pool.requirements.iter().filter(|(key, _)| *key != labels::HOSTNAME);
         SimulatedClaim {
             pool: self.pool.object,

@@ -9,7 +9,7 @@ use karpenter::labels;
 use karpenter::release::Release;
 use objects::object::Object;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::catalog::{Catalog, TypeId, TypeSet};
 use super::claim::Claim;
 use super::filter::missing_values;
@@ -34,7 +34,7 @@ pub struct NewNode<'d> {
 impl<'d> NewNode<'d> {
     /// A new node with as many instance types as Karpenter keeps.
     pub(super) fn new(claim: Claim<'d>, names: &Rc<ResourceNames<'d>>, release: Release) -> Self {
-        let most = if Behaviour::SIX_HUNDRED_TYPES.holds_in(release) { 600 } else { 60 };
+        let most = if SchedulerBehaviour::SIX_HUNDRED_TYPES.holds_in(release) { 600 } else { 60 };
         let by_price = claim.pool.catalog.by_price(&claim.types, &claim.requirements);
         let types = by_price.into_iter().take(most).map(|(id, _)| id).collect();
         Self { claim, types, names: Rc::clone(names), release }
@@ -138,7 +138,7 @@ impl<'d> NewNode<'d> {
 
     /// The node as plain data.
     pub fn describe(&self) -> SimulatedClaim<'d> {
-        let inclusive = Behaviour::INCLUSIVE_OPERATORS.holds_in(self.release);
+        let inclusive = SchedulerBehaviour::INCLUSIVE_OPERATORS.holds_in(self.release);
         report::describe_with(&self.claim, &self.set(), &self.names, inclusive)
     }
 }

@@ -12,7 +12,7 @@ use objects::object::Object;
 use objects::taint::TaintItem;
 use values::quantity::Quantity;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::daemons::Daemons;
 use super::host_ports::HostPortUsage;
 use super::pods::RunningPod;
@@ -280,6 +280,6 @@ fn is_temporary(taint: &PoolTaint<'_>, starting: &[PoolTaint<'_>], release: Rele
     let readiness = taint.key.starts_with("readiness.k8s.io/");
     EPHEMERAL.iter().any(matches)
         || starting.contains(taint)
-        || (not_ready && Behaviour::NOT_READY_NO_EXECUTE.holds_in(release))
-        || (readiness && Behaviour::READINESS_TAINTS.holds_in(release))
+        || (not_ready && SchedulerBehaviour::NOT_READY_NO_EXECUTE.holds_in(release))
+        || (readiness && SchedulerBehaviour::READINESS_TAINTS.holds_in(release))
 }

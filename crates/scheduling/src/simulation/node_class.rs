@@ -8,7 +8,7 @@ use objects::node_class::{BlockDeviceMapping, EbsBlockDevice, Ec2NodeClass};
 use objects::placeholders::has_placeholder_below;
 use values::quantity::{Notation, Quantity};
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::resources::{CPU, MEMORY, PODS, ResourceNames, Resources, STORAGE, mebibytes, quantity};
 use super::settings::SimulationSettings;
 use crate::scalar::text;
@@ -103,11 +103,12 @@ impl<'d> NodeClassModel<'d> {
         let of_kubelet = |field: &str| kubelet.and_then(|kubelet| kubelet.get(field));
         let family = class.map_or(AmiFamily::Al2023, AmiFamily::of);
         let mut eviction: Vec<Node<'d>> = of_kubelet("evictionHard").into_iter().collect();
-        let counts_soft = !Behaviour::IGNORES_EVICTION_SOFT.holds_in(settings.release);
+        let counts_soft = !SchedulerBehaviour::IGNORES_EVICTION_SOFT.holds_in(settings.release);
         if counts_soft && family != AmiFamily::Bottlerocket {
             eviction.extend(of_kubelet("evictionSoft"));
         }
-        let counts_reserved = Behaviour::RESERVED_INTERFACES_LOWER_OVERHEAD.holds_in(settings.release);
+        let counts_reserved =
+            SchedulerBehaviour::RESERVED_INTERFACES_LOWER_OVERHEAD.holds_in(settings.release);
         let interfaces = spec.and_then(|spec| spec.get("networkInterfaces"));
         let (efa_only, efa_only_on_card_0) = efa_only(interfaces);
         Self {
@@ -125,7 +126,7 @@ impl<'d> NodeClassModel<'d> {
             raid0: class.and_then(Ec2NodeClass::instance_store_policy).map(text) == Some("RAID0"),
             efa_only_on_card_0,
             efa_only,
-            checks_compatibility: Behaviour::NODE_CLASS_COMPATIBILITY.holds_in(settings.release),
+            checks_compatibility: SchedulerBehaviour::NODE_CLASS_COMPATIBILITY.holds_in(settings.release),
             needs_nitro: spec.is_some_and(|spec| spec.get("connectionTracking").is_some()),
             memory_overhead: settings.vm_memory_overhead,
             reserved_interfaces: settings.reserved_enis,

@@ -13,7 +13,7 @@ use karpenter::labels;
 use manifest::tree::{Node, items_of};
 use objects::node_class::{Ec2NodeClass, Ec2NodeClassStatus};
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::catalog::{
     Catalog, LabelTypes, Offering, OfferingId, SharedLabel, TypeId, TypeResources, TypeSet,
 };
@@ -158,9 +158,9 @@ impl<'d> OfferingMaker<'_, 'd> {
 
     fn reservations(&self) -> Vec<Reservation<'d>> {
         let gate = self.settings.reserved_capacity;
-        let exists = Behaviour::RESERVED_CAPACITY.holds_in(self.settings.release);
+        let exists = SchedulerBehaviour::RESERVED_CAPACITY.holds_in(self.settings.release);
         let list = self.status().and_then(|status| status.node().get("capacityReservations"));
-        let expires = Behaviour::ALL_POOLS_DROPPED_ERROR.holds_in(self.settings.release);
+        let expires = SchedulerBehaviour::ALL_POOLS_DROPPED_ERROR.holds_in(self.settings.release);
         let read = |item: Node<'d>| {
             let id = text_or_empty(item.get("id"));
             let left = self.settings.reservation_capacity.get(id).copied();

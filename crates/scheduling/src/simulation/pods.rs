@@ -8,7 +8,7 @@ use ids::{IdVec, ids};
 use manifest::tree::Node;
 use objects::object::Object;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::default_spreads::DefaultSpreads;
 use super::filter::DaemonId;
 use super::resources::ResourceNames;
@@ -179,7 +179,7 @@ impl<'d> PodReader<'d> {
             Ok(found) => found,
             Err(problem) => return (Vec::new(), Some(problem.0)),
         };
-        if Behaviour::VOLUMES_APART.holds_in(self.settings.release) {
+        if SchedulerBehaviour::VOLUMES_APART.holds_in(self.settings.release) {
             shape.volumes = requirements;
         } else if let Some(required) = requirements.first() {
             if shape.demand.required_terms.is_empty() {

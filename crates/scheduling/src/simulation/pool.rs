@@ -13,7 +13,7 @@ use objects::node_claim::NodeClassRef;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::catalog::{Catalog, TypeSet};
 use super::filter::DaemonGroup;
 use super::host_ports::HostPortUsage;
@@ -59,24 +59,24 @@ impl<'d> Pool<'d> {
     pub(crate) fn read(object: Object<'d>, names: &ResourceNames<'d>, release: Release) -> Option<Self> {
         let pool = NodePool::of(object)?;
         let reference = pool.node_class_ref();
-        if !is_of_provider(reference) && Behaviour::MANAGED_NODE_CLASSES.holds_in(release) {
+        if !is_of_provider(reference) && SchedulerBehaviour::MANAGED_NODE_CLASSES.holds_in(release) {
             return None;
         }
         let node_class = reference.and_then(NodeClassRef::name).map(text).unwrap_or_default();
         let is_used = is_used(pool, release);
         let NodeTemplate { requirements: written, taints } =
-            NodeTemplate::read(pool, Behaviour::INCLUSIVE_OPERATORS.holds_in(release));
+            NodeTemplate::read(pool, SchedulerBehaviour::INCLUSIVE_OPERATORS.holds_in(release));
         let mut requirements = written.clone();
         requirements.add(labels::NODEPOOL, Requirement::is(object.name()));
-        if Behaviour::NODE_CLASS_LABEL.holds_in(release) {
+        if SchedulerBehaviour::NODE_CLASS_LABEL.holds_in(release) {
             requirements.add(labels::NODE_CLASS, Requirement::is(node_class));
         }
-        if Behaviour::REGISTERED_LABELS.holds_in(release) {
+        if SchedulerBehaviour::REGISTERED_LABELS.holds_in(release) {
             requirements.add("karpenter.sh/registered", Requirement::is("true"));
             requirements.add("karpenter.sh/initialized", Requirement::is("true"));
         }
         let limits = names.parse(members_of(pool.limits()));
-        let has_node_limit = Behaviour::NODE_LIMIT.holds_in(release);
+        let has_node_limit = SchedulerBehaviour::NODE_LIMIT.holds_in(release);
         Some(Self {
             object,
             weight: object.at(&["spec", "weight"]).and_then(Node::as_int).unwrap_or_default(),
@@ -164,7 +164,7 @@ fn is_used(pool: NodePool<'_>, release: Release) -> bool {
     let object = pool.object();
     let is_static = pool.replicas().is_some_and(|replicas| !replicas.is_null());
     object.at(&["metadata", "deletionTimestamp"]).is_none()
-        && !(is_static && Behaviour::STATIC_POOLS.holds_in(release))
+        && !(is_static && SchedulerBehaviour::STATIC_POOLS.holds_in(release))
         && is_ready(object)
 }
 

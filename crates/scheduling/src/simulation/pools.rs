@@ -9,7 +9,7 @@ use karpenter::kind::Kind;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::catalog::Catalog;
 use super::node_class::NodeClassModel;
 use super::offerings::InstanceTypes;
@@ -46,7 +46,7 @@ pub(super) fn read_pools<'d>(
     for pool in &mut pools {
         pool.catalog = catalogs.get(pool.node_class).cloned().unwrap_or_default();
     }
-    if settings.node_overlays && Behaviour::NODE_OVERLAYS.holds_in(settings.release) {
+    if settings.node_overlays && SchedulerBehaviour::NODE_OVERLAYS.holds_in(settings.release) {
         overlay::apply(&mut pools, objects, names);
     }
     pools

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ids::IdVec;
 use karpenter::labels;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::catalog::{TypeId, TypeSet};
 use super::claim::Claim;
 use super::resources::{ResourceNames, Resources};
@@ -21,7 +21,7 @@ const OF_EVERY_NODE: [&str; 4] =
 
 /// The result of a solved simulation.
 pub(crate) fn outcome<'d>(solver: Solver<'d>) -> SimulationResult<'d> {
-    let inclusive = Behaviour::INCLUSIVE_OPERATORS.holds_in(solver.settings.release);
+    let inclusive = SchedulerBehaviour::INCLUSIVE_OPERATORS.holds_in(solver.settings.release);
     let names = Rc::clone(&solver.world.names);
     let Placements { pods, claims } = placements(solver);
     let describe = |claim: &Claim<'d>| describe_with(claim, &claim.types, &names, inclusive);

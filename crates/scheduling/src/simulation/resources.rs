@@ -11,7 +11,7 @@ use manifest::source::certain;
 use manifest::tree::{Members, Node, items_of, members_of};
 use values::quantity::{Notation, Quantity};
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use crate::scalar::text;
 
 /// Number of a resource name.
@@ -226,7 +226,7 @@ pub(crate) fn requests_of_pod<'d>(spec: Node<'d>, names: &ResourceNames<'d>, rel
         }
     }
     total.raise(&during_init);
-    if Behaviour::POD_LEVEL_RESOURCES.holds_in(release) {
+    if SchedulerBehaviour::POD_LEVEL_RESOURCES.holds_in(release) {
         replace_by_pod_level(&mut total, spec, names);
     }
     total.add(&names.parse(members_of(spec.get("overhead"))));

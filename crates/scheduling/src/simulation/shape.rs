@@ -6,7 +6,7 @@ use karpenter::release::Release;
 use manifest::tree::{Node, items_of};
 use objects::pod::Pod;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::host_ports::HostPort;
 use super::resources::{ResourceNames, Resources, requests_of_pod};
 use super::selector::{LabelSelector, Labels, Namespaces, labels_of};
@@ -176,7 +176,7 @@ impl<'d> AffinityTerm<'d> {
 
 impl<'d> Spread<'d> {
     fn read(item: Node<'d>, labels: &Labels<'d>, release: Release) -> Self {
-        let policies = Behaviour::SPREAD_POLICIES.holds_in(release);
+        let policies = SchedulerBehaviour::SPREAD_POLICIES.holds_in(release);
         let mut selector = LabelSelector::parse(item.get("labelSelector"));
         for key in items_of(item.get("matchLabelKeys")).map(text).filter(|_| policies) {
             if let (Some(selector), Some(value)) = (&mut selector, labels.get(key)) {

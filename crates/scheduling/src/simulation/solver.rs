@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use ids::{Id, IdVec};
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::claim::{Attempt, Claim, Rejection};
 use super::explain::Explainer;
 use super::go_sort::sort_slice;
@@ -27,7 +27,7 @@ const MAX_STEPS: usize = 256;
 
 /// Success of a pod: it has a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Placed;
+pub(crate) struct PlacedInRound;
 
 /// Failure of a pod.
 #[derive(Clone, Debug, Default)]
@@ -99,7 +99,7 @@ impl<'d> Solver<'d> {
             return self.fail_all();
         }
         let mut queue = Queue::new(&self.world);
-        if Behaviour::RELAXES_AT_ONCE.holds_in(self.settings.release) {
+        if SchedulerBehaviour::RELAXES_AT_ONCE.holds_in(self.settings.release) {
             self.solve_with_relaxation(&mut queue);
         } else {
             self.solve_step_by_step(&mut queue);
@@ -113,7 +113,7 @@ impl<'d> Solver<'d> {
     /// Without a NodePool existing nodes are not tried either.
     fn fail_all(&mut self) {
         let release = self.settings.release;
-        let message = if Behaviour::DAEMONS_BY_TYPE.holds_in(release) {
+        let message = if SchedulerBehaviour::DAEMONS_BY_TYPE.holds_in(release) {
             "no dynamic nodepools found"
         } else {
             "no nodepools found"
@@ -133,7 +133,7 @@ impl<'d> Solver<'d> {
     fn solve_with_relaxation(&mut self, queue: &mut Queue) {
         while let Some(pod) = queue.pop() {
             match self.try_with_relaxation(pod) {
-                Ok(Placed) => {
+                Ok(PlacedInRound) => {
                     self.failures.remove(&pod);
                 }
                 Err(failure) => {
@@ -144,7 +144,7 @@ impl<'d> Solver<'d> {
         }
     }
 
-    fn try_with_relaxation(&mut self, id: PodId) -> Result<Placed, Failure<'d>> {
+    fn try_with_relaxation(&mut self, id: PodId) -> Result<PlacedInRound, Failure<'d>> {
         let Some(pod) = self.world.pods.get(id) else { return Err(Failure::default()) };
         let (shape, has_volumes) = (pod.shape, !pod.volumes.is_empty());
         let key = FailureKey { shape, avoids_waiting: pod.avoids_waiting };
@@ -177,7 +177,7 @@ impl<'d> Solver<'d> {
             let level = levels.get(&pod).copied().unwrap_or_default();
             let Some(variant) = self.variant(shape, level) else { continue };
             match self.add(pod, &variant) {
-                Ok(Placed) => {
+                Ok(PlacedInRound) => {
                     self.failures.remove(&pod);
                 }
                 Err(failure) => {
@@ -206,8 +206,8 @@ impl<'d> Solver<'d> {
             Some(last) => relax(&last.shape, self.world.has_soft_taint)?,
         };
         let groups = self.world.topology.join(&relaxed);
-        let ignores =
-            self.settings.ignores_preferences && Behaviour::RELAXES_AT_ONCE.holds_in(self.settings.release);
+        let ignores = self.settings.ignores_preferences
+            && SchedulerBehaviour::RELAXES_AT_ONCE.holds_in(self.settings.release);
         let variant =
             Rc::new(Variant::new(VariantId::from_position(self.variants), relaxed, groups, ignores));
         self.variants += 1;
@@ -216,8 +216,8 @@ impl<'d> Solver<'d> {
     }
 
     /// Places a pod on an existing node, on a new node with other pods, or on a further new node.
-    fn add(&mut self, pod: PodId, variant: &Rc<Variant<'d>>) -> Result<Placed, Failure<'d>> {
-        let refuses = Behaviour::REFUSES_RESOURCE_CLAIMS.holds_in(self.settings.release);
+    fn add(&mut self, pod: PodId, variant: &Rc<Variant<'d>>) -> Result<PlacedInRound, Failure<'d>> {
+        let refuses = SchedulerBehaviour::REFUSES_RESOURCE_CLAIMS.holds_in(self.settings.release);
         if variant.shape.has_resource_claims && refuses {
             let text =
                 "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter";
@@ -225,10 +225,10 @@ impl<'d> Solver<'d> {
         }
         if self.add_to_existing(pod, variant) || self.add_to_claim(pod, variant) {
             self.placed += 1;
-            return Ok(Placed);
+            return Ok(PlacedInRound);
         }
         if self.world.pools.is_empty() {
-            let is_reported = Behaviour::ALL_POOLS_DROPPED_ERROR.holds_in(self.settings.release);
+            let is_reported = SchedulerBehaviour::ALL_POOLS_DROPPED_ERROR.holds_in(self.settings.release);
             return Err(failure(
                 "nodepool requirements filtered out all available instance types",
                 is_reported,
@@ -236,7 +236,7 @@ impl<'d> Solver<'d> {
         }
         self.add_to_new(pod, variant)?;
         self.placed += 1;
-        Ok(Placed)
+        Ok(PlacedInRound)
     }
 
     fn add_to_existing(&mut self, id: PodId, variant: &Variant<'d>) -> bool {
@@ -272,7 +272,7 @@ impl<'d> Solver<'d> {
         true
     }
 
-    fn add_to_new(&mut self, pod: PodId, variant: &Rc<Variant<'d>>) -> Result<Placed, Failure<'d>> {
+    fn add_to_new(&mut self, pod: PodId, variant: &Rc<Variant<'d>>) -> Result<PlacedInRound, Failure<'d>> {
         let mut rejections = Vec::new();
         let mut ends_relaxation = false;
         for pool in self.world.pools.clone() {
@@ -302,7 +302,7 @@ impl<'d> Solver<'d> {
         pool: &Rc<Pool<'d>>,
         pod: PodId,
         variant: &Variant<'d>,
-    ) -> Result<Placed, Rejection<'d>> {
+    ) -> Result<PlacedInRound, Rejection<'d>> {
         if pool.has_no_node_left() {
             return Err(Rejection::NodeLimit);
         }
@@ -312,7 +312,7 @@ impl<'d> Solver<'d> {
         }
         let Some(host) = self.hosts.get(self.claims.len()) else { return Err(Rejection::Full) };
         let best_effort = self.settings.min_values_best_effort
-            && Behaviour::MIN_VALUES_POLICY.holds_in(self.settings.release);
+            && SchedulerBehaviour::MIN_VALUES_POLICY.holds_in(self.settings.release);
         let mut claim = Claim::open(pool, types, host);
         let attempt = Attempt {
             topology: &self.world.topology,
@@ -323,15 +323,15 @@ impl<'d> Solver<'d> {
         claim.add(pod, variant, addition, &mut self.world.topology, &mut self.reservations);
         pool.subtract_largest(&claim.types);
         self.claims.push(claim);
-        Ok(Placed)
+        Ok(PlacedInRound)
     }
 
     /// The launch takes the cheapest instance types. The pods of a node fail if `minValues` do not hold for these.
     fn check_min_values(&mut self) {
         let release = self.settings.release;
-        let most = if Behaviour::SIX_HUNDRED_TYPES.holds_in(release) { 600 } else { 60 };
+        let most = if SchedulerBehaviour::SIX_HUNDRED_TYPES.holds_in(release) { 600 } else { 60 };
         let best_effort =
-            self.settings.min_values_best_effort && Behaviour::MIN_VALUES_POLICY.holds_in(release);
+            self.settings.min_values_best_effort && SchedulerBehaviour::MIN_VALUES_POLICY.holds_in(release);
         let mut failed = Vec::new();
         self.claims.retain(|claim| {
             let missing = claim.missing_after_truncation(most);

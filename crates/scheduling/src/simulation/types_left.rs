@@ -5,7 +5,7 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::requirement::RequirementItem;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::catalog::{Catalog, Offering, TypeSet};
 use super::pools;
 use super::resources::ResourceNames;
@@ -67,7 +67,7 @@ fn types<'d>(
     item: RequirementItem<'d>,
     release: Release,
 ) -> Option<usize> {
-    let operator = known_operator(item, Behaviour::INCLUSIVE_OPERATORS.holds_in(release));
+    let operator = known_operator(item, SchedulerBehaviour::INCLUSIVE_OPERATORS.holds_in(release));
     let mut template = NodeTemplate::default();
     template.require(item.key()?, operator, item.values().map(text), None);
     let alone = template.requirements;

@@ -9,7 +9,7 @@ use manifest::tree::items_of;
 use objects::pod::Pod;
 use objects::requirement::RequirementItem;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::shape::PodShape;
 use crate::requirements::EffectiveOperator;
 use crate::scalar::text;
@@ -58,7 +58,7 @@ fn problem_of_item(item: RequirementItem<'_>, release: Release) -> Option<String
 fn check(key: &str, operator: Operator, values: &[&str], release: Release) -> Option<String> {
     let current = labels::normalised(key);
     if labels::refused_in_pods(key).contains(release) {
-        return Some(if Behaviour::VOLUMES_APART.holds_in(release) {
+        return Some(if SchedulerBehaviour::VOLUMES_APART.holds_in(release) {
             format!(
                 "using label {current} is not allowed as it might interfere with the internal provisioning logic"
             )
@@ -81,7 +81,8 @@ fn check(key: &str, operator: Operator, values: &[&str], release: Release) -> Op
 
 fn unknown_value(key: &str, operator: Operator, values: &[&str], release: Release) -> Option<String> {
     let (_, known) = KNOWN_VALUES.iter().find(|(label, _)| *label == key)?;
-    let checks = Behaviour::KNOWN_VALUES.holds_in(release) && labels::well_known(key).contains(release);
+    let checks =
+        SchedulerBehaviour::KNOWN_VALUES.holds_in(release) && labels::well_known(key).contains(release);
     let none = matches!(operator, Operator::In) && !values.iter().any(|value| known.contains(value));
     (checks && none).then(|| {
         let map: Vec<String> = known.iter().map(|value| format!("{value}:{{}}")).collect();

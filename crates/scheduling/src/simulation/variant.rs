@@ -9,7 +9,7 @@ use ids::ids;
 use manifest::source::certain;
 
 use super::shape::PodShape;
-use super::topology::{Constraint, GroupIdentity, SharedGroup};
+use super::topology::{GroupIdentity, SharedGroup, TopologyConstraint};
 use crate::demand::PREFER_NO_SCHEDULE;
 use crate::requirements::Requirements;
 
@@ -60,7 +60,7 @@ impl<'d> Variant<'d> {
     }
 
     /// Whether the pod counts for a constraint.
-    pub(crate) fn is_selected_by(&self, constraint: &Constraint<'d>) -> bool {
+    pub(crate) fn is_selected_by(&self, constraint: &TopologyConstraint<'d>) -> bool {
         constraint.selects(&self.shape)
     }
 

@@ -12,7 +12,7 @@ use objects::object::Object;
 use objects::pod::{NodeSelectorTerm, PodSpec};
 use objects::workload::Workload;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::selector::namespace_of;
 use super::workloads::InputPod;
 use crate::demand::{Term, read_term};
@@ -176,7 +176,7 @@ impl<'d> Storage<'d> {
             ));
         }
         let is_lost = of_claim(&["status", "phase"]).map(text) == Some("Lost");
-        if is_lost && Behaviour::BINDING_CHECKS.holds_in(self.release) {
+        if is_lost && SchedulerBehaviour::BINDING_CHECKS.holds_in(self.release) {
             return problem(format!(
                 "persistentvolumeclaim bound to non-existent persistentvolume (PersistentVolume={}, \
                  PersistentVolumeClaim={})",
@@ -200,7 +200,7 @@ impl<'d> Storage<'d> {
                 claim.class.unwrap_or_default()
             )));
         }
-        let checks = Behaviour::VOLUME_CHECKS.holds_in(self.release);
+        let checks = SchedulerBehaviour::VOLUME_CHECKS.holds_in(self.release);
         if checks && volume.is_some_and(|volume| volume.at(&["metadata", "deletionTimestamp"]).is_some()) {
             return Some(VolumeProblem(format!(
                 "failed to validate pvc, persistentvolume is being deleted (PersistentVolume={name}, \
@@ -210,7 +210,7 @@ impl<'d> Storage<'d> {
             )));
         }
         let bound = claim.object.is_some_and(|object| object.annotation(BIND_COMPLETED).is_some());
-        let needs_annotation = Behaviour::BINDING_CHECKS.holds_in(self.release);
+        let needs_annotation = SchedulerBehaviour::BINDING_CHECKS.holds_in(self.release);
         (needs_annotation && !bound).then(|| {
             VolumeProblem(format!(
                 "pvc is considered unbound because it does not contain annotation (PersistentVolume={name}, \
@@ -231,7 +231,7 @@ impl<'d> Storage<'d> {
         };
         // The API server sets `Immediate` where the class has no mode.
         let immediate = class.str_at(&["volumeBindingMode"]).is_none_or(|mode| mode == "Immediate");
-        (immediate && Behaviour::BINDING_CHECKS.holds_in(self.release)).then(|| {
+        (immediate && SchedulerBehaviour::BINDING_CHECKS.holds_in(self.release)).then(|| {
             VolumeProblem(format!(
                 "failed to validate pvc, pvc with immediate volume binding mode must be bound {place}"
             ))
@@ -252,7 +252,7 @@ impl<'d> Storage<'d> {
         let mut restricted = false;
         for claim in claims {
             let mut terms = self.terms(claim);
-            if !Behaviour::VOLUME_ALTERNATIVES.holds_in(self.release) {
+            if !SchedulerBehaviour::VOLUME_ALTERNATIVES.holds_in(self.release) {
                 terms.truncate(1);
             }
             if !terms.is_empty() {

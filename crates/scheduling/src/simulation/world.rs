@@ -7,7 +7,7 @@ use ids::{IdVec, ids};
 use karpenter::labels;
 use objects::object::Object;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::daemons::Daemons;
 use super::node::{ExistingNode, OccupiedNode, read_nodes};
 use super::pods::{BatchPod, PendingPod, PendingPods, PlacedPods, PodReader, RunningPod, ShapeId};
@@ -157,7 +157,7 @@ impl<'d> Base<'d> {
                 pool.count_node(&one.node.capacity);
             }
         }
-        let drops_pools = Behaviour::DROPS_EMPTY_POOLS.holds_in(self.settings.release);
+        let drops_pools = SchedulerBehaviour::DROPS_EMPTY_POOLS.holds_in(self.settings.release);
         let kept = pools.into_iter().filter(|pool| !drops_pools || !pool.types.is_empty());
         kept.map(Rc::new).collect()
     }

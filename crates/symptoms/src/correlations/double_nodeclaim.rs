@@ -6,7 +6,7 @@ use cluster::ids::ClusterId;
 use foldhash::HashMap;
 
 use super::correlation::{Correlation, each};
-use super::draft::{Draft, at_least, duration, times};
+use super::draft::{DiagnosisDraft, at_least, duration, times};
 use crate::diagnosis::Diagnosis;
 use crate::history::WriterId;
 use crate::history::{Batch, History, Life, Nomination, Record, gap};
@@ -295,7 +295,7 @@ fn drafted(cluster: ClusterId, history: &History, doubles: &[Double<'_>]) -> Opt
         second.launched.as_ref(),
         volume.map(|wait| &wait.record),
     ];
-    let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
+    let draft = DiagnosisDraft::new(&SYMPTOM, cluster, confidence, message)
         .help(help)
         .count_of_lives(doubles.len(), history)
         .span(

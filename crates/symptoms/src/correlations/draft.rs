@@ -1,7 +1,7 @@
 //! A diagnosis under construction.
 
 use crate::diagnosis::{Diagnosis, Quote};
-use crate::entry::{At, Subject, Time};
+use crate::entry::{At, EntryObject, Time};
 use crate::history::{History, Record};
 use crate::symptom::Symptom;
 use answers::grouped;
@@ -18,12 +18,12 @@ const MOST_DETAILS: usize = 20;
 
 /// A diagnosis under construction. The quotes are sorted at the end.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct DiagnosisDraft {
     diagnosis: Diagnosis,
     quotes: Vec<(Option<Time>, Quote)>,
 }
 
-impl Draft {
+impl DiagnosisDraft {
     pub(super) fn new(
         symptom: &'static Symptom,
         cluster: ClusterId,
@@ -73,8 +73,8 @@ impl Draft {
     pub(super) fn objects<'n>(mut self, kind: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
         for name in names.into_iter().filter(|name| !name.is_empty()) {
             let (namespace, name) = name.split_once('/').unwrap_or(("", name));
-            let object =
-                Subject { kind: kind.into(), namespace: namespace.into(), name: name.into() }.into_owned();
+            let object = EntryObject { kind: kind.into(), namespace: namespace.into(), name: name.into() }
+                .into_owned();
             if self.diagnosis.objects.contains(&object) {
                 continue;
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::correlation::{Correlation, each};
-use super::draft::{Draft, duration, names};
+use super::draft::{DiagnosisDraft, duration, names};
 use crate::diagnosis::Diagnosis;
 use crate::entry::Time;
 use crate::history::{History, Life, Record};
@@ -169,7 +169,7 @@ fn judge(
         "" => format!("{}; the replaced nodes are {}", usual(reason), names(lives())),
         _ => usual(reason).to_owned(),
     };
-    let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
+    let draft = DiagnosisDraft::new(&SYMPTOM, cluster, confidence, message)
         .help(help)
         .count_of_lives(again.len(), history)
         .span(again.first().map(|mark| mark.at), again.last().map(|mark| mark.at))
@@ -199,7 +199,7 @@ fn born_drifted(
         names(marks.iter().map(|mark| &*mark.life.name)),
         duration(first.age?)
     );
-    let draft = Draft::new(&SYMPTOM, cluster, Confidence::Possible, message)
+    let draft = DiagnosisDraft::new(&SYMPTOM, cluster, Confidence::Possible, message)
         .help(usual(reason).to_owned())
         .count_of_lives(marks.len(), history)
         .span(marks.first().map(|mark| mark.at), marks.last().map(|mark| mark.at))

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::correlation::Correlation;
-use super::draft::{Draft, at_least, duration, names};
+use super::draft::{DiagnosisDraft, at_least, duration, names};
 use crate::diagnosis::Diagnosis;
-use crate::history::{Cause, Collected, History, Life, Maker, Record, gap};
+use crate::history::{CollectedInstance, DeletionCause, History, Life, Maker, Record, gap};
 use crate::symptom::Symptom;
 use crate::vocabulary::When;
 use answers::grouped;
@@ -89,7 +89,7 @@ fn across(histories: &[History], found: &mut Vec<Diagnosis>) -> Explained {
     if histories.iter().all(|history| history.collected.is_empty()) {
         return explained;
     }
-    let mut pairs: BTreeMap<(ClusterId, ClusterId), Vec<(Owner<'_>, &Collected)>> = BTreeMap::new();
+    let mut pairs: BTreeMap<(ClusterId, ClusterId), Vec<(Owner<'_>, &CollectedInstance)>> = BTreeMap::new();
     for (victim, history) in ClusterId::enumerate(histories) {
         for owner in owners(history) {
             let others = ClusterId::enumerate(histories).filter(|(other, _)| *other != victim);
@@ -113,7 +113,7 @@ fn across(histories: &[History], found: &mut Vec<Diagnosis>) -> Explained {
             names(pairs.iter().map(|(owner, _)| owner.provider_id)),
             shared.map(|(name, ..)| format!(": both use the cluster name `{name}`")).unwrap_or_default()
         );
-        let mut draft = Draft::new(&SYMPTOM, victim, Confidence::Certain, message)
+        let mut draft = DiagnosisDraft::new(&SYMPTOM, victim, Confidence::Certain, message)
             .count_of_lives(pairs.len(), of_victim)
             .span(
                 pairs.first().and_then(|(_, collected)| collected.record.time),
@@ -199,7 +199,7 @@ fn victim(cluster: ClusterId, histories: &[History], history: &History) -> Optio
         [life.launched.as_ref(), life.registered.as_ref(), life.lost.as_ref(), life.deleted.as_ref()]
     });
     let ends = || lives.iter().filter_map(|life| ending(life)?.time);
-    let mut draft = Draft::new(&SYMPTOM, cluster, confidence, message)
+    let mut draft = DiagnosisDraft::new(&SYMPTOM, cluster, confidence, message)
         .help(help)
         .count_of_lives(lives.len(), history)
         .span(ends().min(), ends().max())
@@ -223,8 +223,9 @@ fn instances<'h>(number: usize, history: impl Into<Option<&'h History>>) -> Stri
 fn fate(life: &Life) -> Option<&Record> {
     let gone = life.lost.as_ref()?;
     // An earlier reason explains it. A later one does not, except a notice of EC2 itself.
-    let tells =
-        |(cause, record): &(Cause, Record)| *cause == Cause::Interrupted || record.key() <= gone.key();
+    let tells = |(cause, record): &(DeletionCause, Record)| {
+        *cause == DeletionCause::Interrupted || record.key() <= gone.key()
+    };
     let explained = life.cause.as_ref().is_some_and(tells)
         || life.timed_out.as_ref().is_some_and(|record| record.key() <= gone.key())
         || life.launch_failed.is_some();
@@ -314,7 +315,7 @@ fn collector(cluster: ClusterId, history: &History) -> Option<Diagnosis> {
         "find out which cluster launched these instances: its log has `launched nodeclaim` with the same `provider-id`; {}",
         SYMPTOM.remedy
     );
-    let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
+    let draft = DiagnosisDraft::new(&SYMPTOM, cluster, confidence, message)
         .help(help)
         .count_of_lives(foreign.len(), history)
         .span(

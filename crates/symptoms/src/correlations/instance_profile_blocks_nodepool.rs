@@ -1,7 +1,7 @@
 //! NodePools that are ignored because the instance profile of their node class does not exist.
 
 use super::correlation::{Correlation, each};
-use super::draft::{Draft, names};
+use super::draft::{DiagnosisDraft, names};
 use crate::diagnosis::Diagnosis;
 use crate::history::{History, Profile};
 use crate::symptom::Symptom;
@@ -63,7 +63,7 @@ fn find(cluster: ClusterId, history: &History, found: &mut Vec<Diagnosis>) {
             ignored_pools(blocked_pools().collect()),
             profile.value,
         );
-        let draft = Draft::new(&SYMPTOM, cluster, Confidence::Certain, message)
+        let draft = DiagnosisDraft::new(&SYMPTOM, cluster, Confidence::Certain, message)
             .count(ignored().map(|repeated| repeated.count).sum())
             .span(
                 ignored().filter_map(|repeated| repeated.first.time).min(),
@@ -82,7 +82,7 @@ fn find(cluster: ClusterId, history: &History, found: &mut Vec<Diagnosis>) {
             ignored_pools(pools().collect()),
             profile.value,
         );
-        let draft = Draft::new(&SYMPTOM, cluster, Confidence::Likely, message)
+        let draft = DiagnosisDraft::new(&SYMPTOM, cluster, Confidence::Likely, message)
             .objects("EC2NodeClass", [&**class])
             .objects("NodePool", pools())
             .quote(cluster, unready().map(Some))
@@ -95,7 +95,7 @@ fn find(cluster: ClusterId, history: &History, found: &mut Vec<Diagnosis>) {
         );
         let help =
             format!("{}; add `kubectl get ec2nodeclass -o yaml` to the input to confirm it", SYMPTOM.remedy);
-        let draft = Draft::new(&SYMPTOM, cluster, Confidence::Likely, message)
+        let draft = DiagnosisDraft::new(&SYMPTOM, cluster, Confidence::Likely, message)
             .help(help)
             .objects("NodePool", pools())
             .quote(cluster, unready().map(Some))
@@ -124,7 +124,7 @@ fn described(cluster: ClusterId, history: &History, class: &str, profile: &Profi
     };
     let message = format!("the node class `{class}` is never ready: {why}");
     let unready = || history.unready_pools.iter();
-    Draft::new(&SYMPTOM, cluster, confidence, message)
+    DiagnosisDraft::new(&SYMPTOM, cluster, confidence, message)
         .severity(severity)
         .help(help)
         .objects("EC2NodeClass", [class])

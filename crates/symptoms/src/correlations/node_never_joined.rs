@@ -1,7 +1,7 @@
 //! An instance that never became a node.
 
 use super::correlation::{Correlation, each};
-use super::draft::{Draft, names};
+use super::draft::{DiagnosisDraft, names};
 use crate::diagnosis::Diagnosis;
 use crate::history::{History, Life, gap};
 use crate::symptom::Symptom;
@@ -106,7 +106,7 @@ fn find(cluster: ClusterId, history: &History, found: &mut Vec<Diagnosis>) {
     let unhealthy = pools.iter().map(|pool| history.unhealthy_pools.get(*pool));
     let is_grave = is_over && joined <= judged.len();
     let severity = if is_grave { SYMPTOM.severity } else { Severity::Warning };
-    let draft = Draft::new(&SYMPTOM, cluster, confidence, message)
+    let draft = DiagnosisDraft::new(&SYMPTOM, cluster, confidence, message)
         .severity(severity)
         .help(help)
         .count_of_lives(judged.len(), history)
@@ -169,7 +169,7 @@ fn unhealthy(cluster: ClusterId, history: &History) -> Option<Diagnosis> {
         "the nodes of the NodePool {} do not register",
         names(pools.iter().map(|(pool, _)| &***pool))
     );
-    let draft = Draft::new(&SYMPTOM, cluster, Confidence::Likely, message)
+    let draft = DiagnosisDraft::new(&SYMPTOM, cluster, Confidence::Likely, message)
         .count(pools.len() as u64)
         .objects("NodePool", pools.iter().map(|(pool, _)| &***pool))
         .objects("EC2NodeClass", history.classes_of(pools.iter().map(|(pool, _)| &***pool)))

@@ -1,7 +1,7 @@
 //! A NodeClaim that the API server repeatedly refuses for a label.
 
 use super::correlation::{Correlation, each};
-use super::draft::{Draft, names, times};
+use super::draft::{DiagnosisDraft, names, times};
 use crate::diagnosis::Diagnosis;
 use crate::history::{History, Labelled, RefusedClaim};
 use crate::symptom::Symptom;
@@ -86,7 +86,7 @@ fn drafted(cluster: ClusterId, history: &History, label: &str, refusal: &Refused
             names(keys.iter().copied())
         ),
     };
-    let mut draft = Draft::new(&SYMPTOM, cluster, Confidence::Certain, message)
+    let mut draft = DiagnosisDraft::new(&SYMPTOM, cluster, Confidence::Certain, message)
         .help(help)
         .count(refusal.repeated.count)
         .span(refusal.repeated.first.time, refusal.repeated.last.time)

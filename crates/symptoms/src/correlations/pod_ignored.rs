@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use super::correlation::{Correlation, each};
-use super::draft::{Draft, duration, names};
+use super::draft::{DiagnosisDraft, duration, names};
 use crate::diagnosis::Diagnosis;
 use crate::entry::Time;
 use crate::history::{History, IgnoreReason, Ignored, SkippedPeriod};
@@ -239,7 +239,7 @@ fn drafted_ended(
     let is_logged = skips.iter().all(|skip| skip.pod.logged);
     let confidence = if is_logged { Confidence::Certain } else { Confidence::Likely };
     let pods = || skips.iter().map(|skip| skip.pod);
-    Draft::new(&SYMPTOM, cluster, confidence, message)
+    DiagnosisDraft::new(&SYMPTOM, cluster, confidence, message)
         .help(reason.map_or(SYMPTOM.remedy, |reason| reason.help).to_owned())
         .count(pods().map(|pod| pod.count).sum())
         .lower_bound(history.ignored.more > 0)
@@ -280,7 +280,7 @@ fn drafted(
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
     let last = pods.iter().max_by_key(|pod| pod.last.key());
     let first = pods.iter().take(3).map(|pod| Some(&pod.first));
-    Draft::new(&SYMPTOM, cluster, confidence, format!("{who}: {is}"))
+    DiagnosisDraft::new(&SYMPTOM, cluster, confidence, format!("{who}: {is}"))
         .help(help)
         .count(pods.iter().map(|pod| pod.count).sum())
         .lower_bound(history.ignored.more > 0)

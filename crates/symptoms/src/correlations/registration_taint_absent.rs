@@ -1,7 +1,7 @@
 //! A Node without the registration taint.
 
 use super::correlation::{Correlation, each};
-use super::draft::{Draft, names};
+use super::draft::{DiagnosisDraft, names};
 use crate::diagnosis::Diagnosis;
 use crate::history::{History, Life};
 use crate::symptom::Symptom;
@@ -76,7 +76,7 @@ fn whose(lives: &[&Life]) -> String {
     if lives.len() == 1 { format!("the node of {names}") } else { format!("the nodes of {names}") }
 }
 
-fn drafted(cluster: ClusterId, history: &History, lives: &[&Life], message: String) -> Draft {
+fn drafted(cluster: ClusterId, history: &History, lives: &[&Life], message: String) -> DiagnosisDraft {
     let lacking = || lives.iter().filter_map(|life| life.taint_missing.as_ref());
     let count: u64 = lacking().map(|(_, count)| count).sum();
     let first =
@@ -93,7 +93,7 @@ fn drafted(cluster: ClusterId, history: &History, lives: &[&Life], message: Stri
     });
     let dated = || lives.iter().filter_map(|life| life.taint_span.dated());
     let (first, last) = (dated().map(|(first, _)| first).min(), dated().map(|(_, last)| last).max());
-    Draft::new(&SYMPTOM, cluster, Confidence::Certain, message)
+    DiagnosisDraft::new(&SYMPTOM, cluster, Confidence::Certain, message)
         .count(count)
         .at_least(history)
         .span(first, last)
@@ -118,7 +118,7 @@ fn bare_node(cluster: ClusterId, history: &History) -> Option<Diagnosis> {
         "the node `{}` exists without the taint `karpenter.sh/unregistered:NoExecute`, and its NodeClaim `{}` is not registered",
         node.name, life.name
     );
-    let draft = Draft::new(&SYMPTOM, cluster, Confidence::Likely, message)
+    let draft = DiagnosisDraft::new(&SYMPTOM, cluster, Confidence::Likely, message)
         .count_of_lives(bare.len(), history)
         .objects("NodeClaim", bare.iter().map(|(life, _)| &*life.name))
         .objects("EC2NodeClass", history.classes_of(bare.iter().map(|(life, _)| life.pool())))

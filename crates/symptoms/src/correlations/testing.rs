@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::correlation::Correlation;
-use crate::entry::{At, Condition, Entry, Fields, LogFileId, LogLevel, Origin, Subject, Time};
+use crate::entry::{At, Condition, Entry, EntryObject, EntryOrigin, Fields, LogFileId, LogLevel, Time};
 use crate::history::History;
 use crate::recognise::Recogniser;
 use manifest::{Document, File};
@@ -48,7 +48,7 @@ pub(super) fn history(text: &str) -> History {
 fn entry(line: usize, text: &str) -> Entry<'_> {
     let (time, rest) = text.split_once(' ').unwrap();
     let mut entry = Entry {
-        origin: Origin::Log,
+        origin: EntryOrigin::Log,
         at: At { file: LogFileId::default(), line },
         text: Cow::Borrowed(text),
         time: (time != "-").then(|| Time::of_age(time).unwrap_or_else(|| at(time))),
@@ -60,21 +60,21 @@ fn entry(line: usize, text: &str) -> Entry<'_> {
         error: Cow::Borrowed(""),
         reason: Cow::Borrowed(""),
         condition: Condition::default(),
-        object: Subject::default(),
+        object: EntryObject::default(),
         fields: Fields::default(),
         count: 1,
     };
     if let Some(rest) = rest.strip_prefix("event ") {
         let (head, message) = rest.split_once(": ").unwrap();
         let (object, reason) = head.split_once(' ').unwrap();
-        (entry.origin, entry.object, entry.reason) = (Origin::Event, subject(object), reason.into());
+        (entry.origin, entry.object, entry.reason) = (EntryOrigin::Event, subject(object), reason.into());
         entry.message = message.into();
         return entry;
     }
     if let Some(rest) = rest.strip_prefix("condition ") {
         let (head, message) = rest.split_once(": ").unwrap_or((rest, ""));
         let mut words = head.split(' ');
-        entry.origin = Origin::Condition;
+        entry.origin = EntryOrigin::Condition;
         entry.object = subject(words.next().unwrap());
         let (kind, status) = words.next().unwrap().split_once('=').unwrap();
         entry.condition = Condition { kind: kind.into(), status: status.into() };
@@ -110,10 +110,10 @@ fn raw<'a>(value: &serde_json::Value) -> Cow<'a, str> {
 }
 
 /// `Kind/name` or `Kind/namespace/name`.
-fn subject(text: &str) -> Subject<'_> {
+fn subject(text: &str) -> EntryObject<'_> {
     let (kind, name) = text.split_once('/').unwrap();
     let (namespace, name) = name.split_once('/').unwrap_or(("", name));
-    Subject { kind: kind.into(), namespace: namespace.into(), name: name.into() }
+    EntryObject { kind: kind.into(), namespace: namespace.into(), name: name.into() }
 }
 
 fn at(clock: &str) -> Time {

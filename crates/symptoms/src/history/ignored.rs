@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::record::Record;
-use crate::entry::{Entry, Origin, Time};
+use crate::entry::{Entry, EntryOrigin, Time};
 
 /// Number of pods that are remembered.
 const MOST: usize = 10_000;
@@ -132,7 +132,7 @@ pub struct Ignored {
 impl Ignored {
     /// Adds the time of a message. Messages come in any order.
     fn add_time(&mut self, entry: &Entry<'_>) {
-        let pause = if entry.origin == Origin::Log { PAUSE_LOG } else { PAUSE_EVENTS };
+        let pause = if entry.origin == EntryOrigin::Log { PAUSE_LOG } else { PAUSE_EVENTS };
         let Some(mut period) = SkippedPeriod::of(entry) else { return };
         self.periods.retain(|other| match period.joined(*other, pause) {
             Some(joined) => {
@@ -163,7 +163,7 @@ pub struct IgnoredPods {
 impl IgnoredPods {
     /// Adds a pod that is skipped.
     pub(super) fn skip(&mut self, pod: &str, words: &str, entry: &Entry<'_>) {
-        let logged = entry.origin == Origin::Log;
+        let logged = entry.origin == EntryOrigin::Log;
         let record = Record::of(entry);
         if let Some(known) = self.map.get_mut(pod) {
             known.count += entry.count;

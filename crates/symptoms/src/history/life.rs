@@ -73,7 +73,7 @@ pub struct Life {
     /// The first message that its instance no longer exists.
     pub lost: Option<Record>,
     /// The reason of its deletion, if Karpenter gave one.
-    pub cause: Option<(Cause, Record)>,
+    pub cause: Option<(DeletionCause, Record)>,
     /// Its drifts, each reason once.
     pub drifts: Vec<Drift>,
     /// `deletionTimestamp` of its object.
@@ -96,7 +96,7 @@ pub enum Maker {
 
 /// Reason for the deletion of a NodeClaim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum DeletionCause {
     /// Consolidation or emptiness.
     Consolidated,
     /// Drift.
@@ -153,11 +153,11 @@ impl Life {
         if is_drift {
             self.drift("", Record::of(entry));
         }
-        self.remove(if is_drift { Cause::Drifted } else { Cause::Consolidated }, entry);
+        self.remove(if is_drift { DeletionCause::Drifted } else { DeletionCause::Consolidated }, entry);
     }
 
     /// Notes why it is removed; the first reason counts.
-    pub(super) fn remove(&mut self, cause: Cause, entry: &Entry<'_>) {
+    pub(super) fn remove(&mut self, cause: DeletionCause, entry: &Entry<'_>) {
         if self.cause.is_none() {
             self.cause = Some((cause, Record::of(entry)));
         }

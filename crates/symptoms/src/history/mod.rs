@@ -16,7 +16,7 @@ use ids::{Id, IdVec, ids};
 
 pub use batch::{Batch, Batches};
 pub use ignored::{IgnoreReason, Ignored, IgnoredPods, SkippedPeriod};
-pub use life::{Cause, Drift, Life, Lives, Maker};
+pub use life::{DeletionCause, Drift, Life, Lives, Maker};
 pub use record::{Record, gap};
 
 use super::entry::{Entry, LogFileId, Time};
@@ -39,7 +39,7 @@ pub struct History {
     /// Refusals of NodeClaims by the API server, by the label or domain in the error.
     pub refused: BTreeMap<Box<str>, RefusedClaim>,
     /// Instances that the controller of this cluster collected, by their provider id.
-    pub collected: BTreeMap<Box<str>, Collected>,
+    pub collected: BTreeMap<Box<str>, CollectedInstance>,
     /// The NodeClaims to which a pod was nominated, from events. The pod is empty if the events do not name it.
     pub nominations: BTreeMap<Box<str>, Vec<Nomination>>,
     /// Pods that the scheduler does not bind because of their volume.
@@ -152,7 +152,7 @@ pub struct Profile {
 
 /// An instance that was garbage-collected.
 #[derive(Clone, Debug)]
-pub struct Collected {
+pub struct CollectedInstance {
     /// The log line.
     pub record: Record,
     /// Whether its Node was in this cluster, and therefore its NodeClaim too.

@@ -5,10 +5,10 @@
 
 use serde::Deserialize;
 
-use super::life::{Cause, Life, Maker, REGISTRATION_TAINT, SPOT, set_if_empty};
+use super::life::{DeletionCause, Life, Maker, REGISTRATION_TAINT, SPOT, set_if_empty};
 use super::record::Record;
-use super::{Collected, FEW, History};
-use crate::entry::{Entry, Origin, Time};
+use super::{CollectedInstance, FEW, History};
+use crate::entry::{Entry, EntryOrigin, Time};
 use crate::recognise::fields::{node, nodeclaim, nodepool};
 
 impl History {
@@ -52,7 +52,7 @@ impl History {
 
     /// A log line names the instance; a condition does not.
     pub(super) fn nodeclaim_launched(&mut self, entry: &Entry<'_>) {
-        let writer = (entry.origin == Origin::Log).then(|| self.writer(entry));
+        let writer = (entry.origin == EntryOrigin::Log).then(|| self.writer(entry));
         self.with_nodeclaim(entry, |life, entry| {
             life.set_born(entry.time);
             if let Some(writer) = writer {
@@ -104,7 +104,7 @@ impl History {
     /// A log line has the reason in a field, a condition has its own.
     pub(super) fn nodeclaim_drifted(&mut self, entry: &Entry<'_>) {
         let field = entry.fields.text("reason").unwrap_or_default();
-        let reason = if entry.origin == Origin::Log { &*field } else { &*entry.reason };
+        let reason = if entry.origin == EntryOrigin::Log { &*field } else { &*entry.reason };
         self.with_nodeclaim(entry, |life, entry| life.drift(reason, Record::of(entry)));
     }
 
@@ -165,14 +165,14 @@ impl History {
         let kind = entry.fields.text("messageKind").unwrap_or_default();
         self.with_nodeclaim(entry, |life, entry| match &*kind {
             "instance_stopped" | "instance_terminated" => Record::keep_first(&mut life.lost, entry),
-            _ => life.remove(Cause::Interrupted, entry),
+            _ => life.remove(DeletionCause::Interrupted, entry),
         });
     }
 
     pub(super) fn instance_collected(&mut self, entry: &Entry<'_>, had_node: bool) {
         let Some(id) = entry.fields.text("provider-id") else { return };
         if self.collected.len() < FEW * 20 || self.collected.contains_key(&*id) {
-            let new = || Collected { record: Record::of(entry), had_node: false, is_own: false };
+            let new = || CollectedInstance { record: Record::of(entry), had_node: false, is_own: false };
             self.collected.entry((&*id).into()).or_insert_with(new).had_node |= had_node;
         } else {
             self.forgotten += 1;

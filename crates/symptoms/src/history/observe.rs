@@ -1,9 +1,9 @@
 //! Recognised entries → history, by the identities of their messages.
 
 use super::History;
-use super::life::Cause;
+use super::life::DeletionCause;
 use super::record::Record;
-use crate::entry::{LogLevel, Origin};
+use crate::entry::{EntryOrigin, LogLevel};
 use crate::recognise::Recognised;
 use crate::vocabulary::MessageId;
 
@@ -14,11 +14,13 @@ impl History {
         if let Some(time) = entry.time {
             self.span.take(time);
         }
-        if entry.origin == Origin::Log {
+        if entry.origin == EntryOrigin::Log {
             self.has_log = true;
             self.has_debug |= entry.level == LogLevel::Debug;
         }
-        if matches!(entry.origin, Origin::Event | Origin::Condition) && entry.object.kind == "NodeClaim" {
+        if matches!(entry.origin, EntryOrigin::Event | EntryOrigin::Condition)
+            && entry.object.kind == "NodeClaim"
+        {
             // The NodeClaim exists, whatever its event or condition says.
             self.lives.update(&entry.object.name, |_| {});
             self.row_of_nodeclaim(entry);
@@ -81,11 +83,11 @@ impl History {
             MessageId::NodeClaimDisrupted => self.nodeclaim_disrupted(entry),
             // Node repair also deletes nodes that otherwise drain normally.
             MessageId::NodeClaimExpired | MessageId::NodeUnhealthy => {
-                self.with_nodeclaim(entry, |life, entry| life.remove(Cause::Ended, entry));
+                self.with_nodeclaim(entry, |life, entry| life.remove(DeletionCause::Ended, entry));
             }
             MessageId::Interrupted => self.interrupted(entry),
             MessageId::InterruptionAnnounced => {
-                self.with_nodeclaim(entry, |life, entry| life.remove(Cause::Interrupted, entry));
+                self.with_nodeclaim(entry, |life, entry| life.remove(DeletionCause::Interrupted, entry));
             }
             // The event `InstanceTerminating` also comes for instances that this controller ends; this one does not.
             MessageId::TerminatingOnInterruption | MessageId::InstanceGone => {

@@ -5,7 +5,7 @@
 use super::WriterId;
 use super::record::Record;
 use super::{FEW, History, Nomination, Profile, RefusedClaim, Repeated, VolumeWait, Writer, put_few};
-use crate::entry::{Entry, Origin};
+use crate::entry::{Entry, EntryOrigin};
 use crate::recognise::Recognised;
 use crate::recognise::fields::{nodepool, pod, pod_of_event, restricted_labels};
 use crate::vocabulary::MessageId;
@@ -74,7 +74,7 @@ impl History {
 
     /// Only log lines and descriptions count: the rule `status-contradiction` judges the condition of an object.
     pub(super) fn nodeclass_undecided(&mut self, entry: &Entry<'_>) {
-        if entry.origin == Origin::Log {
+        if entry.origin == EntryOrigin::Log {
             Record::keep_first(&mut self.undecided, entry);
         } else if let Some(profile) = entry.fields.text("instanceProfile") {
             let undecided = || Profile { value: (&*profile).into(), record: Record::of(entry) };

@@ -9,9 +9,9 @@ mod prefix;
 
 use std::borrow::Cow;
 
-use super::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject, Time};
+use super::entry::{At, Condition, Entry, EntryObject, EntryOrigin, Fields, LogLevel, Time};
 use manifest::source::certain;
-use object::{Broken, Object, object, unlogged, words};
+use object::{Broken, JsonLine, object, unlogged, words};
 use prefix::{Prefix, bare, before};
 
 /// Kind of a line.
@@ -53,18 +53,18 @@ const TRIES: usize = 8;
 
 /// Reads a line and emits its entry.
 pub(super) fn read(line: &str, at: At, year: Year, emit: &mut dyn FnMut(&Entry<'_>)) -> LineKind {
-    let mut reader = Reader { line, at, year, frame: None, emit };
+    let mut reader = LineReader { line, at, year, frame: None, emit };
     reader.within(line, Prefix::default(), 0)
 }
 
 /// Emits the entry of a line for which [`read`] returns [`LineKind::Crash`]. `frame` is the function that panicked; empty if
 /// the dump does not show it.
 pub(super) fn read_crash(line: &str, at: At, frame: &str, emit: &mut dyn FnMut(&Entry<'_>)) {
-    let mut reader = Reader { line, at, year: Year::Unknown, frame: Some(frame), emit };
+    let mut reader = LineReader { line, at, year: Year::Unknown, frame: Some(frame), emit };
     reader.within(line, Prefix::default(), 0);
 }
 
-struct Reader<'l, 's> {
+struct LineReader<'l, 's> {
     /// The whole line, to be quoted.
     line: &'l str,
     at: At,
@@ -74,7 +74,7 @@ struct Reader<'l, 's> {
     emit: &'s mut dyn FnMut(&Entry<'_>),
 }
 
-impl<'l> Reader<'l, '_> {
+impl<'l> LineReader<'l, '_> {
     fn within(&mut self, text: &str, prefix: Prefix<'_>, depth: usize) -> LineKind {
         let text = text.trim_end_matches(['\r', '\n']);
         if text.starts_with('{') {
@@ -151,7 +151,7 @@ impl<'l> Reader<'l, '_> {
             return LineKind::Truncated;
         }
         let prefix = prefix.before(before(text, bare));
-        let entry = Entry { origin: Origin::Text, message: bare.into(), ..self.entry(prefix) };
+        let entry = Entry { origin: EntryOrigin::Text, message: bare.into(), ..self.entry(prefix) };
         self.emit(&entry);
         LineKind::Text
     }
@@ -161,7 +161,7 @@ impl<'l> Reader<'l, '_> {
     }
 
     /// Emits the entry of an object; `None` if it is no log line and wraps none.
-    fn object(&mut self, object: Object<'_>, prefix: Prefix<'_>, depth: usize) -> Option<LineKind> {
+    fn object(&mut self, object: JsonLine<'_>, prefix: Prefix<'_>, depth: usize) -> Option<LineKind> {
         let pod = if prefix.pod.is_empty() { object.pod() } else { Cow::Borrowed(prefix.pod) };
         let prefix = Prefix { pod: &pod, time: object.time().or(prefix.time) };
         let message = words(object.message);
@@ -266,7 +266,7 @@ impl<'l> Reader<'l, '_> {
         'l: 'e,
     {
         Entry {
-            origin: Origin::Log,
+            origin: EntryOrigin::Log,
             at: self.at,
             text: Cow::Borrowed(self.line),
             time: prefix.time,
@@ -278,7 +278,7 @@ impl<'l> Reader<'l, '_> {
             error: "".into(),
             reason: "".into(),
             condition: Condition::default(),
-            object: Subject::default(),
+            object: EntryObject::default(),
             fields: Fields::default(),
             count: 1,
         }

@@ -5,11 +5,11 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 
-use crate::entry::{Fields, Subject, Time, only_name};
+use crate::entry::{EntryObject, Fields, Time, only_name};
 
 /// Fields of a JSON line; the fields that are needed by name are separate.
 #[derive(Debug, Default)]
-pub(super) struct Object<'a> {
+pub(super) struct JsonLine<'a> {
     pub(super) level: Option<&'a str>,
     pub(super) time: Option<&'a str>,
     pub(super) logger: Option<&'a str>,
@@ -44,9 +44,9 @@ pub(super) enum Broken {
 ///
 /// Only the object's own members are separated. Their values stay raw JSON, and are scanned only to find their end. A general
 /// parser takes three times as long.
-pub(super) fn object(text: &str) -> Result<Object<'_>, Broken> {
+pub(super) fn object(text: &str) -> Result<JsonLine<'_>, Broken> {
     let mut scanner = Scanner { text, at: 0 };
-    let mut object = Object { fields: Fields(Vec::with_capacity(16)), ..Object::default() };
+    let mut object = JsonLine { fields: Fields(Vec::with_capacity(16)), ..JsonLine::default() };
     scanner.expect(b'{')?;
     if scanner.next()? == b'}' {
         return Ok(object);
@@ -182,7 +182,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-impl<'a> Object<'a> {
+impl<'a> JsonLine<'a> {
     pub(super) fn time(&self) -> Option<Time> {
         let raw = self.time?;
         let number = if raw.starts_with('"') { None } else { raw.parse::<f64>().ok() };
@@ -206,21 +206,21 @@ impl<'a> Object<'a> {
     }
 
     /// The reconciled object, or else the object that a field names.
-    pub(super) fn subject(&self) -> Subject<'a> {
+    pub(super) fn subject(&self) -> EntryObject<'a> {
         let name = words(self.name);
         if self.kind.is_some() && !name.is_empty() {
-            return Subject { kind: words(self.kind), namespace: words(self.namespace), name };
+            return EntryObject { kind: words(self.kind), namespace: words(self.namespace), name };
         }
-        let Some((rank, raw)) = self.about else { return Subject::default() };
+        let Some((rank, raw)) = self.about else { return EntryObject::default() };
         let kind = KINDS.get(rank).copied().unwrap_or_default();
         if let Some(name) = only_name(raw).filter(|name| !name.is_empty()) {
-            return Subject { kind: kind.into(), namespace: Cow::default(), name: name.into() };
+            return EntryObject { kind: kind.into(), namespace: Cow::default(), name: name.into() };
         }
         let named = serde_json::from_str::<Reference<'_>>(raw).unwrap_or_default();
         if named.name.0.is_empty() {
-            return Subject::default();
+            return EntryObject::default();
         }
-        Subject { kind: kind.into(), namespace: named.namespace.0, name: named.name.0 }
+        EntryObject { kind: kind.into(), namespace: named.namespace.0, name: named.name.0 }
     }
 
     /// The wrapped line, if this line wraps one.
@@ -247,7 +247,7 @@ impl<'a> Object<'a> {
     }
 }
 
-impl<'a> Object<'a> {
+impl<'a> JsonLine<'a> {
     fn take(&mut self, key: Cow<'a, str>, value: &'a str) {
         // Keys differ mostly in length.
         let place = match (key.len(), key.as_ref()) {

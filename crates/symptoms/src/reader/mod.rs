@@ -11,7 +11,7 @@ mod lines;
 mod parts;
 mod undated;
 
-use super::entry::{At, Entry, LogFileId, Origin};
+use super::entry::{At, Entry, EntryOrigin, LogFileId};
 use super::log::{self, LineKind, Year};
 use super::object;
 use super::table::{RowKind, Table};
@@ -25,7 +25,7 @@ use manifest::source::certain;
 use manifest::{Document, File, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 use objects::object::Object;
-use parts::{PartKind, Parts};
+use parts::{IncompleteLines, PartKind};
 use undated::Undated;
 
 /// Numbers of lines and entries.
@@ -70,7 +70,7 @@ impl LineCounts {
 
 /// Reader of one file.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct FileReader {
     name: String,
     file: LogFileId,
     limits: Limits,
@@ -84,7 +84,7 @@ pub(super) struct Reader {
     rest: Vec<u8>,
     /// Whether the rest of the current line is skipped.
     passing: bool,
-    parts: Parts,
+    parts: IncompleteLines,
     undated: Undated,
     /// A panic whose goroutine dump is being read.
     crash: Option<Crash>,
@@ -125,7 +125,7 @@ enum State {
     Json { depth: usize },
 }
 
-impl Reader {
+impl FileReader {
     /// The file.
     pub(super) fn file(&self) -> LogFileId {
         self.file
@@ -147,7 +147,7 @@ impl Reader {
             format: TextFormat::Unknown,
             rest: Vec::new(),
             passing: false,
-            parts: Parts::default(),
+            parts: IncompleteLines::default(),
             undated: Undated::default(),
             crash: None,
             state: State::Lines,
@@ -350,7 +350,7 @@ impl Reader {
             return;
         }
         let kind = log::read(bare, self.at(), Year::Unknown, &mut |entry| {
-            if entry.origin == Origin::Log {
+            if entry.origin == EntryOrigin::Log {
                 emit(entry);
             }
         });
@@ -482,7 +482,7 @@ impl Reader {
                 let lines = text.lines().count().saturating_sub(1);
                 let at = At { line: at.line - lines.min(at.line), ..at };
                 kind = log::read(&line, at, Year::Unknown, &mut |entry| {
-                    if entry.origin == Origin::Log {
+                    if entry.origin == EntryOrigin::Log {
                         emit(entry);
                     }
                 });

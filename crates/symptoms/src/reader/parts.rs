@@ -8,14 +8,14 @@ use crate::entry::{At, Time};
 
 /// The starts of incomplete lines, one for each stream.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
-    stdout: Option<Start>,
-    stderr: Option<Start>,
+pub(super) struct IncompleteLines {
+    stdout: Option<IncompleteLine>,
+    stderr: Option<IncompleteLine>,
 }
 
 /// The start of an incomplete line.
 #[derive(Debug)]
-pub(super) struct Start {
+pub(super) struct IncompleteLine {
     /// The location of its first part.
     pub(super) at: At,
     /// The text so far; empty if it is longer than a line may be.
@@ -30,19 +30,19 @@ pub(super) enum PartKind {
     /// A part before the last one.
     Kept,
     /// The last part, with the whole line.
-    Last(Start),
+    Last(IncompleteLine),
     /// The part that makes the line too long.
     TooLong,
 }
 
-impl Parts {
+impl IncompleteLines {
     /// Adds a line.
     pub(super) fn take(&mut self, line: &str, at: At) -> PartKind {
         let Some((stream, tag, content)) = parted(line) else { return PartKind::None };
         let open = if stream == "stdout" { &mut self.stdout } else { &mut self.stderr };
         match open {
             None if tag != "P" => return PartKind::None,
-            None => *open = Some(Start { at, text: line.to_owned() }),
+            None => *open = Some(IncompleteLine { at, text: line.to_owned() }),
             Some(start) if start.text.is_empty() => {}
             Some(start) if start.text.len() + content.len() > LONGEST => {
                 start.text = String::new();
@@ -60,7 +60,7 @@ impl Parts {
     }
 
     /// Returns the incomplete lines at the end of the file.
-    pub(super) fn finish(self) -> impl Iterator<Item = Start> {
+    pub(super) fn finish(self) -> impl Iterator<Item = IncompleteLine> {
         [self.stdout, self.stderr].into_iter().flatten().filter(|start| !start.text.is_empty())
     }
 }

@@ -6,7 +6,7 @@ use manifest::source::certain;
 use serde::Deserialize;
 
 use super::mask::masked;
-use crate::entry::{Entry, Origin, Subject};
+use crate::entry::{Entry, EntryObject, EntryOrigin};
 use crate::vocabulary::Detail;
 
 /// Length of a detail in bytes; longer ones are cut.
@@ -55,7 +55,7 @@ pub fn pod(entry: &Entry<'_>) -> Option<String> {
 /// The pod of an event that only pods have, such as `FailedScheduling`. The events of a description may lack the kind and the
 /// name; the pod is empty then.
 pub fn pod_of_event(entry: &Entry<'_>) -> Option<String> {
-    let is_pod = entry.origin == Origin::Event && matches!(&*entry.object.kind, "Pod" | "");
+    let is_pod = entry.origin == EntryOrigin::Event && matches!(&*entry.object.kind, "Pod" | "");
     is_pod.then(|| qualified(&entry.object.namespace, &entry.object.name))
 }
 
@@ -65,11 +65,11 @@ pub fn qualified(namespace: &str, name: &str) -> String {
 }
 
 /// The object of an entry: its own, or the most specific one that its fields name.
-pub fn subject(entry: &Entry<'_>) -> Option<Subject<'static>> {
+pub fn subject(entry: &Entry<'_>) -> Option<EntryObject<'static>> {
     let of_field = |kind: &'static str| {
         let raw = entry.fields.raw(kind).filter(|raw| raw.starts_with('{'))?;
         let named: Reference = serde_json::from_str(raw).ok()?;
-        Some(Subject { kind: kind.into(), namespace: named.namespace.into(), name: named.name.into() })
+        Some(EntryObject { kind: kind.into(), namespace: named.namespace.into(), name: named.name.into() })
     };
     if !entry.object.name.is_empty() {
         return Some(entry.object.clone().into_owned());
@@ -116,7 +116,7 @@ fn named(detail: Detail, entry: &Entry<'_>) -> Vec<String> {
         }
         Detail::Between(from, to) => {
             let text = [&entry.error, &entry.message].into_iter().find(|text| text.contains(from));
-            let text = text.or((entry.origin == Origin::Log).then_some(&entry.text));
+            let text = text.or((entry.origin == EntryOrigin::Log).then_some(&entry.text));
             text.map_or_else(Vec::new, |text| between(text, from, to))
         }
         Detail::Object => vec![entry.object.name.clone().into_owned()],

@@ -10,7 +10,7 @@ use foldhash::HashMap;
 use ids::{Id, IdVec, ids};
 
 use super::pieces::Pieces;
-use crate::entry::{Entry, LogLevel, Origin};
+use crate::entry::{Entry, EntryOrigin, LogLevel};
 use crate::symptom::Symptom;
 use crate::vocabulary::{self, Message, MessageId, MessagePattern, Text, Wording};
 
@@ -54,7 +54,7 @@ pub(super) struct Matches {
 
 /// All messages and clues of the vocabulary, and the ways to look them up. Built once.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(super) struct VocabularyIndex {
     /// The messages. Their patterns are the first ones below, at the same positions.
     known: Vec<Known>,
     patterns: IdVec<PatternId, &'static MessagePattern>,
@@ -74,12 +74,12 @@ const BEGINNING: usize = 4;
 const DISTINCTIVE: usize = 12;
 
 /// The index of the vocabulary.
-pub(super) fn index() -> &'static Index {
-    static INDEX: OnceLock<Index> = OnceLock::new();
-    INDEX.get_or_init(Index::new)
+pub(super) fn index() -> &'static VocabularyIndex {
+    static INDEX: OnceLock<VocabularyIndex> = OnceLock::new();
+    INDEX.get_or_init(VocabularyIndex::new)
 }
 
-impl Index {
+impl VocabularyIndex {
     fn new() -> Self {
         let normal = vocabulary::normal_messages().map(|message| Known { message, meaning: Meaning::Normal });
         let correlated = vocabulary::CORRELATED.iter().flat_map(|(name, messages)| {
@@ -160,14 +160,14 @@ impl Index {
         found.clear();
         *by_text_alone = false;
         match entry.origin {
-            Origin::Log => self.find_line(entry, found),
-            Origin::Text => {}
-            Origin::Event => {
+            EntryOrigin::Log => self.find_line(entry, found),
+            EntryOrigin::Text => {}
+            EntryOrigin::Event => {
                 let reasons = [entry.reason.as_ref(), ""];
                 let candidates = reasons.iter().filter_map(|reason| self.events.get(reason)).flatten();
                 self.keep(entry, candidates.copied(), found);
             }
-            Origin::Condition => {
+            EntryOrigin::Condition => {
                 let candidates = self.conditions.get(entry.condition.kind.as_ref()).into_iter().flatten();
                 self.keep(entry, candidates.copied(), found);
             }
@@ -243,7 +243,7 @@ impl Index {
 
 /// Whether nothing but the text of an entry is known.
 fn has_text_only(entry: &Entry<'_>) -> bool {
-    matches!(entry.origin, Origin::Log | Origin::Text)
+    matches!(entry.origin, EntryOrigin::Log | EntryOrigin::Text)
         && entry.controller.is_empty()
         && entry.error.is_empty()
         && entry.fields.0.is_empty()
@@ -254,15 +254,17 @@ impl Wording {
     fn matches(&self, entry: &Entry<'_>) -> bool {
         match self {
             Self::Log { level: _, message, error } => {
-                entry.origin == Origin::Log && message.matches(&entry.message) && error.matches(&entry.error)
+                entry.origin == EntryOrigin::Log
+                    && message.matches(&entry.message)
+                    && error.matches(&entry.error)
             }
             Self::Event { reason, message } => {
-                entry.origin == Origin::Event
+                entry.origin == EntryOrigin::Event
                     && (reason.is_empty() || *reason == entry.reason)
                     && message.matches(&entry.message)
             }
             Self::Condition { kind, condition, status, reason, message } => {
-                entry.origin == Origin::Condition
+                entry.origin == EntryOrigin::Condition
                     && (kind.is_empty() || *kind == entry.object.kind || entry.is_of_unknown_object())
                     && *condition == entry.condition.kind
                     && (status.is_empty() || *status == entry.condition.status)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Recogniser;
 use super::index::{Meaning, index};
 use crate::entry::{Entry, LogFileId};
-use crate::reader::Reader;
+use crate::reader::FileReader;
 use crate::tally::Tally;
 use crate::vocabulary::{
     Blocker, CORRELATED, Detail, Message, MessageId, Text, When, Wording, commits, normal_messages,
@@ -50,7 +50,7 @@ fn read(message: &Message, emit: &mut dyn FnMut(&Entry<'_>)) {
         count += 1;
         emit(entry);
     };
-    let mut reader = Reader::new(name, LogFileId::default(), Limits::DEFAULT);
+    let mut reader = FileReader::new(name, LogFileId::default(), Limits::DEFAULT);
     reader.feed(format!("{text}\n").as_bytes(), &mut emit);
     reader.finish(&mut emit);
     assert_eq!(count, 1, "{text}");

@@ -4,7 +4,7 @@ use answers::story::StepKind;
 use serde::Deserialize;
 use smol_str::SmolStr;
 
-use crate::entry::{At, Entry, LogLevel, Origin, Time};
+use crate::entry::{At, Entry, EntryOrigin, LogLevel, Time};
 use crate::recognise::Recognised;
 use crate::recognise::fields::{node, nodeclaim, nodepool, pod};
 use crate::vocabulary::{Blocker, MessageId};
@@ -48,7 +48,7 @@ impl Step {
 
     /// A step with the names in an entry.
     fn of(kind: StepKind, entry: &Entry<'_>) -> Self {
-        let is_event = entry.origin != Origin::Log;
+        let is_event = entry.origin != EntryOrigin::Log;
         let of_kind =
             |kind: &str| (is_event && entry.object.kind == kind).then(|| (&*entry.object.name).into());
         let named = |name: Option<std::borrow::Cow<'_, str>>| name.map(|name| SmolStr::from(&*name));
@@ -117,7 +117,11 @@ fn of_message(id: MessageId, entry: &Entry<'_>) -> Vec<Step> {
         MessageId::NodeClaimTimedOut => step(StepKind::Disrupted).because("not registered in time"),
         MessageId::NodeClaimDrifted => {
             let field = text("reason");
-            step(StepKind::Drifted).because(if entry.origin == Origin::Log { &field } else { &entry.reason })
+            step(StepKind::Drifted).because(if entry.origin == EntryOrigin::Log {
+                &field
+            } else {
+                &entry.reason
+            })
         }
         MessageId::NodesDisrupted => return disrupted(entry),
         MessageId::NodesDisruptedInMessage => return disrupted_in_message(entry),
@@ -219,7 +223,7 @@ fn disrupted_in_message(entry: &Entry<'_>) -> Vec<Step> {
 /// A condition of a NodeClaim that is a step of its life.
 /// Source: `pkg/apis/v1/nodeclaim_status.go` of kubernetes-sigs/karpenter at v1.14.0.
 fn of_condition(entry: &Entry<'_>) -> Option<Step> {
-    if entry.origin != Origin::Condition
+    if entry.origin != EntryOrigin::Condition
         || entry.object.kind != "NodeClaim"
         || entry.condition.status != "True"
     {
@@ -239,8 +243,10 @@ fn of_condition(entry: &Entry<'_>) -> Option<Step> {
 /// An event that the vocabulary does not know, or an error in the log.
 fn of_other(entry: &Entry<'_>) -> Option<Step> {
     match entry.origin {
-        Origin::Event => Some(Step::of(StepKind::Event, entry).because(&entry.reason).saying(&entry.message)),
-        Origin::Log if entry.level >= LogLevel::Error => {
+        EntryOrigin::Event => {
+            Some(Step::of(StepKind::Event, entry).because(&entry.reason).saying(&entry.message))
+        }
+        EntryOrigin::Log if entry.level >= LogLevel::Error => {
             Some(Step::of(StepKind::Error, entry).saying(&words(entry)))
         }
         _ => None,

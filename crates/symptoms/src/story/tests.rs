@@ -5,9 +5,9 @@ use insta::assert_snapshot;
 use manifest::limits::Limits;
 
 use super::StoryTarget;
-use crate::cluster::ClusterInput;
+use crate::cluster::DiagnosedCluster;
 use crate::entry::At;
-use crate::reader::Reader;
+use crate::reader::FileReader;
 use manifest::Document;
 use objects::object::Object;
 
@@ -16,10 +16,10 @@ const EVENTS: &str = include_str!("example/events.jsonl");
 const OBJECTS: &str = include_str!("example/objects.yaml");
 
 fn told(target: StoryTarget, files: &[(&str, &str)]) -> Option<Story> {
-    let mut input = ClusterInput::new("").about(Some(target));
+    let mut input = DiagnosedCluster::new("").about(Some(target));
     for (name, text) in files {
         let file = input.files.push((*name).to_owned());
-        let mut reader = Reader::new(name, file, Limits::DEFAULT);
+        let mut reader = FileReader::new(name, file, Limits::DEFAULT);
         reader.feed(text.as_bytes(), &mut |entry| input.observe(entry));
         let read = reader.finish(&mut |entry| input.observe(entry));
         for document in read.file.iter().flat_map(|file| &file.documents) {
@@ -220,10 +220,10 @@ LAST SEEN   TYPE      REASON              OBJECT                     MESSAGE
 
 /// The story of the example's log followed by more logs, with a bound on the steps.
 fn bounded(target: StoryTarget, most: usize, more: &str) -> Story {
-    let mut input = ClusterInput::new("").about(Some(target));
+    let mut input = DiagnosedCluster::new("").about(Some(target));
     input.story.as_mut().unwrap().most = most;
     let file = input.files.push(String::new());
-    let mut reader = Reader::new("karpenter.log", file, Limits::DEFAULT);
+    let mut reader = FileReader::new("karpenter.log", file, Limits::DEFAULT);
     reader.feed(LOG.as_bytes(), &mut |entry| input.observe(entry));
     reader.feed(more.as_bytes(), &mut |entry| input.observe(entry));
     input.story.as_ref().unwrap().tell("", &input.files).unwrap()

@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use crate::conditions::condition_entry;
-use crate::entry::{At, Condition, Entry, Subject, Time};
+use crate::entry::{At, Condition, Entry, EntryObject, Time};
 
 /// Names of the columns, including `-o wide` and `-A`. Source: the print columns in pkg/apis/v1/nodeclaim.go of
 /// kubernetes-sigs/karpenter at v1.0.0 to v1.14.0.
@@ -39,7 +39,7 @@ pub(super) fn row(text: &str, columns: &Columns, at: At, emit: &mut dyn FnMut(&E
     if !is_row || name.is_empty() {
         return false;
     }
-    let subject = Subject { kind: "NodeClaim".into(), namespace: "".into(), name: name.into() };
+    let subject = EntryObject { kind: "NodeClaim".into(), namespace: "".into(), name: name.into() };
     let ready = if ready.is_empty() { "Unknown" } else { ready };
     let condition = Condition { kind: "Ready".into(), status: ready.into() };
     let mut entry = condition_entry(subject, condition, "", "", at);

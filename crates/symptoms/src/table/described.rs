@@ -6,11 +6,11 @@
 use super::columns::Columns;
 use crate::conditions::{TERMINATED, condition_entry, is_new};
 use crate::controller::{has_pod_name_of_chart, is_controller};
-use crate::entry::{At, Condition, Entry, Fields, Subject, Time};
+use crate::entry::{At, Condition, Entry, EntryObject, Fields, Time};
 
 /// The object of a description.
 #[derive(Debug, Default)]
-pub(super) struct Described {
+pub(super) struct DescribedObject {
     name: String,
     namespace: String,
     kind: String,
@@ -47,15 +47,15 @@ struct OneCondition {
 /// The columns of the conditions of a Node. A Pod has the first two.
 const COLUMNS: [&str; 6] = ["Type", "Status", "LastHeartbeatTime", "LastTransitionTime", "Reason", "Message"];
 
-impl Described {
+impl DescribedObject {
     /// Begins a description if the line is its first one.
     pub(super) fn begins(text: &str) -> Option<Self> {
         let value = text.strip_prefix("Name:").filter(|value| value.starts_with("  "))?;
         Some(Self { name: value.trim().to_owned(), ..Self::default() })
     }
 
-    pub(super) fn subject(&self) -> Subject<'_> {
-        Subject {
+    pub(super) fn subject(&self) -> EntryObject<'_> {
+        EntryObject {
             kind: self.kind.as_str().into(),
             namespace: self.namespace.as_str().into(),
             name: self.name.as_str().into(),
@@ -92,7 +92,7 @@ impl Described {
             _ => {}
         }
         let is_part = is_top || text.starts_with(' ') || text.is_empty();
-        let subject = Subject {
+        let subject = EntryObject {
             kind: self.kind.as_str().into(),
             namespace: self.namespace.as_str().into(),
             name: self.name.as_str().into(),
@@ -112,7 +112,7 @@ impl Described {
     }
 }
 
-impl Described {
+impl DescribedObject {
     /// Emits the entry if `Last State` says that the controller was terminated.
     fn terminated(&self, reason: &str, text: &str, at: At, emit: &mut dyn FnMut(&Entry<'_>)) {
         let is_in_chart = has_pod_name_of_chart(&self.name);
@@ -129,7 +129,7 @@ impl OneCondition {
         &mut self,
         key: &str,
         value: &str,
-        subject: Subject<'_>,
+        subject: EntryObject<'_>,
         profile: &str,
         at: At,
         emit: &mut dyn FnMut(&Entry<'_>),
@@ -158,7 +158,7 @@ fn is_head(text: &str) -> bool {
 }
 
 /// A row of the conditions of a Node or a Pod.
-fn row(text: &str, columns: &Columns, subject: Subject<'_>, at: At, emit: &mut dyn FnMut(&Entry<'_>)) {
+fn row(text: &str, columns: &Columns, subject: EntryObject<'_>, at: At, emit: &mut dyn FnMut(&Entry<'_>)) {
     let Some(cells) = columns.cells(text) else { return };
     let cell = |name: &str| cells.iter().find(|(other, _)| *other == name).map_or("", |(_, cell)| *cell);
     let (kind, status) = (cell("Type"), cell("Status"));

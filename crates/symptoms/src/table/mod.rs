@@ -14,9 +14,9 @@ mod pods;
 use std::borrow::Cow;
 
 use super::conditions::emit_event;
-use super::entry::{At, Condition, Entry, Fields, LogLevel, Origin, Subject};
+use super::entry::{At, Condition, Entry, EntryObject, EntryOrigin, Fields, LogLevel};
 use columns::Columns;
-use described::Described;
+use described::DescribedObject;
 
 /// The context of the next line: the columns of a table, the object of a description.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) struct Table {
     columns: Columns,
     /// The columns of a table of NodeClaims.
     claims: Option<Columns>,
-    described: Option<Described>,
+    described: Option<DescribedObject>,
 }
 
 /// Kind of a line.
@@ -54,7 +54,7 @@ impl Table {
         if self.claims.as_ref().is_some_and(|columns| claims::row(text, columns, at, emit)) {
             return RowKind::Entry;
         }
-        if let Some(described) = Described::begins(text) {
+        if let Some(described) = DescribedObject::begins(text) {
             *self = Self { described: Some(described), ..Self::default() };
             return RowKind::Part;
         }
@@ -71,12 +71,12 @@ impl Table {
         };
         let object = match cells.object.split_once('/') {
             Some((kind, name)) => {
-                Subject { kind: kind_of(kind), namespace: cells.namespace.into(), name: name.into() }
+                EntryObject { kind: kind_of(kind), namespace: cells.namespace.into(), name: name.into() }
             }
-            None => self.described.as_ref().map(Described::subject).unwrap_or_default(),
+            None => self.described.as_ref().map(DescribedObject::subject).unwrap_or_default(),
         };
         let entry = Entry {
-            origin: Origin::Event,
+            origin: EntryOrigin::Event,
             at,
             text: text.trim_start().into(),
             time: cells.seen.last,

@@ -2,7 +2,7 @@
 
 use crate::conditions::{TERMINATED, condition_entry};
 use crate::controller::has_pod_name_of_chart;
-use crate::entry::{At, Condition, Entry, Subject};
+use crate::entry::{At, Condition, Entry, EntryObject};
 
 /// Reads a row, with or without its header and the column `NAMESPACE`: `karpenter-5d8f7c9b6-x2x4z   0/1   OOMKilled   4`.
 /// Returns whether the controller was killed. The status of a pod with sidecars does not show which container was killed.
@@ -21,7 +21,7 @@ pub(super) fn row(text: &str, at: At, emit: &mut dyn FnMut(&Entry<'_>)) -> bool 
     if !has_pod_name_of_chart(name) || !ready.ends_with("/1") {
         return false;
     }
-    let subject = Subject { kind: "Pod".into(), namespace: namespace.into(), name: name.into() };
+    let subject = EntryObject { kind: "Pod".into(), namespace: namespace.into(), name: name.into() };
     let condition = Condition { kind: TERMINATED.into(), status: "".into() };
     let entry = condition_entry(subject, condition, status, "", at);
     emit(&Entry { text: text.trim().into(), ..entry });

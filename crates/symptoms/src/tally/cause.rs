@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::entry::{At, Entry, Origin, Subject, Time};
+use crate::entry::{At, Entry, EntryObject, EntryOrigin, Time};
 use crate::recognise::PatternId;
 use crate::recognise::fields::{cut, subject};
 use crate::time::TimeSpan;
@@ -45,7 +45,7 @@ pub(super) struct Cause {
     episode: i64,
     /// Longest time in minutes over which one event was repeated.
     pub(super) repeated: i64,
-    pub(super) objects: BTreeMap<Subject<'static>, OfOne>,
+    pub(super) objects: BTreeMap<EntryObject<'static>, OfOne>,
     /// Messages about objects beyond the bound.
     pub(super) more_objects: usize,
     /// Quotes, each with the pattern of its message.
@@ -79,8 +79,8 @@ impl Cause {
 
     pub(super) fn add(&mut self, entry: &Entry<'_>, message: PatternId) {
         self.count = self.count.saturating_add(entry.count.max(1));
-        self.logged |= entry.origin == Origin::Log;
-        self.present |= entry.origin == Origin::Condition;
+        self.logged |= entry.origin == EntryOrigin::Log;
+        self.present |= entry.origin == EntryOrigin::Condition;
         if let Some(time) = entry.time {
             self.span.take(time);
             self.add_minute(minute(time), entry.count.max(1));
@@ -203,8 +203,8 @@ impl Cause {
 
 /// The object of an event, or of the condition in an event, that does not name its object. The events of a description belong
 /// to one object.
-fn unnamed(entry: &Entry<'_>) -> Option<Subject<'static>> {
-    let is_event = entry.origin == Origin::Event || entry.is_of_unknown_object();
+fn unnamed(entry: &Entry<'_>) -> Option<EntryObject<'static>> {
+    let is_event = entry.origin == EntryOrigin::Event || entry.is_of_unknown_object();
     is_event.then(|| entry.object.clone().into_owned())
 }
 

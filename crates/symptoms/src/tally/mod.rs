@@ -15,7 +15,7 @@ use crate::recognise::{PatternId, SymptomId};
 pub use unrecognised::{UnknownError, Unrecognised};
 
 use super::diagnosis::{Diagnosis, Quote};
-use super::entry::{At, Entry, Origin, Subject, Time};
+use super::entry::{At, Entry, EntryObject, EntryOrigin, Time};
 use super::recognise::fields::details;
 use super::recognise::{Known, Meaning, Recognised};
 use super::symptom::Symptom;
@@ -52,9 +52,9 @@ pub struct Tally {
     /// Times of the messages of [`RECOVERIES`].
     recoveries: BTreeMap<MessageId, TimeSpan>,
     /// Pods that have a node according to events, with the time.
-    served: BTreeMap<Subject<'static>, Option<Time>>,
+    served: BTreeMap<EntryObject<'static>, Option<Time>>,
     /// Conditions of objects that became true, with the times.
-    fulfilled: BTreeMap<(Subject<'static>, String), TimeSpan>,
+    fulfilled: BTreeMap<(EntryObject<'static>, String), TimeSpan>,
     span: TimeSpan,
     /// The commit of the last log line, as JSON.
     commit: String,
@@ -97,7 +97,7 @@ impl Tally {
         }
         self.read_release(recognised);
         if !recognised.is_understood() {
-            self.unknown += u64::from(entry.origin != Origin::Text);
+            self.unknown += u64::from(entry.origin != EntryOrigin::Text);
             self.unrecognised.observe(entry);
             return;
         }
@@ -113,7 +113,7 @@ impl Tally {
             let key = (entry.object.clone().into_owned(), entry.condition.kind.to_string());
             self.fulfilled.entry(key).or_default().take(time);
         }
-        let is_line = entry.origin == Origin::Log || entry.object.kind == "NodeClaim";
+        let is_line = entry.origin == EntryOrigin::Log || entry.object.kind == "NodeClaim";
         if let Some(time) = entry.time.filter(|_| is_line) {
             for id in recognised.ids().filter(|id| RECOVERIES.contains(id)) {
                 self.recoveries.entry(id).or_default().take(time);
@@ -144,7 +144,7 @@ impl Tally {
 
     /// Notes that a pod has a node.
     fn serve(&mut self, entry: &Entry<'_>) {
-        if entry.origin == Origin::Event && self.served.len() < MAX_SERVED {
+        if entry.origin == EntryOrigin::Event && self.served.len() < MAX_SERVED {
             let served = self.served.entry(entry.object.clone().into_owned()).or_default();
             *served = entry.time.max(*served);
         }
@@ -177,7 +177,7 @@ impl Tally {
     /// its messages.
     fn read_release(&mut self, recognised: Recognised<'_, '_>) {
         let entry = recognised.entry;
-        if entry.origin != Origin::Log {
+        if entry.origin != EntryOrigin::Log {
             return;
         }
         if let Some(raw) = entry.fields.raw("commit")
@@ -278,7 +278,7 @@ impl Tally {
 
     /// Whether all conditions that show the cause became true later. Events report both.
     fn is_resolved(&self, cause: &Cause) -> bool {
-        let is_true = |(object, of_one): (&Subject<'static>, &OfOne)| {
+        let is_true = |(object, of_one): (&EntryObject<'static>, &OfOne)| {
             let span = self.fulfilled.get(&(object.clone(), of_one.condition.clone()));
             let since = |span: &TimeSpan| of_one.last.and_then(|last| span.since(last));
             span.and_then(since).is_some_and(|since| since > 0)
@@ -291,7 +291,7 @@ impl Tally {
 
     fn has_passed(&self, cause: &Cause, until: &[MessageId]) -> bool {
         // Events show which pods have a node.
-        let is_served = |(object, of_one): (&Subject<'static>, &OfOne)| {
+        let is_served = |(object, of_one): (&EntryObject<'static>, &OfOne)| {
             let since =
                 |served: &Option<Time>| served.zip(of_one.last).and_then(|(served, last)| served.since(last));
             self.served.get(object).is_some_and(|served| since(served).is_none_or(|since| since >= 0))
@@ -321,7 +321,7 @@ fn diagnosis(
 ) -> Diagnosis {
     let causes = || std::iter::once(cause).chain(unnamed);
     let objects = causes().flat_map(|cause| cause.objects.keys());
-    let objects: BTreeSet<&Subject<'static>> = objects.filter(|object| !object.name.is_empty()).collect();
+    let objects: BTreeSet<&EntryObject<'static>> = objects.filter(|object| !object.name.is_empty()).collect();
     let dated = || causes().filter_map(|cause| cause.span.dated());
     let mut quotes: Vec<&(PatternId, At, String)> = causes().flat_map(|cause| &cause.quotes).collect();
     quotes.truncate(MAX_QUOTES);

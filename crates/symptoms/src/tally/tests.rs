@@ -3,7 +3,7 @@
 use super::cause::MAX_QUOTE;
 use super::*;
 use crate::entry::LogFileId;
-use crate::reader::Reader;
+use crate::reader::FileReader;
 use crate::recognise::Recogniser;
 use manifest::limits::Limits;
 
@@ -25,7 +25,7 @@ const LABEL: &str = r#"incompatible requirements, label \"team/tier\" does not h
 
 fn tally(lines: &[String]) -> Tally {
     let mut tally = Tally::default();
-    let mut reader = Reader::new("log", LogFileId::default(), Limits::DEFAULT);
+    let mut reader = FileReader::new("log", LogFileId::default(), Limits::DEFAULT);
     let text = lines.join("\n");
     let mut recogniser = Recogniser::default();
     let mut emit = |entry: &Entry<'_>| tally.observe(recogniser.recognise(entry));

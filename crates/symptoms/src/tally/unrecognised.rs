@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::cause::MAX_QUOTE;
-use crate::entry::{At, Entry, LogLevel, Origin};
+use crate::entry::{At, Entry, EntryOrigin, LogLevel};
 use crate::recognise::fields::cut;
 use crate::recognise::mask::masked_entry;
 use crate::time::TimeSpan;
@@ -35,7 +35,7 @@ pub struct UnknownError {
 impl Unrecognised {
     /// Adds an entry that the vocabulary does not know, if it is an error.
     pub(super) fn observe(&mut self, entry: &Entry<'_>) {
-        if entry.origin != Origin::Log || entry.level < LogLevel::Error {
+        if entry.origin != EntryOrigin::Log || entry.level < LogLevel::Error {
             return;
         }
         let kind = masked_entry(entry);

@@ -5,7 +5,7 @@ use manifest::source::Span;
 use super::archive::Archive;
 use super::header::{HeaderEnd, find, headers, line};
 use super::media_type::{MediaType, media_type};
-use super::parts::Parts;
+use super::parts::MimeParts;
 use super::problem::MimeProblemKind;
 use crate::word::SpannedText;
 
@@ -14,7 +14,7 @@ impl Archive {
     pub fn parse(text: &str) -> Self {
         let mut archive = Self::default();
         if let Some((boundary, body)) = archive.parse_headers(text) {
-            let is_used = Parts::new(text, &boundary.value, &mut archive).parse(body);
+            let is_used = MimeParts::new(text, &boundary.value, &mut archive).parse(body);
             if !is_used {
                 archive.problem(MimeProblemKind::BoundaryNeverUsed, boundary.span);
             }

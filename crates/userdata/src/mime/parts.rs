@@ -40,7 +40,7 @@ enum Delimiter {
 }
 
 /// Parser of parts, equivalent to `multipart.Reader`. Reads each line once.
-pub(super) struct Parts<'t, 'a> {
+pub(super) struct MimeParts<'t, 'a> {
     text: &'t str,
     boundary: &'a str,
     /// Whether delimiters end in CR LF; the first delimiter decides.
@@ -54,13 +54,13 @@ pub(super) struct Parts<'t, 'a> {
     archive: &'a mut Archive,
 }
 
-impl<'t, 'a> Parts<'t, 'a> {
+impl<'t, 'a> MimeParts<'t, 'a> {
     pub(super) fn new(text: &'t str, boundary: &'a str, archive: &'a mut Archive) -> Self {
         Self { text, boundary, crlf: true, used: false, after_empty_line: false, preamble: None, archive }
     }
 }
 
-impl Parts<'_, '_> {
+impl MimeParts<'_, '_> {
     fn newline(&self) -> &'static str {
         if self.crlf { "\r\n" } else { "\n" }
     }

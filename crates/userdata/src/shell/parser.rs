@@ -38,13 +38,13 @@ impl Script {
 
 /// Command that is being parsed.
 #[derive(Default)]
-struct Draft {
+struct CommandDraft {
     command: ShellCommand,
     /// Whether the position is in `[[ … ]]`, where operators do not separate commands.
     test: bool,
 }
 
-impl Draft {
+impl CommandDraft {
     fn is_empty(&self) -> bool {
         let command = &self.command;
         command.words.is_empty() && command.assignments.is_empty() && command.redirections.is_empty()
@@ -58,7 +58,7 @@ const KEYWORDS: [&str; 13] =
 impl ShellParser<'_> {
     /// Parses commands up to the character that closes this list. Returns false if the text ends before it.
     pub(super) fn list(&mut self) -> bool {
-        let mut draft = Draft::default();
+        let mut draft = CommandDraft::default();
         let mut cases = 0_usize;
         loop {
             self.blanks();
@@ -105,7 +105,7 @@ impl ShellParser<'_> {
         }
     }
 
-    fn separator(&mut self, draft: &mut Draft, byte: u8) {
+    fn separator(&mut self, draft: &mut CommandDraft, byte: u8) {
         self.finish(draft);
         self.at += 1;
         let doubled = self.byte(0) == Some(byte);
@@ -115,7 +115,7 @@ impl ShellParser<'_> {
         draft.command.piped = byte == b'|' && !doubled;
     }
 
-    fn finish(&mut self, draft: &mut Draft) {
+    fn finish(&mut self, draft: &mut CommandDraft) {
         let empty = draft.is_empty();
         let draft = core::mem::take(draft);
         if !empty {
@@ -123,7 +123,7 @@ impl ShellParser<'_> {
         }
     }
 
-    fn take(&mut self, draft: &mut Draft, word: SourceWord, cases: &mut usize) {
+    fn take(&mut self, draft: &mut CommandDraft, word: SourceWord, cases: &mut usize) {
         // The number before `>` in `2>` is a descriptor.
         let number = !word.value.is_empty() && word.value.bytes().all(|byte| byte.is_ascii_digit());
         if number && !word.quoted && matches!(self.byte(0), Some(b'<' | b'>')) {
@@ -158,7 +158,7 @@ impl ShellParser<'_> {
         }
     }
 
-    fn redirection(&mut self, draft: &mut Draft) {
+    fn redirection(&mut self, draft: &mut CommandDraft) {
         const OPERATORS: [&str; 11] = ["<<<", "<<-", "&>>", "<<", "<&", "<>", ">>", ">&", ">|", "&>", "<"];
         let operator = OPERATORS.iter().find(|operator| self.rest().starts_with(**operator)).unwrap_or(&">");
         let start = self.at;

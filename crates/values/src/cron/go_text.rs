@@ -6,7 +6,7 @@ use core::fmt::Write as _;
 
 use super::error::{CronError, CronProblem};
 use super::field::CronField;
-use super::parse::{Part, Selected};
+use super::parse::{SchedulePart, Selected};
 
 impl CronError {
     /// The error text of robfig/cron for the schedule that has the error.
@@ -14,7 +14,7 @@ impl CronError {
         let spec = schedule.trim();
         match self {
             Self::TimeZone { .. } => {
-                let words = Part::words(schedule);
+                let words = SchedulePart::words(schedule);
                 // Karpenter's own time zone comes first, so the parser reads a second one as the minute.
                 match words.first() {
                     Some(word) if words.len() == 5 => Selected::parse(CronField::Minute, *word)
@@ -23,7 +23,7 @@ impl CronError {
                     _ => field_count(&words),
                 }
             }
-            Self::FieldCount { .. } => field_count(&Part::words(schedule)),
+            Self::FieldCount { .. } => field_count(&SchedulePart::words(schedule)),
             Self::Descriptor { text, .. } => format!("unrecognized descriptor: {text}"),
             Self::Every { error, .. } => format!("failed to parse duration {spec}: {}", error.go_text()),
             Self::Field { field, text, problem, .. } => problem.go_text(*field, text),
@@ -31,7 +31,7 @@ impl CronError {
     }
 }
 
-fn field_count(words: &[Part<'_>]) -> String {
+fn field_count(words: &[SchedulePart<'_>]) -> String {
     let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
     format!("expected exactly 5 fields, found {}: [{}]", texts.len(), texts.join(" "))
 }

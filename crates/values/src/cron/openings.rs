@@ -1,6 +1,6 @@
 //! The windows of a budget between two instants.
 
-use super::schedule::{Runs, Schedule};
+use super::schedule::{RunTimes, Schedule};
 use crate::calendar::Minute;
 use crate::duration::Duration;
 use crate::timestamp::Timestamp;
@@ -20,11 +20,11 @@ impl Schedule {
     pub fn is_open(&self, now: Timestamp, duration: Duration) -> bool {
         let checkpoint = now.minus(duration);
         match &self.0 {
-            Runs::Fields(_) => {
+            RunTimes::Fields(_) => {
                 self.next_after(checkpoint.minute()).is_none_or(|run| Timestamp::of_minute(run) <= now)
             }
             // robfig constantdelay.go `Next` rounds the result down to the second.
-            Runs::Every(seconds) => {
+            RunTimes::Every(seconds) => {
                 let delay = Duration::from_nanoseconds(seconds.saturating_mul(1_000_000_000));
                 let fraction = Duration::from_nanoseconds(checkpoint.nanoseconds_of_second());
                 checkpoint.plus(delay).minus(fraction) <= now
@@ -34,7 +34,7 @@ impl Schedule {
 
     /// The intervals between two instants in which the window is open, in order. Overlapping windows are one interval.
     pub fn openings(&self, from: Timestamp, to: Timestamp, duration: Duration) -> Vec<Opening> {
-        let is_fields = matches!(self.0, Runs::Fields(_));
+        let is_fields = matches!(self.0, RunTimes::Fields(_));
         let never_closes = is_fields && self.next_after(from.minus(duration).minute()).is_none();
         if never_closes || !is_fields {
             let whole =

@@ -52,7 +52,7 @@ impl Selected {
 
     /// Parses a field: ranges separated by commas. Empty ranges are ignored, so a field of commas selects nothing and
     /// is no error.
-    pub(super) fn parse(field: CronField, text: Part<'_>) -> Result<Self, CronError> {
+    pub(super) fn parse(field: CronField, text: SchedulePart<'_>) -> Result<Self, CronError> {
         let mut bits = 0;
         for part in text.split(',').filter(|part| !part.text.is_empty()) {
             bits |= parse_range(field, part)?.0;
@@ -63,12 +63,12 @@ impl Selected {
 
 /// A part of a schedule and its position.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'t> {
+pub(super) struct SchedulePart<'t> {
     pub(super) text: &'t str,
     pub(super) start: usize,
 }
 
-impl<'t> Part<'t> {
+impl<'t> SchedulePart<'t> {
     /// The words between whitespace. Go's `strings.Fields` and Rust agree on what whitespace is.
     pub(super) fn words(text: &'t str) -> Vec<Self> {
         let whole = Self { text, start: 0 };
@@ -109,7 +109,7 @@ pub(super) fn range_of(text: &str, trimmed: &str) -> Range<usize> {
 }
 
 /// Parses `*`, `?`, `number` or `number-number`, each with or without `/step`.
-fn parse_range(field: CronField, part: Part<'_>) -> Result<Selected, CronError> {
+fn parse_range(field: CronField, part: SchedulePart<'_>) -> Result<Selected, CronError> {
     let fail = |problem| error(field, part, problem);
     let (range, step) = part.split_once('/');
     let (low, high) = range.split_once('-');
@@ -158,14 +158,14 @@ fn parse_range(field: CronField, part: Part<'_>) -> Result<Selected, CronError> 
     Ok(Selected(Selected::stepped(start, end, step).0 | star))
 }
 
-fn parse_step(field: CronField, part: Part<'_>) -> Result<u64, CronError> {
+fn parse_step(field: CronField, part: SchedulePart<'_>) -> Result<u64, CronError> {
     // Go parses a signed number, so `-0` is a step of 0.
     let step = part.text.parse::<i64>().ok().and_then(|step| u64::try_from(step).ok());
     step.ok_or_else(|| error(field, part, CronProblem::Step))
 }
 
 /// Parses a number, which may have a sign and leading zeros (Go's `strconv.Atoi`), or a name of the field.
-fn parse_number(field: CronField, part: Part<'_>) -> Result<u64, CronError> {
+fn parse_number(field: CronField, part: SchedulePart<'_>) -> Result<u64, CronError> {
     if let Ok(number) = part.text.parse::<i64>() {
         return u64::try_from(number).map_err(|_| error(field, part, CronProblem::Unreadable));
     }
@@ -175,7 +175,7 @@ fn parse_number(field: CronField, part: Part<'_>) -> Result<u64, CronError> {
     index.map(|index| field.bounds().0 + index).ok_or_else(|| error(field, part, CronProblem::Unreadable))
 }
 
-fn error(field: CronField, part: Part<'_>, problem: CronProblem) -> CronError {
+fn error(field: CronField, part: SchedulePart<'_>, problem: CronProblem) -> CronError {
     CronError::Field { field, text: part.text.to_owned(), range: part.range(), problem }
 }
 

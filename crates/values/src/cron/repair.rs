@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::error::{CronError, CronProblem};
 use super::field::CronField;
-use super::parse::{Part, lower};
+use super::parse::{SchedulePart, lower};
 use super::schedule::Schedule;
 
 /// An edit that repairs the text of a schedule.
@@ -87,7 +87,7 @@ impl CronError {
 /// The field to remove from a schedule of six fields: the leading seconds of Quartz and Spring, or the trailing year of
 /// Amazon `EventBridge`, whose rules have a `?` in exactly one of the day fields.
 fn sixth_field(schedule: &str) -> Option<(Range<usize>, bool)> {
-    let words = Part::words(schedule);
+    let words = SchedulePart::words(schedule);
     let [first, second, third, _, fifth, sixth] = words.as_slice() else { return None };
     if schedule.contains('(') {
         return None;

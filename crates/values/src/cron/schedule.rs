@@ -2,7 +2,7 @@
 
 use super::error::CronError;
 use super::field::CronField;
-use super::parse::{Part, Selected, is_time_zone, range_of};
+use super::parse::{SchedulePart, Selected, is_time_zone, range_of};
 use crate::calendar::{Day, Minute};
 use crate::duration::Duration;
 
@@ -18,10 +18,10 @@ const LEAP_YEAR: Day = Day::since_epoch(10_957);
 /// assert_eq!(schedule.next_after(saturday).unwrap().to_string(), "2027-03-15 09:30");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Schedule(pub(super) Runs);
+pub struct Schedule(pub(super) RunTimes);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Runs {
+pub(super) enum RunTimes {
     /// Five fields, or a descriptor that abbreviates them.
     Fields(FieldSets),
     /// `@every`: this many seconds after the time of asking. The pattern of the CRD accepts it only with trailing
@@ -46,14 +46,14 @@ impl Schedule {
         if spec.starts_with('@') {
             return parse_descriptor(text, spec);
         }
-        let words = Part::words(text);
+        let words = SchedulePart::words(text);
         if let Some(word) = words.first().filter(|word| is_time_zone(word.text)) {
             return Err(CronError::TimeZone { text: word.text.to_owned(), range: word.range() });
         }
         let [minute, hour, day_of_month, month, day_of_week] = words.as_slice() else {
             return Err(CronError::FieldCount { found: words.len(), range: range_of(text, spec) });
         };
-        Ok(Self(Runs::Fields(FieldSets {
+        Ok(Self(RunTimes::Fields(FieldSets {
             minute: Selected::parse(CronField::Minute, *minute)?,
             hour: Selected::parse(CronField::Hour, *hour)?,
             day_of_month: Selected::parse(CronField::DayOfMonth, *day_of_month)?,
@@ -65,11 +65,11 @@ impl Schedule {
     /// Whether a run starts at this minute. `@every` never matches, because its runs depend on the time of asking.
     pub fn matches(&self, minute: Minute) -> bool {
         match &self.0 {
-            Runs::Fields(fields) => {
+            RunTimes::Fields(fields) => {
                 let (hour, of_hour) = (minute.of_day() / 60, minute.of_day() % 60);
                 fields.has_day(minute.day()) && fields.hour.has(hour) && fields.minute.has(of_hour)
             }
-            Runs::Every(_) => false,
+            RunTimes::Every(_) => false,
         }
     }
 
@@ -77,8 +77,8 @@ impl Schedule {
     /// (robfig spec.go `Next`). A run of `@every` is rounded up to the minute.
     pub fn next_after(&self, minute: Minute) -> Option<Minute> {
         match &self.0 {
-            Runs::Fields(fields) => fields.first_from(minute.plus(1), minute.day().date().year() + 5),
-            Runs::Every(seconds) => Some(minute.plus(seconds / 60 + i64::from(seconds % 60 > 0))),
+            RunTimes::Fields(fields) => fields.first_from(minute.plus(1), minute.day().date().year() + 5),
+            RunTimes::Every(seconds) => Some(minute.plus(seconds / 60 + i64::from(seconds % 60 > 0))),
         }
     }
 
@@ -95,16 +95,16 @@ impl Schedule {
     pub fn never_runs(&self) -> bool {
         // A leap year has every date.
         match &self.0 {
-            Runs::Fields(fields) => fields.first_from(LEAP_YEAR.at(0), 2000).is_none(),
-            Runs::Every(_) => false,
+            RunTimes::Fields(fields) => fields.first_from(LEAP_YEAR.at(0), 2000).is_none(),
+            RunTimes::Every(_) => false,
         }
     }
 
     /// Whether all weeks are equal, because the schedule depends neither on the month nor on the day of the month.
     pub fn is_weekly(&self) -> bool {
         match &self.0 {
-            Runs::Fields(fields) => fields.is_weekly(),
-            Runs::Every(_) => true,
+            RunTimes::Fields(fields) => fields.is_weekly(),
+            RunTimes::Every(_) => true,
         }
     }
 
@@ -114,11 +114,11 @@ impl Schedule {
     /// A run lasts from its first minute up to, but without, the end of the duration.
     pub fn is_active(&self, now: Minute, duration: Duration) -> bool {
         match &self.0 {
-            Runs::Fields(_) => {
+            RunTimes::Fields(_) => {
                 let checkpoint = now.plus(duration.minutes_rounded_up().saturating_neg());
                 self.next_after(checkpoint).is_none_or(|run| run <= now)
             }
-            Runs::Every(seconds) => *seconds <= duration.seconds(),
+            RunTimes::Every(seconds) => *seconds <= duration.seconds(),
         }
     }
 }
@@ -201,7 +201,7 @@ fn parse_descriptor(text: &str, spec: &str) -> Result<Schedule, CronError> {
         "@hourly" => FieldSets { hour: Selected::all(CronField::Hour), ..daily },
         _ => return parse_every(text, spec),
     };
-    Ok(Schedule(Runs::Fields(fields)))
+    Ok(Schedule(RunTimes::Fields(fields)))
 }
 
 fn parse_every(text: &str, spec: &str) -> Result<Schedule, CronError> {
@@ -210,7 +210,7 @@ fn parse_every(text: &str, spec: &str) -> Result<Schedule, CronError> {
         return Err(CronError::Descriptor { text: spec.to_owned(), range });
     };
     match Duration::parse(delay) {
-        Ok(delay) => Ok(Schedule(Runs::Every(delay.seconds().max(1)))),
+        Ok(delay) => Ok(Schedule(RunTimes::Every(delay.seconds().max(1)))),
         Err(error) => Err(CronError::Every { error, range }),
     }
 }

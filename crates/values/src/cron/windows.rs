@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::schedule::{FieldSets, Runs, Schedule};
+use super::schedule::{FieldSets, RunTimes, Schedule};
 use super::week::{DayMinutes, WeekMinutes};
 use crate::calendar::{Day, MINUTES_PER_DAY as DAY};
 use crate::duration::Duration;
@@ -113,7 +113,9 @@ struct Sweep<'s> {
 impl<'s> Sweep<'s> {
     /// The state at the start of the first day. An error tells whether the budget is always active or never.
     fn start(schedule: &'s Schedule, duration: Duration) -> Result<Self, bool> {
-        let Runs::Fields(fields) = &schedule.0 else { return Err(schedule.is_active(FIRST.at(0), duration)) };
+        let RunTimes::Fields(fields) = &schedule.0 else {
+            return Err(schedule.is_active(FIRST.at(0), duration));
+        };
         if schedule.never_runs() {
             return Err(true);
         }

@@ -1,6 +1,6 @@
 //! Parser that determines the type of an expression. The grammar is the one of CEL (cel-spec, doc/langdef.md).
 
-use super::tokens::{Token, tokens};
+use super::tokens::{ExpressionToken, tokens};
 use super::{ExpressionError, FUNCTIONS, OTHER_FUNCTIONS, VARIABLES, ValueType};
 
 /// Depth of nested parts up to which expressions are judged.
@@ -30,12 +30,12 @@ pub(super) fn type_of(text: &str) -> Result<ValueType, ExpressionError> {
 }
 
 struct Parser<'p, 't> {
-    rest: &'p [Token<'t>],
+    rest: &'p [ExpressionToken<'t>],
     depth: usize,
 }
 
 impl<'t> Parser<'_, 't> {
-    fn next(&mut self) -> Option<Token<'t>> {
+    fn next(&mut self) -> Option<ExpressionToken<'t>> {
         let (first, rest) = self.rest.split_first()?;
         self.rest = rest;
         Some(*first)
@@ -45,7 +45,9 @@ impl<'t> Parser<'_, 't> {
     fn take(&mut self, signs: &[&'static str]) -> Option<&'static str> {
         let next = *self.rest.first()?;
         let found = match next {
-            Token::Sign(text) | Token::Name(text) => signs.iter().find(|sign| **sign == text).copied(),
+            ExpressionToken::Sign(text) | ExpressionToken::Name(text) => {
+                signs.iter().find(|sign| **sign == text).copied()
+            }
             _ => None,
         };
         if found.is_some() {
@@ -136,7 +138,7 @@ impl<'t> Parser<'_, 't> {
                 self.expect("]")?;
                 continue;
             }
-            let Some(Token::Name(_)) = self.rest.first() else { return Err(self.unexpected()) };
+            let Some(ExpressionToken::Name(_)) = self.rest.first() else { return Err(self.unexpected()) };
             self.next();
             if self.take(&["("]).is_some() {
                 // A macro such as `all` declares variables, so the arguments are not judged.
@@ -151,8 +153,8 @@ impl<'t> Parser<'_, 't> {
         let mut open = 1;
         while open > 0 {
             match self.next() {
-                Some(Token::Sign("(")) => open += 1,
-                Some(Token::Sign(")")) => open -= 1,
+                Some(ExpressionToken::Sign("(")) => open += 1,
+                Some(ExpressionToken::Sign(")")) => open -= 1,
                 Some(_) => {}
                 None => return Err(self.unexpected()),
             }
@@ -163,23 +165,25 @@ impl<'t> Parser<'_, 't> {
     fn primary(&mut self) -> Parsed {
         let next = self.rest.first().copied();
         match next {
-            Some(Token::Int(_)) => Ok(self.literal(ValueType::Int)),
-            Some(Token::Double(_)) => Ok(self.literal(ValueType::Double)),
-            Some(Token::Text(_)) => Ok(self.literal(ValueType::Text)),
-            Some(Token::Name("true" | "false")) => Ok(self.literal(ValueType::Bool)),
-            Some(Token::Name("null") | Token::Unsigned(_)) => Ok(self.literal(ValueType::Unknown)),
-            Some(Token::Name(name)) => {
+            Some(ExpressionToken::Int(_)) => Ok(self.literal(ValueType::Int)),
+            Some(ExpressionToken::Double(_)) => Ok(self.literal(ValueType::Double)),
+            Some(ExpressionToken::Text(_)) => Ok(self.literal(ValueType::Text)),
+            Some(ExpressionToken::Name("true" | "false")) => Ok(self.literal(ValueType::Bool)),
+            Some(ExpressionToken::Name("null") | ExpressionToken::Unsigned(_)) => {
+                Ok(self.literal(ValueType::Unknown))
+            }
+            Some(ExpressionToken::Name(name)) => {
                 self.next();
                 self.named(name)
             }
-            Some(Token::Sign("(")) => {
+            Some(ExpressionToken::Sign("(")) => {
                 self.next();
                 let of = self.expression()?;
                 self.expect(")")?;
                 Ok(of)
             }
             // Lists and maps.
-            Some(Token::Sign(open @ ("[" | "{"))) => {
+            Some(ExpressionToken::Sign(open @ ("[" | "{"))) => {
                 self.next();
                 let close = if open == "[" { "]" } else { "}" };
                 self.list(close)?;
@@ -196,7 +200,9 @@ impl<'t> Parser<'_, 't> {
 
     /// A variable or a call of a function.
     fn named(&mut self, name: &str) -> Parsed {
-        if matches!(self.rest.first(), Some(Token::Text(_))) && matches!(name, "r" | "R" | "b" | "B") {
+        if matches!(self.rest.first(), Some(ExpressionToken::Text(_)))
+            && matches!(name, "r" | "R" | "b" | "B")
+        {
             return Ok(self.literal(ValueType::Unknown));
         }
         if self.take(&["("]).is_none() {

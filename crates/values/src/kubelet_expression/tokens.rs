@@ -2,7 +2,7 @@
 
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Token<'t> {
+pub(super) enum ExpressionToken<'t> {
     /// A whole number.
     Int(&'t str),
     /// A number with a fraction or an exponent.
@@ -19,7 +19,7 @@ pub(super) enum Token<'t> {
     Invalid(&'t str),
 }
 
-impl<'t> Token<'t> {
+impl<'t> ExpressionToken<'t> {
     /// The text of the token.
     pub(super) const fn text(self) -> &'t str {
         match self {
@@ -40,7 +40,7 @@ const SIGNS: [&str; 23] = [
 ];
 
 /// Splits a text into tokens.
-pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+pub(super) fn tokens(text: &str) -> Vec<ExpressionToken<'_>> {
     let mut rest = text.trim_start();
     let mut tokens = Vec::new();
     while !rest.is_empty() {
@@ -52,14 +52,14 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 /// The first token of a text that starts with one, and the text after it.
-fn next(text: &str) -> (Token<'_>, &str) {
+fn next(text: &str) -> (ExpressionToken<'_>, &str) {
     let first = text.chars().next().unwrap_or_default();
     if first.is_ascii_digit() {
         return number(text);
     }
     if first.is_ascii_alphabetic() || first == '_' {
         let (name, rest) = split_while(text, |char| char.is_ascii_alphanumeric() || char == '_');
-        return (Token::Name(name), rest);
+        return (ExpressionToken::Name(name), rest);
     }
     if matches!(first, '"' | '\'') {
         return string(text, first);
@@ -68,10 +68,10 @@ fn next(text: &str) -> (Token<'_>, &str) {
     let sign = sign.or_else(|| text.starts_with('.').then_some("."));
     let length = sign.map_or(first.len_utf8(), str::len);
     let (part, rest) = text.split_at_checked(length).unwrap_or((text, ""));
-    (if sign.is_some() { Token::Sign(part) } else { Token::Invalid(part) }, rest)
+    (if sign.is_some() { ExpressionToken::Sign(part) } else { ExpressionToken::Invalid(part) }, rest)
 }
 
-fn number(text: &str) -> (Token<'_>, &str) {
+fn number(text: &str) -> (ExpressionToken<'_>, &str) {
     let is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
     // The sign of an exponent belongs to the number.
     let mut before = ' ';
@@ -86,19 +86,19 @@ fn number(text: &str) -> (Token<'_>, &str) {
         None => whole.bytes().all(|byte| byte.is_ascii_digit()),
     };
     let token = if is_int {
-        Token::Int(whole)
+        ExpressionToken::Int(whole)
     } else if digits.is_none() && whole.parse::<f64>().is_ok() && !whole.ends_with('.') {
-        Token::Double(whole)
+        ExpressionToken::Double(whole)
     } else if whole.strip_suffix(['u', 'U']).is_some_and(|number| number.parse::<u64>().is_ok()) {
-        Token::Unsigned(whole)
+        ExpressionToken::Unsigned(whole)
     } else {
-        Token::Invalid(whole)
+        ExpressionToken::Invalid(whole)
     };
     (token, rest)
 }
 
 /// A string in quotes. `quote` is its first character.
-fn string(text: &str, quote: char) -> (Token<'_>, &str) {
+fn string(text: &str, quote: char) -> (ExpressionToken<'_>, &str) {
     let mut is_escaped = false;
     let end = text.char_indices().skip(1).find(|(_, char)| {
         let ends = *char == quote && !is_escaped;
@@ -106,7 +106,7 @@ fn string(text: &str, quote: char) -> (Token<'_>, &str) {
         ends
     });
     let split = end.and_then(|(at, _)| text.split_at_checked(at + 1));
-    split.map_or((Token::Invalid(text), ""), |(string, rest)| (Token::Text(string), rest))
+    split.map_or((ExpressionToken::Invalid(text), ""), |(string, rest)| (ExpressionToken::Text(string), rest))
 }
 
 fn split_while(text: &str, mut belongs: impl FnMut(char) -> bool) -> (&str, &str) {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use karpwarden_admit::{FakeCluster, Module, Policy, Request, metadata, server::Mode};
+use karpwarden_admit::{FakeCluster, Policy, PolicyModule, Request, metadata, server::Mode};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ fn main() -> Result<()> {
     let path = env::args_os().nth(1).context("usage: respond MODULE.wasm < REQUESTS")?;
     let bytes = fs::read(path)?;
     let described = metadata::embedded(&bytes).unwrap_or_default();
-    let module = Module::load(&bytes)?;
+    let module = PolicyModule::load(&bytes)?;
     let mut output = io::stdout().lock();
     for line in io::stdin().lock().lines() {
         let answer = respond(serde_json::from_str(&line?)?, &module, &described)?;
@@ -41,7 +41,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn respond(review: Review, module: &Module, described: &Value) -> Result<Value> {
+fn respond(review: Review, module: &PolicyModule, described: &Value) -> Result<Value> {
     let request = match review.operation.as_str() {
         "CREATE" => Request::create(review.object),
         "UPDATE" => Request::update(review.old_object, review.object),

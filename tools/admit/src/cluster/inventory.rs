@@ -18,13 +18,13 @@ use crate::kinds::{group_and_version, is_built_in, is_namespaced};
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 #[derive(Debug, Default)]
-pub(super) struct Inventory {
+pub(super) struct FakeInventory {
     objects: Vec<Arc<Value>>,
     not_served: BTreeSet<(String, String)>,
     permitted: BTreeSet<[String; 4]>,
 }
 
-impl Inventory {
+impl FakeInventory {
     pub(super) fn new(objects: impl IntoIterator<Item = impl Into<Arc<Value>>>) -> Self {
         Self { objects: objects.into_iter().map(Into::into).collect(), ..Self::default() }
     }

@@ -57,22 +57,22 @@ impl HostRequest {
 
 /// The exchanges of a recording that are still to be replayed.
 #[derive(Debug)]
-pub(super) struct Session(VecDeque<(HostRequest, Response)>);
+pub(super) struct RecordedSession(VecDeque<(HostRequest, HostResponse)>);
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type")]
 enum Exchange {
-    Exchange { request: String, response: Response },
+    Exchange { request: String, response: HostResponse },
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type")]
-enum Response {
+enum HostResponse {
     Success { payload: String },
     Error { message: String },
 }
 
-impl Session {
+impl RecordedSession {
     /// Parses the whole file. `kwctl` parses each request when it is due, and aborts if it cannot.
     pub(super) fn parse(text: &str) -> Result<Self, SessionError> {
         let exchanges: Vec<Exchange> =
@@ -93,8 +93,8 @@ impl Session {
             bail!("Replay error: unexpected request. Was expecting {expected:?}, got {request:?} instead");
         }
         match response {
-            Response::Success { payload } => Ok(payload.into_bytes()),
-            Response::Error { message } => bail!(message),
+            HostResponse::Success { payload } => Ok(payload.into_bytes()),
+            HostResponse::Error { message } => bail!(message),
         }
     }
 

@@ -18,7 +18,7 @@ const FOLDER: &str = "policies/karpenter/test_data";
 
 /// State of the recorded cluster.
 #[derive(Clone, Copy)]
-pub(super) enum World {
+pub(super) enum RecordedCluster {
     /// The cluster has a valid NodePool and a valid EC2NodeClass.
     Holding,
     /// The API server fails.
@@ -51,14 +51,16 @@ impl Host for Recorder {
 }
 
 /// The recorded session of a request in the test data.
-pub(super) fn text(request: &str, settings: &Value, world: World) -> anyhow::Result<String> {
+pub(super) fn text(request: &str, settings: &Value, world: RecordedCluster) -> anyhow::Result<String> {
     let read = |name: &str| -> anyhow::Result<Value> {
         let path = format!("{FOLDER}/{name}.json");
         serde_json::from_str(&home::text(&path)?).context(path)
     };
     let cluster = match world {
-        World::Failing => FakeCluster::failing("the server is currently unable to handle the request"),
-        World::Holding => {
+        RecordedCluster::Failing => {
+            FakeCluster::failing("the server is currently unable to handle the request")
+        }
+        RecordedCluster::Holding => {
             let names = ["nodepool-create-good", "nodeclass-create-good"];
             let objects = names
                 .map(|name| read(name).map(|request| request.get("object").cloned().unwrap_or_default()));

@@ -8,7 +8,7 @@ use karpenter::api::relations::keys::AWS_KEYS;
 use karpenter::chart::{AWS_GATES, GATES, KEYS, REMOVED_KEYS, SETTINGS};
 use karpenter::release::Release;
 
-use super::record::Record;
+use super::record::ReleaseRecord;
 use super::source;
 
 /// Keywords that the tables do not have as text: the digests of rules are compared with the release before.
@@ -67,7 +67,7 @@ impl Differences {
 
     /// Compares what the tables do not have as text with the record: of the same release if it is known, and otherwise of the
     /// release before. Nothing is compared with an empty record. A new metric changes nothing for alerts and dashboards.
-    pub(super) fn of_record(&mut self, found: &BTreeSet<String>, record: &Record, minor: u8) {
+    pub(super) fn of_record(&mut self, found: &BTreeSet<String>, record: &ReleaseRecord, minor: u8) {
         let is_compared = |line: &str| {
             let kind = line.split(' ').next().unwrap_or_default();
             OF_RECORD.contains(&keyword(line)) || matches!(kind, "CloudFormation" | "Metrics")
@@ -83,7 +83,12 @@ impl Differences {
 
     /// Compares the messages of the source with the record, and a new message with the vocabulary of `diagnose`. Without recorded
     /// messages, the vocabulary is not compared either: it has no entry for most of the messages of normal work.
-    pub(super) fn of_messages(&mut self, found: &BTreeMap<String, String>, record: &Record, minor: u8) {
+    pub(super) fn of_messages(
+        &mut self,
+        found: &BTreeMap<String, String>,
+        record: &ReleaseRecord,
+        minor: u8,
+    ) {
         let recorded = record.messages_of(minor);
         if recorded.is_empty() {
             return;

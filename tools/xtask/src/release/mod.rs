@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, bail};
 use karpenter::release::{NearestRelease, Release};
 
 use differences::Differences;
-use record::Record;
+use record::ReleaseRecord;
 
 /// Arguments of the task.
 struct Arguments {
@@ -33,7 +33,7 @@ pub(crate) fn run(root: &Path, arguments: impl Iterator<Item = OsString>) -> Res
     let arguments = parse(arguments)?;
     let minor = minor_of(&arguments.release)?;
     let folder = root.join("tests/releases");
-    let mut record = Record::read(&folder)?;
+    let mut record = ReleaseRecord::read(&folder)?;
     // A release that the tables do not know yet is compared with their newest one: open intervals hold there, too.
     let tables = Release::parse(&format!("1.{minor}")).unwrap_or(Release::NEWEST);
     let mut found = crd::lines(&arguments.crds)?;

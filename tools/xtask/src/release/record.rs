@@ -15,9 +15,9 @@ const FILE: &str = "record.txt.gz";
 
 /// Lines and the minor releases that have them.
 #[derive(Default)]
-pub(super) struct Record(BTreeMap<String, BTreeSet<u8>>);
+pub(super) struct ReleaseRecord(BTreeMap<String, BTreeSet<u8>>);
 
-impl Record {
+impl ReleaseRecord {
     pub(super) fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE);
         if !path.exists() {

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::differences::Differences;
-use super::record::Record;
+use super::record::ReleaseRecord;
 use super::{crd, minor_of, source, template, unknown_tags};
 
 /// Definition of a NodePool with one field, which has a rule.
@@ -61,7 +61,7 @@ fn reads_lists_maps_and_open_values() {
 
 /// The differences between a recorded and a new definition of the same release, as the task prints them.
 fn planted(change: impl Fn(&mut Value)) -> String {
-    let mut record = Record::default();
+    let mut record = ReleaseRecord::default();
     record.set(14, lines(&field()));
     let mut changed = field();
     change(&mut changed);
@@ -158,7 +158,7 @@ fn reads_actions_and_messages_from_a_template_with_tags() {
 #[test]
 fn new_metric_is_no_difference_and_a_removed_one_is() {
     let line = |name: &str| format!("Metrics . name {name}");
-    let mut record = Record::default();
+    let mut record = ReleaseRecord::default();
     record.set(14, [line("a"), line("b")].into());
     let mut differences = Differences::default();
     differences.of_record(&[line("a"), line("c")].into(), &record, 15);
@@ -199,7 +199,7 @@ fn reads_the_messages_of_logs_events_and_conditions() {
 
 #[test]
 fn reports_a_new_message_that_the_vocabulary_does_not_know() {
-    let mut record = Record::default();
+    let mut record = ReleaseRecord::default();
     record.set(14, source::lines_of(CODE).into_keys().collect());
     let planted = CODE.replace(
         "log.Info(text)",
@@ -214,6 +214,6 @@ fn reports_a_new_message_that_the_vocabulary_does_not_know() {
     assert!(text.contains("\n1 differences"), "{text}");
     // Without a record, nothing is new.
     let mut differences = Differences::default();
-    differences.of_messages(&found, &Record::default(), 16);
+    differences.of_messages(&found, &ReleaseRecord::default(), 16);
     assert!(differences.is_empty());
 }

@@ -1,12 +1,12 @@
 //! Block scalars: `|` and `>`.
 
-use super::{Dialect, Scanner, Step};
+use super::{Dialect, ScanResult, Scanner};
 use crate::tree::Style;
 use crate::yaml::cursor::{is_blank, is_line_end};
 use crate::yaml::messages::GO_TAB;
 
 impl Scanner<'_> {
-    pub(super) fn fetch_block_scalar(&mut self, literal: bool) -> Step {
+    pub(super) fn fetch_block_scalar(&mut self, literal: bool) -> ScanResult {
         self.save_key();
         self.key_allowed = true;
         let header = self.cursor.mark();
@@ -75,7 +75,7 @@ impl Scanner<'_> {
 
     /// Composes the lines of a block scalar. Returns whether a line break ends the last one. `breaks` is the number of
     /// empty lines before the next line, and finally after the last line.
-    fn compose_lines(&mut self, literal: bool, indent: usize, breaks: &mut usize) -> Step<bool> {
+    fn compose_lines(&mut self, literal: bool, indent: usize, breaks: &mut usize) -> ScanResult<bool> {
         let mut broken = false;
         let mut was_blank = false;
         while self.cursor.col() == indent
@@ -103,7 +103,7 @@ impl Scanner<'_> {
     }
 
     /// Passes spaces up to a column, and counts empty lines. Returns the furthest column.
-    fn skip_indent(&mut self, indent: usize, breaks: &mut usize) -> Step<usize> {
+    fn skip_indent(&mut self, indent: usize, breaks: &mut usize) -> ScanResult<usize> {
         let mut furthest = 0;
         loop {
             while self.cursor.col() < indent && self.cursor.peek(0) == b' ' {

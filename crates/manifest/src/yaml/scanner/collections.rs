@@ -1,17 +1,17 @@
 //! Tokens of collections, in brackets and by indentation.
 
-use super::{Dialect, Fault, Level, Scanner, Step, Stopped};
-use crate::yaml::cursor::{Mark, is_break, is_flow, is_space};
+use super::{Dialect, Level, ScanFault, ScanResult, Scanner, Stopped};
+use crate::yaml::cursor::{SavedPosition, is_break, is_flow, is_space};
 use crate::yaml::messages::{GO_TAB, TAB};
 use crate::yaml::token::TokenKind;
 
 impl Scanner<'_> {
-    pub(super) fn fetch_flow_start(&mut self, bracket: u8) -> Step {
+    pub(super) fn fetch_flow_start(&mut self, bracket: u8) -> ScanResult {
         self.save_key();
         let mark = self.cursor.mark();
         self.indent_by_one();
         if self.outer.len() >= self.depth {
-            self.fault = Fault { at: mark.at, why: None };
+            self.fault = ScanFault { at: mark.at, why: None };
             return Err(Stopped);
         }
         let level = Level { at: mark.at, bracket, ..Level::default() };
@@ -25,7 +25,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    pub(super) fn fetch_flow_end(&mut self, bracket: u8) -> Step {
+    pub(super) fn fetch_flow_end(&mut self, bracket: u8) -> ScanResult {
         let mark = self.cursor.mark();
         if !self.is_in_flow() {
             return self.fail(mark.at, "no open bracket matches this one; remove it, or quote the text");
@@ -51,7 +51,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    pub(super) fn fetch_comma(&mut self) -> Step {
+    pub(super) fn fetch_comma(&mut self) -> ScanResult {
         self.remove_key()?;
         self.key_allowed = true;
         let mark = self.cursor.mark();
@@ -64,13 +64,13 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn end_pair(&mut self, mark: Mark) {
+    fn end_pair(&mut self, mark: SavedPosition) {
         if core::mem::take(&mut self.level.pair) {
             self.push(TokenKind::FlowMappingEnd, mark, mark.at);
         }
     }
 
-    pub(super) fn fetch_entry(&mut self) -> Step {
+    pub(super) fn fetch_entry(&mut self) -> ScanResult {
         let mark = self.cursor.mark();
         if self.is_in_flow() {
             return self.fail(mark.at, "`- ` inside brackets; separate the items by commas");
@@ -98,7 +98,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    pub(super) fn fetch_key(&mut self) -> Step {
+    pub(super) fn fetch_key(&mut self) -> ScanResult {
         let mark = self.cursor.mark();
         let in_flow = self.is_in_flow();
         if in_flow {
@@ -130,7 +130,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    pub(super) fn fetch_value(&mut self) -> Step {
+    pub(super) fn fetch_value(&mut self) -> ScanResult {
         let mark = self.cursor.mark();
         let in_flow = self.is_in_flow();
         let pair = self.level.bracket == b'[' && !self.level.started;

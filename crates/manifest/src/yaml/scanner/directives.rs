@@ -1,7 +1,7 @@
 //! Directives: `%YAML`, `%TAG` and reserved ones.
 
 use super::tags::is_tag_char;
-use super::{Scanner, Step};
+use super::{ScanResult, Scanner};
 use crate::yaml::cursor::{is_blank, is_line_end, is_space};
 use crate::yaml::messages::DIRECTIVE;
 use crate::yaml::token::{Tag, TokenKind};
@@ -10,7 +10,7 @@ use crate::yaml::token::{Tag, TokenKind};
 const MAX_DIRECTIVE: usize = 1024;
 
 impl<'t> Scanner<'t> {
-    pub(super) fn fetch_directive(&mut self) -> Step {
+    pub(super) fn fetch_directive(&mut self) -> ScanResult {
         self.end_blocks()?;
         let mark = self.cursor.mark();
         self.cursor.skip(1);

@@ -1,13 +1,13 @@
 //! Indentation of block collections, and text that may be a key.
 
-use super::{Fault, Indent, Scanner, SimpleKey, Step};
+use super::{Indent, ScanFault, ScanResult, Scanner, SimpleKey};
 use crate::source::certain;
-use crate::yaml::cursor::Mark;
+use crate::yaml::cursor::SavedPosition;
 use crate::yaml::token::TokenKind;
 
 impl Scanner<'_> {
     /// Whether a key inside brackets, or its `:` on another line, is left of the surrounding block.
-    pub(super) fn is_key_under_indented(&self, token_index: usize, colon: Mark) -> bool {
+    pub(super) fn is_key_under_indented(&self, token_index: usize, colon: SavedPosition) -> bool {
         let block = self.block_indent();
         let mut under = colon.col < block;
         for token in certain(self.tokens.get(token_index..)) {
@@ -30,7 +30,7 @@ impl Scanner<'_> {
     }
 
     /// Starts a block collection at a column, unless the open block collection has the same column.
-    pub(super) fn roll(&mut self, mark: Mark, token_index: Option<usize>, kind: TokenKind) {
+    pub(super) fn roll(&mut self, mark: SavedPosition, token_index: Option<usize>, kind: TokenKind) {
         if self.is_in_flow() {
             return;
         }
@@ -91,12 +91,12 @@ impl Scanner<'_> {
         }
     }
 
-    pub(super) fn remove_key(&mut self) -> Step {
+    pub(super) fn remove_key(&mut self) -> ScanResult {
         let required = self.level.key.take().filter(|key| key.required);
         self.need_colon(required.map(|key| key.mark.at))
     }
 
-    pub(super) fn refuse_open_bracket(&mut self) -> Step {
+    pub(super) fn refuse_open_bracket(&mut self) -> ScanResult {
         if self.is_in_flow() {
             return self.fail(self.level.at, self.unclosed());
         }
@@ -113,7 +113,7 @@ impl Scanner<'_> {
 
     /// The fault, or a fault at the innermost open bracket if its end is missing: the text has no end for it, or the text
     /// continues below the bracket as a block, which is not indented more than the line of the bracket.
-    pub(in crate::yaml) fn at_unclosed_bracket(&self, fault: Fault) -> Fault {
+    pub(in crate::yaml) fn at_unclosed_bracket(&self, fault: ScanFault) -> ScanFault {
         let is_syntax = fault.why.is_some() && !self.cursor.is_cut_off();
         if !is_syntax || !self.is_in_flow() || self.level.at >= fault.at {
             return fault;
@@ -135,11 +135,11 @@ impl Scanner<'_> {
         let (bracket, failed) = (line(self.level.at), line(fault.at));
         let is_block =
             indentation(failed) <= indentation(bracket) && !failed.trim_start().starts_with([']', '}']);
-        if has_end && !is_block { fault } else { Fault { at: self.level.at, why: Some(self.unclosed()) } }
+        if has_end && !is_block { fault } else { ScanFault { at: self.level.at, why: Some(self.unclosed()) } }
     }
 
     /// Ends all blocks at the end of a document.
-    pub(super) fn end_blocks(&mut self) -> Step {
+    pub(super) fn end_blocks(&mut self) -> ScanResult {
         self.unroll(0);
         self.remove_key()?;
         self.key_allowed = false;
@@ -148,7 +148,7 @@ impl Scanner<'_> {
 
     /// Drops possible keys that cannot be keys any more: outside brackets a key is on one line, and it has at most 1024
     /// characters.
-    pub(super) fn drop_stale_keys(&mut self) -> Step {
+    pub(super) fn drop_stale_keys(&mut self) -> ScanResult {
         let outside = self.outer.is_empty();
         if outside && self.level.key.is_none() {
             return Ok(());
@@ -166,7 +166,7 @@ impl Scanner<'_> {
         self.need_colon(missing)
     }
 
-    fn need_colon(&mut self, missing: Option<usize>) -> Step {
+    fn need_colon(&mut self, missing: Option<usize>) -> ScanResult {
         missing.map_or(Ok(()), |at| {
             self.fail(
                 at,

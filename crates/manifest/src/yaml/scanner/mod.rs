@@ -12,20 +12,20 @@ mod quoted;
 mod spacing;
 mod tags;
 
-use super::cursor::{Cursor, Mark, is_flow, is_line_end, is_space};
+use super::cursor::{SavedPosition, YamlCursor, is_flow, is_line_end, is_space};
 use super::declarations::Declarations;
-use super::token::{ScalarText, Tag, Token, TokenKind};
+use super::token::{ScalarText, Tag, TokenKind, YamlToken};
 use crate::source::Span;
 use crate::tree::Style;
 
 /// Marker of a failed step; [`Scanner::fault`] has the reason.
 pub(super) struct Stopped;
 
-pub(super) type Step<T = ()> = Result<T, Stopped>;
+pub(super) type ScanResult<T = ()> = Result<T, Stopped>;
 
 /// Reason why scanning stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct ScanFault {
     /// The byte with the error.
     pub(super) at: usize,
     /// The message; `None` if the nesting is too deep.
@@ -35,7 +35,7 @@ pub(super) struct Fault {
 /// Start of text that may be a key.
 #[derive(Clone, Copy)]
 struct SimpleKey {
-    mark: Mark,
+    mark: SavedPosition,
     /// Only a key is valid at this position.
     required: bool,
     /// Number of its token, counted from the start of the text.
@@ -74,16 +74,16 @@ pub(super) enum Dialect {
 }
 
 pub(super) struct Scanner<'t> {
-    pub(super) cursor: Cursor<'t>,
+    pub(super) cursor: YamlCursor<'t>,
     pub(super) declarations: Declarations<'t>,
     /// Comments that the parser has not yet taken, each from its `#` to the end of its line.
     pub(super) comments: Vec<Span>,
     /// Values that differ from their spelling, one after another.
     pub(super) composed: String,
-    pub(super) fault: Fault,
+    pub(super) fault: ScanFault,
     /// The maximum number of open brackets.
     depth: usize,
-    tokens: Vec<Token>,
+    tokens: Vec<YamlToken>,
     /// Index in `tokens` of the next token to return.
     head: usize,
     /// The number of tokens returned so far.
@@ -101,7 +101,7 @@ pub(super) struct Scanner<'t> {
     /// The byte at which `:` ends a key even without a space after it, because quotes or a bracket closed there.
     adjacent: usize,
     /// The start of a comment that ended an unquoted scalar.
-    interrupted: Option<Mark>,
+    interrupted: Option<SavedPosition>,
     /// After `?` and a comment, tabs must not indent the key.
     tabs_matter: bool,
 }
@@ -109,11 +109,11 @@ pub(super) struct Scanner<'t> {
 impl<'t> Scanner<'t> {
     pub(super) fn new(text: &'t str, depth: usize) -> Self {
         Self {
-            cursor: Cursor::new(text),
+            cursor: YamlCursor::new(text),
             declarations: Declarations::default(),
             comments: Vec::new(),
             composed: String::new(),
-            fault: Fault { at: 0, why: None },
+            fault: ScanFault { at: 0, why: None },
             depth,
             tokens: Vec::new(),
             head: 0,
@@ -133,18 +133,18 @@ impl<'t> Scanner<'t> {
 
     /// Stops scanning. At a forbidden character the message is about that character, whatever else is missing there.
     #[cold]
-    pub(super) fn fail<T>(&mut self, at: usize, why: &'static str) -> Step<T> {
+    pub(super) fn fail<T>(&mut self, at: usize, why: &'static str) -> ScanResult<T> {
         self.fault = if self.cursor.is_cut_off() {
             let why = "a control character; remove it, or write an escape such as `\\x07` in double quotes";
-            Fault { at: self.cursor.at, why: Some(why) }
+            ScanFault { at: self.cursor.at, why: Some(why) }
         } else {
-            Fault { at, why: Some(why) }
+            ScanFault { at, why: Some(why) }
         };
         Err(Stopped)
     }
 
     /// Returns the next token.
-    pub(super) fn next(&mut self) -> Step<Token> {
+    pub(super) fn next(&mut self) -> ScanResult<YamlToken> {
         self.fetch_enough()?;
         let Some(token) = self.tokens.get(self.head).copied() else { return Err(Stopped) };
         self.head += 1;
@@ -158,7 +158,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Scans until it is certain whether the next token starts a key.
-    fn fetch_enough(&mut self) -> Step {
+    fn fetch_enough(&mut self) -> ScanResult {
         loop {
             if let Some(last) = self.tokens.last() {
                 if matches!(last.kind, TokenKind::DocumentStart | TokenKind::DocumentEnd) {
@@ -180,8 +180,8 @@ impl<'t> Scanner<'t> {
         !self.outer.is_empty()
     }
 
-    fn token(kind: TokenKind, mark: Mark, end: usize) -> Token {
-        Token {
+    fn token(kind: TokenKind, mark: SavedPosition, end: usize) -> YamlToken {
+        YamlToken {
             kind,
             span: Span::new(mark.at, end),
             col: mark.col,
@@ -191,16 +191,16 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn push(&mut self, kind: TokenKind, mark: Mark, end: usize) {
+    fn push(&mut self, kind: TokenKind, mark: SavedPosition, end: usize) {
         self.tokens.push(Self::token(kind, mark, end));
     }
 
-    fn push_scalar(&mut self, style: Style, mark: Mark, end: usize, text: ScalarText) {
-        self.tokens.push(Token { style, text, ..Self::token(TokenKind::Scalar, mark, end) });
+    fn push_scalar(&mut self, style: Style, mark: SavedPosition, end: usize, text: ScalarText) {
+        self.tokens.push(YamlToken { style, text, ..Self::token(TokenKind::Scalar, mark, end) });
     }
 
-    fn push_tagged(&mut self, kind: TokenKind, tag: Tag, mark: Mark, end: usize) {
-        self.tokens.push(Token { tag, ..Self::token(kind, mark, end) });
+    fn push_tagged(&mut self, kind: TokenKind, tag: Tag, mark: SavedPosition, end: usize) {
+        self.tokens.push(YamlToken { tag, ..Self::token(kind, mark, end) });
     }
 
     /// Appends a slice of the text to the composed values.
@@ -222,7 +222,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Scans the next token, and the ends of blocks before it.
-    fn fetch(&mut self) -> Step {
+    fn fetch(&mut self) -> ScanResult {
         while self.skip_to_token()? {
             // A comment may end the chance of a key; the caller checks that before the next token.
             if !self.tokens.is_empty() {
@@ -270,7 +270,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn fetch_end(&mut self) -> Step {
+    fn fetch_end(&mut self) -> ScanResult {
         self.refuse_open_bracket()?;
         if self.cursor.is_cut_off() {
             return self.fail(self.cursor.at, "");
@@ -281,7 +281,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    fn fetch_document_mark(&mut self, char: u8) -> Step {
+    fn fetch_document_mark(&mut self, char: u8) -> ScanResult {
         self.refuse_open_bracket()?;
         self.end_blocks()?;
         let mark = self.cursor.mark();

@@ -1,6 +1,6 @@
 //! Unquoted scalars.
 
-use super::{Dialect, Scanner, Step};
+use super::{Dialect, ScanResult, Scanner};
 use crate::source::Span;
 use crate::tree::Style;
 use crate::yaml::cursor::{is_blank, is_break, is_flow, is_line_end, is_space};
@@ -8,7 +8,7 @@ use crate::yaml::messages::GO_TAB;
 use crate::yaml::token::ScalarText;
 
 impl Scanner<'_> {
-    pub(super) fn fetch_plain(&mut self) -> Step {
+    pub(super) fn fetch_plain(&mut self) -> ScanResult {
         self.save_key();
         self.key_allowed = false;
         self.undo_indent_by_one();
@@ -86,7 +86,7 @@ impl Scanner<'_> {
     }
 
     /// Passes white space inside an unquoted scalar. Returns the number of line breaks.
-    fn skip_plain_space(&mut self, scalar: usize) -> Step<usize> {
+    fn skip_plain_space(&mut self, scalar: usize) -> ScanResult<usize> {
         let mut breaks = 0;
         loop {
             let next = self.cursor.peek(0);

@@ -1,6 +1,6 @@
 //! Scalars in single and double quotes.
 
-use super::{Scanner, Step};
+use super::{ScanResult, Scanner};
 use crate::source::Span;
 use crate::tree::Style;
 use crate::yaml::cursor::{is_blank, is_break, is_line_end, is_space};
@@ -8,7 +8,7 @@ use crate::yaml::messages::{CODE, ESCAPE, TAB};
 use crate::yaml::token::ScalarText;
 
 impl Scanner<'_> {
-    pub(super) fn fetch_quoted(&mut self, quote: u8) -> Step {
+    pub(super) fn fetch_quoted(&mut self, quote: u8) -> ScanResult {
         self.save_key();
         self.key_allowed = false;
         let mark = self.cursor.mark();
@@ -59,7 +59,7 @@ impl Scanner<'_> {
 
     /// Passes text up to white space or the closing quote. Returns whether an escaped line break ended it. From `start` on
     /// the value is the same as its spelling.
-    fn skip_quoted_words(&mut self, quote: u8, start: &mut usize) -> Step<bool> {
+    fn skip_quoted_words(&mut self, quote: u8, start: &mut usize) -> ScanResult<bool> {
         loop {
             let rest = self.cursor.rest();
             let special = |byte: &u8| is_space(*byte) || *byte == quote || (*byte == b'\\' && quote == b'"');
@@ -90,7 +90,7 @@ impl Scanner<'_> {
     }
 
     /// Passes white space inside quotes and folds its line breaks.
-    fn skip_quoted_space(&mut self, quote: u8, escaped_break: bool, start: &mut usize) -> Step {
+    fn skip_quoted_space(&mut self, quote: u8, escaped_break: bool, start: &mut usize) -> ScanResult {
         let blanks = self.cursor.at;
         let mut breaks = 0;
         let mut folded = escaped_break;
@@ -132,7 +132,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn skip_escape(&mut self) -> Step<char> {
+    fn skip_escape(&mut self) -> ScanResult<char> {
         let at = self.cursor.at;
         let digits = match self.cursor.peek(1) {
             b'x' => 2,

@@ -1,13 +1,13 @@
 //! White space, line breaks and comments between tokens.
 
-use super::{Dialect, Scanner, Step};
+use super::{Dialect, ScanResult, Scanner};
 use crate::source::Span;
 use crate::yaml::cursor::{is_line_end, is_space};
 use crate::yaml::messages::{GO_TAB, TAB};
 
 impl Scanner<'_> {
     /// Passes white space up to the next token or the end of a comment. Returns whether there was a comment.
-    pub(super) fn skip_to_token(&mut self) -> Step<bool> {
+    pub(super) fn skip_to_token(&mut self) -> ScanResult<bool> {
         loop {
             let char = self.cursor.peek(0);
             let refused =
@@ -63,7 +63,7 @@ impl Scanner<'_> {
     }
 
     /// Refuses an unquoted scalar that continues after a comment.
-    fn refuse_interrupted(&mut self) -> Step {
+    fn refuse_interrupted(&mut self) -> ScanResult {
         let Some(comment) = self.interrupted.take() else { return Ok(()) };
         let colon = self.cursor.peek(0) == b':' && is_space(self.cursor.peek(1));
         if !self.is_in_flow()
@@ -94,7 +94,7 @@ impl Scanner<'_> {
     }
 
     /// Passes spaces, tabs and a comment. Returns whether there were tabs.
-    pub(super) fn skip_rest(&mut self) -> Step<bool> {
+    pub(super) fn skip_rest(&mut self) -> ScanResult<bool> {
         let (any, tabs) = self.cursor.skip_blanks();
         if self.cursor.peek(0) == b'#' {
             if !any {
@@ -106,7 +106,7 @@ impl Scanner<'_> {
         Ok(tabs)
     }
 
-    pub(super) fn skip_key_tabs(&mut self) -> Step {
+    pub(super) fn skip_key_tabs(&mut self) -> ScanResult {
         let at = self.cursor.at;
         let indents = self.cursor.fresh && self.cursor.col() < self.indent;
         if indents {
@@ -122,7 +122,7 @@ impl Scanner<'_> {
     }
 
     /// Allows `:` directly after a quoted scalar, unless there is a comment between them.
-    pub(super) fn allow_adjacent(&mut self) -> Step {
+    pub(super) fn allow_adjacent(&mut self) -> ScanResult {
         let comment = self.skip_to_token()?;
         self.adjacent = if comment { usize::MAX } else { self.cursor.at };
         Ok(())

@@ -1,6 +1,6 @@
 //! Tags, anchors and aliases.
 
-use super::{Scanner, Step};
+use super::{ScanResult, Scanner};
 use crate::yaml::cursor::{is_flow, is_space};
 use crate::yaml::token::{Tag, TokenKind};
 
@@ -13,7 +13,7 @@ impl Scanner<'_> {
         at + usize::from(self.cursor.byte(at) == b'!')
     }
 
-    pub(super) fn fetch_tag(&mut self) -> Step {
+    pub(super) fn fetch_tag(&mut self) -> ScanResult {
         self.save_key();
         self.key_allowed = false;
         let mark = self.cursor.mark();
@@ -87,7 +87,7 @@ impl Scanner<'_> {
         core::str::from_utf8(into).is_ok().then_some(at)
     }
 
-    pub(super) fn fetch_anchor(&mut self) -> Step {
+    pub(super) fn fetch_anchor(&mut self) -> ScanResult {
         self.save_key();
         self.key_allowed = false;
         let mark = self.cursor.mark();

@@ -17,7 +17,7 @@ use proptest::sample::select;
 
 use super::corners::{CORNERS, PIECES};
 use crate::tree::Style;
-use crate::yaml::events::{Event, EventParser};
+use crate::yaml::events::{EventParser, YamlEvent};
 use crate::yaml::messages::{CODE, DIRECTIVE, ESCAPE};
 use crate::yaml::token::Tag;
 
@@ -45,15 +45,15 @@ fn ours(text: &str, depth: usize) -> Outcome {
         };
         let span = (place.start, place.end);
         events.push(match event {
-            Event::Scalar { text, style, tag, anchor } => {
+            YamlEvent::Scalar { text, style, tag, anchor } => {
                 CommonEvent::Scalar(parser.text(text).to_owned(), style, tag, anchor, span)
             }
-            Event::Start { is_mapping, in_brackets, anchor } => {
+            YamlEvent::Start { is_mapping, in_brackets, anchor } => {
                 CommonEvent::Start(is_mapping, in_brackets, anchor, span)
             }
-            Event::End => CommonEvent::End(span),
-            Event::Alias(anchor) => CommonEvent::Alias(anchor, span),
-            Event::DocumentEnd => {
+            YamlEvent::End => CommonEvent::End(span),
+            YamlEvent::Alias(anchor) => CommonEvent::Alias(anchor, span),
+            YamlEvent::DocumentEnd => {
                 let comments = parser.take_comments_before(place.start);
                 CommonEvent::Document(comments.map(|span| (span.start, span.end)).collect())
             }

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use crate::options::ReadOptions;
 use crate::source::{Source, Span};
 use crate::tree::Style;
-use crate::yaml::events::{Event, EventParser};
+use crate::yaml::events::{EventParser, YamlEvent};
 use crate::yaml::read;
 use crate::yaml::token::Tag;
 
@@ -77,13 +77,13 @@ fn our_events(text: &str) -> (Vec<String>, Option<String>) {
             }
         };
         assert!(span.start <= span.end && text.get(span.start..span.end).is_some(), "{text:?}: {span:?}");
-        if !in_document && !matches!(event, Event::DocumentEnd) {
+        if !in_document && !matches!(event, YamlEvent::DocumentEnd) {
             events.push("+DOC".to_owned());
             in_document = true;
         }
         let anchor_text = |anchor: usize| if anchor == 0 { String::new() } else { format!(" &{anchor}") };
         events.push(match event {
-            Event::Scalar { text, style, tag, anchor } => {
+            YamlEvent::Scalar { text, style, tag, anchor } => {
                 let style = match style {
                     Style::SingleQuoted => '\'',
                     Style::DoubleQuoted => '"',
@@ -99,15 +99,15 @@ fn our_events(text: &str) -> (Vec<String>, Option<String>) {
                 };
                 format!("=VAL{}{tag} {style}{}", anchor_text(anchor), parser.text(text))
             }
-            Event::Start { is_mapping, in_brackets, anchor } => {
+            YamlEvent::Start { is_mapping, in_brackets, anchor } => {
                 let (start, end, brackets) =
                     if is_mapping { ("+MAP", "-MAP", " {}") } else { ("+SEQ", "-SEQ", " []") };
                 ends.push(end);
                 format!("{start}{}{}", if in_brackets { brackets } else { "" }, anchor_text(anchor))
             }
-            Event::End => ends.pop().unwrap().to_owned(),
-            Event::Alias(anchor) => format!("=ALI *{anchor}"),
-            Event::DocumentEnd => {
+            YamlEvent::End => ends.pop().unwrap().to_owned(),
+            YamlEvent::Alias(anchor) => format!("=ALI *{anchor}"),
+            YamlEvent::DocumentEnd => {
                 in_document = false;
                 "-DOC".to_owned()
             }

@@ -102,7 +102,7 @@ pub(crate) struct GroupIdentity<'d> {
 
 /// A constraint before it is joined with the equal constraints of other pods.
 #[derive(Clone, Debug)]
-pub(crate) struct Constraint<'d> {
+pub(crate) struct TopologyConstraint<'d> {
     /// The kind.
     pub(crate) kind: GroupKind,
     /// The label whose values are the domains.
@@ -119,7 +119,7 @@ pub(crate) struct Constraint<'d> {
     pub(crate) filter: NodeFilter<'d>,
 }
 
-impl<'d> Constraint<'d> {
+impl<'d> TopologyConstraint<'d> {
     /// Identity of its group.
     pub(crate) fn identity(&self) -> GroupIdentity<'d> {
         GroupIdentity {
@@ -144,7 +144,7 @@ impl<'d> Constraint<'d> {
 #[derive(Debug)]
 pub(crate) struct Group<'d> {
     /// The constraint.
-    pub(crate) constraint: Constraint<'d>,
+    pub(crate) constraint: TopologyConstraint<'d>,
     /// The number of pods in each known domain.
     pub(crate) domains: BTreeMap<&'d str, i64>,
     /// The number of domains with a pod.
@@ -153,7 +153,7 @@ pub(crate) struct Group<'d> {
 
 impl<'d> Group<'d> {
     /// A group with empty domains.
-    pub(crate) fn new(constraint: Constraint<'d>, domains: impl Iterator<Item = &'d str>) -> Self {
+    pub(crate) fn new(constraint: TopologyConstraint<'d>, domains: impl Iterator<Item = &'d str>) -> Self {
         Self { constraint, domains: domains.map(|domain| (domain, 0)).collect(), occupied: 0 }
     }
 

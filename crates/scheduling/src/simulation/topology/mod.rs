@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use karpenter::labels;
 
-use super::behaviour::Behaviour;
+use super::behaviour::SchedulerBehaviour;
 use super::settings::SimulationSettings;
 use super::shape::{AffinityTerm, PodShape};
 use super::variant::Variant;
@@ -19,7 +19,7 @@ use crate::requirements::{EffectiveOperator, Requirement, Requirements};
 use crate::taints::PoolTaint;
 
 pub(crate) use domains::Domains;
-pub(crate) use group::{Constraint, Group, GroupIdentity, GroupKind, NodeFilter};
+pub(crate) use group::{Group, GroupIdentity, GroupKind, NodeFilter, TopologyConstraint};
 
 /// Group that several pods share.
 pub(crate) type SharedGroup<'d> = Rc<RefCell<Group<'d>>>;
@@ -86,16 +86,16 @@ impl<'d> Topology<'d> {
         nodes: Vec<Rc<TopologyNode<'d>>>,
         settings: &SimulationSettings,
     ) -> Self {
-        let holds = |behaviour: Behaviour| behaviour.holds_in(settings.release);
+        let holds = |behaviour: SchedulerBehaviour| behaviour.holds_in(settings.release);
         let mut topology = Self {
             groups: BTreeMap::new(),
             created: Vec::new(),
             inverse: BTreeMap::new(),
             domains,
             nodes,
-            counts_node_domains: holds(Behaviour::SPREAD_POLICIES),
-            ignores_preferences: settings.ignores_preferences && holds(Behaviour::RELAXES_AT_ONCE),
-            affinity_by_node: holds(Behaviour::AFFINITY_BY_NODE),
+            counts_node_domains: holds(SchedulerBehaviour::SPREAD_POLICIES),
+            ignores_preferences: settings.ignores_preferences && holds(SchedulerBehaviour::RELAXES_AT_ONCE),
+            affinity_by_node: holds(SchedulerBehaviour::AFFINITY_BY_NODE),
         };
         topology.add_running_anti_affinity();
         topology
@@ -115,7 +115,7 @@ impl<'d> Topology<'d> {
         }
     }
 
-    fn inverse_group(&mut self, constraint: &Constraint<'d>) -> SharedGroup<'d> {
+    fn inverse_group(&mut self, constraint: &TopologyConstraint<'d>) -> SharedGroup<'d> {
         let domains = &self.domains;
         let make = || {
             let all = domains.values(constraint.key, &constraint.filter);
@@ -134,11 +134,11 @@ impl<'d> Topology<'d> {
         (own, inverse)
     }
 
-    fn constraints(&self, shape: &PodShape<'d>) -> Vec<Constraint<'d>> {
+    fn constraints(&self, shape: &PodShape<'d>) -> Vec<TopologyConstraint<'d>> {
         let counts = !self.ignores_preferences;
         let spreads = shape.spreads.iter().filter(|spread| counts || !spread.is_preference);
-        let mut all: Vec<Constraint<'d>> = spreads
-            .map(|spread| Constraint {
+        let mut all: Vec<TopologyConstraint<'d>> = spreads
+            .map(|spread| TopologyConstraint {
                 kind: GroupKind::Spread,
                 key: spread.key,
                 namespaces: [shape.namespace].into(),
@@ -157,7 +157,7 @@ impl<'d> Topology<'d> {
         all
     }
 
-    fn group(&mut self, constraint: Constraint<'d>) -> SharedGroup<'d> {
+    fn group(&mut self, constraint: TopologyConstraint<'d>) -> SharedGroup<'d> {
         let identity = constraint.identity();
         if let Some(group) = self.groups.get(&identity) {
             return Rc::clone(group);
@@ -169,7 +169,7 @@ impl<'d> Topology<'d> {
     }
 
     /// A new group with the running pods.
-    fn count(&self, constraint: Constraint<'d>) -> Group<'d> {
+    fn count(&self, constraint: TopologyConstraint<'d>) -> Group<'d> {
         let domains = self.domains.values(constraint.key, &constraint.filter);
         let mut group = Group::new(constraint, domains.into_iter());
         for node in &self.nodes {
@@ -260,8 +260,8 @@ fn is_one_value(node: &Requirements<'_>, key: &str) -> bool {
     })
 }
 
-fn of_term<'d>(kind: GroupKind, term: &AffinityTerm<'d>) -> Constraint<'d> {
-    Constraint {
+fn of_term<'d>(kind: GroupKind, term: &AffinityTerm<'d>) -> TopologyConstraint<'d> {
+    TopologyConstraint {
         kind,
         key: term.key,
         namespaces: term.namespaces.clone(),
@@ -279,7 +279,7 @@ fn failure<'d>(
     is_elsewhere: bool,
 ) -> TopologyFailure<'d> {
     const MAX_PRINTED: usize = 25;
-    let Constraint { kind, key, .. } = group.constraint;
+    let TopologyConstraint { kind, key, .. } = group.constraint;
     let is_final = key == labels::HOSTNAME && kind != GroupKind::Affinity;
     if is_elsewhere {
         let message = format!("key {key}, {key} DoesNotExist not in {key} {node}");

@@ -8,8 +8,8 @@ mod properties;
 
 use std::fmt::Write as _;
 
-use super::{LineCounts, ReadFile, Reader};
-use crate::entry::{Entry, LogFileId, Origin};
+use super::{FileReader, LineCounts, ReadFile};
+use crate::entry::{Entry, EntryOrigin, LogFileId};
 use manifest::Document;
 use manifest::limits::Limits;
 
@@ -36,14 +36,14 @@ fn read_within(name: &str, pieces: &[&[u8]], limits: Limits) -> (String, LineCou
         if let Some(first) = entry.first {
             let _ = write!(text, " since {first}");
         }
-        if entry.origin == Origin::Condition {
+        if entry.origin == EntryOrigin::Condition {
             let _ = write!(text, " {}={}", entry.condition.kind, entry.condition.status);
         }
         let times = if *count > 1 { format!(" x{count}") } else { String::new() };
         let error = if error.is_empty() { String::new() } else { format!(" <- {error}") };
         let _ = writeln!(text, ": {message}{error}{times}");
     };
-    let mut reader = Reader::new(name, LogFileId::default(), limits);
+    let mut reader = FileReader::new(name, LogFileId::default(), limits);
     for piece in pieces {
         reader.feed(piece, &mut emit);
     }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{LINE, read_pieces};
 use crate::entry::LogFileId;
-use crate::reader::Reader;
+use crate::reader::FileReader;
 use manifest::limits::Limits;
 use manifest::{Document, File};
 use objects::embedded::READ_OPTIONS;
@@ -69,7 +69,7 @@ proptest! {
         let before = format!("x{text}\n").repeat(lines);
         let document = "apiVersion: v1\nkind: A\nmetadata:\n  name: é😀\n  labels: {a: b}\n";
         let all = format!("{before}{document}");
-        let mut reader = Reader::new("-", LogFileId::default(), Limits::DEFAULT);
+        let mut reader = FileReader::new("-", LogFileId::default(), Limits::DEFAULT);
         reader.feed(all.as_bytes(), &mut |_| {});
         let found = reader.finish(&mut |_| {}).file.unwrap();
         let alone = File::read("-", document, READ_OPTIONS);

@@ -12,14 +12,14 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use karpwarden_admit::{FakeCluster, Module, Policy, Request, metadata, server::Mode};
+use karpwarden_admit::{FakeCluster, Policy, PolicyModule, Request, metadata, server::Mode};
 use serde_json::{Value, json};
 
 mod manifests;
 mod verdict;
 
-use manifests::Document;
-use verdict::{Style, Tally, Verdict};
+use manifests::ManifestDocument;
+use verdict::{DocumentVerdict, OutputStyle, VerdictCounts};
 
 const USAGE: &str = "\
 Usage: admit --module MODULE.wasm [options] PATH...
@@ -37,7 +37,7 @@ Exit status: 0 every document allowed; 1 a document denied; 2 invalid usage, mod
 ";
 
 fn main() -> ExitCode {
-    let style = Style::of(&io::stdout());
+    let style = OutputStyle::of(&io::stdout());
     match run(&style) {
         Ok(tally) => ExitCode::from(tally.exit_status()),
         Err(error) => {
@@ -86,7 +86,7 @@ fn options(mut arguments: impl Iterator<Item = OsString>) -> Result<Options> {
     }
 }
 
-fn run(style: &Style) -> Result<Tally> {
+fn run(style: &OutputStyle) -> Result<VerdictCounts> {
     let options = options(env::args_os().skip(1))?;
     let named = |path: &PathBuf| path.display().to_string();
     let bytes = fs::read(&options.module).with_context(|| named(&options.module))?;
@@ -109,8 +109,8 @@ fn run(style: &Style) -> Result<Tally> {
         bail!("policy-server does not start with these settings: {message}");
     }
     let documents = manifests::read(&options.paths);
-    let review = |document: &Document| reviewed(&policy, &metadata, &documents, document, &options);
-    let mut tally = Tally::default();
+    let review = |document: &ManifestDocument| reviewed(&policy, &metadata, &documents, document, &options);
+    let mut tally = VerdictCounts::default();
     let mut output = io::stdout().lock();
     let mut file = "";
     for document in &documents {
@@ -126,12 +126,12 @@ fn run(style: &Style) -> Result<Tally> {
 }
 
 /// Compiles the module, and shows progress in a terminal: a large module takes a second.
-fn compile(bytes: &[u8]) -> Result<Module, karpwarden_admit::Failure> {
+fn compile(bytes: &[u8]) -> Result<PolicyModule, karpwarden_admit::CallFailure> {
     let shown = io::stderr().is_terminal();
     if shown {
         eprint!("compiling the module ({} KiB) ...", bytes.len().div_ceil(1024));
     }
-    let module = Module::load(bytes);
+    let module = PolicyModule::load(bytes);
     if shown {
         eprint!("\r\x1b[K");
     }
@@ -141,22 +141,22 @@ fn compile(bytes: &[u8]) -> Result<Module, karpwarden_admit::Failure> {
 fn reviewed(
     policy: &Policy,
     metadata: &Value,
-    documents: &[Document],
-    document: &Document,
+    documents: &[ManifestDocument],
+    document: &ManifestDocument,
     options: &Options,
-) -> Verdict {
+) -> DocumentVerdict {
     let object = match &document.content {
         Ok(object) => object,
-        Err(error) => return Verdict::Unreadable(error.clone()),
+        Err(error) => return DocumentVerdict::Unreadable(error.clone()),
     };
     let plain = Value::clone(object);
     let request = if options.delete { Request::delete(plain) } else { Request::create(plain) };
     let request = match request.to_json() {
         Ok(request) => request,
-        Err(error) => return Verdict::Skipped(error.to_string()),
+        Err(error) => return DocumentVerdict::Skipped(error.to_string()),
     };
     if !metadata::matches(metadata, &request) {
-        return Verdict::Skipped("the policy does not match it".to_owned());
+        return DocumentVerdict::Skipped("the policy does not match it".to_owned());
     }
     let others = documents.iter().filter_map(|other| other.content.as_ref().ok());
     let others = others.filter(|other| options.delete || !Arc::ptr_eq(other, object)).cloned();
@@ -165,5 +165,5 @@ fn reviewed(
     } else {
         FakeCluster::holding(others).granting(metadata::context_aware_resources(metadata))
     };
-    Verdict::Answered(policy.review(&request, &cluster))
+    DocumentVerdict::Answered(policy.review(&request, &cluster))
 }

@@ -14,14 +14,14 @@ use serde_json::Value;
 
 /// An object, or a document that could not be read.
 #[derive(Debug)]
-pub(crate) struct Document {
+pub(crate) struct ManifestDocument {
     /// The path as given, or as found below a given folder.
     pub(crate) file: String,
     pub(crate) content: Result<Arc<Value>, String>,
 }
 
 /// Every document of these files and folders, in the order of the paths. Files in a folder are sorted by name.
-pub(crate) fn read(paths: &[PathBuf]) -> Vec<Document> {
+pub(crate) fn read(paths: &[PathBuf]) -> Vec<ManifestDocument> {
     let mut documents = Vec::new();
     for path in paths {
         if path.is_dir() {
@@ -33,7 +33,7 @@ pub(crate) fn read(paths: &[PathBuf]) -> Vec<Document> {
     documents
 }
 
-fn read_folder(folder: &Path, documents: &mut Vec<Document>) {
+fn read_folder(folder: &Path, documents: &mut Vec<ManifestDocument>) {
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let entries = match entries {
         Ok(entries) => entries,
@@ -54,7 +54,7 @@ fn read_folder(folder: &Path, documents: &mut Vec<Document>) {
     }
 }
 
-fn read_file(path: &Path, documents: &mut Vec<Document>) {
+fn read_file(path: &Path, documents: &mut Vec<ManifestDocument>) {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) => return documents.push(refused(path, &error)),
@@ -62,19 +62,19 @@ fn read_file(path: &Path, documents: &mut Vec<Document>) {
     let name = path.display().to_string();
     let file = File::from_bytes(name.clone(), bytes, READ_OPTIONS);
     for document in &file.documents {
-        let add = |content| documents.push(Document { file: name.clone(), content });
+        let add = |content| documents.push(ManifestDocument { file: name.clone(), content });
         match document {
-            manifest::Document::Read(tree) => {
+            manifest::ManifestDocument::Read(tree) => {
                 Object::all(tree)
                     .into_iter()
                     .map(|object| Ok(Arc::new(object.root().to_json())))
                     .for_each(add);
             }
-            manifest::Document::Template(_) => {
+            manifest::ManifestDocument::Template(_) => {
                 documents.push(refused(path, &"a template; render it first"));
             }
-            manifest::Document::Script(_) => documents.push(refused(path, &"a script; write YAML")),
-            manifest::Document::Unreadable { at, error } => {
+            manifest::ManifestDocument::Script(_) => documents.push(refused(path, &"a script; write YAML")),
+            manifest::ManifestDocument::Unreadable { at, error } => {
                 let line = file.source.position(*at).line;
                 documents.push(refused(path, &format!("line {line}: {error}")));
             }
@@ -82,6 +82,6 @@ fn read_file(path: &Path, documents: &mut Vec<Document>) {
     }
 }
 
-fn refused(path: &Path, error: &dyn core::fmt::Display) -> Document {
-    Document { file: path.display().to_string(), content: Err(error.to_string()) }
+fn refused(path: &Path, error: &dyn core::fmt::Display) -> ManifestDocument {
+    ManifestDocument { file: path.display().to_string(), content: Err(error.to_string()) }
 }

@@ -9,10 +9,10 @@ use std::{
 use karpwarden_admit::AdmissionResponse;
 use serde_json::Value;
 
-use crate::manifests::Document;
+use crate::manifests::ManifestDocument;
 
 /// Result of one document.
-pub(crate) enum Verdict {
+pub(crate) enum DocumentVerdict {
     Answered(AdmissionResponse),
     /// The API server does not call the policy for it.
     Skipped(String),
@@ -20,7 +20,7 @@ pub(crate) enum Verdict {
 }
 
 /// Colour and width of the output.
-pub(crate) struct Style {
+pub(crate) struct OutputStyle {
     colour: bool,
     /// Column to wrap at. Output that is not a terminal is not wrapped.
     width: Option<usize>,
@@ -34,7 +34,7 @@ enum Colour {
     Grey = 90,
 }
 
-impl Style {
+impl OutputStyle {
     /// Colour for a terminal only, and not if `NO_COLOR` is set (no-color.org).
     pub(crate) fn of(output: &Stdout) -> Self {
         let terminal = output.is_terminal();
@@ -67,9 +67,14 @@ impl Style {
     }
 }
 
-impl Verdict {
+impl DocumentVerdict {
     /// The verdict on a document. The heading is the file, if it differs from the previous document's.
-    pub(crate) fn print(&self, heading: Option<&str>, document: &Document, style: &Style) -> String {
+    pub(crate) fn print(
+        &self,
+        heading: Option<&str>,
+        document: &ManifestDocument,
+        style: &OutputStyle,
+    ) -> String {
         let mut output =
             heading.map(|file| format!("{}\n", style.bold(&printable(file)))).unwrap_or_default();
         let object = document.content.as_ref().map_or_else(|_| String::new(), |object| named(object));
@@ -94,7 +99,7 @@ impl Verdict {
     }
 }
 
-fn details(response: &AdmissionResponse, style: &Style) -> String {
+fn details(response: &AdmissionResponse, style: &OutputStyle) -> String {
     let mut output = style.paragraph("", response.message());
     for warning in warnings(response) {
         output += &style.paragraph("warning: ", warning);
@@ -144,7 +149,7 @@ fn wrapped(line: &str, room: usize) -> Vec<String> {
 
 /// Number of documents by result.
 #[derive(Default)]
-pub(crate) struct Tally {
+pub(crate) struct VerdictCounts {
     allowed: usize,
     warned: usize,
     denied: usize,
@@ -152,19 +157,19 @@ pub(crate) struct Tally {
     unreadable: usize,
 }
 
-impl Tally {
-    pub(crate) fn count(&mut self, verdict: &Verdict) {
+impl VerdictCounts {
+    pub(crate) fn count(&mut self, verdict: &DocumentVerdict) {
         let counter = match verdict {
-            Verdict::Answered(response) if !response.allowed => &mut self.denied,
-            Verdict::Answered(response) if warnings(response).next().is_some() => &mut self.warned,
-            Verdict::Answered(_) => &mut self.allowed,
-            Verdict::Skipped(_) => &mut self.skipped,
-            Verdict::Unreadable(_) => &mut self.unreadable,
+            DocumentVerdict::Answered(response) if !response.allowed => &mut self.denied,
+            DocumentVerdict::Answered(response) if warnings(response).next().is_some() => &mut self.warned,
+            DocumentVerdict::Answered(_) => &mut self.allowed,
+            DocumentVerdict::Skipped(_) => &mut self.skipped,
+            DocumentVerdict::Unreadable(_) => &mut self.unreadable,
         };
         *counter += 1;
     }
 
-    pub(crate) fn print(&self, style: &Style) -> String {
+    pub(crate) fn print(&self, style: &OutputStyle) -> String {
         let parts = [
             (self.denied, "denied", Colour::Red),
             (self.warned, "allowed with warnings", Colour::Yellow),
@@ -195,15 +200,15 @@ mod tests {
     use serde_json::json;
     use std::sync::Arc;
 
-    const PLAIN: Style = Style { colour: false, width: None };
+    const PLAIN: OutputStyle = OutputStyle { colour: false, width: None };
 
-    fn document() -> Document {
+    fn document() -> ManifestDocument {
         let object = json!({"kind": "NodePool", "metadata": {"name": "de\u{1b}[31mfault"}});
-        Document { file: "pool.yaml".to_owned(), content: Ok(Arc::new(object)) }
+        ManifestDocument { file: "pool.yaml".to_owned(), content: Ok(Arc::new(object)) }
     }
 
-    fn answer(fields: Value) -> Verdict {
-        Verdict::Answered(serde_json::from_value(fields).unwrap())
+    fn answer(fields: Value) -> DocumentVerdict {
+        DocumentVerdict::Answered(serde_json::from_value(fields).unwrap())
     }
 
     #[test]
@@ -225,7 +230,7 @@ pool.yaml
 
     #[test]
     fn terminal_gets_colour_and_wrapped_lines() {
-        let style = Style { colour: true, width: Some(53) };
+        let style = OutputStyle { colour: true, width: Some(53) };
         let text = style.paragraph("", "a word and another one, and then some more of them");
         assert_eq!(text, "             a word and another one, and then some\n             more of them\n");
         let allowed = answer(json!({"uid": "", "allowed": true}));
@@ -236,8 +241,8 @@ pool.yaml
 
     #[test]
     fn exit_status_is_that_of_the_worst_result() {
-        let status = |verdicts: &[Verdict]| {
-            let mut tally = Tally::default();
+        let status = |verdicts: &[DocumentVerdict]| {
+            let mut tally = VerdictCounts::default();
             for verdict in verdicts {
                 tally.count(verdict);
             }
@@ -248,7 +253,7 @@ pool.yaml
         assert_eq!(status(&[]), (3, "no documents".to_owned()));
         assert_eq!(status(&[allowed()]), (0, "\n1 allowed".to_owned()));
         assert_eq!(status(&[allowed(), denied()]), (1, "\n1 denied, 1 allowed".to_owned()));
-        let unreadable = Verdict::Unreadable(String::new());
+        let unreadable = DocumentVerdict::Unreadable(String::new());
         assert_eq!(status(&[denied(), unreadable]), (4, "\n1 denied, 1 not read".to_owned()));
     }
 }
