@@ -52,7 +52,7 @@ impl Names {
     }
 
     /// Name of a file or folder, from its name in the report.
-    fn of(&self, name: &str) -> String {
+    fn name_in_baseline(&self, name: &str) -> String {
         let is_path = !matches!(name, "" | "-");
         if is_path { self.baseline.name(&self.report.path(Path::new(name))) } else { name.to_owned() }
     }
@@ -63,7 +63,7 @@ impl Names {
     }
 
     fn fingerprints(&self, findings: &[ReportedFinding]) -> Vec<String> {
-        fingerprints_of(findings, |name| self.of(name))
+        fingerprints_of(findings, |name| self.name_in_baseline(name))
     }
 }
 
@@ -95,7 +95,7 @@ impl Baseline {
             self.stored.files.values().flat_map(Entries::keys).chain(self.stored.findings.keys()).collect();
         report.keep(|index, _| keys.get(index).is_none_or(|key| !known.contains(key)));
         let found: BTreeSet<&String> = keys.iter().collect();
-        let checked: BTreeSet<String> = checked.map(|name| self.names.of(name)).collect();
+        let checked: BTreeSet<String> = checked.map(|name| self.names.name_in_baseline(name)).collect();
         let is_decided = |file: &str| checked.contains(file) || self.names.is_gone(file);
         let decided = self.stored.files.iter().filter(|(file, _)| is_decided(file));
         decided.flat_map(|(_, entries)| entries.keys()).filter(|key| !found.contains(key)).count()
@@ -109,7 +109,7 @@ pub(crate) fn write(path: &Path, report: &mut Report, base: BaseFolder) -> io::R
     for (finding, key) in report.findings.iter().zip(names.fingerprints(&report.findings)) {
         let at = if finding.path.is_empty() { String::new() } else { format!(" at {}", finding.path) };
         let described = format!("{}: {}/{}{at}", finding.rule, finding.kind, finding.name);
-        stored.files.entry(names.of(&finding.file)).or_default().insert(key, described);
+        stored.files.entry(names.name_in_baseline(&finding.file)).or_default().insert(key, described);
     }
     let text = serde_json::to_string_pretty(&stored)? + "\n";
     let shown = path.display();

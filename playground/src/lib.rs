@@ -95,7 +95,7 @@ pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String,
 /// "operation", "line", "offset", "object", "oldObject"}]`. The last two are present only if `whole` is set.
 #[wasm_bindgen]
 pub fn documents(files: &str, whole: bool) -> Result<String, String> {
-    text(&outline::of(&files::read(files)?, whole))
+    text(&outline::list(&files::read(files)?, whole))
 }
 
 /// Prints what `kubectl` shows if the API server itself refuses an object: `{"output", "isDecoded"}`, or `undefined` if

@@ -8,7 +8,7 @@ use karpwarden::objects::object::{Object, Operation};
 use serde_json::Value as Json;
 
 /// Lists the objects of the files in order.
-pub(crate) fn of(files: &[File], whole: bool) -> Vec<ListedObject> {
+pub(crate) fn list(files: &[File], whole: bool) -> Vec<ListedObject> {
     let mut outline = Vec::new();
     for file in files {
         for (document, read) in file.documents.iter().enumerate() {

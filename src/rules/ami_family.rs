@@ -5,7 +5,7 @@ use userdata::image_family::ImageFamily;
 
 /// Returns the AMI family that Karpenter derives from an EC2NodeClass: `amiFamily`, else the family of an alias, else
 /// `Custom` (aws/karpenter-provider-aws `pkg/apis/v1/ec2nodeclass.go` `AMIFamily`). `None` for an unknown value.
-pub(super) fn of(class: Ec2NodeClass<'_>) -> Option<ImageFamily> {
+pub(super) fn family_of(class: Ec2NodeClass<'_>) -> Option<ImageFamily> {
     if let Some(family) = class.ami_family().filter(|family| !family.is_null()) {
         return named(family.as_str()?);
     }

@@ -23,9 +23,9 @@ use crate::rules::labels::pod_no_matching_pool::{is_certain, is_probable};
 use crate::simulate::DeducedSettings;
 
 /// The room on the nodes of a cluster, as it is with the controller's settings in the input.
-pub(crate) fn of(inventory: &Inventory<'_>, context: &Context<'_, '_>) -> Arc<NodeRoom> {
+pub(crate) fn room_of(inventory: &Inventory<'_>, context: &Context<'_, '_>) -> Arc<NodeRoom> {
     let (_, release) = context.settings.karpenter.ends();
-    inventory.index::<NodeRooms>().of(release, inventory)
+    inventory.index::<NodeRooms>().for_release(release, inventory)
 }
 
 /// The room on the nodes by the release of the files that ask.
@@ -35,13 +35,13 @@ pub(crate) struct NodeRooms(Mutex<BTreeMap<Release, Arc<NodeRoom>>>);
 impl Index for NodeRooms {
     type Value<'d> = Self;
 
-    fn of(_: &Inventory<'_>) -> Self {
+    fn compute(_: &Inventory<'_>) -> Self {
         Self::default()
     }
 }
 
 impl NodeRooms {
-    fn of(&self, release: Release, inventory: &Inventory<'_>) -> Arc<NodeRoom> {
+    fn for_release(&self, release: Release, inventory: &Inventory<'_>) -> Arc<NodeRoom> {
         let find = || {
             let settings = DeducedSettings::for_rules(release, inventory.objects());
             Arc::new(NodeRoom::of(inventory.objects(), inventory.index::<Pods>().as_slice(), &settings))
@@ -53,8 +53,8 @@ impl NodeRooms {
 
 /// The result for a pod that is too large for every NodePool that takes it, if the input allows a verdict.
 pub(crate) fn misfit<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> Option<Misfit> {
-    let found = of(context.inventory, context).misfit(pod)?.clone();
-    let may_fit_elsewhere = || context.anywhere(|inventory| of(inventory, context).may_take(pod));
+    let found = room_of(context.inventory, context).misfit(pod)?.clone();
+    let may_fit_elsewhere = || context.anywhere(|inventory| room_of(inventory, context).may_take(pod));
     let spec = pod.spec();
     let fields = [spec.node_selector_map(), spec.node_affinity(), spec.toleration_list()];
     let is_decided = is_known(context) && !fields.into_iter().flatten().any(has_placeholder_below);
@@ -105,7 +105,7 @@ pub(crate) fn severity(pod: Pod<'_>, shortages: &[Shortage], context: &Context<'
 
 /// Whether the input shows nodes that Karpenter did not launch, and the pod does not ask for nodes of Karpenter.
 pub(crate) fn runs_elsewhere(pod: Pod<'_>, context: &Context<'_, '_>) -> bool {
-    !is_for_karpenter(pod) && of(context.inventory, context).has_other_nodes()
+    !is_for_karpenter(pod) && room_of(context.inventory, context).has_other_nodes()
 }
 
 /// Whether a pod needs a toleration for its accelerator: the NodePools that take the pod have none, and a tainted NodePool has.
@@ -123,7 +123,7 @@ pub(crate) fn is_within_overhead(shortage: &Shortage, context: &Context<'_, '_>)
     let [missing] = shortage.missing.as_slice() else { return false };
     #[expect(clippy::cast_precision_loss, reason = "only compared")]
     let part = missing.requested.nano() as f64 / missing.largest.nano().max(1) as f64;
-    missing.name == "memory" && part * (1.0 - of(context.inventory, context).memory_overhead()) <= 1.0
+    missing.name == "memory" && part * (1.0 - room_of(context.inventory, context).memory_overhead()) <= 1.0
 }
 
 /// The comparison of a pod with the instance types of a NodePool.

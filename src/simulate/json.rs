@@ -13,7 +13,8 @@ use objects::object::Object;
 use scheduling::simulation::{Placement, PoolReason, SimulatedClaim, SimulatedPod, requests_of};
 use values::quantity::Quantity;
 
-use super::{Shown, summary, words};
+use super::summary::SimulationSummary;
+use super::{Shown, words};
 
 /// Resources that a node or a pod has.
 type Amounts<'d> = [(&'d str, Quantity)];
@@ -27,7 +28,7 @@ pub fn write(out: &mut dyn Write, shown: &Shown<'_, '_>) -> io::Result<()> {
 /// The result.
 pub fn answer(shown: &Shown<'_, '_>) -> SimulationAnswer {
     let outcome = shown.outcome;
-    let totals = summary::of(outcome);
+    let totals = SimulationSummary::of(outcome);
     SimulationAnswer {
         schema: SCHEMA,
         version: VERSION,

@@ -23,23 +23,21 @@ pub struct SimulationSummary {
     pub with_spot: bool,
 }
 
-/// The totals of a result.
-pub fn of(outcome: &SimulationResult<'_>) -> SimulationSummary {
-    let mut summary = SimulationSummary {
-        pods: outcome.pods.len(),
-        claims: outcome.claims.len(),
-        ..SimulationSummary::default()
-    };
-    for pod in &outcome.pods {
-        match pod.placement {
-            Placement::New(_) => summary.new += 1,
-            Placement::Existing(_) => summary.existing += 1,
-            Placement::Unplaced(_) | Placement::Unreported => summary.unplaced += 1,
-            Placement::Ignored(_) => summary.ignored += 1,
+impl SimulationSummary {
+    /// The totals of a result.
+    pub fn of(outcome: &SimulationResult<'_>) -> Self {
+        let mut summary = Self { pods: outcome.pods.len(), claims: outcome.claims.len(), ..Self::default() };
+        for pod in &outcome.pods {
+            match pod.placement {
+                Placement::New(_) => summary.new += 1,
+                Placement::Existing(_) => summary.existing += 1,
+                Placement::Unplaced(_) | Placement::Unreported => summary.unplaced += 1,
+                Placement::Ignored(_) => summary.ignored += 1,
+            }
         }
+        summary.price =
+            outcome.claims.iter().filter_map(|claim| claim.cheapest.first()).map(|(_, price)| price).sum();
+        summary.with_spot = outcome.claims.iter().any(|claim| claim.capacity_types.contains(&"spot"));
+        summary
     }
-    summary.price =
-        outcome.claims.iter().filter_map(|claim| claim.cheapest.first()).map(|(_, price)| price).sum();
-    summary.with_spot = outcome.claims.iter().any(|claim| claim.capacity_types.contains(&"spot"));
-    summary
 }

@@ -27,12 +27,12 @@ pub(super) enum KubectlFailure {
 }
 
 impl KubectlFailure {
-    /// Reads standard error of kubectl.
+    /// Parses standard error of kubectl.
     ///
     /// Sources: `mappingFor` in pkg/resource/builder.go and `EnhanceListError` in pkg/resource/helper.go of
     /// kubernetes/cli-runtime, `StandardErrorMessage` in pkg/cmd/util/helpers.go of kubernetes/kubectl, `NewForbidden` in
     /// pkg/api/errors/errors.go of kubernetes/apimachinery, each at v0.33.0.
-    pub(super) fn of(stderr: &str) -> Self {
+    pub(super) fn parse(stderr: &str) -> Self {
         let is_noise =
             |line: &&str| line.trim().is_empty() || line.starts_with("Warning:") || is_of_klog(line);
         let reason = stderr.lines().filter(|line| !is_noise(line)).map(str::trim).next_back();
@@ -93,7 +93,7 @@ impl Kubectl {
         let result = child.stdout.take().map(read);
         let status = child.wait()?;
         let stderr = errors.and_then(|thread| thread.join().ok()).unwrap_or_default();
-        let failure = (!status.success()).then(|| KubectlFailure::of(&stderr));
+        let failure = (!status.success()).then(|| KubectlFailure::parse(&stderr));
         Ok((result, failure))
     }
 
@@ -141,7 +141,7 @@ mod tests {
             ),
             ("", KubectlFailure::Other("kubectl failed without a message".to_owned())),
         ] {
-            assert_eq!(KubectlFailure::of(stderr), expected, "{stderr}");
+            assert_eq!(KubectlFailure::parse(stderr), expected, "{stderr}");
         }
     }
 
@@ -151,7 +151,7 @@ mod tests {
             Unable to connect to the server: dial tcp 10.0.0.1:443: i/o timeout\n\
             Warning: version difference\n";
         let expected = "Unable to connect to the server: dial tcp 10.0.0.1:443: i/o timeout";
-        assert_eq!(KubectlFailure::of(stderr).reason(), expected);
+        assert_eq!(KubectlFailure::parse(stderr).reason(), expected);
         assert!(!is_of_klog("Error from server (Forbidden): x") && !is_of_klog(""));
     }
 }

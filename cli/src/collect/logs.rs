@@ -20,7 +20,7 @@ pub(super) struct LogSource {
 
 impl LogSource {
     /// The containers of a pod that run the controller.
-    pub(super) fn of(pod: &Value) -> Vec<Self> {
+    pub(super) fn find(pod: &Value) -> Vec<Self> {
         let text = |value: &Value, path: &str| {
             value.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned()
         };
@@ -133,10 +133,10 @@ mod tests {
                 "status": {"containerStatuses": [
                     {"name": "controller", "restartCount": 2}, {"name": "istio-proxy", "restartCount": 0}]}})
         };
-        let found = LogSource::of(&pod(json!({"app.kubernetes.io/name": "karpenter"})));
+        let found = LogSource::find(&pod(json!({"app.kubernetes.io/name": "karpenter"})));
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!((found[0].container.as_str(), found[0].restarted), ("controller", true));
-        assert!(LogSource::of(&pod(json!({}))).is_empty());
+        assert!(LogSource::find(&pod(json!({}))).is_empty());
     }
 
     #[test]

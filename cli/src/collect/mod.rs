@@ -134,7 +134,7 @@ impl Collection {
                     return Ok(());
                 }
                 if kind.name == "Pod" {
-                    controllers.extend(LogSource::of(&object));
+                    controllers.extend(LogSource::find(&object));
                 }
                 redactions.redact(&mut object);
                 files.write(&object)

@@ -18,8 +18,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The time zone of a name such as `Europe/Berlin`.
-    pub(super) fn of(name: &str) -> Result<Self, CommandError> {
+    /// Parses the name of a time zone, such as `Europe/Berlin`.
+    pub(super) fn parse(name: &str) -> Result<Self, CommandError> {
         let zone = if name.eq_ignore_ascii_case("utc") { Ok(TimeZone::UTC) } else { TimeZone::get(name) };
         let zone = zone.map_err(|_| {
             let text =
@@ -81,18 +81,18 @@ mod tests {
 
     #[test]
     fn prints_times_of_the_zone_with_daylight_saving() {
-        let berlin = Clock::of("Europe/Berlin").unwrap();
+        let berlin = Clock::parse("Europe/Berlin").unwrap();
         let time = |text: &str| Timestamp::parse(text).unwrap();
         assert_eq!(berlin.long(time("2026-03-11T23:30:00Z")), "Thu 2026-03-12 00:30");
         assert_eq!(berlin.short(time("2026-03-29T00:59:59Z")), "Sun 01:59");
         assert_eq!(berlin.short(time("2026-03-29T01:00:00Z")), "Sun 03:00");
-        assert_eq!(Clock::of("utc").unwrap().short(time("2026-03-11T23:30:00Z")), "Wed 23:30");
-        assert!(Clock::of("Europe/Nowhere").is_err());
+        assert_eq!(Clock::parse("utc").unwrap().short(time("2026-03-11T23:30:00Z")), "Wed 23:30");
+        assert!(Clock::parse("Europe/Nowhere").is_err());
     }
 
     #[test]
     fn parts_of_the_day_start_at_local_midnight() {
-        let kolkata = Clock::of("Asia/Kolkata").unwrap();
+        let kolkata = Clock::parse("Asia/Kolkata").unwrap();
         let start = kolkata.part_of_day(Timestamp::parse("2026-03-11T10:30:59Z").unwrap(), 180);
         assert_eq!(
             (kolkata.short(start).as_str(), start.to_string().as_str()),

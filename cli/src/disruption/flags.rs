@@ -148,7 +148,7 @@ impl TryFrom<DisruptionArguments> for DisruptionOptions {
             },
             prices: flags.prices,
             at: flags.at.as_deref().map_or_else(|| Ok(clock::now()), time)?,
-            clock: Clock::of(&flags.timezone)?,
+            clock: Clock::parse(&flags.timezone)?,
             node_counts: choices::numbers("--node-count", &flags.node_count)?,
             nominated: flags.nominated.into_iter().collect(),
             marked_for_deletion: flags.marked_for_deletion.into_iter().collect(),

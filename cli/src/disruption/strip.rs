@@ -90,7 +90,7 @@ mod tests {
             interval("2026-03-14T00:00:00Z", "2026-03-15T00:00:00Z", 20),
             interval("2026-03-15T00:00:00Z", "2026-03-18T20:30:00Z", 50),
         ];
-        let strip = strip(&intervals, 100, at, &Clock::of("UTC").unwrap());
+        let strip = strip(&intervals, 100, at, &Clock::parse("UTC").unwrap());
         assert_eq!(strip.marks, "██│███+····│░░░░░░░░│▒▒▒▒▒▒▒▒│▓▓▓▓▓▓▓▓│▓▓▓▓▓▓▓▓│▓▓▓▓▓▓▓▓│▓▓▓▓▓▓▓");
         assert_eq!(strip.days, "  │Thu     │Fri     │Sat     │Sun     │Mon     │Tue     │Wed");
     }

@@ -9,7 +9,7 @@ use scheduling::simulation::{Placement, PoolReason, SimulatedClaim, SimulatedPod
 use values::quantity::Quantity;
 
 use karpwarden::simulate::Shown;
-use karpwarden::simulate::summary;
+use karpwarden::simulate::summary::SimulationSummary;
 use karpwarden::simulate::words::{counted, nearest, remedy, verdict};
 
 use crate::painter::{BAD, BOLD, DIM, GOOD, Painter};
@@ -23,7 +23,7 @@ const BAR: usize = 20;
 /// Writes the result: the verdict, the nodes, the pods without a place, the assumptions.
 pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>, color: bool) -> io::Result<()> {
     let painter = Painter { color };
-    let totals = summary::of(shown.outcome);
+    let totals = SimulationSummary::of(shown.outcome);
     let style = if totals.unplaced == 0 { GOOD } else { BAD };
     writeln!(out, "{}", painter.paint(style, &verdict(totals)))?;
     for (number, claim) in shown.outcome.claims.iter().enumerate() {

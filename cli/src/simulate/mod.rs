@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use cluster::built_objects::BuiltObjects;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, skipped, summary};
+use karpwarden::simulate::summary::SimulationSummary;
+use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, skipped};
 use scheduling::simulation::{Simulation, TooManyPods};
 
 use super::error::CommandError;
@@ -77,7 +78,7 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
     })?;
     output::unless_closed(out.flush())?;
     let unreadable = one_cluster::report_unreadable(files, color);
-    Ok(match summary::of(&outcome).unplaced {
+    Ok(match SimulationSummary::of(&outcome).unplaced {
         _ if unreadable => Status::Unreadable,
         0 => Status::Clean,
         _ => Status::Findings,

@@ -19,7 +19,7 @@ pub trait Index: 'static {
     type Value<'d>: Send + Sync;
 
     /// Computes the value.
-    fn of<'d>(inventory: &Inventory<'d>) -> Self::Value<'d>;
+    fn compute<'d>(inventory: &Inventory<'d>) -> Self::Value<'d>;
 }
 
 /// The indexes that were computed so far.
@@ -36,9 +36,9 @@ impl<'d> Indexes<'d> {
             self.slots.get(&name).unwrap_or_else(|| self.slots.insert(name, Box::new(Slot::<I>::default())));
         let Some(slot) = slot.downcast_ref::<Slot<'d, I>>() else {
             debug_assert!(false, "a slot holds the value of its name");
-            return Box::leak(Box::new(I::of(inventory)));
+            return Box::leak(Box::new(I::compute(inventory)));
         };
-        slot.0.get_or_init(|| I::of(inventory))
+        slot.0.get_or_init(|| I::compute(inventory))
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
     impl Index for Names {
         type Value<'d> = Vec<&'d str>;
 
-        fn of<'d>(inventory: &Inventory<'d>) -> Vec<&'d str> {
+        fn compute<'d>(inventory: &Inventory<'d>) -> Vec<&'d str> {
             COMPUTED.fetch_add(1, Ordering::Relaxed);
             inventory.objects().iter().map(|object| object.name()).collect()
         }
@@ -92,7 +92,7 @@ mod tests {
     impl Index for Count {
         type Value<'d> = usize;
 
-        fn of(inventory: &Inventory<'_>) -> usize {
+        fn compute(inventory: &Inventory<'_>) -> usize {
             inventory.index::<Names>().len()
         }
     }

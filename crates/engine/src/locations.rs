@@ -74,7 +74,7 @@ impl<'d> Locations<'d> {
     }
 
     /// The location of a document.
-    pub(crate) fn of(&self, document: DocumentId) -> DocumentLocation<'d> {
+    pub(crate) fn locate(&self, document: DocumentId) -> DocumentLocation<'d> {
         DocumentLocation {
             cluster: self.input.cluster(document.file.cluster).map_or("", |cluster| cluster.name.as_str()),
             file: self.input.file(document.file).map_or("", |file| file.source.name()),
@@ -113,7 +113,7 @@ impl<'d> Locations<'d> {
         let key = (address(node.tree()), node.id());
         let ((tree, _), one) = self.by_root.range(..=key).next_back()?;
         let document = self.of_text(place).unwrap_or(one.document);
-        (*tree == key.0).then(|| (self.of(document), one.object))
+        (*tree == key.0).then(|| (self.locate(document), one.object))
     }
 }
 

@@ -77,7 +77,7 @@ impl<'d> Show<'_, 'd> {
         report.unchanged += outcome.unchanged;
         self.offers.count(id, &outcome.findings);
         let names = Names::of(one.object);
-        let location = self.locations.of(one.document);
+        let location = self.locations.locate(one.document);
         accept(report, &location, &outcome.refused, one.object);
         for mut finding in outcome.findings {
             if !self.add_build(&mut finding, one) {
@@ -117,7 +117,7 @@ impl<'d> Show<'_, 'd> {
         report: &Report,
     ) -> (DocumentId, ReportedFinding) {
         let document = self.locations.of_text(&finding.place).unwrap_or(one.document);
-        let (object, place) = (one.object, self.locations.of(document));
+        let (object, place) = (one.object, self.locations.locate(document));
         let related = finding.related.iter().filter_map(|(at, message)| {
             let (place, object) = self.locations.find(at)?;
             let range = TextRange::of(at.source(), at.span());

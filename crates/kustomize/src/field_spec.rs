@@ -126,7 +126,7 @@ pub(crate) const NAMESPACES: &[FieldSpec<'static>] = &[
 
 impl<'s> FieldSpec<'s> {
     /// Reads an entry of `labels[].fields`.
-    pub(crate) fn of(node: Node<'s>) -> Self {
+    pub(crate) fn read(node: Node<'s>) -> Self {
         let text = |key| node.get(key).and_then(scalar_text).unwrap_or_default();
         let create = node.get("create").and_then(Node::as_bool).unwrap_or(false);
         Self {

@@ -77,8 +77,8 @@ pub(crate) enum PatchText<'d> {
 }
 
 impl<'d> Kustomization<'d> {
-    /// Returns the kustomization of a file, if it is one.
-    pub(crate) fn of(file: &'d File, index: FileNumber) -> Option<Self> {
+    /// Finds the kustomization of a file, if it is one.
+    pub(crate) fn find(file: &'d File, index: FileNumber) -> Option<Self> {
         if !path::is_kustomization_file(file.source.name()) {
             return None;
         }

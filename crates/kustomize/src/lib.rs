@@ -124,7 +124,7 @@ impl Builds {
 
 /// Whether any file is a kustomization, so that objects are checked as it builds them.
 pub fn has_kustomization(files: &[File]) -> bool {
-    FileNumber::enumerate(files).any(|(index, file)| Kustomization::of(file, index).is_some())
+    FileNumber::enumerate(files).any(|(index, file)| Kustomization::find(file, index).is_some())
 }
 
 /// The object of a build.
@@ -152,7 +152,7 @@ fn kustomizations(files: &[File]) -> BTreeMap<String, Kustomization<'_>> {
     let mut refused = BTreeSet::new();
     for (index, file) in FileNumber::enumerate(files) {
         let name = path::join("", file.source.name());
-        if let Some(kustomization) = Kustomization::of(file, index)
+        if let Some(kustomization) = Kustomization::find(file, index)
             && found.insert(path::folder(&name).to_owned(), kustomization).is_some()
         {
             refused.insert(path::folder(&name).to_owned());

@@ -158,7 +158,8 @@ impl<'d> Resource<'d> {
             self.previous.push(id.clone());
         }
         self.is_changed = true;
-        let schema = MergeSchema::of(&self.value.text_at(&["apiVersion"]).unwrap_or_default(), &id.kind);
+        let schema =
+            MergeSchema::for_kind(&self.value.text_at(&["apiVersion"]).unwrap_or_default(), &id.kind);
         if let Some(directive) = patch.str_at(&["$patch"]).filter(|directive| *directive != "merge") {
             if directive != "replace" {
                 return merge::merge(&mut self.value, patch, schema);

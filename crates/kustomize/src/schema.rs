@@ -36,7 +36,7 @@ pub(crate) enum MergeSchema {
 
 impl MergeSchema {
     /// The type of an object.
-    pub(crate) fn of(api_version: &str, kind: &str) -> Self {
+    pub(crate) fn for_kind(api_version: &str, kind: &str) -> Self {
         match (api_version, kind) {
             ("v1", "Pod") => Self::Pod,
             ("v1", "PodTemplate") => Self::PodTemplate,

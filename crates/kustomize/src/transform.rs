@@ -83,7 +83,7 @@ pub(crate) fn rename(resources: &mut [Resource<'_>], kustomization: Node<'_>) {
 pub(crate) fn set_labels<'d>(resources: &mut [Resource<'d>], kustomization: Node<'d>) {
     for entry in items_of(kustomization.get("labels")) {
         let flag = |key| entry.get(key).and_then(Node::as_bool).unwrap_or(false);
-        let fields: Vec<FieldSpec<'_>> = entry.items_at(&["fields"]).map(FieldSpec::of).collect();
+        let fields: Vec<FieldSpec<'_>> = entry.items_at(&["fields"]).map(FieldSpec::read).collect();
         let selectors = flag("includeSelectors");
         let own = if selectors || flag("includeTemplates") { TEMPLATE_LABELS } else { OWN_LABELS };
         for (key, label) in entry.members_at(&["pairs"]) {

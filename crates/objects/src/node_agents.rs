@@ -83,7 +83,7 @@ impl NodeAgent {
     }
 
     /// The agent of a DaemonSet, and the image that shows it.
-    pub fn of(pod: Pod<'_>) -> Option<(Self, Node<'_>)> {
+    pub fn find(pod: Pod<'_>) -> Option<(Self, Node<'_>)> {
         let is_daemon_set = pod.object().kind() == "DaemonSet";
         Self::ALL.into_iter().filter(|_| is_daemon_set).find_map(|agent| {
             let mut containers = pod.spec().containers();
@@ -118,7 +118,7 @@ impl<'d> NodeAgents<'d> {
     pub fn of(objects: &[Object<'d>], pods: &[Pod<'d>]) -> Self {
         let mut agents = Self::default();
         for pod in pods {
-            let Some((agent, image)) = NodeAgent::of(*pod) else { continue };
+            let Some((agent, image)) = NodeAgent::find(*pod) else { continue };
             match agents.found.iter_mut().find(|found| found.agent == agent) {
                 Some(found) => found.is_only = false,
                 None => agents.found.push(FoundAgent { agent, pod: *pod, image, is_only: true }),

@@ -145,7 +145,7 @@ impl Review<'_> {
             }
         }
         let on_update = Object::in_request(object.root(), None, Operation::Update);
-        let mutation = mutation::of(findings, &self.findings(on_update, rules), object);
+        let mutation = mutation::choose(findings, &self.findings(on_update, rules), object);
         if mutation.fixed.is_empty() {
             return self.respond(findings, object, mutation.refused);
         }

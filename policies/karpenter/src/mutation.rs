@@ -22,7 +22,7 @@ pub(crate) struct Mutation<'f, 'd> {
 
 /// Chooses the fixes of an object. `on_update` are the findings that the object would have if it existed: the API
 /// server accepts their fixes again and again.
-pub(crate) fn of<'f, 'd>(
+pub(crate) fn choose<'f, 'd>(
     findings: &'f [Finding<'d>],
     on_update: &[Finding<'_>],
     object: Object<'_>,

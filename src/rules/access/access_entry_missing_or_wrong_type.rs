@@ -137,7 +137,7 @@ fn check_entry<'d>(
     if NOT_FOR_NODES.contains(&kind) && inventory.index::<AccessOfNodes>().admitted.contains(role) {
         return None;
     }
-    let is_windows = class.and_then(ami_family::of) == Some(ImageFamily::Windows);
+    let is_windows = class.and_then(ami_family::family_of) == Some(ImageFamily::Windows);
     let (consequence, severity) = match kind {
         "EC2_LINUX" if is_windows => {
             ("kube-proxy does not work on Windows nodes of this role", Severity::Warning)

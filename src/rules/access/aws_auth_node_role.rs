@@ -190,7 +190,7 @@ fn check_mapping<'d>(
         };
         report(finding.help(format!("add `{missing}` to `groups`")));
     }
-    let is_windows = class.and_then(ami_family::of) == Some(ImageFamily::Windows);
+    let is_windows = class.and_then(ami_family::family_of) == Some(ImageFamily::Windows);
     if is_windows && !groups.contains(&WINDOWS) {
         let message = format!(
             "kube-proxy does not work on the Windows nodes of this role, because it is not in the group `{WINDOWS}`"

@@ -181,7 +181,7 @@ pub(crate) struct RolesToPass;
 impl Index for RolesToPass {
     type Value<'d> = PassedRoles<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> PassedRoles<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> PassedRoles<'d> {
         PassedRoles::of(inventory.index::<Iam>())
     }
 }

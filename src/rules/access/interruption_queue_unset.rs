@@ -138,7 +138,7 @@ struct FirstSpotPool;
 impl Index for FirstSpotPool {
     type Value<'d> = Option<Object<'d>>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> Option<Object<'d>> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> Option<Object<'d>> {
         let groups = inventory.index::<Pools>().groups().iter();
         let spot = groups.filter(|group| {
             let capacity_types = group.template.requirements.get(labels::CAPACITY_TYPE);

@@ -216,7 +216,7 @@ struct ConversionNeighbours;
 impl Index for ConversionNeighbours {
     type Value<'d> = Neighbours<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> Neighbours<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> Neighbours<'d> {
         Neighbours::of(inventory.objects())
     }
 }

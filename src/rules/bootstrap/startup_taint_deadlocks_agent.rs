@@ -101,7 +101,7 @@ const MAX_RELATED: usize = 3;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object) else { return };
-    let Some((agent, _)) = NodeAgent::of(pod) else { return };
+    let Some((agent, _)) = NodeAgent::find(pod) else { return };
     if !context.inventory.index::<Agents>().is_only(agent, object) {
         return;
     }

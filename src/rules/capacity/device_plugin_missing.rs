@@ -149,7 +149,7 @@ fn missed_pool<'d>(pod: Pod<'d>, resource: &str, context: &Context<'_, 'd>) -> O
     let tainted = |(pool, taint)| Some((pool, taint?));
     let selected = pools_of_pod::selected(pod, context).into_iter().filter_map(tainted);
     // Other NodePools get instance types with the device only if a pod asks for it.
-    let room = node_room::of(context.inventory, context);
+    let room = node_room::room_of(context.inventory, context);
     let is_for_device = |pool: NodePool<'d>| {
         room.offers_only(pool.object().name(), resource) && !is_on_bottlerocket(pool, context)
     };
@@ -183,7 +183,7 @@ fn without_plugin<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> Option<Finding
     if !context.inventory.is_complete() || context.anywhere(plugins) {
         return None;
     }
-    let room = node_room::of(context.inventory, context);
+    let room = node_room::room_of(context.inventory, context);
     let offers = |pool: &NodePool<'d>| {
         room.offers(pool.object().name(), resource) && !is_on_bottlerocket(*pool, context)
     };
@@ -206,7 +206,7 @@ fn without_plugin<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> Option<Finding
 /// Whether the nodes of a NodePool run Bottlerocket.
 fn is_on_bottlerocket<'d>(pool: NodePool<'d>, context: &Context<'_, 'd>) -> bool {
     let class = context.inventory.index::<NodeClasses>().of_pool(pool);
-    class.is_some_and(|(class, _)| ami_family::of(class) == Some(ImageFamily::Bottlerocket))
+    class.is_some_and(|(class, _)| ami_family::family_of(class) == Some(ImageFamily::Bottlerocket))
 }
 
 /// The device plugins.
@@ -215,7 +215,7 @@ struct Plugins;
 impl Index for Plugins {
     type Value<'d> = DevicePlugins;
 
-    fn of(inventory: &Inventory<'_>) -> DevicePlugins {
+    fn compute(inventory: &Inventory<'_>) -> DevicePlugins {
         DevicePlugins::of(inventory.index::<Pods>().as_slice())
     }
 }

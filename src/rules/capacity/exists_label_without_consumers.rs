@@ -126,7 +126,7 @@ struct SelectedLabels;
 impl Index for SelectedLabels {
     type Value<'d> = BTreeSet<&'d str>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> BTreeSet<&'d str> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> BTreeSet<&'d str> {
         let mut labels = BTreeSet::new();
         for pod in inventory.index::<Pods>() {
             labels.extend(pod.expressions().map(|expression| expression.key));

@@ -132,7 +132,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let Some((class, name)) = context.inventory.index::<NodeClasses>().of_pool(pool) else { return };
     // The plugin for Windows is another one, a custom image gets no kubelet settings, and `podsPerCore` lowers the number.
     let kubelet = class.kubelet().filter(|kubelet| kubelet.node().get("podsPerCore").is_none());
-    let is_judged = ami_family::of(class)
+    let is_judged = ami_family::family_of(class)
         .is_some_and(|family| !matches!(family, ImageFamily::Windows | ImageFamily::Custom));
     let max_pods = kubelet.filter(|_| is_judged).and_then(KubeletConfiguration::max_pods);
     let Some((node, max_pods)) = max_pods.and_then(|node| Some((node, node.as_int()?))) else { return };

@@ -170,7 +170,7 @@ struct OverlayResources;
 impl Index for OverlayResources {
     type Value<'d> = BTreeSet<&'d str>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> BTreeSet<&'d str> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> BTreeSet<&'d str> {
         let overlays = inventory.objects().iter().filter_map(|object| NodeOverlay::of(*object));
         overlays.flat_map(|overlay| members_of(overlay.capacity())).map(|(name, _)| name).collect()
     }

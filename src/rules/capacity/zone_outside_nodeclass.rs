@@ -199,7 +199,7 @@ pub(crate) struct ZonesOfClasses;
 impl Index for ZonesOfClasses {
     type Value<'d> = BTreeMap<&'d str, (NodePool<'d>, &'d str, Node<'d>)>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> Self::Value<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> Self::Value<'d> {
         let mut zones = BTreeMap::new();
         for pool in inventory.objects_of(Kind::NODE_POOL).filter_map(NodePool::of) {
             let first = listed_zones(pool).find(|(zone, _)| region_of_zone(zone).is_some());

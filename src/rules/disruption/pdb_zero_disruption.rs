@@ -86,8 +86,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 /// Reports a budget that allows no eviction, whatever the number of pods is.
 fn never_any(budget: PodDisruptionBudget<'_>) -> Option<Finding<'_>> {
     let (node, field) = match (budget.max_unavailable(), budget.min_available()) {
-        (Some(node), _) if Amount::of(node)? == Amount::ZERO => (node, "maxUnavailable"),
-        (None, Some(node)) if Amount::of(node)? == Amount::Percent(100) => (node, "minAvailable"),
+        (Some(node), _) if Amount::parse(node)? == Amount::ZERO => (node, "maxUnavailable"),
+        (None, Some(node)) if Amount::parse(node)? == Amount::Percent(100) => (node, "minAvailable"),
         _ => return None,
     };
     let message = "this PodDisruptionBudget never allows an eviction: Karpenter does not consolidate or replace nodes with its pods, and \
@@ -107,7 +107,7 @@ fn never_any(budget: PodDisruptionBudget<'_>) -> Option<Finding<'_>> {
 /// Reports a budget that needs every pod that the workloads in the input run at least.
 fn needs_all<'d>(budget: PodDisruptionBudget<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let node = budget.min_available()?;
-    let amount = Amount::of(node)?;
+    let amount = Amount::parse(node)?;
     let (replicas, at) = replicas(budget, context)?;
     if replicas == 0 || amount.rounded_up(replicas) < replicas {
         return None;
@@ -166,7 +166,7 @@ impl Amount {
     const ZERO: Self = Self::Number(0);
 
     /// Parses a number or a percentage; `0%` is the number 0. `None` for what the API server refuses, and for placeholders.
-    fn of(node: Node<'_>) -> Option<Self> {
+    fn parse(node: Node<'_>) -> Option<Self> {
         if let Some(number) = node.as_int() {
             return Some(Self::Number(number));
         }

@@ -70,7 +70,7 @@ pub(crate) struct Pools;
 impl Index for Pools {
     type Value<'d> = PoolIndex<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> PoolIndex<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> PoolIndex<'d> {
         const BETA: Kind = Kind::of("karpenter.sh", "v1beta1", "NodePool");
         let pools = inventory.objects_of(Kind::NODE_POOL).chain(inventory.objects_of(BETA));
         PoolIndex::of(pools).with_omitted(inventory.omitted_pools())
@@ -83,7 +83,7 @@ pub(crate) struct NodeClasses<'d>(BTreeMap<&'d str, Option<Ec2NodeClass<'d>>>);
 impl Index for NodeClasses<'static> {
     type Value<'d> = NodeClasses<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> NodeClasses<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> NodeClasses<'d> {
         let mut classes = BTreeMap::new();
         for class in inventory.objects_of(Kind::NODE_CLASS).filter_map(Ec2NodeClass::of) {
             let name = class.object().name();
@@ -113,7 +113,7 @@ pub(crate) struct Pods;
 impl Index for Pods {
     type Value<'d> = IdVec<InventoryPodId, Pod<'d>>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> IdVec<InventoryPodId, Pod<'d>> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> IdVec<InventoryPodId, Pod<'d>> {
         inventory.objects().iter().copied().flat_map(Pod::all).collect()
     }
 }
@@ -124,7 +124,7 @@ pub(crate) struct Claims;
 impl Index for Claims {
     type Value<'d> = ClaimIndex<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> ClaimIndex<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> ClaimIndex<'d> {
         ClaimIndex::of(inventory.objects())
     }
 }
@@ -135,7 +135,7 @@ pub(crate) struct Controllers;
 impl Index for Controllers {
     type Value<'d> = Vec<Controller<'d>>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> Vec<Controller<'d>> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> Vec<Controller<'d>> {
         inventory.own().iter().copied().filter_map(Controller::of).collect()
     }
 }
@@ -146,7 +146,7 @@ pub(crate) struct Gates;
 impl Index for Gates {
     type Value<'d> = FeatureGates<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> FeatureGates<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> FeatureGates<'d> {
         FeatureGates::of(inventory.objects(), inventory.index::<Controllers>())
     }
 }
@@ -157,7 +157,7 @@ pub(crate) struct ClusterIdentity;
 impl Index for ClusterIdentity {
     type Value<'d> = Identity<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> Identity<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> Identity<'d> {
         Identity::of(inventory.own(), inventory.index::<Controllers>())
     }
 }
@@ -174,7 +174,7 @@ pub(crate) struct ZonesOfPools;
 impl Index for ZonesOfPools {
     type Value<'d> = ServedZones<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> ServedZones<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> ServedZones<'d> {
         ServedZones::of(inventory.objects_of(Kind::NODE_POOL))
     }
 }
@@ -185,7 +185,7 @@ pub(crate) struct Iam;
 impl Index for Iam {
     type Value<'d> = IamAccess<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> IamAccess<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> IamAccess<'d> {
         IamAccess::of(inventory.own())
     }
 }
@@ -196,7 +196,7 @@ pub(crate) struct AccessOfNodes;
 impl Index for AccessOfNodes {
     type Value<'d> = NodeAccess<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> NodeAccess<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> NodeAccess<'d> {
         NodeAccess::of(inventory.objects())
     }
 }
@@ -207,7 +207,7 @@ pub(crate) struct Agents;
 impl Index for Agents {
     type Value<'d> = NodeAgents<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> NodeAgents<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> NodeAgents<'d> {
         NodeAgents::of(inventory.objects(), inventory.index::<Pods>().as_slice())
     }
 }
@@ -218,7 +218,7 @@ pub(crate) struct AnyReservations;
 impl Index for AnyReservations {
     type Value<'d> = bool;
 
-    fn of(inventory: &Inventory<'_>) -> bool {
+    fn compute(inventory: &Inventory<'_>) -> bool {
         inventory.objects_of(Kind::NODE_CLASS).any(selects_reservations)
     }
 }
@@ -236,7 +236,7 @@ pub(crate) struct AnyDefaultPriority;
 impl Index for AnyDefaultPriority {
     type Value<'d> = bool;
 
-    fn of(inventory: &Inventory<'_>) -> bool {
+    fn compute(inventory: &Inventory<'_>) -> bool {
         let is_default = |class| PriorityClass::of(class).is_some_and(PriorityClass::is_global_default);
         inventory.objects_of(Kind::PRIORITY_CLASS).any(is_default)
     }

@@ -44,7 +44,7 @@ pub(crate) struct PodDisruptionBudgets<'d> {
 impl Index for PodDisruptionBudgets<'static> {
     type Value<'d> = PodDisruptionBudgets<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> PodDisruptionBudgets<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> PodDisruptionBudgets<'d> {
         PodDisruptionBudgets::new(inventory.objects(), inventory.index::<Pods>())
     }
 }
@@ -63,7 +63,7 @@ pub(crate) struct LeastReplicas<'d> {
 
 impl<'d> LeastReplicas<'d> {
     /// The number that a field says; `None` if the field says no number.
-    fn of(node: Option<Node<'d>>, default: i64) -> Option<Self> {
+    fn read(node: Option<Node<'d>>, default: i64) -> Option<Self> {
         let node = node.filter(|node| !node.is_null());
         let number = node.map_or(Some(default), Node::as_int)?;
         Some(Self { number, node })
@@ -120,7 +120,7 @@ impl<'d> PodDisruptionBudgets<'d> {
     pub(crate) fn least_replicas(&self, workload: Object<'d>) -> Option<LeastReplicas<'d>> {
         let name = (workload.namespace(), workload.kind(), workload.name());
         // The API server's default of `replicas` is 1.
-        let own = || LeastReplicas::of(Workload::of(workload).replicas(), 1);
+        let own = || LeastReplicas::read(Workload::of(workload).replicas(), 1);
         self.autoscaled.get(&name).copied().unwrap_or_else(own)
     }
 }
@@ -144,9 +144,9 @@ impl<'d> ObjectPlace<'d> {
 /// for KEDA's `ScaledObject`, whose default kind is Deployment (its specification on keda.sh).
 fn autoscaled(object: Object<'_>) -> Option<(WorkloadName<'_>, Option<LeastReplicas<'_>>)> {
     let (target, least) = match HorizontalPodAutoscaler::of(object) {
-        Some(autoscaler) => (autoscaler.scale_target()?, LeastReplicas::of(autoscaler.min_replicas(), 1)),
+        Some(autoscaler) => (autoscaler.scale_target()?, LeastReplicas::read(autoscaler.min_replicas(), 1)),
         None if object.group() == "keda.sh" && object.kind() == "ScaledObject" => {
-            let least = LeastReplicas::of(object.at(&["spec", "minReplicaCount"]), 0);
+            let least = LeastReplicas::read(object.at(&["spec", "minReplicaCount"]), 0);
             (object.at(&["spec", "scaleTargetRef"])?, least)
         }
         None => return None,

@@ -30,7 +30,7 @@ pub(crate) struct PodLabels<'d> {
 impl Index for PodLabels<'static> {
     type Value<'d> = PodLabels<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> PodLabels<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> PodLabels<'d> {
         PodLabels::new(inventory.index::<Pods>().as_slice())
     }
 }

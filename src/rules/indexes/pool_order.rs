@@ -43,7 +43,7 @@ pub(crate) fn weight(pool: NodePool<'_>) -> Option<i64> {
 impl Index for PoolOrder<'static> {
     type Value<'d> = PoolOrder<'d>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> PoolOrder<'d> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> PoolOrder<'d> {
         PoolOrder::new(inventory.index::<Pools>())
     }
 }

@@ -105,7 +105,7 @@ const PUBLISHED: [Published; 14] = [
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
-    let family = ami_family::of(class).filter(|family| *family != ImageFamily::Custom);
+    let family = ami_family::family_of(class).filter(|family| *family != ImageFamily::Custom);
     let is_alone = class.terms(SelectorField::Amis).items().count() == 1;
     for term in class.terms(SelectorField::Amis).items().filter(|term| is_public(*term)) {
         let Some((node, pattern)) = term.field(TermField::Name).and_then(|node| Some((node, node.as_str()?)))

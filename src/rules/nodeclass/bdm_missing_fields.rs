@@ -88,7 +88,7 @@ enum Field {
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     let mappings: Vec<_> = class.block_device_mappings().collect();
-    let family = ami_family::of(class);
+    let family = ami_family::family_of(class);
     let panic = family.and_then(|family| storage_panic(&mappings, family));
     for mapping in mappings {
         let panics_early = |field| panic == Some((mapping, field));

@@ -83,7 +83,7 @@ const DEFAULT_ROOT_BYTES: i64 = 4 << 30;
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     let uses_instance_store = class.instance_store_policy().is_some_and(|policy| !policy.is_null());
-    if ami_family::of(class) != Some(ImageFamily::Bottlerocket) || uses_instance_store {
+    if ami_family::family_of(class) != Some(ImageFamily::Bottlerocket) || uses_instance_store {
         return;
     }
     let mut root = None;

@@ -101,7 +101,7 @@ struct AnyMetadataConsumer;
 impl Index for AnyMetadataConsumer {
     type Value<'d> = bool;
 
-    fn of(inventory: &Inventory<'_>) -> bool {
+    fn compute(inventory: &Inventory<'_>) -> bool {
         inventory.index::<Pods>().iter().any(|pod| metadata_service::consumer(*pod).is_some())
     }
 }

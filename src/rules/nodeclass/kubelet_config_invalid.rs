@@ -111,7 +111,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     for refusal in refusals_of_kubelet(kubelet) {
         findings.extend(refused_by_controller(&refusal));
     }
-    let family = ami_family::of(class);
+    let family = ami_family::family_of(class);
     for (map, releases) in [
         (kubelet.eviction_hard(), Releases::until(14)),
         (

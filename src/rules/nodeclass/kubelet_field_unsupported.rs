@@ -71,7 +71,7 @@ const EFFECT: &str = "the EC2NodeClass is not Ready, and no nodes launch from it
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
     let Some(kubelet) = class.kubelet() else { return };
-    let family = match ami_family::of(class) {
+    let family = match ami_family::family_of(class) {
         Some(ImageFamily::Al2) => "AL2",
         Some(ImageFamily::Bottlerocket) => "Bottlerocket",
         Some(ImageFamily::Windows) => "Windows",

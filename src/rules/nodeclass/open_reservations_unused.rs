@@ -100,7 +100,7 @@ struct WithoutReservations;
 impl Index for WithoutReservations {
     type Value<'d> = Option<Object<'d>>;
 
-    fn of<'d>(inventory: &Inventory<'d>) -> Option<Object<'d>> {
+    fn compute<'d>(inventory: &Inventory<'d>) -> Option<Object<'d>> {
         inventory.objects_of(Kind::NODE_CLASS).find(|class| !selects_reservations(*class))
     }
 }

@@ -80,7 +80,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     if class.ami_aliases().next().is_none() || has_user_data {
         return;
     }
-    let Some(root) = ami_family::of(class).and_then(root_device) else { return };
+    let Some(root) = ami_family::family_of(class).and_then(root_device) else { return };
     let mut first = None;
     for mapping in class.block_device_mappings() {
         let Some(name) = mapping.device_name() else { return };

@@ -116,7 +116,7 @@ const INSTANCE_TYPE: [&str; 2] = ["node.kubernetes.io/instance-type", "beta.kube
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some((pod, agent, image)) = only_agent(object, context) else { return };
     // A cluster that moves to another network plugin keeps the old plugin on the old nodes.
-    let plugin = NodeAgent::of(pod).map(|(agent, _)| agent).filter(|agent| agent.is_network_plugin());
+    let plugin = NodeAgent::find(pod).map(|(agent, _)| agent).filter(|agent| agent.is_network_plugin());
     let has_other = |inventory: &Inventory<'d>| {
         plugin.is_some_and(|plugin| inventory.index::<Agents>().has_other_network_plugin(plugin))
     };

@@ -139,7 +139,7 @@ pub(super) fn only_agent<'d>(
     context: &Context<'_, 'd>,
 ) -> Option<(Pod<'d>, &'static str, Node<'d>)> {
     let pod = Pod::of(object)?;
-    let Some((agent, image)) = NodeAgent::of(pod) else {
+    let Some((agent, image)) = NodeAgent::find(pod) else {
         let image = kube_proxy(pod)?;
         return Some((pod, "kube-proxy", image));
     };

@@ -127,7 +127,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     if !node_room::is_known(context) {
         return;
     }
-    let room = node_room::of(context.inventory, context);
+    let room = node_room::room_of(context.inventory, context);
     let loads = room.loads(daemon);
     let found = loads.filter_map(|load| {
         let pool = node_room::pool(&load.pool, context)?;

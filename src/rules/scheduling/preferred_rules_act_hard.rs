@@ -148,7 +148,7 @@ struct PreferencesIgnored;
 impl Index for PreferencesIgnored {
     type Value<'d> = bool;
 
-    fn of(inventory: &Inventory<'_>) -> bool {
+    fn compute(inventory: &Inventory<'_>) -> bool {
         const IGNORE: &str = "Ignore";
         let is_set = |one: &Controller<'_>| {
             one.setting(PREFERENCE_POLICY).text().is_some_and(|(text, _)| text == IGNORE)

@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         }
     };
     let rules = REGISTRY.rules().filter(|rule| wanted.is_none_or(|name| name == rule.name));
-    let inputs: Vec<Input> = rules.flat_map(|rule| Input::of(rule.name, &reference::page(rule))).collect();
+    let inputs: Vec<Input> = rules.flat_map(|rule| Input::all(rule.name, &reference::page(rule))).collect();
     let (next, faults) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
         while let Some(input) = inputs.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -72,7 +72,7 @@ struct Input {
 
 impl Input {
     /// The inputs that are made of the examples on a rule's page.
-    fn of(rule: &'static str, page: &str) -> Vec<Self> {
+    fn all(rule: &'static str, page: &str) -> Vec<Self> {
         let mut inputs = Vec::new();
         for example in examples(page).into_iter().map(Arc::new) {
             for growth in growths(&example) {

@@ -97,7 +97,7 @@ enum Language {
 }
 
 impl Language {
-    fn of(name: &str) -> Self {
+    fn detect(name: &str) -> Self {
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
         if extension.eq_ignore_ascii_case("json") {
             Self::Json
@@ -165,7 +165,7 @@ impl File {
     /// Parses a text. The name selects the syntax, as in [`File::from_bytes`].
     pub fn read(name: impl Into<String>, text: impl Into<String>, options: impl Into<ReadOptions>) -> Self {
         let name = name.into();
-        Self::read_as(Language::of(&name), name, text.into(), &options.into())
+        Self::read_as(Language::detect(&name), name, text.into(), &options.into())
     }
 
     /// Parses a text as YAML whatever its name is, or as JSON if it is valid JSON.

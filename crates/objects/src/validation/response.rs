@@ -297,7 +297,7 @@ impl<'d> Writer<'d> {
         let (What::Relation(explanation) | What::Change(explanation)) = &refusal.what else { return None };
         let path = refusal.place.path(self.root);
         let value = refusal.place.holder().and_then(printed);
-        let detail = explanation.server.of(self.release);
+        let detail = explanation.server.text_in(self.release);
         Some(FieldError { path: Some(path), kind: INVALID, value, detail })
     }
 }

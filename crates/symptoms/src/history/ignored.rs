@@ -56,7 +56,7 @@ const REASONS: &[(IgnoreReason, &[&str])] = &[
 
 impl IgnoreReason {
     /// The reason that the controller's words give, in whatever case; `None` for other words.
-    fn of(words: &str) -> Option<Self> {
+    fn recognise(words: &str) -> Option<Self> {
         let words = words.to_ascii_lowercase();
         let given = REASONS.iter().find(|(_, pieces)| pieces.iter().all(|piece| words.contains(piece)));
         given.map(|(reason, _)| *reason)
@@ -172,7 +172,7 @@ impl IgnoredPods {
             if record.key() >= known.last.key() {
                 if *known.words != *words {
                     known.words = words.into();
-                    known.reason = IgnoreReason::of(words);
+                    known.reason = IgnoreReason::recognise(words);
                 }
                 known.last = record;
             } else if record.key() < known.first.key() {
@@ -187,7 +187,7 @@ impl IgnoredPods {
         let ignored = Ignored {
             pod: pod.into(),
             words: words.into(),
-            reason: IgnoreReason::of(words),
+            reason: IgnoreReason::recognise(words),
             count: entry.count,
             logged,
             first: record.clone(),
@@ -199,7 +199,7 @@ impl IgnoredPods {
 
     /// Adds a pod that is skipped, unless its reason is unknown.
     pub(super) fn skip_if_known(&mut self, pod: &str, words: &str, entry: &Entry<'_>) {
-        if IgnoreReason::of(words).is_some() {
+        if IgnoreReason::recognise(words).is_some() {
             self.skip(pod, words, entry);
         }
     }

@@ -73,7 +73,7 @@ impl Differences {
             OF_RECORD.contains(&keyword(line)) || matches!(kind, "CloudFormation" | "Metrics")
         };
         let kinds: BTreeSet<&str> = found.iter().filter_map(|line| line.split(' ').next()).collect();
-        let Some(recorded) = record.of(minor) else { return };
+        let Some(recorded) = record.lines(minor) else { return };
         let new = found.iter().filter(|line| is_compared(line) && !recorded.contains(line.as_str()));
         self.added.extend(new.filter(|line| !line.starts_with("Metrics ")).cloned());
         let is_given = |line: &&str| line.split(' ').next().is_some_and(|kind| kinds.contains(kind));

@@ -36,7 +36,7 @@ impl ReleaseRecord {
     }
 
     /// The lines of a minor release, or of the newest recorded release before it.
-    pub(super) fn of(&self, minor: u8) -> Option<BTreeSet<&str>> {
+    pub(super) fn lines(&self, minor: u8) -> Option<BTreeSet<&str>> {
         let last = self.0.values().flatten().filter(|known| **known <= minor).max()?;
         let of_last = self.0.iter().filter(|(_, minors)| minors.contains(last));
         Some(of_last.map(|(line, _)| line.as_str()).collect())

@@ -169,7 +169,7 @@ fn new_metric_is_no_difference_and_a_removed_one_is() {
     assert!(differences.is_empty());
     // Nor does it forget them.
     record.set(14, ["NodePool spec type object".to_owned()].into());
-    assert!(record.of(14).is_some_and(|lines| lines.len() == 3));
+    assert!(record.lines(14).is_some_and(|lines| lines.len() == 3));
 }
 
 const CODE: &str = r#"

@@ -97,7 +97,7 @@ pub struct ServerMessage {
 
 impl ServerMessage {
     /// The message in a release.
-    pub fn of(&self, release: Release) -> String {
+    pub fn text_in(&self, release: Release) -> String {
         let text = match &self.earlier {
             Some((minor, earlier)) if Releases::until(*minor).contains(release) => earlier,
             _ => &self.text,
