@@ -6,7 +6,7 @@ use manifest::tree::{Node, NodeId};
 
 /// Number of unknown fields in a document that get a suggestion. More unknown fields are not misspelt, and each search for a
 /// similar name compares all names.
-const SUGGESTIONS: usize = 100;
+const MAX_SUGGESTIONS: usize = 100;
 
 /// The names that an object can have and has not. The names of the last object are kept, because unknown fields come object by
 /// object, and to search the object for each of them would take quadratic time.
@@ -27,7 +27,7 @@ impl AbsentFields {
         known: impl Iterator<Item = &'static str>,
     ) -> Option<&[&'static str]> {
         self.asked += 1;
-        if self.asked > SUGGESTIONS {
+        if self.asked > MAX_SUGGESTIONS {
             return None;
         }
         let holder = field.parent();

@@ -12,7 +12,7 @@ use super::strip;
 use crate::painter::{BAD, BOLD, Painter, WARN};
 
 /// The number of intervals to list. A daily window has two a day.
-const LISTED: usize = 6;
+const MAX_LISTED: usize = 6;
 
 /// Writes the calendars.
 pub(super) fn write(
@@ -68,11 +68,11 @@ fn write_pool(
         }
         let strip = strip::strip(&intervals, pool.nodes, answer.at, clock);
         writeln!(out, "    {}\n    {}", strip.days, strip.marks)?;
-        for interval in intervals.iter().take(LISTED) {
+        for interval in intervals.iter().take(MAX_LISTED) {
             writeln!(out, "    {}", interval_text(interval, budgets, clock))?;
         }
-        if intervals.len() > LISTED {
-            writeln!(out, "    and {} more changes", intervals.len() - LISTED)?;
+        if intervals.len() > MAX_LISTED {
+            writeln!(out, "    and {} more changes", intervals.len() - MAX_LISTED)?;
         }
     }
     let calendar = Calendar::of_week(budgets, answer.at);

@@ -15,7 +15,7 @@ use karpwarden::simulate::words::{counted, nearest, remedy, verdict};
 use crate::painter::{BAD, BOLD, DIM, GOOD, Painter};
 
 /// The number of instance types and pods to name.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// Characters of a bar.
 const BAR: usize = 20;
@@ -45,9 +45,9 @@ fn write_claim(
 ) -> io::Result<()> {
     let title = format!("node {} of NodePool {}", number + 1, human::printable(claim.pool.name()));
     writeln!(out, "\n{}", painter.paint(BOLD, &title))?;
-    let cheapest = claim.cheapest.iter().take(NAMED);
+    let cheapest = claim.cheapest.iter().take(MAX_NAMED);
     let names: Vec<String> = cheapest.map(|(name, price)| format!("{name} ${price:.4}")).collect();
-    let more = claim.cheapest.len().saturating_sub(NAMED);
+    let more = claim.cheapest.len().saturating_sub(MAX_NAMED);
     let others = if more == 0 { String::new() } else { format!(" and {more} more") };
     writeln!(out, "  types     {}{others}", names.join(", "))?;
     writeln!(out, "  zones     {}", claim.zones.join(", "))?;

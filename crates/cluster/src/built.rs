@@ -22,7 +22,7 @@ use crate::inventory::Inventory;
 const MAX_INVENTORIED: usize = 200_000;
 
 /// Names of overlays that a reason lists.
-const NAMED_OVERLAYS: usize = 3;
+const MAX_NAMED_OVERLAYS: usize = 3;
 
 /// An object of a document, before any build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -271,8 +271,8 @@ fn variants(
 
 /// Up to three names in back-ticks.
 fn listed(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(NAMED_OVERLAYS).map(|name| format!("`{name}`")).collect();
-    let more = names.len().saturating_sub(NAMED_OVERLAYS);
+    let shown: Vec<String> = names.iter().take(MAX_NAMED_OVERLAYS).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(MAX_NAMED_OVERLAYS);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{rest}", shown.join(", "))
 }

@@ -6,7 +6,7 @@ use answers::report::Confidence;
 use cluster::ids::ClusterId;
 
 /// Number of lines that a cause takes over from a consequence.
-const TAKEN_OVER: usize = 2;
+const MAX_TAKEN_OVER: usize = 2;
 
 /// Bound on chains of causes; longer than any chain in the table.
 const DEPTH: usize = 8;
@@ -156,7 +156,7 @@ fn take_over(cause: &mut Diagnosis, consequence: Diagnosis) {
     cause.objects.extend(new);
     let lines =
         consequence.evidence.into_iter().filter(|quote| !cause.evidence.iter().any(|own| own.at == quote.at));
-    let lines: Vec<_> = lines.take(TAKEN_OVER).collect();
+    let lines: Vec<_> = lines.take(MAX_TAKEN_OVER).collect();
     cause.evidence.extend(lines);
 }
 

@@ -21,7 +21,7 @@ use crate::mutation;
 use crate::response::ValidationResponse;
 
 /// Maximum number of safe fixes to apply to an object: all rules check the result again.
-const MOST_FIXES: usize = 100;
+const MAX_FIXES: usize = 100;
 
 /// Answers `validate`. The payload holds a `request` and the `settings`.
 ///
@@ -137,10 +137,10 @@ impl Review<'_> {
     ) -> ValidationResponse {
         match mutation::count(findings) {
             0 => return self.respond(findings, object, Vec::new()),
-            1..=MOST_FIXES => {}
+            1..=MAX_FIXES => {}
             count => {
                 let note =
-                    format!("not fixed: {count} safe fixes, and the policy applies at most {MOST_FIXES}");
+                    format!("not fixed: {count} safe fixes, and the policy applies at most {MAX_FIXES}");
                 return self.respond(findings, object, vec![note]);
             }
         }

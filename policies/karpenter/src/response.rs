@@ -26,9 +26,9 @@ pub struct ValidationResponse {
 }
 
 /// Number of findings that a rejection lists.
-const LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 /// Size of the audit annotation with the whole warnings, in bytes.
-const DETAILS: usize = 16_384;
+const MAX_DETAILS: usize = 16_384;
 
 impl ValidationResponse {
     /// A response that accepts the request, with warnings.
@@ -66,7 +66,7 @@ impl ValidationResponse {
         if is_shortened {
             let details: Vec<_> = all.iter().map(Warning::whole).collect();
             let mut details = details.join("\n");
-            details.truncate(details.floor_char_boundary(DETAILS));
+            details.truncate(details.floor_char_boundary(MAX_DETAILS));
             audit_annotations.push(("details", details));
         }
         Self { accepted: message.is_none(), message, mutated_object: None, audit_annotations, warnings }
@@ -124,15 +124,15 @@ fn refusal(errors: &[&Finding<'_>], object: Object<'_>, settings: &Settings) -> 
     let count = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
     let mut text =
         format!("{count} in {}/{} (Karpenter {})", object.kind(), object.name(), settings.karpenter);
-    for (index, finding) in errors.iter().take(LISTED).enumerate() {
+    for (index, finding) in errors.iter().take(MAX_LISTED).enumerate() {
         let _ = write!(text, "\n{}. {}\n   {}", index + 1, name(finding, object), &finding.message);
         if !&finding.help.is_empty() {
             let _ = write!(text, "\n   help: {}", &finding.help);
         }
         let _ = write!(text, "\n   see {}", url(finding.rule.name));
     }
-    if errors.len() > LISTED {
-        let _ = write!(text, "\nand {} more", errors.len() - LISTED);
+    if errors.len() > MAX_LISTED {
+        let _ = write!(text, "\nand {} more", errors.len() - MAX_LISTED);
     }
     text
 }

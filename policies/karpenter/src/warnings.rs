@@ -2,9 +2,9 @@
 
 /// The API server keeps warnings whole up to 4,096 characters in total. Beyond that it cuts every warning to 256 characters
 /// (k8s.io/apiserver pkg/endpoints/filters/warning.go). The rest is for the warnings of other webhooks.
-const TOTAL: usize = 3_800;
+const MAX_CHARACTERS: usize = 3_800;
 /// Number of warnings. More warnings would be too short to say anything.
-const WARNINGS: usize = 40;
+const MAX_WARNINGS: usize = 40;
 
 /// A warning in the parts that it can do without, if there are many.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,12 +60,12 @@ fn joined([name, message, help]: [&str; 3]) -> String {
 /// than its share leaves the rest to the following ones. The second value says whether a text was shortened.
 pub(crate) fn texts(warnings: &[Warning]) -> (Vec<String>, bool) {
     let whole: Vec<String> = warnings.iter().map(|warning| printable(&warning.whole())).collect();
-    if whole.iter().map(|text| length(text)).sum::<usize>() <= TOTAL {
+    if whole.iter().map(|text| length(text)).sum::<usize>() <= MAX_CHARACTERS {
         return (whole, false);
     }
-    let shown = warnings.len().min(WARNINGS);
+    let shown = warnings.len().min(MAX_WARNINGS);
     let mut texts = Vec::new();
-    let mut left = TOTAL;
+    let mut left = MAX_CHARACTERS;
     for (index, warning) in warnings.iter().take(shown).enumerate() {
         let text = printable(&warning.within(left / (shown - index)));
         left -= length(&text).min(left);
@@ -121,7 +121,7 @@ mod tests {
     fn above_the_limit_every_warning_keeps_rule_place_and_remedy() {
         let many = warnings(12, 600, 150);
         let (texts, is_short) = texts(&many);
-        assert!(is_short && texts.len() == 12 && total(&texts) <= TOTAL, "{}", total(&texts));
+        assert!(is_short && texts.len() == 12 && total(&texts) <= MAX_CHARACTERS, "{}", total(&texts));
         for (text, warning) in texts.iter().zip(&many) {
             assert!(text.starts_with(&warning.name) && text.ends_with(&warning.help), "{text}");
         }
@@ -133,15 +133,15 @@ mod tests {
         mixed.extend(warnings(2, 900, 10));
         mixed.extend(warnings(1, 3_000, 10));
         let (texts, is_short) = texts(&mixed);
-        assert!(is_short && total(&texts) <= TOTAL);
+        assert!(is_short && total(&texts) <= MAX_CHARACTERS);
         assert!(texts[10].len() > 900, "{}", texts[10]);
     }
 
     #[test]
     fn names_the_number_of_warnings_that_are_left_out() {
         let (texts, is_short) = texts(&warnings(100, 300, 300));
-        assert!(is_short && texts.len() == WARNINGS + 1);
-        assert_eq!(texts[WARNINGS], "and 60 more, in the audit annotations");
+        assert!(is_short && texts.len() == MAX_WARNINGS + 1);
+        assert_eq!(texts[MAX_WARNINGS], "and 60 more, in the audit annotations");
         assert!(total(&texts) <= 4_096);
     }
 

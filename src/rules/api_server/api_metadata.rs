@@ -187,10 +187,10 @@ impl<'d> Checked<'_, 'd> {
             } else if self.object.kind() == "CronJob"
                 && self.is_built_in
                 && !is_prefix
-                && text.len() > CRON_JOB_MAX
+                && text.len() > MAX_CRON_JOB_NAME
             {
                 let message = format!(
-                    "the name of a CronJob has at most {CRON_JOB_MAX} characters, because its Jobs add a number, but this \
+                    "the name of a CronJob has at most {MAX_CRON_JOB_NAME} characters, because its Jobs add a number, but this \
                      name has {}",
                     text.len()
                 );
@@ -274,7 +274,7 @@ impl<'d> Checked<'_, 'd> {
 }
 
 /// The longest name of a `CronJob`: a Job has at most 63 characters, and the controller appends a dash and ten digits.
-const CRON_JOB_MAX: usize = 52;
+const MAX_CRON_JOB_NAME: usize = 52;
 
 /// Whether a text is replaced before the object is applied: it has a placeholder, or a word in capitals such as the one in
 /// `check-NODE_NAME`.

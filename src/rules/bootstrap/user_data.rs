@@ -41,11 +41,11 @@ pub(super) const TAINT_REQUIRED: Releases =
 /// Maximum number of bytes that EC2 accepts before encoding (aws/karpenter-provider-aws
 /// pkg/providers/amifamily/resolver.go at v1.14.1; EC2 `RunInstances`: "limited to 16 KB, in raw form, before it is
 /// base64-encoded").
-pub(super) const LIMIT: usize = 16_384;
+pub(super) const MAX_BYTES: usize = 16_384;
 
 /// Maximum number of bytes that the rules read. Karpenter removes some text, such as comments in Bottlerocket's settings, so that
 /// EC2 may accept somewhat more than its limit. No node ever runs a text of this size, and to parse one takes long.
-const READ: usize = 4 * LIMIT;
+const MAX_READ: usize = 4 * MAX_BYTES;
 
 /// User data of an EC2NodeClass and the AMI family it is for.
 #[derive(Clone, Copy)]
@@ -68,7 +68,7 @@ impl<'d> UserData<'d> {
     /// Returns the user data of an EC2NodeClass, unless it is blank, a template engine inserts all of it, the AMI family is
     /// unknown, or it is much larger than EC2 accepts.
     pub(super) fn of(object: Object<'d>) -> Option<Self> {
-        Self::of_any_size(object).filter(|data| data.text.len() <= READ)
+        Self::of_any_size(object).filter(|data| data.text.len() <= MAX_READ)
     }
 
     /// Returns the user data like [`Self::of`], but also if it is too large to read.

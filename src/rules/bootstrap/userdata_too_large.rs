@@ -1,4 +1,4 @@
-use super::user_data::{LIMIT, UserData};
+use super::user_data::{MAX_BYTES, UserData};
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use objects::object::Object;
@@ -82,20 +82,22 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         0
     };
     let length = data.text.len() - dropped;
-    let near = if data.family == Image::Custom { LIMIT } else { NEAR };
+    let near = if data.family == Image::Custom { MAX_BYTES } else { NEAR };
     if length <= near {
         return;
     }
-    let over = length > LIMIT;
+    let over = length > MAX_BYTES;
     let message = match (over, data.family) {
         (true, Image::Bottlerocket) => format!(
-            "the user data has {length} bytes, but EC2 accepts {LIMIT}; it fits only if the rest is comments, which Karpenter removes"
+            "the user data has {length} bytes, but EC2 accepts {MAX_BYTES}; it fits only if the rest is comments, which Karpenter removes"
         ),
         (true, _) => {
-            format!("the user data has {length} bytes, but EC2 accepts {LIMIT}; Karpenter launches no node")
+            format!(
+                "the user data has {length} bytes, but EC2 accepts {MAX_BYTES}; Karpenter launches no node"
+            )
         }
         (false, _) => format!(
-            "the user data has {length} bytes; with the 1.5 to 3 KiB that Karpenter adds it may exceed the {LIMIT} bytes that EC2 accepts"
+            "the user data has {length} bytes; with the 1.5 to 3 KiB that Karpenter adds it may exceed the {MAX_BYTES} bytes that EC2 accepts"
         ),
     };
     let severity =

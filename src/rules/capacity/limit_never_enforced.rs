@@ -103,7 +103,7 @@ const ALIASES: [(&str, &str); 12] = [
 ];
 
 /// Number of limits that are compared with similar names. More limits are not misspelt.
-const COMPARED: usize = 100;
+const MAX_COMPARED: usize = 100;
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(limits) = NodePool::of(object).and_then(NodePool::limits) else { return };
@@ -119,7 +119,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         }
         let lower = key.to_ascii_lowercase();
         let alias = ALIASES.iter().find(|(word, _)| *word == lower).map(|(_, counted)| *counted);
-        let similar = || if index < COMPARED { spelling::nearest(key, COUNTED) } else { None };
+        let similar = || if index < MAX_COMPARED { spelling::nearest(key, COUNTED) } else { None };
         let meant = alias.or_else(similar);
         // A name with a domain may be the extended resource of a device plugin; the kubelet itself reports the two
         // prefixes.
@@ -187,8 +187,8 @@ spec:
             let others: Vec<_> = (0..others).map(|index| format!("example.com/r{index}: 1, ")).collect();
             findings(&RULE, &pool(&format!("{{{}memry: 4Gi}}", others.concat())))
         };
-        assert!(found(super::COMPARED - 1).contains("write `memory`"));
-        assert!(found(super::COMPARED).contains("Karpenter counts"));
+        assert!(found(super::MAX_COMPARED - 1).contains("write `memory`"));
+        assert!(found(super::MAX_COMPARED).contains("Karpenter counts"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use values::spelling::nearest;
 use super::{InventoryPodId, Pods};
 
 /// Maximum number of pods or values to compare with a selector, so that many pods with selectors take linear time.
-const COMPARISONS: usize = 250;
+const MAX_COMPARISONS: usize = 250;
 
 /// The labels of the pods of a cluster.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl<'d> PodLabels<'d> {
                 (namespace.is_empty() || is_in(namespace)) && parsed.matches(labels)
             })
         };
-        candidates.len() > COMPARISONS || candidates.iter().any(is_match)
+        candidates.len() > MAX_COMPARISONS || candidates.iter().any(is_match)
     }
 
     /// Whether a pod has a label with a value.
@@ -75,7 +75,7 @@ impl<'d> PodLabels<'d> {
     /// The value that pods have for a label and that is nearest to another value.
     pub(crate) fn nearest_value(&self, key: &str, value: &str) -> Option<&'d str> {
         let values = self.by_label.get(key)?.keys().copied();
-        nearest(value, values.filter(|other| *other != value).take(COMPARISONS))
+        nearest(value, values.filter(|other| *other != value).take(MAX_COMPARISONS))
     }
 
     /// The pods that have one of the labels of a selector: the fewest. `None` if the selector lists no label.
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn assumes_a_match_among_more_pods_than_it_compares() {
-        assert!(!may_match(&[("b", "web"); COMPARISONS]));
-        assert!(may_match(&[("b", "web"); COMPARISONS + 1]));
+        assert!(!may_match(&[("b", "web"); MAX_COMPARISONS]));
+        assert!(may_match(&[("b", "web"); MAX_COMPARISONS + 1]));
     }
 }

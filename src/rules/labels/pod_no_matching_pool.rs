@@ -270,24 +270,24 @@ fn add(reasons: &mut String, reason: &str) {
 }
 
 /// Maximum number of names or values that are compared to find the nearest.
-const COMPARED: usize = 64;
+const MAX_COMPARED: usize = 64;
 
 fn help(expression: LabelExpression<'_>, key: &str, pools: &PoolIndex<'_>) -> String {
     let value = expression.values().find_map(Node::as_str).unwrap_or_default();
     let did_you_mean = |word: &str| format!("did you mean `{word}`?");
     if key == labels::NODEPOOL {
-        return nearest(value, pools.names().take(COMPARED)).map_or_else(
+        return nearest(value, pools.names().take(MAX_COMPARED)).map_or_else(
             || "select an existing NodePool, or a label that a NodePool sets".to_owned(),
             did_you_mean,
         );
     }
     if pools.sets_label(key) || !labels::well_known(key).is_empty() {
-        return nearest(value, pools.values(key).take(COMPARED)).map_or_else(
+        return nearest(value, pools.values(key).take(MAX_COMPARED)).map_or_else(
             || format!("add the value `{value}` to a NodePool, or select a value that a NodePool has"),
             did_you_mean,
         );
     }
-    let from_pools = nearest(key, pools.keys().take(COMPARED));
+    let from_pools = nearest(key, pools.keys().take(MAX_COMPARED));
     let known =
         labels::likely_label(key).filter(|_| labels::restricted_domain(key).is_some()).map(|meant| meant.key);
     from_pools.or(known).map_or_else(

@@ -136,8 +136,8 @@ fn image<'d>(pod: Pod<'d>, name: &str) -> Option<Node<'d>> {
 fn queue<'d>(context: &Context<'_, 'd>) -> Option<Node<'d>> {
     /// Maximum number of Deployments searched. A cluster has one or two controllers; without a bound, each of many
     /// handlers would search all Deployments.
-    const SEARCHED: usize = 1_000;
-    context.inventory.objects_of(Kind::DEPLOYMENT).take(SEARCHED).filter_map(Pod::of).find_map(queue_of)
+    const MAX_SEARCHED: usize = 1_000;
+    context.inventory.objects_of(Kind::DEPLOYMENT).take(MAX_SEARCHED).filter_map(Pod::of).find_map(queue_of)
 }
 
 fn queue_of(pod: Pod<'_>) -> Option<Node<'_>> {

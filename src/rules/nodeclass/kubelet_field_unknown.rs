@@ -75,7 +75,7 @@ rule! {
 }
 
 /// Maximum number of fields that the rule reports. The kubelet's configuration has fewer than 200.
-const REPORTED: usize = 1_000;
+const MAX_REPORTED: usize = 1_000;
 
 const EFFECT: &str = "the EC2NodeClass is not Ready, and no nodes launch from it";
 
@@ -84,7 +84,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     let mut absent = AbsentFields::default();
     let refusals = refusals_of_kubelet(kubelet).into_iter();
     let unknown_fields = refusals.filter(|refusal| matches!(refusal.what, What::Unknown(..)));
-    for refusal in unknown_fields.take(REPORTED) {
+    for refusal in unknown_fields.take(MAX_REPORTED) {
         let What::Unknown(fields, _) = refusal.what else { continue };
         let node = refusal.place.node();
         if !has_placeholder(node.key()) {

@@ -101,17 +101,19 @@ rule! {
 const ARCH: &str = "kubernetes.io/arch";
 
 /// Maximum number of pods, and of NodePools, to compare, so that many of both take linear time.
-const COMPARED: usize = 50;
+const MAX_COMPARED: usize = 50;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let both = NodePool::of(object).and_then(both_architectures);
-    let Some(both) = both.filter(|_| context.inventory.index::<Pools>().len() <= COMPARED) else { return };
+    let Some(both) = both.filter(|_| context.inventory.index::<Pools>().len() <= MAX_COMPARED) else {
+        return;
+    };
     let is_open = |pod: &&Pod<'d>| {
         let mut expressions = pod.expressions();
         !expressions.any(|expression| labels::normalised(expression.key) == ARCH)
             && pools_of_pod::of_pod(**pod, context).iter().any(|pool| pool.object() == object)
     };
-    let Some(pod) = context.inventory.index::<Pods>().iter().take(COMPARED).find(is_open) else { return };
+    let Some(pod) = context.inventory.index::<Pods>().iter().take(MAX_COMPARED).find(is_open) else { return };
     let workload = pod.object();
     let message = format!(
         "this NodePool launches nodes of both architectures, and the {} `{}` selects none: its images must be built for both",

@@ -124,7 +124,7 @@ rule! {
 /// The label of the zone.
 const ZONE: &str = "topology.kubernetes.io/zone";
 /// Maximum number of different NodePools to compare a pod with, so that many pods and NodePools take linear time.
-const COMPARISONS: usize = 250;
+const MAX_COMPARISONS: usize = 250;
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| constraints(*pod).next().is_some()) else { return };
@@ -180,7 +180,7 @@ fn constraints(pod: Pod<'_>) -> impl Iterator<Item = (TopologySpreadConstraint<'
 /// one of them is open to every zone.
 fn zones_for<'d>(pod: Pod<'d>, context: &Context<'_, 'd>) -> Option<(BTreeSet<&'d str>, Node<'d>)> {
     let pools = context.inventory.index::<Pools>();
-    if !pools.is_known() || pools.has_placeholder() || pools.groups().len() > COMPARISONS {
+    if !pools.is_known() || pools.has_placeholder() || pools.groups().len() > MAX_COMPARISONS {
         return None;
     }
     let tolerations: Vec<_> = pod.spec().tolerations().map(Toleration::from_item).collect();
@@ -326,8 +326,8 @@ spec: {minReplicas: 2, scaleTargetRef: {kind: Deployment, name: web}}
                 .collect();
             findings(&RULE, &(two_zones() + &others + &deployment(3, HARD, "")))
         };
-        assert!(!found(super::COMPARISONS).is_empty());
-        assert_eq!(found(super::COMPARISONS + 1), "");
+        assert!(!found(super::MAX_COMPARISONS).is_empty());
+        assert_eq!(found(super::MAX_COMPARISONS + 1), "");
     }
 
     #[test]

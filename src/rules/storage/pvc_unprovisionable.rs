@@ -145,7 +145,7 @@ fn absent<'d>(claim: &VolumeClaim<'d>, context: &Context<'_, 'd>) -> Option<Find
         let finding = Finding::new(&RULE, Place::missing(claim.node, "spec.storageClassName"), message);
         return Some(finding.help("name a class, or mark a class as the default with `storageclass.kubernetes.io/is-default-class: \"true\"`"));
     };
-    if has_placeholder(name) || name.starts_with("gp2") || claims.classes() > MOST_CLASSES {
+    if has_placeholder(name) || name.starts_with("gp2") || claims.classes() > MAX_CLASSES {
         return None;
     }
     let known = context.inventory.objects_of(Kind::STORAGE_CLASS).map(Object::name);
@@ -160,7 +160,7 @@ fn absent<'d>(claim: &VolumeClaim<'d>, context: &Context<'_, 'd>) -> Option<Find
 }
 
 /// With more classes, misspelt names are not searched for, to bound the work. No real cluster has so many classes.
-const MOST_CLASSES: usize = 50;
+const MAX_CLASSES: usize = 50;
 
 /// The name without its digits.
 fn letters(name: &str) -> String {
@@ -472,8 +472,8 @@ spec:
         };
         let found =
             |count: usize| findings(&super::RULE, &(classes(count) + &claim("storageClassName: standart")));
-        assert!(found(super::MOST_CLASSES).contains("did you mean `standard`?"));
-        assert_eq!(found(super::MOST_CLASSES + 1), "");
+        assert!(found(super::MAX_CLASSES).contains("did you mean `standard`?"));
+        assert_eq!(found(super::MAX_CLASSES + 1), "");
     }
 
     #[test]

@@ -23,10 +23,10 @@ const SIZE: usize = 250;
 const REPORTED: usize = 50;
 /// Maximum cost of the second doubling, in percent of the cost of the first. It is 200 in linear growth, 220 for n log n,
 /// and 400 for n².
-const MOST: u64 = 250;
+const MAX_GROWTH: u64 = 250;
 /// The same, if an example has pods, and NodePools or PodDisruptionBudgets: each pod is compared with each NodePool, and with
 /// each budget that names one of its labels, so copies of both grow like n².
-const MOST_OF_PAIRS: u64 = 440;
+const MAX_GROWTH_OF_PAIRS: u64 = 440;
 /// The smallest number of copies of such an example.
 const PAIRED: usize = 25;
 /// Fewer instructions for the second doubling say nothing about growth.
@@ -91,9 +91,9 @@ impl Input {
     /// doubles, or a product that a limit bounds, look like fast growth at one size only.
     fn fault(&self, meter: &Meter) -> Option<String> {
         let (size, most) = match self.growth {
-            Growth::Documents if compares_pods(&self.example) => (PAIRED, MOST_OF_PAIRS),
-            _ if self.operation == "report" => (REPORTED, MOST),
-            _ => (SIZE, MOST),
+            Growth::Documents if compares_pods(&self.example) => (PAIRED, MAX_GROWTH_OF_PAIRS),
+            _ if self.operation == "report" => (REPORTED, MAX_GROWTH),
+            _ => (SIZE, MAX_GROWTH),
         };
         self.fault_at(meter, size, most).and_then(|_| self.fault_at(meter, size * 4, most))
     }

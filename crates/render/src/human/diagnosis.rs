@@ -121,7 +121,7 @@ fn occurrences(seen: &Occurrences) -> String {
 }
 
 /// Kinds of unknown errors that are shown of a cluster.
-const UNKNOWN_SHOWN: usize = 10;
+const MAX_UNKNOWN: usize = 10;
 
 /// Errors that the vocabulary does not know, with counts, times and the first line of each kind.
 pub(super) fn not_recognised(report: &Report, width: Option<usize>) -> Vec<String> {
@@ -130,8 +130,8 @@ pub(super) fn not_recognised(report: &Report, width: Option<usize>) -> Vec<Strin
 
 fn unknown_errors(log: &LogSummary, width: Option<usize>) -> Vec<String> {
     let mut all: Vec<String> =
-        log.not_recognised.iter().take(UNKNOWN_SHOWN).map(|error| unknown_error(log, error, width)).collect();
-    let hidden = log.not_recognised.iter().skip(UNKNOWN_SHOWN).map(|error| error.count).sum::<u64>();
+        log.not_recognised.iter().take(MAX_UNKNOWN).map(|error| unknown_error(log, error, width)).collect();
+    let hidden = log.not_recognised.iter().skip(MAX_UNKNOWN).map(|error| error.count).sum::<u64>();
     all.extend(more_errors(hidden + log.not_recognised_more));
     all
 }

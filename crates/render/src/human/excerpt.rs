@@ -14,10 +14,10 @@ const REACH: usize = 240;
 const NEAR: usize = 48;
 
 /// Largest distance in lines of two locations that share an excerpt.
-const NEIGHBOURS: usize = 6;
+const MAX_DISTANCE: usize = 6;
 
 /// Largest number of lines that are marked whole; only the first line of a longer span is marked.
-const TALLEST: usize = 8;
+const MAX_MARKED_LINES: usize = 8;
 
 /// Location to mark, with its label.
 #[derive(Clone, Debug)]
@@ -121,7 +121,8 @@ fn line_end(text: &str, byte: usize) -> (usize, bool) {
 fn clipped(source: &Source, span: Span) -> Span {
     let text = source.slice(span);
     let first = text.split_once('\n').map_or(text, |(line, _)| line);
-    let is_tall = text.bytes().filter(|byte| *byte == b'\n').take(TALLEST).count() == TALLEST;
+    let is_tall =
+        text.bytes().filter(|byte| *byte == b'\n').take(MAX_MARKED_LINES).count() == MAX_MARKED_LINES;
     let end = if is_tall { span.start + first.trim_end().len() } else { span.end };
     Span::new(span.start, source.text().floor_char_boundary(end.min(span.start + 8 * REACH)))
 }
@@ -196,8 +197,8 @@ fn joined(source: &Source, sorted: &[Span]) -> Vec<Span> {
         let near = |group: &&mut Span| {
             let between = source.text().get(group.end..span.start).unwrap_or_default();
             span.start <= group.end
-                || (between.len() < NEIGHBOURS * REACH
-                    && between.bytes().filter(|byte| *byte == b'\n').count() <= NEIGHBOURS)
+                || (between.len() < MAX_DISTANCE * REACH
+                    && between.bytes().filter(|byte| *byte == b'\n').count() <= MAX_DISTANCE)
         };
         match groups.last_mut().filter(near) {
             Some(group) => group.end = group.end.max(span.end),

@@ -11,7 +11,7 @@ use super::printer::{BOLD, Printer, marked};
 use super::words::printable;
 
 /// Locations shown for each group of documents.
-const LOCATIONS_SHOWN: usize = 3;
+const MAX_LOCATIONS: usize = 3;
 
 /// A file without a text, such as one that does not exist.
 pub(super) fn unopened(printer: &Printer<'_>, unreadable: &Unreadable) -> String {
@@ -97,8 +97,8 @@ fn add<'a>(groups: &mut Vec<(&'a str, Vec<String>)>, label: &'a str, location: S
 }
 
 fn first_of(locations: &[String]) -> String {
-    let shown = locations.iter().take(LOCATIONS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match locations.len().saturating_sub(LOCATIONS_SHOWN) {
+    let shown = locations.iter().take(MAX_LOCATIONS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match locations.len().saturating_sub(MAX_LOCATIONS) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }

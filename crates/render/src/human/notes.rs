@@ -8,17 +8,17 @@ use super::printer::{BOLD, Printer};
 use super::words::printable;
 
 /// Versions shown.
-const PINS_SHOWN: usize = 20;
+const MAX_PINS: usize = 20;
 
 /// Folders named for each group that looks like clusters.
-const FOLDERS_SHOWN: usize = 6;
+const MAX_FOLDERS: usize = 6;
 
 pub(super) fn pins(printer: &Printer<'_>, out: &mut dyn Write, pins: &[ReportedPin]) -> io::Result<()> {
     let label = printer.styled(BOLD, "version");
-    for pin in pins.iter().take(PINS_SHOWN) {
+    for pin in pins.iter().take(MAX_PINS) {
         writeln!(out, "{label}: {}", printable(&sentence(pin)))?;
     }
-    match pins.len().saturating_sub(PINS_SHOWN) {
+    match pins.len().saturating_sub(MAX_PINS) {
         0 => Ok(()),
         more => writeln!(out, "{label}: {more} more folders pin a version; `--format json` lists all"),
     }
@@ -54,8 +54,8 @@ pub(super) fn environments(
 }
 
 fn advice(folders: &[String]) -> String {
-    let shown = || folders.iter().take(FOLDERS_SHOWN);
-    let more = match folders.len().saturating_sub(FOLDERS_SHOWN) {
+    let shown = || folders.iter().take(MAX_FOLDERS);
+    let more = match folders.len().saturating_sub(MAX_FOLDERS) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };

@@ -7,7 +7,7 @@ use super::words::{count, printable};
 use crate::plan::{UpgradePlan, UpgradeStep};
 
 /// Number of places that are listed for a step.
-const SHOWN: usize = 3;
+const MAX_PLACES: usize = 3;
 
 pub(super) fn write(printer: &Printer<'_>, out: &mut dyn Write, plan: &UpgradePlan<'_>) -> io::Result<()> {
     writeln!(out, "{}", printer.styled(BOLD, &plan.title()))?;
@@ -33,10 +33,10 @@ pub(super) fn write(printer: &Printer<'_>, out: &mut dyn Write, plan: &UpgradePl
 /// The first places of a step, such as `pool.yaml:4, pool.yaml:9 and 2 more`.
 fn places(step: &UpgradeStep<'_>) -> String {
     let place = |line: Option<usize>| line.map(|line| format!(":{line}")).unwrap_or_default();
-    let shown = step.findings.iter().take(SHOWN);
+    let shown = step.findings.iter().take(MAX_PLACES);
     let shown = shown.map(|finding| format!("{}{}", printable(&finding.file), place(finding.position.line)));
     let shown = shown.collect::<Vec<_>>().join(", ");
-    match step.findings.len().saturating_sub(SHOWN) {
+    match step.findings.len().saturating_sub(MAX_PLACES) {
         0 => shown,
         more => format!("{shown} and {}", count(more, "more place")),
     }

@@ -26,7 +26,7 @@ pub struct Options {
 }
 
 /// Related locations shown for each finding.
-const RELATED_SHOWN: usize = 3;
+const MAX_RELATED: usize = 3;
 
 /// Columns of a line number of up to four digits, and of the bar after it.
 const NUMBER: usize = 7;
@@ -100,7 +100,7 @@ impl<'r> Printer<'r> {
             return groups;
         };
         let primary = ExcerptMark { span, label: String::new(), is_primary: true };
-        let shown = finding.related.iter().take(RELATED_SHOWN);
+        let shown = finding.related.iter().take(MAX_RELATED);
         let (here, elsewhere): (Vec<_>, Vec<_>) = shown.partition(|related| related.file == finding.file);
         let related = here.iter().filter_map(|related| self.mark(related));
         let marks: Vec<ExcerptMark> = std::iter::once(primary).chain(related).collect();
@@ -114,7 +114,7 @@ impl<'r> Printer<'r> {
                 groups.extend(group);
             }
         }
-        let more = finding.related.len().saturating_sub(RELATED_SHOWN);
+        let more = finding.related.len().saturating_sub(MAX_RELATED);
         if let Some(group) = groups.pop_if(|_| more > 0) {
             groups.push(group.element(note("see", format!("and {more} more; `--format json` lists all"))));
         }

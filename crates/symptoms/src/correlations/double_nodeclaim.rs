@@ -56,7 +56,7 @@ const IN_FLIGHT: i64 = 15 * 60_000;
 /// A node that was initialized less than this ago may not have its pods yet.
 const JUST_NOW: i64 = 30_000;
 /// Number of batches that are compared for a pod.
-const REMEMBERED: usize = 4;
+const MAX_BATCHES: usize = 4;
 /// A controller collects pods for at least a second before it decides.
 /// Source: `BATCH_IDLE_DURATION`, pkg/operator/options/options.go at v1.0.0 and v1.14.0.
 const ONE_BATCH: i64 = 900;
@@ -121,7 +121,7 @@ fn of_batches(history: &History) -> Vec<Double<'_>> {
         for pod in &batch.pods {
             let batches = last.entry(pod).or_default();
             batches.insert(0, batch);
-            batches.truncate(REMEMBERED);
+            batches.truncate(MAX_BATCHES);
         }
     }
     doubles

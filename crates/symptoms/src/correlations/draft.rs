@@ -10,11 +10,11 @@ use cluster::ids::ClusterId;
 use rule::finding::Severity;
 
 /// Number of quoted lines.
-const MOST_QUOTES: usize = 8;
+const MAX_QUOTES: usize = 8;
 /// Number of named objects.
-const MOST_OBJECTS: usize = 10;
+const MAX_OBJECTS: usize = 10;
 /// Number of details.
-const MOST_DETAILS: usize = 20;
+const MAX_DETAILS: usize = 20;
 
 /// A diagnosis under construction. The quotes are sorted at the end.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl DiagnosisDraft {
                 continue;
             }
             self.diagnosis.objects_in_all += 1;
-            if self.diagnosis.objects.len() < MOST_OBJECTS {
+            if self.diagnosis.objects.len() < MAX_OBJECTS {
                 self.diagnosis.objects.push(object);
             }
         }
@@ -89,7 +89,7 @@ impl DiagnosisDraft {
     pub(super) fn details<'n>(mut self, details: impl IntoIterator<Item = &'n str>) -> Self {
         for detail in details {
             let known = self.diagnosis.details.iter().any(|known| known == detail);
-            if !known && !detail.is_empty() && self.diagnosis.details.len() < MOST_DETAILS {
+            if !known && !detail.is_empty() && self.diagnosis.details.len() < MAX_DETAILS {
                 self.diagnosis.details.push(detail.to_owned());
             }
         }
@@ -111,7 +111,7 @@ impl DiagnosisDraft {
     ) -> Self {
         for record in record.into_iter().flatten() {
             let quote = Quote { cluster, at: record.at, text: record.text.to_string() };
-            if self.quotes.len() < MOST_QUOTES && !self.quotes.iter().any(|(_, known)| *known == quote) {
+            if self.quotes.len() < MAX_QUOTES && !self.quotes.iter().any(|(_, known)| *known == quote) {
                 self.quotes.push((record.time, quote));
             }
         }

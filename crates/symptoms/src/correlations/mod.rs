@@ -20,7 +20,7 @@ pub use correlation::Correlation;
 use crate::history::History;
 
 /// Number of NodeClaims that are kept as evidence.
-const MOST_EVIDENCE: usize = 5_000;
+const MAX_EVIDENCE: usize = 5_000;
 
 /// Every correlation, the most severe first.
 pub const ALL: &[&Correlation] = &[
@@ -42,5 +42,5 @@ pub(super) fn evidence(history: &History) -> BTreeSet<String> {
     }
     let objects = found.iter().flat_map(|diagnosis| &diagnosis.objects);
     let claims = objects.filter(|object| object.kind == "NodeClaim").map(|object| object.name.to_string());
-    claims.take(MOST_EVIDENCE).collect()
+    claims.take(MAX_EVIDENCE).collect()
 }

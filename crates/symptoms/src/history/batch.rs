@@ -12,7 +12,7 @@ use super::record::Record;
 use crate::entry::{Entry, Time};
 
 /// Number of batches that are remembered.
-const MOST: usize = 20_000;
+const MAX_BATCHES: usize = 20_000;
 
 /// A batch of the provisioner: the lines with one `reconcileID`.
 #[derive(Clone, Debug, Default)]
@@ -112,7 +112,7 @@ impl Batches {
 
     /// Whether there are too many.
     pub(super) fn is_full(&self) -> bool {
-        self.map.len() > MOST
+        self.map.len() > MAX_BATCHES
     }
 
     /// Forgets the oldest quarter if there are too many, except the batches of some NodeClaims; returns how many.

@@ -6,7 +6,7 @@ use super::record::Record;
 use crate::entry::{Entry, EntryOrigin, Time};
 
 /// Number of pods that are remembered.
-const MOST: usize = 10_000;
+const MAX_PODS: usize = 10_000;
 
 /// Reason for which the provisioner skips a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,14 +66,14 @@ impl IgnoreReason {
 /// Longest pause within one period in which the log says that a pod is skipped. The controller checks a pending pod again
 /// every ten seconds, and a round of scheduling may take more than a minute: `RequeueAfter` in
 /// pkg/controllers/provisioning/controller.go at v1.0.0, v1.6.4 and v1.14.0.
-const PAUSE_LOG: i64 = 2 * 60_000;
+const MAX_PAUSE_OF_LOG: i64 = 2 * 60_000;
 
 /// The same for events, which Karpenter repeats every five minutes: `DedupeTimeout` of `PodFailedToScheduleEvent` in
 /// pkg/controllers/provisioning/scheduling/events.go at v1.0.0, v1.6.4 and v1.14.0.
-const PAUSE_EVENTS: i64 = 6 * 60_000;
+const MAX_PAUSE_OF_EVENTS: i64 = 6 * 60_000;
 
 /// Number of periods that are remembered of a pod.
-const MOST_PERIODS: usize = 8;
+const MAX_PERIODS: usize = 8;
 
 /// A time during which a pod was skipped without a long pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl SkippedPeriod {
         let to = entry.time?;
         let pauses = i64::try_from(entry.count).unwrap_or(i64::MAX).saturating_sub(1).max(1);
         let lasts = |first: &Time| {
-            to.since(*first).is_some_and(|length| (0..=pauses * PAUSE_EVENTS).contains(&length))
+            to.since(*first).is_some_and(|length| (0..=pauses * MAX_PAUSE_OF_EVENTS).contains(&length))
         };
         Some(Self { from: entry.first.filter(lasts).unwrap_or(to), to })
     }
@@ -132,7 +132,7 @@ pub struct Ignored {
 impl Ignored {
     /// Adds the time of a message. Messages come in any order.
     fn add_time(&mut self, entry: &Entry<'_>) {
-        let pause = if entry.origin == EntryOrigin::Log { PAUSE_LOG } else { PAUSE_EVENTS };
+        let pause = if entry.origin == EntryOrigin::Log { MAX_PAUSE_OF_LOG } else { MAX_PAUSE_OF_EVENTS };
         let Some(mut period) = SkippedPeriod::of(entry) else { return };
         self.periods.retain(|other| match period.joined(*other, pause) {
             Some(joined) => {
@@ -141,7 +141,7 @@ impl Ignored {
             }
             None => true,
         });
-        if self.periods.len() < MOST_PERIODS {
+        if self.periods.len() < MAX_PERIODS {
             self.periods.push(period);
         }
     }
@@ -180,7 +180,7 @@ impl IgnoredPods {
             }
             return;
         }
-        if self.map.len() >= MOST {
+        if self.map.len() >= MAX_PODS {
             self.more += 1;
             return;
         }

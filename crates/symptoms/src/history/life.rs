@@ -18,10 +18,10 @@ pub(super) const REGISTRATION_TAINT: &str = "karpenter.sh/unregistered";
 pub(super) const SPOT: &str = "spot";
 
 /// Number of NodeClaims that are remembered.
-const MOST: usize = 20_000;
+const MAX_CLAIMS: usize = 20_000;
 
 /// Number of reasons for drift that are remembered of one NodeClaim.
-const MOST_DRIFTS: usize = 8;
+const MAX_DRIFTS: usize = 8;
 
 /// The life of a NodeClaim, as far as the input shows it.
 #[derive(Clone, Debug, Default)]
@@ -140,7 +140,7 @@ impl Life {
     /// Notes a reason for drift, each once. The replacement for drift has no reason, and counts if no reason is known.
     pub(super) fn drift(&mut self, reason: &str, record: Record) {
         let known = self.drifts.iter().any(|drift| reason.is_empty() || &*drift.reason == reason);
-        if known || self.drifts.len() >= MOST_DRIFTS {
+        if known || self.drifts.len() >= MAX_DRIFTS {
             return;
         }
         self.drifts.retain(|drift| !drift.reason.is_empty());
@@ -261,7 +261,7 @@ impl Lives {
 
     /// Whether there are too many.
     pub(super) fn is_full(&self) -> bool {
-        self.map.len() > MOST
+        self.map.len() > MAX_CLAIMS
     }
 
     /// Forgets a quarter of the lives if there are too many, except some; returns how many. `forgets` gets each of them.

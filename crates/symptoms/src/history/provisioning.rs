@@ -12,10 +12,10 @@ use crate::vocabulary::MessageId;
 use ids::Id;
 
 /// Number of batches that are kept of one refusal.
-const MOST_BATCHES: usize = 10;
+const MAX_BATCHES: usize = 10;
 
 /// Number of nominations that are kept of one pod.
-const MOST_NOMINATIONS: usize = 8;
+const MAX_NOMINATIONS: usize = 8;
 
 impl History {
     /// The process that wrote a line: its pod, or else its file, and its build.
@@ -132,7 +132,7 @@ impl History {
             return;
         }
         let known = self.nominations.entry(pod.into()).or_default();
-        if known.len() < MOST_NOMINATIONS && !known.iter().any(|nomination| &*nomination.claim == claim) {
+        if known.len() < MAX_NOMINATIONS && !known.iter().any(|nomination| &*nomination.claim == claim) {
             known.push(Nomination { claim: claim.into(), record: Record::of(entry) });
         }
     }
@@ -179,7 +179,7 @@ impl History {
         let Some(refusal) = self.refused.get_mut(label) else { return };
         refusal.repeated.add(entry);
         refusal.by_disruption |= entry.controller.starts_with("disruption");
-        if refusal.batches.len() < MOST_BATCHES {
+        if refusal.batches.len() < MAX_BATCHES {
             refusal.batches.push(batch.into());
         }
     }

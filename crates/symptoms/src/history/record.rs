@@ -3,7 +3,7 @@
 use crate::entry::{At, Entry, Time};
 
 /// Length of a quote in characters.
-const LONGEST: usize = 1_000;
+const MAX_TEXT: usize = 1_000;
 
 /// A message or object with its time and location.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Record {
     /// Returns a record with a text.
     pub fn new(time: Option<Time>, at: At, text: &str) -> Self {
         // Text that is short in bytes is short in characters.
-        let cut = if text.len() > LONGEST { text.char_indices().nth(LONGEST) } else { None };
+        let cut = if text.len() > MAX_TEXT { text.char_indices().nth(MAX_TEXT) } else { None };
         let end = cut.map_or(text.len(), |(end, _)| end);
         Self { time, at, text: text.get(..end).unwrap_or(text).into() }
     }

@@ -49,7 +49,7 @@ pub(super) enum Year {
 const DEEPEST: usize = 3;
 
 /// Number of opening brackets in a line that are tried as the start of an object.
-const TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// Reads a line and emits its entry.
 pub(super) fn read(line: &str, at: At, year: Year, emit: &mut dyn FnMut(&Entry<'_>)) -> LineKind {
@@ -104,7 +104,7 @@ impl<'l> LineReader<'l, '_> {
             return LineKind::Entry;
         }
         let mut ends_early = false;
-        for (at, _) in text.match_indices('{').take(TRIES) {
+        for (at, _) in text.match_indices('{').take(MAX_TRIES) {
             let (before, rest) = certain(text.split_at_checked(at));
             if !matches!(rest.as_bytes().get(1), Some(b'"' | b' ')) {
                 continue;

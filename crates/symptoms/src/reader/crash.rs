@@ -8,7 +8,7 @@ use crate::entry::{At, Entry};
 use crate::log::{self, LineKind};
 
 /// Number of lines of a dump in which the function is searched for.
-const SEARCHED: usize = 200;
+const MAX_SEARCHED: usize = 200;
 
 /// Modules of the controller: go.mod of kubernetes-sigs/karpenter and of aws/karpenter-provider-aws at v1.0.0 and v1.14.0.
 const MODULES: [&str; 2] = ["sigs.k8s.io/karpenter/", "github.com/aws/karpenter-provider-aws/"];
@@ -39,7 +39,7 @@ impl Crash {
         {
             frame.clone_into(&mut self.frame);
         }
-        !self.frame.is_empty() || kind == LineKind::Entry || self.searched >= SEARCHED
+        !self.frame.is_empty() || kind == LineKind::Entry || self.searched >= MAX_SEARCHED
     }
 
     /// Emits the entry.

@@ -3,7 +3,7 @@
 use crate::entry::Time;
 
 /// Length in bytes of the longest log line; longer lines are skipped. A container runtime cuts lines at 16 KiB.
-pub(super) const LONGEST: usize = 1 << 20;
+pub(super) const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// Whether a JSON value over several lines starts here, or an object of the API on one line.
 pub(super) fn starts_json(bare: &str) -> bool {

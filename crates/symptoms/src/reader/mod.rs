@@ -19,7 +19,9 @@ use bytes::Decoder;
 use crash::Crash;
 use documents::Documents;
 use export::{Export, ExportRecord, Lost};
-use lines::{LONGEST, brackets, is_described, is_key, is_log, is_object_start, is_separator, starts_json};
+use lines::{
+    MAX_LINE_BYTES, brackets, is_described, is_key, is_log, is_object_start, is_separator, starts_json,
+};
 use manifest::limits::Limits;
 use manifest::source::certain;
 use manifest::{Document, File, ReadOptions};
@@ -41,7 +43,7 @@ pub struct LineCounts {
     pub text: u64,
     /// Binary lines.
     pub binary: u64,
-    /// Lines that are longer than [`LONGEST`].
+    /// Lines that are longer than [`MAX_LINE_BYTES`].
     pub too_long: u64,
     /// Lines that are not UTF-8. They are read nevertheless.
     pub not_utf8: u64,
@@ -264,7 +266,7 @@ impl FileReader {
     /// Maximum length of a line with this start.
     fn longest(&self, start: &[u8]) -> usize {
         let in_document = self.state != State::Lines || is_object_start(start);
-        if in_document { LONGEST.max(self.limits.file_bytes) } else { LONGEST }
+        if in_document { MAX_LINE_BYTES.max(self.limits.file_bytes) } else { MAX_LINE_BYTES }
     }
 
     /// Skips a line that is too long, from its start.

@@ -3,7 +3,7 @@
 //! `2016-10-06T00:17:09.669794202Z stdout P …` continues in the next line of the same stream, up to one tagged `F`. Tags after a
 //! colon have no meaning yet. Source: kubernetes/kubernetes pkg/kubelet/kuberuntime/logs/logs.go, `parseCRILog`.
 
-use super::lines::LONGEST;
+use super::lines::MAX_LINE_BYTES;
 use crate::entry::{At, Time};
 
 /// The starts of incomplete lines, one for each stream.
@@ -44,7 +44,7 @@ impl IncompleteLines {
             None if tag != "P" => return PartKind::None,
             None => *open = Some(IncompleteLine { at, text: line.to_owned() }),
             Some(start) if start.text.is_empty() => {}
-            Some(start) if start.text.len() + content.len() > LONGEST => {
+            Some(start) if start.text.len() + content.len() > MAX_LINE_BYTES => {
                 start.text = String::new();
                 if tag != "P" {
                     *open = None;

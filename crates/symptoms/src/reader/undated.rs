@@ -1,6 +1,6 @@
 //! Lines without a year at the start of a file, which wait for a line with a year.
 
-use super::lines::LONGEST;
+use super::lines::MAX_LINE_BYTES;
 use crate::entry::At;
 use crate::log::Year;
 
@@ -18,7 +18,7 @@ impl Undated {
     pub(super) fn wait(&mut self, at: At, line: &str) -> Vec<(At, String)> {
         self.bytes += line.len();
         self.waiting.push((at, line.to_owned()));
-        if self.bytes > LONGEST { self.give_up() } else { Vec::new() }
+        if self.bytes > MAX_LINE_BYTES { self.give_up() } else { Vec::new() }
     }
 
     /// Sets the year, and returns the waiting lines.

@@ -10,7 +10,7 @@ use super::fields::{cut, node, nodeclaim, nodepool};
 use crate::entry::Entry;
 
 /// Length in bytes from which a message is cut.
-const LONGEST: usize = 400;
+const MAX_MESSAGE: usize = 400;
 
 /// The replacement of a variable part.
 const VARIABLE: &str = "…";
@@ -32,7 +32,7 @@ pub fn masked_entry(entry: &Entry<'_>) -> String {
 
 /// A text in which an ellipsis replaces each variable word. `names` are words that are variable too.
 pub fn masked(text: &str, names: &[Cow<'_, str>]) -> String {
-    let text = cut(text.trim(), LONGEST);
+    let text = cut(text.trim(), MAX_MESSAGE);
     let mut masked = String::with_capacity(text.len());
     for piece in text.split_inclusive(is_boundary) {
         let end = piece.trim_end_matches(is_boundary);

@@ -23,7 +23,7 @@ use karpenter::labels;
 use step::{Step, steps};
 
 /// Number of steps that are remembered.
-const MOST: usize = 200_000;
+const MAX_STEPS: usize = 200_000;
 
 /// Kind, objects and words of a step that may repeat.
 type RepetitionKey = (StepKind, SmolStr, Box<str>);
@@ -94,7 +94,7 @@ impl StoryTeller {
             nodes: BTreeMap::new(),
             pools: BTreeMap::new(),
             instances: BTreeMap::new(),
-            most: MOST,
+            most: MAX_STEPS,
             forgotten: 0,
         }
     }

@@ -28,7 +28,7 @@ use rule::finding::Severity;
 /// Number of causes that are counted; further causes count as forgotten.
 const MAX_CAUSES: usize = 5_000;
 /// Number of objects that a diagnosis lists.
-const LISTED_OBJECTS: usize = 10;
+const MAX_LISTED_OBJECTS: usize = 10;
 /// Number of pods with a node that are remembered, and number of true conditions.
 const MAX_SERVED: usize = 20_000;
 /// Minutes without a message after which a cause in a log has passed: the controller's loops run every ten seconds.
@@ -351,7 +351,7 @@ fn diagnosis(
         first: dated().map(|(first, _)| first).min(),
         last: dated().map(|(_, last)| last).max(),
         objects_in_all: objects.len() + causes().map(|cause| cause.more_objects).sum::<usize>(),
-        objects: objects.into_iter().take(LISTED_OBJECTS).cloned().collect(),
+        objects: objects.into_iter().take(MAX_LISTED_OBJECTS).cloned().collect(),
         evidence: quotes.iter().map(quote).collect(),
         details: if detail.is_empty() { Vec::new() } else { vec![detail.to_owned()] },
     }

@@ -8,7 +8,7 @@ use csv_core::{ReadRecordResult, Reader};
 use manifest::source::certain;
 
 use super::{ENOUGH, ExportRecord, Lost, line};
-use crate::reader::lines::LONGEST;
+use crate::reader::lines::MAX_LINE_BYTES;
 
 /// Names of the column with the line.
 const MESSAGES: [&str; 8] = ["@message", "message", "Message", "Line", "line", "log", "_raw", "body"];
@@ -94,7 +94,7 @@ impl CsvExport {
         self.written += written;
         self.cells += cells;
         match result {
-            ReadRecordResult::OutputFull if self.row.len() >= LONGEST => {
+            ReadRecordResult::OutputFull if self.row.len() >= MAX_LINE_BYTES => {
                 (self.is_lost, self.written) = (true, 0);
             }
             ReadRecordResult::OutputFull => self.row.resize(self.row.len() * 2, 0),

@@ -15,7 +15,7 @@
 use serde_json::Value;
 
 use super::{ExportRecord, Lost, line};
-use crate::reader::lines::LONGEST;
+use crate::reader::lines::MAX_LINE_BYTES;
 
 /// First keys of the objects in an exported list.
 const KEYS: [&str; 20] = [
@@ -123,7 +123,7 @@ impl JsonExport {
             }
             let Some(line) = self.start else { continue };
             // One byte more than a record may have shows that it is too long.
-            if self.record.len() <= LONGEST {
+            if self.record.len() <= MAX_LINE_BYTES {
                 self.record.push(if *byte == b'\n' { b' ' } else { *byte });
             }
             if self.depth == self.shape.depth && !self.in_string {
@@ -147,7 +147,7 @@ impl JsonExport {
     }
 
     fn is_too_long(&self) -> bool {
-        self.record.len() > LONGEST
+        self.record.len() > MAX_LINE_BYTES
     }
 }
 
