@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod assumed;
 mod baseline;
 mod bounds;
 mod check;

@@ -790,9 +790,9 @@ export const rules: Rule[] = [
 
 export const simulated: SimulationAnswer = {
   "assumptions": [
-    "the subnets are in us-east-1a, us-east-1b, us-east-1c (`--zones`)",
-    "on-demand prices are the list prices of us-east-1 (`--prices`)",
-    "spot capacity costs 40 % of the on-demand price in every zone (`--spot-discount`)",
+    "the subnets are in us-east-1a, us-east-1b, us-east-1c",
+    "on-demand prices are the list prices of us-east-1",
+    "spot capacity costs 40 % of the on-demand price in every zone",
     "EC2NodeClass `default`, which is not in the input, has the defaults of AL2023",
     "the cluster has no other NodePool, node or pod than the input",
     "every instance type has capacity in every zone",
@@ -1215,9 +1215,9 @@ export const types: TypesOfPool[] = [
 
 export const overview: DisruptionOverview = {
   "assumptions": [
-    "the subnets are in us-east-1a, us-east-1b, us-east-1c (`--zones`)",
-    "on-demand prices are the list prices of us-east-1 (`--prices`)",
-    "spot capacity costs 40 % of the on-demand price in every zone (`--spot-discount`)",
+    "the subnets are in us-east-1a, us-east-1b, us-east-1c",
+    "on-demand prices are the list prices of us-east-1",
+    "spot capacity costs 40 % of the on-demand price in every zone",
     "the cluster has no other NodePool, node or pod than the input",
     "every instance type has capacity in every zone",
     "webhooks change no pod"

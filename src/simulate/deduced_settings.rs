@@ -16,6 +16,7 @@ use rule::settings::Settings;
 use scheduling::simulation::{Prices, ReplicaCount, SimulationSettings, Zone};
 use thiserror::Error;
 
+use super::assumption::Assumption;
 use super::prices::{self, PricesError};
 use super::scheduler_config;
 
@@ -77,8 +78,8 @@ pub enum ChoiceError {
 pub struct DeducedSettings {
     /// The settings.
     pub settings: SimulationSettings,
-    /// Assumptions about things that the input does not show, each with the flag that settles it.
-    pub assumptions: Vec<String>,
+    /// Assumptions about things that the input does not show.
+    pub assumptions: Vec<Assumption>,
 }
 
 impl DeducedSettings {
@@ -120,17 +121,14 @@ impl DeducedSettings {
     #[must_use]
     pub fn with_overlays(mut self, left_out: &[&str]) -> Self {
         if !left_out.is_empty() {
-            let names: Vec<String> = left_out.iter().map(|name| format!("`{name}`")).collect();
-            self.assume(format!(
-                "the objects of kustomization {} belong to another cluster; name the folders of one cluster to simulate it",
-                names.join(", ")
-            ));
+            let names = left_out.iter().map(|name| (*name).to_owned()).collect();
+            self.assume(Assumption::OverlaysLeftOut(names));
         }
         self
     }
 
-    fn assume(&mut self, text: impl Into<String>) {
-        self.assumptions.push(text.into());
+    fn assume(&mut self, assumption: Assumption) {
+        self.assumptions.push(assumption);
     }
 
     /// Applies the options of the controller in the input.
@@ -157,9 +155,7 @@ impl DeducedSettings {
             if let Some(config) = scheduler.filter(|text| !text.trim().is_empty()) {
                 match scheduler_config::parse(config) {
                     Some(spreads) => settings.default_spreads = spreads,
-                    None => self.assumptions.push(
-                        "the pods have no default topology spread constraints: `SCHEDULER_CONFIG` is not known".to_owned(),
-                    ),
+                    None => self.assumptions.push(Assumption::NoDefaultSpreads),
                 }
             }
             let overhead = text("vm-memory-overhead-percent", "VM_MEMORY_OVERHEAD_PERCENT");
@@ -192,9 +188,8 @@ impl DeducedSettings {
                     None => self.settings.zones.push(zone),
                 }
             }
-            let names: Vec<&str> = self.settings.zones.iter().map(|zone| zone.name.as_str()).collect();
-            let text = format!("the subnets are in {} (`--zones`)", names.join(", "));
-            self.assume(text);
+            let names = self.settings.zones.iter().map(|zone| zone.name.clone()).collect();
+            self.assume(Assumption::Zones(names));
             return Ok(());
         }
         self.settings.zones.clone_from(&choices.zones);
@@ -225,17 +220,14 @@ impl DeducedSettings {
         if let Some(text) = &choices.prices {
             self.settings.prices = Prices::Listed(prices::parse(text, &self.settings.region)?);
         } else if self.settings.region == PRICED_REGION {
-            self.assume(format!("on-demand prices are the list prices of {PRICED_REGION} (`--prices`)"));
+            self.assume(Assumption::ListPrices);
         } else {
-            self.assume(format!(
-                "prices are those of {PRICED_REGION}, and every instance type exists in {} (`--prices`)",
-                self.settings.region
-            ));
+            self.assume(Assumption::OtherRegion(self.settings.region.clone()));
         }
         if let Some(discount) = choices.spot_discount {
             self.settings.spot_discount = discount;
         } else {
-            self.assume("spot capacity costs 40 % of the on-demand price in every zone (`--spot-discount`)");
+            self.assume(Assumption::SpotDiscount);
         }
         Ok(())
     }
@@ -245,38 +237,30 @@ impl DeducedSettings {
         let assumes = !objects.iter().any(|object| object.is(Kind::NODE_CLASS));
         self.settings.assumes_node_classes = assumes;
         for name in missing_node_classes(objects).into_iter().filter(|_| assumes) {
-            self.assume(format!(
-                "EC2NodeClass `{name}`, which is not in the input, has the defaults of AL2023"
-            ));
+            self.assume(Assumption::DefaultNodeClass(name.to_owned()));
         }
         for name in repeated_pools(objects) {
-            self.assume(format!(
-                "NodePool `{name}` occurs several times, as in several clusters; name the folders of one cluster to simulate it"
-            ));
+            self.assume(Assumption::RepeatedPool(name.to_owned()));
         }
         let has_claims = objects.iter().any(|object| {
             object.kind() == "PersistentVolumeClaim" || object.at(&["spec", "volumeClaimTemplates"]).is_some()
         });
         if has_claims && TYPE_VOLUME_LIMITS.contains(self.settings.release) {
-            self.assume(
-                "new nodes take any number of volumes, although this release limits them by instance type",
-            );
+            self.assume(Assumption::AnyNumberOfVolumes);
         }
         let has_reservations = objects.iter().any(|object| {
             object.is(Kind::NODE_CLASS) && object.at(&["status", "capacityReservations"]).is_some()
         });
         if has_reservations && RESERVATION_FALLBACK.contains(self.settings.release) {
-            self.assume(
-                "pods wait for the next round if all capacity reservations are taken, although this release may relax them",
-            );
+            self.assume(Assumption::NoReservationFallback);
         }
-        self.assume("the cluster has no other NodePool, node or pod than the input");
-        self.assume("every instance type has capacity in every zone");
+        self.assume(Assumption::NothingElse);
+        self.assume(Assumption::Capacity);
         let has_limit_range = objects.iter().any(|object| object.kind() == "LimitRange");
         if has_limit_range {
-            self.assume("LimitRanges are not applied: requests are as written");
+            self.assume(Assumption::NoLimitRanges);
         }
-        self.assume("webhooks change no pod");
+        self.assume(Assumption::NoWebhooks);
     }
 }
 
@@ -297,7 +281,7 @@ fn missing_node_classes<'d>(objects: &[Object<'d>]) -> BTreeSet<&'d str> {
 }
 
 /// The release of the settings, or else the one that the input pins, or else the newest.
-fn release(config: &Settings, files: &[File], assumptions: &mut Vec<String>) -> Release {
+fn release(config: &Settings, files: &[File], assumptions: &mut Vec<Assumption>) -> Release {
     let (_, chosen) = config.karpenter.ends();
     if config.is_karpenter_version_set {
         return chosen;
@@ -315,7 +299,7 @@ fn release(config: &Settings, files: &[File], assumptions: &mut Vec<String>) -> 
     }
     let newest = pinned.into_iter().next_back();
     if newest.is_none() {
-        assumptions.push(format!("Karpenter runs in release {chosen} (`--karpenter-version`)"));
+        assumptions.push(Assumption::Release(chosen));
     }
     newest.unwrap_or(chosen)
 }

@@ -1,5 +1,6 @@
 //! Simulations as front ends run them: settings from the input, totals, and the result as JSON.
 
+mod assumption;
 mod deduced_settings;
 pub mod json;
 mod prices;
@@ -16,6 +17,7 @@ use rule::settings::Settings;
 use scheduling::simulation::{Simulation, SimulationResult, TooManyPods};
 use thiserror::Error;
 
+pub use assumption::Assumption;
 pub use deduced_settings::{ChoiceError, Choices, DeducedSettings};
 pub use prices::PricesError;
 
@@ -26,7 +28,7 @@ pub struct Shown<'s, 'd> {
     pub outcome: &'s SimulationResult<'d>,
     /// The simulation.
     pub simulation: &'s Simulation<'d>,
-    /// Assumptions about things that the input does not show.
+    /// Assumptions about things that the input does not show, in the words of the front end.
     pub assumptions: &'s [String],
     /// The number of documents that were not read.
     pub skipped: usize,
@@ -56,10 +58,11 @@ pub fn answer(
     let deduced = DeducedSettings::new(choices, settings, files, &objects)?.with_overlays(&built.left_out());
     let simulation = Simulation::new(deduced.settings, &objects)?;
     let outcome = simulation.run();
+    let assumptions: Vec<String> = deduced.assumptions.iter().map(ToString::to_string).collect();
     Ok(json::answer(&Shown {
         outcome: &outcome,
         simulation: &simulation,
-        assumptions: &deduced.assumptions,
+        assumptions: &assumptions,
         skipped: skipped(files),
         findings: &[],
     }))

@@ -21,6 +21,7 @@ use karpwarden::simulate::{Choices, DeducedSettings, skipped};
 use objects::object::Object;
 use values::timestamp::Timestamp;
 
+use super::assumed;
 use super::error::CommandError;
 use super::form::Color;
 use super::one_cluster::{self, OneCluster};
@@ -90,8 +91,8 @@ fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, C
     let answer = answer(&question(options, &objects), deduced.settings, &objects);
     let story = options.subject.as_ref().map(|subject| story_of(subject, &answer)).transpose()?;
     let clock = &options.clock;
-    let shown =
-        ShownDisruption { answer: &answer, assumptions: &deduced.assumptions, skipped: skipped(files) };
+    let assumptions = assumed::texts(&deduced.assumptions);
+    let shown = ShownDisruption { answer: &answer, assumptions: &assumptions, skipped: skipped(files) };
     let (mut out, has_color) = output::open(options.file.as_deref(), Stream::Stdout, color)?;
     output::unless_closed(match (options.format, story) {
         (DisruptionFormat::Json, _) => {

@@ -15,6 +15,7 @@ use karpwarden::simulate::summary::SimulationSummary;
 use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, skipped};
 use scheduling::simulation::{Simulation, TooManyPods};
 
+use super::assumed;
 use super::error::CommandError;
 use super::form::Color;
 use super::one_cluster::{self, OneCluster};
@@ -63,10 +64,11 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
     let outcome = simulation.run();
     let clusters = std::slice::from_ref(&cluster);
     let report = check_within(&REGISTRY, clusters, &settings, options.max_findings);
+    let assumptions = assumed::texts(&deduced.assumptions);
     let shown = Shown {
         outcome: &outcome,
         simulation: &simulation,
-        assumptions: &deduced.assumptions,
+        assumptions: &assumptions,
         skipped: skipped(files),
         findings: &report.findings,
     };

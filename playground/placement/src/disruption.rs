@@ -18,8 +18,8 @@ use karpwarden::objects::object::Object;
 use karpwarden::simulate::DeducedSettings;
 use karpwarden::values::timestamp::Timestamp;
 
-/// The number of nodes and NodePools to describe. The page shows no more.
-const MOST: usize = 100;
+/// Maximum number of nodes and NodePools to describe. The page shows no more.
+const MAX_DESCRIBED: usize = 100;
 
 /// Returns the weeks of the NodePools and the obstacles of the nodes.
 pub(crate) fn overview(
@@ -34,12 +34,12 @@ pub(crate) fn overview(
         karpenter_version: answer.release.to_string(),
         at: at.into(),
         verdict: story::verdict(&answer),
-        pools: answer.pools.iter().take(MOST).map(|one| pool(&answer, one)).collect(),
-        more_pools: answer.pools.len().saturating_sub(MOST),
-        nodes: nodes.iter().take(MOST).map(|one| node(&answer, one)).collect(),
-        more_nodes: nodes.len().saturating_sub(MOST),
+        pools: answer.pools.iter().take(MAX_DESCRIBED).map(|one| pool(&answer, one)).collect(),
+        more_pools: answer.pools.len().saturating_sub(MAX_DESCRIBED),
+        nodes: nodes.iter().take(MAX_DESCRIBED).map(|one| node(&answer, one)).collect(),
+        more_nodes: nodes.len().saturating_sub(MAX_DESCRIBED),
         unevaluated: unevaluated.unwrap_or_default(),
-        assumptions: options.assumptions,
+        assumptions: options.assumptions.iter().map(ToString::to_string).collect(),
     }
 }
 

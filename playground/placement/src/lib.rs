@@ -47,8 +47,8 @@ impl PlacementWorld {
         self.files.push(File { is_relevant: Some(true), ..read });
     }
 
-    /// Returns the result as `karpwarden simulate --format json` prints it, without line breaks. Each line of
-    /// `replicas` is a `KIND/NAME=N`.
+    /// Returns the result as `karpwarden simulate --format json` prints it, without line breaks, and without the flags that
+    /// replace an assumption there. Each line of `replicas` is a `KIND/NAME=N`.
     pub fn simulate(&self, replicas: &str) -> Result<String, String> {
         let replicas: Result<_, _> = replicas.lines().map(replicas::parse).collect();
         let replicas = replicas.map_err(|error| error.to_string())?;

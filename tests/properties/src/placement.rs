@@ -26,10 +26,11 @@ pub fn assert_simulation(text: &str) {
     with_objects(&input, |objects, deduced| {
         let Ok(simulation) = Simulation::new(deduced.settings, objects) else { return };
         let outcome = simulation.run();
+        let assumptions: Vec<String> = deduced.assumptions.iter().map(ToString::to_string).collect();
         let report = sorted(&simulation::answer(&Shown {
             outcome: &outcome,
             simulation: &simulation,
-            assumptions: &deduced.assumptions,
+            assumptions: &assumptions,
             skipped: skipped(input.files()),
             findings: &[],
         }));

@@ -1,0 +1,81 @@
+//! Assumptions of a simulation about things that the input does not show.
+
+use core::fmt;
+
+use karpenter::instance_types::PRICED_REGION;
+use karpenter::release::Release;
+
+/// Assumption about something that the input does not show. `Display` writes it as a sentence without a capital letter and a full
+/// stop, which names no flag: each front end knows how its users replace an assumption.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assumption {
+    /// Karpenter runs in this release.
+    Release(Release),
+    /// The objects of these overlays are left out, because each overlay is a variant of another one.
+    OverlaysLeftOut(Vec<String>),
+    /// `SCHEDULER_CONFIG` cannot be parsed, so its topology spread constraints do not apply.
+    NoDefaultSpreads,
+    /// The subnets are in these zones.
+    Zones(Vec<String>),
+    /// On-demand prices are the list prices of [`PRICED_REGION`], in which the cluster is.
+    ListPrices,
+    /// Prices are those of [`PRICED_REGION`], although the cluster is in this other region.
+    OtherRegion(String),
+    /// Spot capacity has the default discount.
+    SpotDiscount,
+    /// The EC2NodeClass of this name, which is not in the input, has default fields.
+    DefaultNodeClass(String),
+    /// The NodePool of this name occurs several times.
+    RepeatedPool(String),
+    /// Instance types do not limit volumes.
+    AnyNumberOfVolumes,
+    /// Pods wait if all capacity reservations are taken.
+    NoReservationFallback,
+    /// The cluster has nothing that the input lacks.
+    NothingElse,
+    /// Every instance type has capacity in every zone.
+    Capacity,
+    /// LimitRanges are not applied.
+    NoLimitRanges,
+    /// Webhooks change no pod.
+    NoWebhooks,
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Release(release) => write!(f, "Karpenter runs in release {release}"),
+            Self::OverlaysLeftOut(names) => {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                write!(f, "the objects of kustomization {} belong to another cluster", names.join(", "))
+            }
+            Self::NoDefaultSpreads => f.write_str(
+                "the pods have no default topology spread constraints: `SCHEDULER_CONFIG` is not known",
+            ),
+            Self::Zones(names) => write!(f, "the subnets are in {}", names.join(", ")),
+            Self::ListPrices => write!(f, "on-demand prices are the list prices of {PRICED_REGION}"),
+            Self::OtherRegion(region) => {
+                write!(f, "prices are those of {PRICED_REGION}, and every instance type exists in {region}")
+            }
+            Self::SpotDiscount => {
+                f.write_str("spot capacity costs 40 % of the on-demand price in every zone")
+            }
+            Self::DefaultNodeClass(name) => {
+                write!(f, "EC2NodeClass `{name}`, which is not in the input, has the defaults of AL2023")
+            }
+            Self::RepeatedPool(name) => {
+                write!(f, "NodePool `{name}` occurs several times, as in several clusters")
+            }
+            Self::AnyNumberOfVolumes => f.write_str(
+                "new nodes take any number of volumes, although this release limits them by instance type",
+            ),
+            Self::NoReservationFallback => f.write_str(
+                "pods wait for the next round if all capacity reservations are taken, although this release may relax them",
+            ),
+            Self::NothingElse => f.write_str("the cluster has no other NodePool, node or pod than the input"),
+            Self::Capacity => f.write_str("every instance type has capacity in every zone"),
+            Self::NoLimitRanges => f.write_str("LimitRanges are not applied: requests are as written"),
+            Self::NoWebhooks => f.write_str("webhooks change no pod"),
+        }
+    }
+}
