@@ -47,8 +47,8 @@ fn initialize(connection: &Connection) -> io::Result<Option<SessionStart>> {
                 return Ok(Some(start));
             }
             // The editor may try again.
-            Err(message) => {
-                let refused = Response::new_err(id, ErrorCode::InvalidParams as i32, message);
+            Err(error) => {
+                let refused = Response::new_err(id, ErrorCode::InvalidParams as i32, error.to_string());
                 send(connection, [Message::Response(refused)])?;
             }
         }

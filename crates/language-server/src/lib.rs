@@ -12,6 +12,7 @@ mod actions;
 mod client;
 mod diagnostics;
 mod documents;
+mod error;
 mod hover;
 mod lines;
 mod messages;
@@ -21,6 +22,7 @@ mod uri;
 mod workspace;
 
 pub use documents::{OpenDocument, OpenDocuments};
+pub use error::ProtocolError;
 pub use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 pub use lsp_types as protocol;
 pub use session::Session;

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::error::ProtocolError;
 use crate::uri::encode_uris;
 
 /// The number of a request that a message cancels, as text.
@@ -16,11 +17,11 @@ pub(crate) fn cancelled_request(message: &Message) -> Option<String> {
     Some(serde_json::from_value::<RequestId>(id.clone()).ok()?.to_string())
 }
 
-/// Reads parameters. The error is a message for the editor.
-pub(crate) fn read<T: DeserializeOwned>(method: &str, mut params: Value) -> Result<T, String> {
+/// Reads parameters.
+pub(crate) fn read<T: DeserializeOwned>(method: &str, mut params: Value) -> Result<T, ProtocolError> {
     encode_uris(&mut params);
     serde_json::from_value(params)
-        .map_err(|error| format!("the parameters of `{method}` are not valid: {error}"))
+        .map_err(|source| ProtocolError::InvalidParameters { method: method.to_owned(), source })
 }
 
 pub(crate) fn publish(params: PublishDiagnosticsParams) -> Message {

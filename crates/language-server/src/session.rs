@@ -20,6 +20,7 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::diagnostics::{self, Results};
 use crate::documents::OpenDocuments;
+use crate::error::ProtocolError;
 use crate::messages::{cancelled_request, json, log, publish, read};
 use crate::start::{SessionStart, watch_files};
 use crate::uri::path_of;
@@ -167,7 +168,7 @@ impl<W: Workspace> Session<W> {
         };
         match result {
             Ok(result) => Response::new_ok(id, result),
-            Err(message) => Response::new_err(id, ErrorCode::InvalidParams as i32, message),
+            Err(error) => Response::new_err(id, ErrorCode::InvalidParams as i32, error.to_string()),
         }
     }
 
@@ -208,7 +209,7 @@ impl<W: Workspace> Session<W> {
             // The editor may send notifications that a server need not know.
             _ => None,
         };
-        problem.map(|message| log(&message)).into_iter().collect()
+        problem.map(|error| log(&error.to_string())).into_iter().collect()
     }
 
     fn open(&mut self, params: DidOpenTextDocumentParams) {
@@ -220,19 +221,16 @@ impl<W: Workspace> Session<W> {
         self.is_stale = true;
     }
 
-    fn change(&mut self, params: DidChangeTextDocumentParams) -> Result<(), String> {
+    fn change(&mut self, params: DidChangeTextDocumentParams) -> Result<(), ProtocolError> {
         let document = params.text_document;
         // The session asks for whole texts, so the last change is the text.
         let Some(change) = params.content_changes.into_iter().next_back() else { return Ok(()) };
         if change.range.is_some() {
-            return Err(format!(
-                "`{}` changed in a part, but the server asks for whole texts",
-                document.uri.as_str()
-            ));
+            return Err(ProtocolError::PartialChange(document.uri.as_str().to_owned()));
         }
         self.revisions += 1;
         if !self.open.change(&document.uri, document.version, change.text, self.revisions) {
-            return Err(format!("`{}` changed, but is not open", document.uri.as_str()));
+            return Err(ProtocolError::NotOpen(document.uri.as_str().to_owned()));
         }
         self.is_stale = true;
         Ok(())

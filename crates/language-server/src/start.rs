@@ -16,6 +16,7 @@ use lsp_types::{
 use serde_json::Value;
 
 use crate::client::Client;
+use crate::error::ProtocolError;
 use crate::messages::{json, read};
 use crate::uri::path_of;
 
@@ -35,8 +36,8 @@ pub struct SessionStart {
 }
 
 impl SessionStart {
-    /// Reads the parameters of `initialize`. The error is a message for the editor.
-    pub fn read(params: Value) -> Result<Self, String> {
+    /// Reads the parameters of `initialize`.
+    pub fn read(params: Value) -> Result<Self, ProtocolError> {
         let params: InitializeParams = read(Initialize::METHOD, params)?;
         let folders = params.workspace_folders.iter().flatten().filter_map(|folder| path_of(&folder.uri));
         let mut folders: Vec<PathBuf> = folders.collect();
