@@ -1,5 +1,7 @@
 //! The kubelet settings of NodePools and Provisioners, which v1 has in the EC2NodeClass.
 
+use core::fmt;
+
 use manifest::edit::{Change, Composed};
 use manifest::tree::Node;
 
@@ -26,6 +28,47 @@ const SETTINGS: [&str; 12] = [
 
 /// Number of objects of one node class that are compared. Each of them is compared with all others.
 const MAX_POOLS: usize = 50;
+
+/// Reason why only the author can move the settings to the node class.
+#[derive(Debug)]
+enum Unmovable<'d> {
+    /// The object names no node class.
+    NamesNoClass,
+    /// The input has no node class of this name, or several.
+    NotOneClass(&'d str),
+    /// v1 lacks these settings.
+    UnknownSettings(Vec<&'d str>),
+    /// The node class of this name has no `spec`.
+    NoSpec(&'d str),
+    /// The node class of this name has other settings.
+    OtherSettings(&'d str),
+    /// The node class of this name is not converted.
+    NotConverted(&'d str),
+    /// Too many objects use the node class of this name.
+    ManyUsers(&'d str),
+    /// An object without these settings uses the node class too.
+    OtherUser { kind: &'d str, user: &'d str, class: &'d str },
+    /// The node class of this name is in another file.
+    OtherFile(&'d str),
+}
+
+impl fmt::Display for Unmovable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NamesNoClass => f.write_str("the object names none"),
+            Self::NotOneClass(name) => write!(f, "the input does not have exactly one `{name}`"),
+            Self::UnknownSettings(names) => write!(f, "v1 has no setting `{}`", names.join("`, `")),
+            Self::NoSpec(name) => write!(f, "`{name}` has no `spec`"),
+            Self::OtherSettings(name) => write!(f, "`{name}` has other settings there"),
+            Self::NotConverted(name) => write!(f, "`{name}` has to be converted first"),
+            Self::ManyUsers(name) => write!(f, "more than {MAX_POOLS} objects use `{name}`"),
+            Self::OtherUser { kind, user, class } => {
+                write!(f, "the {kind} `{user}` uses `{class}` too, without these settings")
+            }
+            Self::OtherFile(name) => write!(f, "`{name}` is in another file"),
+        }
+    }
+}
 
 /// Moves `spec.template.spec.kubelet` of a NodePool to its EC2NodeClass, if that is in the same file and every NodePool that
 /// uses it has the same settings. The webhook keeps them in an annotation instead, which no release since 1.1 reads.
@@ -55,7 +98,7 @@ fn moved<'d>(
     template: Node<'d>,
     kubelet: Node<'d>,
     neighbours: &Neighbours<'d>,
-) -> Result<Vec<Change<'d>>, String> {
+) -> Result<Vec<Change<'d>>, Unmovable<'d>> {
     let name = class_name(template).unwrap_or_default();
     let class = neighbours.class(name);
     let of_pool = |other: Object<'d>| filled(other.at(&["spec", "template", "spec"])?, "kubelet");
@@ -91,40 +134,39 @@ pub(super) fn convert_provisioner<'d>(
 /// The change that adds the settings of a NodePool or a Provisioner to its node class, unless the node class has them.
 fn added<'d>(
     holder: Object<'d>,
-    name: &str,
+    name: &'d str,
     class: Option<Object<'d>>,
     kubelet: Node<'d>,
     neighbours: &Neighbours<'d>,
     others: &[(Object<'d>, Option<Node<'d>>)],
-) -> Result<Option<Change<'d>>, String> {
+) -> Result<Option<Change<'d>>, Unmovable<'d>> {
     if name.is_empty() {
-        return Err("the object names none".to_owned());
+        return Err(Unmovable::NamesNoClass);
     }
-    let Some(class) = class else { return Err(format!("the input does not have exactly one `{name}`")) };
-    if settings(kubelet).any(|(key, _)| !SETTINGS.contains(&key)) {
-        let all: Vec<_> =
-            settings(kubelet).map(|(key, _)| key).filter(|key| !SETTINGS.contains(key)).collect();
-        return Err(format!("v1 has no setting `{}`", all.join("`, `")));
+    let Some(class) = class else { return Err(Unmovable::NotOneClass(name)) };
+    let unknown: Vec<_> =
+        settings(kubelet).map(|(key, _)| key).filter(|key| !SETTINGS.contains(key)).collect();
+    if !unknown.is_empty() {
+        return Err(Unmovable::UnknownSettings(unknown));
     }
-    let Some(spec) = class.spec() else { return Err(format!("`{name}` has no `spec`")) };
+    let Some(spec) = class.spec() else { return Err(Unmovable::NoSpec(name)) };
     if let Some(known) = filled(spec, "kubelet") {
         let is_same = same_settings(known, kubelet);
-        return if is_same { Ok(None) } else { Err(format!("`{name}` has other settings there")) };
+        return if is_same { Ok(None) } else { Err(Unmovable::OtherSettings(name)) };
     }
     if class.version() != "v1" && !converted(class, neighbours).is_some_and(|class| class.is_certain()) {
-        return Err(format!("`{name}` has to be converted first"));
+        return Err(Unmovable::NotConverted(name));
     }
     if others.len() > MAX_POOLS {
-        return Err(format!("more than {MAX_POOLS} objects use `{name}`"));
+        return Err(Unmovable::ManyUsers(name));
     }
     let differs = |own: Option<Node<'d>>| !own.is_some_and(|own| same_settings(own, kubelet));
     if let Some((other, _)) = others.iter().find(|(other, own)| *other != holder && differs(*own)) {
-        let (kind, other) = (other.kind(), other.name());
-        return Err(format!("the {kind} `{other}` uses `{name}` too, without these settings"));
+        return Err(Unmovable::OtherUser { kind: other.kind(), user: other.name(), class: name });
     }
     let same_file = class.root().tree().source().name() == holder.root().tree().source().name();
     let last = spec.children().last().filter(|_| same_file && spec.get("kubelet").is_none());
-    let Some(last) = last else { return Err(format!("`{name}` is in another file")) };
+    let Some(last) = last else { return Err(Unmovable::OtherFile(name)) };
     if settings(kubelet).next().is_none() {
         return Ok(None);
     }
