@@ -17,7 +17,6 @@ use manifest::source::{Source, Span};
 use manifest::{File, parallel};
 use rule::settings::Settings;
 
-use super::folders::OpenByPath;
 use crate::config::{self, Config};
 use crate::form::Color;
 use crate::input::{self, InputError, InputFile, Patterns, Wanted, is_manifest, resolved};
@@ -26,6 +25,9 @@ use crate::options::{ConfigSource, InputOptions, SettingsOptions};
 /// Names of files that decide which files of a folder are checked, and how.
 const DECISIVE: [&str; 5] =
     [config::FILE, "kustomization.yaml", "kustomization.yml", ".gitignore", ".ignore"];
+
+/// The open documents by path, with symbolic links resolved.
+pub(super) type OpenByPath<'o> = BTreeMap<PathBuf, &'o OpenDocument>;
 
 /// A folder, or a document alone.
 pub(super) struct Folder {

@@ -1,6 +1,5 @@
 //! The folders of the editor, and the open documents outside of them.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,12 +7,9 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::page;
 use language_server::{Checked, OpenDocument, OpenDocuments, Workspace};
 
-use super::folder::Folder;
+use super::folder::{Folder, OpenByPath};
 use crate::config;
 use crate::input::resolved;
-
-/// The open documents by path, with symbolic links resolved.
-pub(super) type OpenByPath<'o> = BTreeMap<PathBuf, &'o OpenDocument>;
 
 /// The folders of a session.
 pub(super) struct Folders {

@@ -1,6 +1,6 @@
 //! The report of a run: the answer of `check`, `upgrade` and `diagnose` with `--format json`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::release::ReleaseSet;
 use karpenter::upgrade_path::{Boundary, UpgradePath};
@@ -538,6 +538,19 @@ impl Report {
     pub fn truncate(&mut self, max_findings: usize) {
         self.truncated |= self.findings.len() > max_findings;
         self.findings.truncate(max_findings);
+    }
+
+    /// Counts the findings in the report for each rule, most frequent rule first.
+    pub fn count_rules(&mut self) {
+        let mut counts: BTreeMap<&str, RuleCount> = BTreeMap::new();
+        for finding in &self.findings {
+            let count =
+                counts.entry(finding.rule).or_insert_with(|| RuleCount::new(finding.rule, finding.family));
+            count.add(finding.severity, finding.fix.as_ref().is_some_and(|fix| fix.safe));
+        }
+        let mut counts: Vec<RuleCount> = counts.into_values().collect();
+        counts.sort_by_key(|count| core::cmp::Reverse(count.findings()));
+        self.statistics = Some(counts);
     }
 
     /// Counts a finding.

@@ -1,11 +1,7 @@
 //! Counts of findings for each rule.
 
-use std::collections::BTreeMap;
-
 use rule::classification::{Family, Severity};
 use serde::Serialize;
-
-use crate::report::{Report, ReportedFinding};
 
 /// Number of findings of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -26,34 +22,23 @@ pub struct RuleCount {
 }
 
 impl RuleCount {
-    fn of(finding: &ReportedFinding) -> Self {
-        Self { rule: finding.rule, family: finding.family, errors: 0, warnings: 0, infos: 0, fixable: 0 }
+    /// No findings of a rule.
+    pub(crate) const fn new(rule: &'static str, family: Family) -> Self {
+        Self { rule, family, errors: 0, warnings: 0, infos: 0, fixable: 0 }
     }
 
-    fn add(&mut self, finding: &ReportedFinding) {
-        match finding.severity {
+    /// Counts a finding.
+    pub(crate) fn add(&mut self, severity: Severity, is_fixable: bool) {
+        match severity {
             Severity::Error => self.errors += 1,
             Severity::Warning => self.warnings += 1,
             Severity::Info => self.infos += 1,
         }
-        self.fixable += usize::from(finding.fix.as_ref().is_some_and(|fix| fix.safe));
+        self.fixable += usize::from(is_fixable);
     }
 
     /// Number of all findings of the rule.
     pub const fn findings(&self) -> usize {
         self.errors + self.warnings + self.infos
-    }
-}
-
-impl Report {
-    /// Counts the findings in the report for each rule, most frequent rule first.
-    pub fn count_rules(&mut self) {
-        let mut counts: BTreeMap<&str, RuleCount> = BTreeMap::new();
-        for finding in &self.findings {
-            counts.entry(finding.rule).or_insert_with(|| RuleCount::of(finding)).add(finding);
-        }
-        let mut counts: Vec<RuleCount> = counts.into_values().collect();
-        counts.sort_by_key(|count| core::cmp::Reverse(count.findings()));
-        self.statistics = Some(counts);
     }
 }

@@ -63,7 +63,7 @@ impl<'e, 's, 'o> Draft<'e, 's, 'o> {
             return;
         }
         for candidate in &self.candidates {
-            recorder.candidate(candidate, &self.text(candidate), self.savings());
+            recorder.candidate(candidate.node, &self.text(candidate), self.savings());
         }
     }
 
@@ -73,7 +73,7 @@ impl<'e, 's, 'o> Draft<'e, 's, 'o> {
             return;
         }
         for candidate in &self.candidates {
-            recorder.rejected(candidate, &self.text(candidate), reason, self.savings());
+            recorder.rejected(candidate.node, &self.text(candidate), reason, self.savings());
         }
     }
 

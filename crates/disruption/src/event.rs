@@ -3,7 +3,6 @@
 //! Source: pkg/controllers/disruption/events/events.go and pkg/utils/pod/scheduling.go of kubernetes-sigs/karpenter at v1.14.1.
 
 use crate::allowance::DisruptionReason;
-use crate::candidate::Candidate;
 use crate::cluster::{ClusterPod, Protection, StateNode};
 use karpenter::labels::DO_NOT_DISRUPT;
 
@@ -44,21 +43,15 @@ impl Recorder {
     }
 
     /// Publishes that a node is a candidate of a computed command.
-    pub(crate) fn candidate(&mut self, candidate: &Candidate<'_, '_, '_>, command: &str, savings: f64) {
+    pub(crate) fn candidate(&mut self, node: &StateNode<'_>, command: &str, savings: f64) {
         let message = format!("Consolidation candidate: {command} (savings: ${savings:.2})");
-        self.publish(subject(candidate.node), "ConsolidationCandidate", message);
+        self.publish(subject(node), "ConsolidationCandidate", message);
     }
 
     /// Publishes that a computed command was not valid any more.
-    pub(crate) fn rejected(
-        &mut self,
-        candidate: &Candidate<'_, '_, '_>,
-        command: &str,
-        reason: &str,
-        savings: f64,
-    ) {
+    pub(crate) fn rejected(&mut self, node: &StateNode<'_>, command: &str, reason: &str, savings: f64) {
         let message = format!("Consolidation rejected: {command}, reason: {reason} (savings: ${savings:.2})");
-        self.publish(subject(candidate.node), "ConsolidationRejected", message);
+        self.publish(subject(node), "ConsolidationRejected", message);
     }
 
     /// Publishes the score of a move; of several nodes, on the NodePool.

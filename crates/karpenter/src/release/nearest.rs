@@ -51,6 +51,18 @@ impl NearestRelease {
     }
 }
 
+impl Release {
+    /// Parses `1.8`, which is its newest patch, or `1.8.3`; a leading `v` is allowed.
+    pub fn parse(text: &str) -> Result<Self, UnknownRelease> {
+        match NearestRelease::parse(text)? {
+            NearestRelease::Known(release) => Ok(release),
+            NearestRelease::NewerPatch(_) | NearestRelease::Newer => {
+                Err(UnknownRelease::new(text, Reason::Unpublished))
+            }
+        }
+    }
+}
+
 /// Error for a text that names no release from 1.0 on, or a release that this build does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRelease {
@@ -76,10 +88,6 @@ enum Reason {
 impl UnknownRelease {
     fn new(text: &str, reason: Reason) -> Self {
         Self { text: text.to_owned(), reason }
-    }
-
-    pub(super) fn unpublished(text: &str) -> Self {
-        Self::new(text, Reason::Unpublished)
     }
 }
 

@@ -2,8 +2,6 @@
 
 use core::fmt;
 
-use super::nearest::{NearestRelease, UnknownRelease};
-
 /// The newest patch of each minor release: the first entry is 1.0, whose newest patch is 1.0.14.
 ///
 /// This table is the only place that names the newest release. Everything else holds intervals, which are open-ended.
@@ -61,14 +59,6 @@ impl Release {
     /// The newest patch of every minor release, oldest first.
     pub fn minors() -> impl DoubleEndedIterator<Item = Self> + Clone {
         (0..MINORS).zip(NEWEST_PATCH).map(|(minor, newest)| Self(Version::new(minor, newest)))
-    }
-
-    /// Parses `1.8`, which is its newest patch, or `1.8.3`; a leading `v` is allowed.
-    pub fn parse(text: &str) -> Result<Self, UnknownRelease> {
-        match NearestRelease::parse(text)? {
-            NearestRelease::Known(release) => Ok(release),
-            NearestRelease::NewerPatch(_) | NearestRelease::Newer => Err(UnknownRelease::unpublished(text)),
-        }
     }
 
     /// The newest known patch of 1.`minor`.
