@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use or_empty::OrEmpty;
-pub use place::FieldPlace;
+pub use place::{CharacterRange, FieldPlace};
 pub use time::DateTime;
 
 /// Version of the shape of all answers.

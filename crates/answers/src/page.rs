@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::report::SkippedFix;
-use crate::{DateTime, FieldPlace, OrEmpty};
+use crate::{CharacterRange, DateTime, FieldPlace, OrEmpty};
 
 /// File. Names that end in `.json` or `.jsonl` are JSON; all other files are YAML.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -63,14 +63,9 @@ pub struct PlacedProblem {
     pub path: String,
     /// The mistake.
     pub message: String,
-    /// Line of the first character.
-    pub line: usize,
-    /// Column of the first character.
-    pub column: usize,
-    /// Offset of the first character.
-    pub offset: usize,
-    /// Offset after the last character.
-    pub end_offset: usize,
+    /// The key.
+    #[serde(flatten)]
+    pub range: CharacterRange,
 }
 
 /// Files with the safe fixes applied.

@@ -1,6 +1,7 @@
 //! Settings sent by the page, with the same keys as the policy's settings.
 
 use karpwarden::KARPENTER_OBJECTS;
+use karpwarden::answers::CharacterRange;
 use karpwarden::answers::page::{CheckedSettings, PlacedProblem};
 use karpwarden::manifest::File;
 use karpwarden::manifest::limits::Limits;
@@ -64,14 +65,10 @@ fn listed(problems: &[SettingsProblem]) -> String {
 }
 
 fn placed(file: &File, problem: &SettingsProblem) -> PlacedProblem {
-    let (from, to) = (file.source.position(problem.span.start), file.source.position(problem.span.end));
     PlacedProblem {
         path: problem.path.clone(),
         message: problem.message.clone(),
-        line: from.line,
-        column: from.column,
-        offset: from.offset,
-        end_offset: to.offset,
+        range: CharacterRange::of(&file.source, problem.span),
     }
 }
 
