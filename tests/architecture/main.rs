@@ -2,6 +2,7 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -88,6 +89,59 @@ fn literals(code: &str) -> impl Iterator<Item = &str> {
     lines.flat_map(|line| line.split('"').skip(1).step_by(2))
 }
 
+/// The folders with the source files of every crate of the workspace, except the crates of tests.
+fn source_folders() -> Vec<String> {
+    let mut folders =
+        ["src", "cli/src", "policies/karpenter/src", "playground/src"].map(str::to_owned).to_vec();
+    for group in ["crates", "playground", "tools"] {
+        for entry in fs::read_dir(root().join(group)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.join("Cargo.toml").is_file() {
+                folders.push(format!("{group}/{}/src", path.file_name().unwrap().to_str().unwrap()));
+            }
+        }
+    }
+    folders
+}
+
+/// The names of the types in a source text that other files can use, and of such ids that the macro `ids` declares.
+fn public_types(code: &str) -> impl Iterator<Item = &str> {
+    let declared = code.lines().filter_map(|line| {
+        let rest = line.trim_start().strip_prefix("pub")?;
+        let rest = rest.strip_prefix('(').map_or(Some(rest), |rest| Some(rest.split_once(')')?.1))?;
+        let (keyword, rest) = rest.trim_start().split_once(' ')?;
+        let is_type = matches!(keyword, "struct" | "enum" | "trait" | "type" | "union");
+        let end = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        is_type.then(|| rest.get(..end.unwrap_or(rest.len()))).flatten()
+    });
+    let lists = code.split("ids! {\n").skip(1).map(|rest| rest.split("\n}").next().unwrap_or_default());
+    let ids = lists.flat_map(str::lines).map(str::trim).filter(|line| line.starts_with("pub"));
+    declared.chain(ids.filter_map(|line| line.strip_suffix(';')?.split(' ').next_back()))
+}
+
+#[test]
+fn finds_the_types_that_other_files_can_use() {
+    let code = "pub struct A<'d> {\n    pub(crate) enum B {\npub(in super::super) type C = u8;\nstruct D;\npub fn e() {}\n\
+                ids! {\n    /// Group.\n    pub F;\n    G;\n}\npub trait H: I {";
+    assert_eq!(public_types(code).collect::<Vec<_>>(), ["A", "B", "C", "H", "F"]);
+}
+
+#[test]
+fn no_two_public_types_share_a_name() {
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for folder in source_folders() {
+        for (path, code) in sources(&folder) {
+            let path = path.strip_prefix(root()).unwrap().display().to_string();
+            for name in public_types(&code) {
+                places.entry(name.to_owned()).or_default().push(path.clone());
+            }
+        }
+    }
+    assert!(places.contains_key("Report") && places.contains_key("NodePool"));
+    places.retain(|_, places| places.len() > 1);
+    assert!(places.is_empty(), "{places:#?}");
+}
+
 #[test]
 fn a_crate_depends_only_on_crates_above_it() {
     for (index, name) in CRATES.into_iter().enumerate() {
@@ -171,8 +225,9 @@ fn only_the_view_of_the_terminal_names_flags() {
     flags.retain(|flag| {
         !matches!(flag.as_str(), "--cluster-name" | "--feature-gates" | "--all" | "--prefix" | "--previous")
     });
-    for name in CRATES {
-        for (path, code) in sources(&format!("crates/{name}/src")) {
+    let folders = CRATES.map(|name| format!("crates/{name}/src"));
+    for folder in folders.iter().map(String::as_str).chain(["src/simulate", "src/disrupt"]) {
+        for (path, code) in sources(folder) {
             let is_terminal = path.components().any(|part| part.as_os_str() == "human");
             for literal in literals(&code).filter(|_| !is_terminal) {
                 let words = literal.split(|letter: char| letter.is_whitespace() || "`=,;".contains(letter));
