@@ -1,5 +1,7 @@
 //! The examples of the library do what they show. Cargo compiles them as programs; this test calls their functions.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::collections::BTreeSet;
 
 #[path = "../src/examples/check_text.rs"]
