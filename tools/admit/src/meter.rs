@@ -20,7 +20,7 @@ const BAD_DESCRIPTOR: i32 = 8;
 /// A compiled policy module whose requests are counted.
 pub struct Meter {
     engine: Engine,
-    module: wasmtime::PolicyModule,
+    module: wasmtime::Module,
 }
 
 /// The answer to a request and its cost.
@@ -51,7 +51,7 @@ impl Meter {
         let mut config = Config::default();
         config.consume_fuel(true);
         let engine = Engine::new(&config).map_err(|error| anyhow!("no WebAssembly engine: {error:?}"))?;
-        let module = wasmtime::PolicyModule::new(&engine, bytes)
+        let module = wasmtime::Module::new(&engine, bytes)
             .map_err(|error| anyhow!("the module does not compile: {error:?}"))?;
         Ok(Self { engine, module })
     }

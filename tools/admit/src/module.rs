@@ -43,7 +43,7 @@ impl PolicyModule {
     /// Compiles a module, in binary or text form, with policy-server's deadline.
     pub fn load(bytes: &[u8]) -> Result<Self, CallFailure> {
         let engine = engine()?;
-        let module = wasmtime::PolicyModule::new(engine, bytes)
+        let module = wasmtime::Module::new(engine, bytes)
             .map_err(|error| CallFailure::NotStarted(format!("the module does not compile: {error:?}")))?;
         let pre = WasmtimeEngineProviderBuilder::new()
             .engine(engine.clone())
