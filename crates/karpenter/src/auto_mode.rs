@@ -4,8 +4,12 @@
 
 use crate::kind::Kind;
 
-/// Longest life of a node, which `expireAfter` can only shorten: 21 days. Source: `automode.adoc`.
+/// Longest life of a node: 21 days. The API refuses a NodePool whose `expireAfter` and `terminationGracePeriod` are longer
+/// together. Sources: `automode.adoc`; aws-controllers-k8s/test-infra#1000, which has the text of the refusal.
 pub const MAX_LIFETIME_HOURS: i64 = 504;
+
+/// Default of `terminationGracePeriod`. Sources: `create-node-pool.adoc`, aws-controllers-k8s/test-infra#1000.
+pub const DEFAULT_GRACE_HOURS: i64 = 24;
 
 const DOMAIN: &str = "eks.amazonaws.com/";
 const OF_INSTANCE_TYPES: &str = "karpenter.k8s.aws/instance-";

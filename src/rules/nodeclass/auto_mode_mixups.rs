@@ -1,7 +1,7 @@
 use karpenter::auto_mode;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use objects::node_claim::{NodeClaimSpec, NodeClassRef};
+use objects::node_claim::NodeClassRef;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::requirement::RequirementItem;
@@ -17,7 +17,7 @@ rule! {
     ///
     /// - a NodePool that refers to an `EC2NodeClass` of the group `eks.amazonaws.com`
     /// - a requirement with a label such as `karpenter.k8s.aws/instance-category` in a NodePool of EKS Auto Mode
-    /// - an `expireAfter` above 21 days in such a NodePool
+    /// - an `expireAfter` and a `terminationGracePeriod` that are more than 21 days together in such a NodePool
     /// - a field such as `amiSelectorTerms` in a `NodeClass` of EKS Auto Mode
     ///
     /// For the reverse, `requirement-key-not-wellknown` reports labels of EKS Auto Mode in other NodePools, and
@@ -28,9 +28,10 @@ rule! {
     /// EKS Auto Mode runs a Karpenter that AWS manages. Its node class is another kind with other fields, and its
     /// labels of instance types start with `eks.amazonaws.com/`. A node class that does not exist keeps a NodePool from
     /// launching nodes, and an unknown label or field does not do what it says. AWS replaces every node after 21 days
-    /// at the latest, whatever `expireAfter` says.
+    /// at the latest: the API refuses an `expireAfter` that is longer than 21 days together with the
+    /// `terminationGracePeriod`, whose default is 24 hours.
     ///
-    /// The findings are warnings, because they come from the documentation: the definitions of EKS Auto Mode are
+    /// The other findings are warnings, because they come from the documentation: the definitions of EKS Auto Mode are
     /// not published. Nothing else in its NodeClasses is checked.
     ///
     /// ## Example
@@ -66,7 +67,7 @@ rule! {
     /// ## References
     ///
     /// - Amazon EKS User Guide: create-node-pool, create-node-class, automode-learn-instances, automode
-    /// - aws/containers-roadmap#2487, aws-ia/terraform-aws-eks-blueprints#2059
+    /// - aws/containers-roadmap#2487, aws-ia/terraform-aws-eks-blueprints#2059, aws-controllers-k8s/test-infra#1000
     RULE {
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
@@ -88,7 +89,7 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     let Some(reference) = pool.node_class_ref() else { return };
     if reference.is_of_auto_mode() {
         check_labels(pool, findings);
-        check_expiry(pool, findings);
+        check_lifetime(pool, findings);
     } else if reference.group_text() == Kind::AUTO_NODE_CLASS.group {
         findings.extend(wrong_kind(reference));
     }
@@ -116,21 +117,43 @@ fn check_labels<'d>(pool: NodePool<'d>, findings: &mut Vec<Finding<'d>>) {
     }
 }
 
-fn check_expiry<'d>(pool: NodePool<'d>, findings: &mut Vec<Finding<'d>>) {
-    let Some(node) = pool.claim_spec().and_then(NodeClaimSpec::expire_after) else { return };
-    let Some(text) = node.as_str() else { return };
-    let longest = Duration::from_minutes(auto_mode::MAX_LIFETIME_HOURS * 60);
-    let is_longer = match NillableDuration::parse(text) {
-        Ok(NillableDuration::Never) => true,
-        Ok(NillableDuration::After(duration)) => duration > longest,
-        Err(_) => false,
+/// Reports an `expireAfter` that exceeds the longest life of a node, together with the `terminationGracePeriod`.
+fn check_lifetime<'d>(pool: NodePool<'d>, findings: &mut Vec<Finding<'d>>) {
+    let Some(spec) = pool.claim_spec() else { return };
+    let Some(node) = spec.expire_after() else { return };
+    let Some(expiry) = node.as_str().and_then(|text| NillableDuration::parse(text).ok()) else { return };
+    let grace = match spec.termination_grace_period() {
+        Some(node) => match node.as_str().and_then(|text| Duration::parse(text).ok()) {
+            Some(grace) => grace,
+            None => return,
+        },
+        None => Duration::from_minutes(auto_mode::DEFAULT_GRACE_HOURS * 60),
     };
-    if is_longer {
-        let message = format!(
-            "EKS Auto Mode replaces a node after 21 days at the latest, so that `expireAfter: {text}` does not keep it longer"
-        );
-        findings.push(Finding::at(&RULE, node, message).help("write `504h` or less"));
-    }
+    let longest = Duration::from_minutes(auto_mode::MAX_LIFETIME_HOURS * 60);
+    let left = longest.nanoseconds().saturating_sub(grace.nanoseconds());
+    let help = if left > 0 {
+        let expiry = Duration::from_nanoseconds(left).concise();
+        format!("write `{expiry}` or less, which leaves {} for `terminationGracePeriod`", grace.concise())
+    } else {
+        "write a `terminationGracePeriod` and an `expireAfter` that are 21 days together, such as `24h` and `480h`".to_owned()
+    };
+    let finding = match expiry {
+        NillableDuration::Never => {
+            let message = "EKS Auto Mode replaces a node after 21 days at the latest, so that `expireAfter: Never` does not keep it longer";
+            Finding::at(&RULE, node, message)
+        }
+        NillableDuration::After(expiry) if expiry.nanoseconds() > left => {
+            let default = if spec.termination_grace_period().is_none() { ", the default," } else { "" };
+            let message = format!(
+                "EKS Auto Mode refuses the NodePool: `expireAfter` of {} and `terminationGracePeriod` of {}{default} are more than 21 days together",
+                expiry.concise(),
+                grace.concise()
+            );
+            Finding::at(&RULE, node, message).severity(Severity::Error).caught_by(CaughtBy::ApiServer)
+        }
+        NillableDuration::After(_) => return,
+    };
+    findings.push(finding.help(help));
 }
 
 /// Reports the fields of an EC2NodeClass in the node class of EKS Auto Mode.
@@ -210,17 +233,43 @@ spec:
     }
 
     #[test]
-    fn reports_an_expiry_above_21_days() {
-        insta::assert_snapshot!(findings(&RULE, &pool(AUTO, "expireAfter: 504h1s")), @"
-          8 |       expireAfter: 504h1s
-            |                    ^^^^^^
-        warning NodePool/a spec.template.spec.expireAfter [all]
-          EKS Auto Mode replaces a node after 21 days at the latest, so that `expireAfter: 504h1s` does not keep it longer
-          help: write `504h` or less
+    fn reports_a_lifetime_above_21_days() {
+        insta::assert_snapshot!(findings(&RULE, &pool(AUTO, "expireAfter: 720h")), @"
+          8 |       expireAfter: 720h
+            |                    ^^^^
+        error NodePool/a spec.template.spec.expireAfter [all]
+          EKS Auto Mode refuses the NodePool: `expireAfter` of 720h and `terminationGracePeriod` of 24h, the default, are more than 21 days together
+          help: write `480h` or less, which leaves 24h for `terminationGracePeriod`
         ");
-        assert!(findings(&RULE, &pool(AUTO, "expireAfter: Never")).contains("`expireAfter: Never`"));
-        for expiry in ["504h", "336h", "never", "'${EXPIRY}'"] {
-            silent(&RULE, &pool(AUTO, &format!("expireAfter: {expiry}")));
+        insta::assert_snapshot!(findings(&RULE, &pool(AUTO, "expireAfter: 480h1s\n      terminationGracePeriod: 24h")), @"
+          8 |       expireAfter: 480h1s
+            |                    ^^^^^^
+        error NodePool/a spec.template.spec.expireAfter [all]
+          EKS Auto Mode refuses the NodePool: `expireAfter` of 480h0m1s and `terminationGracePeriod` of 24h are more than 21 days together
+          help: write `480h` or less, which leaves 24h for `terminationGracePeriod`
+        ");
+        insta::assert_snapshot!(findings(&RULE, &pool(AUTO, "expireAfter: 1h\n      terminationGracePeriod: 600h")), @"
+          8 |       expireAfter: 1h
+            |                    ^^
+        error NodePool/a spec.template.spec.expireAfter [all]
+          EKS Auto Mode refuses the NodePool: `expireAfter` of 1h and `terminationGracePeriod` of 600h are more than 21 days together
+          help: write a `terminationGracePeriod` and an `expireAfter` that are 21 days together, such as `24h` and `480h`
+        ");
+        insta::assert_snapshot!(findings(&RULE, &pool(AUTO, "expireAfter: Never")), @"
+          8 |       expireAfter: Never
+            |                    ^^^^^
+        warning NodePool/a spec.template.spec.expireAfter [all]
+          EKS Auto Mode replaces a node after 21 days at the latest, so that `expireAfter: Never` does not keep it longer
+          help: write `480h` or less, which leaves 24h for `terminationGracePeriod`
+        ");
+        for expiry in [
+            "expireAfter: 480h",
+            "expireAfter: 503h30m\n      terminationGracePeriod: 30m",
+            "expireAfter: 504h\n      terminationGracePeriod: '${GRACE}'",
+            "expireAfter: never",
+            "expireAfter: '${EXPIRY}'",
+        ] {
+            silent(&RULE, &pool(AUTO, expiry));
         }
         silent(&RULE, &pool(OWN, "expireAfter: Never"));
     }
