@@ -156,8 +156,19 @@ mod tests {
 
     #[test]
     fn wraps_paragraphs_but_not_code() {
-        let text = "# title\n\nSome words that are\nwrapped `as one`.\n\n- an item that is long enough\n  to go on\n- two\n\n\
-                    ```yaml\na: a line that is longer than the width\n```\n";
+        let text = r"# title
+
+Some words that are
+wrapped `as one`.
+
+- an item that is long enough
+  to go on
+- two
+
+```yaml
+a: a line that is longer than the width
+```
+";
         insta::assert_snapshot!(render(text, 20, false), @"
         # title
 

@@ -367,7 +367,11 @@ fn says_that_a_log_is_not_of_karpenter() {
 /// A log with a problem.
 pub(crate) fn problem() -> String {
     format!(
-        "{}panic: runtime error: integer divide by zero\n\ngoroutine 1 [running]:\nsigs.k8s.io/karpenter/pkg/operator.NewOperator(0x1)\n",
+        r"{}panic: runtime error: integer divide by zero
+
+goroutine 1 [running]:
+sigs.k8s.io/karpenter/pkg/operator.NewOperator(0x1)
+",
         lines(2)
     )
 }

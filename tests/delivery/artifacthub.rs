@@ -65,7 +65,26 @@ fn rejects_a_changelog_of_another_version() {
     let changes =
         |text: &str| changelog::newest(text).map(|section| (section.created_at(), section.changes.len()));
     let released = format!(
-        "# Changelog\n\n## [{}] - 2027-01-02\n\n### Added\n\n- one\n  and more\n- two\n\n### Fixed\n\n- three\n\n## [0.1.0]\n\n### Added\n\n- old\n",
+        r"# Changelog
+
+## [{}] - 2027-01-02
+
+### Added
+
+- one
+  and more
+- two
+
+### Fixed
+
+- three
+
+## [0.1.0]
+
+### Added
+
+- old
+",
         home::VERSION
     );
     assert_eq!(changes(&released).unwrap(), ("2027-01-02T00:00:00Z".to_owned(), 3));

@@ -269,11 +269,23 @@ mod tests {
 
     #[test]
     fn redacts_secrets_in_user_data() {
-        let data = "#!/bin/bash\nexport DB_PASSWORD=hunter2hunter2\n-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----\n/etc/eks/bootstrap.sh prod\n";
+        let data = r"#!/bin/bash
+export DB_PASSWORD=hunter2hunter2
+-----BEGIN RSA PRIVATE KEY-----
+MIIEow
+-----END RSA PRIVATE KEY-----
+/etc/eks/bootstrap.sh prod
+";
         let (object, counts) = redacted(json!({"spec": {"userData": data}}));
         assert_eq!(
             object["spec"]["userData"],
-            "#!/bin/bash\nexport DB_PASSWORD=REDACTED\n-----BEGIN RSA PRIVATE KEY-----\nREDACTED\n-----END RSA PRIVATE KEY-----\n/etc/eks/bootstrap.sh prod\n"
+            r"#!/bin/bash
+export DB_PASSWORD=REDACTED
+-----BEGIN RSA PRIVATE KEY-----
+REDACTED
+-----END RSA PRIVATE KEY-----
+/etc/eks/bootstrap.sh prod
+"
         );
         assert_eq!(counts.user_data, 2);
         let harmless = json!({"spec": {"userData": "#!/bin/bash\n/etc/eks/bootstrap.sh prod\n"}});
