@@ -44,12 +44,19 @@ fn node(name: &str, extra: &str) -> String {
     let true_since =
         |kind: &str| format!("{{type: {kind}, status: 'True', lastTransitionTime: '2026-03-11T09:00:00Z'}}");
     format!(
-        "apiVersion: v1\nkind: Node\nmetadata: {{name: {name}, labels: {{{labels}, karpenter.sh/registered: 'true', \
-         karpenter.sh/initialized: 'true'}}{extra}}}\nspec: {{providerID: aws:///{name}}}\nstatus: {{capacity: {{{resources}}}, \
-         allocatable: {{{resources}}}, conditions: [{{type: Ready, status: 'True'}}]}}\n---\n\
-         apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {{name: nc-{name}, labels: {{{labels}}}, creationTimestamp: \
-         '2026-03-11T09:00:00Z'}}\nspec: {{expireAfter: Never}}\nstatus: {{providerID: aws:///{name}, nodeName: {name}, \
-         lastPodEventTime: '2026-03-11T10:27:00Z', conditions: [{}, {}]}}\n---\n",
+        r"apiVersion: v1
+kind: Node
+metadata: {{name: {name}, labels: {{{labels}, karpenter.sh/registered: 'true', karpenter.sh/initialized: 'true'}}{extra}}}
+spec: {{providerID: aws:///{name}}}
+status: {{capacity: {{{resources}}}, allocatable: {{{resources}}}, conditions: [{{type: Ready, status: 'True'}}]}}
+---
+apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {{name: nc-{name}, labels: {{{labels}}}, creationTimestamp: '2026-03-11T09:00:00Z'}}
+spec: {{expireAfter: Never}}
+status: {{providerID: aws:///{name}, nodeName: {name}, lastPodEventTime: '2026-03-11T10:27:00Z', conditions: [{}, {}]}}
+---
+",
         true_since("Initialized"),
         true_since("Consolidatable")
     )
@@ -58,9 +65,13 @@ fn node(name: &str, extra: &str) -> String {
 /// A running pod. `extra` is added to its metadata.
 fn pod(name: &str, on: &str, cpu: &str, extra: &str) -> String {
     format!(
-        "apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, labels: {{app: {name}}}, ownerReferences: [{{apiVersion: apps/v1, \
-         kind: ReplicaSet, name: a}}]{extra}}}\nspec: {{nodeName: {on}, containers: [{{name: c, resources: {{requests: {{cpu: \
-         {cpu}}}}}}}]}}\nstatus: {{phase: Running, startTime: '2026-03-11T10:00:00Z'}}\n---\n"
+        r"apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, labels: {{app: {name}}}, ownerReferences: [{{apiVersion: apps/v1, kind: ReplicaSet, name: a}}]{extra}}}
+spec: {{nodeName: {on}, containers: [{{name: c, resources: {{requests: {{cpu: {cpu}}}}}}}]}}
+status: {{phase: Running, startTime: '2026-03-11T10:00:00Z'}}
+---
+"
     )
 }
 
@@ -104,8 +115,13 @@ fn tries_drift_before_emptiness_until_1_4() {
 
 #[test]
 fn words_a_blocker_as_each_release_does() {
-    let budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: p}\nspec: {selector: {}}\n\
-                  status: {disruptionsAllowed: 0}\n---\n";
+    let budget = r"apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: p}
+spec: {selector: {}}
+status: {disruptionsAllowed: 0}
+---
+";
     let text = format!("{}{}{budget}", node("n1", ""), pod("a", "n1", "1", ""));
     for (release, expected) in [
         ("1.0.0", "pdb: pdb \"default/p\" prevents pod evictions"),
@@ -128,8 +144,13 @@ fn words_a_blocker_as_each_release_does() {
 fn several_budgets_on_a_pod_block_since_1_7() {
     let budget = |name: &str| {
         format!(
-            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: {name}}}\nspec: {{selector: {{}}}}\n\
-             status: {{disruptionsAllowed: 1}}\n---\n"
+            r"apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {{name: {name}}}
+spec: {{selector: {{}}}}
+status: {{disruptionsAllowed: 1}}
+---
+"
         )
     };
     let text = format!("{}{}{}{}", node("n1", ""), pod("a", "n1", "1", ""), budget("p"), budget("q"));
