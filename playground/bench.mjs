@@ -69,7 +69,7 @@ const kept = await page.evaluate(async () => {
 });
 const withoutClick = new Set([...sent, ...kept]);
 const opened = async (tab, ready) => {
-  const before = new Set([...sent, ...kept]);
+  const before = new Set(sent);
   await page.locator(`#tab-${tab}`).click();
   await page.locator(ready).waitFor();
   return sent.filter((url) => !before.has(url));

@@ -149,17 +149,20 @@ for (const name of readdirSync(join(root, 'schemas'))) {
   writeFileSync(join(dist, 'schemas', name), read(root, 'schemas', name));
 }
 
-// Offline: the service worker keeps the shell from the start, and every other asset from its first use on.
-const scripts = Object.keys(page.metafile.outputs).map((path) => `assets/${basename(path)}`);
-const shell = ['./', style, icon, checker, engine, engineWorker, articlesJson, examples, ...scripts];
+// Offline: the service worker, which the page registers when it is idle, keeps every asset, so that every tab opens.
+const scripts = [page, workers]
+  .flatMap(({ metafile }) => Object.keys(metafile.outputs))
+  .map((path) => `assets/${basename(path)}`);
+const modules = [checker, engine, symptomsModule, placementModule, policy];
+const kept = ['./', style, icon, ...modules, rules, articlesJson, examples, ...scripts];
 await build({
   ...options,
   entryPoints: [source('sw.ts')],
   outdir: dist,
   entryNames: '[name]',
   define: {
-    BUILD: JSON.stringify(hash(html + shell.join() + symptomsModule + placementModule + policy + rules)),
-    SHELL: JSON.stringify(shell),
+    BUILD: JSON.stringify(hash(html + kept.join())),
+    KEPT: JSON.stringify(kept),
   },
 });
 // Without this file GitHub Pages runs Jekyll on every file.

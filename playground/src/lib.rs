@@ -17,7 +17,7 @@ use checker::{files, settings, text};
 use karpwarden::REGISTRY;
 use karpwarden::answers::page::{FixedFiles, SourceFile};
 use karpwarden::cluster::Cluster;
-use karpwarden::engine::apply::apply_fixes;
+use karpwarden::engine::apply::{WantedFixes, apply_fixes};
 use karpwarden::karpenter::release::Release;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::source::Source;
@@ -81,7 +81,7 @@ pub fn fix(files: &str, settings: &str, today: Option<String>) -> Result<String,
     let read = files::read(files)?;
     let before: Vec<Arc<Source>> = read.iter().map(|file| Arc::clone(&file.source)).collect();
     let mut clusters = [Cluster { name: String::new(), files: read }];
-    let result = apply_fixes(&REGISTRY, &mut clusters, &settings, &Limits::DEFAULT);
+    let result = apply_fixes(&REGISTRY, &mut clusters, &settings, &Limits::DEFAULT, WantedFixes::Safe);
     let [Cluster { files: after, .. }] = &clusters;
     let changed = before.iter().zip(after).filter(|(before, after)| before.text() != after.source.text());
     let files = changed.map(|(_, file)| SourceFile {

@@ -347,16 +347,11 @@ test('a check can be cancelled, and a crashed worker restarts', async () => {
   });
 });
 
-test('the page works offline after the first visit, including the Admission tab once it has been opened', async () => {
+test('every tab works offline after the first visit', async () => {
   const visited = await visit({ context: { serviceWorkers: 'allow' } });
   const { page, server, context } = visited;
   try {
     await page.locator('#offline').waitFor({ timeout: 60_000 });
-    // The worker keeps what a page fetches that it controls.
-    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-    await page.locator('#tab-admission').click();
-    await page.locator('#verdict').waitFor();
-    await page.locator('#tab-findings').click();
     server.close();
     await context.setOffline(true);
     await page.reload();
@@ -368,6 +363,12 @@ test('the page works offline after the first visit, including the Admission tab 
     await page.locator('#verdict').waitFor();
     await page.locator('#tab-releases').click();
     await page.locator('.strip').waitFor();
+    await page.locator('#tab-placement').click();
+    await page.locator('#placement .calm').waitFor();
+    await page.locator('#tab-disruption').click();
+    await page.locator('#disruption .calm').waitFor();
+    await page.locator('#tab-symptoms').click();
+    await page.locator('.calm').waitFor();
     await page.locator('#examples').click();
     await page.locator('.menu button').first().waitFor();
     await page.keyboard.press('Escape');

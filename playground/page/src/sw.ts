@@ -1,8 +1,8 @@
-// Service worker. It caches the assets of this build, whose names contain a hash, and serves the cached page only when
+// Service worker. It caches every asset of this build, whose names contain a hash, and serves the cached page only when
 // the network fails.
 
 declare const BUILD: string;
-declare const SHELL: string[];
+declare const KEPT: string[];
 
 const worker = self as unknown as ServiceWorkerGlobalScope;
 interface ServiceWorkerGlobalScope {
@@ -21,7 +21,7 @@ interface FetchEvent extends ExtendableEvent {
 const NAME = `karpwarden-${BUILD}`;
 
 worker.addEventListener('install', (event) => {
-  event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(SHELL)));
+  event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(KEPT)));
 });
 
 worker.addEventListener('activate', (event) => {

@@ -76,7 +76,8 @@ pub const ALL: [SettingKey; 13] = [
         SettingShape::Releases,
         "Karpenter version",
         "The Karpenter release in the cluster, such as 1.8 or 1.8.3, in quotes. Findings depend on the release. The \
-         default is the newest known release.",
+         default is the version that the files pin, or else the newest known release; in the cluster, the newest known \
+         release.",
     ),
     SettingKey::new(
         "kubernetesVersion",
