@@ -16,7 +16,7 @@ use super::error::CommandError;
 use super::fix::{self, Fixed, TextOrigin};
 use super::form::{Color, Format};
 use super::input::{self, ClusterInputs, InputFile, Loaded, Patterns, Wanted};
-use super::options::{BaselineUse, CheckOptions, Fixing, InputOptions};
+use super::options::{BaselineUse, CheckOptions, Fixing};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
 use super::stack::on_all_cores;
@@ -48,7 +48,7 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
     }
     let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color)?;
     if input::count(&clusters) == 0 {
-        terminal::error(color, no_input(&options.input));
+        terminal::error(color, "nothing to check: found no .yaml, .yml, .json or .jsonl files");
         print_empty(options, color, &config)?;
         return Ok(Status::NoInput);
     }
@@ -84,14 +84,6 @@ fn prepared(
         _ => None,
     };
     Ok((config, excluded, baseline))
-}
-
-fn no_input(input: &InputOptions) -> &'static str {
-    if input.paths.is_empty() && input.clusters.is_empty() && input.helm_values.is_empty() {
-        "nothing to check: name files or folders, or `-` for standard input"
-    } else {
-        "nothing to check: found no .yaml, .yml, .json or .jsonl files"
-    }
 }
 
 /// Options and settings of a run.
@@ -148,7 +140,8 @@ impl CheckRun<'_> {
     }
 
     fn fixed(&self, clusters: &mut [Cluster], origins: &[TextOrigin]) -> Fixed {
-        fix::apply(clusters, origins, &self.config.settings, &self.options.input.limits)
+        let limits = &self.options.input.limits;
+        fix::apply(clusters, origins, &self.config.settings, limits, self.options.wanted_fixes)
     }
 
     /// Whether the fixes change the files.

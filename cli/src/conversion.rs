@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use engine::apply::WantedFixes;
 use karpenter::release::{NearestRelease, Release};
 use karpenter::upgrade_path::UpgradePath;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
@@ -21,7 +22,12 @@ impl From<CheckArguments> for CheckOptions {
         let mut settings = SettingsOptions { quiet: output.quiet, ..SettingsOptions::default() };
         settings.set_karpenter_version(target.karpenter_version.as_deref());
         settings.set_facts(target.facts);
-        Self { fixing: fixing.fixing(), statistics, ..check_options(input, settings, choice, output, bounds) }
+        Self {
+            fixing: fixing.fixing(),
+            wanted_fixes: fixing.wanted(),
+            statistics,
+            ..check_options(input, settings, choice, output, bounds)
+        }
     }
 }
 
@@ -45,13 +51,18 @@ fn check_options(
     settings.set_config(choice.config);
     settings.set_selection(&choice.select, &choice.ignore);
     let baseline = choice.baseline.map(BaselineUse::Read);
+    let mut input = input.into_options(choice.exclude, output.stdin_filename.take(), bounds);
+    if input.paths.is_empty() && input.clusters.is_empty() && input.helm_values.is_empty() {
+        input.paths.push(PathBuf::from("."));
+    }
     CheckOptions {
-        input: input.into_options(choice.exclude, output.stdin_filename.take(), bounds),
+        input,
         settings,
         report: output.into_options(bounds),
         force_exclude: choice.force_exclude,
         baseline: baseline.or(choice.write_baseline.map(BaselineUse::Write)),
         fixing: None,
+        wanted_fixes: WantedFixes::Safe,
         statistics: false,
     }
 }
@@ -113,12 +124,16 @@ impl OutputFlags {
 }
 
 impl FixFlags {
-    fn fixing(self) -> Option<Fixing> {
+    fn fixing(&self) -> Option<Fixing> {
         match self {
             Self { diff: true, .. } => Some(Fixing::Diff),
-            Self { fix: true, .. } => Some(Fixing::Apply),
+            Self { fix: true, .. } | Self { unsafe_fixes: true, .. } => Some(Fixing::Apply),
             _ => None,
         }
+    }
+
+    fn wanted(&self) -> WantedFixes {
+        if self.unsafe_fixes { WantedFixes::All } else { WantedFixes::Safe }
     }
 }
 

@@ -1,11 +1,11 @@
-//! `--fix` and `--diff`: applies the safe fixes, and writes or shows the result.
+//! `--fix` and `--diff`: applies the fixes, and writes or shows the result.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use cluster::Cluster;
-use engine::apply::{AppliedFixes, apply_fixes};
+use engine::apply::{AppliedFixes, WantedFixes, apply_fixes};
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use manifest::Encoding;
 use manifest::limits::Limits;
@@ -46,12 +46,13 @@ pub(crate) fn apply(
     origins: &[TextOrigin],
     settings: &Settings,
     limits: &Limits,
+    wanted: WantedFixes,
 ) -> Fixed {
     let sources = |clusters: &[Cluster]| -> Vec<Arc<Source>> {
         clusters.iter().flat_map(|cluster| &cluster.files).map(|file| Arc::clone(&file.source)).collect()
     };
     let before = sources(clusters);
-    let result = apply_fixes(&REGISTRY, clusters, settings, limits);
+    let result = apply_fixes(&REGISTRY, clusters, settings, limits, wanted);
     let all = before.into_iter().zip(sources(clusters)).zip(origins);
     let mut fixed = Fixed { result, changes: Vec::new(), stdin: None };
     for ((old, new), origin) in all {
@@ -105,7 +106,7 @@ impl Fixed {
         out.flush()
     }
 
-    /// Prints a note for each safe fix that was skipped, with the reason.
+    /// Prints a note for each fix that was skipped, with the reason.
     pub(crate) fn note_skipped(&self, color: Color) {
         for skipped in &self.result.skipped {
             let location = format!("{}:{}", human::printable(&skipped.file), skipped.line);

@@ -133,6 +133,10 @@ pub(crate) struct FixFlags {
     /// Print the changes of --fix as a diff, without writing them.
     #[arg(long, conflicts_with = "write_baseline")]
     pub(crate) diff: bool,
+
+    /// Apply the fixes that you have to review too; with --diff, print them.
+    #[arg(long)]
+    pub(crate) unsafe_fixes: bool,
 }
 
 /// Object of a story, and its form.

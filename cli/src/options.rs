@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::apply::WantedFixes;
 use engine::check::MAX_FINDINGS;
 use manifest::limits::Limits;
 use rule::finding::Severity;
@@ -86,6 +87,8 @@ pub(crate) struct CheckOptions {
     pub(crate) force_exclude: bool,
     pub(crate) baseline: Option<BaselineUse>,
     pub(crate) fixing: Option<Fixing>,
+    /// The fixes that `fixing` uses.
+    pub(crate) wanted_fixes: WantedFixes,
     /// Whether the number of findings of each rule is printed.
     pub(crate) statistics: bool,
 }
@@ -107,7 +110,7 @@ impl BaselineUse {
     }
 }
 
-/// Use of the safe fixes.
+/// Use of the fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fixing {
     /// Changes the files.

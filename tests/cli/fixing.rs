@@ -18,6 +18,20 @@ fn writes_fixes_to_the_files() {
 }
 
 #[test]
+fn applies_fixes_for_review_on_request() {
+    let shared = BAD.replace("instanceProfile: ", "instanceProfile: &profile ") + "  context: *profile\n";
+    let fixed = GOOD.replace("instanceProfile: ", "instanceProfile: &profile ") + "  context: *profile\n";
+    let folder = Folder::with(&[("a.yaml", &shared)]);
+    let run = folder.check(&["--fix", "a.yaml"]);
+    assert_eq!((run.status, folder.read("a.yaml")), (1, shared.clone()));
+    let run = folder.check(&["--diff", "--unsafe-fixes", "--quiet", "a.yaml"]);
+    assert!(run.stdout.contains("+  instanceProfile: &profile Nodes-prod"), "{run:?}");
+    assert_eq!(folder.read("a.yaml"), shared);
+    let run = folder.check(&["--unsafe-fixes", "a.yaml"]);
+    assert_eq!((run.status, folder.read("a.yaml")), (0, fixed));
+}
+
+#[test]
 fn changes_only_the_reported_value() {
     for text in [
         format!("\u{feff}{BAD}"),

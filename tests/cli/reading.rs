@@ -27,7 +27,7 @@ fn each_exit_status_has_a_case() {
         (&["bad.yaml", "--fail-on", "info"], 1),
         (&["bad.yaml", "--select", "no-such-rule"], 2),
         (&["bad.yaml", "--no-such-flag"], 2),
-        (&[], 3),
+        (&[], 1),
         (&["empty"], 3),
         (&["missing.yaml"], 4),
         (&["bad.yaml", "broken.yaml"], 4),
@@ -145,7 +145,7 @@ fn reports_binary_non_utf8_and_missing_files() {
 
 #[cfg(unix)]
 #[test]
-fn follows_symbolic_links_and_reports_loops() {
+fn follows_symbolic_links_except_those_to_a_parent_folder() {
     let folder = Folder::with(&[("real/a.yaml", BAD), ("walk/b.yaml", GOOD)]);
     std::os::unix::fs::symlink(folder.path("real"), folder.path("walk/linked")).unwrap();
     std::os::unix::fs::symlink(folder.path("walk"), folder.path("walk/loop")).unwrap();
@@ -160,10 +160,27 @@ fn follows_symbolic_links_and_reports_loops() {
         .iter()
         .map(|entry| format!("{}: {}", entry["file"], entry["message"]))
         .collect();
-    assert_snapshot!(unreadable.join("\n"), @r#"
-    "walk/dangling.yaml": "no such file or folder"
-    "walk/loop": "symbolic link back to the parent folder `walk`, not followed"
-    "#);
+    assert_snapshot!(unreadable.join("\n"), @r#""walk/dangling.yaml": "no such file or folder""#);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_parent_folder_makes_nothing_unreadable() {
+    let folder = Folder::with(&[("walk/deep/b.yaml", GOOD)]);
+    std::os::unix::fs::symlink(folder.path("walk"), folder.path("walk/deep/up")).unwrap();
+    let run = folder.check(&["walk"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_snapshot!(run.stdout, @"no findings in 1 document; checked against Karpenter 1.14");
+}
+
+#[test]
+fn checks_the_working_directory_without_a_path() {
+    let folder = Folder::with(&[("a.yaml", BAD)]);
+    let run = folder.check(&["--format", "json"]);
+    assert_eq!((run.status, files(&run, "findings")), (1, vec!["a.yaml".to_owned()]));
+    let run = Folder::with(&[]).check(&[]);
+    assert_eq!(run.status, 3);
+    assert_snapshot!(run.stderr, @"error: nothing to check: found no .yaml, .yml, .json or .jsonl files");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use answers::report::ReportedFinding;
 use cluster::Cluster;
-use engine::apply::{AppliedFixes, apply_fixes};
+use engine::apply::{AppliedFixes, WantedFixes, apply_fixes};
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::{REGISTRY, check};
 use manifest::File;
@@ -22,7 +22,7 @@ fn mended(text: &str) -> (String, AppliedFixes) {
     let selector = RuleSelector::parse("instance-profile-is-arn", &REGISTRY).unwrap();
     let settings = Settings { select: vec![selector], ..Settings::default() };
     let mut clusters = [Cluster { name: String::new(), files: vec![File::read("a.yaml", text, &limits)] }];
-    let mended = apply_fixes(&REGISTRY, &mut clusters, &settings, &limits);
+    let mended = apply_fixes(&REGISTRY, &mut clusters, &settings, &limits, WantedFixes::Safe);
     (clusters[0].files[0].source.text().to_owned(), mended)
 }
 

@@ -83,8 +83,10 @@ fn walk(folder: &Path, search: &Search<'_>) -> Vec<InputFile> {
                     inputs.push(InputFile::file(entry.into_path(), base));
                 }
             }
+            // The walk reads the files behind such a link by their own paths.
+            Err(error) if is_loop(&error) => {}
             Err(error) => {
-                let (path, reason) = walk_error(error, base);
+                let (path, reason) = walk_error(error);
                 let path = path.as_deref().unwrap_or(folder);
                 // A link to nothing is no manifest, unless its name says so.
                 let is_other = wanted == Wanted::Manifests && !is_manifest(path) && is_broken_link(path);
@@ -95,6 +97,17 @@ fn walk(folder: &Path, search: &Search<'_>) -> Vec<InputFile> {
         }
     }
     inputs
+}
+
+/// Whether a symbolic link leads back to a parent folder.
+fn is_loop(error: &ignore::Error) -> bool {
+    match error {
+        ignore::Error::Loop { .. } => true,
+        ignore::Error::WithPath { err, .. }
+        | ignore::Error::WithDepth { err, .. }
+        | ignore::Error::WithLineNumber { err, .. } => is_loop(err),
+        _ => false,
+    }
 }
 
 fn is_broken_link(path: &Path) -> bool {
@@ -108,19 +121,13 @@ pub(crate) fn is_manifest(path: &Path) -> bool {
 }
 
 /// Path, if known, and message of an error of the walk.
-fn walk_error(error: ignore::Error, base: &BaseFolder) -> (Option<PathBuf>, String) {
+fn walk_error(error: ignore::Error) -> (Option<PathBuf>, String) {
     match error {
         ignore::Error::WithPath { path, err } => {
-            let (inner, reason) = walk_error(*err, base);
+            let (inner, reason) = walk_error(*err);
             (inner.or(Some(path)), reason)
         }
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
-            walk_error(*err, base)
-        }
-        ignore::Error::Loop { ancestor, child } => {
-            let ancestor = base.name(&ancestor);
-            (Some(child), format!("symbolic link back to the parent folder `{ancestor}`, not followed"))
-        }
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => walk_error(*err),
         ignore::Error::Io(error) => (None, InputError::from(error).to_string()),
         other => (None, other.to_string()),
     }

@@ -1,4 +1,4 @@
-//! Applies the safe fixes of findings to their texts, and reverts fixes that do not work.
+//! Applies the fixes of findings to their texts, and reverts fixes that do not work.
 //!
 //! A fix works if the text still parses as the same documents, the finding is gone, and no new error appears. Fixes that
 //! overlap wait for the next pass.
@@ -27,12 +27,21 @@ const MAX_PASSES: usize = 10;
 /// Maximum number of sets of fixes that a pass tries if some fixes do not work.
 const MAX_TRIALS: usize = 100;
 
+/// Fixes to apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WantedFixes {
+    /// The safe fixes.
+    Safe,
+    /// The fixes that an author has to review, too.
+    All,
+}
+
 /// Result of applying fixes.
 #[derive(Debug, Default)]
 pub struct AppliedFixes {
     /// Number of applied fixes.
     pub applied: usize,
-    /// Safe fixes that were not applied, with the reasons.
+    /// Fixes that were not applied, with the reasons.
     pub skipped: Vec<SkippedFix>,
 }
 
@@ -60,9 +69,9 @@ impl Group {
 /// Ids of the files by the names of their cluster and of themselves.
 type FileIds<'c> = BTreeMap<(&'c str, &'c str), FileId>;
 
-/// A safe fix of a report.
+/// A fix of a report that is to be applied.
 #[derive(Clone, Debug)]
-struct SafeFix {
+struct ChosenFix {
     file: FileId,
     group: Group,
     path: String,
@@ -70,9 +79,17 @@ struct SafeFix {
     edits: Vec<TextEdit>,
 }
 
-impl SafeFix {
-    fn of(finding: &ReportedFinding, files: &FileIds<'_>, clusters: &[Cluster]) -> Option<Self> {
-        let fix = finding.fix.as_ref().filter(|fix| fix.safe && !fix.edits.is_empty())?;
+impl ChosenFix {
+    fn of(
+        finding: &ReportedFinding,
+        wanted: WantedFixes,
+        files: &FileIds<'_>,
+        clusters: &[Cluster],
+    ) -> Option<Self> {
+        let fix = finding.fix.as_ref().filter(|fix| fix.safe || wanted == WantedFixes::All)?;
+        if fix.edits.is_empty() {
+            return None;
+        }
         let id = *files.get(&(finding.cluster.as_str(), finding.file.as_str()))?;
         let source = &file(clusters, id)?.source;
         let edits = fix.edits.iter().map(|edit| {
@@ -97,26 +114,28 @@ impl SafeFix {
     }
 }
 
-/// Applies the safe fixes to the files of the clusters until no pass finds more.
+/// Applies the wanted fixes to the files of the clusters until no pass finds more.
 pub fn apply_fixes(
     registry: &Registry,
     clusters: &mut [Cluster],
     settings: &Settings,
     limits: &Limits,
+    wanted: WantedFixes,
 ) -> AppliedFixes {
     let mut result = AppliedFixes::default();
     let mut given_up: BTreeSet<(Group, String)> = BTreeSet::new();
     for _ in 0..MAX_PASSES {
         let before = check_within(registry, clusters, settings, usize::MAX);
-        let fixes: Vec<SafeFix> = {
+        let fixes: Vec<ChosenFix> = {
             let ids = file_ids(clusters);
-            let all = before.findings.iter().filter_map(|finding| SafeFix::of(finding, &ids, clusters));
+            let all =
+                before.findings.iter().filter_map(|finding| ChosenFix::of(finding, wanted, &ids, clusters));
             without_overlaps(all.filter(|fix| !given_up.contains(&fix.key())).collect())
         };
         if fixes.is_empty() {
             break;
         }
-        let text = |fix: &SafeFix| Some((fix.file, Arc::clone(&file(clusters, fix.file)?.source)));
+        let text = |fix: &ChosenFix| Some((fix.file, Arc::clone(&file(clusters, fix.file)?.source)));
         let texts = fixes.iter().filter_map(text).collect();
         let (applied, skipped) = (Vec::new(), Vec::new());
         let mut pass =
@@ -138,7 +157,7 @@ fn file_ids(clusters: &[Cluster]) -> FileIds<'_> {
 }
 
 /// The fixes that do not overlap an earlier fix.
-fn without_overlaps(fixes: Vec<SafeFix>) -> Vec<SafeFix> {
+fn without_overlaps(fixes: Vec<ChosenFix>) -> Vec<ChosenFix> {
     let mut taken: BTreeMap<FileId, BTreeSet<Span>> = BTreeMap::new();
     let meets = |taken: &BTreeSet<Span>, span: Span| {
         let before = taken.range(..=Span::new(span.end, usize::MAX)).next_back();
@@ -165,14 +184,14 @@ struct Pass<'p> {
     settings: &'p Settings,
     limits: &'p Limits,
     trials: usize,
-    applied: Vec<SafeFix>,
-    skipped: Vec<(SafeFix, FixFailure)>,
+    applied: Vec<ChosenFix>,
+    skipped: Vec<(ChosenFix, FixFailure)>,
 }
 
 impl Pass<'_> {
     /// Applies fixes in addition to the fixes of this pass. If they do not work together, tries each half.
-    fn apply_working(&mut self, clusters: &mut [Cluster], some: &[SafeFix]) {
-        let wanted: Vec<SafeFix> = self.applied.iter().chain(some).cloned().collect();
+    fn apply_working(&mut self, clusters: &mut [Cluster], some: &[ChosenFix]) {
+        let wanted: Vec<ChosenFix> = self.applied.iter().chain(some).cloned().collect();
         self.trials += 1;
         let result = if self.trials > MAX_TRIALS {
             Err(FixFailure::TooManyTrials)
@@ -192,7 +211,7 @@ impl Pass<'_> {
     }
 
     /// Writes the files of this pass with some fixes applied.
-    fn write(&self, clusters: &mut [Cluster], fixes: &[SafeFix]) {
+    fn write(&self, clusters: &mut [Cluster], fixes: &[ChosenFix]) {
         for (id, source) in &self.texts {
             let here = fixes.iter().filter(|fix| fix.file == *id);
             let edits: Vec<TextEdit> = here.flat_map(|fix| fix.edits.iter().cloned()).collect();
@@ -206,7 +225,7 @@ impl Pass<'_> {
     }
 
     /// Whether the findings of the fixes are gone and no new problem appears.
-    fn judge(&self, after: &Report, fixes: &[SafeFix]) -> Result<(), FixFailure> {
+    fn judge(&self, after: &Report, fixes: &[ChosenFix]) -> Result<(), FixFailure> {
         let counts = |report: &Report| (report.summary.documents, report.unreadable.len());
         if counts(after) != counts(self.before) {
             return Err(FixFailure::Unreadable);
@@ -241,8 +260,9 @@ spec:
         let clusters = files(&bad);
         let before = check_within(&REGISTRY, &clusters, &settings, usize::MAX);
         let all = before.findings.iter();
-        let offered: Vec<SafeFix> =
-            all.filter_map(|finding| SafeFix::of(finding, &file_ids(&clusters), &clusters)).collect();
+        let offered: Vec<ChosenFix> = all
+            .filter_map(|finding| ChosenFix::of(finding, WantedFixes::Safe, &file_ids(&clusters), &clusters))
+            .collect();
         let pass = Pass {
             registry: &REGISTRY,
             before: &before,
@@ -264,7 +284,8 @@ spec:
     /// The text of a file with its safe fixes, the number of applied fixes, and the line and reason of each skipped fix.
     fn fixed(text: &str) -> (String, usize, Vec<(usize, String)>) {
         let mut clusters = [cluster(&[("a.yaml", text)])];
-        let result = apply_fixes(&REGISTRY, &mut clusters, &Settings::default(), &Limits::DEFAULT);
+        let result =
+            apply_fixes(&REGISTRY, &mut clusters, &Settings::default(), &Limits::DEFAULT, WantedFixes::Safe);
         let skipped = result.skipped.into_iter().map(|fix| (fix.line, fix.reason)).collect();
         (clusters[0].files[0].source.text().to_owned(), result.applied, skipped)
     }
@@ -310,7 +331,7 @@ spec:
         let file = &mut cluster.files[0];
         (file.kind, file.is_relevant) = (FileKind::Values, Some(true));
         let mut clusters = [cluster];
-        apply_fixes(&REGISTRY, &mut clusters, &Settings::default(), &Limits::DEFAULT);
+        apply_fixes(&REGISTRY, &mut clusters, &Settings::default(), &Limits::DEFAULT, WantedFixes::Safe);
         let file = &clusters[0].files[0];
         assert_eq!(file.source.text(), "spec:\n  set: new\n");
         assert_eq!((file.kind, file.is_relevant), (FileKind::Values, Some(true)));

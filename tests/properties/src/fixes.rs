@@ -2,7 +2,7 @@
 
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::answers::report::{Report, ReportedFinding};
-use karpwarden::engine::apply::apply_fixes;
+use karpwarden::engine::apply::{WantedFixes, apply_fixes};
 use karpwarden::manifest::edit::{TextEdit, apply};
 use karpwarden::manifest::source::Span;
 
@@ -42,13 +42,13 @@ fn assert_fix(input: &Input, before: &Report, finding: &ReportedFinding) {
 /// Applies all safe fixes, as `--fix` does. A second run changes nothing.
 fn assert_all_safe_fixes(mut input: Input, before: &Report) {
     let Input { clusters, settings } = &mut input;
-    if apply_fixes(&REGISTRY, clusters, settings, &LIMITS).applied == 0 {
+    if apply_fixes(&REGISTRY, clusters, settings, &LIMITS, WantedFixes::Safe).applied == 0 {
         return;
     }
     assert_no_worse(before, &input.check(), &input);
     let fixed = texts(&input);
     let Input { clusters, settings } = &mut input;
-    let again = apply_fixes(&REGISTRY, clusters, settings, &LIMITS);
+    let again = apply_fixes(&REGISTRY, clusters, settings, &LIMITS, WantedFixes::Safe);
     assert_eq!((again.applied, texts(&input)), (0, fixed));
 }
 

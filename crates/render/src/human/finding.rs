@@ -42,10 +42,13 @@ fn fix(printer: &Printer<'_>, finding: &ReportedFinding) -> Option<Group<'static
     let fix = finding.fix.as_ref()?;
     let source = printer.source(&finding.file)?;
     let name = if fix.safe { "fix" } else { "unsafe fix" };
-    // `diagnose` has no flag `--fix`.
-    let flag = if finding.confidence.is_some() { "karpwarden check --fix" } else { "--fix" };
-    let how =
-        if fix.safe { format!("applied by `{flag}`") } else { "review it before you apply it".to_owned() };
+    // `diagnose` applies no fixes.
+    let command = if finding.confidence.is_some() { "karpwarden check " } else { "" };
+    let how = if fix.safe {
+        format!("applied by `{command}--fix`")
+    } else {
+        format!("review it, then apply it with `{command}--unsafe-fixes`")
+    };
     let title = printer.wrapped(&format!("{} ({how})", printable(&fix.title)), name.len() + 2);
     let edits = fix.edits.iter().map(|edit| {
         let span = Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset));
