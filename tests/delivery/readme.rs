@@ -133,10 +133,10 @@ fn documentation_names_the_kinds_that_the_policies_look_up() {
     let kinds: Vec<String> =
         karpwarden::ADMISSION.looked_up().iter().map(|(kind, _)| plural(kind.name)).collect();
     let (last, others) = kinds.split_last().unwrap();
-    let list = format!("{} and {last}", others.join(", "));
+    let named = format!("{} and {last}", others.join(", "));
     for path in ["README.md", "docs/install.md", "docs/security.md", "policies/karpenter/README.md"] {
         let text = home::text(path).unwrap().to_lowercase();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains(&list), "{path} does not name {list}");
+        assert!(text.contains(&named), "{path} does not name {named}");
     }
 }

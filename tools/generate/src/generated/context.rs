@@ -8,7 +8,7 @@ use karpwarden::karpenter::kind::Kind;
 use karpwarden_admit::kinds::plural;
 use karpwarden_policy::host::api_version;
 
-use super::File;
+use super::DerivedFile;
 use crate::home;
 
 const FOLDER: &str = "policies/karpenter";
@@ -37,7 +37,7 @@ pub(super) fn resources(indent: &str) -> String {
 }
 
 /// The manifests and the script, with the kinds in them replaced.
-pub(super) fn files() -> Result<Vec<File>> {
+pub(super) fn files() -> Result<Vec<DerivedFile>> {
     let mut files = Vec::new();
     let mut replace = |path: &str, key: &str, block: &str| -> Result<()> {
         let path = format!("{FOLDER}/{path}");

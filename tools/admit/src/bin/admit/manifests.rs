@@ -8,7 +8,7 @@ use std::{
 
 use karpwarden::{
     manifest::{self, File},
-    objects::object::Object,
+    objects::{embedded::READ_OPTIONS, object::Object},
 };
 use serde_json::Value;
 
@@ -64,17 +64,17 @@ fn read_file(path: &Path, documents: &mut Vec<ManifestDocument>) {
     for document in &file.documents {
         let add = |content| documents.push(ManifestDocument { file: name.clone(), content });
         match document {
-            manifest::ManifestDocument::Read(tree) => {
+            manifest::Document::Read(tree) => {
                 Object::all(tree)
                     .into_iter()
                     .map(|object| Ok(Arc::new(object.root().to_json())))
                     .for_each(add);
             }
-            manifest::ManifestDocument::Template(_) => {
+            manifest::Document::Template(_) => {
                 documents.push(refused(path, &"a template; render it first"));
             }
-            manifest::ManifestDocument::Script(_) => documents.push(refused(path, &"a script; write YAML")),
-            manifest::ManifestDocument::Unreadable { at, error } => {
+            manifest::Document::Script(_) => documents.push(refused(path, &"a script; write YAML")),
+            manifest::Document::Unreadable { at, error } => {
                 let line = file.source.position(*at).line;
                 documents.push(refused(path, &format!("line {line}: {error}")));
             }
