@@ -92,6 +92,8 @@ pub(crate) struct Catalog<'d> {
     pub(crate) resources: IdVec<TypeId, TypeResources>,
     /// The offerings.
     pub(crate) offerings: IdVec<OfferingId, Offering<'d>>,
+    /// The offerings of all capacity reservations, also of those that are used up.
+    pub(crate) reserved: Vec<Offering<'d>>,
     /// The types by the amounts of [`Self::resources`].
     pub(crate) amounts: AmountIndex,
     /// The results of [`Self::accepted`], because pods ask the same again.

@@ -97,7 +97,8 @@ impl<'d> Daemons<'d> {
         let none = TypeSet::empty(types.capacity());
         let by_type = SchedulerBehaviour::DAEMONS_BY_TYPE.holds_in(self.release);
         let alternatives = SchedulerBehaviour::DAEMON_ALTERNATIVES.holds_in(self.release);
-        let Some(pod) = self.pods.get_mut(id) else { return none };
+        let release = self.release;
+        let Some(pod) = self.pods.get_mut(id).filter(|pod| !is_left_out(pod, release)) else { return none };
         if alternatives && !pod.demand.tolerations.contains(&PREFER_NO_SCHEDULE) {
             pod.demand.tolerations.push(PREFER_NO_SCHEDULE);
         }
@@ -124,8 +125,8 @@ impl<'d> Daemons<'d> {
     pub(crate) fn on_node(&self, labels: &Requirements<'d>, taints: &[PoolTaint<'d>]) -> Resources {
         let mut all = Resources::default();
         all.set(PODS, Quantity::ZERO);
-        let with_preference = !SchedulerBehaviour::DAEMON_ALTERNATIVES.holds_in(self.release);
-        for pod in &self.pods {
+        let with_preference = !SchedulerBehaviour::DAEMON_PREFERENCES_DO_NOT_COUNT.holds_in(self.release);
+        for pod in self.pods.iter().filter(|pod| !is_left_out(pod, self.release)) {
             let asked = pod.demand.requirements(with_preference);
             let tolerates = check_taints(taints, &pod.demand.tolerations).is_ok();
             if tolerates && labels.compatible_strictly(&asked).is_ok() {
@@ -134,4 +135,9 @@ impl<'d> Daemons<'d> {
         }
         all
     }
+}
+
+/// Whether a DaemonSet does not count because its pods use resource claims (`shouldSkipDaemonPod`).
+fn is_left_out(pod: &PodShape<'_>, release: Release) -> bool {
+    pod.has_resource_claims && SchedulerBehaviour::REFUSES_RESOURCE_CLAIMS.holds_in(release)
 }

@@ -119,6 +119,19 @@ impl<'d> NewNode<'d> {
         Some(price).filter(|price| *price < f64::MAX)
     }
 
+    /// The price by which a release estimates savings (`EstimatedSavings` in pkg/controllers/disruption/types.go).
+    pub fn estimated_price(&self) -> Option<f64> {
+        let any = SchedulerBehaviour::ESTIMATES_BY_ANY_OFFERING.holds_in(self.release);
+        if !any && !SchedulerBehaviour::ESTIMATES_BY_AVAILABLE_OFFERING.holds_in(self.release) {
+            return self.price_of_first();
+        }
+        let id = *self.types.first()?;
+        let reserved = self.catalog().reserved.iter().filter(|one| any && one.types.contains(id));
+        let other = self.catalog().offerings.iter().filter(|one| any || one.types.contains(id));
+        let prices = reserved.chain(other).map(|offering| offering.price(id));
+        prices.reduce(f64::min).filter(|price| *price < f64::MAX)
+    }
+
     /// Whether a requirement has `minValues`.
     pub fn has_min_values(&self) -> bool {
         self.claim.requirements.has_min_values()

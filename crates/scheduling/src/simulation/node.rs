@@ -27,12 +27,12 @@ use crate::scalar::text;
 use crate::taints::PoolTaint;
 use crate::template::check_taints;
 
-/// Taints that disappear while a node starts, with their effects.
-const EPHEMERAL: [(&str, &str, &str); 4] = [
-    ("node.kubernetes.io/not-ready", "", "NoSchedule"),
-    ("node.kubernetes.io/unreachable", "", "NoSchedule"),
-    ("node.cloudprovider.kubernetes.io/uninitialized", "true", "NoSchedule"),
-    ("karpenter.sh/unregistered", "", "NoExecute"),
+/// Taints that disappear while a node starts, with their effects. Their values do not count (`MatchTaint`).
+const EPHEMERAL: [(&str, &str); 4] = [
+    ("node.kubernetes.io/not-ready", "NoSchedule"),
+    ("node.kubernetes.io/unreachable", "NoSchedule"),
+    ("node.cloudprovider.kubernetes.io/uninitialized", "NoSchedule"),
+    ("karpenter.sh/unregistered", "NoExecute"),
 ];
 
 /// Existing node.
@@ -40,12 +40,16 @@ const EPHEMERAL: [(&str, &str, &str); 4] = [
 pub(crate) struct ExistingNode<'d> {
     /// The name.
     pub(crate) name: &'d str,
+    /// The name by which it is sorted: the NodeClaim's until the node has joined.
+    order: &'d str,
     /// The object.
     pub(crate) object: Object<'d>,
     /// The labels, with the host name.
     pub(crate) labels: Requirements<'d>,
     /// The taints that count.
     pub(crate) taints: Vec<PoolTaint<'d>>,
+    /// The labels and taints of the Node itself, by which topology counts its pods.
+    pub(crate) own: OwnProperties<'d>,
     /// Whether the node has started completely.
     pub(crate) is_initialized: bool,
     /// Whether the node takes no pods of nodes that are disrupted, because `consolidateAfter` is not over.
@@ -64,12 +68,31 @@ pub(crate) struct ExistingNode<'d> {
     pub(crate) pods: Vec<PodId>,
 }
 
+/// Labels and taints of a Node, whatever its NodeClaim says.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnProperties<'d> {
+    /// The labels, with the host name.
+    pub(crate) labels: Requirements<'d>,
+    /// All taints.
+    pub(crate) taints: Vec<PoolTaint<'d>>,
+}
+
+/// Objects about a node besides the Node.
+#[derive(Clone, Copy, Default)]
+struct Companions<'d> {
+    /// The NodeClaim.
+    claim: Option<Object<'d>>,
+    /// The NodePool, if the input has no NodeClaim, which would have its startup taints.
+    pool: Option<Object<'d>>,
+    /// The `CSINode`.
+    csi: Option<Object<'d>>,
+}
+
 impl<'d> ExistingNode<'d> {
-    /// Reads a node with its NodeClaim and its `CSINode`, or a NodeClaim whose node does not exist yet.
-    pub(crate) fn read(
+    /// Reads a Node, or a NodeClaim whose node does not exist yet.
+    fn read(
         object: Object<'d>,
-        claim: Option<Object<'d>>,
-        csi: Option<Object<'d>>,
+        Companions { claim, pool, csi }: Companions<'d>,
         names: &ResourceNames<'d>,
         settings: &SimulationSettings,
     ) -> Self {
@@ -77,18 +100,26 @@ impl<'d> ExistingNode<'d> {
         let whole = settings.whole_state;
         let is_unregistered = object.metadata().label("karpenter.sh/registered").map(text) != Some("true");
         let described = claim.filter(|_| whole && is_unregistered).unwrap_or(object);
-        let label_map = described.metadata().label_map();
-        let mut requirements =
-            Requirements::of_labels(members_of(label_map).map(|(key, value)| (key, text(value))));
         let label = |key: &str| object.metadata().label(key).map(text);
         let host = label(labels::HOSTNAME).unwrap_or(object.name());
-        requirements.replace(labels::HOSTNAME, Requirement::is(host));
+        let labels_of = |object: Object<'d>| {
+            let written = members_of(object.metadata().label_map()).map(|(key, value)| (key, text(value)));
+            let mut all = Requirements::of_labels(written);
+            all.replace(labels::HOSTNAME, Requirement::is(host));
+            all
+        };
+        let taints_of = |object: Object<'d>| {
+            let items = items_of(object.at(&["spec", "taints"]));
+            items.map(|item| PoolTaint::from_item(TaintItem::new(item)))
+        };
         let has_node = object.kind() == "Node";
         let initialized = label("karpenter.sh/initialized");
-        let is_initialized = if whole {
-            has_node && (claim.is_none() || initialized == Some("true"))
-        } else {
-            label(labels::NODEPOOL).is_none() || (has_node && initialized != Some("false"))
+        let is_initialized = match (whole, initialized) {
+            (true, _) => has_node && (claim.is_none() || initialized == Some("true")),
+            (false, _) if label(labels::NODEPOOL).is_none() => true,
+            (false, Some(initialized)) => has_node && initialized == "true",
+            // A Node that an author writes for a simulation mostly lacks the labels that Karpenter sets.
+            (false, None) => has_node && claim.is_none() && is_unregistered,
         };
         let status = |object: Object<'d>, field: &str| names.parse(members_of(object.at(&["status", field])));
         let of = |field: &str| {
@@ -101,15 +132,20 @@ impl<'d> ExistingNode<'d> {
         };
         let (mut capacity, available) = (of("capacity"), of("allocatable"));
         capacity.set(NODES, Quantity::from_units(1));
-        let starting = startup_taints(claim.or(Some(object).filter(|_| !has_node)));
-        let written = items_of(described.at(&["spec", "taints"]))
-            .map(|item| PoolTaint::from_item(TaintItem::new(item)));
+        let starting = match claim.or(Some(object).filter(|_| !has_node)) {
+            Some(claim) => startup_taints(claim.at(&["spec", "startupTaints"])),
+            None => {
+                startup_taints(pool.and_then(|pool| pool.at(&["spec", "template", "spec", "startupTaints"])))
+            }
+        };
         let counts = |taint: &PoolTaint<'d>| is_initialized || !is_temporary(taint, &starting, release);
         Self {
             name: object.name(),
+            order: described.name(),
             object,
-            labels: requirements,
-            taints: written.filter(counts).collect(),
+            labels: labels_of(described),
+            taints: taints_of(described).filter(counts).collect(),
+            own: OwnProperties { labels: labels_of(object), taints: taints_of(object).collect() },
             is_initialized,
             is_waiting: false,
             capacity,
@@ -187,7 +223,7 @@ impl<'d> ExistingNode<'d> {
 pub(super) struct OccupiedNode<'d> {
     /// The node.
     pub(super) node: ExistingNode<'d>,
-    /// The pods that count for topology: pods that are not being deleted.
+    /// The pods.
     pub(super) pods: Vec<RunningPod<'d>>,
 }
 
@@ -200,7 +236,7 @@ pub(super) fn read_nodes<'d>(
 ) -> Vec<OccupiedNode<'d>> {
     let mut nodes = if settings.without_nodes { Vec::new() } else { without_pods(objects, names, settings) };
     nodes.sort_by(|one, other| {
-        other.is_initialized.cmp(&one.is_initialized).then_with(|| one.name.cmp(other.name))
+        other.is_initialized.cmp(&one.is_initialized).then_with(|| one.order.cmp(other.order))
     });
     let mut all: Vec<OccupiedNode<'d>> =
         nodes.into_iter().map(|node| OccupiedNode { node, pods: Vec::new() }).collect();
@@ -216,9 +252,7 @@ pub(super) fn read_nodes<'d>(
         if node.volumes.is_limited() {
             node.volumes.add(&pod.volumes);
         }
-        if pod.object.at(&["metadata", "deletionTimestamp"]).is_none() {
-            pods.push(pod);
-        }
+        pods.push(pod);
     }
     all
 }
@@ -243,16 +277,22 @@ fn without_pods<'d>(
     let claims: BTreeMap<&str, Object<'d>> =
         of_kind("NodeClaim").filter_map(|claim| Some((node_of(&claim)?, claim))).collect();
     let csi: BTreeMap<&str, Object<'d>> = of_kind("CSINode").map(|node| (node.name(), node)).collect();
-    let read = |object: Object<'d>, claim: Option<Object<'d>>, csi: Option<Object<'d>>| {
-        ExistingNode::read(object, claim, csi, names, settings)
-    };
+    let pools: BTreeMap<&str, Object<'d>> = of_kind("NodePool").map(|pool| (pool.name(), pool)).collect();
+    let read = |object, companions| ExistingNode::read(object, companions, names, settings);
     let launched = of_kind("NodeClaim").filter(|claim| {
         let is_launched = claim.at(&["status", "allocatable"]).is_some();
         node_of(claim).is_none() && is_staying(claim) && is_launched
     });
-    let with_node =
-        nodes.iter().map(|node| read(*node, claims.get(node.name()).copied(), csi.get(node.name()).copied()));
-    with_node.chain(launched.map(|claim| read(claim, None, None))).collect()
+    let with_node = nodes.iter().map(|node| {
+        let pool = node.metadata().label(labels::NODEPOOL).map(text);
+        let companions = Companions {
+            claim: claims.get(node.name()).copied(),
+            pool: pool.and_then(|name| pools.get(name).copied()),
+            csi: csi.get(node.name()).copied(),
+        };
+        read(*node, companions)
+    });
+    with_node.chain(launched.map(|claim| read(claim, Companions::default()))).collect()
 }
 
 fn with_topology<'d>(
@@ -266,20 +306,17 @@ fn with_topology<'d>(
     Some(node)
 }
 
-fn startup_taints(claim: Option<Object<'_>>) -> Vec<PoolTaint<'_>> {
-    let list = claim.and_then(|claim| claim.at(&["spec", "startupTaints"]));
+fn startup_taints(list: Option<Node<'_>>) -> Vec<PoolTaint<'_>> {
     items_of(list).map(|item: Node<'_>| PoolTaint::from_item(TaintItem::new(item))).collect()
 }
 
 /// Whether a taint of a starting node goes away by itself.
 fn is_temporary(taint: &PoolTaint<'_>, starting: &[PoolTaint<'_>], release: Release) -> bool {
-    let matches = |(key, value, effect): &(&str, &str, &str)| {
-        taint.key == *key && taint.effect == *effect && (value.is_empty() || taint.value == *value)
-    };
+    let matches = |key: &str, effect: &str| taint.key == key && taint.effect == effect;
     let not_ready = taint.key == "node.kubernetes.io/not-ready" && taint.effect == "NoExecute";
     let readiness = taint.key.starts_with("readiness.k8s.io/");
-    EPHEMERAL.iter().any(matches)
-        || starting.contains(taint)
+    EPHEMERAL.iter().any(|(key, effect)| matches(key, effect))
+        || starting.iter().any(|own| matches(own.key, own.effect))
         || (not_ready && SchedulerBehaviour::NOT_READY_NO_EXECUTE.holds_in(release))
         || (readiness && SchedulerBehaviour::READINESS_TAINTS.holds_in(release))
 }

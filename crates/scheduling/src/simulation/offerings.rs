@@ -91,6 +91,7 @@ impl<'d> InstanceTypes<'d> {
             labels: maker.labels(),
             resources: resources.collect(),
             offerings: maker.offerings(),
+            reserved: maker.reserved_offerings().into_iter().map(|(offering, _)| offering).collect(),
             ..Catalog::default()
         }
     }
@@ -160,7 +161,7 @@ impl<'d> OfferingMaker<'_, 'd> {
         let gate = self.settings.reserved_capacity;
         let exists = SchedulerBehaviour::RESERVED_CAPACITY.holds_in(self.settings.release);
         let list = self.status().and_then(|status| status.node().get("capacityReservations"));
-        let expires = SchedulerBehaviour::ALL_POOLS_DROPPED_ERROR.holds_in(self.settings.release);
+        let expires = SchedulerBehaviour::EXPIRING_RESERVATIONS.holds_in(self.settings.release);
         let read = |item: Node<'d>| {
             let id = text_or_empty(item.get("id"));
             let left = self.settings.reservation_capacity.get(id).copied();
@@ -273,25 +274,32 @@ impl<'d> OfferingMaker<'_, 'd> {
                 });
             }
         }
-        all.extend(self.reserved_offerings(&prices(1.0 / RESERVED_DIVISOR)));
+        let reserved = self.reserved_offerings().into_iter();
+        all.extend(reserved.filter(|(_, is_available)| *is_available).map(|(offering, _)| offering));
         all.into_iter().collect()
     }
 
-    fn reserved_offerings(&self, prices: &Rc<IdVec<TypeId, f64>>) -> Vec<Offering<'d>> {
+    /// The offerings of the capacity reservations, and whether each is available.
+    fn reserved_offerings(&self) -> Vec<(Offering<'d>, bool)> {
         let zones = self.zones();
-        let mut all = Vec::new();
-        for reservation in self.reservations().iter().filter(|reservation| reservation.is_available) {
-            let Some(zone) = zones.iter().find(|zone| zone.name == reservation.zone) else { continue };
-            all.push(Offering {
-                requirements: self.requirements(*zone, "reserved", Some(reservation)),
+        let price = |kind: &InstanceType| self.settings.prices.price_of(kind.name());
+        let prices =
+            self.types.kinds.iter().map(|kind| price(kind).map_or(0.0, |price| price / RESERVED_DIVISOR));
+        let prices = Rc::new(prices.collect::<IdVec<TypeId, f64>>());
+        let offering = |reservation: &Reservation<'d>| {
+            let of_class = zones.iter().find(|zone| zone.name == reservation.zone);
+            let zone = of_class.copied().unwrap_or(ClassZone { name: reservation.zone, id: "" });
+            let offering = Offering {
+                requirements: self.requirements(zone, "reserved", Some(reservation)),
                 zone: zone.name,
                 capacity_type: "reserved",
                 reservation: Some(reservation.id),
                 types: self.named(reservation.instance_type),
-                prices: Rc::clone(prices),
-            });
-        }
-        all
+                prices: Rc::clone(&prices),
+            };
+            (offering, reservation.is_available && of_class.is_some())
+        };
+        self.reservations().iter().map(offering).collect()
     }
 
     fn requirements(

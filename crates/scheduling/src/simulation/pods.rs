@@ -94,6 +94,13 @@ pub(super) struct RunningPod<'d> {
     pub(super) volumes: Vec<AttachedVolume<'d>>,
 }
 
+impl RunningPod<'_> {
+    /// Whether the pod is being deleted, so that it does not count for topology any more.
+    pub(super) fn is_terminating(&self) -> bool {
+        self.object.at(&["metadata", "deletionTimestamp"]).is_some()
+    }
+}
+
 /// The objects of a cluster that decide how its pods are read.
 pub(super) struct PodReader<'d> {
     objects: &'d [Object<'d>],
@@ -157,10 +164,11 @@ impl<'d> PodReader<'d> {
             let mut shape = known.unwrap_or_else(|| self.shape(&input));
             last = Some((spec, shape.clone()));
             add_workload_labels(&mut shape, &input);
-            let (volumes, mut ignored) = self.restrict(&mut shape, &input);
-            ignored = ignored.or_else(|| validation::problem(input.pod, &shape, self.settings.release));
+            let (volumes, problem) = self.restrict(&mut shape, &input);
+            let ignored = validation::unprovisionable(input.pod).or(problem);
+            let ignored = ignored.or_else(|| validation::problem(input.pod, &shape, self.settings.release));
             // Only pods without a node are validated.
-            ignored = ignored.filter(|_| !is_moved);
+            let ignored = ignored.filter(|_| !is_moved);
             let shape = *ids.entry(shape).or_insert_with_key(|shape| all.shapes.push(shape.clone()));
             let object = input.pod.object();
             let created = text_or_empty(object.at(&["metadata", "creationTimestamp"]));

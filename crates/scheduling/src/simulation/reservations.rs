@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::behaviour::SchedulerBehaviour;
 use super::settings::SimulationSettings;
 
 /// Instances left in capacity reservations, and the nodes that hold one.
@@ -30,9 +31,11 @@ impl<'d> Reservations<'d> {
         self.held.contains(&(host, reservation)) || self.left(reservation) > 0
     }
 
-    /// Reserves an instance for a node. A node that holds the reservation keeps it.
+    /// Reserves an instance for a node. A node that holds the reservation keeps it. In the releases in which every pod takes an
+    /// instance, the controller panics when a node takes one more than is left; here none is left then.
     pub(crate) fn reserve(&mut self, host: &'d str, reservation: &'d str) {
-        if self.held.insert((host, reservation)) {
+        let takes_again = SchedulerBehaviour::PODS_TAKE_RESERVATIONS.holds_in(self.settings.release);
+        if self.held.insert((host, reservation)) || takes_again {
             self.left.insert(reservation, self.left(reservation).saturating_sub(1));
         }
     }

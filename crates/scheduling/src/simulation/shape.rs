@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use karpenter::release::Release;
 use manifest::tree::{Node, items_of};
-use objects::pod::Pod;
+use objects::pod::{Pod, PodSpec};
 
 use super::behaviour::SchedulerBehaviour;
 use super::host_ports::HostPort;
@@ -77,7 +77,7 @@ pub(crate) struct PodShape<'d> {
     pub(crate) requests: Resources,
     /// The requirements of the volumes, as alternatives.
     pub(crate) volumes: Vec<Requirements<'d>>,
-    /// Whether the pod has resource claims.
+    /// Whether the pod uses resource claims.
     pub(crate) has_resource_claims: bool,
 }
 
@@ -112,10 +112,20 @@ impl<'d> PodShape<'d> {
             demand: Demand::read(pod),
             requests: requests_of_pod(spec.node(), context.names, context.release),
             volumes: Vec::new(),
-            has_resource_claims: items_of(spec.resource_claims()).next().is_some(),
+            has_resource_claims: has_resource_claims(spec, context.release),
             labels,
         }
     }
+}
+
+/// Whether a pod uses resource claims, as far as a release looks (`HasDRARequirements`).
+fn has_resource_claims(spec: PodSpec<'_>, release: Release) -> bool {
+    let containers = ["initContainers", "containers"].into_iter().filter_map(|field| spec.node().get(field));
+    let mut used =
+        containers.flat_map(Node::items).map(|container| container.at_path(&["resources", "claims"]));
+    used.any(|claims| items_of(claims).next().is_some())
+        || (items_of(spec.resource_claims()).next().is_some()
+            && SchedulerBehaviour::RESOURCE_CLAIMS_OF_PODS.holds_in(release))
 }
 
 /// The host ports of regular containers. With `hostNetwork` the API server sets them.

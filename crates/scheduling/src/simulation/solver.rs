@@ -181,8 +181,9 @@ impl<'d> Solver<'d> {
                     self.failures.remove(&pod);
                 }
                 Err(failure) => {
+                    let ends_relaxation = failure.ends_relaxation;
                     self.failures.insert(pod, failure);
-                    let is_relaxed = self.variant(shape, level + 1).is_some();
+                    let is_relaxed = !ends_relaxation && self.variant(shape, level + 1).is_some();
                     if is_relaxed {
                         levels.insert(pod, level + 1);
                     }

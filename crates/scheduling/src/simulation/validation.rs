@@ -11,6 +11,7 @@ use objects::requirement::RequirementItem;
 
 use super::behaviour::SchedulerBehaviour;
 use super::shape::PodShape;
+use crate::provisionable::Unprovisionable;
 use crate::requirements::EffectiveOperator;
 use crate::scalar::text;
 
@@ -20,11 +21,18 @@ const KNOWN_VALUES: [(&str, &[&str]); 2] = [
     ("karpenter.k8s.aws/instance-tenancy", &["dedicated", "default"]),
 ];
 
-/// The first reason for which Karpenter ignores a pod.
-pub(crate) fn problem<'d>(pod: Pod<'d>, shape: &PodShape<'d>, release: Release) -> Option<String> {
+/// The reason for which Karpenter does not look at a pod.
+pub(crate) fn unprovisionable(pod: Pod<'_>) -> Option<String> {
     if items_of(pod.spec().node().get("schedulingGates")).next().is_some() {
         return Some("not provisionable".to_owned());
     }
+    let object = pod.object();
+    let reason = Unprovisionable::of(object).filter(|_| object.kind() == "Pod")?;
+    Some(format!("not provisionable: {reason}"))
+}
+
+/// The first reason for which Karpenter ignores a pod that it looks at.
+pub(crate) fn problem<'d>(pod: Pod<'d>, shape: &PodShape<'d>, release: Release) -> Option<String> {
     let requirements = shape.demand.requirements(true);
     let pool = requirements.get(labels::NODEPOOL);
     if pool.is_some_and(|pool| pool.operator() == EffectiveOperator::DoesNotExist) {

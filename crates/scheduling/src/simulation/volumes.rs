@@ -169,14 +169,15 @@ impl<'d> Storage<'d> {
         let place = format!("(PersistentVolumeClaim={}, StorageClass={class})", claim.key);
         let of_claim = |path: &[&str]| claim.object.and_then(|object| object.at(path));
         let problem = |text: String| Some(VolumeProblem(text));
-        if of_claim(&["metadata", "deletionTimestamp"]).is_some() {
+        let checks_state = SchedulerBehaviour::BINDING_CHECKS.holds_in(self.release);
+        if of_claim(&["metadata", "deletionTimestamp"]).is_some() && checks_state {
             return problem(format!(
                 "persistentvolumeclaim is being deleted (PersistentVolumeClaim={})",
                 claim.key
             ));
         }
         let is_lost = of_claim(&["status", "phase"]).map(text) == Some("Lost");
-        if is_lost && SchedulerBehaviour::BINDING_CHECKS.holds_in(self.release) {
+        if is_lost && checks_state {
             return problem(format!(
                 "persistentvolumeclaim bound to non-existent persistentvolume (PersistentVolume={}, \
                  PersistentVolumeClaim={})",

@@ -70,7 +70,7 @@ impl<'d> InputPods<'d> {
         let is_going = object.at(&["metadata", "deletionTimestamp"]).is_some();
         if has_node {
             self.running.push(entry);
-        } else if !pod.is_daemon() && !is_going {
+        } else if !is_going {
             self.pending.push(entry);
         }
     }

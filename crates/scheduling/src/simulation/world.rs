@@ -66,7 +66,8 @@ pub(super) struct Absence<'d> {
 /// Node with the pods that count for topology.
 struct BaseNode<'d> {
     node: Rc<ExistingNode<'d>>,
-    topology: Rc<TopologyNode<'d>>,
+    /// `None` for a NodeClaim without a Node, which topology does not look at (`countDomains`).
+    topology: Option<Rc<TopologyNode<'d>>>,
     pods: Vec<RunningPod<'d>>,
     host: Option<&'d str>,
     /// Its NodePool.
@@ -169,8 +170,8 @@ impl<'d> BaseNode<'d> {
         let label = |key: &str| node.labels.get(key).and_then(|value| value.named_values().next());
         let (host, name) = (label(labels::HOSTNAME), label(labels::NODEPOOL));
         let pool = pools.enumerate().find(|(_, pool)| Some(pool.object.name()) == name).map(|(id, _)| id);
-        let shapes = pods.iter().map(|pod| Rc::clone(&pod.shape)).collect();
-        let topology = Rc::new(TopologyNode::new(node.labels.clone(), node.taints.clone(), shapes));
+        let of_topology = || TopologyNode::new(node.own.labels.clone(), node.own.taints.clone(), &pods);
+        let topology = (node.object.kind() == "Node").then(|| Rc::new(of_topology()));
         node.reserve_for_daemons(daemons);
         Self { node: Rc::new(node), topology, pods, host, pool }
     }
@@ -178,12 +179,12 @@ impl<'d> BaseNode<'d> {
     /// The node as topology looks at it. A node that takes no pods counts for the pods that stay on it.
     fn topology(&self, absence: &Absence<'d>) -> Option<Rc<TopologyNode<'d>>> {
         if !absence.nodes.contains(self.node.name) {
-            return Some(Rc::clone(&self.topology));
+            return self.topology.clone();
         }
         let stays =
             |pod: &&RunningPod<'d>| !absence.pods.contains(&(namespace_of(pod.object), pod.object.name()));
-        let pods: Vec<_> = self.pods.iter().filter(stays).map(|pod| Rc::clone(&pod.shape)).collect();
-        let TopologyNode { labels, taints, .. } = &*self.topology;
+        let pods: Vec<&RunningPod<'d>> = self.pods.iter().filter(stays).collect();
+        let TopologyNode { labels, taints, .. } = self.topology.as_deref()?;
         (!pods.is_empty()).then(|| Rc::new(TopologyNode::new(labels.clone(), taints.clone(), pods)))
     }
 }

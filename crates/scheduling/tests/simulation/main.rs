@@ -9,6 +9,7 @@ mod case;
 mod compare;
 mod extremes;
 mod message;
+mod releases;
 
 use std::collections::BTreeMap;
 use std::env;

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use karpenter::labels;
 
 use super::behaviour::SchedulerBehaviour;
+use super::pods::RunningPod;
 use super::settings::SimulationSettings;
 use super::shape::{AffinityTerm, PodShape};
 use super::variant::Variant;
@@ -32,20 +33,32 @@ pub(crate) struct TopologyNode<'d> {
     /// The taints.
     pub(crate) taints: Vec<PoolTaint<'d>>,
     /// The shapes of the running pods that count.
-    pub(crate) pods: Vec<Rc<PodShape<'d>>>,
-    /// Whether one of these pods has a required anti-affinity.
-    pub(crate) has_anti_affinity: bool,
+    pods: Vec<Rc<PodShape<'d>>>,
+    /// The shapes of the pods with a required anti-affinity. Unlike other constraints, it also holds for pods that are being deleted
+    /// (`ForPodsWithAntiAffinity` in pkg/controllers/state/cluster.go).
+    repelling: Vec<Rc<PodShape<'d>>>,
 }
 
 impl<'d> TopologyNode<'d> {
-    /// A node with its running pods.
-    pub(crate) fn new(
+    /// A node with its pods.
+    pub(crate) fn new<'p>(
         labels: Requirements<'d>,
         taints: Vec<PoolTaint<'d>>,
-        pods: Vec<Rc<PodShape<'d>>>,
-    ) -> Self {
-        let has_anti_affinity = pods.iter().any(|pod| !pod.anti_affinity.required.is_empty());
-        Self { labels, taints, pods, has_anti_affinity }
+        pods: impl IntoIterator<Item = &'p RunningPod<'d>>,
+    ) -> Self
+    where
+        'd: 'p,
+    {
+        let mut node = Self { labels, taints, pods: Vec::new(), repelling: Vec::new() };
+        for pod in pods {
+            if !pod.shape.anti_affinity.required.is_empty() {
+                node.repelling.push(Rc::clone(&pod.shape));
+            }
+            if !pod.is_terminating() {
+                node.pods.push(Rc::clone(&pod.shape));
+            }
+        }
+        node
     }
 
     fn domain(&self, key: &str) -> Option<&'d str> {
@@ -102,9 +115,8 @@ impl<'d> Topology<'d> {
     }
 
     fn add_running_anti_affinity(&mut self) {
-        let repelling = self.nodes.iter().filter(|node| node.has_anti_affinity);
-        for node in repelling.cloned().collect::<Vec<_>>() {
-            for pod in &node.pods {
+        for node in self.nodes.clone() {
+            for pod in &node.repelling {
                 for term in &pod.anti_affinity.required {
                     let group = self.inverse_group(&of_term(GroupKind::AntiAffinity, term));
                     if let Some(domain) = node.domain(term.key) {
