@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use karpenter::labels;
+use karpenter::release::Release;
 
 use crate::candidate::Candidate;
 use crate::cluster::{INSTANCE_TYPE, StateNode, ZONE, consolidation_policy};
@@ -80,12 +81,12 @@ impl<'o> Candidate<'_, '_, 'o> {
 }
 
 /// The scores of a command (`EvaluateBalancedMove`).
-pub(crate) fn scores<'o>(draft: &Draft<'_, '_, 'o>, totals: &Totals<'o>) -> Scores<'o> {
+pub(crate) fn scores<'o>(draft: &Draft<'_, '_, 'o>, totals: &Totals<'o>, release: Release) -> Scores<'o> {
     let mut by_pool: BTreeMap<&str, Vec<&Candidate<'_, '_, 'o>>> = BTreeMap::new();
     for candidate in &draft.candidates {
         by_pool.entry(candidate.pool_name()).or_default().push(candidate);
     }
-    let (savings, cost) = (draft.savings(), draft.source_cost());
+    let (savings, cost) = (draft.estimated_savings(release), draft.source_cost(release));
     let several = by_pool.len() > 1;
     let balanced = by_pool.iter().filter(|(_, candidates)| candidates.iter().any(|one| one.is_balanced()));
     let scored = balanced.map(|(pool, candidates)| {

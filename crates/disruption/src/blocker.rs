@@ -143,7 +143,7 @@ impl<'d> NodeBlocker<'d> {
             Self::NoLabel(_, key) if structured => format!("node doesn't have required label (label={key})"),
             Self::NoLabel(_, key) => format!("{node} doesn't have required label \"{key}\""),
             Self::NoPool(_, name) if structured => format!("nodepool not found (NodePool={name})"),
-            Self::NoPool(_, name) if Behaviour::OWN_CHECKS.holds_in(release) => {
+            Self::NoPool(_, name) if Behaviour::PLAIN_NODE.holds_in(release) => {
                 format!("nodepool \"{name}\" not found")
             }
             Self::NoPool(_, name) => format!("nodepool \"{name}\" can't be resolved for state node"),
@@ -181,14 +181,16 @@ impl<'d> NodeBlocker<'d> {
             }
             Self::NoPool(_, name) => Some(format!("NodePool \"{name}\" not found")),
             Self::NoInstanceType(_, name) => Some(format!("Instance Type \"{name}\" not found")),
-            _ if !Behaviour::OWN_CHECKS.holds_in(release) => Some(self.message(release)),
-            _ => Some(sentence(&self.message(release))),
+            _ => Some(sentence(&self.message(release), release)),
         }
     }
 }
 
-/// The text with a capital letter at the start (`pretty.Sentence`).
-pub(crate) fn sentence(text: &str) -> String {
+/// The text as an event has it: with a capital letter at the start (`pretty.Sentence`), since 1.2.
+pub(crate) fn sentence(text: &str, release: Release) -> String {
+    if !Behaviour::PLAIN_NODE.holds_in(release) {
+        return text.to_owned();
+    }
     let mut rest = text.chars();
     let first = rest.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(rest).collect()

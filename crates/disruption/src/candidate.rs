@@ -41,6 +41,8 @@ pub(crate) struct Candidate<'e, 's, 'o> {
     pub(crate) disruption_cost: f64,
     /// The price in USD per hour, where it is known.
     pub(crate) price: Option<f64>,
+    /// The price of the cheapest offering that all labels of the node agree with.
+    pub(crate) price_by_labels: Option<f64>,
     /// One, and the cost of the evictions that cost anything.
     pub(crate) reschedule_cost: f64,
 }
@@ -105,7 +107,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             self.blocker_of_node(node).or_else(|| self.blocker_of_pods(node, class, recorder)).map(Box::new);
         if let Some(blocker) = blocker {
             if let Some(message) = blocker.event(release) {
-                recorder.blocked(node, message);
+                recorder.blocked(node, message, release);
             }
             return Err(blocker);
         }
@@ -113,13 +115,16 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         let Some((pool, view)) = pools else { return Err(Box::new(NodeBlocker::InProgress)) };
         let reschedulable: Vec<_> = node.pods.iter().copied().filter(|pod| pod.is_reschedulable()).collect();
         let evictions: f64 = node.pods.iter().map(|pod| pod.eviction_cost()).sum();
+        let price_by_labels = price_by_labels(node, pool);
+        let by_labels = !Behaviour::SAVINGS_RATIO.holds_in(release);
         let positive = reschedulable.iter().map(|pod| pod.eviction_cost().max(0.0));
         Ok(Candidate {
             node,
             pool,
             view: *view,
             disruption_cost: evictions * node.lifetime_left(self.settings.now),
-            price: price(node, pool),
+            price: if by_labels { price_by_labels } else { price(node, pool) },
+            price_by_labels,
             reschedule_cost: positive.fold(1.0, |sum, cost| sum + cost),
             reschedulable,
         })
@@ -196,8 +201,24 @@ fn blocker_of_state<'o>(node: &StateNode<'o>, release: Release) -> Option<NodeBl
     missing.map(|key| NodeBlocker::NoLabel(object, key))
 }
 
-/// The price of the node (`resolveNodePrice`).
-pub(crate) fn price(node: &StateNode<'_>, pool: KnownPool<'_, '_>) -> Option<f64> {
+/// The price of the offering in the node's zone and of its capacity type (`resolveNodePrice`).
+fn price(node: &StateNode<'_>, pool: KnownPool<'_, '_>) -> Option<f64> {
     let label = |key: &str| node.label(key);
     pool.price(label(INSTANCE_TYPE)?, label(ZONE)?, label(labels::CAPACITY_TYPE)?)
+}
+
+/// The price of the cheapest offering that the labels of the node agree with (`Offerings.Compatible`), by which every release
+/// compares types, and releases before 1.14 the candidates (`getCandidatePrices` in consolidation.go at v1.13.0).
+fn price_by_labels<'s, 'o: 's>(node: &StateNode<'o>, pool: KnownPool<'_, 's>) -> Option<f64> {
+    pool.price_by_labels(node.label(INSTANCE_TYPE)?, node.labels())
+}
+
+/// The price of candidates with these prices. Until 1.13 the whole sum counts as zero if one price is unknown
+/// (`getCandidatePrices`).
+pub(crate) fn source_cost(prices: impl Iterator<Item = Option<f64>>, release: Release) -> f64 {
+    if Behaviour::SAVINGS_RATIO.holds_in(release) {
+        prices.map(Option::unwrap_or_default).sum()
+    } else {
+        prices.sum::<Option<f64>>().unwrap_or_default()
+    }
 }

@@ -7,7 +7,7 @@ use karpenter::release::Release;
 use scheduling::simulation::{NewNode, PodId, SimulatedClaim, SimulatedPod};
 
 use crate::behaviour::Behaviour;
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, source_cost};
 use crate::command::{Command, Decision, Replacement};
 use crate::event::Recorder;
 use crate::simulate::{Simulated, full_name, pods_on_nodes};
@@ -47,14 +47,21 @@ impl<'e, 's, 'o> Draft<'e, 's, 'o> {
     }
 
     /// The price of the candidates.
-    pub(crate) fn source_cost(&self) -> f64 {
-        self.candidates.iter().map(Candidate::price_or_zero).sum()
+    pub(crate) fn source_cost(&self, release: Release) -> f64 {
+        source_cost(self.candidates.iter().map(|candidate| candidate.price), release)
     }
 
-    /// The price that the candidates cost more than their replacement (`EstimatedSavings`).
-    pub(crate) fn savings(&self) -> f64 {
+    /// The price that the candidates cost more than their replacement.
+    fn savings(&self) -> f64 {
         let replacements = self.nodes.iter().filter_map(NewNode::price_of_first);
-        self.source_cost() - replacements.sum::<f64>()
+        self.candidates.iter().map(Candidate::price_or_zero).sum::<f64>() - replacements.sum::<f64>()
+    }
+
+    /// The savings by which Karpenter scores the command, and which its events have (`EstimatedSavings` in types.go). Before
+    /// 1.14.1 the price of a replacement is too low if its first type is cheaper in a capacity type that it must not have.
+    pub(crate) fn estimated_savings(&self, release: Release) -> f64 {
+        let replacements = self.nodes.iter().filter_map(NewNode::estimated_price);
+        self.source_cost(release) - replacements.sum::<f64>()
     }
 
     /// Publishes that a replacement was computed (`EmitCandidateEvents`).
@@ -63,7 +70,7 @@ impl<'e, 's, 'o> Draft<'e, 's, 'o> {
             return;
         }
         for candidate in &self.candidates {
-            recorder.candidate(candidate.node, &self.text(candidate), self.savings());
+            recorder.candidate(candidate.node, &self.text(candidate), self.estimated_savings(release));
         }
     }
 
@@ -73,7 +80,8 @@ impl<'e, 's, 'o> Draft<'e, 's, 'o> {
             return;
         }
         for candidate in &self.candidates {
-            recorder.rejected(candidate.node, &self.text(candidate), reason, self.savings());
+            let savings = self.estimated_savings(release);
+            recorder.rejected(candidate.node, &self.text(candidate), reason, savings);
         }
     }
 

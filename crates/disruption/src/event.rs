@@ -2,7 +2,10 @@
 //!
 //! Source: pkg/controllers/disruption/events/events.go and pkg/utils/pod/scheduling.go of kubernetes-sigs/karpenter at v1.14.1.
 
+use karpenter::release::Release;
+
 use crate::allowance::DisruptionReason;
+use crate::behaviour::Behaviour;
 use crate::cluster::{ClusterPod, Protection, StateNode};
 use karpenter::labels::DO_NOT_DISRUPT;
 
@@ -27,8 +30,20 @@ impl Recorder {
     }
 
     /// Publishes that a node cannot be disrupted.
-    pub(crate) fn blocked(&mut self, node: &StateNode<'_>, message: String) {
+    pub(crate) fn blocked(&mut self, node: &StateNode<'_>, message: String, release: Release) {
+        let kind = if node.node.is_some() { "Node" } else { "NodeClaim" };
+        let message = if Behaviour::PLAIN_NODE.holds_in(release) {
+            message
+        } else {
+            format!("Cannot disrupt {kind}: {message}")
+        };
         self.publish(subject(node), "DisruptionBlocked", message);
+    }
+
+    /// Publishes that the budgets of a NodePool allow no disruption for any reason. Until 1.0.
+    pub(crate) fn pool_blocked_entirely(&mut self, pool: &str) {
+        let message = "No allowed disruptions due to blocking budget".to_owned();
+        self.publish(format!("NodePool/{pool}"), "DisruptionBlocked", message);
     }
 
     /// Publishes that a budget of a NodePool allows no disruption.

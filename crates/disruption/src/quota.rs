@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::allowance::{DisruptionReason, PoolBudgets};
+use crate::allowance::{Allowance, DisruptionReason, PoolBudgets};
 use crate::behaviour::Behaviour;
 use crate::engine::Engine;
 use crate::event::Recorder;
@@ -40,25 +40,51 @@ impl<'o> Engine<'_, '_, 'o> {
 
     /// The number of nodes of each NodePool that may be disrupted for a reason.
     pub(crate) fn quota(&self, reason: DisruptionReason, recorder: &mut Recorder) -> Quota<'o> {
+        let release = self.settings.release();
         let counts = self.pool_counts();
         let mut all = BTreeMap::new();
-        for (name, pool) in &self.state.pools {
-            if self.rounds.pool(name).is_none() {
-                continue;
-            }
+        for (name, pool) in self.state.pools.iter().filter(|(name, _)| self.rounds.pool(name).is_some()) {
             let count = counts.get(name).copied().unwrap_or_default();
             // A NodePool that the client refuses stops the whole pass; nothing is disrupted.
-            let budgets = PoolBudgets::parse(*pool, self.settings.release());
-            let most = budgets
-                .map_or(0, |budgets| budgets.allowance(self.settings.now, count.nodes, reason).allowed);
-            all.insert(
-                *name,
-                most.saturating_sub(i64::try_from(count.unavailable).unwrap_or(i64::MAX)).max(0),
-            );
-            if count.nodes != 0 && most == 0 {
+            let budgets = PoolBudgets::parse(*pool, release).ok();
+            let allowance = |reason| {
+                budgets.as_ref().map(|budgets| budgets.allowance(self.settings.now, count.nodes, reason))
+            };
+            let most = allowance(reason).map_or(0, |allowance| allowance.allowed);
+            all.insert(*name, count.left(most));
+            if !Behaviour::OWN_CHECKS.holds_in(release) {
+                publish_exhausted(name, count, allowance, recorder);
+            } else if count.nodes != 0 && most == 0 {
                 recorder.pool_blocked(name, reason);
             }
         }
         all
+    }
+}
+
+impl PoolCount {
+    /// The number of nodes that may be disrupted beside the unavailable ones.
+    fn left(self, most: i64) -> i64 {
+        most.saturating_sub(i64::try_from(self.unavailable).unwrap_or(i64::MAX)).max(0)
+    }
+}
+
+/// Release 1.0 asks for every reason, whatever the method, and publishes the reasons for which nothing is left
+/// (`BuildDisruptionBudgets` at v1.0.9). It has no number for any reason if it cannot evaluate a budget.
+fn publish_exhausted(
+    pool: &str,
+    count: PoolCount,
+    allowance: impl Fn(DisruptionReason) -> Option<Allowance>,
+    recorder: &mut Recorder,
+) {
+    let known = DisruptionReason::ALL.into_iter().filter(|reason| *reason != DisruptionReason::Unhealthy);
+    let known = known.filter_map(|reason| Some((reason, allowance(reason)?)));
+    let evaluated: Vec<_> = known.filter(|(_, allowance)| allowance.error.is_empty()).collect();
+    let is_left = |allowance: &Allowance| count.left(allowance.allowed) > 0;
+    for (reason, _) in evaluated.iter().filter(|(_, allowance)| !is_left(allowance)) {
+        recorder.pool_blocked(pool, *reason);
+    }
+    if !evaluated.iter().any(|(_, allowance)| is_left(allowance)) {
+        recorder.pool_blocked_entirely(pool);
     }
 }

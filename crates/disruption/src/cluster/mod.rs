@@ -82,27 +82,31 @@ fn is_launched(claim: Object<'_>) -> bool {
 
 /// The nodes, by name. The provider's ID connects a Node with its NodeClaim.
 fn nodes<'d>(objects: &[Object<'d>], settings: &DisruptionSettings) -> Vec<StateNode<'d>> {
-    let of_kind = |object: &&Object<'d>| object.kind() == "Node" && object.group().is_empty();
-    let nodes: Vec<Object<'d>> =
-        objects.iter().filter(of_kind).filter(|node| is_known(**node)).copied().collect();
+    let placed = || objects.iter().copied().enumerate();
+    let is_node = |object: Object<'_>| object.kind() == "Node" && object.group().is_empty();
+    let nodes: Vec<(usize, Object<'d>)> =
+        placed().filter(|(_, object)| is_node(*object) && is_known(*object)).collect();
     let provider = |node: &Object<'d>| node.str_at(&["spec", "providerID"]).filter(|id| !id.is_empty());
     let by_provider: BTreeMap<&str, &str> =
-        nodes.iter().filter_map(|node| Some((provider(node)?, node.name()))).collect();
+        nodes.iter().filter_map(|(_, node)| Some((provider(node)?, node.name()))).collect();
     let mut claims: BTreeMap<&str, NodeClaim<'d>> = BTreeMap::new();
     let mut alone = Vec::new();
-    let launched = objects.iter().filter(|object| object.is(Kind::NODE_CLAIM) && is_launched(**object));
-    for claim in launched.filter_map(|claim| NodeClaim::of(*claim)) {
+    let launched = placed().filter(|(_, object)| object.is(Kind::NODE_CLAIM) && is_launched(*object));
+    for (position, claim) in launched.filter_map(|(position, claim)| Some((position, NodeClaim::of(claim)?)))
+    {
         let id = claim.object().str_at(&["status", "providerID"]).unwrap_or_default();
         match by_provider.get(id) {
             Some(name) => {
                 claims.insert(*name, claim);
             }
-            None => alone.push(claim),
+            None => alone.push((position, claim)),
         }
     }
-    let with_node = nodes.iter().map(|node| (Some(*node), claims.get(node.name()).copied()));
-    let all = with_node.chain(alone.into_iter().map(|claim| (None, Some(claim))));
-    let mut all: Vec<StateNode<'d>> = all.map(|(node, claim)| state_node(node, claim, settings)).collect();
+    let with_node =
+        nodes.iter().map(|(position, node)| (*position, Some(*node), claims.get(node.name()).copied()));
+    let all = with_node.chain(alone.into_iter().map(|(position, claim)| (position, None, Some(claim))));
+    let mut all: Vec<StateNode<'d>> =
+        all.map(|(position, node, claim)| state_node(position, node, claim, settings)).collect();
     all.sort_by_key(StateNode::name);
     all
 }
@@ -116,6 +120,7 @@ fn is_known(node: Object<'_>) -> bool {
 }
 
 fn state_node<'d>(
+    position: usize,
     node: Option<Object<'d>>,
     claim: Option<NodeClaim<'d>>,
     settings: &DisruptionSettings,
@@ -123,6 +128,7 @@ fn state_node<'d>(
     let mut state = StateNode {
         node,
         claim,
+        position,
         pods: Vec::new(),
         is_marked: false,
         is_in_queue: false,

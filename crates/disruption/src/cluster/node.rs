@@ -4,7 +4,7 @@
 
 use karpenter::labels;
 use manifest::source::certain;
-use manifest::tree::{Node, items_of};
+use manifest::tree::{Node, items_of, members_of};
 use objects::node_claim::{NodeClaim, NodeClaimSpec};
 use objects::object::Object;
 use values::duration::{Duration, NillableDuration};
@@ -25,6 +25,8 @@ pub struct StateNode<'d> {
     pub node: Option<Object<'d>>,
     /// The NodeClaim.
     pub claim: Option<NodeClaim<'d>>,
+    /// The position of the Node, or else of the NodeClaim, among the objects.
+    pub(crate) position: usize,
     /// The pods on the node, by namespace and name.
     pub pods: Vec<ClusterPod<'d>>,
     /// Whether the controller has marked the node for deletion.
@@ -85,6 +87,12 @@ impl<'d> StateNode<'d> {
     /// The value of a label.
     pub fn label(&self, key: &str) -> Option<&'d str> {
         self.described()?.metadata().label(key)?.as_str()
+    }
+
+    /// The labels.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = (&'d str, &'d str)> {
+        let map = self.described().and_then(|object| object.metadata().label_map());
+        members_of(map).filter_map(|(key, value)| Some((key, value.as_str()?)))
     }
 
     /// The name of the NodePool; empty without the label.

@@ -8,6 +8,7 @@ use karpenter::release::Release;
 use manifest::tree::{Node, items_of};
 use objects::object::Object;
 use objects::pod::Pod;
+use scheduling::provisionable::Unprovisionable;
 use scheduling::simulation::namespace_of;
 use scheduling::taints::{PoolTaint, Toleration};
 use values::duration::Duration;
@@ -137,20 +138,9 @@ impl<'d> ClusterPod<'d> {
         (self.is_active() || goes_back) && !self.is_daemon() && !self.is_mirror()
     }
 
-    /// Whether Karpenter would launch a node for the pod (`IsProvisionable`). A pod that the scheduler has not looked at yet
-    /// counts as one that it could not place.
+    /// Whether Karpenter would launch a node for the pod (`IsProvisionable`).
     pub(crate) fn is_provisionable(self) -> bool {
-        let mut conditions = items_of(self.object().at(&["status", "conditions"]));
-        let scheduled = conditions.find(|condition| condition.str_at(&["type"]) == Some("PodScheduled"));
-        let is_unschedulable =
-            scheduled.is_none_or(|condition| condition.str_at(&["reason"]) == Some("Unschedulable"));
-        let nominated = self.object().str_at(&["status", "nominatedNodeName"]).unwrap_or_default();
-        is_unschedulable
-            && self.node_name().is_empty()
-            && nominated.is_empty()
-            && !self.is_daemon()
-            && !self.is_mirror()
-            && self.is_active()
+        self.node_name().is_empty() && Unprovisionable::of(self.object()).is_none() && self.is_active()
     }
 
     /// Whether the pod tolerates the taint of disrupted nodes.

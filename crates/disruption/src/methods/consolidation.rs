@@ -8,7 +8,7 @@ use scheduling::simulation::NewNode;
 
 use crate::behaviour::Behaviour;
 use crate::blocker::sentence;
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, source_cost};
 use crate::draft::Draft;
 use crate::engine::Engine;
 use crate::event::Recorder;
@@ -32,7 +32,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             Ok(None)
         };
         if let Some(failure) = &simulated.failure {
-            return explain(sentence(failure));
+            return explain(sentence(failure, self.settings.release()));
         }
         let mut draft = Draft::of(candidates, simulated);
         let count = draft.nodes.len();
@@ -54,19 +54,12 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     fn source_price(&self, candidates: &[&Candidate<'e, 's, 'o>]) -> Result<f64, Fault> {
         let release = self.settings.release();
         let unknown = candidates.iter().find(|candidate| candidate.price.is_none());
-        match unknown {
-            Some(_) if Behaviour::SAVINGS_RATIO.holds_in(release) => {}
-            // Since 1.9, and for reserved capacity before, the whole sum counts as zero.
-            Some(candidate)
-                if Behaviour::UNKNOWN_PRICE_IS_FREE.holds_in(release)
-                    || candidate.capacity_type() == Some("reserved") =>
-            {
-                return Ok(0.0);
-            }
-            Some(_) => return Err(Fault),
-            None => {}
-        }
-        Ok(candidates.iter().map(|candidate| candidate.price_or_zero()).sum())
+        let is_error = unknown.is_some_and(|candidate| {
+            !Behaviour::UNKNOWN_PRICE_IS_FREE.holds_in(release)
+                && candidate.capacity_type() != Some("reserved")
+        });
+        let prices = candidates.iter().map(|candidate| candidate.price);
+        if is_error { Err(Fault) } else { Ok(source_cost(prices, release)) }
     }
 
     /// Keeps the instance types of the new node that are cheaper than the candidates.

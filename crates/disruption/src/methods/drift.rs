@@ -49,7 +49,8 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         }
         let Some(simulated) = self.simulate(&[candidate], Purpose::Drift)? else { return Ok(None) };
         if let Some(failure) = &simulated.failure {
-            pass.recorder.blocked(candidate.node, sentence(failure));
+            let release = self.settings.release();
+            pass.recorder.blocked(candidate.node, sentence(failure, release), release);
             return Ok(None);
         }
         Ok(Some(Draft::of(&[candidate], simulated)))

@@ -177,8 +177,10 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         }
     }
 
-    /// Sorts candidates in the order of consolidation. Karpenter's order of equal ones is random; here it is by name.
+    /// Sorts candidates in the order of consolidation. Karpenter's order of equal ones is the order of a Go map, which is random;
+    /// here it is the order of the input. A map of few nodes mostly keeps the order in which the nodes joined.
     fn sort(&self, candidates: &mut [Candidate<'e, 's, 'o>]) {
+        candidates.sort_by_key(|candidate| candidate.node.position);
         if Behaviour::SAVINGS_RATIO.holds_in(self.settings.release()) {
             candidates.sort_by(|one, other| other.savings_ratio().total_cmp(&one.savings_ratio()));
         } else {

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use karpenter::release::Release;
 use scheduling::simulation::NewNode;
 
 use super::{Pass, Proposal};
@@ -39,7 +40,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             let chosen: Vec<&Candidate<'e, 's, 'o>> = candidates.iter().take(middle + 1).collect();
             // An error stops the method.
             let draft = self.consolidate(&chosen, &mut pass.recorder).ok()?;
-            match draft.and_then(|draft| accept(draft, pass)) {
+            match draft.and_then(|draft| accept(draft, pass, release)) {
                 Some(proposal) => {
                     found = Some(proposal);
                     least = middle + 1;
@@ -52,7 +53,11 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
 }
 
 /// Returns the command if its replacement differs from the nodes that go, and if it saves enough.
-fn accept<'e, 's, 'o>(mut draft: Draft<'e, 's, 'o>, pass: &Pass<'o>) -> Option<Proposal<'e, 's, 'o>> {
+fn accept<'e, 's, 'o>(
+    mut draft: Draft<'e, 's, 'o>,
+    pass: &Pass<'o>,
+    release: Release,
+) -> Option<Proposal<'e, 's, 'o>> {
     if draft.decision() == Decision::Replace {
         let prices = prices(&draft.candidates);
         let node = draft.nodes.first_mut()?;
@@ -60,7 +65,7 @@ fn accept<'e, 's, 'o>(mut draft: Draft<'e, 's, 'o>, pass: &Pass<'o>) -> Option<P
         node.keep_cheaper(limit).ok()?;
         (node.type_count() > 0).then_some(())?;
     }
-    let scores: Scores<'o> = scores(&draft, &pass.totals);
+    let scores: Scores<'o> = scores(&draft, &pass.totals, release);
     scores.values().all(|score| score.is_enough()).then_some(Proposal { draft, scores })
 }
 
@@ -68,7 +73,7 @@ fn accept<'e, 's, 'o>(mut draft: Draft<'e, 's, 'o>, pass: &Pass<'o>) -> Option<P
 fn prices<'o>(candidates: &[Candidate<'_, '_, 'o>]) -> BTreeMap<&'o str, f64> {
     let mut known: BTreeMap<&str, f64> = BTreeMap::new();
     for candidate in candidates {
-        if let Some(price) = candidate.price {
+        if let Some(price) = candidate.price_by_labels {
             let lowest = known.entry(candidate.instance_type()).or_insert(price);
             *lowest = lowest.min(price);
         }

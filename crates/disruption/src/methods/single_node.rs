@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::Pass;
 use crate::balanced::{Score, scores};
+use crate::behaviour::Behaviour;
 use crate::candidate::Candidate;
 use crate::command::Command;
 use crate::draft::Draft;
@@ -25,14 +26,15 @@ pub enum Alone {
 }
 
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
-    /// Deletes or replaces the first node for which that is possible. The NodePools take turns.
+    /// Deletes or replaces the first node for which that is possible. The NodePools take turns since 1.4.
     pub(super) fn single_node(
         &self,
         mut candidates: Vec<Candidate<'e, 's, 'o>>,
         pass: &mut Pass<'o>,
     ) -> Option<Draft<'e, 's, 'o>> {
         self.sort(&mut candidates);
-        let candidates = interleave(candidates);
+        let take_turns = Behaviour::POOLS_TAKE_TURNS.holds_in(self.settings.release());
+        let candidates = if take_turns { interleave(candidates) } else { candidates };
         let most = self.settings.max_single_nodes;
         let found = candidates.iter().take(most).find_map(|candidate| self.single(candidate, pass));
         if found.is_none() {
@@ -49,7 +51,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             Ok(None) => return Alone::Impossible(recorder.0.pop().map(|event| event.message)),
             Err(Fault) => return Alone::Impossible(None),
         };
-        let score = scores(&draft, totals).into_values().next();
+        let score = scores(&draft, totals, self.settings.release()).into_values().next();
         match score.filter(|score| !score.is_enough()) {
             Some(score) => Alone::TooLittle(draft.finish(), score),
             None => Alone::Possible(draft.finish()),
@@ -64,7 +66,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             return None;
         }
         let draft = self.consolidate(&[candidate], &mut pass.recorder).ok()??;
-        let scores = scores(&draft, &pass.totals);
+        let scores = scores(&draft, &pass.totals, self.settings.release());
         for score in scores.values().filter(|score| score.is_enough()) {
             pass.recorder.approved(subject(candidate.node), score.text());
         }

@@ -2,6 +2,8 @@
 
 #![cfg(test)]
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use karpenter::release::Release;
 use karpwarden_disruption::judgement::{JudgedNode, Judgement, judge};
 use karpwarden_disruption::methods::{Alone, Method};
@@ -9,6 +11,7 @@ use karpwarden_disruption::settings::DisruptionSettings;
 use manifest::limits::Limits;
 use manifest::{Document, File};
 use objects::object::Object;
+use scheduling::simulation::Prices;
 use values::timestamp::Timestamp;
 
 const NOW: &str = "2026-03-11T10:30:00Z";
@@ -278,4 +281,144 @@ fn single_node_consolidation_is_bounded() {
     };
     assert_eq!(single(2), (2, 0));
     assert_eq!(single(1), (1, 1));
+}
+
+fn alone(judgement: &Judgement<'_>) -> String {
+    match judgement.nodes[0].alone.as_ref().unwrap() {
+        Alone::Possible(command) => format!("{:?}, saves {:.3}", command.decision, command.savings),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Asks about the node `n1` alone.
+fn ask_alone(text: &str, release: &str) -> (Option<f64>, String) {
+    let asked = |options: &mut DisruptionSettings| {
+        options.alone.insert("n1".to_owned());
+    };
+    ask(text, release, asked, |judgement| {
+        (judgement.nodes[0].costs.and_then(|costs| costs.price), alone(judgement))
+    })
+}
+
+/// `resolveNodePrice` in helpers.go at v1.14.1 has no price then, which counts as zero; `getCandidatePrices` in consolidation.go
+/// at v1.8.2 returns an error, which ends the method, and at v1.13.0 zero.
+#[test]
+fn a_node_without_an_offering_in_its_zone_is_not_replaced() {
+    let cheaper = format!("{}{}", node("n1", ""), pod("a", "n1", "1", ""));
+    assert_eq!(ask_alone(&cheaper, "1.14.1"), (Some(0.192), "Replace, saves 0.096".to_owned()));
+    let elsewhere = cheaper.replace("us-east-1a", "us-east-1f");
+    for release in ["1.0.9", "1.4.1", "1.8.2"] {
+        assert_eq!(ask_alone(&elsewhere, release), (None, "Impossible(None)".to_owned()), "{release}");
+    }
+    for release in ["1.13.0", "1.14.1"] {
+        let expected = "Impossible(Some(\"Can't replace with a cheaper node\"))";
+        assert_eq!(ask_alone(&elsewhere, release), (None, expected.to_owned()), "{release}");
+    }
+    // An empty node needs no price.
+    let empty = node("n1", "").replace("us-east-1a", "us-east-1f");
+    ask(&empty, "1.14.1", |_| {}, |judgement| assert_eq!(judgement.acts, Some(Method::Emptiness)));
+}
+
+/// The provider has an offering without a price: `ResolveOfferings` in `base_resolver.go` of aws/karpenter-provider-aws at v1.14.1.
+#[test]
+fn a_type_without_a_price_costs_nothing() {
+    let text = format!("{}{}", node("n1", ""), pod("a", "n1", "1", ""));
+    let change = |options: &mut DisruptionSettings| {
+        let prices = BTreeMap::from([("m5.large".to_owned(), 0.096), ("m5.2xlarge".to_owned(), 0.384)]);
+        options.simulation.prices = Prices::Listed(prices);
+        options.alone.insert("n1".to_owned());
+    };
+    for release in ["1.4.1", "1.14.1"] {
+        let expected = "Impossible(Some(\"Can't replace with a cheaper node\"))";
+        ask(&text, release, change, |judgement| {
+            assert_eq!(judgement.nodes[0].costs.unwrap().price, Some(0.0));
+            assert_eq!(alone(judgement), expected, "{release}");
+        });
+    }
+}
+
+/// Two nodes that cannot go together, as their pods need different hosts. The first one of the input goes first.
+#[test]
+fn equal_nodes_go_in_the_order_of_the_input() {
+    let affinity = "spec: {affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: \
+                    [{topologyKey: kubernetes.io/hostname, labelSelector: {}}]}}, ";
+    let replaced = |first: &str, second: &str, release: &str| {
+        let pods = format!("{}{}", pod("a", "n1", "1", ""), pod("b", "n2", "1", ""));
+        let text = format!("{}{}{}", node(first, ""), node(second, ""), pods.replace("spec: {", affinity));
+        ask(
+            &text,
+            release,
+            |_| {},
+            |judgement| {
+                assert_eq!(judgement.acts, Some(Method::SingleNodeConsolidation), "{release}");
+                judgement.methods.last().unwrap().commands[0].candidates.clone()
+            },
+        )
+    };
+    for release in ["1.0.9", "1.4.1", "1.8.2", "1.14.1"] {
+        assert_eq!(replaced("n1", "n2", release), ["n1"], "{release}");
+        assert_eq!(replaced("n2", "n1", release), ["n2"], "{release}");
+    }
+}
+
+/// `SortCandidates` in singlenodeconsolidation.go takes a node of each NodePool in turn since 1.4.
+#[test]
+fn node_pools_take_turns_since_1_4() {
+    let pools = POOL.replace("name: default}\nspec:\n  template", "name: other}\nspec:\n  template");
+    let other = |text: String| text.replace("karpenter.sh/nodepool: default", "karpenter.sh/nodepool: other");
+    let nodes = [node("n1", ""), node("n2", ""), other(node("n3", ""))];
+    let pods = ["n1", "n2", "n3"].map(|name| pod(name, name, "3500m", ""));
+    let text = format!("{}---\n{}{}", pools.trim_end().trim_end_matches('-'), nodes.concat(), pods.concat());
+    let tried = |release: &str| {
+        let two = |options: &mut DisruptionSettings| options.max_single_nodes = 2;
+        ask(&text, release, two, |judgement| {
+            let events = &judgement.methods.last().unwrap().compute_events;
+            let nodes = events.iter().filter_map(|event| event.on.strip_prefix("Node/"));
+            nodes.map(str::to_owned).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(tried("1.3.0"), ["n1", "n2"]);
+    assert!(tried("1.4.1").contains(&"n3".to_owned()));
+    assert!(tried("1.14.1").contains(&"n3".to_owned()));
+}
+
+/// `IsReschedulable` in pkg/utils/pod/scheduling.go at v1.0.7 has pods with `do-not-disrupt`, which `SimulateScheduling` leaves out
+/// since #2033; 1.0.10 of the provider is the first patch of 1.0 that is built with it.
+#[test]
+fn pods_that_cannot_be_evicted_now_are_left_out_since_some_patch() {
+    let text = format!(
+        "{}{}",
+        node("n1", "").replace("expireAfter: Never", "expireAfter: Never, terminationGracePeriod: 1h").replace(
+            "conditions: [{type: Initialized",
+            "conditions: [{type: Drifted, status: 'True', lastTransitionTime: '2026-03-11T09:00:00Z'}, {type: Initialized"
+        ),
+        pod("a", "n1", "1", ", annotations: {karpenter.sh/do-not-disrupt: 'true'}")
+    );
+    let replacements = |release: &str| {
+        ask(
+            &text,
+            release,
+            |_| {},
+            |judgement| {
+                assert_eq!(judgement.acts, Some(Method::Drift), "{release}");
+                let drift = judgement.methods.iter().find(|judged| judged.method == Method::Drift).unwrap();
+                drift.commands[0].replacements.len()
+            },
+        )
+    };
+    for (before, since) in [("1.0.9", "1.0.10"), ("1.1.5", "1.1.6"), ("1.2.3", "1.2.4"), ("1.3.3", "1.3.4")] {
+        assert_eq!((replacements(before), replacements(since)), (1, 0), "{before}, {since}");
+    }
+    assert_eq!(replacements("1.14.1"), 0);
+}
+
+/// `ValidateNodeDisruptable` in statenode.go and `Blocked` in events.go: 1.1 and 1.2 differ.
+#[test]
+fn words_an_event_as_each_release_does() {
+    let text = node("n1", ", annotations: {karpenter.sh/do-not-disrupt: 'true'}");
+    let event = |release: &str| {
+        ask(&text, release, |_| {}, |judgement| judgement.methods[0].events[0].message.clone())
+    };
+    assert!(event("1.1.0").starts_with("Cannot disrupt Node: "), "{}", event("1.1.0"));
+    assert!(event("1.2.0").starts_with("Disruption is blocked"), "{}", event("1.2.0"));
 }
