@@ -42,6 +42,19 @@ pub fn answer(
     }
 }
 
+/// Leaves only what is about one node in an answer.
+pub fn keep_node(answer: &mut DisruptionAnswer, name: &str) {
+    answer.nodes.retain(|node| node.name == name);
+    let pools: Vec<&str> = answer.nodes.iter().map(|node| node.node_pool.as_str()).collect();
+    answer.node_pools.retain(|pool| pools.contains(&pool.name.as_str()));
+    answer.drain.retain(|drain| drain.node == name);
+    for method in &mut answer.methods {
+        method.candidates.retain(|candidate| candidate == name);
+        method.commands.retain(|command| command.candidates.iter().any(|candidate| candidate == name));
+        method.rejected.retain(|rejected| rejected.node == name);
+    }
+}
+
 fn until(time: Option<Timestamp>) -> OrEmpty<DateTime> {
     OrEmpty(time.map(DateTime::from))
 }

@@ -3,8 +3,9 @@
 use disruption::command::Command;
 use disruption::judgement::JudgedNode;
 use disruption::methods::{Alone, Method};
-use manifest::tree::items_of;
+use manifest::tree::{Children, Node, items_of};
 use objects::node_claim::NodeClaim;
+use objects::object::Object;
 use values::timestamp::Timestamp;
 
 use super::ClusterDisruption;
@@ -55,21 +56,35 @@ pub fn state(answer: &ClusterDisruption<'_>, node: &JudgedNode<'_>) -> String {
     }
 }
 
-/// The conditions of the NodeClaim of a node, with their times.
+/// The condition `Ready` of a Node, and the conditions of its NodeClaim, with their times. `Ready` of a NodeClaim says only
+/// that the node was ready when it started.
 pub fn conditions(node: &JudgedNode<'_>, clock: PrintTime<'_>) -> Vec<String> {
-    let claim = node.node.claim.map(NodeClaim::object);
-    let conditions = items_of(claim.and_then(|claim| claim.at(&["status", "conditions"])));
-    let texts = conditions.map(|condition| {
-        let text = |key: &str| condition.str_at(&[key]).unwrap_or_default();
-        let since = Timestamp::parse(text("lastTransitionTime"));
-        let since = since.map(|since| format!(" since {}", clock(since))).unwrap_or_default();
-        let reason = match text("reason") {
-            reason if reason == text("type") || reason.is_empty() => String::new(),
-            reason => format!(" ({reason})"),
-        };
-        format!("{} is {}{reason}{since}", text("type"), text("status"))
+    let is_ready = |condition: &Node<'_>| condition.str_at(&["type"]) == Some("Ready");
+    let of_node = conditions_of(node.node.node).find(is_ready);
+    let others = conditions_of(node.node.claim.map(NodeClaim::object))
+        .filter(|condition| of_node.is_none() || !is_ready(condition));
+    let own = of_node.into_iter().map(|ready| {
+        let message = ready.str_at(&["message"]).unwrap_or_default().trim_end_matches('.');
+        let is_told = ready.str_at(&["status"]) != Some("True") && !message.is_empty();
+        let message = if is_told { format!(": {message}") } else { String::new() };
+        format!("the Node's {}{message}", condition_text(ready, clock))
     });
-    texts.collect()
+    own.chain(others.map(|condition| condition_text(condition, clock))).collect()
+}
+
+fn conditions_of(object: Option<Object<'_>>) -> Children<'_> {
+    items_of(object.and_then(|object| object.at(&["status", "conditions"])))
+}
+
+fn condition_text(condition: Node<'_>, clock: PrintTime<'_>) -> String {
+    let text = |key: &str| condition.str_at(&[key]).unwrap_or_default();
+    let since = Timestamp::parse(text("lastTransitionTime"));
+    let since = since.map(|since| format!(" since {}", clock(since))).unwrap_or_default();
+    let reason = match text("reason") {
+        reason if reason == text("type") || reason.is_empty() => String::new(),
+        reason => format!(" ({reason})"),
+    };
+    format!("{} is {}{reason}{since}", text("type"), text("status"))
 }
 
 /// The decision of each method about a node.

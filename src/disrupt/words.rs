@@ -2,7 +2,7 @@
 
 use disruption::allowance::{BudgetId, PoolBudgets};
 use disruption::blocked_by::BlockedBy;
-use disruption::calendar::Remark;
+use disruption::calendar::{Pace, Remark};
 use disruption::cluster::ClusterPod;
 use disruption::drain::{DrainEstimate, DrainReason};
 use disruption::methods::Unfit;
@@ -52,11 +52,26 @@ pub fn remark(remark: &Remark, budgets: &PoolBudgets<'_>, nodes: usize, clock: P
             name(tighter),
         ),
         Remark::Blocked { reason } => format!("no node may be disrupted for the reason {reason} all week"),
-        Remark::TooShort { reason, start, end, possible } => format!(
-            "the time from {} to {} is too short: {possible} of {nodes} nodes can be disrupted for the reason {reason}",
+        Remark::TooShort { reason, start, end, possible, pace } => format!(
+            "the time from {} to {} is too short: {possible} of {nodes} nodes can be disrupted for the reason {reason}, {}",
             clock(*start),
             clock(*end),
+            words_of(*pace),
         ),
+    }
+}
+
+/// The pace that a remark assumes, and its source.
+fn words_of(pace: Pace) -> String {
+    let per_node = pace.per_node.concise();
+    if pace.one_at_a_time {
+        format!(
+            "if one node goes after the other and each takes {per_node}, the `terminationGracePeriod` of the NodePool; the nodes of a snapshot show a better pace"
+        )
+    } else {
+        format!(
+            "if as many nodes go at once as the budgets allow and each takes {per_node}, the longest drain of its nodes that has a limit"
+        )
     }
 }
 
@@ -216,6 +231,7 @@ mod tests {
     use manifest::{Document, File};
     use objects::embedded::READ_OPTIONS;
     use objects::node_pool::NodePool;
+    use values::duration::Duration;
 
     #[test]
     fn names_the_budgets_and_the_times_of_a_remark() {
@@ -228,10 +244,18 @@ mod tests {
         let (start, end) = (time("2026-03-14T01:00:00Z"), time("2026-03-14T02:00:00Z"));
         let [first, second] = [0, 1].map(BudgetId::from_position);
         let told = |one: Remark| remark(&one, &budgets, 7, &|time| time.to_string());
+        let pace = |one_at_a_time| Pace { per_node: Duration::from_minutes(60), one_at_a_time };
+        let short =
+            |pace| Remark::TooShort { reason: DisruptionReason::Drifted, start, end, possible: 6, pace };
         assert_eq!(
-            told(Remark::TooShort { reason: DisruptionReason::Drifted, start, end, possible: 6 }),
+            told(short(pace(true))),
             "the time from 2026-03-14T01:00:00Z to 2026-03-14T02:00:00Z is too short: 6 of 7 nodes can be disrupted for the \
-             reason Drifted"
+             reason Drifted, if one node goes after the other and each takes 1h, the `terminationGracePeriod` of the \
+             NodePool; the nodes of a snapshot show a better pace"
+        );
+        assert!(
+            told(short(pace(false)))
+                .ends_with("each takes 1h, the longest drain of its nodes that has a limit")
         );
         assert_eq!(
             told(Remark::NeverDecides { budget: first }),

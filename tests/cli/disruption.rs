@@ -45,7 +45,7 @@ fn shows_the_week_and_the_nodes() {
         Thu 17:00 to Fri 09:00  1         budgets[0] (10%)
         Fri 09:00 to Fri 17:00  0         budgets[1] (0)
         Fri 17:00 to Mon 09:00  1         budgets[0] (10%)
-        and 5 more changes
+        and 5 more changes (--all)
 
       one mark is 3 hours: · no node, ░ some, ▒ a fifth, ▓ half, █ all nodes, + changes between none and some; times in UTC
 
@@ -85,7 +85,7 @@ fn shows_the_calendar_of_a_pool_alone_in_another_time_zone() {
         Thu 22:30 to Fri 14:30  4         budgets[0] (10%)
         Fri 14:30 to Fri 22:30  0         budgets[1] (0)
         Fri 22:30 to Mon 14:30  4         budgets[0] (10%)
-        and 5 more changes
+        and 5 more changes (--all)
 
       one mark is 3 hours: · no node, ░ some, ▒ a fifth, ▓ half, █ all nodes, + changes between none and some; times in Asia/Kolkata
     ");
@@ -99,6 +99,7 @@ fn tells_the_story_of_a_node() {
     pod shop/web-0: no karpenter.sh/do-not-disrupt
 
     node n1 of NodePool default, 1 pod, at Wed 2026-03-11 10:30
+      condition  the Node's Ready is True
       condition  Initialized is True since Wed 2026-03-11 00:02
       condition  Consolidatable is True since Wed 2026-03-11 00:03
       condition  Drifted is True (NodePoolDrifted) since Wed 2026-03-11 09:00
@@ -254,7 +255,7 @@ fn refuses_flags_that_do_not_parse() {
         ("--timezone", "Europe/Nowhere", "is not a time zone"),
         ("--node-count", "default", "has no `=`"),
         ("--node-count", "default=many", "is not a number"),
-        ("--node", "n9", "has no node `n9`"),
+        ("--node", "n9", "has no node, NodeClaim or instance `n9` (did you mean `n1`?)"),
         ("--pod", "shop/none", "runs a pod `shop/none`"),
         ("--feature-gates", "NodeOverlay=on", "is neither `true` nor `false`"),
     ] {
@@ -273,4 +274,61 @@ fn reports_input_that_cannot_be_read() {
     assert_eq!(run.status, 4, "{run:?}");
     assert!(run.stdout.contains("NodePool default"), "{run:?}");
     assert!(run.stderr.contains("`broken.yaml`"), "{run:?}");
+}
+
+#[test]
+fn takes_other_names_of_a_node_and_tells_of_that_node_alone_in_json() {
+    let whole = json_of(&["pool.yaml", "cluster.yaml"]);
+    let one = json_of(&["--node", "n1", "pool.yaml", "cluster.yaml"]);
+    assert_ne!(whole, one);
+    assert_eq!(one["nodes"].as_array().unwrap().len(), 1);
+    assert_eq!((&one["nodes"][0]["name"], &one["drain"][0]["node"]), (&json!("n1"), &json!("n1")));
+    for name in ["c1", "i-1"] {
+        assert_eq!(json_of(&["--node", name, "pool.yaml", "cluster.yaml"]), one, "{name}");
+    }
+    assert_eq!(json_of(&["--pod", "web", "pool.yaml", "cluster.yaml"]), one);
+}
+
+#[test]
+fn lists_every_change_and_writes_a_calendar_file() {
+    let run = folder().run(&arguments(&["--all", "--node-count", "default=33", "pool.yaml"]));
+    assert!(!run.stdout.contains("more changes"), "{run:?}");
+    let run = folder().run(&arguments(&["--format", "ics", "--node-count", "default=33", "pool.yaml"]));
+    assert_eq!(run.status, 0);
+    assert!(run.stdout.starts_with("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n"), "{run:?}");
+    assert!(run.stdout.ends_with("END:VEVENT\r\nEND:VCALENDAR\r\n"), "{run:?}");
+    let first: Vec<&str> = run.stdout.lines().skip(4).take(9).collect();
+    assert_snapshot!(first.join("\n"), @"
+    BEGIN:VEVENT
+    UID:default-Empty-20260311T103000Z@karpwarden
+    DTSTAMP:20260311T103000Z
+    DTSTART:20260311T103000Z
+    DTEND:20260318T103000Z
+    SUMMARY:NodePool default: 4 nodes at a time
+    DESCRIPTION:Empty: budgets[0] (10%)
+    TRANSP:TRANSPARENT
+    END:VEVENT
+    ");
+}
+
+#[test]
+fn says_which_pace_a_note_assumes() {
+    let pool = POOL.replace("      nodeClassRef", "      terminationGracePeriod: 8h\n      nodeClassRef");
+    let folder = Folder::with(&[("pool.yaml", &pool)]);
+    let run = folder.run(&arguments(&["--node-count", "default=33", "pool.yaml"]));
+    let note = run.stdout.lines().find(|line| line.contains("too short")).unwrap_or_default();
+    assert!(note.contains("if one node goes after the other and each takes 8h"), "{run:?}");
+}
+
+#[test]
+fn shows_whether_the_node_is_ready_and_not_the_nodeclaim() {
+    let dead = CLUSTER.replacen(
+        "{type: Ready, status: 'True'}",
+        "{type: Ready, status: Unknown, reason: NodeStatusUnknown, message: Kubelet stopped posting node status., lastTransitionTime: '2026-03-11T09:00:00Z'}",
+        1,
+    );
+    let folder = Folder::with(&[("pool.yaml", POOL), ("cluster.yaml", &dead)]);
+    let run = folder.run(&arguments(&["--node", "n1", "pool.yaml", "cluster.yaml"]));
+    assert!(run.stdout.contains("the Node's Ready is Unknown (NodeStatusUnknown) since Wed 2026-03-11 09:00: Kubelet stopped posting node status"), "{run:?}");
+    assert!(!run.stdout.contains("condition  Ready is"), "{run:?}");
 }

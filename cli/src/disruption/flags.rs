@@ -31,7 +31,7 @@ pub(crate) struct DisruptionArguments {
     #[command(flatten)]
     pub(crate) input: InputFlags,
 
-    /// Tell the story of one node.
+    /// Tell the story of one node, by its name, its NodeClaim or its instance. The start of a name is enough if it is unique.
     #[arg(long, value_name = "NAME", conflicts_with = "pod")]
     pub(crate) node: Option<String>,
 
@@ -107,6 +107,10 @@ pub(crate) struct DisruptionArguments {
     #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
     pub(crate) format: DisruptionFormat,
 
+    /// List every change of the budgets in the week, instead of the first few.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) all: bool,
+
     /// Write the result to this file instead of standard output.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
@@ -121,6 +125,8 @@ pub(crate) enum DisruptionFormat {
     Human,
     /// One JSON object
     Json,
+    /// A calendar file (iCalendar) with the times at which nodes may be disrupted
+    Ics,
 }
 
 impl TryFrom<DisruptionArguments> for DisruptionOptions {
@@ -154,6 +160,7 @@ impl TryFrom<DisruptionArguments> for DisruptionOptions {
             marked_for_deletion: flags.marked_for_deletion.into_iter().collect(),
             subject,
             format: flags.format,
+            all: flags.all,
             file: flags.output,
             max_findings: flags.bounds.max_findings,
         })

@@ -27,7 +27,7 @@ pub(super) fn write(
         clock.name(),
         painter.paint(BOLD, &printable(&story::verdict(answer)))
     )?;
-    week::write(out, answer, clock, painter)?;
+    week::write(out, answer, clock, painter, shown.all)?;
     write_nodes(out, answer, painter)?;
     write_bound(out, answer)?;
     write_assumptions(out, shown, painter)

@@ -1,10 +1,12 @@
 //! `karpwarden disruption`: shows what Karpenter may disrupt, when, and the obstacles.
 
+mod calendar_file;
 mod clock;
 mod flags;
 mod human;
 mod story;
 mod strip;
+mod subject;
 mod week;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,13 +14,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use cluster::built_objects::BuiltObjects;
-use disruption::cluster::ClusterPod;
-use disruption::judgement::JudgedNode;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::disrupt::{ClusterDisruption, Question, answer, json};
 use karpwarden::simulate::{Choices, DeducedSettings, skipped};
-use objects::object::Object;
 use values::timestamp::Timestamp;
 
 use super::assumed;
@@ -33,6 +32,7 @@ use super::status::Status;
 use clock::Clock;
 pub(crate) use flags::DisruptionArguments;
 use flags::DisruptionFormat;
+use subject::ResolvedSubject;
 
 /// Options of `disruption`.
 #[derive(Clone, Debug)]
@@ -51,6 +51,8 @@ struct DisruptionOptions {
     marked_for_deletion: BTreeSet<String>,
     subject: Option<StorySubject>,
     format: DisruptionFormat,
+    /// Whether to list every change of the budgets.
+    all: bool,
     /// File to write to; `None` for standard output.
     file: Option<PathBuf>,
     /// Largest number of findings in the result.
@@ -76,6 +78,8 @@ struct ShownDisruption<'s, 'd> {
     assumptions: &'s [String],
     /// The number of documents that were not read.
     skipped: usize,
+    /// Whether to list every change of the budgets.
+    all: bool,
 }
 
 fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, CommandError> {
@@ -88,17 +92,28 @@ fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, C
     let deduced = DeducedSettings::new(&choices, settings, files, &objects)
         .map_err(|error| choices::refused(&error, options.prices.as_deref()))?
         .with_overlays(&built.left_out());
-    let answer = answer(&question(options, &objects), deduced.settings, &objects);
-    let story = options.subject.as_ref().map(|subject| story_of(subject, &answer)).transpose()?;
+    let subject = options.subject.as_ref().map(|subject| subject::resolved(subject, &objects)).transpose()?;
+    let answer = answer(&question(options, subject.as_ref()), deduced.settings, &objects);
+    let story = subject.as_ref().and_then(|subject| subject::story_of(subject, &answer));
     let clock = &options.clock;
     let assumptions = assumed::texts(&deduced.assumptions);
-    let shown = ShownDisruption { answer: &answer, assumptions: &assumptions, skipped: skipped(files) };
+    let shown = ShownDisruption {
+        answer: &answer,
+        assumptions: &assumptions,
+        skipped: skipped(files),
+        all: options.all,
+    };
     let (mut out, has_color) = output::open(options.file.as_deref(), Stream::Stdout, color)?;
     output::unless_closed(match (options.format, story) {
-        (DisruptionFormat::Json, _) => {
+        (DisruptionFormat::Ics, _) => calendar_file::write(&mut out, &answer),
+        (DisruptionFormat::Json, story) => {
             let clusters = std::slice::from_ref(cluster);
             let report = check_within(&REGISTRY, clusters, settings, options.max_findings);
-            let json = answers::sorted(&json::answer(&answer, files, &report.findings));
+            let mut whole = json::answer(&answer, files, &report.findings);
+            if let Some((node, _)) = story {
+                json::keep_node(&mut whole, node.node.name());
+            }
+            let json = answers::sorted(&whole);
             json.and_then(|json| serde_json::to_writer_pretty(&mut out, &json))
                 .map_err(io::Error::from)
                 .and_then(|()| writeln!(out))
@@ -114,59 +129,13 @@ fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, C
     Ok(if is_unreadable { Status::Unreadable } else { Status::Clean })
 }
 
-fn question(options: &DisruptionOptions, objects: &[Object<'_>]) -> Question {
+fn question(options: &DisruptionOptions, subject: Option<&ResolvedSubject>) -> Question {
     Question {
         at: options.at,
         node_counts: options.node_counts.clone(),
         nominated: options.nominated.clone(),
         marked_for_deletion: options.marked_for_deletion.clone(),
         feature_gates: options.choices.feature_gates.clone(),
-        alone: match &options.subject {
-            Some(StorySubject::Node(name)) => Some(name.clone()),
-            Some(StorySubject::Pod(name)) => node_of(name, objects),
-            None => None,
-        },
-    }
-}
-
-/// The name of the node that runs a pod.
-fn node_of(pod: &str, objects: &[Object<'_>]) -> Option<String> {
-    let (namespace, name) = pod.split_once('/').unwrap_or(("default", pod));
-    let is_meant = |object: &&Object<'_>| {
-        let own = object.namespace();
-        object.kind() == "Pod"
-            && object.name() == name
-            && if own.is_empty() { "default" } else { own } == namespace
-    };
-    let node = objects.iter().find(is_meant)?.str_at(&["spec", "nodeName"])?;
-    Some(node.to_owned())
-}
-
-/// A node, and the pod that names it.
-type NodeAndPod<'a, 'd> = (&'a JudgedNode<'d>, Option<ClusterPod<'d>>);
-
-/// The node of a subject.
-fn story_of<'a, 'd>(
-    subject: &StorySubject,
-    answer: &'a ClusterDisruption<'d>,
-) -> Result<NodeAndPod<'a, 'd>, CommandError> {
-    match subject {
-        StorySubject::Node(name) => {
-            let unknown = || CommandError::Usage(format!("`--node`: the input has no node `{name}`"));
-            Ok((answer.node(name).ok_or_else(unknown)?, None))
-        }
-        StorySubject::Pod(name) => {
-            let nodes = answer.judgement.nodes.iter();
-            let mut pods = nodes.flat_map(|node| node.node.pods.iter().map(move |pod| (node, *pod)));
-            let is_meant = |pod: &ClusterPod<'_>| {
-                pod.full_name() == *name || format!("default/{name}") == pod.full_name()
-            };
-            let found = pods.find(|(_, pod)| is_meant(pod));
-            let (node, pod) = found.ok_or_else(|| {
-                let text = format!("`--pod`: no node of the input runs a pod `{name}`; write NAMESPACE/NAME");
-                CommandError::Usage(text)
-            })?;
-            Ok((node, Some(pod)))
-        }
+        alone: subject.map(|subject| subject.node.clone()),
     }
 }

@@ -20,12 +20,14 @@ pub(super) fn write(
     answer: &ClusterDisruption<'_>,
     clock: &Clock,
     painter: Painter,
+    all: bool,
 ) -> io::Result<()> {
+    let listed = if all { usize::MAX } else { MAX_LISTED };
     for pool in &answer.pools {
         let title = format!("NodePool {}: {}", printable(pool.name), nodes(pool));
         writeln!(out, "\n{}", painter.paint(BOLD, &title))?;
         match &pool.budgets {
-            Ok(budgets) => write_pool(out, answer, pool, budgets, clock, painter)?,
+            Ok(budgets) => write_pool(out, answer, pool, budgets, (clock, listed), painter)?,
             Err(error) => writeln!(out, "  {}", painter.paint(BAD, &refused(&error.to_string())))?,
         }
     }
@@ -55,7 +57,7 @@ fn write_pool(
     answer: &ClusterDisruption<'_>,
     pool: &PoolDisruption<'_>,
     budgets: &PoolBudgets<'_>,
-    clock: &Clock,
+    (clock, listed): (&Clock, usize),
     painter: Painter,
 ) -> io::Result<()> {
     for SharedWeek { reasons, intervals } in answer.weeks(pool) {
@@ -68,11 +70,11 @@ fn write_pool(
         }
         let strip = strip::strip(&intervals, pool.nodes, answer.at, clock);
         writeln!(out, "    {}\n    {}", strip.days, strip.marks)?;
-        for interval in intervals.iter().take(MAX_LISTED) {
+        for interval in intervals.iter().take(listed) {
             writeln!(out, "    {}", interval_text(interval, budgets, clock))?;
         }
-        if intervals.len() > MAX_LISTED {
-            writeln!(out, "    and {} more changes", intervals.len() - MAX_LISTED)?;
+        if intervals.len() > listed {
+            writeln!(out, "    and {} more changes (--all)", intervals.len() - listed)?;
         }
     }
     let calendar = Calendar::of_week(budgets, answer.at);

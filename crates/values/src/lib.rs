@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod abbreviation;
 pub mod arn;
 pub mod calendar;
 pub mod cron;

@@ -64,6 +64,8 @@ pub enum Remark {
         end: Timestamp,
         /// The number of nodes that can be disrupted in the interval.
         possible: usize,
+        /// The pace of the nodes.
+        pace: Pace,
     },
 }
 
@@ -175,7 +177,7 @@ fn too_short(
         let possible = disruptions_in(stretch, nodes, pace);
         // An interval at the edge of the period may be longer than its part in the period.
         let is_whole = start > first && end < last;
-        (is_whole && possible < nodes).then_some(Remark::TooShort { reason, start, end, possible })
+        (is_whole && possible < nodes).then_some(Remark::TooShort { reason, start, end, possible, pace })
     })
 }
 

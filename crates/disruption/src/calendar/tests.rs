@@ -157,22 +157,23 @@ fn remarks_on_reasons_that_are_blocked_all_week() {
 fn remarks_on_windows_that_are_too_short_for_the_nodes() {
     // Disruption is allowed from 1:00 to 2:00 on Saturday only.
     let budgets = "[{nodes: '2'}, {nodes: '0', schedule: '0 2 * * sat', duration: 167h}]";
-    let pace = |minutes| Some(Pace { per_node: Duration::from_minutes(minutes), one_at_a_time: false });
-    let short = |possible| {
+    let at_once = |minutes| Pace { per_node: Duration::from_minutes(minutes), one_at_a_time: false };
+    let short = |possible, pace| {
         [DisruptionReason::Empty, DisruptionReason::Drifted, DisruptionReason::Underutilized].map(|reason| {
             Remark::TooShort {
                 reason,
                 start: time("2026-03-14T01:00:00Z"),
                 end: time("2026-03-14T02:00:00Z"),
                 possible,
+                pace,
             }
         })
     };
-    assert_eq!(remarks(budgets, 6, pace(20)), []);
-    assert_eq!(remarks(budgets, 7, pace(20)), short(6));
-    assert_eq!(remarks(budgets, 7, pace(60)), short(2));
+    assert_eq!(remarks(budgets, 6, Some(at_once(20))), []);
+    assert_eq!(remarks(budgets, 7, Some(at_once(20))), short(6, at_once(20)));
+    assert_eq!(remarks(budgets, 7, Some(at_once(60))), short(2, at_once(60)));
     let one = Pace { per_node: Duration::from_minutes(20), one_at_a_time: true };
-    assert_eq!(remarks(budgets, 6, Some(one)), short(3));
+    assert_eq!(remarks(budgets, 6, Some(one)), short(3, one));
     assert_eq!(remarks(budgets, 7, None), []);
 }
 
