@@ -17,6 +17,7 @@
 //! | [`node_agents`] | the DaemonSets of network plugins and CSI drivers, and the taints that they remove |
 //! | [`node_access`] | the roles whose nodes may join the cluster: `aws-auth` and access entries |
 //! | [`embedded`] | documents within strings, such as the values of a chart |
+//! | [`pod_identity`] | the roles of service accounts: EKS Pod Identity, and the service accounts of eksctl |
 //! | [`placeholders`] | placeholders in a part of an object |
 //! | [`metric_queries`] | alerts and dashboards |
 //! | [`type_meta`] | `apiVersion` and `kind` where one of them is missing or misspelt |
@@ -52,6 +53,7 @@ pub mod object;
 pub mod placeholders;
 pub mod pod;
 pub mod pod_disruption_budget;
+pub mod pod_identity;
 pub mod priority_class;
 pub mod requirement;
 pub mod requirement_holder;

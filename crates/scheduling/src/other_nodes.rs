@@ -14,6 +14,8 @@ const OF_NODE_GROUPS: &[(&str, LabelReplacement)] = &[
     ("alpha.eksctl.io/nodegroup-name", LabelReplacement::Pool),
     ("alpha.eksctl.io/cluster-name", LabelReplacement::Nothing),
     ("alpha.eksctl.io/instance-id", LabelReplacement::Nothing),
+    // pkg/apis/kops/labels.go of kubernetes/kops: kOps labels the nodes of its instance groups.
+    ("kops.k8s.io/instancegroup", LabelReplacement::Pool),
     ("node.kubernetes.io/lifecycle", LabelReplacement::CapacityType),
     ("spotinst.io/node-lifecycle", LabelReplacement::CapacityType),
     ("lifecycle", LabelReplacement::CapacityType),
@@ -47,6 +49,12 @@ pub fn node_group_label(expression: &LabelExpression<'_>) -> Option<LabelReplace
     let known = OF_NODE_GROUPS.iter().find(|(name, _)| *name == key).map(|(_, instead)| *instead);
     let other = key.split_once('/').is_some_and(|(domain, _)| domain == "cloud.google.com");
     known.or(other.then_some(LabelReplacement::Nothing))
+}
+
+/// Whether a label, whatever its value, belongs to nodes of node groups or of other clouds.
+pub fn is_node_group_label(key: &str) -> bool {
+    let is_known = OF_NODE_GROUPS.iter().any(|(name, _)| *name == key && key != "lifecycle");
+    is_known || key.starts_with("cloud.google.com/")
 }
 
 /// Whether a label marks control-plane nodes, which Karpenter does not launch.

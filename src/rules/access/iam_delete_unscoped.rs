@@ -28,7 +28,8 @@ rule! {
     /// A controller terminates instances that carry its cluster's name and for which it has no NodeClaim. If the
     /// controller is configured with another cluster's name by mistake, this condition keeps it from terminating that
     /// cluster's nodes. The condition also limits the damage that a stolen token can do. A condition on
-    /// `karpenter.sh/nodepool: "*"` alone matches the nodes of every cluster.
+    /// `karpenter.sh/nodepool: "*"` alone matches the nodes of every cluster, and `ForAllValues` on a key that the request lacks,
+    /// such as `aws:TagKeys`, is always true.
     ///
     /// The condition does not help two clusters that share a name and a policy; see `cluster-name-shared`.
     ///
@@ -126,8 +127,13 @@ fn value_in_other_cluster(condition: &IamCondition<'_>) -> ContextValue {
     /// Keys whose values are the same for every cluster of the account and region.
     const SHARED: [&str; 4] =
         ["aws:RequestedRegion", "ec2:Region", "aws:ResourceAccount", "aws:PrincipalAccount"];
+    /// Keys that a delete request lacks: it sets no tags, and the controller calls EC2 itself.
+    const LACKING: [&str; 4] = ["aws:TagKeys", "aws:CalledVia", "aws:CalledViaFirst", "aws:CalledViaLast"];
     if SHARED.iter().any(|key| condition.is_on(key)) {
         return ContextValue::Suitable;
+    }
+    if LACKING.iter().any(|key| condition.is_on(key)) {
+        return ContextValue::Absent;
     }
     match (condition.tag(), condition.resource_tag()) {
         (Some(_), None) => ContextValue::Absent,
@@ -193,6 +199,8 @@ mod tests {
             r#""ForAllValues:StringEquals": {"aws:ResourceTag/kubernetes.io/cluster/prod": "owned"}"#,
             // A delete request has no tags.
             r#""StringNotEquals": {"aws:RequestTag/team": "a"}"#,
+            r#""ForAllValues:StringEquals": {"aws:TagKeys": ["karpenter.sh/nodepool", "Name"]}"#,
+            r#""ForAllValues:StringLike": {"aws:RequestTag/kubernetes.io/cluster/prod": "owned"}"#,
         ] {
             assert!(!findings(&super::RULE, &policy(condition)).is_empty(), "{condition}");
         }
@@ -221,6 +229,7 @@ mod tests {
             r#""StringEquals": {"aws:ResourceTag/kubernetes.io/cluster/*": "owned"}"#,
             // A delete request has no tags.
             r#""StringLike": {"aws:RequestTag/karpenter.sh/nodepool": "*"}"#,
+            r#""ForAnyValue:StringEquals": {"aws:TagKeys": ["karpenter.sh/nodepool"]}"#,
             r#""StringEquals": {"aws:ResourceTag/karpenter.sh/nodepool": "default"}"#,
             r#""StringLike": {"aws:ResourceTag/eks:eks-cluster-name": "prod-*"}"#,
             r#""Null": {"aws:ResourceTag/karpenter.sh/nodepool": "true"}"#,

@@ -5,6 +5,7 @@ pub(crate) mod cluster_name_shared;
 pub(crate) mod clustername_empty;
 pub(crate) mod iam_tag_condition_mismatch;
 pub(crate) mod interruption_queue_shared;
+pub(crate) mod node_role_is_controller_role;
 pub(crate) mod selector_cluster_mismatch;
 pub(crate) mod selector_not_cluster_specific;
 pub(crate) mod two_controllers;

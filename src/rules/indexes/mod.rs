@@ -14,18 +14,20 @@ use manifest::tree::Node;
 use objects::controller::Controller;
 use objects::feature_gates::FeatureGates;
 use objects::iam_policy::IamAccess;
-use objects::identity::Identity;
+use objects::identity::{Identity, is_service_account};
 use objects::node_access::NodeAccess;
 use objects::node_agents::NodeAgents;
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::pod::Pod;
+use objects::pod_identity::PodIdentityAssociation;
 use objects::priority_class::PriorityClass;
 use objects::storage::ClaimIndex;
 use objects::zones::ServedZones;
 use rule::LookUp;
 use scheduling::pool_index::PoolIndex;
+use values::placeholder::has_placeholder;
 
 use super::access::iam_passrole_mismatch::RolesToPass;
 use super::capacity::zone_outside_nodeclass::ZonesOfClasses;
@@ -159,6 +161,49 @@ impl Index for ClusterIdentity {
 
     fn compute<'d>(inventory: &Inventory<'d>) -> Identity<'d> {
         Identity::of(inventory.own(), inventory.index::<Controllers>())
+    }
+}
+
+/// The names of the roles of Karpenter's controller, each with the node that names the role.
+pub(crate) struct ControllerRoles;
+
+impl Index for ControllerRoles {
+    type Value<'d> = Vec<(String, Node<'d>)>;
+
+    fn compute<'d>(inventory: &Inventory<'d>) -> Vec<(String, Node<'d>)> {
+        let mut roles = Vec::new();
+        let name = |text: &str| {
+            let name = text.rsplit('/').next().unwrap_or_default();
+            (!name.is_empty() && !has_placeholder(name)).then(|| name.to_owned())
+        };
+        if let Some(role) = inventory.index::<ClusterIdentity>().role {
+            roles.extend(name(role.text).map(|name| (name, role.node)));
+        }
+        let associations = inventory.own().iter().copied().flat_map(PodIdentityAssociation::all);
+        for association in associations.filter(|association| association.is_of_controller()) {
+            let named = association.role_name().and_then(|text| name(&text));
+            roles.extend(named.zip(association.role));
+        }
+        roles
+    }
+}
+
+/// The service accounts of Karpenter's controller, as `namespace:name`, each with the node that names it.
+pub(crate) struct ServiceAccounts;
+
+impl Index for ServiceAccounts {
+    type Value<'d> = Vec<(String, Node<'d>)>;
+
+    fn compute<'d>(inventory: &Inventory<'d>) -> Vec<(String, Node<'d>)> {
+        let own = inventory.own().iter().filter(|object| is_service_account(**object));
+        let accounts = own.filter_map(|object| {
+            let node = object.at(&["metadata", "name"])?;
+            let namespace = object.namespace();
+            let is_known =
+                !namespace.is_empty() && !has_placeholder(namespace) && !has_placeholder(object.name());
+            is_known.then(|| (format!("{namespace}:{}", object.name()), node))
+        });
+        accounts.collect()
     }
 }
 

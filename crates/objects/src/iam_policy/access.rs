@@ -256,6 +256,12 @@ impl<'d> IamAccess<'d> {
         Some((&owned.role, owned.owner?))
     }
 
+    /// The role that an object is, with its owner if something shows it.
+    pub fn role_of(&self, object: Object<'d>) -> Option<(&IamRole<'d>, Option<PolicyOwner>)> {
+        let owned = self.roles.get(*self.role_of.get(&key_of(object.root()))?)?;
+        Some((&owned.role, owned.owner))
+    }
+
     /// Whether a statement of a policy allows a request, after the Deny statements of Karpenter's policies and the role's
     /// permissions boundary.
     pub fn allows(

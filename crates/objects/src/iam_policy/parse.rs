@@ -8,7 +8,7 @@ use manifest::source::{Source, Span};
 use manifest::tree::{Node, Value};
 
 use super::condition::{IamCondition, IamOperator};
-use super::policy::{IamPolicy, IamStatement};
+use super::policy::{IamPolicy, IamPrincipal, IamStatement};
 use super::policy_text::{PolicyLocation, PolicyText};
 use crate::object::{Form, Object};
 
@@ -127,13 +127,17 @@ pub(super) fn select<'d>(node: Node<'d>, path: &[&str], found: &mut Vec<Node<'d>
 }
 
 fn parse_policy<'d>(object: Object<'d>, document: Node<'d>) -> Option<IamPolicy<'d>> {
+    let statements = statements_of(document)?;
+    Some(IamPolicy { object, names: names(object, document), roles: roles(object), statements })
+}
+
+/// Returns the statements of a policy document: a mapping, or JSON in a string.
+pub(super) fn statements_of(document: Node<'_>) -> Option<Vec<IamStatement<'_>>> {
     let document = match document.get("Fn::Sub") {
         Some(text) if text.is_sequence() => text.items().next()?,
         Some(text) => text,
         None => document,
     };
-    let policy =
-        |statements| IamPolicy { object, names: names(object, document), roles: roles(object), statements };
     if let Some(text) = document.as_str() {
         let source = Arc::new(Source::new("", text));
         let whole = Span::new(0, text.len());
@@ -141,11 +145,10 @@ fn parse_policy<'d>(object: Object<'d>, document: Node<'d>) -> Option<IamPolicy<
         let within = |node: Node<'_>, key: bool| {
             PolicyLocation::Within(document, if key { node.key_span() } else { node.span() })
         };
-        return Some(policy(statements(tree.root(), &within)?));
+        return statements(tree.root(), &within);
     }
-    let at =
-        |node: Node<'d>, key: bool| if key { PolicyLocation::Key(node) } else { PolicyLocation::Value(node) };
-    Some(policy(statements(document, &at)?))
+    let at = |node, key: bool| if key { PolicyLocation::Key(node) } else { PolicyLocation::Value(node) };
+    statements(document, &at)
 }
 
 /// Function that locates a node of the policy, or its key.
@@ -178,6 +181,7 @@ fn parse_statement<'t, 'd>(statement: Node<'t>, at: Locate<'_, 't, 'd>) -> IamSt
             values: words(values, at),
         })
     });
+    let principals = statement.get("Principal").map(|node| principals(node, at)).unwrap_or_default();
     let sid = statement.get("Sid").map(|sid| PolicyText { text: text(sid), at: at(sid, false) });
     IamStatement {
         sid,
@@ -187,7 +191,19 @@ fn parse_statement<'t, 'd>(statement: Node<'t>, at: Locate<'_, 't, 'd>) -> IamSt
         not_actions,
         not_resources,
         conditions: conditions.collect(),
+        principals,
     }
+}
+
+fn principals<'t, 'd>(node: Node<'t>, at: Locate<'_, 't, 'd>) -> Vec<IamPrincipal<'d>> {
+    if !node.is_mapping() {
+        return words(node, at).into_iter().map(|name| IamPrincipal { kind: "*".to_owned(), name }).collect();
+    }
+    let members = node.members();
+    let of_kind = members.map(|(kind, names)| {
+        words(names, at).into_iter().map(move |name| IamPrincipal { kind: kind.to_owned(), name })
+    });
+    of_kind.flatten().collect()
 }
 
 /// Returns a text, or each text of a list.

@@ -42,6 +42,17 @@ pub struct IamStatement<'d> {
     pub not_resources: bool,
     /// The conditions, all of which have to be true.
     pub conditions: Vec<IamCondition<'d>>,
+    /// The principals of a trust policy; empty in other policies.
+    pub principals: Vec<IamPrincipal<'d>>,
+}
+
+/// Principal that a trust policy names.
+#[derive(Clone, Debug)]
+pub struct IamPrincipal<'d> {
+    /// `AWS`, `Service`, `Federated` or `CanonicalUser`; `*` for everybody.
+    pub kind: String,
+    /// The account, role, service or identity provider.
+    pub name: PolicyText<'d>,
 }
 
 /// Request that a policy allows or denies.

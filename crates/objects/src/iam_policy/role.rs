@@ -2,7 +2,8 @@
 
 use manifest::tree::Node;
 
-use super::parse::{holds, is_role, select, text, texts};
+use super::parse::{holds, is_role, select, statements_of, text, texts};
+use super::policy::IamStatement;
 use super::policy_text::{PolicyLocation, PolicyText};
 use crate::object::Object;
 
@@ -17,6 +18,8 @@ pub struct IamRole<'d> {
     pub managed: Vec<PolicyText<'d>>,
     /// The permissions boundary.
     pub boundary: Option<String>,
+    /// The statements of the trust policy.
+    pub trusted: Vec<IamStatement<'d>>,
     pub(super) trust: Trust,
 }
 
@@ -102,6 +105,7 @@ impl<'d> IamRole<'d> {
         for path in ATTACHED {
             select(root, path, &mut attached);
         }
+        let document = TRUST.iter().find_map(|path| root.at_path(path));
         let managed =
             attached.into_iter().map(|node| PolicyText { text: text(node), at: PolicyLocation::Value(node) });
         Self {
@@ -109,7 +113,8 @@ impl<'d> IamRole<'d> {
             names,
             managed: managed.collect(),
             boundary: texts(root, &BOUNDARIES).into_iter().next(),
-            trust: TRUST.iter().find_map(|path| root.at_path(path)).map_or(Trust::Unknown, trust),
+            trusted: document.and_then(statements_of).unwrap_or_default(),
+            trust: document.map_or(Trust::Unknown, trust),
         }
     }
 
@@ -132,6 +137,16 @@ fn is_broad(arn: &str) -> bool {
 /// Whether a resource of a CloudFormation template attaches a managed policy that allows everything.
 pub fn attaches_broad_policy(resource: Node<'_>) -> bool {
     texts(resource, &[&["Properties", "ManagedPolicyArns", "*"]]).iter().any(|arn| is_broad(arn))
+}
+
+/// Whether a resource of a CloudFormation template is a role of Karpenter: its name or its trust policy has the word.
+pub fn is_role_of_karpenter(resource: Node<'_>) -> bool {
+    let is_named = |text: &str| text.to_ascii_lowercase().contains("karpenter");
+    let trusts = |path: &[&str]| resource.at_path(path).is_some_and(|document| any_text(document, &is_named));
+    resource.str_at(&["Type"]) == Some("AWS::IAM::Role")
+        && (is_named(resource.key())
+            || resource.str_at(&["Properties", "RoleName"]).is_some_and(is_named)
+            || trusts(&["Properties", "AssumeRolePolicyDocument"]))
 }
 
 /// Reads a trust policy, which is a mapping or JSON in a string.

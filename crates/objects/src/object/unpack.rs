@@ -6,9 +6,10 @@ use manifest::source::certain;
 use manifest::tree::{Node, Style, Tree};
 
 use super::{Form, Object, Operation};
-use crate::iam_policy::attaches_broad_policy;
+use crate::iam_policy::{attaches_broad_policy, is_role_of_karpenter};
 use crate::metric_queries;
 use crate::node_access::is_access_entry;
+use crate::pod_identity::is_association;
 use crate::type_meta::TypeMeta;
 
 impl<'d> Object<'d> {
@@ -90,7 +91,12 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
         return vec![of(root, Form::IamPolicy)];
     }
     let resources = root.members_at(&["Resources"]).map(|(_, node)| node);
-    let policies = resources.filter(|resource| holds_iam_policy(*resource) || is_access_entry(*resource));
+    let policies = resources.filter(|resource| {
+        holds_iam_policy(*resource)
+            || is_access_entry(*resource)
+            || is_association(*resource)
+            || is_role_of_karpenter(*resource)
+    });
     let policies: Vec<_> = policies.map(|resource| of(resource, Form::StackResource)).collect();
     if !policies.is_empty() {
         return policies;
