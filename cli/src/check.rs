@@ -21,7 +21,7 @@ use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
 use super::stack::on_all_cores;
 use super::status::Status;
-use super::{bounds, terminal, unused};
+use super::{bounds, log_hint, terminal, unused};
 
 pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, CommandError> {
     let (config, excluded, baseline) = prepared(options, color)?;
@@ -183,6 +183,9 @@ impl CheckRun<'_> {
             self.note(remark);
         }
         after.notes.extend(unused);
+        for hint in log_hint::notes(&clusters) {
+            self.note(&hint);
+        }
         if let Some(BaselineUse::Write(path)) = &self.options.baseline {
             let count = baseline::write(path, &mut after, self.config.base.clone())?;
             self.note(&format!("wrote {} to `{}`", counted(count, "finding"), path.display()));

@@ -88,9 +88,13 @@ fn read_and_report(
     if is_empty {
         terminal::error(color, output::EMPTY);
     }
+    if let Some((story, reason)) = options.story.as_ref().zip(diagnosed.unresolved.as_ref()) {
+        terminal::error(color, &story.absence(reason));
+        return Ok(Status::Usage);
+    }
     if let Some((story, stories)) = options.story.as_ref().zip(diagnosed.report.stories.as_ref()) {
         if stories.is_empty() {
-            terminal::note(color, &story.absence());
+            terminal::note(color, "no input mentions a NodeClaim");
         }
         if options.report.format == Format::Human {
             output::unless_closed(tell(story, stories, &options.report, color))?;

@@ -20,6 +20,7 @@ mod flags;
 mod form;
 mod init;
 mod input;
+mod log_hint;
 mod lsp;
 mod man;
 mod markdown;

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use answers::story::{Lifeline, StepKind, Story, StoryKind, StoryStep};
+use answers::story::{Lifeline, StepKind, Story, StoryCause, StoryKind, StoryStep};
 use symptoms::StoryTarget;
+use values::abbreviation::UnresolvedName;
 
 use super::form::TimelineForm;
 use super::options::StoryOptions;
@@ -19,12 +20,17 @@ impl StoryOptions {
     }
 
     /// The message if no input mentions the object.
-    pub(crate) fn absence(&self) -> String {
+    pub(crate) fn absence(&self, reason: &UnresolvedName) -> String {
+        let hint = reason.hint();
         match &self.target {
-            StoryTarget::Node(name) => format!("no input mentions the node or NodeClaim `{name}`"),
-            StoryTarget::Pod(name) => format!("no input mentions the pod `{name}`"),
-            StoryTarget::NodePool(name) => format!("no input mentions the NodePool `{name}`"),
-            StoryTarget::Cluster => "no input mentions a NodeClaim".to_owned(),
+            StoryTarget::Node(name) => {
+                format!("`--node`: no input mentions the node, NodeClaim or instance `{name}`{hint}")
+            }
+            StoryTarget::Pod(name) => format!("`--pod`: no input mentions the pod `{name}`{hint}"),
+            StoryTarget::NodePool(name) => {
+                format!("`--nodepool`: no input mentions the NodePool `{name}`{hint}")
+            }
+            StoryTarget::Cluster => String::new(),
         }
     }
 }
@@ -34,13 +40,14 @@ fn text(out: &mut dyn Write, story: &Story) -> io::Result<()> {
     let cluster = if story.cluster.is_empty() { String::new() } else { format!(" in {}", story.cluster) };
     writeln!(out, "{} {}{cluster}{}", story.kind.name(), story.name, summary(story))?;
     let is_single = story.lifelines.len() <= 1;
-    let mut day = "";
-    for step in &story.steps {
-        let time = step.time.as_deref().unwrap_or_default();
+    let steps = if story.kind == StoryKind::NodePool { grouped(&story.steps) } else { story.steps.clone() };
+    let mut day = String::new();
+    for step in &steps {
+        let time = step.time.as_deref().unwrap_or(&step.age);
         let date = time.get(..10).filter(|_| time.contains('T')).unwrap_or_default();
         if !date.is_empty() && date != day {
             writeln!(out, "{date}")?;
-            day = date;
+            date.clone_into(&mut day);
         }
         let line = format!("  {:>9}  {:<14} {}", clock(time), event(step), details(step, is_single));
         writeln!(out, "{}", line.trim_end())?;
@@ -51,7 +58,52 @@ fn text(out: &mut dyn Write, story: &Story) -> io::Result<()> {
     if story.forgotten > 0 {
         writeln!(out, "  {} further steps were left out", story.forgotten)?;
     }
+    story.causes.iter().try_for_each(|cause| write_cause(out, cause))?;
     writeln!(out)
+}
+
+/// Writes a diagnosis about the object below its story.
+fn write_cause(out: &mut dyn Write, cause: &StoryCause) -> io::Result<()> {
+    let StoryCause { rule, message, help, .. } = cause;
+    let (severity, confidence) = (cause.severity.name(), cause.confidence.name());
+    writeln!(out, "  {severity}[{rule}]: {message} ({confidence})")?;
+    writeln!(out, "    help: {help}")
+}
+
+/// Number of NodeClaims that a group of steps names.
+const MAX_NAMED: usize = 3;
+
+/// The steps of a NodePool, with equal steps of several NodeClaims as one.
+fn grouped(steps: &[StoryStep]) -> Vec<StoryStep> {
+    let mut groups: Vec<(StoryStep, Vec<&str>)> = Vec::new();
+    for step in steps {
+        let is_same = |(first, _): &&mut (StoryStep, Vec<&str>)| {
+            first.event == step.event && first.reason == step.reason && first.message == step.message
+        };
+        match groups.iter_mut().find(is_same) {
+            Some((first, claims)) => {
+                first.count += step.count;
+                let last = step.last.clone().or_else(|| step.time.clone());
+                first.last = last.max(first.last.take());
+                claims.push(&step.node_claim);
+            }
+            None => groups.push((step.clone(), vec![&step.node_claim])),
+        }
+    }
+    let joined = groups.into_iter().map(|(mut step, mut claims)| {
+        claims.retain(|claim| !claim.is_empty());
+        claims.sort_unstable();
+        claims.dedup();
+        if claims.len() > 1 {
+            let more = claims.len().saturating_sub(MAX_NAMED);
+            let first: Vec<&str> = claims.iter().take(MAX_NAMED).copied().collect();
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            step.node_claim = format!("{}{more}", first.join(", "));
+            (step.pod, step.node) = (String::new(), String::new());
+        }
+        step
+    });
+    joined.collect()
 }
 
 /// The NodeClaim and the NodePool of a node or a pod, and the state at the end.

@@ -13,8 +13,18 @@ const PODS: &str = include_str!("../../fuzz/seeds/simulation/pods.yaml");
 const CLASS: &str = include_str!("../../examples/nodeclass-bad.yaml");
 const LOG: &str = include_str!("../../examples/symptoms/double-nodeclaim/karpenter.log");
 
+/// A table of events, which have ages and no times.
+const EVENTS: &str = "\
+NAMESPACE   LAST SEEN   TYPE      REASON             OBJECT                 MESSAGE
+shop        3m12s       Normal    Nominated          pod/web-0              Pod should schedule on: nodeclaim/default-01abc, node/n1
+default     5m          Normal    Unconsolidatable   node/n1                Can't replace with a cheaper node
+default     9m          Normal    DisruptionBlocked  nodeclaim/default-01abc   Pdb prevents pod evictions (PodDisruptionBudget=[shop/web])
+default     7m          Normal    DisruptionBlocked  nodepool/default       No allowed disruptions for disruption reason Underutilized due to blocking budget
+";
+
 fn folder() -> Folder {
     Folder::with(&[
+        ("events.txt", EVENTS),
         ("cluster.yaml", CLUSTER),
         ("pool.yaml", POOL),
         ("pods.yaml", PODS),
@@ -62,7 +72,10 @@ fn reports_match_their_schema() {
             &[&upgrade[..], &["--from", "1.0", "--to", "1.14", "."]].concat(),
             &[&upgrade[..], &["--from", "1.14", "--to", "1.0", "."]].concat(),
             &[&diagnose[..], &["."]].concat(),
-            &[&diagnose[..], &["--nodepool", "default", "karpenter.log"]].concat(),
+            &[&diagnose[..], &["--nodepool", "default", "events.txt"]].concat(),
+            &[&diagnose[..], &["--node", "n1", "events.txt"]].concat(),
+            &[&diagnose[..], &["--pod", "shop/web-0", "events.txt"]].concat(),
+            &[&diagnose[..], &["--timeline=table", "events.txt"]].concat(),
             &[&diagnose[..], &["--timeline=table", "karpenter.log"]].concat(),
             &[&diagnose[..], &["--cluster", "dev", "--cluster", "prod"]].concat(),
         ],
@@ -120,6 +133,104 @@ fn judgements_of_disruption_match_their_schema() {
             ],
         ],
     );
+}
+
+/// Values of flags. A flag that needs a value and is not here gets `1`.
+const VALUES: &[(&str, &[&str])] = &[
+    ("--at", &["2026-03-11T10:30:00Z"]),
+    ("--baseline", &["baseline.json"]),
+    ("--cluster", &["dev"]),
+    ("--cluster-name", &["prod"]),
+    ("--config", &["config.yaml"]),
+    ("--exclude", &["dev"]),
+    ("--fail-on", &["never"]),
+    ("--feature-gates", &["NodeOverlay=true"]),
+    ("--from", &["1.2"]),
+    ("--helm-values", &["values.yaml"]),
+    ("--ignore", &["storage"]),
+    ("--karpenter-version", &["1.3", "1.0..1.14", "1.99"]),
+    ("--kubernetes-version", &["1.33"]),
+    ("--marked-for-deletion", &["n1"]),
+    ("--min-values-policy", &["BestEffort"]),
+    ("--node", &["n1", "default-01abc"]),
+    ("--node-count", &["default=30"]),
+    ("--nodepool", &["default"]),
+    ("--nominated", &["n2"]),
+    ("--pod", &["shop/web-0", "pods.yaml"]),
+    ("--preference-policy", &["Ignore"]),
+    ("--prices", &["prices.json"]),
+    ("--region", &["eu-west-1"]),
+    ("--replicas", &["StatefulSet/web=30"]),
+    ("--reservation-capacity", &["cr-0123456789abcdef0=2"]),
+    ("--select", &["nodeclass"]),
+    ("--spot-discount", &["0.5"]),
+    ("--timezone", &["Europe/Berlin"]),
+    ("--to", &["1.13"]),
+    ("--vm-memory-overhead-percent", &["0.05"]),
+    ("--zones", &["us-east-1a=use1-az1"]),
+];
+
+/// Flags that print no answer, or that print it elsewhere.
+const WITHOUT_ANSWER: [&str; 6] = ["--diff", "--format", "--help", "--output", "--version", "--watch"];
+
+/// The flags in the help of a command, and whether they need a value.
+fn flags(folder: &Folder, command: &str) -> Vec<(String, bool)> {
+    let help = folder.run(&[command, "--help"]).stdout;
+    let flags = help.lines().filter(|line| line.trim_start().starts_with('-')).filter_map(|line| {
+        let (_, rest) = line.split_once("--")?;
+        let end = rest.find(|char: char| !char.is_ascii_lowercase() && char != '-').unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        Some((format!("--{name}"), after.starts_with(" <")))
+    });
+    flags.collect()
+}
+
+#[test]
+fn answers_match_their_schema_with_every_flag() {
+    for (command, name, further) in [
+        ("check", "report", &[][..]),
+        ("upgrade", "report", &["--from", "1.0", "--to", "1.14"]),
+        ("diagnose", "report", &[]),
+        ("simulate", "simulation", &[]),
+        ("disruption", "disruption", &[]),
+        ("rules", "rules", &[]),
+    ] {
+        let schema = schema(name);
+        let flags = flags(&folder(), command);
+        assert!(flags.len() > 2, "{command}");
+        for (flag, needs_value) in flags.iter().filter(|(flag, _)| !WITHOUT_ANSWER.contains(&flag.as_str())) {
+            let known = VALUES.iter().find(|(known, _)| known == flag).map(|(_, values)| *values);
+            let values = known.unwrap_or(if *needs_value { &["1"] } else { &[""] });
+            for value in values {
+                let folder = folder();
+                folder.write("config.yaml", b"clusterName: prod\n");
+                folder.write("baseline.json", br#"{"schema": 1, "findings": []}"#);
+                folder.write("prices.json", br#"{"m5.large": 0.1}"#);
+                let mut line = vec![command, "--format", "json", flag.as_str()];
+                line.extend([*value].into_iter().filter(|value| !value.is_empty()));
+                line.extend(further.iter().filter(|_| !matches!(flag.as_str(), "--from" | "--to")));
+                if matches!(flag.as_str(), "--from" | "--to") {
+                    line.extend(if flag == "--from" { ["--to", "1.14"] } else { ["--from", "1.0"] });
+                }
+                if command != "rules" && flag != "--cluster" {
+                    line.push(".");
+                }
+                let run = folder.run(&line);
+                // A value that the command refuses has no answer.
+                if run.stdout.is_empty() {
+                    assert!(known.is_none() || *value == "pods.yaml" || run.status == 2, "{line:?}: {run:?}");
+                    continue;
+                }
+                let answer: Value = serde_json::from_str(&run.stdout)
+                    .unwrap_or_else(|error| panic!("{line:?}: {error}: {run:?}"));
+                let errors: Vec<String> = schema
+                    .iter_errors(&answer)
+                    .map(|error| format!("{}: {error}", error.instance_path()))
+                    .collect();
+                assert!(errors.is_empty(), "{line:?}: {errors:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -72,12 +72,90 @@ fn story_is_a_key_of_the_report_only_if_it_is_asked_for() {
 }
 
 #[test]
+fn takes_the_start_of_a_name_and_other_names_of_a_node() {
+    let folder = Folder::with(&[]);
+    // The title has the name of the Node or of the NodeClaim.
+    let steps = |name: &str| {
+        let run = folder.run(&["diagnose", "--node", name, STORY]);
+        run.stdout.split_once('\n').unwrap().1.to_owned()
+    };
+    let whole = steps(NODE);
+    for name in ["ip-10-0-37-12", "default-7xk2p", "default-7"] {
+        assert_eq!(steps(name), whole, "{name}");
+    }
+    let pod = folder.run(&["diagnose", "--pod", "shop/web-0", STORY]).stdout;
+    for name in ["web-0", "web", "shop/web"] {
+        assert_eq!(folder.run(&["diagnose", "--pod", name, STORY]).stdout, pod, "{name}");
+    }
+}
+
+#[test]
+fn tells_the_cause_and_the_remedy_with_the_story_of_a_pod() {
+    let log = r#"{"level":"ERROR","time":"2026-02-10T10:14:26.274Z","logger":"controller","message":"could not schedule pod","commit":"e7e1327","controller":"provisioner","Pod":{"name":"api-0","namespace":"shop"},"error":"incompatible requirements, label \"team\" does not have known values"}"#;
+    let folder = Folder::with(&[("karpenter.log", log)]);
+    let run = folder.run(&["diagnose", "--pod", "shop/api-0", "karpenter.log"]);
+    insta::assert_snapshot!(run.stdout, @r#"
+    Pod shop/api-0
+    2026-02-10
+       10:14:26  error          could not schedule pod: incompatible requirements, label "team" does not have known values  shop/api-0
+      error[label-unknown-to-every-pool]: pods require `team` that no NodePool has, and get no node (certain)
+        help: add the label to a NodePool under `spec.template.metadata.labels`, or remove it from the pod's `nodeSelector` and `nodeAffinity`; if the message suggests another label, correct the key
+    "#);
+    let report = folder.run(&["diagnose", "--pod", "shop/api-0", "--format", "json", "karpenter.log"]).json();
+    assert_eq!(report["stories"][0]["causes"][0]["rule"], "label-unknown-to-every-pool");
+}
+
+#[test]
+fn groups_equal_steps_of_a_nodepool() {
+    let line = |claim: usize, message: &str| {
+        format!(
+            "{{\"level\":\"INFO\",\"time\":\"2026-02-10T10:{claim:02}:00.000Z\",\"logger\":\"controller\",\"message\":\"{message}\",\"controller\":\"nodeclaim.lifecycle\",\"NodeClaim\":{{\"name\":\"web-{claim}\"}},\"NodePool\":{{\"name\":\"web\"}}}}\n"
+        )
+    };
+    let log: String = (0..30)
+        .map(|claim| line(claim, "created nodeclaim") + &line(claim, "registered nodeclaim"))
+        .collect();
+    let folder = Folder::with(&[("karpenter.log", &log)]);
+    insta::assert_snapshot!(folder.run(&["diagnose", "--nodepool", "web", "karpenter.log"]).stdout, @"
+    NodePool web, 30 NodeClaims
+    2026-02-10
+       10:00:00  created        x30 until 10:29:00  web-0, web-1, web-10 and 27 more
+       10:00:00  registered     x30 until 10:29:00  web-0, web-1, web-10 and 27 more
+    ");
+}
+
+#[test]
 fn says_that_the_input_does_not_mention_an_object() {
     let folder = Folder::with(&[]);
-    let run = folder.run(&["diagnose", "--node", "other", STORY]);
-    assert_eq!((run.status, run.stdout.as_str()), (0, ""));
-    assert_eq!(run.stderr, "note: no input mentions the node or NodeClaim `other`\n");
-    for arguments in [&["--pod", "web"][..], &["--node", "a", "--nodepool", "b"], &["--timeline=svg"]] {
+    for (flag, name, expected) in [
+        ("--node", "other", "error: `--node`: no input mentions the node, NodeClaim or instance `other`\n"),
+        (
+            "--node",
+            "defalt-7xk2p",
+            "error: `--node`: no input mentions the node, NodeClaim or instance `defalt-7xk2p` (did you mean `default-7xk2p`?)\n",
+        ),
+        (
+            "--pod",
+            "shop/wob-0",
+            "error: `--pod`: no input mentions the pod `shop/wob-0` (did you mean `shop/web-0`?)\n",
+        ),
+        (
+            "--pod",
+            "api",
+            "error: `--pod`: no input mentions the pod `api` (it is the start of `shop/api-6d5f7c9b8-n3w00`, `shop/api-6d5f7c9b8-qk2vx`)\n",
+        ),
+        (
+            "--nodepool",
+            "defaultt",
+            "error: `--nodepool`: no input mentions the NodePool `defaultt` (did you mean `default`?)\n",
+        ),
+    ] {
+        for format in ["human", "json"] {
+            let run = folder.run(&["diagnose", flag, name, "--format", format, STORY]);
+            assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), (2, "", expected));
+        }
+    }
+    for arguments in [&["--node", "a", "--nodepool", "b"][..], &["--timeline=svg"]] {
         let run = folder.run(&[&["diagnose", STORY], arguments].concat());
         assert_eq!(run.status, 2, "{arguments:?}");
     }

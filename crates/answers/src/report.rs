@@ -176,6 +176,17 @@ pub enum Confidence {
     Possible,
 }
 
+impl Confidence {
+    /// The word for the confidence.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Certain => "certain",
+            Self::Likely => "likely",
+            Self::Possible => "possible",
+        }
+    }
+}
+
 /// A line of the input that proves a diagnosis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]

@@ -1,6 +1,9 @@
 //! Stories: what happened to one node, pod or NodePool over time, as plain data in the shape of the JSON report.
 
+use rule::finding::Severity;
 use serde::Serialize;
+
+use crate::report::Confidence;
 
 /// The events in the life of one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -15,10 +18,29 @@ pub struct Story {
     pub name: String,
     /// The events, in the order of time.
     pub steps: Vec<StoryStep>,
+    /// The diagnoses that are about the object, the most severe first.
+    pub causes: Vec<StoryCause>,
     /// The NodeClaims of the object, in the order of their creation.
     pub lifelines: Vec<Lifeline>,
     /// Number of steps that were left out because there are too many.
     pub forgotten: u64,
+}
+
+/// Diagnosis that explains a part of a story.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct StoryCause {
+    /// Name of the symptom.
+    pub rule: &'static str,
+    /// Severity of the problem.
+    pub severity: Severity,
+    /// Confidence of the diagnosis.
+    pub confidence: Confidence,
+    /// The problem in one sentence.
+    pub message: String,
+    /// The remedy.
+    pub help: String,
 }
 
 /// Kind of object that has a story.
@@ -138,6 +160,8 @@ pub struct StoryStep {
     /// The time, or the first one if it repeats.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub time: Option<String>,
+    /// The age in a table, such as `192s ago`, if the input has no time; else empty.
+    pub age: String,
     /// The last time, if it repeats.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub last: Option<String>,

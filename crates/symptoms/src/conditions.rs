@@ -66,5 +66,6 @@ pub(super) fn emit_event(event: &Entry<'_>, emit: &mut dyn FnMut(&Entry<'_>)) {
 pub(super) fn is_new(kind: &str, condition: &str, since: Option<Time>, heartbeat: Option<Time>) -> bool {
     const NEW: i64 = 4 * 60_000;
     let lasted = heartbeat.zip(since).and_then(|(heartbeat, since)| heartbeat.since(since));
-    kind == "Node" && condition == "Ready" && lasted.is_some_and(|lasted| lasted < NEW)
+    // The last heartbeat of a dead kubelet comes before the change: the node controller writes `Unknown`.
+    kind == "Node" && condition == "Ready" && lasted.is_some_and(|lasted| (0..NEW).contains(&lasted))
 }

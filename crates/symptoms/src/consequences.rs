@@ -15,6 +15,12 @@ const DEPTH: usize = 8;
 const FOLLOWS: &[(&str, &[&str])] = &[
     ("lease-not-renewed", &["leader-lost"]),
     ("node-killed-controller", &["controller-out-of-memory"]),
+    ("node-not-ready", &["unready-node-not-repaired"]),
+    ("volumes-do-not-detach", &["node-stays-terminating"]),
+    ("controller-unauthorized", &["controller-uses-node-role"]),
+    ("interruption-queue-missing", &["interruption-queue-stops-controller"]),
+    ("controller-panicked", &["interruption-queue-stops-controller"]),
+    ("ec2-out-of-reach", &["trust-policy-refuses-controller", "role-assumption-refused"]),
     ("no-nodepool", &["nodepool-not-ready", "nodepool-invalid"]),
     (
         "nodepool-not-ready",
@@ -24,11 +30,14 @@ const FOLLOWS: &[(&str, &[&str])] = &[
             "nodeclass-missing",
             "nodeclass-not-ready",
             "nodeclass-never-decided",
+            "object-not-ready",
         ],
     ),
     (
         "nodeclass-not-ready",
         &[
+            "object-not-ready",
+            "controller-uses-node-role",
             "subnets-not-found",
             "security-groups-not-found",
             "amis-not-found",

@@ -1,12 +1,14 @@
 //! Files of clusters → report.
 
 use super::cluster::DiagnosedCluster;
-use super::entry::At;
+use super::diagnosis::Diagnosis;
+use super::entry::{At, EntryObject};
 use super::history::History;
 use super::reader::{FileReader, ReadFile};
-use super::story::StoryTarget;
+use super::story::{StoryTarget, StoryTeller};
 use super::{answer, consequences, correlations};
 use answers::report::Report;
+use answers::story::Story;
 use cluster::Cluster;
 use cluster::ids::ClusterId;
 use engine::check::MAX_FINDINGS;
@@ -16,6 +18,7 @@ use manifest::{Document, File, FileKind};
 use objects::object::Object;
 use rule::registry::Registry;
 use rule::settings::{Override, Settings, Target};
+use values::abbreviation::UnresolvedName;
 
 /// Reads the files of clusters one after another, each in pieces.
 #[derive(Debug)]
@@ -38,6 +41,8 @@ pub struct Diagnosed {
     pub report: Report,
     /// The manifests among the files.
     pub clusters: Vec<Cluster>,
+    /// The reason why no input mentions the object of the story; `None` if one does, or if nobody asks for a story.
+    pub unresolved: Option<UnresolvedName>,
 }
 
 impl Reading {
@@ -149,15 +154,44 @@ impl Reading {
         for (input, history) in inputs.iter_mut().zip(histories) {
             input.history = history;
         }
+        let stories = self.story.is_some().then(|| stories(&inputs, &diagnoses));
         let mut report =
             answer::report(self.registry, diagnoses, &inputs, &clusters, &settings, self.max_findings);
-        report.stories = self.story.is_some().then(|| {
-            let told =
-                inputs.iter().filter_map(|input| input.story.as_ref()?.tell(&input.name, &input.files));
-            told.collect()
-        });
-        Diagnosed { report, clusters }
+        report.stories = stories;
+        // The story of an object of one cluster is enough.
+        let unresolved: Vec<_> =
+            inputs.iter().filter_map(|input| input.story.as_ref()).map(StoryTeller::unresolved).collect();
+        let unresolved = if unresolved.iter().any(Option::is_none) {
+            None
+        } else {
+            unresolved.into_iter().flatten().min_by_key(is_vague)
+        };
+        Diagnosed { report, clusters, unresolved }
     }
+}
+
+/// Whether a name is not known and not near a known one.
+fn is_vague(unresolved: &UnresolvedName) -> bool {
+    matches!(unresolved, UnresolvedName::Unknown(None))
+}
+
+/// The stories of the clusters, with the diagnoses that explain them.
+fn stories(inputs: &[DiagnosedCluster], diagnoses: &[(Diagnosis, bool)]) -> Vec<Story> {
+    let told = ClusterId::enumerate(inputs).filter_map(|(cluster, input)| {
+        let mut about = |is_about: &dyn Fn(&EntryObject<'_>) -> bool| {
+            let of_tally = input.tally.diagnoses_about(cluster, is_about);
+            let is_of_tally = |one: &Diagnosis| {
+                of_tally
+                    .iter()
+                    .any(|other| other.symptom.name == one.symptom.name && other.details == one.details)
+            };
+            let own = diagnoses.iter().map(|(one, _)| one).filter(|one| one.cluster == cluster);
+            let own = own.filter(|one| one.objects.iter().any(is_about) || is_of_tally(one));
+            own.cloned().collect()
+        };
+        input.story.as_ref()?.tell(&input.name, &input.files, &mut about)
+    });
+    told.collect()
 }
 
 /// Checks the manifests for the release of the logs, unless the settings name a release.

@@ -7,11 +7,14 @@ pub mod drift_loop;
 pub mod foreign_collection;
 pub mod instance_profile_blocks_nodepool;
 pub mod node_never_joined;
+pub mod node_stays_terminating;
 pub mod nodeclaim_refused_label;
+pub mod object_not_ready;
 pub mod pod_ignored;
 pub mod registration_taint_absent;
 #[cfg(test)]
 mod testing;
+pub mod unready_node_not_repaired;
 
 use std::collections::BTreeSet;
 
@@ -32,6 +35,9 @@ pub const ALL: &[&Correlation] = &[
     &double_nodeclaim::CORRELATION,
     &drift_loop::CORRELATION,
     &pod_ignored::CORRELATION,
+    &object_not_ready::CORRELATION,
+    &unready_node_not_repaired::CORRELATION,
+    &node_stays_terminating::CORRELATION,
 ];
 
 /// The NodeClaims that the diagnoses of a history name. They are kept when the history has to forget NodeClaims.

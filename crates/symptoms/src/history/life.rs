@@ -259,6 +259,17 @@ impl Lives {
         self.map.get_mut(claim).map(|life| &mut **life)
     }
 
+    /// Returns the name of the NodeClaim of a Node.
+    pub fn claim_of(&self, node: &str) -> Option<&str> {
+        self.nodes.get(node).map(SmolStr::as_str)
+    }
+
+    /// Returns the name of the Node of a NodeClaim.
+    pub fn node_of(&self, claim: &str) -> Option<&str> {
+        let of_claim = self.nodes.iter().filter(|(_, other)| *other == claim);
+        of_claim.map(|(node, _)| node.as_str()).min()
+    }
+
     /// Whether there are too many.
     pub(super) fn is_full(&self) -> bool {
         self.map.len() > MAX_CLAIMS

@@ -9,6 +9,8 @@ mod objects;
 mod observe;
 mod provisioning;
 mod record;
+mod status;
+mod termination;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +20,8 @@ pub use batch::{Batch, Batches};
 pub use ignored::{IgnoreReason, Ignored, IgnoredPods, SkippedPeriod};
 pub use life::{DeletionCause, Drift, Life, Lives, Maker};
 pub use record::{Record, gap};
+pub use status::{UnmetCondition, UnmetConditions, tolerated};
+pub use termination::{Attachment, RepairSetting};
 
 use super::entry::{Entry, LogFileId, Time};
 use super::time::TimeSpan;
@@ -70,6 +74,20 @@ pub struct History {
     pub classes: BTreeMap<Box<str>, Box<str>>,
     /// Node objects, by their provider id.
     pub nodes: BTreeMap<Box<str>, NodeObject>,
+    /// Conditions that are not met.
+    pub unmet: UnmetConditions,
+    /// VolumeAttachments, by the Node.
+    pub attachments: BTreeMap<Box<str>, Vec<Attachment>>,
+    /// NodePools of the Nodes, by the name of the Node; empty for a Node that Karpenter does not manage.
+    pub pools_of_nodes: BTreeMap<Box<str>, Box<str>>,
+    /// Nodes with the label `karpenter.sh/initialized`.
+    pub initialized_nodes: BTreeSet<Box<str>>,
+    /// Nodes that must not be repaired.
+    pub unrepairable: BTreeSet<Box<str>>,
+    /// What the input shows of node repair.
+    pub repair: RepairSetting,
+    /// The last heartbeat or deletion of an object.
+    latest: Option<Time>,
     /// First and last time of all entries.
     pub span: TimeSpan,
     /// Whether the log has a line at `DEBUG`. Without such lines many messages are missing.
@@ -216,6 +234,12 @@ impl History {
     /// Returns the milliseconds from a time to the last entry.
     pub fn since(&self, time: Option<Time>) -> Option<i64> {
         self.span.since(time?)
+    }
+
+    /// Returns the milliseconds from a time to the last time in the input.
+    pub fn lasted(&self, since: Option<Time>) -> Option<i64> {
+        let latest = self.latest.max(self.span.dated().map(|(_, last)| last));
+        latest?.since(since?)
     }
 
     /// Returns the node classes of some NodePools, each once, if the input has the NodePools.

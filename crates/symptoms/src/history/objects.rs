@@ -21,6 +21,7 @@ impl History {
             }
             "EC2NodeClass" if object.group() == "karpenter.k8s.aws" => self.class_object(object, at),
             "Node" if object.group().is_empty() => self.node_object(object, at),
+            "VolumeAttachment" => self.attachment_object(object, at),
             "StorageClass" => {
                 let at_once = matches!(Binding::of(object), Binding::Immediate(_) | Binding::Default);
                 let reach = storage::reach(object.str_at(&["provisioner"]).unwrap_or_default());
@@ -30,6 +31,8 @@ impl History {
             }
             _ => {}
         }
+        self.see_times(object);
+        self.repair.observe(object);
         if let Some(pod) = object.pod() {
             self.workload(object, pod.spec);
         }
@@ -69,6 +72,7 @@ impl History {
     }
 
     fn node_object(&mut self, object: Object<'_>, at: At) {
+        self.node_of_pool(object);
         let id = object.str_at(&["spec", "providerID"]).unwrap_or_default();
         if id.is_empty() || self.nodes.len() >= FEW * 20 {
             return;

@@ -25,6 +25,7 @@ impl History {
             self.lives.update(&entry.object.name, |_| {});
             self.row_of_nodeclaim(entry);
         }
+        self.unmet.observe(recognised);
         for id in recognised.ids() {
             self.observe_message(id, recognised);
         }

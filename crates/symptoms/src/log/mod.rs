@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use super::entry::{At, Condition, Entry, EntryObject, EntryOrigin, Fields, LogLevel, Time};
 use manifest::source::certain;
+pub(crate) use object::each_key;
 use object::{Broken, JsonLine, object, unlogged, words};
 use prefix::{Prefix, bare, before};
 
@@ -165,6 +166,18 @@ impl<'l> LineReader<'l, '_> {
         let pod = if prefix.pod.is_empty() { object.pod() } else { Cow::Borrowed(prefix.pod) };
         let prefix = Prefix { pod: &pod, time: object.time().or(prefix.time) };
         let message = words(object.message);
+        if let Some(raw) = object.attributes.filter(|raw| raw.starts_with('{') && object.level.is_none())
+            && depth < DEEPEST
+        {
+            if object.message.is_none() {
+                return Some(self.within(raw, prefix, depth + 1));
+            }
+            if !message.starts_with('{')
+                && let Some(whole) = object.reassembled()
+            {
+                return self.object(whole, prefix, depth + 1);
+            }
+        }
         if (object.level.is_none() || message.starts_with('{'))
             && depth < DEEPEST
             && let Some(wrapped) = object.wrapped()

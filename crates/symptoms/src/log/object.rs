@@ -23,6 +23,8 @@ pub(super) struct JsonLine<'a> {
     inside: Option<&'a str>,
     /// The pod as a log collector describes it.
     kubernetes: Option<&'a str>,
+    /// The members of the line that Datadog took apart.
+    pub(super) attributes: Option<&'a str>,
     /// The first of the kinds below that a field is named after: its position and the field.
     about: Option<(usize, &'a str)>,
     pub(super) fields: Fields<'a>,
@@ -65,6 +67,30 @@ pub(super) fn object(text: &str) -> Result<JsonLine<'_>, Broken> {
             _ => return Err(Broken::Other),
         }
     }
+}
+
+/// Calls a function with the name of each member of the object at the start of a text, until it returns false or the text ends.
+pub(crate) fn each_key(text: &str, take: &mut dyn FnMut(&str) -> bool) {
+    let mut scanner = Scanner { text, at: 0 };
+    // An error ends the search.
+    let _ = each_key_of(&mut scanner, take);
+}
+
+fn each_key_of(scanner: &mut Scanner<'_>, take: &mut dyn FnMut(&str) -> bool) -> Result<(), Broken> {
+    scanner.expect(b'{')?;
+    while scanner.next()? == b'"' {
+        let key = scanner.key()?;
+        if !take(&key) {
+            break;
+        }
+        scanner.expect(b':')?;
+        scanner.value()?;
+        match scanner.next()? {
+            b',' => scanner.at += 1,
+            _ => break,
+        }
+    }
+    Ok(())
 }
 
 /// Position of the end of a string, or of its next escape. Most strings are short: comparing eight bytes at a time takes less
@@ -223,6 +249,28 @@ impl<'a> JsonLine<'a> {
         EntryObject { kind: kind.into(), namespace: named.namespace.0, name: named.name.0 }
     }
 
+    /// The line that Datadog took apart: it keeps the message, and has the other members in `attributes`. `None` for another line.
+    pub(super) fn reassembled(&self) -> Option<Self> {
+        if self.level.is_some() {
+            return None;
+        }
+        let inner = object(self.attributes?).ok()?;
+        let is_line = inner.level.is_some() || inner.error.is_some() || inner.logger.is_some();
+        if !is_line || inner.attributes.is_some() {
+            return None;
+        }
+        let field = |name: &str| {
+            let (_, value) = self.fields.0.iter().find(|(key, _)| key == name)?;
+            if let Cow::Borrowed(text) = value { Some(*text) } else { None }
+        };
+        Some(Self {
+            message: inner.message.or(self.message),
+            level: inner.level.or_else(|| field("status")),
+            time: inner.time.or(self.time).or_else(|| field("date")),
+            ..inner
+        })
+    }
+
     /// The wrapped line, if this line wraps one.
     pub(super) fn wrapped(&self) -> Option<Cow<'a, str>> {
         let raw = self.inside.or(self.message)?;
@@ -269,6 +317,7 @@ impl<'a> JsonLine<'a> {
                     (9, "namespace") => self.namespace = Some(value),
                     (4, "name") => self.name = Some(value),
                     (10, "kubernetes") => self.kubernetes = Some(value),
+                    (10, "attributes") | (7, "content") => self.attributes = Some(value),
                     _ if other.starts_with(|first: char| first.is_ascii_uppercase()) => {
                         let is_before = |rank: &usize| self.about.is_none_or(|(first, _)| *rank < first);
                         let rank = KINDS.iter().position(|kind| *kind == other).filter(is_before);

@@ -10,13 +10,43 @@ pub(super) fn starts_json(bare: &str) -> bool {
     bare.trim() == "{" || is_object_start(bare.as_bytes())
 }
 
-/// Whether a line starts like an object of the API or a list: `{"apiVersion"` and similar.
+/// Whether a line starts like an object of the API, a list or a policy, whatever the order of its keys. A line of the controller's
+/// log starts with another key, and is not searched.
 pub(super) fn is_object_start(line: &[u8]) -> bool {
-    const KEYS: [&[u8]; 6] =
+    const FIRST: [&[u8]; 6] =
         [b"\"apiVersion\"", b"\"kind\"", b"\"items\"", b"\"metadata\"", b"\"Version\"", b"\"Statement\""];
+    const OF_LOGS: [&[u8]; 8] = [
+        b"\"level\"",
+        b"\"time\"",
+        b"\"ts\"",
+        b"\"timestamp\"",
+        b"\"@timestamp\"",
+        b"\"log\"",
+        b"\"severity\"",
+        b"\"logger\"",
+    ];
     let Some(rest) = line.strip_prefix(b"{") else { return false };
     let rest = rest.trim_ascii_start();
-    KEYS.iter().any(|key| rest.starts_with(key))
+    let starts_with = |key: &&[u8]| rest.starts_with(key);
+    if FIRST.iter().any(&starts_with) {
+        return true;
+    }
+    if OF_LOGS.iter().any(starts_with) || memchr::memmem::find(rest, b"\"apiVersion\"").is_none() {
+        return false;
+    }
+    // The line may be cut within a character.
+    let text = line.utf8_chunks().next().map(|chunk| chunk.valid()).unwrap_or_default();
+    has_members(text, &["apiVersion", "kind"])
+}
+
+/// Whether the object at the start of a text has some members itself, and not only an object within it. The text may end early.
+fn has_members(text: &str, members: &[&str]) -> bool {
+    let mut open: Vec<&str> = members.to_vec();
+    crate::log::each_key(text, &mut |key| {
+        open.retain(|member| *member != key);
+        !open.is_empty()
+    });
+    open.is_empty()
 }
 
 /// `---`, alone or before a comment.

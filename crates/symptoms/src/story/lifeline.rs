@@ -58,6 +58,6 @@ fn add(lifeline: &mut Lifeline, step: &Step) {
         _ => return,
     };
     if slot.is_none() {
-        *slot = step.first.map(|time| time.to_string());
+        *slot = step.first.filter(|time| !time.is_age()).map(|time| time.to_string());
     }
 }

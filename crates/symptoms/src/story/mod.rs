@@ -3,6 +3,7 @@
 //! Steps are collected while the input is read, because a log names the Node of a NodeClaim only later. At the end the steps
 //! about the asked object are sorted by time.
 
+mod known;
 mod lifeline;
 mod step;
 #[cfg(test)]
@@ -11,13 +12,16 @@ mod tests;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use answers::story::{StepKind, Story, StoryKind, StoryStep};
+use answers::story::{StepKind, Story, StoryCause, StoryKind, StoryStep};
 use foldhash::HashMap;
 use ids::{IdVec, ids};
+use known::KnownNames;
 use objects::object::Object;
 use smol_str::SmolStr;
+use values::abbreviation::UnresolvedName;
 
-use crate::entry::{At, LogFileId, Time};
+use crate::diagnosis::Diagnosis;
+use crate::entry::{At, EntryObject, LogFileId, Time};
 use crate::recognise::Recognised;
 use karpenter::labels;
 use step::{Step, steps};
@@ -27,6 +31,9 @@ const MAX_STEPS: usize = 200_000;
 
 /// Kind, objects and words of a step that may repeat.
 type RepetitionKey = (StepKind, SmolStr, Box<str>);
+
+/// Function that returns the diagnoses about the objects that another function recognises.
+pub(super) type DiagnosesAbout<'a> = dyn FnMut(&dyn Fn(&EntryObject<'_>) -> bool) -> Vec<Diagnosis> + 'a;
 
 /// Object of a story.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +71,8 @@ pub(super) struct StoryTeller {
     steps: IdVec<StepId, Step>,
     /// The steps that may repeat.
     repeating: HashMap<RepetitionKey, StepId>,
+    /// The names in the input.
+    known: KnownNames,
     /// The Node and the NodePool of each NodeClaim.
     nodes: BTreeMap<SmolStr, SmolStr>,
     pools: BTreeMap<SmolStr, SmolStr>,
@@ -91,6 +100,7 @@ impl StoryTeller {
             target,
             steps: IdVec::default(),
             repeating: HashMap::default(),
+            known: KnownNames::default(),
             nodes: BTreeMap::new(),
             pools: BTreeMap::new(),
             instances: BTreeMap::new(),
@@ -101,12 +111,18 @@ impl StoryTeller {
 
     /// Adds the steps that an entry shows.
     pub(super) fn observe(&mut self, recognised: Recognised<'_, '_>) {
+        if let Some(id) = recognised.entry.fields.text("provider-id")
+            && let Some(claim) = crate::recognise::fields::nodeclaim(recognised.entry)
+        {
+            self.known.add_instance(&id, &claim);
+        }
         for step in steps(recognised) {
             self.add(step);
         }
     }
 
     fn add(&mut self, step: Step) {
+        self.known.add(&step);
         if !step.claim.is_empty() {
             if !step.node.is_empty() {
                 self.nodes.insert(step.claim.clone(), step.node.clone());
@@ -145,7 +161,8 @@ impl StoryTeller {
         let before = steps.len();
         let claims = self.claims();
         let is_own: Vec<bool> = {
-            let cast = self.cast_of(steps.as_slice(), &claims);
+            let target = self.resolved();
+            let cast = self.cast_of(&target, steps.as_slice(), &claims);
             let is_single = matches!(self.target, StoryTarget::Node(_) | StoryTarget::Pod(_));
             steps.iter().map(|step| is_single && cast.has(step)).collect()
         };
@@ -183,7 +200,9 @@ impl StoryTeller {
     fn is_of_other_node(&self, step: &Step) -> bool {
         let StoryTarget::Node(name) = &self.target else { return false };
         let node = self.nodes.get(&step.claim).unwrap_or(&step.node);
-        !node.is_empty() && *node != name.as_str() && step.claim != name.as_str()
+        let is_own = |other: &str| other.starts_with(name.as_str());
+        // The instance of a step is not known here.
+        !name.starts_with("i-") && !node.is_empty() && !is_own(node) && !is_own(&step.claim)
     }
 
     /// The NodeClaim of each Node.
@@ -194,9 +213,11 @@ impl StoryTeller {
     /// Whether a step is about another pod only, and says nothing of a node.
     fn is_irrelevant(&self, step: &Step) -> bool {
         match &self.target {
-            StoryTarget::Pod(pod) if step.kind == StepKind::Found => !lists(&step.message, pod),
+            StoryTarget::Pod(pod) if step.kind == StepKind::Found => {
+                !step.message.split([',', ' ']).any(|name| is_start(pod, name))
+            }
             _ if step.kind == StepKind::Found => true,
-            StoryTarget::Pod(pod) => !step.pod.is_empty() && *step.pod != **pod,
+            StoryTarget::Pod(pod) => !step.pod.is_empty() && !is_start(pod, &step.pod),
             StoryTarget::NodePool(_) | StoryTarget::Cluster => {
                 matches!(step.kind, StepKind::Event | StepKind::NotScheduled) && step.pool.is_empty()
             }
@@ -221,6 +242,7 @@ impl StoryTeller {
                 let instance =
                     instance.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
                 let name = SmolStr::from(object.name());
+                self.known.add_instance(text(&["status", "providerID"]), &name);
                 if !instance.is_empty() {
                     self.instances.entry(name.clone()).or_insert(instance);
                 }
@@ -254,6 +276,7 @@ impl StoryTeller {
             }
             "Node" => {
                 let claim = SmolStr::default();
+                self.known.add_node(object.name(), text(&["spec", "providerID"]));
                 if deleted.is_some() {
                     let node = object.name().into();
                     self.add(Step { claim, node, ..Step::new(StepKind::Deleting, deleted, at) });
@@ -263,14 +286,37 @@ impl StoryTeller {
         }
     }
 
-    /// Tells the story; `None` if the input does not mention the object.
-    pub(super) fn tell(&self, cluster: &str, files: &IdVec<LogFileId, String>) -> Option<Story> {
-        let (kind, name) = self.target.names();
-        if name.is_empty() && self.target != StoryTarget::Cluster {
+    /// The target with its name in full. A name that is not found stays as it is.
+    fn resolved(&self) -> StoryTarget {
+        let name = self.known.resolve(&self.target);
+        let named = |name: &str| name.to_owned();
+        match (&self.target, name) {
+            (StoryTarget::Node(_), Ok(name)) => StoryTarget::Node(named(name)),
+            (StoryTarget::Pod(_), Ok(name)) => StoryTarget::Pod(named(name)),
+            (StoryTarget::NodePool(_), Ok(name)) => StoryTarget::NodePool(named(name)),
+            (target, _) => target.clone(),
+        }
+    }
+
+    /// The reason why the input does not mention the object; `None` if it does.
+    pub(super) fn unresolved(&self) -> Option<UnresolvedName> {
+        self.known.resolve(&self.target).err()
+    }
+
+    /// Tells the story, with the diagnoses that are about its objects; `None` if the input does not mention the object.
+    pub(super) fn tell(
+        &self,
+        cluster: &str,
+        files: &IdVec<LogFileId, String>,
+        diagnoses: &mut DiagnosesAbout<'_>,
+    ) -> Option<Story> {
+        let target = self.resolved();
+        let (kind, name) = target.names();
+        if name.is_empty() && target != StoryTarget::Cluster {
             return None;
         }
         let claims = self.claims();
-        let cast = self.cast_of(self.steps.as_slice(), &claims);
+        let cast = self.cast_of(&target, self.steps.as_slice(), &claims);
         let mut own: Vec<Step> = self.steps.iter().filter(|step| cast.has(step)).cloned().collect();
         let bound = self.steps.iter().filter(|step| step.kind == StepKind::Bound);
         let bound: BTreeMap<&str, &SmolStr> = bound
@@ -289,19 +335,29 @@ impl StoryTeller {
         own.sort_by(Step::compare);
         let own = joined(own);
         let lifelines = self.lifelines(&own, &cast);
-        let steps = if self.target == StoryTarget::Cluster { Vec::new() } else { own };
+        let steps = if target == StoryTarget::Cluster { Vec::new() } else { own };
         if steps.is_empty() && lifelines.is_empty() {
             return None;
         }
         let steps = steps.into_iter().map(|step| step.told(files)).collect();
+        let causes = if target == StoryTarget::Cluster {
+            Vec::new()
+        } else {
+            diagnoses(&|object| cast.is_about(object)).into_iter().map(cause).collect()
+        };
         let (cluster, name) = (cluster.to_owned(), name.to_owned());
-        Some(Story { cluster, kind, name, steps, lifelines, forgotten: self.forgotten })
+        Some(Story { cluster, kind, name, steps, causes, lifelines, forgotten: self.forgotten })
     }
 
     /// The names of the objects of the story.
-    fn cast_of<'s>(&'s self, steps: &'s [Step], claims: &'s BTreeMap<SmolStr, SmolStr>) -> Cast<'s> {
+    fn cast_of<'s>(
+        &'s self,
+        target: &'s StoryTarget,
+        steps: &'s [Step],
+        claims: &'s BTreeMap<SmolStr, SmolStr>,
+    ) -> Cast<'s> {
         let mut cast = Cast::default();
-        match &self.target {
+        match target {
             StoryTarget::Node(name) => {
                 cast.nodes.insert(name);
                 let claim = claims.get(name.as_str()).map(SmolStr::as_str);
@@ -364,12 +420,35 @@ impl StoryTeller {
     }
 }
 
-/// Whether a list of pods names one: `shop/a, shop/b and 3 other(s)`.
-fn lists(list: &str, pod: &str) -> bool {
-    list.split([',', ' ']).any(|name| name == pod)
+/// Whether a text is the start of a pod's name, with or without its namespace.
+fn is_start(text: &str, pod: &str) -> bool {
+    pod.starts_with(text) || pod.split_once('/').is_some_and(|(_, name)| name.starts_with(text))
+}
+
+fn cause(diagnosis: Diagnosis) -> StoryCause {
+    StoryCause {
+        rule: diagnosis.symptom.name,
+        severity: diagnosis.severity,
+        confidence: diagnosis.confidence,
+        message: diagnosis.message,
+        help: diagnosis.help,
+    }
 }
 
 impl Cast<'_> {
+    /// Whether an object belongs to the story itself: not the pods of its nodes.
+    fn is_about(&self, object: &EntryObject<'_>) -> bool {
+        let name = &*object.name;
+        match &*object.kind {
+            "Pod" if object.namespace.is_empty() => self.pods.contains(name),
+            "Pod" => self.pods.contains(format!("{}/{name}", object.namespace).as_str()),
+            "NodeClaim" => self.claims.contains(name),
+            "Node" => self.nodes.contains(name),
+            "NodePool" => self.pools.contains(name),
+            _ => false,
+        }
+    }
+
     fn has(&self, step: &Step) -> bool {
         self.claims.contains(&*step.claim)
             || self.nodes.contains(&*step.node)
@@ -407,8 +486,12 @@ impl Step {
     fn told(self, files: &IdVec<LogFileId, String>) -> StoryStep {
         StoryStep {
             event: self.kind,
-            time: self.first.map(|time| time.to_string()),
-            last: self.last.filter(|_| self.last > self.first).map(|time| time.to_string()),
+            time: self.first.filter(|time| !time.is_age()).map(|time| time.to_string()),
+            age: self.first.filter(|time| time.is_age()).map(|time| time.to_string()).unwrap_or_default(),
+            last: self
+                .last
+                .filter(|last| !last.is_age() && self.last > self.first)
+                .map(|time| time.to_string()),
             count: self.count,
             node_claim: self.claim.into(),
             node: self.node.into(),

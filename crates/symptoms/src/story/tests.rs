@@ -29,7 +29,7 @@ fn told(target: StoryTarget, files: &[(&str, &str)]) -> Option<Story> {
             }
         }
     }
-    input.story.as_ref().and_then(|story| story.tell(&input.name, &input.files))
+    input.story.as_ref().and_then(|story| story.tell(&input.name, &input.files, &mut |_| Vec::new()))
 }
 
 fn all(target: StoryTarget) -> Option<Story> {
@@ -226,7 +226,7 @@ fn bounded(target: StoryTarget, most: usize, more: &str) -> Story {
     let mut reader = FileReader::new("karpenter.log", file, Limits::DEFAULT);
     reader.feed(LOG.as_bytes(), &mut |entry| input.observe(entry));
     reader.feed(more.as_bytes(), &mut |entry| input.observe(entry));
-    input.story.as_ref().unwrap().tell("", &input.files).unwrap()
+    input.story.as_ref().unwrap().tell("", &input.files, &mut |_| Vec::new()).unwrap()
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod unrecognised;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use always_assert::never;
+
 use cause::{Cause, MAX_QUOTES, OfOne, minute, signed};
 use cluster::ids::ClusterId;
 use ids::Id;
@@ -130,6 +132,7 @@ impl Tally {
                 continue;
             }
             for detail in details(message.detail, recognised.entry) {
+                let (symptom, detail) = better(symptom, detail, recognised.entry);
                 if !causes.iter().any(|(_, other, same)| *other == symptom && *same == detail) {
                     causes.push((at, symptom, detail));
                 }
@@ -253,6 +256,24 @@ impl Tally {
         diagnoses
     }
 
+    /// Returns the diagnoses of which an object is one of those that a function recognises, for the objects that a diagnosis does
+    /// not list.
+    pub fn diagnoses_about(
+        &self,
+        cluster: ClusterId,
+        is_about: &dyn Fn(&EntryObject<'_>) -> bool,
+    ) -> Vec<Diagnosis> {
+        let names = |cause: &Cause| cause.objects.keys().any(is_about);
+        let mut diagnoses = self.diagnoses(cluster);
+        diagnoses.retain(|one| {
+            let position = vocabulary::symptoms().position(|symptom| symptom.name == one.symptom.name);
+            let causes = position.and_then(|position| self.causes.get(&SymptomId::from_position(position)));
+            let detail = one.details.first().map(String::as_str).unwrap_or_default();
+            causes.and_then(|causes| causes.get(detail)).is_some_and(names)
+        });
+        diagnoses
+    }
+
     /// Whether a symptom is diagnosed.
     fn is_diagnosed(&self, name: &str) -> bool {
         let found = vocabulary::symptoms().enumerate().find(|(_, symptom)| symptom.name == name);
@@ -355,6 +376,17 @@ fn diagnosis(
         evidence: quotes.iter().map(quote).collect(),
         details: if detail.is_empty() { Vec::new() } else { vec![detail.to_owned()] },
     }
+}
+
+/// The position and detail of the symptom that explains a message best.
+fn better(symptom: SymptomId, detail: String, entry: &Entry<'_>) -> (SymptomId, String) {
+    let own = vocabulary::symptoms().nth(symptom.position()).map(|symptom| symptom.name).unwrap_or_default();
+    let Some((name, other)) = vocabulary::refined(own, entry, &detail) else { return (symptom, detail) };
+    let Some(position) = vocabulary::symptoms().position(|symptom| symptom.name == name) else {
+        never!("no symptom {}", name);
+        return (symptom, detail);
+    };
+    (SymptomId::from_position(position), other)
 }
 
 /// Minutes of the period in which a symptom counts messages.

@@ -1,7 +1,7 @@
 //! The interruption queue, its messages, and instances that are terminated.
 
 use super::id::MessageId;
-use super::message::{Detail, Message, Text, When, line};
+use super::message::{Detail, Message, Text, When, anywhere, line};
 use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use answers::report::Confidence;
@@ -10,6 +10,38 @@ use rule::finding::Severity;
 
 /// The symptoms of this file.
 pub(super) const SYMPTOMS: &[Symptom] = &[
+    Symptom {
+        name: "interruption-queue-stops-controller",
+        severity: Severity::Error,
+        summary: "the controller panics at start because it cannot look up the interruption queue",
+        says: "the controller does not start: it panics because it cannot look up the queue in `settings.interruptionQueue`",
+        remedy: "write the bare name of an SQS queue in this account and region into `settings.interruptionQueue` and allow the controller `sqs:GetQueueUrl` on it, or set it to an empty text; from 1.4 on the controller starts without the queue",
+        cause: "
+Up to 1.3 the controller looks up the queue before it starts anything, and a failure of this call is a panic: if the
+queue does not exist, if the setting is an ARN or a URL, if the role lacks `sqs:GetQueueUrl`, or if SQS cannot be
+reached. The pod restarts in a loop, and nothing is provisioned.
+",
+        rules: &["interruption-queue-malformed"],
+        messages: &[
+            Message {
+                pattern: anywhere(Text::Has(&["panic: operation error SQS: GetQueueUrl"])),
+                releases: Releases::until(3),
+                detail: Detail::None,
+                example: "panic: operation error SQS: GetQueueUrl, exceeded maximum number of attempts, 3, https response error StatusCode: 0, RequestID: , request send failed",
+                source: "aws/karpenter-provider-aws v1.3.3 pkg/controllers/controllers.go",
+            },
+            Message {
+                pattern: anywhere(Text::Has(&["panic: fetching queue url, "])),
+                releases: Releases::until(0),
+                detail: Detail::None,
+                example: "panic: fetching queue url, RequestError: send request failed",
+                source: "kubernetes-sigs/karpenter#1013",
+            }
+        ],
+        when: When::Always,
+        confidence: Confidence::Certain,
+        references: &["aws/karpenter-provider-aws#7951; kubernetes-sigs/karpenter#1799, #1013", "pkg/controllers/controllers.go of aws/karpenter-provider-aws at v1.0.0 and v1.3.3"],
+    },
     Symptom {
         name: "interruption-queue-missing",
         severity: Severity::Error,

@@ -6,6 +6,7 @@ mod capacity;
 mod clues;
 pub mod commits;
 mod crash;
+mod denial;
 mod disruption;
 mod fleet;
 pub mod id;
@@ -18,14 +19,17 @@ mod normal;
 mod permissions;
 mod pods;
 mod pools;
+mod refinements;
 mod registration;
 mod startup;
+mod status;
 mod storage;
 mod termination;
 
 pub use blocker::Blocker;
 pub use id::MessageId;
 pub use message::{Detail, Message, MessagePattern, Text, When, Wording};
+pub use refinements::refined;
 
 use super::symptom::Symptom;
 
@@ -63,6 +67,8 @@ pub const CORRELATED: &[(&str, &[Message])] = &[
     ("foreign-collection", interruption::COLLECTED),
     ("drift-loop", disruption::DRIFT),
     ("status-contradiction", nodeclass::UNDECIDED),
+    ("unready-node-not-repaired", status::UNHEALTHY),
+    ("node-stays-terminating", status::TERMINATING),
 ];
 
 /// Messages of normal work.

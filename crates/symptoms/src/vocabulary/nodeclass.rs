@@ -217,7 +217,8 @@ From 1.11 on a node class may name a placement group. The group must exist befor
         remedy: "allow the controller `eks:DescribeCluster` for the cluster; outside EKS use `amiFamily: Custom` and write the CIDR into the NodeConfig",
         cause: "
 AL2 images ask the cluster for the CIDR; AL2023 images do not, so the NodeConfig must contain it. Karpenter asks EKS
-once per run. From 1.7 on (also 1.3.5, 1.4.1, 1.5.5 and 1.6.4) a condition reports the failure.
+once per run. From 1.7 on (also 1.3.5, 1.4.1, 1.5.5 and 1.6.4) the condition `ValidationSucceeded` reports the failure;
+earlier releases write it into `Ready`, and may leave it there after the lookup succeeded.
 ",
         rules: &["userdata-nodeconfig-incomplete"],
         messages: &[
@@ -239,11 +240,24 @@ once per run. From 1.7 on (also 1.3.5, 1.4.1, 1.5.5 and 1.6.4) a condition repor
                 detail: Detail::None,
                 example: r#"{"kind":"EC2NodeClass","name":"default","type":"ValidationSucceeded","status":"False","reason":"ClusterCIDRResolutionFailed","message":"Failed to detect the cluster CIDR"}"#,
                 source: "aws/karpenter-provider-aws v1.7.0 pkg/controllers/nodeclass/validation.go",
+            },
+            Message {
+                pattern: condition("EC2NodeClass", "Ready", "False", "NodeClassNotReady", Text::Is("Failed to detect the cluster CIDR")),
+                releases: Releases::union(&[
+                    Interval::until(2),
+                    Interval::patches(3, 0, 4),
+                    Interval::patches(4, 0, 0),
+                    Interval::patches(5, 0, 4),
+                    Interval::patches(6, 0, 3),
+                ]),
+                detail: Detail::None,
+                example: r#"{"kind":"EC2NodeClass","name":"default","type":"Ready","status":"False","reason":"NodeClassNotReady","message":"Failed to detect the cluster CIDR"}"#,
+                source: "aws/karpenter-provider-aws v1.3.3 pkg/controllers/nodeclass/readiness.go",
             }
         ],
         when: When::Always,
         confidence: Confidence::Certain,
-        references: &["pkg/controllers/nodeclass/validation.go of aws/karpenter-provider-aws at v1.14.1", "pkg/providers/launchtemplate/launchtemplate.go of aws/karpenter-provider-aws at v1.14.1"],
+        references: &["aws/karpenter-provider-aws#7875", "pkg/controllers/nodeclass/validation.go of aws/karpenter-provider-aws at v1.14.1", "pkg/providers/launchtemplate/launchtemplate.go of aws/karpenter-provider-aws at v1.14.1"],
     },
     Symptom {
         name: "node-role-not-found",

@@ -1,6 +1,6 @@
 //! Missing permissions of the controller in AWS.
 
-use super::message::{Detail, Message, Text, When, condition, event, line};
+use super::message::{Detail, Message, Text, When, anywhere, condition, event, line};
 use crate::entry::LogLevel;
 use crate::symptom::Symptom;
 use answers::report::Confidence;
@@ -14,7 +14,7 @@ pub(super) const SYMPTOMS: &[Symptom] = &[
         severity: Severity::Error,
         summary: "the controller lacks a permission in AWS",
         says: "the controller has no permission to call {an action} that it needs",
-        remedy: "allow the action to the role of the controller: compare its policy with the policy in the getting-started guide of the release, the cluster name in its tag conditions with `settings.clusterName`, and the role in `iam:PassRole` with `spec.role`",
+        remedy: "allow the action to the role of the controller: compare its policy with the policy in the getting-started guide of the release, the cluster name in its tag conditions with `settings.clusterName`, and the role in `iam:PassRole` with `spec.role`; if the policy allows it, look for service control policies that deny the dry run alone, and from 1.6.2 on turn the dry run off with `settings.disableDryRun: true`",
         cause: "
 The policy of the controller allows each call only for resources with tags of the cluster, and `iam:PassRole` only for
 the node role. A policy of an older release lacks actions; a policy of another cluster has the wrong name in its
@@ -22,6 +22,10 @@ conditions. `sts decode-authorization-message` shows the statement that decided.
 
 From 1.3 on Karpenter validates a node class with dry-run calls; without these permissions the node class is not
 Ready. Karpenter keeps the result for half an hour: change the node class to validate it again at once.
+
+A dry run is not the same request as the launch: it lacks `ec2:MetadataHttpTokens`, so that a service control policy
+that requires IMDSv2 denies the dry run of `ec2:RunInstances` and would allow the launch. From 1.6.2 on
+`settings.disableDryRun` skips these calls.
 ",
         rules: &["iam-tag-condition-mismatch", "iam-passrole-mismatch", "selector-cluster-mismatch", "cluster-name-mismatch"],
         messages: &[
@@ -98,18 +102,19 @@ Ready. Karpenter keeps the result for half an hour: change the node class to val
         ],
         when: When::Always,
         confidence: Confidence::Certain,
-        references: &["aws/karpenter-provider-aws#6036, #1488, #7370; kubernetes-sigs/karpenter#2813", "pkg/controllers/nodeclass/validation.go of aws/karpenter-provider-aws at v1.14.1", "pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1"],
+        references: &["aws/karpenter-provider-aws#6036, #1488, #7370, #9018; kubernetes-sigs/karpenter#2813", "charts/karpenter/values.yaml of aws/karpenter-provider-aws at v1.6.2, `disableDryRun`", "pkg/controllers/nodeclass/validation.go of aws/karpenter-provider-aws at v1.14.1", "pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1"],
     },
     Symptom {
         name: "denied-by-organization",
         severity: Severity::Error,
         summary: "a service control policy or a permissions boundary denies the controller a call",
         says: "a service control policy or a permissions boundary denies the controller {a call}",
-        remedy: "change the service control policy or the boundary to allow what the NodePool may launch (types, regions, volumes with or without encryption), or narrow the NodePool to what the policy allows",
+        remedy: "change the service control policy or the boundary to allow what the NodePool may launch (types, regions, volumes with or without encryption), or narrow the NodePool to what the policy allows; if only the dry run of a node class is denied, as by a policy that requires `ec2:MetadataHttpTokens`, set `settings.disableDryRun: true` (from 1.6.2 on)",
         cause: "
 An explicit deny overrides everything that the role allows. Organisations restrict instance types, regions, public
 images and unencrypted volumes. The dry-run launch of a node class uses one type of the NodePool, so that a deny for
-other types shows only at a real launch.
+other types shows only at a real launch. And the dry run lacks `ec2:MetadataHttpTokens`, so that a policy that requires
+IMDSv2 denies the dry run alone.
 ",
         rules: &[],
         messages: &[
@@ -137,7 +142,77 @@ other types shows only at a real launch.
         ],
         when: When::Always,
         confidence: Confidence::Certain,
-        references: &["aws/karpenter-provider-aws#7927", "pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1"],
+        references: &["aws/karpenter-provider-aws#7927, #9018", "pkg/errors/errors.go of aws/karpenter-provider-aws at v1.14.1", "\"Troubleshoot access denied error messages\" in the IAM User Guide"],
+    },
+    Symptom {
+        name: "controller-uses-node-role",
+        severity: Severity::Error,
+        summary: "the controller runs with the credentials of a node",
+        says: "the controller calls AWS with the credentials of the node that it runs on, with the role {of nodes}, and not with a role of its own",
+        remedy: "give the controller its own role by IRSA (annotate its ServiceAccount with `eks.amazonaws.com/role-arn`) or by EKS Pod Identity (an association for its namespace and ServiceAccount, and the agent on its node), and restart its pods; do not allow the action to the role of nodes",
+        cause: "
+Without IRSA or EKS Pod Identity, the AWS SDK falls back to the instance metadata service, which gives out the role of
+the node. The session of such credentials is the id of the instance: `assumed-role/<role>/i-0123456789abcdef0`. This
+happens if the ServiceAccount has no annotation, if the pods are older than the annotation or the association, or if
+the pod identity agent does not run. Allowing the action to the role of nodes would give it to every pod on every node.
+
+The same message comes if the annotation or the association names the role of nodes in place of the controller's.
+",
+        rules: &[],
+        messages: &[],
+        when: When::Always,
+        confidence: Confidence::Likely,
+        references: &["aws/karpenter-provider-aws#6036; terraform-aws-modules/terraform-aws-eks#3085", "\"Troubleshoot access denied error messages\" in the IAM User Guide", "\"IAM roles for service accounts\" and \"Learn how EKS Pod Identity grants pods access to AWS services\" in the Amazon EKS User Guide"],
+    },
+    Symptom {
+        name: "trust-policy-refuses-controller",
+        severity: Severity::Error,
+        summary: "the trust policy of the controller's role refuses the controller",
+        says: "the trust policy of the controller's role refuses the controller, which therefore has no credentials",
+        remedy: "compare the trust policy with the cluster and the ServiceAccount: for IRSA, `Principal.Federated` is the ARN of the cluster's own OIDC provider, and the condition is `StringEquals` on `<provider>:sub` (without `arn:`) with `system:serviceaccount:<namespace>:<name>` and on `<provider>:aud` with `sts.amazonaws.com`; for EKS Pod Identity, `pods.eks.amazonaws.com` needs `sts:AssumeRole` and `sts:TagSession`",
+        cause: "
+STS compares the token of the controller's ServiceAccount with the trust policy of the role in the annotation
+`eks.amazonaws.com/role-arn`. The token names the OIDC provider of the cluster, the namespace and the ServiceAccount. A
+role of another cluster, a chart in another namespace, a `*` under `StringEquals`, or the provider's ARN in the place of
+its address refuse every token.
+",
+        rules: &["controller-trust-policy-mismatch"],
+        messages: &[
+            Message {
+                pattern: anywhere(Text::Has(&["Not authorized to perform sts:AssumeRoleWithWebIdentity"])),
+                releases: Releases::ALL,
+                detail: Detail::None,
+                example: "WebIdentityErr: failed to retrieve credentials, caused by: AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity",
+                source: "aws/karpenter-provider-aws#1666",
+            },
+            Message {
+                pattern: anywhere(Text::Has(&["EKS does not have permissions to assume the associated role"])),
+                releases: Releases::ALL,
+                detail: Detail::None,
+                example: "(AccessDeniedException): EKS does not have permissions to assume the associated role.",
+                source: "aws/eks-pod-identity-agent",
+            }
+        ],
+        when: When::Always,
+        confidence: Confidence::Certain,
+        references: &["aws/karpenter-provider-aws#1666, #2636", "\"IAM roles for service accounts\" in the Amazon EKS User Guide"],
+    },
+    Symptom {
+        name: "role-assumption-refused",
+        severity: Severity::Error,
+        summary: "AWS refuses `sts:AssumeRole` to the controller",
+        says: "AWS refuses `sts:AssumeRole` on the role {that the controller is to assume}, so that the controller has no credentials",
+        remedy: "if it is the controller's own role, let it not assume any: IRSA or Pod Identity already gave the role to the controller, so remove `settings.assumeRoleARN` (up to 0.37) and any `role_arn` of a profile in `AWS_CONFIG_FILE`; if it is another role, allow `sts:AssumeRole` on it in the controller's policy, and name the controller's role as principal in its trust policy",
+        cause: "
+The controller has credentials already, and uses them to assume a second role: because a setting or an AWS profile says
+so. If both are the same role, that role would have to trust itself, which IAM has not done implicitly since 2022.
+Otherwise both sides must allow the call: the policy of the first role and the trust policy of the second.
+",
+        rules: &[],
+        messages: &[],
+        when: When::Always,
+        confidence: Confidence::Certain,
+        references: &["aws/karpenter-provider-aws#5054", "charts/karpenter/values.yaml of aws/karpenter-provider-aws at v0.37.0, `assumeRoleARN`; aws/karpenter-provider-aws#6576"],
     },
     Symptom {
         name: "spot-role-missing",

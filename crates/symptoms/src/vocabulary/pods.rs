@@ -18,9 +18,8 @@ pub(super) const SYMPTOMS: &[Symptom] = &[
         remedy: "add the label to a NodePool under `spec.template.metadata.labels`, or remove it from the pod's `nodeSelector` and `nodeAffinity`; if the message suggests another label, correct the key",
         cause: "
 Karpenter creates a node for a pod only if it knows in advance that the node will have every label that the pod
-requires. It knows its own labels, and the labels that a NodePool sets in `labels` or `requirements`. Nodes of
-Karpenter do not have the labels of managed node groups (`eks.amazonaws.com/nodegroup`), of eksctl or of other
-autoscalers.
+requires. It knows its own labels, and the labels that a NodePool sets in `labels` or `requirements`. For the labels of managed
+node groups, of eksctl and of other autoscalers, see `node-group-label-required`.
 
 Up to 1.8 Karpenter skips a pending pod that requires a label of the domains `kubernetes.io` or `k8s.io`, without this
 message. From 1.9 on it gives this message for such a pod.
@@ -45,13 +44,30 @@ message. From 1.9 on it gives this message for such a pod.
                 pattern: event("FailedScheduling", Text::Has(&["label \"", "\" does not have known values"])),
                 releases: Releases::ALL,
                 detail: Detail::Between("label \"", "\""),
-                example: r#"2m14s (x6 over 21m)   Warning   FailedScheduling   pod/api-6d5f7c9b8-qk2vx   Failed to schedule pod, incompatible requirements, label "eks.amazonaws.com/nodegroup" does not have known values"#,
+                example: r#"2m14s (x6 over 21m)   Warning   FailedScheduling   pod/api-6d5f7c9b8-qk2vx   Failed to schedule pod, incompatible requirements, label "team" does not have known values"#,
                 source: "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/provisioning/scheduling/events.go",
             }
         ],
         when: When::Unresolved { minutes: 10, until: &[MessageId::NodeClaimCreated] },
         confidence: Confidence::Certain,
         references: &["kubernetes-sigs/karpenter#1162, #2123; aws/karpenter-provider-aws#7535", "pkg/scheduling/requirements.go of kubernetes-sigs/karpenter at v1.14.0"],
+    },
+    Symptom {
+        name: "node-group-label-required",
+        severity: Severity::Error,
+        summary: "pods require the label of a node group, whose nodes Karpenter does not create",
+        says: "pods require {a label} of a node group, and Karpenter creates no node for them",
+        remedy: "if the pods belong on the node group, let it have room for them: Karpenter logs this for every pod that is pending, and leaves such pods to the node group; if they may run on Karpenter's nodes, remove the label from their `nodeSelector` and `nodeAffinity`, or select `karpenter.sh/nodepool` instead",
+        cause: "
+EKS, eksctl, kOps and other autoscalers label the nodes of their groups, such as `eks.amazonaws.com/nodegroup`. A node
+of Karpenter belongs to no group. Pods that select such a label wait for a node of the group: for the cluster
+autoscaler, for a person who raises its size, or for ever if the group is gone.
+",
+        rules: &["nodegroup-label-selector"],
+        messages: &[],
+        when: When::Unresolved { minutes: 10, until: &[MessageId::NodeClaimCreated] },
+        confidence: Confidence::Certain,
+        references: &["aws/karpenter-provider-aws#7574, #2971", "pkg/scheduling/requirements.go of kubernetes-sigs/karpenter at v1.14.0"],
     },
     Symptom {
         name: "taint-not-tolerated",

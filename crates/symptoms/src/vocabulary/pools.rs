@@ -61,6 +61,13 @@ From 1.11 on Karpenter checks a limit on `nodes` before it creates a NodeClaim; 
                 source: "kubernetes-sigs/karpenter v1.14.0 pkg/controllers/provisioning/scheduling/events.go",
             },
             Message {
+                pattern: event("FailedScheduling", Text::HasBut(&["exceed limits for nodepool"], &["for nodepool (", "for nodepool \"", "for nodepool: "])),
+                releases: Releases::ALL,
+                detail: Detail::None,
+                example: "2m14s (x6 over 21m)   Warning   FailedScheduling   pod/api-6d5f7c9b8-qk2vx   Failed to schedule pod, all available instance types exceed limits for nodepool",
+                source: "kubernetes-sigs/karpenter v1.8.0 pkg/controllers/provisioning/scheduling/scheduler.go",
+            },
+            Message {
                 pattern: event("FailedScheduling", Text::Has(&["exceed limits for nodepool \""])),
                 releases: Releases::between(3, 4),
                 detail: Detail::Between("exceed limits for nodepool \"", "\""),

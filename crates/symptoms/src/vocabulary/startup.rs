@@ -41,7 +41,8 @@ wrong, the cluster is in another region, or its role may not call `eks:DescribeC
         remedy: "read the error in the same line, then check the credentials (the ServiceAccount annotation for IRSA, or the Pod Identity association), the region (`AWS_REGION`), and the network route to `ec2.<region>.amazonaws.com`",
         cause: "
 Before it starts, the controller sends EC2 a dry-run call, which changes nothing. The call fails without a role,
-without a region, with a role that trusts another ServiceAccount, and in a network without a route to EC2.
+without a region, and in a network without a route to EC2 and STS. If AWS answers with a denial, other diagnoses tell
+whose credentials the controller has and what denies the call.
 ",
         rules: &[],
         messages: &[
@@ -49,7 +50,7 @@ without a region, with a role that trusts another ServiceAccount, and in a netwo
                 pattern: line(LogLevel::Error, Text::Is("ec2 api connectivity check failed"), Text::Any),
                 releases: Releases::ALL,
                 detail: Detail::None,
-                example: r#"{"level":"ERROR","time":"2025-10-21T08:27:33.757Z","logger":"controller","message":"ec2 api connectivity check failed","commit":"31fa2ea","error":"operation error EC2: DescribeInstanceTypes, get identity: get credentials: failed to refresh cached credentials, failed to retrieve credentials, operation error STS: AssumeRoleWithWebIdentity, https response error StatusCode: 403, AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity"}"#,
+                example: r#"{"level":"ERROR","time":"2025-10-21T08:27:33.757Z","logger":"controller","message":"ec2 api connectivity check failed","commit":"31fa2ea","error":"operation error EC2: DescribeInstanceTypes, get identity: get credentials: failed to refresh cached credentials, no EC2 IMDS role found, operation error ec2imds: GetMetadata, canceled, context deadline exceeded"}"#,
                 source: "aws/karpenter-provider-aws v1.8.0 pkg/operator/operator.go",
             },
             Message {

@@ -3,6 +3,9 @@
 //! The first row has names of columns, such as `@timestamp,@message,@logStream` of a query, `timestamp,message` of a log group, or
 //! `"Date","Time","Line","tsNs","id"` of Grafana (public/app/features/inspector/utils/download.ts of grafana/grafana). A line of
 //! the log is a quoted cell, with its quotes doubled (RFC 4180).
+//!
+//! The Log Explorer of Datadog exports `Date,Host,Service,Message`, and columns for attributes such as `@error`: Datadog takes
+//! JSON lines apart, so that the message is only a part of the line. Source: docs.datadoghq.com/logs/explorer/export.
 
 use csv_core::{ReadRecordResult, Reader};
 use manifest::source::certain;
@@ -11,7 +14,8 @@ use super::{ENOUGH, ExportRecord, Lost, line};
 use crate::reader::lines::MAX_LINE_BYTES;
 
 /// Names of the column with the line.
-const MESSAGES: [&str; 8] = ["@message", "message", "Message", "Line", "line", "log", "_raw", "body"];
+const MESSAGES: [&str; 10] =
+    ["@message", "message", "Message", "Line", "line", "log", "_raw", "body", "Content", "content"];
 
 /// Names of the column with the time, the exact ones first.
 const TIMES: [&str; 8] = ["@timestamp", "timestamp", "Date", "date", "tsNs", "Time", "time", "_time"];
@@ -31,8 +35,34 @@ pub(super) struct CsvExport {
     is_lost: bool,
     /// The line where the current row starts.
     start: usize,
-    /// Positions of the columns; absent before the first row.
-    columns: Option<(usize, Option<usize>)>,
+    /// The columns; absent before the first row.
+    columns: Option<Columns>,
+}
+
+/// Positions of the columns that are read.
+#[derive(Clone, Debug)]
+struct Columns {
+    message: usize,
+    time: Option<usize>,
+    /// Parts of the line, with their keys.
+    parts: Vec<(String, usize)>,
+}
+
+impl Columns {
+    fn of(names: &[&str]) -> Option<Self> {
+        /// Columns of CloudWatch that are no parts of a line.
+        const OTHERS: [&str; 6] = ["@timestamp", "@message", "@logStream", "@log", "@ptr", "@ingestionTime"];
+        let parts = names.iter().enumerate().filter_map(|(at, name)| match *name {
+            "Status" | "status" => Some(("level".to_owned(), at)),
+            name if OTHERS.contains(&name) => None,
+            name => Some((name.strip_prefix('@')?.to_owned(), at)),
+        });
+        Some(Self {
+            message: position(names, &MESSAGES)?,
+            time: position(names, &TIMES),
+            parts: parts.collect(),
+        })
+    }
 }
 
 impl std::fmt::Debug for CsvExport {
@@ -111,16 +141,18 @@ impl CsvExport {
         let is_lost = std::mem::take(&mut self.is_lost);
         if is_lost {
             take(ExportRecord { line: at, text: Err(Lost::TooLong) });
-        } else if let Some((message, time)) = self.columns {
-            let message = self.cell(message);
+        } else if let Some(columns) = &self.columns {
+            let message = self.cell(columns.message);
             if !message.is_empty() {
-                let time = time.map(|time| self.cell(time)).unwrap_or_default();
-                take(ExportRecord { line: at, text: Ok(line(&time, &message)) });
+                let time = columns.time.map(|time| self.cell(time)).unwrap_or_default();
+                let parts: Vec<_> =
+                    columns.parts.iter().map(|(key, at)| (key.as_str(), self.cell(*at))).collect();
+                take(ExportRecord { line: at, text: Ok(joined(&time, &message, &parts)) });
             }
         } else {
             let names: Vec<String> = (0..self.cells).map(|cell| self.cell(cell).trim().to_owned()).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            self.columns = position(&names, &MESSAGES).map(|message| (message, position(&names, &TIMES)));
+            self.columns = Columns::of(&names);
         }
         (self.written, self.cells) = (0, 0);
     }
@@ -130,6 +162,27 @@ impl CsvExport {
         let end = self.ends.get(at).copied().filter(|_| at < self.cells).unwrap_or(start);
         String::from_utf8_lossy(certain(self.row.get(start..end))).into_owned()
     }
+}
+
+/// A log line with a time and a message, and with the parts of the line that have their own columns.
+fn joined(time: &str, message: &str, parts: &[(&str, String)]) -> String {
+    let has_parts = parts.iter().any(|(_, value)| !value.is_empty());
+    // A message that is an object is the whole line.
+    if !has_parts || message.starts_with('{') {
+        return line(time, message);
+    }
+    let mut object = serde_json::Map::new();
+    object.insert("timestamp".to_owned(), time.into());
+    object.insert("message".to_owned(), message.into());
+    for (key, value) in parts.iter().filter(|(_, value)| !value.is_empty()) {
+        // `@NodeClaim.name` is the member of an object.
+        let (key, value) = match key.split_once('.') {
+            Some((key, "name")) => (key, serde_json::json!({"name": value})),
+            _ => (*key, value.as_str().into()),
+        };
+        object.insert(key.to_owned(), value);
+    }
+    serde_json::Value::Object(object).to_string()
 }
 
 /// Position of the first of some names that is among the columns.

@@ -7,10 +7,12 @@
 //! | the console of CloudWatch Logs Insights | `[{"@timestamp": …, "@message": …}]` |
 //! | the HTTP API of Loki | `{"status": "success", "data": {"resultType": "streams", "result": [{"values": [["time", "line"]]}]}}` |
 //! | Explore of Grafana | `[{"line": …, "timestamp": …, "fields": {…}}]` |
+//! | the log API of Datadog, version 2 | `{"data": [{"id": …, "attributes": {"timestamp": …, "message": …, "attributes": {…}}}]}` |
+//! | the log API of Datadog, version 1 | `{"logs": [{"id": …, "content": {"timestamp": …, "message": …, "attributes": {…}}}]}` |
 //!
 //! Sources: the references of `FilterLogEvents` and `GetQueryResults` in docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference;
 //! grafana.com/docs/loki/latest/reference/loki-http-api, `query_range`; `logRowsToReadableJson` in
-//! public/app/features/logs/utils.ts of grafana/grafana.
+//! public/app/features/logs/utils.ts of grafana/grafana; docs.datadoghq.com/api/latest/logs, "Search logs".
 
 use serde_json::Value;
 
@@ -18,7 +20,7 @@ use super::{ExportRecord, Lost, line};
 use crate::reader::lines::MAX_LINE_BYTES;
 
 /// First keys of the objects in an exported list.
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 23] = [
     "@timestamp",
     "@message",
     "@ptr",
@@ -39,10 +41,14 @@ const KEYS: [&str; 20] = [
     "logStreamName",
     "ingestionTime",
     "kubernetes",
+    // Datadog.
+    "id",
+    "attributes",
+    "content",
 ];
 
-/// First keys of an answer of CloudWatch or Loki, and a text that follows.
-const ANSWERS: [(&str, &str, Shape); 8] = [
+/// First keys of an answer of CloudWatch, Loki or Datadog, and a text that follows.
+const ANSWERS: [(&str, &str, Shape); 10] = [
     ("events", "[", Shape::EVENTS),
     ("searchedLogStreams", "\"events\"", Shape::EVENTS),
     ("nextForwardToken", "\"events\"", Shape::EVENTS),
@@ -51,6 +57,8 @@ const ANSWERS: [(&str, &str, Shape); 8] = [
     ("queryLanguage", "\"results\"", Shape::RESULTS),
     ("status", "\"result", Shape::STREAMS),
     ("data", "\"result", Shape::STREAMS),
+    ("data", "\"attributes\"", Shape::EVENTS),
+    ("logs", "\"content\"", Shape::EVENTS),
 ];
 
 /// Place of the records: lists or objects below a number of open brackets.
@@ -151,7 +159,7 @@ impl JsonExport {
     }
 }
 
-/// The shape of an answer of CloudWatch or Loki.
+/// The shape of an answer of CloudWatch, Loki or Datadog.
 fn answer(start: &str) -> Option<Shape> {
     let key = first_key(start)?;
     let found = ANSWERS.iter().find(|(first, then, _)| *first == key && start.contains(then));

@@ -1,4 +1,4 @@
-//! Files that CloudWatch, Loki and Grafana export → log lines.
+//! Files that CloudWatch, Loki, Grafana and Datadog export → log lines.
 //!
 //! An export is recognised by its first bytes and read as a stream. Each record becomes a line with the keys `timestamp` and
 //! `line`, or stays as it is if it has such keys already.

@@ -1,4 +1,4 @@
-//! Exports of CloudWatch, Loki and Grafana.
+//! Exports of CloudWatch, Loki, Grafana and Datadog.
 
 use serde_json::json;
 
@@ -63,6 +63,59 @@ fn reads_json_exports() {
             assert_eq!(entries(&text), expected(), "{text}");
         }
     }
+}
+
+/// A line as Datadog keeps it: the message and the time apart from the other members.
+fn taken_apart() -> serde_json::Value {
+    let mut rest: serde_json::Value = serde_json::from_str(LINE).unwrap();
+    let members = rest.as_object_mut().unwrap();
+    members.remove("time");
+    let message = members.remove("message").unwrap();
+    json!({
+        "timestamp": "2026-04-23T18:04:55.550Z", "status": "error", "service": "karpenter", "host": "i-1",
+        "tags": ["env:prod"], "message": message, "attributes": rest,
+    })
+}
+
+#[test]
+fn reads_exports_of_datadog() {
+    let plain = json!({
+        "timestamp": "2026-04-23T18:04:57.000Z", "status": "error", "message": PLAIN, "attributes": {},
+    });
+    let second = json!([
+        {"id": "AgAAAYq", "type": "log", "attributes": taken_apart()},
+        {"id": "AgAAAYr", "type": "log", "attributes": plain},
+    ]);
+    let first = json!([{"id": "AgAAAYq", "content": taken_apart()}, {"id": "AgAAAYr", "content": plain}]);
+    for export in [
+        json!({"data": second, "links": {"next": ""}, "meta": {"elapsed": 1}}),
+        json!({"logs": first, "nextLogId": null, "status": "done"}),
+        second.clone(),
+    ] {
+        for text in [export.to_string(), format!("{export:#}\n")] {
+            assert_eq!(entries(&text)[0], expected()[0], "{text}");
+        }
+    }
+    // An archive has one line for each record.
+    let mut archived = taken_apart();
+    archived["date"] = archived["timestamp"].take();
+    archived.as_object_mut().unwrap().remove("timestamp");
+    archived["_id"] = "AgAAAYq".into();
+    let (text, _) = read_pieces("-", &[format!("{archived}\n").as_bytes()]);
+    assert_eq!(text, ENTRIES);
+}
+
+#[test]
+fn reads_csv_exports_of_datadog() {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let whole =
+        format!("Date,Host,Service,Message\n2026-04-23T18:04:55.550Z,i-1,karpenter,{}\n", quoted(LINE));
+    assert_eq!(entries(&whole), expected()[..1]);
+    let parts = "\"Date\",\"Host\",\"Service\",\"Status\",\"@controller\",\"@error\",\"Content\"\n\"2026-04-23T18:04:55.550Z\",\"i-1\",\"karpenter\",\"error\",\"provisioner\",\"did not tolerate a=b\",\"could not schedule pod\"\n";
+    assert_eq!(
+        entries(parts),
+        ["Log Error by provisioner at 2026-04-23T18:04:55Z: could not schedule pod <- did not tolerate a=b"]
+    );
 }
 
 #[test]

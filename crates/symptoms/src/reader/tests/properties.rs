@@ -57,7 +57,54 @@ fn mixed() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
+/// Objects as `kubectl get -o json` prints them.
+const OBJECTS: [&str; 3] = [
+    r#"{"action":"Scheduling","apiVersion":"v1","count":3,"eventTime":"2026-11-25T22:00:00.000000Z","firstTimestamp":null,"involvedObject":{"apiVersion":"v1","kind":"Pod","name":"web-1","namespace":"shop"},"kind":"Event","lastTimestamp":null,"message":"Failed to schedule pod, label \"team\" does not have known values","metadata":{"name":"web-1.x","namespace":"shop"},"reason":"FailedScheduling","reportingComponent":"karpenter","source":{"component":"karpenter"},"type":"Warning"}"#,
+    r#"{"allowVolumeExpansion":true,"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"fast"},"provisioner":"ebs.csi.aws.com","volumeBindingMode":"Immediate"}"#,
+    r#"{"apiVersion":"karpenter.sh/v1","kind":"NodeClaim","metadata":{"labels":{"a":"b"},"name":"web-1"},"spec":{"expireAfter":"720h"},"status":{"conditions":[{"lastTransitionTime":"2026-11-25T22:00:00Z","message":"","reason":"Launched","status":"True","type":"Launched"}],"nodeName":"node-1"}}"#,
+];
+
+/// A value with the members of each object in the order of a number.
+fn permuted(value: &serde_json::Value, order: u64) -> String {
+    match value {
+        serde_json::Value::Object(members) => {
+            let rank = |key: &str| {
+                key.bytes().fold(order, |rank, byte| (rank ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+            };
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(key, _)| rank(key));
+            let members = members
+                .iter()
+                .map(|(key, value)| format!("{}:{}", serde_json::json!(key), permuted(value, order)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
+        serde_json::Value::Array(items) => {
+            let items = items.iter().map(|item| permuted(item, order));
+            format!("[{}]", items.collect::<Vec<_>>().join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
 proptest! {
+    #[test]
+    fn objects_tell_the_same_in_any_order_of_their_keys(
+        order in any::<u64>(),
+        object in proptest::sample::select(OBJECTS.as_slice()),
+        name in "(-|a\\.yaml|a\\.json|a\\.jsonl|a\\.log)",
+    ) {
+        let value: serde_json::Value = serde_json::from_str(object).unwrap();
+        let read = |text: &str| {
+            let (told, counts) = read_pieces(&name, &[format!("{LINE}\n{text}\n{LINE}\n").as_bytes()]);
+            let entries: Vec<String> =
+                told.lines().filter(|line| !line.starts_with("document ")).map(str::to_owned).collect();
+            (entries, counts)
+        };
+        let (expected, found) = (read(object), read(&permuted(&value, order)));
+        prop_assert_eq!(expected.1.documents, 1);
+        prop_assert_eq!(found, expected);
+    }
+
     #[test]
     fn pieces_of_any_size_tell_the_same_as_the_whole(bytes in mixed(), size in 1_usize..50, name in "(-|a\\.yaml|a\\.json)") {
         let pieces: Vec<&[u8]> = bytes.chunks(size).collect();
