@@ -67,6 +67,10 @@ impl<'d> DocumentReader<'_, 'd> {
                 let reason = "script, not checked: no manifest in a here-document";
                 return none(Coverage::Skipped(reason.to_owned()));
             }
+            Document::Deleted(_) => {
+                let reason = "here-document whose objects a script deletes, not checked";
+                return none(Coverage::Skipped(reason.to_owned()));
+            }
             Document::Unreadable { at, error } => {
                 let position = file.source.position(*at);
                 return none(Coverage::Unreadable(Unreadable {

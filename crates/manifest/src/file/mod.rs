@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub use number::{DocumentNumber, FileNumber};
 pub(crate) use split::sections;
 
-use self::script::{DocumentHeredoc, ScriptLanguage};
+use self::script::{DocumentHeredoc, ScriptLanguage, Usage};
 use crate::encoding::Encoding;
 use crate::error::ReadError;
 use crate::json::{self, JsonError};
@@ -63,6 +63,8 @@ pub enum Document {
     Template(Span),
     /// A script, or a part of a script that is not a manifest, with its span.
     Script(Span),
+    /// Manifests in a here-document whose objects a script deletes, with their span.
+    Deleted(Span),
     /// A document that could not be parsed.
     Unreadable {
         /// The byte at which parsing stopped.
@@ -241,7 +243,7 @@ impl Document {
     pub fn start(&self) -> usize {
         match self {
             Self::Read(tree) => tree.root().span().start,
-            Self::Template(span) | Self::Script(span) => span.start,
+            Self::Template(span) | Self::Script(span) | Self::Deleted(span) => span.start,
             Self::Unreadable { at, .. } => *at,
         }
     }
@@ -336,10 +338,14 @@ fn script_documents(source: &Arc<Source>, language: ScriptLanguage, options: &Re
         if documents.len() > options.limits.documents {
             break;
         }
+        if heredoc.usage == Usage::Deletion {
+            documents.push(Document::Deleted(heredoc.body));
+            continue;
+        }
         let parsed = yaml_or_json(source, heredoc.body, options);
         let may_be_manifest =
             |document: &Document| is_mapping(document) || matches!(document, Document::Template(_));
-        if heredoc.is_document || parsed.iter().all(may_be_manifest) {
+        if heredoc.usage == Usage::Document || parsed.iter().all(may_be_manifest) {
             documents.extend(parsed.into_iter().map(|document| unless_expanded(source, heredoc, document)));
         } else {
             documents.push(Document::Script(heredoc.body));

@@ -10,10 +10,21 @@ use crate::source::Span;
 pub(super) struct DocumentHeredoc {
     /// The lines between the opening line and the delimiter.
     pub(super) body: Span,
-    /// Whether the command of the opening line expects YAML or JSON, such as `kubectl apply -f -` or `cat > pool.yaml`.
-    pub(super) is_document: bool,
+    /// Use of the body by the command of the opening line.
+    pub(super) usage: Usage,
     /// Whether the program that runs the script replaces `$X` in the body.
     pub(super) expands: bool,
+}
+
+/// Use of a here-document by its command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Usage {
+    /// Not known.
+    Unknown,
+    /// The command expects YAML or JSON, such as `kubectl apply -f -` or `cat > pool.yaml`.
+    Document,
+    /// The command deletes the objects, such as `kubectl delete -f -`.
+    Deletion,
 }
 
 /// Language of a script.
@@ -43,19 +54,25 @@ pub(super) fn heredocs(text: &str, language: ScriptLanguage) -> Vec<DocumentHere
         return found;
     }
     let mut open: Option<(Opening<'_>, usize)> = None;
-    let mut at = 0;
+    let (mut at, mut command) = (0, 0);
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
         match open {
-            None => open = opening(line, language).map(|opening| (opening, at)),
+            // A shell joins a line that ends with a backslash with the next line.
+            None if language == ScriptLanguage::Shell && is_continued(line) => {}
+            None => {
+                let command = text.get(core::mem::replace(&mut command, at)..at).unwrap_or_default();
+                open = opening(command, language).map(|opening| (opening, at));
+            }
             Some((opening, body)) if opening.is_closed_by(line, language) => {
                 found.push(DocumentHeredoc {
                     body: Span::new(body, start),
-                    is_document: opening.is_document,
+                    usage: opening.usage,
                     expands: opening.expands,
                 });
                 open = None;
+                command = at;
             }
             Some(_) => {}
         }
@@ -63,12 +80,35 @@ pub(super) fn heredocs(text: &str, language: ScriptLanguage) -> Vec<DocumentHere
     found
 }
 
+/// Whether the next line continues the command of a line. A comment ends with its line.
+fn is_continued(line: &str) -> bool {
+    line.trim_end_matches(['\r', '\n']).ends_with('\\') && !line.trim_start().starts_with('#')
+}
+
+/// Whether a command deletes the objects that it reads, such as `kubectl delete -f -` or `kubectl --context a delete -f -`.
+fn deletes(command: &str) -> bool {
+    let mut pipelines = command.split([';', '&']).flat_map(|part| part.split("||"));
+    let Some(pipeline) = pipelines.find(|pipeline| pipeline.contains("<<")) else { return false };
+    let mut of_kubectl = false;
+    for word in pipeline.split([' ', '\t', '\r', '\n', '|', '(', ')', '"', '\'']) {
+        match word.rsplit('/').next().unwrap_or_default() {
+            "kubectl" | "oc" | "k" | "k3s" | "microk8s.kubectl" | "$KUBECTL" | "${KUBECTL}" => {
+                of_kubectl = true;
+            }
+            "delete" if of_kubectl => return true,
+            "apply" | "create" | "replace" => of_kubectl = false,
+            _ => {}
+        }
+    }
+    false
+}
+
 /// A line that starts a here-document.
 #[derive(Clone, Copy)]
 struct Opening<'t> {
     delimiter: &'t str,
     strips_tabs: bool,
-    is_document: bool,
+    usage: Usage,
     expands: bool,
 }
 
@@ -103,10 +143,50 @@ fn opening(line: &str, language: ScriptLanguage) -> Option<Opening<'_>> {
     let delimiter =
         word.get(..length).filter(|word| word.starts_with(|first: char| !first.is_ascii_digit()))?;
     let is_terraform = language == ScriptLanguage::Terraform;
+    let is_document = [before, after].iter().any(|part| DOCUMENTS.iter().any(|mark| part.contains(mark)));
+    let usage = if !is_terraform && deletes(line) {
+        Usage::Deletion
+    } else if is_document {
+        Usage::Document
+    } else {
+        Usage::Unknown
+    };
     Some(Opening {
         delimiter,
         strips_tabs: rest.len() < after.len(),
-        is_document: [before, after].iter().any(|part| DOCUMENTS.iter().any(|mark| part.contains(mark))),
+        usage,
         expands: is_terraform || !is_quoted,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::deletes;
+
+    #[test]
+    fn tells_commands_that_delete_from_commands_that_apply() {
+        for command in [
+            "kubectl delete -f - <<EOF",
+            "cat <<EOF | kubectl delete -f -",
+            "cat << 'EOF' | kubectl --context prod delete --ignore-not-found -f - || true",
+            "oc delete -f - <<EOF",
+            "sudo /usr/local/bin/kubectl delete -f- <<EOF && echo done",
+            "$KUBECTL delete -f - <<-EOF",
+            "kubectl apply -f a.yaml; kubectl delete -f - <<EOF",
+            "kubectl \\\n  delete -f - <<EOF",
+        ] {
+            assert!(deletes(command), "{command}");
+        }
+        for command in [
+            "kubectl apply -f - <<EOF",
+            "cat <<EOF | kubectl apply -f -",
+            "kubectl delete ns a; kubectl apply -f - <<EOF",
+            "kubectl apply -f - <<EOF || kubectl delete ns a",
+            "kubectl apply -n delete -f - <<EOF",
+            "cat <<EOF > delete.yaml",
+            "aws iam delete <<EOF",
+        ] {
+            assert!(!deletes(command), "{command}");
+        }
+    }
 }

@@ -23,6 +23,7 @@ fn read(name: &str, text: &str) -> String {
         Document::Script(span) => {
             format!("line {}: script", file.source.position(span.start).line)
         }
+        Document::Deleted(span) => format!("line {}: deleted", file.source.position(span.start).line),
         Document::Unreadable { at, error } => {
             let position = file.source.position(*at);
             format!("{}:{}: {error}", position.line, position.column)
@@ -100,6 +101,28 @@ fn reads_manifests_in_here_documents() {
     let file = File::read("-", script, &Limits::DEFAULT);
     let Some(Document::Read(tree)) = file.documents.first() else { panic!("the manifest is read") };
     assert_eq!(file.source.slice(tree.root().span()), "a: ${X}");
+}
+
+#[test]
+fn here_document_of_kubectl_delete_is_no_manifest() {
+    let script = r"#!/bin/bash
+kubectl delete -f - <<EOF
+a: 1
+EOF
+cat <<EOF | \
+  kubectl delete -f -
+b: 2
+EOF
+kubectl apply \
+  -f - <<EOF
+c: 3
+EOF
+";
+    assert_snapshot!(read("cleanup.sh", script), @r#"
+    line 3: deleted
+    line 7: deleted
+    {"c":3}
+    "#);
 }
 
 #[test]

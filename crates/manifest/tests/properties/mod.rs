@@ -53,7 +53,9 @@ fn assert_file(file: &File) {
         );
         match document {
             Document::Unreadable { at, .. } => assert!(*at <= text.len(), "{at}: {text:?}"),
-            Document::Template(span) | Document::Script(span) => assert_span(text, *span),
+            Document::Template(span) | Document::Script(span) | Document::Deleted(span) => {
+                assert_span(text, *span);
+            }
             Document::Read(tree) => {
                 assert_tree(text, tree);
                 end = tree.root().span().end;

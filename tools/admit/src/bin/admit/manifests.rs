@@ -73,7 +73,9 @@ fn read_file(path: &Path, documents: &mut Vec<ManifestDocument>) {
             manifest::Document::Template(_) => {
                 documents.push(refused(path, &"a template; render it first"));
             }
-            manifest::Document::Script(_) => documents.push(refused(path, &"a script; write YAML")),
+            manifest::Document::Script(_) | manifest::Document::Deleted(_) => {
+                documents.push(refused(path, &"a script; write YAML"));
+            }
             manifest::Document::Unreadable { at, error } => {
                 let line = file.source.position(*at).line;
                 documents.push(refused(path, &format!("line {line}: {error}")));
