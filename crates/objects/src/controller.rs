@@ -175,6 +175,14 @@ pub(crate) fn controller_tag(image: &str) -> Option<&str> {
     path_and_tag(image).1.filter(|_| is_controller(image))
 }
 
+/// The tag of an image of the controller, or of the repository of its chart, which has the same tags and is taken for the
+/// image. `None` as in [`controller_tag`].
+pub(crate) fn pinned_tag(image: &str) -> Option<&str> {
+    let (path, tag) = path_and_tag(image);
+    let is_chart = path == "karpenter/karpenter" || path.ends_with("/karpenter/karpenter");
+    tag.filter(|_| is_controller(image) || (is_chart && !is_of_other_cloud(image)))
+}
+
 /// The parts of an image before its digest: `registry:5000/path` and `tag`.
 fn path_and_tag(image: &str) -> (&str, Option<&str>) {
     let name = image.split_once('@').map_or(image, |(name, _)| name);
@@ -186,9 +194,20 @@ fn path_and_tag(image: &str) -> (&str, Option<&str>) {
 
 /// Whether an image, chart or repository is Karpenter for another cloud.
 pub(crate) fn is_of_other_cloud(image: &str) -> bool {
-    ["mcr.microsoft.com/", "/aks/", "azure", "alibaba", "cloudpilot", "kwok"]
-        .iter()
-        .any(|word| image.contains(word))
+    [
+        "mcr.microsoft.com/",
+        "/aks/",
+        "azure",
+        "alibaba",
+        "cloudpilot",
+        "kwok",
+        "linode",
+        "tencent",
+        "oracle",
+        "ocir.io",
+    ]
+    .iter()
+    .any(|word| image.contains(word))
 }
 
 #[cfg(test)]

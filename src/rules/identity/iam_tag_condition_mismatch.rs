@@ -83,6 +83,10 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    // Releases before 1.0 set other tags.
+    if context.version_before_v1.is_some() {
+        return;
+    }
     let setting = context.settings.cluster_name.as_deref();
     let controller = cluster_name(context.inventory).map(|(name, _)| name);
     let known = setting.or(controller).filter(|name| placeholder(name).is_none());

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::release::{PinnedRelease, PinnedVersion, Release};
 use manifest::{Document, File};
-use objects::version_pin::pins;
+use objects::version_pin::{pins, pins_in_text};
 
 use agreement::{Agreement, FoundPin, PinsOfParts};
 use answers::report::ReportedPin;
@@ -193,6 +193,10 @@ fn version_of<'c>(
 /// The pins of a file.
 fn pins_of_file(id: FileId, file: &File, documents: &mut BTreeSet<DocumentId>) -> PinsOfParts {
     let mut result = PinsOfParts::default();
+    for pin in pins_in_text(file.source.text()) {
+        let line = file.source.position(pin.at).line;
+        result.add_pin(pin.part, FoundPin { version: pin.version, file: id, line });
+    }
     for (index, document) in file.documents.iter().enumerate() {
         let Document::Read(tree) = document else { continue };
         for pin in pins(tree, file.source.name()) {

@@ -4,12 +4,12 @@ use karpenter::chart;
 use manifest::tree::{Node, items_of};
 
 use super::{PinnedPart, Pins};
-use crate::controller::{controller_tag, is_of_other_cloud};
+use crate::controller::{is_of_other_cloud, pinned_tag};
 
 /// Adds the pins of a document without a kind.
 pub(super) fn collect<'d>(root: Node<'d>, file: &str, pins: &mut Pins<'d>) {
     match file.rsplit('/').next() {
-        Some("Chart.yaml" | "Chart.yml") => return chart(root, pins),
+        Some("Chart.yaml" | "Chart.yml" | "requirements.yaml" | "Chart.lock") => return chart(root, pins),
         Some("kustomization.yaml" | "kustomization.yml") => return kustomization(root, pins),
         _ => {}
     }
@@ -18,7 +18,41 @@ pub(super) fn collect<'d>(root: Node<'d>, file: &str, pins: &mut Pins<'d>) {
         pins.add_chart(release.str_at(&["chart"]), None, release.get("version"));
     }
     terraform(root, pins);
+    cloud_formation(root, pins);
     values(root, pins);
+}
+
+/// Adds the pin of a CloudFormation template from the getting started guide of 0.31 or earlier: its role of the nodes has an
+/// instance profile, which Karpenter has created since 0.32, and its policy names nothing that later policies do.
+///
+/// Source: cloudformation.yaml in website/content/en/preview/getting-started of aws/karpenter-provider-aws at v0.5.6, v0.13.2,
+/// v0.31.4, v0.32.10 and v1.0.0.
+fn cloud_formation<'d>(root: Node<'d>, pins: &mut Pins<'d>) {
+    /// Texts in the policy of every later template.
+    const LATER: [&str; 3] = ["karpenter.sh/nodepool", "iam:GetInstanceProfile", "eks:eks-cluster-name"];
+    let description = root.str_at(&["Description"]).unwrap_or_default();
+    if !description.contains("Resources used by https://github.com/aws") || !description.contains("karpenter")
+    {
+        return;
+    }
+    let Some(resources) = root.get("Resources") else { return };
+    let profile = resources
+        .members()
+        .find(|(_, resource)| resource.str_at(&["Type"]) == Some("AWS::IAM::InstanceProfile"));
+    let mut texts = resources.children().flat_map(strings_below);
+    if let Some((_, profile)) = profile
+        && !texts.any(|text| LATER.iter().any(|later| text.contains(later)))
+    {
+        pins.add_text(PinnedPart::Controller, profile.get("Type"), Some("0.31"));
+    }
+}
+
+/// The strings and keys at and below a node.
+fn strings_below(node: Node<'_>) -> Vec<&str> {
+    let mut texts = vec![node.key()];
+    texts.extend(node.as_str());
+    texts.extend(node.children().flat_map(strings_below));
+    texts
 }
 
 /// Adds the pin of a `Chart.yaml`. The version of a chart that depends on Karpenter's chart says nothing. The chart
@@ -52,7 +86,7 @@ pub(super) fn kustomization<'d>(root: Node<'d>, pins: &mut Pins<'d>) {
     for image in items_of(root.get("images")) {
         let name = image.str_at(&["newName"]).or_else(|| image.str_at(&["name"])).unwrap_or_default();
         let tag = image.get("newTag");
-        if controller_tag(&format!("{name}:tag")).is_some() {
+        if pinned_tag(&format!("{name}:tag")).is_some() {
             pins.add(PinnedPart::Controller, tag);
         }
     }

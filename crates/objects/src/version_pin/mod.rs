@@ -6,6 +6,7 @@
 //! `appVersion` of a chart are the version of Karpenter. A placeholder pins nothing.
 
 mod files;
+mod script;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,9 @@ mod tests;
 use karpenter::release::PinnedVersion;
 use manifest::tree::{Node, Tree, items_of};
 
-use crate::controller::{controller_tag, is_of_other_cloud};
+pub use script::{TextPin, pins_in_text};
+
+use crate::controller::{is_of_other_cloud, pinned_tag};
 
 /// A version of Karpenter, and the node that pins it.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +101,7 @@ impl<'d> Pins<'d> {
         let before = self.0.len();
         let containers = deployment.at_path(&["spec", "template", "spec", "containers"]);
         for image in items_of(containers).filter_map(|container| container.get("image")) {
-            self.add_text(PinnedPart::Controller, Some(image), image.as_str().and_then(controller_tag));
+            self.add_text(PinnedPart::Controller, Some(image), image.as_str().and_then(pinned_tag));
         }
         self.0.len() > before
     }

@@ -45,6 +45,9 @@ fn image_of_the_controller_pins_its_tag() {
         ("public.ecr.aws/karpenter/controller:${VERSION}", &[]),
         ("mcr.microsoft.com/aks/karpenter/controller:1.6.2", &[]),
         ("example.com/controller:1.6.2", &[]),
+        ("public.ecr.aws/karpenter/karpenter:v0.32.0", &["0.32.0:4"]),
+        ("karpenter/karpenter:v0.32.0", &["0.32.0:4"]),
+        ("ghcr.io/linode/karpenter/karpenter:v0.1.0", &[]),
     ] {
         assert_pins("a.yaml", &deployment(image, ""), expected);
     }
@@ -250,4 +253,28 @@ kind: Kustomization
     };
     assert_pins("values.yaml", &misplaced("public.ecr.aws/karpenter/karpenter"), &["1.6.2:2"]);
     assert_pins("values.yaml", &misplaced("example.com/proxy"), &[]);
+}
+
+#[test]
+fn template_of_an_early_guide_pins_a_version_below_1_0() {
+    let template = |condition: &str| {
+        format!(
+            r#"AWSTemplateFormatVersion: "2010-09-09"
+Description: Resources used by https://github.com/aws/karpenter
+Resources:
+  KarpenterNodeInstanceProfile:
+    Type: "AWS::IAM::InstanceProfile"
+    Properties: {{Roles: [{{Ref: KarpenterNodeRole}}]}}
+  KarpenterControllerPolicy:
+    Type: AWS::IAM::ManagedPolicy
+    Properties:
+      PolicyDocument:
+        Statement: [{{Effect: Allow, Resource: "*", Action: [ec2:RunInstances, {condition}]}}]
+"#
+        )
+    };
+    assert_pins("a.yaml", &template("pricing:GetProducts"), &["0.31:5"]);
+    assert_pins("a.yaml", &template("iam:GetInstanceProfile"), &[]);
+    assert_pins("a.yaml", &template("pricing:GetProducts").replace("InstanceProfile\"", "Role\""), &[]);
+    assert_pins("a.yaml", &template("pricing:GetProducts").replace("aws/karpenter", "example/a"), &[]);
 }
