@@ -11,6 +11,7 @@ use manifest::{Document, File, FileKind};
 use objects::chart_values;
 use objects::controller::Controller;
 use objects::object::{Form, Object};
+use objects::provider::other_provider;
 use objects::type_meta::{TypeKey, TypeMeta};
 use rule::settings::{CONFIG_FILE, Settings, is_near_config_file};
 use rule::{Rule, Runs};
@@ -170,6 +171,15 @@ fn reason_without_rule(objects: &[Object<'_>]) -> String {
 /// Reason why rules do not check an object, although they read it.
 fn gap(object: Object<'_>, version: CheckedVersion) -> Option<String> {
     let CheckedVersion { target, before_v1 } = version;
+    if is_older_than_v1(object)
+        && let Some(provider) = other_provider(object)
+    {
+        return Some(format!(
+            "`{}` of `{}` for `{provider}`, not checked: only Karpenter's provider for AWS is covered",
+            object.kind(),
+            object.api_version()
+        ));
+    }
     if let Some(version) = before_v1
         && (is_of_controller(object) || is_older_than_v1(object))
     {

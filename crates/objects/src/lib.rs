@@ -55,6 +55,7 @@ pub mod pod;
 pub mod pod_disruption_budget;
 pub mod pod_identity;
 pub mod priority_class;
+pub mod provider;
 pub mod requirement;
 pub mod requirement_holder;
 pub mod status;

@@ -5,6 +5,7 @@ use karpenter::release::{PinnedVersion, ReleaseSet, Releases};
 use manifest::edit::Change;
 use objects::conversion::{Conversion, Neighbours, convert};
 use objects::object::{Object, Operation};
+use objects::provider::other_provider;
 use objects::validation::What;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
@@ -89,6 +90,10 @@ rule! {
 }
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+    // Providers for other clouds serve other versions.
+    if other_provider(object).is_some() {
+        return;
+    }
     if let Some(version) = context.version_before_v1
         && object.served().is_some_and(|served| served.instead.is_some())
     {
