@@ -1,6 +1,6 @@
 //! Cluster names: their place in tags and names, and placeholders for them.
 
-use values::placeholder::has_placeholder;
+use values::placeholder::{Placeholder, has_placeholder, is_bare_reference};
 
 /// A text in the place of a cluster name that names no cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +18,30 @@ pub fn placeholder(text: &str) -> Option<ClusterNamePlaceholder> {
         ["cluster-name", "clustername", "eks-cluster-name", "my-cluster-name", "the-cluster-name"];
     const EXAMPLES: [&str; 4] = ["my-cluster", "my-eks-cluster", "example-cluster", "mycluster"];
     let words = text.to_ascii_lowercase().replace(['_', ' '], "-");
-    if has_placeholder(text) || WORDS.contains(&words.as_str()) {
+    if has_placeholder(text) || is_bare_reference(text) || WORDS.contains(&words.as_str()) {
         return Some(ClusterNamePlaceholder::Unreplaced);
     }
     EXAMPLES.contains(&words.as_str()).then_some(ClusterNamePlaceholder::Example)
+}
+
+/// Whether the placeholder in a text is a variable for something else than the name of a cluster, such as `${environment}`.
+pub fn is_other_variable(text: &str) -> bool {
+    const OTHERS: [&str; 11] = [
+        "env",
+        "stage",
+        "tier",
+        "region",
+        "account",
+        "stack",
+        "project",
+        "tenant",
+        "workspace",
+        "team",
+        "vpc",
+    ];
+    let found = Placeholder::find(text).and_then(|placeholder| text.get(placeholder.range));
+    let name = found.unwrap_or_default().to_ascii_lowercase();
+    !name.contains("cluster") && OTHERS.iter().any(|other| name.contains(other))
 }
 
 /// Whether EKS accepts a text as the name of a cluster.
@@ -130,12 +150,31 @@ mod tests {
             ("my-cluster", Some(Example)),
             ("__CLUSTER_NAME__", Some(Unreplaced)),
             ("changeme", Some(Unreplaced)),
+            ("var.cluster_name", Some(Unreplaced)),
+            ("${environment}", Some(Unreplaced)),
             ("prod-eu-1", None),
             ("my-cluster-2", None),
             ("yours", None),
             ("", None),
         ] {
             assert_eq!(placeholder(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn variables_for_other_things_are_told_from_the_name_of_the_cluster() {
+        for (text, expected) in [
+            ("${environment}", true),
+            ("${ENV}-eks", true),
+            ("{{ .Values.stage }}", true),
+            ("$REGION", true),
+            ("${cluster_env}", false),
+            ("${CLUSTER_NAME}", false),
+            ("${X}", false),
+            ("REPLACE_ME", false),
+            ("environment", false),
+        ] {
+            assert_eq!(is_other_variable(text), expected, "{text}");
         }
     }
 

@@ -172,11 +172,17 @@ fn in_angles(text: &str) -> Option<usize> {
 /// The first words that ask for a value: `REPLACE_ME`, `your-cluster-name`, `xxxx`.
 fn requested_range(text: &str) -> Option<Range<usize>> {
     /// Whole values.
-    const VALUES: [&str; 3] = ["todo", "tbd", "fixme"];
+    const VALUES: [&str; 8] = ["todo", "tbd", "tba", "fixme", "masked", "hidden", "omitted", "placeholder"];
     /// Words anywhere in a value.
-    const WORDS: [&str; 2] = ["replaceme", "changeme"];
+    const WORDS: [&str; 4] = ["replaceme", "changeme", "redacted", "updateme"];
     /// Pairs of words anywhere in a value.
-    const PHRASES: [(&str, &str); 7] = [
+    const PHRASES: [(&str, &str); 13] = [
+        ("fill", "me"),
+        ("fill", "in"),
+        ("update", "me"),
+        ("edit", "me"),
+        ("goes", "here"),
+        ("insert", "here"),
         ("replace", "me"),
         ("replace", "with"),
         ("replace", "this"),
@@ -185,6 +191,9 @@ fn requested_range(text: &str) -> Option<Range<usize>> {
         ("change", "me"),
         ("change", "this"),
     ];
+    if let Some(range) = masked_range(text) {
+        return Some(range);
+    }
     // A number, for example, asks for nothing.
     if !text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
         return None;
@@ -199,19 +208,108 @@ fn requested_range(text: &str) -> Option<Range<usize>> {
     let mut at = 0;
     for piece in text.split_inclusive(|char: char| !char.is_ascii_alphanumeric()) {
         let word = piece.trim_end_matches(|char: char| !char.is_ascii_alphanumeric());
-        // A longer word is not the outline of an id.
-        if (3..=20).contains(&word.len()) && word.bytes().all(|byte| byte.eq_ignore_ascii_case(&b'x')) {
+        let follows_prefix = is_id_prefix(text, at);
+        if is_outline(word) || (follows_prefix && is_outline_of_id(word)) {
             return Some(at..at + word.len());
         }
         let is_phrase =
             !before.is_empty() && PHRASES.iter().any(|(one, other)| is(before, one) && is(word, other));
-        if is_phrase || WORDS.iter().any(|known| is(word, known)) || asks_for_yours(text, at, piece) {
+        let asks = is_phrase || WORDS.iter().any(|known| is(word, known)) || asks_for_yours(text, at, piece);
+        let is_last = || at + piece.len() == text.len() && !before.is_empty();
+        if asks || (follows_prefix && is(word, "your")) || (word == "HERE" && is_last()) {
             return Some(whole);
         }
         before = if piece.ends_with(['-', '_', ' ']) { word } else { "" };
         at += piece.len();
     }
     None
+}
+
+/// The first mask in a single word: three or more asterisks or dots in the place of a name, as in `sg-****` or `subnet-...`.
+fn masked_range(text: &str) -> Option<Range<usize>> {
+    if text.contains(char::is_whitespace) {
+        return None;
+    }
+    for mark in ["***", "...", "\u{2026}"] {
+        let Some(at) = text.find(mark) else { continue };
+        let starts_name = at == 0 || text.get(..at)?.ends_with(['-', ':', '/', '=', '_']);
+        let rest = text.get(at..)?;
+        let length = rest.len() - rest.trim_start_matches(['*', '.', '\u{2026}']).len();
+        let ends_name =
+            text.get(at + length..)?.bytes().next().is_none_or(|next| !next.is_ascii_alphanumeric());
+        if starts_name && ends_name {
+            return Some(at..at + length);
+        }
+    }
+    None
+}
+
+/// Whether a word only shows where a value belongs, as in `ami-xxxx` or `subnet-yyy`. A longer word is not the outline of an id.
+fn is_outline(word: &str) -> bool {
+    let first = word.bytes().next().unwrap_or_default();
+    (3..=20).contains(&word.len())
+        && matches!(first.to_ascii_lowercase(), b'x'..=b'z')
+        && word.bytes().all(|byte| byte.eq_ignore_ascii_case(&first))
+}
+
+/// Whether a word in the place of an id is no id: one letter repeated, the alphabet, or an example, as in `sg-aaa`, `sg-abcdefgh`,
+/// `sg-abc123` or `ami-example`.
+fn is_outline_of_id(word: &str) -> bool {
+    const EXAMPLES: [&str; 3] = ["example", "placeholder", "id"];
+    let letters = word.trim_end_matches(|char: char| char.is_ascii_digit());
+    let (bytes, digits) = (letters.as_bytes(), word.as_bytes().get(letters.len()..).unwrap_or_default());
+    let all_letters = letters.len() >= 3 && letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let steps_by = |bytes: &[u8], step: u8| {
+        bytes
+            .iter()
+            .zip(bytes.iter().skip(1))
+            .all(|(one, next)| next.to_ascii_lowercase() == one.to_ascii_lowercase().wrapping_add(step))
+    };
+    EXAMPLES.iter().any(|example| word.eq_ignore_ascii_case(example))
+        || (all_letters && digits.is_empty() && steps_by(bytes, 0))
+        || (all_letters && steps_by(bytes, 1) && (steps_by(digits, 1) || steps_by(digits, 0)))
+}
+
+/// Whether the word at an offset follows the prefix of an AWS id, such as `sg-`.
+fn is_id_prefix(text: &str, at: usize) -> bool {
+    const PREFIXES: [&str; 13] =
+        ["ami", "cr", "eni", "eipalloc", "i", "lt", "nat", "pg", "rtb", "sg", "snap", "subnet", "vpc"];
+    let Some(before) = text.get(..at).and_then(|before| before.strip_suffix('-')) else { return false };
+    let prefix = before.rsplit(|char: char| !char.is_ascii_alphanumeric()).next().unwrap_or_default();
+    let starts = before.len() == prefix.len()
+        || before.ends_with(&format!("/{prefix}"))
+        || before.ends_with(&format!(",{prefix}"));
+    starts && PREFIXES.contains(&prefix)
+}
+
+/// Whether a text refers to a value of a Terraform configuration without the marks that Terraform replaces, such as
+/// `var.cluster_name` or `module.eks.cluster_name`. In another file it is plain text, and so a mistake.
+///
+/// Source: website/docs/language/expressions/references.mdx of hashicorp/terraform.
+pub fn is_bare_reference(text: &str) -> bool {
+    fn of_type(name: &str) -> bool {
+        name.starts_with("aws_") || name.starts_with("kubernetes_")
+    }
+    let is_identifier = |part: &str| {
+        let name = part.split('[').next().unwrap_or_default();
+        name.starts_with(|first: char| first == '_' || first.is_ascii_alphabetic())
+            && name.bytes().all(|byte| is_name_byte(byte) || byte == b'-')
+    };
+    if text.contains(|char: char| char.is_whitespace() || matches!(char, '/' | ':' | '$' | '{')) {
+        return false;
+    }
+    // `KarpenterNodeRole-var.cluster_name` has the reference at its end.
+    let text = text.rfind("-var.").map_or(text, |at| text.get(at + 1..).unwrap_or(text));
+    let parts: Vec<&str> = text.split('.').collect();
+    let is_reference = match parts.as_slice() {
+        ["var", ..] => parts.len() >= 2,
+        ["each", "value" | "key", ..] => true,
+        ["local", name] => name.contains('_'),
+        ["module", ..] => parts.len() >= 3,
+        ["data", name, _, ..] | [name, _, ..] if of_type(name) => parts.len() >= 3,
+        _ => false,
+    };
+    is_reference && parts.iter().all(|part| is_identifier(part))
 }
 
 /// Whether a piece of a text starts words such as `your-cluster` or `YOUR_CLUSTER`. `bring-your-own` is a name, so lower
@@ -242,7 +340,7 @@ fn is_upper_case(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Placeholder, has_placeholder, is_in_capitals, replaced, with_defaults};
+    use super::{Placeholder, has_placeholder, is_bare_reference, is_in_capitals, replaced, with_defaults};
 
     #[test]
     fn words_in_capitals_have_three_letters_or_digits() {
@@ -295,6 +393,25 @@ mod tests {
             "XXXX",
             "ami-xxxxxxxx",
             "arn:aws:iam::XXXXXXXXXXXX:role/a",
+            "sg-zzzzzz",
+            "subnet-yyy",
+            "subnet-****",
+            "sg-...",
+            "sg-\u{2026}",
+            "arn:aws:iam::****:role/a",
+            "sg-your-id",
+            "sg-aaa",
+            "sg-nnnnnnnn",
+            "sg-abcdefgh",
+            "subnet-abc123",
+            "sg-xyz",
+            "ami-example",
+            "sg-redacted",
+            "[REDACTED]",
+            "masked",
+            "ROLE_NAME_HERE",
+            "role-name-goes-here",
+            "fill-me-in",
         ] {
             assert!(has_placeholder(text), "{text}");
         }
@@ -335,6 +452,21 @@ mod tests {
             "xx",
             "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
             "xxl",
+            "subnet-0a1b2c3d",
+            "sg-0123456789abcdef0",
+            "sg-netops",
+            "subnet-private",
+            "i-have-abc",
+            "my-sg-abc",
+            "www.example.com",
+            "aaa",
+            "a.b...c",
+            "* * * * *",
+            "**/*.yaml",
+            "here",
+            "HERE",
+            "we-are-here",
+            "fillings",
             "111122223333",
             "123456789012",
         ] {
@@ -344,6 +476,41 @@ mod tests {
             assert!(!has_placeholder(&mark.repeat(1000)), "{mark}");
         }
         assert!(!has_placeholder(&format!("${{{}}}", "a".repeat(600))));
+    }
+
+    #[test]
+    fn recognises_references_of_terraform_without_marks() {
+        for text in [
+            "var.cluster_name",
+            "var.cluster.name",
+            "local.cluster_name",
+            "module.eks.cluster_name",
+            "module.eks[0].cluster_name",
+            "data.aws_eks_cluster.this.name",
+            "aws_iam_role.node.name",
+            "each.value",
+            "each.value.name",
+            "KarpenterNodeRole-var.cluster_name",
+        ] {
+            assert!(is_bare_reference(text), "{text}");
+        }
+        for text in [
+            "",
+            "var",
+            "var.",
+            "${var.cluster_name}",
+            "local.cluster",
+            "data.example.com",
+            "module.eks",
+            "aws_iam_role",
+            "my.var.name",
+            "var.example.com/name",
+            "each.other",
+            "prod",
+            "m5.large",
+        ] {
+            assert!(!is_bare_reference(text), "{text}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use objects::object::Object;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
-use values::placeholder::has_placeholder;
+use values::placeholder::{has_placeholder, is_bare_reference};
 
 use crate::rules::identity::gravity;
 
@@ -131,7 +131,7 @@ fn check_placeholder<'d>(object: Object<'d>, text: &str, place: Place<'d>) -> Op
 }
 
 fn check_name<'d>(text: &str, node: Node<'d>) -> Option<Finding<'d>> {
-    if text.is_empty() || is_name(text) {
+    if text.is_empty() || is_name(text) || is_bare_reference(text) {
         return None;
     }
     let message =

@@ -271,9 +271,9 @@ spec:
 kind: NodeClaim
 metadata: {name: a}
 spec:
-  resources: {zzz: 1}
+  resources: {qqq: 1}
 ";
-        assert!(findings(&super::RULE, text).contains("help: remove `zzz`\n"));
+        assert!(findings(&super::RULE, text).contains("help: remove `qqq`\n"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use objects::workload::Workload;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
+use values::placeholder::is_bare_reference;
 
 use crate::rules::identity::gravity;
 
@@ -130,7 +131,7 @@ fn check_placeholder<'d>(
     if context.settings.cluster_name.as_deref() == Some(name) {
         return None;
     }
-    let what = placeholder(name)?;
+    let what = placeholder(name).filter(|_| !is_bare_reference(name))?;
     let kind = if what == ClusterNamePlaceholder::Example { "an example name" } else { "a placeholder" };
     let message = format!(
         "the controller's cluster name `{name}` is {kind}; clusters that share it terminate each other's nodes"

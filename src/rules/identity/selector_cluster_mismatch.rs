@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::cluster_name::{
-    ClusterNamePlaceholder, ClusterNameSource, in_role, in_tag, names_network, placeholder, related,
+    ClusterNamePlaceholder, ClusterNameSource, in_role, in_tag, is_other_variable, names_network,
+    placeholder, related,
 };
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
@@ -11,6 +12,7 @@ use objects::object::{Object, Operation};
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
+use values::placeholder::is_bare_reference;
 
 use crate::rules::folders::is_elsewhere;
 use crate::rules::identity::gravity;
@@ -192,7 +194,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     for mention in Mention::all(class) {
         if unreplaced(mention.name, context).is_none() {
             names.push(mention);
-        } else {
+        } else if !is_bare_reference(mention.name) && !may_be_other(&mention, object) {
             placeholders.push(mention);
         }
     }
@@ -206,6 +208,13 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     } else {
         compare_with_each_other(&names, findings);
     }
+}
+
+/// Whether a placeholder in a file may be for something else than the name of the cluster, as the value of a tag or the name of a
+/// role may have it. `terraform-reference-as-text` reports a reference without marks.
+fn may_be_other(mention: &Mention<'_>, object: Object<'_>) -> bool {
+    let is_convention = matches!(mention.scheme, ClusterNameSource::Discovery | ClusterNameSource::NodeRole);
+    is_convention && object.operation() == Operation::Apply && is_other_variable(mention.name)
 }
 
 /// The kind of placeholder that a name is, if it is one. Example names are accepted, because some clusters have them.
@@ -582,5 +591,20 @@ request:
             "warning"
         );
         assert_eq!(severities(discovery, &owner("staging")), "warning");
+    }
+
+    #[test]
+    fn variable_for_another_thing_is_not_taken_for_the_name_of_the_cluster() {
+        let class_with = |tag: &str| {
+            format!(
+                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: a}}\nspec: {{subnetSelectorTerms: [{{tags: {{karpenter.sh/discovery: '{tag}'}}}}]}}\n"
+            )
+        };
+        silent(&super::RULE, &class_with("${environment}"));
+        silent(&super::RULE, &class_with("{{ .Values.stage }}-eks"));
+        assert!(
+            findings(&super::RULE, &class_with("${CLUSTER_NAME}"))
+                .contains("is a placeholder for the cluster's name")
+        );
     }
 }
