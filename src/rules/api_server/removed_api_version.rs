@@ -64,7 +64,11 @@ rule! {
     ///   and consolidation,
     /// - AWSNodeTemplate: it becomes an EC2NodeClass, its selectors become lists of terms, and AL2 is the AMI family by default.
     ///
-    /// The fix is unsafe, and the help names what to review, if the object has placeholders, if it is a NodeClaim, which only
+    /// A NodePool and its node class are converted together: the fix of one is as safe as the fix of the other, because no release
+    /// serves one of them in v1 and the other in an earlier version.
+    ///
+    /// The fix is unsafe, and the help names what to review, if a comment calls the object legacy, if every object of Karpenter is
+    /// from before 0.32 and the settings name no release, if the alias would be `al2@latest`, if the object has placeholders, if it is a NodeClaim, which only
     /// Karpenter writes, if its AMI family is Ubuntu, or if the API server would refuse a field of the v1 object. There is no fix,
     /// and the help names what to decide, if something cannot be converted: Ubuntu without selector terms, `spec.provider`,
     /// `launchTemplate`, an AWSNodeTemplate without `instanceProfile`, or kubelet settings whose EC2NodeClass is elsewhere.
@@ -138,9 +142,33 @@ fn explain<'d>(
     let conversion =
         if is_text { convert(object, context.inventory.index::<ConversionNeighbours>()) } else { None };
     match conversion {
-        Some(conversion) => offer(finding, object, conversion),
+        Some(mut conversion) => {
+            if let Some(why) = reason_to_keep(object, context).filter(|_| conversion.is_possible()) {
+                conversion.review.push(why.to_owned());
+            }
+            offer(finding, object, conversion)
+        }
         None => finding.help(help(object, kind)),
     }
+}
+
+/// The reason why the author may keep an old version on purpose.
+fn reason_to_keep(object: Object<'_>, context: &Context<'_, '_>) -> Option<&'static str> {
+    let tree = object.root().tree();
+    let is_mark = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        ["legacy", "deprecated", "do not migrate", "don't migrate", "archived"]
+            .iter()
+            .any(|mark| text.contains(mark))
+    };
+    let texts = || tree.comments().iter().map(|comment| tree.source_at(comment.source).slice(comment.span));
+    if texts().any(is_mark) {
+        return Some("a comment says that the text is kept for an old release");
+    }
+    let settings = context.settings;
+    let is_known = settings.is_karpenter_version_set || settings.karpenter.upgrade_path().is_some();
+    let is_old = !is_known && context.inventory.index::<ConversionNeighbours>().are_all_alpha();
+    is_old.then_some("every object of Karpenter is from before 0.32, so check which release the cluster runs")
 }
 
 /// Offers the object of v1, or names the fields that only the author can convert.
@@ -228,7 +256,7 @@ impl Index for ConversionNeighbours {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings, findings_with, fixed, silent};
+    use crate::rules::testing::{findings, findings_with, fixed, report, silent};
     use rule::settings::{Settings, Target};
 
     #[test]
@@ -329,6 +357,82 @@ spec:
             consolidateAfter: 0s
         ");
         silent(&super::RULE, &text);
+    }
+
+    const PAIR: &str = r"apiVersion: karpenter.sh/v1alpha5
+kind: Provisioner
+metadata: {name: default}
+spec:
+  providerRef: {name: default}
+  ttlSecondsAfterEmpty: 30
+---
+apiVersion: karpenter.k8s.aws/v1alpha1
+kind: AWSNodeTemplate
+metadata: {name: default}
+spec:
+  amiFamily: Bottlerocket
+  instanceProfile: a
+  subnetSelector: {a: b}
+  securityGroupSelector: {a: b}
+";
+
+    /// Whether each fix is safe, in the order of the findings; `-` for a finding without a fix.
+    fn safety(text: &str, settings: &Settings) -> String {
+        let of = |finding: answers::report::ReportedFinding| match finding.fix {
+            Some(fix) if fix.safe => "safe",
+            Some(_) => "unsafe",
+            None => "-",
+        };
+        let findings = report(&super::RULE, text, settings).findings;
+        findings.into_iter().map(of).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_pair_is_converted_together() {
+        let named = Settings {
+            karpenter: Target::parse("1.8").unwrap(),
+            is_karpenter_version_set: true,
+            ..Settings::default()
+        };
+        assert_eq!(safety(PAIR, &named), "safe safe");
+        // Who decides about the images of Amazon Linux 2 decides about both halves.
+        assert_eq!(safety(&PAIR.replace("amiFamily: Bottlerocket", "amiFamily: AL2"), &named), "- -");
+        // One half that cannot be converted keeps the other.
+        let launch_template = PAIR.replace("instanceProfile: a", "launchTemplate: a");
+        assert_eq!(safety(&launch_template, &named), "- -");
+        let help = findings_with(&super::RULE, &launch_template, &named);
+        assert!(
+            help.contains("decide first: the AWSNodeTemplate `default`, which has to be converted"),
+            "{help}"
+        );
+        let beta = format!(
+            "{POOL}---\napiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\nmetadata: {{name: default}}\nspec: {{role: a}}\n"
+        );
+        assert_eq!(safety(&beta, &named), "- -");
+    }
+
+    #[test]
+    fn text_that_may_be_old_on_purpose_is_not_converted_unasked() {
+        assert_eq!(safety(PAIR, &Settings::default()), "unsafe unsafe");
+        let beside =
+            format!("{PAIR}---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: b}}\n");
+        assert_eq!(safety(&beside, &Settings::default()), "safe safe");
+        let legacy = POOL.replace("metadata:", "# legacy, for the old cluster\nmetadata:");
+        assert_eq!(safety(&legacy, &Settings::default()), "unsafe");
+        assert_eq!(safety(POOL, &Settings::default()), "safe");
+    }
+
+    #[test]
+    fn objects_of_other_providers_are_not_reported() {
+        let other = |reference: &str| POOL.replace("{name: default}", reference);
+        silent(
+            &super::RULE,
+            &other("{apiVersion: karpenter.azure.com/v1alpha2, kind: AKSNodeClass, name: a}"),
+        );
+        silent(&super::RULE, &other("{group: karpenter.k8s.linode, kind: LinodeNodeClass, name: a}"));
+        let key = "[{key: karpenter.k8s.tke/instance-cpu, operator: Exists}]";
+        silent(&super::RULE, &POOL.replace("requirements: []", &format!("requirements: {key}")));
+        assert!(!findings(&super::RULE, &other("{name: default, kind: EC2NodeClass}")).is_empty());
     }
 
     #[test]

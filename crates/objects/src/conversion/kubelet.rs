@@ -154,7 +154,7 @@ fn added<'d>(
         let is_same = same_settings(known, kubelet);
         return if is_same { Ok(None) } else { Err(Unmovable::OtherSettings(name)) };
     }
-    if class.version() != "v1" && !converted(class, neighbours).is_some_and(|class| class.is_certain()) {
+    if class.version() != "v1" && !converted(class, neighbours).is_some_and(|class| class.is_possible()) {
         return Err(Unmovable::NotConverted(name));
     }
     if others.len() > MAX_POOLS {

@@ -45,6 +45,8 @@ pub struct Conversion<'d> {
     pub review: Vec<String>,
     /// Differences between Karpenter 1.0 and earlier releases, which no conversion can undo.
     pub notes: Vec<String>,
+    /// Whether the converted object selects images that EKS no longer publishes, which is a fault of its own.
+    selects_old_images: bool,
 }
 
 impl Conversion<'_> {
@@ -68,7 +70,50 @@ impl Conversion<'_> {
 }
 
 /// Converts an object to v1. `None` if the object is in no version that has a conversion.
+///
+/// No release since 1.1 serves a NodePool of v1 beside a node class of an earlier version, so a NodePool and its node class
+/// are converted together: the conversion of one is as certain as the conversion of the other.
 pub fn convert<'d>(object: Object<'d>, neighbours: &Neighbours<'d>) -> Option<Conversion<'d>> {
+    let mut conversion = convert_alone(object, neighbours)?;
+    if conversion.is_possible() {
+        compare_partners(object, neighbours, &mut conversion);
+    }
+    Some(conversion)
+}
+
+/// Takes over what is undecided in the conversion of the objects that belong to an object.
+fn compare_partners<'d>(object: Object<'d>, neighbours: &Neighbours<'d>, conversion: &mut Conversion<'d>) {
+    /// Number of objects whose conversion is computed for each of them.
+    const MAX_PARTNERS: usize = 20;
+    let partners = neighbours.partners(object);
+    if partners.len() > MAX_PARTNERS {
+        conversion.review(format!("more than {MAX_PARTNERS} objects have to be converted together with it"));
+        return;
+    }
+    let mut selects_old_images = conversion.selects_old_images && !partners.is_empty();
+    for partner in partners {
+        let Some(other) = convert_alone(partner, neighbours) else { continue };
+        selects_old_images |= other.selects_old_images;
+        let named = format!(
+            "the {} `{}`, which has to be converted together with it",
+            partner.kind(),
+            partner.name()
+        );
+        if !other.is_possible() {
+            conversion.undecided(named);
+        } else if !other.is_certain() {
+            conversion.review(named);
+        }
+    }
+    if selects_old_images {
+        conversion.undecided(
+            "the AMI family of the node class, because EKS publishes no more images of Amazon Linux 2",
+        );
+    }
+}
+
+/// Converts an object whatever happens to the objects that belong to it.
+fn convert_alone<'d>(object: Object<'d>, neighbours: &Neighbours<'d>) -> Option<Conversion<'d>> {
     let mut conversion = converted(object, neighbours)?;
     if conversion.is_possible() {
         for path in refused(object, &conversion) {

@@ -37,6 +37,7 @@ pub(super) fn convert_family<'d>(spec: Node<'d>, family: Node<'d>, conversion: &
         (UBUNTU, _) => convert_ubuntu(spec, family, terms, conversion),
         ("Custom", None) => conversion.undecided("`Custom` requires `spec.amiSelectorTerms`"),
         (name, None) if WITH_ALIAS.contains(&name) => {
+            review_alias(name, conversion);
             let terms = alias(name);
             if let Some(empty) = spec.get("amiSelectorTerms") {
                 // v1 accepts an AMI family that matches the alias.
@@ -46,8 +47,26 @@ pub(super) fn convert_family<'d>(spec: Node<'d>, family: Node<'d>, conversion: &
                 conversion.changes.push(Change::Write(family, terms));
             }
         }
-        (name, Some(_)) if name == "Custom" || WITH_ALIAS.contains(&name) => {}
+        (name, Some(_)) if name == "Custom" || WITH_ALIAS.contains(&name) => review_family(name, conversion),
         _ => conversion.undecided(format!("v1 has no AMI family `{name}`")),
+    }
+}
+
+/// Lets the author review the alias of Amazon Linux 2, which selects no image on newer versions of Kubernetes.
+///
+/// Source: "Amazon EKS AL2 end of support" in docs.aws.amazon.com/eks/latest/userguide/eks-ami-deprecation-faqs.html.
+pub(super) fn review_alias(family: &str, conversion: &mut Conversion<'_>) {
+    if family == "AL2" {
+        conversion.selects_old_images = true;
+        conversion.review("the alias `al2@latest`: on Kubernetes 1.33 and later it selects no image and no node starts; `al2023@latest` does, and needs `userData` in another format");
+    }
+}
+
+/// Lets the author review the family of images of Amazon Linux 2.
+pub(super) fn review_family(family: &str, conversion: &mut Conversion<'_>) {
+    if family == "AL2" {
+        conversion.selects_old_images = true;
+        conversion.review("the AMI family `AL2`, of which EKS publishes no more images");
     }
 }
 

@@ -6,7 +6,7 @@
 use manifest::edit::{Change, Composed};
 use manifest::tree::Node;
 
-use super::node_class::{alias, convert_family};
+use super::node_class::{alias, convert_family, review_alias, review_family};
 use super::value::{filled, get, known, member};
 use super::{Conversion, selector};
 use crate::object::Object;
@@ -59,7 +59,9 @@ fn family<'d>(spec: Node<'d>, conversion: &mut Conversion<'d>) {
     match (get(spec, "amiFamily"), selects) {
         (Some(family), None) => convert_family(spec, family, conversion),
         (Some(family), Some(_)) => match known(family) {
-            Some("AL2" | "AL2023" | "Bottlerocket" | "Custom" | "Windows2019" | "Windows2022") => {}
+            Some(family @ ("AL2" | "AL2023" | "Bottlerocket" | "Custom" | "Windows2019" | "Windows2022")) => {
+                review_family(family, conversion);
+            }
             _ => conversion.undecided("v1 has no such `spec.amiFamily`"),
         },
         (None, selects) => {
@@ -69,6 +71,10 @@ fn family<'d>(spec: Node<'d>, conversion: &mut Conversion<'d>) {
                 None => ("amiSelectorTerms", alias("AL2")),
             };
             conversion.changes.push(Change::AddAfter(first, key.to_owned(), value));
+            match selects {
+                Some(_) => review_family("AL2", conversion),
+                None => review_alias("AL2", conversion),
+            }
         }
     }
 }

@@ -93,7 +93,8 @@ fn converts_other_spellings() {
     assert_certain(&PROVISIONER.replace('\n', "\r\n"));
     assert_certain(&TEMPLATE.replace('\n', "\r\n"));
     let item = |text: &str| format!("- {}", text.trim_end().replace('\n', "\n  "));
-    let list = [CLASS, PROVISIONER, TEMPLATE].map(item).join("\n");
+    let template = format!("{TEMPLATE}  amiFamily: Bottlerocket\n");
+    let list = [CLASS, PROVISIONER, &template].map(item).join("\n");
     assert_certain(&format!("apiVersion: v1\nkind: List\nitems:\n{list}\n"));
     assert_certain(
         r#"{"apiVersion": "karpenter.k8s.aws/v1beta1", "kind": "EC2NodeClass", "metadata": {"name": "a"}, "spec": {"amiFamily": "AL2", "role": "a", "subnetSelectorTerms": [{"id": "subnet-1"}], "securityGroupSelectorTerms": [{"id": "sg-1"}]}}"#,

@@ -116,6 +116,7 @@ fn converts_node_template() {
         - alias: al2@latest
       metadataOptions:
         httpPutResponseHopLimit: 2
+    review AWSNodeTemplate: the alias `al2@latest`: on Kubernetes 1.33 and later it selects no image and no node starts; `al2023@latest` does, and needs `userData` in another format
     ");
 }
 
@@ -146,10 +147,22 @@ fn converts_selectors_of_a_node_template() {
       - id: subnet-1
       - id: subnet-2
     ");
-    insta::assert_snapshot!(terms("aws-ids: subnet-1\n    Name: x"), @"decide AWSNodeTemplate: `spec.subnetSelector` combines ids with other keys, which v1 refuses in one term");
-    insta::assert_snapshot!(terms("Name: ''"), @"decide AWSNodeTemplate: `spec.subnetSelector` has an empty value for `Name`, which v1 refuses; write `*` for any value");
-    insta::assert_snapshot!(terms("Name: ${CLUSTER}"), @"decide AWSNodeTemplate: `spec.subnetSelector` has a value for `Name` that is not known");
-    insta::assert_snapshot!(terms("a: 1,2,3,4,5,6,7,8\n    b: 1,2,3,4"), @"decide AWSNodeTemplate: `spec.subnetSelector` needs more than 30 terms");
+    insta::assert_snapshot!(terms("aws-ids: subnet-1\n    Name: x"), @"
+    decide AWSNodeTemplate: `spec.subnetSelector` combines ids with other keys, which v1 refuses in one term
+    review AWSNodeTemplate: the alias `al2@latest`: on Kubernetes 1.33 and later it selects no image and no node starts; `al2023@latest` does, and needs `userData` in another format
+    ");
+    insta::assert_snapshot!(terms("Name: ''"), @"
+    decide AWSNodeTemplate: `spec.subnetSelector` has an empty value for `Name`, which v1 refuses; write `*` for any value
+    review AWSNodeTemplate: the alias `al2@latest`: on Kubernetes 1.33 and later it selects no image and no node starts; `al2023@latest` does, and needs `userData` in another format
+    ");
+    insta::assert_snapshot!(terms("Name: ${CLUSTER}"), @"
+    decide AWSNodeTemplate: `spec.subnetSelector` has a value for `Name` that is not known
+    review AWSNodeTemplate: the alias `al2@latest`: on Kubernetes 1.33 and later it selects no image and no node starts; `al2023@latest` does, and needs `userData` in another format
+    ");
+    insta::assert_snapshot!(terms("a: 1,2,3,4,5,6,7,8\n    b: 1,2,3,4"), @"
+    decide AWSNodeTemplate: `spec.subnetSelector` needs more than 30 terms
+    review AWSNodeTemplate: the alias `al2@latest`: on Kubernetes 1.33 and later it selects no image and no node starts; `al2023@latest` does, and needs `userData` in another format
+    ");
 }
 
 #[test]
@@ -177,6 +190,7 @@ fn converts_amis_of_a_node_template() {
       amiFamily: AL2
       metadataOptions:
         httpPutResponseHopLimit: 2
+    review AWSNodeTemplate: the AMI family `AL2`, of which EKS publishes no more images
     ");
     insta::assert_snapshot!(amis("  amiFamily: AL2\n  amiSelector:\n    aws-ids: ami-1\n"), @"
     : KarpenterNodeInstanceProfile-prod
@@ -185,6 +199,7 @@ fn converts_amis_of_a_node_template() {
         - id: ami-1
       metadataOptions:
         httpPutResponseHopLimit: 2
+    review AWSNodeTemplate: the AMI family `AL2`, of which EKS publishes no more images
     ");
     insta::assert_snapshot!(amis("  amiFamily: Custom\n  amiSelector:\n    team: web\n"), @"
     : KarpenterNodeInstanceProfile-prod
@@ -196,10 +211,14 @@ fn converts_amis_of_a_node_template() {
         httpPutResponseHopLimit: 2
     review AWSNodeTemplate: tags of an AMI with the names of labels no longer limit its instance types
     ");
-    insta::assert_snapshot!(amis("  amiSelector:\n    aws::owners: self\n"), @"decide AWSNodeTemplate: `spec.amiSelector` selects by owner alone, which v1 refuses");
+    insta::assert_snapshot!(amis("  amiSelector:\n    aws::owners: self\n"), @"
+    decide AWSNodeTemplate: `spec.amiSelector` selects by owner alone, which v1 refuses
+    review AWSNodeTemplate: the AMI family `AL2`, of which EKS publishes no more images
+    ");
     insta::assert_snapshot!(amis("  launchTemplate: mine\n  role: a\n"), @"
     decide AWSNodeTemplate: v1 has no `spec.launchTemplate`; write its settings into the EC2NodeClass
     decide AWSNodeTemplate: v1 has no `spec.role`
+    review AWSNodeTemplate: the alias `al2@latest`: on Kubernetes 1.33 and later it selects no image and no node starts; `al2023@latest` does, and needs `userData` in another format
     ");
     insta::assert_snapshot!(amis("  metadataOptions:\n    httpEndpoint: enabled\n"), @"
     : KarpenterNodeInstanceProfile-prod
@@ -207,10 +226,14 @@ fn converts_amis_of_a_node_template() {
         httpEndpoint: enabled
       amiSelectorTerms:
         - alias: al2@latest
+    review AWSNodeTemplate: the alias `al2@latest`: on Kubernetes 1.33 and later it selects no image and no node starts; `al2023@latest` does, and needs `userData` in another format
     review AWSNodeTemplate: `metadataOptions.httpTokens` was `optional` where it is missing, and is `required` in v1
     ");
     let without = TEMPLATE.replace("  instanceProfile: KarpenterNodeInstanceProfile-prod\n", "");
-    insta::assert_snapshot!(converted(&without).strip_prefix(&without).unwrap(), @"decide AWSNodeTemplate: name the role of the nodes in `spec.role`, or the instance profile that `aws.defaultInstanceProfile` of `karpenter-global-settings` named in `spec.instanceProfile`");
+    insta::assert_snapshot!(converted(&without).strip_prefix(&without).unwrap(), @"
+    decide AWSNodeTemplate: name the role of the nodes in `spec.role`, or the instance profile that `aws.defaultInstanceProfile` of `karpenter-global-settings` named in `spec.instanceProfile`
+    review AWSNodeTemplate: the alias `al2@latest`: on Kubernetes 1.33 and later it selects no image and no node starts; `al2023@latest` does, and needs `userData` in another format
+    ");
 }
 
 #[test]
@@ -221,7 +244,7 @@ fn moves_kubelet_settings_of_a_provisioner() {
   weight: 10
 ";
     let provisioner = PROVISIONER.replace("  weight: 10\n", kubelet);
-    let text = converted(&format!("{provisioner}---\n{TEMPLATE}"));
+    let text = converted(&format!("{provisioner}---\n{TEMPLATE}  amiFamily: Bottlerocket\n"));
     assert!(text.contains("  kubelet:\n    maxPods: 20 # few\n"), "{text}");
     assert!(!text.contains("decide") && text.matches("maxPods").count() == 1, "{text}");
     let decisions = |text: &str| {
@@ -229,7 +252,14 @@ fn moves_kubelet_settings_of_a_provisioner() {
         text.lines().filter(|line| line.starts_with("decide")).collect::<Vec<_>>().join("\n")
     };
     let docker = provisioner.replace("containerd", "dockerd");
-    insta::assert_snapshot!(decisions(&format!("{docker}---\n{TEMPLATE}")), @"decide Provisioner: move `spec.kubeletConfiguration` to `spec.kubelet` of the EC2NodeClass: v1 has no setting `containerRuntime`");
+    insta::assert_snapshot!(decisions(&format!("{docker}---\n{TEMPLATE}  amiFamily: Bottlerocket\n")), @"
+    decide Provisioner: move `spec.kubeletConfiguration` to `spec.kubelet` of the EC2NodeClass: v1 has no setting `containerRuntime`
+    decide AWSNodeTemplate: the Provisioner `default`, which has to be converted together with it
+    ");
     let other = PROVISIONER.replace("name: default", "name: other");
-    insta::assert_snapshot!(decisions(&format!("{provisioner}---\n{other}---\n{TEMPLATE}")), @"decide Provisioner: move `spec.kubeletConfiguration` to `spec.kubelet` of the EC2NodeClass: the Provisioner `other` uses `web` too, without these settings");
+    insta::assert_snapshot!(decisions(&format!("{provisioner}---\n{other}---\n{TEMPLATE}  amiFamily: Bottlerocket\n")), @"
+    decide Provisioner: move `spec.kubeletConfiguration` to `spec.kubelet` of the EC2NodeClass: the Provisioner `other` uses `web` too, without these settings
+    decide Provisioner: the Provisioner `default`, which has to be converted together with it
+    decide AWSNodeTemplate: the Provisioner `default`, which has to be converted together with it
+    ");
 }

@@ -108,14 +108,21 @@ fn leaves_kubelet_settings_that_only_the_author_can_move() {
     let pool = with_kubelet();
     insta::assert_snapshot!(decisions(&pool), @"decide NodePool: move `spec.template.spec.kubelet` to `spec.kubelet` of the EC2NodeClass: the input does not have exactly one `default`");
     let other = POOL.replace("name: default\nspec", "name: other\nspec");
-    insta::assert_snapshot!(decisions(&format!("{pool}---\n{other}---\n{CLASS}")), @"decide NodePool: move `spec.template.spec.kubelet` to `spec.kubelet` of the EC2NodeClass: the NodePool `other` uses `default` too, without these settings");
+    insta::assert_snapshot!(decisions(&format!("{pool}---\n{other}---\n{CLASS}")), @"
+    decide NodePool: move `spec.template.spec.kubelet` to `spec.kubelet` of the EC2NodeClass: the NodePool `other` uses `default` too, without these settings
+    decide NodePool: the NodePool `default`, which has to be converted together with it
+    decide EC2NodeClass: the NodePool `default`, which has to be converted together with it
+    ");
     let ubuntu = CLASS.replace("AL2023", "Ubuntu");
     insta::assert_snapshot!(decisions(&format!("{pool}---\n{ubuntu}")), @"
     decide NodePool: move `spec.template.spec.kubelet` to `spec.kubelet` of the EC2NodeClass: `default` has to be converted first
     decide EC2NodeClass: v1 does not find Ubuntu's AMIs; name them in `spec.amiSelectorTerms`
     ");
     let known = CLASS.replace("  role:", "  kubelet: {maxPods: 30}\n  role:");
-    insta::assert_snapshot!(decisions(&format!("{pool}---\n{known}")), @"decide NodePool: move `spec.template.spec.kubelet` to `spec.kubelet` of the EC2NodeClass: `default` has other settings there");
+    insta::assert_snapshot!(decisions(&format!("{pool}---\n{known}")), @"
+    decide NodePool: move `spec.template.spec.kubelet` to `spec.kubelet` of the EC2NodeClass: `default` has other settings there
+    decide EC2NodeClass: the NodePool `default`, which has to be converted together with it
+    ");
     let again = pool.replace("name: default\nspec", "name: other\nspec");
     assert_eq!(decisions(&format!("{pool}---\n{again}---\n{known}").replace("30", "20")), "");
 }
