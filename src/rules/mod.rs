@@ -17,6 +17,8 @@ pub(crate) mod document;
 #[cfg(test)]
 mod fixes;
 mod folders;
+#[cfg(test)]
+mod help;
 mod identity;
 mod indexes;
 mod labels;

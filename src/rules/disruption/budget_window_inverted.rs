@@ -1,12 +1,15 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
+use manifest::tree::Node;
 use objects::budget::{self as budgets, Budget};
+use objects::node_claim::NodeClaimSpec;
+use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Severity};
 use rule::{Fixes, On, Runs};
 use values::cron::{BudgetWindows, Schedule};
-use values::duration::Duration;
+use values::duration::{Duration, NillableDuration};
 use values::spelling::add_quoted;
 
 rule! {
@@ -80,7 +83,7 @@ rule! {
     }
 }
 
-fn check<'d>(_: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(all) = context.budgets() else { return };
     let mut inverted: Vec<(&Budget<'d>, String, BudgetWindows)> = Vec::new();
     for reason in budgets::REASONS {
@@ -100,8 +103,23 @@ fn check<'d>(_: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Findin
              {reasons}, and Karpenter may disrupt all nodes at once",
             budget.nodes,
         );
-        findings.push(Finding::new(&RULE, budget.place(), message).help(help(&covered)));
+        // A budget of 0 does not keep nodes that expire, and `expiry-ignores-budgets` would report it. Together with another
+        // budget of 0 it could block disruption for ever.
+        let may_freeze = !expires(object) && !all.iter().any(|budget| budget.blocks());
+        let help = if may_freeze { help(&covered) } else { LIMIT_ALWAYS.to_owned() };
+        findings.push(Finding::new(&RULE, budget.place(), message).help(help));
     }
+}
+
+/// Help that is right whatever the other budgets are.
+const LIMIT_ALWAYS: &str =
+    "to limit disruption at all other times too, add a budget without a schedule, such as `{nodes: \"10%\"}`";
+
+/// Whether the NodePool says that its nodes expire.
+fn expires(object: Object<'_>) -> bool {
+    let expiry = NodePool::of(object).and_then(NodePool::claim_spec).and_then(NodeClaimSpec::expire_after);
+    let text = expiry.and_then(Node::as_str);
+    text.is_some_and(|text| matches!(NillableDuration::parse(text), Ok(NillableDuration::After(_))))
 }
 
 /// Returns the first budget for a reason, and the windows of all budgets for it. `None` if one of them is always active
@@ -176,6 +194,17 @@ spec:
           help: to allow disruption only in the window, remove the schedule and duration here and add `{nodes: "0", schedule: "0 5 * * mon", duration: 164h}`
         "#
         );
+    }
+
+    #[test]
+    fn help_limits_other_times_where_a_budget_of_0_would_be_reported() {
+        let budget = "nodes: 35%, schedule: '0 1 * * mon', duration: 4h";
+        let expires = pool(&[budget]) + "  template: {spec: {expireAfter: 720h}}\n";
+        let never = expires.replace("720h", "Never");
+        let frozen = pool(&[budget, "nodes: '0', reasons: [Empty], schedule: '0 9 * * *', duration: 8h"]);
+        assert!(findings(&RULE, &expires).contains(super::LIMIT_ALWAYS));
+        assert!(findings(&RULE, &frozen).contains(super::LIMIT_ALWAYS));
+        assert!(!findings(&RULE, &never).contains(super::LIMIT_ALWAYS));
     }
 
     #[test]

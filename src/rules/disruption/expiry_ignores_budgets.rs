@@ -109,7 +109,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let help = if always.is_empty() {
         "write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool"
     } else {
-        "write `expireAfter: Never` if the nodes must stay, or a budget that allows drift to replace them"
+        "limit the budget of 0 to `reasons: [Empty, Underutilized]`, so that drift replaces the nodes, and write `expireAfter: Never`"
     };
     let Some((node, after)) = written.zip(after) else {
         let message = format!(
@@ -178,7 +178,10 @@ spec:
         silent(&RULE, &pool("nodes: '0', schedule: '0 0 * * *', duration: 24h", "expireAfter: 720h"));
         let frozen = findings(&RULE, &pool("nodes: '0'", "expireAfter: 720h"));
         assert!(frozen.contains("warning NodePool/a spec.template.spec.expireAfter"), "{frozen}");
-        assert!(frozen.contains("help: write `expireAfter: Never` if the nodes must stay"), "{frozen}");
+        assert!(
+            frozen.contains("help: limit the budget of 0 to `reasons: [Empty, Underutilized]`"),
+            "{frozen}"
+        );
         silent(&RULE, &pool("nodes: '0'", ""));
     }
 
