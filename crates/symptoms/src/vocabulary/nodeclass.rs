@@ -540,6 +540,20 @@ expressions give a number of at least 0. The documentation and the source name t
                 detail: Detail::None,
                 example: r#"{"kind":"EC2NodeClass","name":"default","type":"ValidationSucceeded","status":"False","reason":"KubeletExpressionEvalFailed","message":"kubelet resource expression evaluated to a negative value"}"#,
                 source: "aws/karpenter-provider-aws v1.15.0 website/content/en/v1.15/concepts/nodeclasses.md",
+            },
+            Message {
+                pattern: line(LogLevel::Error, Text::Is("failed to evaluate kubelet resource expression"), Text::Any),
+                releases: Releases::since(15),
+                detail: Detail::Field("expression"),
+                example: r#"{"level":"ERROR","time":"2026-10-21T08:21:39.291Z","logger":"controller","message":"failed to evaluate kubelet resource expression","controller":"nodeclass","namespace":"","name":"default","reconcileID":"5a229f63-3c5e-4b7a-9d21-7e4c001d5cde","key":"cpu","expression":"vcpus / (ips_per_eni - 10)","instance-type":"t3.medium","vcpus":2,"memory-mib":4096,"default-enis":3,"ips-per-eni":6,"max-pods":17,"error":"evaluating expression, division by zero"}"#,
+                source: "aws/karpenter-provider-aws main before v1.15.0 pkg/cel/environment.go",
+            },
+            Message {
+                pattern: line(LogLevel::Error, Text::Is("kubelet resource expression evaluated to an invalid value"), Text::Any),
+                releases: Releases::since(15),
+                detail: Detail::Field("expression"),
+                example: r#"{"level":"ERROR","time":"2026-10-21T08:21:39.291Z","logger":"controller","message":"kubelet resource expression evaluated to an invalid value","controller":"nodeclass","namespace":"","name":"default","reconcileID":"5a229f63-3c5e-4b7a-9d21-7e4c001d5cde","key":"memory","expression":"memory_mib - 8192","instance-type":"t3.medium","result":-4096,"error":"result is negative"}"#,
+                source: "aws/karpenter-provider-aws main before v1.15.0 pkg/cel/environment.go",
             }
         ],
         when: When::Always,
