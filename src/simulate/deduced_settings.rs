@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::instance_types::PRICED_REGION;
 use karpenter::kind::Kind;
+use karpenter::operator::Operator;
 use karpenter::release::{PinnedRelease, Release, Releases};
 use manifest::tree::{Node, items_of};
 use manifest::{Document, File};
@@ -138,7 +139,8 @@ impl DeducedSettings {
         let gates = FeatureGates::of(objects, &controllers);
         let release = self.settings.release;
         let settings = &mut self.settings;
-        settings.reserved_capacity = gates.get("ReservedCapacity").unwrap_or(settings.reserved_capacity);
+        let is_on = settings.reserved_capacity || has_reservations(objects);
+        settings.reserved_capacity = gates.get("ReservedCapacity").unwrap_or(is_on);
         settings.node_overlays = gates.get("NodeOverlay").unwrap_or(settings.node_overlays);
         for controller in &controllers {
             let text = |flag: &'static str, variable: &'static str| {
@@ -248,10 +250,7 @@ impl DeducedSettings {
         if has_claims && TYPE_VOLUME_LIMITS.contains(self.settings.release) {
             self.assume(Assumption::AnyNumberOfVolumes);
         }
-        let has_reservations = objects.iter().any(|object| {
-            object.is(Kind::NODE_CLASS) && object.at(&["status", "capacityReservations"]).is_some()
-        });
-        if has_reservations && RESERVATION_FALLBACK.contains(self.settings.release) {
+        if has_reservations(objects) && RESERVATION_FALLBACK.contains(self.settings.release) {
             self.assume(Assumption::NoReservationFallback);
         }
         self.assume(Assumption::NothingElse);
@@ -262,6 +261,14 @@ impl DeducedSettings {
         }
         self.assume(Assumption::NoWebhooks);
     }
+}
+
+/// Whether the status of a node class has capacity reservations. The controller writes them only while the gate `ReservedCapacity`
+/// is on (pkg/controllers/nodeclass/controller.go of aws/karpenter-provider-aws at v1.4.1).
+fn has_reservations(objects: &[Object<'_>]) -> bool {
+    let classes = objects.iter().filter(|object| object.is(Kind::NODE_CLASS));
+    let mut reservations = classes.flat_map(|class| items_of(class.at(&["status", "capacityReservations"])));
+    reservations.next().is_some()
 }
 
 /// The names of NodePools that occur more than once.
@@ -322,13 +329,19 @@ fn zones_of(objects: &[Object<'_>]) -> BTreeSet<Zone> {
             "NodePool" => {
                 let pool = NodePool::of(*object);
                 let items = pool.into_iter().flat_map(|pool| pool.requirements().items());
-                for item in items.filter(|item| item.key() == Some("topology.kubernetes.io/zone")) {
+                let items = items.filter(|item| item.key() == Some("topology.kubernetes.io/zone"));
+                for item in items.filter(|item| item.operator() == Some(Operator::In)) {
                     item.values().for_each(|value| add(value.as_str(), None));
                 }
             }
             "Node" => {
                 let label = |key: &str| object.metadata().label(key).and_then(Node::as_str);
-                add(label("topology.kubernetes.io/zone"), label("topology.k8s.aws/zone-id"));
+                let id = label("topology.k8s.aws/zone-id");
+                // The provider takes the ID from a subnet of the node class: no subnet is in a zone with an empty ID
+                // (`instanceToNodeClaim` in pkg/cloudprovider/cloudprovider.go of aws/karpenter-provider-aws at v1.14.1).
+                if id != Some("") {
+                    add(label("topology.kubernetes.io/zone"), id);
+                }
             }
             _ => {}
         }
@@ -359,6 +372,56 @@ fn region_of(zone: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn shown(text: &str) -> String {
+        let file = File::read("-", text.to_owned(), &manifest::limits::Limits::DEFAULT);
+        let trees = file.documents.iter().filter_map(|document| match document {
+            Document::Read(tree) => Some(tree),
+            _ => None,
+        });
+        let objects: Vec<Object<'_>> = trees.flat_map(Object::all).collect();
+        let zones = zones_of(&objects).into_iter().map(|zone| format!("{} {}", zone.name, zone.id));
+        zones.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn deduces_the_gate_for_reservations_from_a_status() {
+        let gate = |release: &str, status: &str| {
+            let text = format!(
+                "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: c}}\nstatus: {status}\n"
+            );
+            let file = File::read("-", text, &manifest::limits::Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("not read") };
+            DeducedSettings::for_rules(Release::parse(release).unwrap(), &Object::all(tree)).reserved_capacity
+        };
+        let reserved = "{capacityReservations: [{id: cr-12345678901234567}]}";
+        assert!(!gate("1.4.1", "{}"));
+        assert!(!gate("1.4.1", "{capacityReservations: []}"));
+        assert!(gate("1.4.1", reserved));
+        assert!(gate("1.6.0", "{}"));
+    }
+
+    #[test]
+    fn takes_zones_with_subnets_from_nodes_and_pools() {
+        let node = |labels: &str| {
+            format!("apiVersion: v1\nkind: Node\nmetadata: {{name: n, labels: {{{labels}}}}}\n")
+        };
+        let zone = "topology.kubernetes.io/zone: us-east-1f";
+        assert_eq!(shown(&node(zone)), "us-east-1f ");
+        assert_eq!(
+            shown(&node(&format!("{zone}, topology.k8s.aws/zone-id: use1-az5"))),
+            "us-east-1f use1-az5"
+        );
+        assert_eq!(shown(&node(&format!("{zone}, topology.k8s.aws/zone-id: ''"))), "");
+        let pool = |operator: &str| {
+            format!(
+                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p}}\nspec: {{template: {{spec: {{requirements: [\
+                 {{key: topology.kubernetes.io/zone, operator: {operator}, values: [us-east-1e]}}]}}}}}}\n"
+            )
+        };
+        assert_eq!(shown(&pool("In")), "us-east-1e ");
+        assert_eq!(shown(&pool("NotIn")), "");
+    }
 
     #[test]
     fn reads_the_region_from_a_zone() {
