@@ -188,6 +188,7 @@ fn prints_help_and_version() {
           --fix                    Apply the safe fixes to the files; the fixed text of standard input
                                    goes to standard output
           --diff                   Print the changes of --fix as a diff, without writing them
+          --unsafe-fixes           Apply the fixes that you have to review too; with --diff, print them
           --statistics             Print the number of findings of each rule instead of the findings;
                                    with `--format json` in addition to them
 
