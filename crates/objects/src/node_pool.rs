@@ -116,6 +116,11 @@ impl<'d> NodePoolTemplate<'d> {
 pub struct Disruption<'d>(Node<'d>);
 
 impl<'d> Disruption<'d> {
+    /// The section.
+    pub fn node(self) -> Node<'d> {
+        self.0
+    }
+
     /// `consolidationPolicy`.
     pub fn consolidation_policy(self) -> Option<Node<'d>> {
         self.0.get("consolidationPolicy")

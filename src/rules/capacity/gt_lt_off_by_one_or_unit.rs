@@ -108,6 +108,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
     }
 }
 
+/// Whether a requirement excludes every instance type, because it is below all of them.
+pub(crate) fn excludes_every_type(requirement: LabelRequirement<'_>) -> bool {
+    let measure = MEASURES.iter().find(|measure| measure.key == requirement.key);
+    let below = measure.and_then(|measure| below_every_type(requirement, measure.least));
+    below.is_some_and(|(_, _, excludes_all)| excludes_all)
+}
+
 /// Returns the largest value of a requirement that excludes all instance types, or the bound that excludes none, and whether
 /// all are excluded. A lower bound of 0 or less is not reported: its author asks for nothing.
 fn below_every_type(requirement: LabelRequirement<'_>, least: i64) -> Option<(Node<'_>, i64, bool)> {

@@ -15,6 +15,7 @@ pub(crate) mod limit_never_enforced;
 pub(crate) mod limit_unit_or_too_small;
 pub(crate) mod max_pods_vs_eni;
 pub(crate) mod min_values_impossible;
+pub(crate) mod no_instance_type_left;
 pub(crate) mod not_in_without_values;
 pub(crate) mod odcr_mismatch;
 pub(crate) mod overlay_conflict;

@@ -98,7 +98,7 @@ const GENERATION: &str = "karpenter.k8s.aws/instance-generation";
 const SIZE: &str = "karpenter.k8s.aws/instance-size";
 
 /// Maximum number of other requirements that a finding shows.
-const MAX_RELATED: usize = 3;
+pub(super) const MAX_RELATED: usize = 3;
 
 /// Labels that every node of AWS has. `computeRequirements` leaves out other labels for some instance types. Only Mac types
 /// such as `mac-m4.metal` have no category and no generation, and nobody asks for them with a contradiction.
@@ -118,14 +118,14 @@ const ON_EVERY_NODE: [&str; 12] = [
 ];
 
 /// Requirement on a label and the place that states it.
-struct Stated<'d> {
-    place: Place<'d>,
-    written: Written<'d>,
-    requirement: Requirement<'d>,
+pub(super) struct Stated<'d> {
+    pub(super) place: Place<'d>,
+    pub(super) written: Written<'d>,
+    pub(super) requirement: Requirement<'d>,
 }
 
 /// A requirement as the NodePool states it: an item of `requirements`, or the value of a label.
-enum Written<'d> {
+pub(super) enum Written<'d> {
     Item(LabelRequirement<'d>),
     Label(&'d str),
 }
@@ -143,20 +143,23 @@ impl fmt::Display for Written<'_> {
 }
 
 /// Requirements on one label; `None` if one of them is undecided.
-type OnLabel<'d> = Option<Vec<Stated<'d>>>;
+pub(super) type OnLabel<'d> = Option<Vec<Stated<'d>>>;
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
-    let Some(pool) = NodePool::of(object).filter(|pool| may_contradict(*pool)) else { return };
-    let stated = stated_by_label(pool);
-    let before = findings.len();
-    for (label, on_label) in &stated {
-        if ON_EVERY_NODE.contains(label) {
-            findings.extend(on_label.as_ref().and_then(|all| contradiction(label, all)));
-        }
+    if let Some(pool) = NodePool::of(object).filter(|pool| may_contradict(*pool)) {
+        findings.extend(contradictions(&stated_by_label(pool)));
     }
-    if findings.len() == before {
-        findings.extend([TYPE, FAMILY].into_iter().find_map(|label| excluded_names(label, &stated)));
+}
+
+/// The findings about the requirements of a NodePool.
+pub(super) fn contradictions<'d>(stated: &BTreeMap<&'d str, OnLabel<'d>>) -> Vec<Finding<'d>> {
+    let on_every_node = stated.iter().filter(|(label, _)| ON_EVERY_NODE.contains(label));
+    let of_labels = on_every_node.filter_map(|(label, on_label)| contradiction(label, on_label.as_ref()?));
+    let mut findings: Vec<_> = of_labels.collect();
+    if findings.is_empty() {
+        findings.extend([TYPE, FAMILY].into_iter().find_map(|label| excluded_names(label, stated)));
     }
+    findings
 }
 
 /// Whether requirements may contradict one another: a label has several, or one names instance types or families.
@@ -170,7 +173,7 @@ fn may_contradict(pool: NodePool<'_>) -> bool {
 }
 
 /// Collects the requirements and the labels of the template by label.
-fn stated_by_label(pool: NodePool<'_>) -> BTreeMap<&str, OnLabel<'_>> {
+pub(super) fn stated_by_label(pool: NodePool<'_>) -> BTreeMap<&str, OnLabel<'_>> {
     let mut all = BTreeMap::new();
     let mut add = |label, stated| match (all.entry(label).or_insert_with(|| Some(Vec::new())), stated) {
         (Some(list), Some(stated)) => list.push(stated),
@@ -277,7 +280,7 @@ fn excluded_names<'d>(label: &str, stated: &BTreeMap<&'d str, OnLabel<'d>>) -> O
     Some(finding)
 }
 
-fn intersection<'d>(all: &[Stated<'d>]) -> Requirement<'d> {
+pub(super) fn intersection<'d>(all: &[Stated<'d>]) -> Requirement<'d> {
     all.iter().fold(Requirement::exists(), |left, stated| left.intersection(&stated.requirement))
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod duplicate_taint;
 pub(crate) mod hostname_node_affinity;
+pub(crate) mod instance_value_unknown;
 pub(crate) mod kubernetes_label_selector_opens;
 pub(crate) mod legacy_annotations_labels;
 pub(crate) mod malformed_label;

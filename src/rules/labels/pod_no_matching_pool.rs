@@ -18,6 +18,7 @@ use scheduling::requirements::Mismatch;
 use scheduling::template::Obstacle;
 use values::spelling::nearest;
 
+use super::requirement_value_unknown::without_known_value;
 use crate::rules::indexes::{POOLS, Pools};
 
 rule! {
@@ -53,6 +54,7 @@ rule! {
     ///   (`feature.node.kubernetes.io/…`, `nvidia.com/…`);
     /// - pods that match no NodePool only because every NodePool is tainted: they may run on a node group. A pod that
     ///   selects a tainted NodePool is reported by `pod-missing-toleration`;
+    /// - pods that ask for a value that no node has, such as the capacity type `ondemand`: `requirement-value-unknown` reports them;
     /// - clusters with a NodePool of another provider, such as EKS Auto Mode, because this rule does not know that
     ///   provider's labels.
     ///
@@ -182,6 +184,10 @@ fn finding<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd
     let expression = key.and_then(|key| {
         required_expressions(pod).find(|expression| labels::normalised(expression.key) == key)
     });
+    // `requirement-value-unknown` reports a value that no NodePool can have.
+    if expression.is_some_and(|expression| without_known_value(expression).is_some()) {
+        return None;
+    }
     let place = match (expression, pod.spec().toleration_list()) {
         (Some(expression), _) => expression.place(),
         (None, Some(tolerations)) => Place::key(tolerations),

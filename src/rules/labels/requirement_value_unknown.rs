@@ -5,15 +5,13 @@ use karpenter::operator::Operator;
 use karpenter::release::Releases;
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
-use objects::pod::{ExpressionOrigin, LabelExpression, Pod, has_node_expressions};
+use objects::pod::{ExpressionOrigin, LabelExpression, Pod};
 use objects::requirement::LabelRequirement;
 use objects::requirement_holder::RequirementHolder;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 use values::placeholder::has_placeholder;
-
-use crate::rules::indexes::{POOLS, Pools};
 
 rule! {
     /// ## What it does
@@ -25,12 +23,12 @@ rule! {
     ///
     /// No instance has such a value. If another value in the list is valid, Karpenter ignores the wrong value. If no
     /// value is valid, nothing is launched from the NodePool. Karpenter itself reports this for capacity types since
-    /// 1.5 and for tenancies since 1.9: it sets `ValidationSucceeded=False`, also if fewer values are valid than
-    /// `minValues` requires. It does not report it for the other labels, and every pod fails with
-    /// `no instance type satisfied resources … and requirements …`.
+    /// 1.5 and for tenancies since 1.9: it sets `ValidationSucceeded=False` if no value is valid, or if fewer values are
+    /// valid than `minValues` requires. It does not report it for the other labels: pods then fail with messages such as
+    /// `no instance type met the scheduling requirements or had a required offering`.
     ///
-    /// A pod that asks for a capacity type or a tenancy that no node has, such as `SPOT`, stays Pending. If the input
-    /// contains NodePools, `pod-no-matching-pool` reports the pod instead.
+    /// A pod that asks for a capacity type or a tenancy that no node has, such as `SPOT`, stays Pending, whatever the
+    /// NodePools allow.
     ///
     /// `reserved` is a capacity type since 1.3. Until 1.5 it requires the feature gate `ReservedCapacity`.
     ///
@@ -84,8 +82,7 @@ rule! {
         summary: "a requirement asks for a value that no instance has",
         runs: Runs::InAdmission,
         on: &[On::Kind(Kind::NODE_POOL), On::Kind(Kind::NODE_OVERLAY), On::Workload],
-        inventory: &[POOLS],
-        looks_up: has_node_expressions,
+        inventory: &[],
         check: check,
     }
 }
@@ -95,20 +92,12 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 const OF_AWS: [&str; 3] = ["", "karpenter.k8s.aws", "eks.amazonaws.com"];
 const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 
-fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(pod) = Pod::of(object) {
-        // If NodePools are known, `pod-no-matching-pool` matches the pod against them.
-        if context.inventory.index::<Pools>().is_empty() {
-            pod.expressions().for_each(|expression| check_pod_expression(object, expression, findings));
-        }
+        pod.expressions().for_each(|expression| check_pod_expression(object, expression, findings));
         return;
     }
-    let Some(holder) = RequirementHolder::of(object) else { return };
-    // Other clouds have other zones and architectures.
-    let group = holder.node_class_group();
-    if !OF_AWS.contains(&group) && !has_placeholder(group) {
-        return;
-    }
+    let Some(holder) = RequirementHolder::of(object).filter(|holder| is_of_aws(*holder)) else { return };
     for requirement in holder.requirements().parsed() {
         let label = requirement.label();
         if let Some(known) = known_values::of_label(label) {
@@ -119,22 +108,32 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     }
 }
 
+/// Whether requirements are about instances of AWS, as far as the node class shows. Other clouds have other zones and
+/// architectures.
+pub(crate) fn is_of_aws(holder: RequirementHolder<'_>) -> bool {
+    let group = holder.node_class_group();
+    OF_AWS.contains(&group) || has_placeholder(group)
+}
+
+/// The label of an expression that only Karpenter's nodes have, with its known values, if the expression accepts none of them.
+pub(super) fn without_known_value(expression: LabelExpression<'_>) -> Option<&'static KnownValues> {
+    let known =
+        known_values::of_label(expression.key).filter(|known| known.label.starts_with("karpenter."))?;
+    let mut values = expression.values().filter_map(Node::as_str);
+    let is_unknown = expression.operator == Operator::In
+        && values.clone().next().is_some()
+        && values.all(|value| !known.values.contains(&value) && !has_placeholder(value));
+    is_unknown.then_some(known)
+}
+
 /// Reports the values that a pod lists for a label that only Karpenter's nodes have, if none of the values is known.
 fn check_pod_expression<'d>(
     object: Object<'d>,
     expression: LabelExpression<'d>,
     findings: &mut Vec<Finding<'d>>,
 ) {
-    let known = known_values::of_label(expression.key).filter(|known| known.label.starts_with("karpenter."));
-    let Some(known) = known.filter(|_| expression.operator == Operator::In) else { return };
-    let mut values = Vec::new();
-    for node in expression.values() {
-        let Some(value) = node.as_str() else { continue };
-        if known.values.contains(&value) || has_placeholder(value) {
-            return;
-        }
-        values.push((value, node));
-    }
+    let Some(known) = without_known_value(expression) else { return };
+    let values: Vec<_> = expression.values().filter_map(|node| Some((node.as_str()?, node))).collect();
     let selector = expression.origin == ExpressionOrigin::NodeSelector;
     let severity = if selector { Severity::Error } else { Severity::Warning };
     let others = if values.len() > 1 { " or another value listed here" } else { "" };

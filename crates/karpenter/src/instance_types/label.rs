@@ -65,6 +65,39 @@ impl TypeLabel {
         LABELS.into_iter()
     }
 
+    /// The label with a key.
+    pub fn of_key(key: &str) -> Option<Self> {
+        LABELS.into_iter().find(|label| label.key == key)
+    }
+
+    /// Whether the values are numbers.
+    pub(super) fn is_number(self) -> bool {
+        matches!(
+            self.source,
+            LabelSource::Generation
+                | LabelSource::Column(
+                    Column::Cpu
+                        | Column::Memory
+                        | Column::ClockSpeed
+                        | Column::EbsBandwidth
+                        | Column::NetworkBandwidth
+                        | Column::LocalNvme
+                        | Column::GpuCount
+                        | Column::GpuMemory
+                        | Column::AcceleratorCount
+                )
+        )
+    }
+
+    /// Whether no instance type ever has another value.
+    pub(super) fn is_closed(self) -> bool {
+        matches!(
+            self.source,
+            LabelSource::Flex
+                | LabelSource::Column(Column::Arch | Column::Hypervisor | Column::EncryptionInTransit)
+        )
+    }
+
     /// The value for an instance type; `None` if the type does not have the label.
     pub fn value(self, kind: &InstanceType) -> Option<&'static str> {
         let name = kind.name();

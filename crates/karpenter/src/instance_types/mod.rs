@@ -3,7 +3,9 @@
 //! The tables are text that `tools/instance-types` writes from aws/karpenter-provider-aws; their first lines name the
 //! revision. A table is parsed when it is first used, and a program that does not use it does not contain it.
 
+pub mod hints;
 mod label;
+pub mod names;
 
 use std::sync::LazyLock;
 
@@ -74,6 +76,19 @@ pub fn all() -> &'static [InstanceType] {
     static ALL: LazyLock<Vec<InstanceType>> =
         LazyLock::new(|| rows(TYPES).filter_map(InstanceType::parse).collect());
     &ALL
+}
+
+/// The instance types of a family, such as `m5`.
+pub fn types_of_family(family: &str) -> &'static [InstanceType] {
+    // The table is sorted by name.
+    let is_before = |kind: &InstanceType| kind.name().bytes().lt(family.bytes().chain([b'.']));
+    let all = all();
+    let start = all.partition_point(is_before);
+    let rest = all.get(start..).unwrap_or_default();
+    let is_in =
+        |kind: &InstanceType| kind.name().strip_prefix(family).is_some_and(|rest| rest.starts_with('.'));
+    let length = rest.iter().position(|kind| !is_in(kind)).unwrap_or(rest.len());
+    rest.get(..length).unwrap_or_default()
 }
 
 /// The on-demand price of each type in [`PRICED_REGION`], in USD per hour, by name.
@@ -177,6 +192,17 @@ mod tests {
         assert_eq!(all().len(), rows(TYPES).count());
         assert_eq!(prices().count(), rows(PRICES).count());
         assert!(all().iter().all(|kind| kind.cpu() > 0 && kind.memory() > 0 && kind.interfaces().0 > 0));
+    }
+
+    #[test]
+    fn finds_the_types_of_each_family() {
+        for kind in all() {
+            let (family, _) = kind.name().split_once('.').unwrap();
+            let expected =
+                all().iter().filter(|other| other.name().split_once('.').unwrap().0 == family).count();
+            assert_eq!(types_of_family(family).len(), expected, "{family}");
+        }
+        assert!(types_of_family("m55").is_empty() && types_of_family("").is_empty());
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //! | `shape`, `selector`, `resources`, `volumes` | the part of a pod that decides where it runs |
 //! | `solver`, `queue`, `variant` | the loop over the pods |
 //! | `claim`, `reservations`, `host_ports`, `topology` | new nodes, and the state that nodes share |
-//! | `explain`, `reason`, `report`, `result` | the result |
+//! | `explain`, `exclusion`, `reason`, `report`, `result` | the result |
 //!
 //! | module | content |
 //! |---|---|
@@ -27,6 +27,7 @@ mod catalog;
 mod claim;
 mod daemons;
 mod default_spreads;
+mod exclusion;
 mod explain;
 mod filter;
 mod go_sort;

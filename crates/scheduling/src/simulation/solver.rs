@@ -230,10 +230,8 @@ impl<'d> Solver<'d> {
         }
         if self.world.pools.is_empty() {
             let is_reported = SchedulerBehaviour::ALL_POOLS_DROPPED_ERROR.holds_in(self.settings.release);
-            return Err(failure(
-                "nodepool requirements filtered out all available instance types",
-                is_reported,
-            ));
+            let message = "nodepool requirements filtered out all available instance types";
+            return Err(self.without_pools(message, is_reported));
         }
         self.add_to_new(pod, variant)?;
         self.placed += 1;

@@ -9,11 +9,12 @@ use objects::object::Object;
 
 use super::behaviour::SchedulerBehaviour;
 use super::daemons::Daemons;
+use super::exclusion::without_types;
 use super::node::{ExistingNode, OccupiedNode, read_nodes};
 use super::pods::{BatchPod, PendingPod, PendingPods, PlacedPods, PodReader, RunningPod, ShapeId};
 use super::pool::Pool;
 use super::pools;
-use super::reason::{PoolReason, ReasonKind};
+use super::reason::PoolReason;
 use super::resources::ResourceNames;
 use super::result::PodId;
 use super::selector::namespace_of;
@@ -109,13 +110,7 @@ impl<'d> Base<'d> {
         let nodes = nodes.map(|occupied| BaseNode::new(occupied, &daemons, &pools)).collect();
         let used_pools = pools.len();
         let has_soft_taint = pools.iter().any(Pool::has_soft_taint);
-        unusable.extend(pools.iter().filter(|pool| pool.types.is_empty()).map(|pool| {
-            PoolReason::unusable(
-                pool.object,
-                ReasonKind::NoInstanceTypes,
-                "the requirements leave no instance type",
-            )
-        }));
+        unusable.extend(pools.iter().filter(|pool| pool.types.is_empty()).map(without_types));
         let domains = Rc::new(domains);
         Self { reader, names, settings, known, pools, used_pools, unusable, has_soft_taint, domains, nodes }
     }
