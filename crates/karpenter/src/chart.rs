@@ -6,7 +6,28 @@ use crate::release::Releases;
 
 /// The values of Karpenter's chart in a mapping: the mapping itself, or its value under `karpenter`.
 pub fn values_in(root: Node<'_>) -> Option<Node<'_>> {
-    Some(root).filter(|root| is_chart_values(*root)).or_else(|| values_handed_on(root))
+    let is_own =
+        |root: &Node<'_>| is_chart_values(*root) || (is_named_for_chart(*root) && has_old_depth(*root));
+    Some(root).filter(is_own).or_else(|| values_handed_on(root))
+}
+
+/// Whether the name of the file says that it has values of Karpenter's chart: `karpenter-values.yaml`, `karpenter/values.yaml`.
+fn is_named_for_chart(root: Node<'_>) -> bool {
+    let name = root.source().name().to_ascii_lowercase();
+    let mut parts = name.rsplit(['/', '\\']);
+    let file = parts.next().unwrap_or_default();
+    file.contains("values") && (file.contains("karpenter") || parts.next() == Some("karpenter"))
+}
+
+/// Whether values have settings of the controller where the charts before 0.33 had them, and only keys of the chart.
+///
+/// Source: charts/karpenter/values.yaml at v0.16.3 (`clusterName`, `aws`) and v0.27.0 (`settings.aws`).
+fn has_old_depth(root: Node<'_>) -> bool {
+    const AT_TOP: [&str; 3] = ["clusterName", "clusterEndpoint", "aws"];
+    let is_old = |key: &str| AT_TOP.contains(&key);
+    let has_aws = root.at_path(&["settings", "aws"]).is_some_and(Node::is_mapping);
+    let is_of_chart = |key: &str| is_old(key) || is_key_of_chart(key) || CONTROLLER_KEYS.contains(&key);
+    (has_aws || root.members().any(|(key, _)| is_old(key))) && root.members().all(|(key, _)| is_of_chart(key))
 }
 
 /// The values that a parent chart passes to Karpenter's chart, under the key `karpenter`.
@@ -121,8 +142,21 @@ pub const CONTROLLER_KEYS: [&str; 10] = [
 /// Other keys of `controller`. Source: charts/karpenter/templates/deployment.yaml at v1.14.1.
 pub const MORE_CONTROLLER_KEYS: [&str; 1] = ["sidecarVolumeMounts"];
 
-/// Keys of `podDisruptionBudget`. Source: charts/karpenter/templates/poddisruptionbudget.yaml at v1.14.1.
-pub const BUDGET_KEYS: [&str; 2] = ["name", "maxUnavailable"];
+/// The keys of further mappings, of which the templates read no other keys. Source: charts/karpenter/templates at v1.0.0 to
+/// v1.14.1.
+pub const NESTED_KEYS: [(&[&str], &[&str]); 8] = [
+    (&["podDisruptionBudget"], &["name", "maxUnavailable"]),
+    (&["serviceAccount"], &["create", "name", "annotations"]),
+    (&["service"], &["annotations"]),
+    (
+        &["serviceMonitor"],
+        &["enabled", "additionalLabels", "relabelings", "metricRelabelings", "endpointConfig", "sampleLimit"],
+    ),
+    (&["controller", "image"], &["repository", "tag", "digest"]),
+    (&["controller", "metrics"], &["port"]),
+    (&["controller", "healthProbe"], &["port"]),
+    (&["controller", "securityContext"], &["appArmorProfile", "seLinuxOptions", "seccompProfile"]),
+];
 
 /// The keys of `settings`, and the releases whose chart reads them.
 ///
@@ -203,8 +237,12 @@ pub struct RemovedKey {
     pub instead: &'static str,
 }
 
-/// The removed keys. Source: charts/karpenter/values.yaml at v0.27.0, v0.32.0, v0.37.0, v1.0.0 and v1.1.0.
-pub const REMOVED_KEYS: [RemovedKey; 12] = [
+/// The removed keys. Source: charts/karpenter/values.yaml at v0.16.3, v0.27.0, v0.32.0, v0.37.0, v1.0.0 and v1.1.0.
+pub const REMOVED_KEYS: [RemovedKey; 13] = [
+    removed(
+        &["aws"],
+        "write its settings in `settings`; an instance profile belongs in `spec.instanceProfile` of the EC2NodeClass",
+    ),
     removed(&["settings", "aws"], "since 0.33 its keys are in `settings`, such as `settings.clusterName`"),
     removed(&["settings", "featureGates", "drift"], "drift is always on since 1.0; remove the key"),
     removed(&["settings", "featureGates", "driftEnabled"], "drift is always on since 1.0; remove the key"),
@@ -257,6 +295,31 @@ resources: {}
         ] {
             assert!(!is_for_aws(text), "{text}");
         }
+    }
+
+    #[test]
+    fn the_name_of_a_file_shows_values_at_an_old_depth() {
+        let is_values = |name: &str, text: &str| {
+            let file = File::read(name, text, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+            values_in(tree.root()).is_some()
+        };
+        for text in [
+            "clusterName: prod\nclusterEndpoint: https://a\naws: {defaultInstanceProfile: a}\n",
+            "clusterName: prod\nserviceAccount: {create: false}\n",
+            "settings: {aws: {vmMemoryOverheadPercent: 0.1}}\n",
+        ] {
+            assert!(
+                is_values("karpenter-values.yaml", text) && is_values("apps/karpenter/values.yaml", text),
+                "{text}"
+            );
+            assert!(
+                !is_values("values.yaml", text) && !is_values("karpenter-pools/values.yaml", text),
+                "{text}"
+            );
+        }
+        assert!(!is_values("karpenter/values.yaml", "clusterName: prod\nnodePools: []\n"));
+        assert!(!is_values("karpenter/values.yaml", "replicas: 2\n"));
     }
 
     #[test]

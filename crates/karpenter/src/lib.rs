@@ -12,6 +12,7 @@ pub mod kubernetes;
 pub mod labels;
 pub mod metrics;
 pub mod operator;
+pub mod option_values;
 pub mod options;
 pub mod release;
 pub mod startup_taints;

@@ -5,6 +5,7 @@
 use karpenter::chart;
 use manifest::tree::{Node, items_of};
 
+use crate::location::Place;
 use crate::object::{Form, Object};
 use crate::pod::PodSpec;
 
@@ -99,6 +100,11 @@ impl<'d> ChartValues<'d> {
         members.chain(set).collect()
     }
 
+    /// The value at a path that comes from a table of facts, such as `karpenter::option_values::OPTIONS`.
+    pub fn at(self, path: &[&str]) -> Option<Node<'d>> {
+        self.value(path)
+    }
+
     fn setting(self, key: &str) -> Option<Node<'d>> {
         self.value(&["settings", key])
     }
@@ -149,6 +155,16 @@ pub enum ChartKey<'d> {
     Parameter(Node<'d>),
 }
 
+impl<'d> ChartKey<'d> {
+    /// The place of the key.
+    pub fn place(self) -> Place<'d> {
+        match self {
+            Self::Member(node) => Place::key(node),
+            Self::Parameter(name) => Place::value(name),
+        }
+    }
+}
+
 /// Returns the rest of a parameter's name after a path of keys. Dots within a key are escaped.
 fn rest<'n>(name: &'n str, path: &[&str]) -> Option<&'n str> {
     path.iter().try_fold(name, |rest, key| {
@@ -182,6 +198,25 @@ pub fn of(object: Object<'_>) -> Option<ChartValues<'_>> {
         }
         _ => None,
     }
+}
+
+/// The texts with values that an Application of Argo CD gives to Karpenter's chart, or to a chart around it, and that are not
+/// read as YAML.
+pub fn unread_texts(object: Object<'_>) -> Vec<Node<'_>> {
+    if object.form() != Form::Api || object.group() != "argoproj.io" || object.kind() != "Application" {
+        return Vec::new();
+    }
+    let sources = object.at(&["spec", "source"]).into_iter().chain(items_of(object.at(&["spec", "sources"])));
+    sources.filter_map(unread_text).collect()
+}
+
+/// The text with values of a source of Argo CD, if it is for Karpenter's chart and is not read as YAML.
+fn unread_text(source: Node<'_>) -> Option<Node<'_>> {
+    let helm = source.get("helm")?;
+    let text = helm.get("values").filter(|_| helm.get("valuesObject").is_none())?;
+    let words = text.as_str().filter(|_| text.embedded().is_none())?;
+    let is_for_karpenter = is_own(source) == Some(true) || words.contains("karpenter");
+    (is_for_karpenter && !words.trim().is_empty() && !words.contains("{{")).then_some(text)
 }
 
 /// Whether a source of Argo CD is Karpenter's chart; `None` if it names no chart, as for a Git repository.

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use karpenter::chart::{
-    AWS_GATES, BUDGET_KEYS, CONTROLLER_KEYS, FeatureGate, GATES, KEYS, MORE_CONTROLLER_KEYS, REMOVED_KEYS,
+    AWS_GATES, CONTROLLER_KEYS, FeatureGate, GATES, KEYS, MORE_CONTROLLER_KEYS, NESTED_KEYS, REMOVED_KEYS,
     SETTINGS,
 };
 use karpenter::kind::Kind;
@@ -103,7 +103,7 @@ fn check_removed_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d
                 continue;
             }
             let message = format!("`{}` is a key of an older chart and is ignored", key.path.join("."));
-            let finding = Finding::new(&RULE, place(at), message).releases(key.releases).help(key.instead);
+            let finding = Finding::new(&RULE, at.place(), message).releases(key.releases).help(key.instead);
             let finding = if is_webhook_off(at) { finding.severity(Severity::Info) } else { finding };
             findings.push(finding);
         }
@@ -115,13 +115,6 @@ fn check_removed_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d
 fn is_webhook_off(at: ChartKey<'_>) -> bool {
     let ChartKey::Member(node) = at else { return false };
     node.key() == "webhook" && node.get("enabled").and_then(Node::as_bool) == Some(false)
-}
-
-fn place(at: ChartKey<'_>) -> Place<'_> {
-    match at {
-        ChartKey::Member(node) => Place::key(node),
-        ChartKey::Parameter(name) => Place::value(name),
-    }
 }
 
 /// Reports keys at the top level that the chart does not have yet, that are misspelt, or that belong under another key.
@@ -200,15 +193,17 @@ fn check_unknown_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d
     }
 }
 
-/// Checks the keys of `controller` and `podDisruptionBudget`.
+/// Checks the keys of `controller`, and of other mappings of which the chart reads some keys.
 fn check_nested_keys<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d>>) {
     let of_controller: Vec<_> = CONTROLLER_KEYS.into_iter().chain(MORE_CONTROLLER_KEYS).collect();
-    for (holder, keys) in [("controller", of_controller.as_slice()), ("podDisruptionBudget", &BUDGET_KEYS)] {
-        for (key, at) in values.keys(&[holder]) {
-            if !keys.contains(&key) && !is_removed(&[holder, key]) {
+    let controller: (&[&str], &[&str]) = (&["controller"], &of_controller);
+    for (holder, keys) in [controller].into_iter().chain(NESTED_KEYS) {
+        for (key, at) in values.keys(holder) {
+            let path: Vec<_> = holder.iter().copied().chain([key]).collect();
+            if !keys.contains(&key) && !is_removed(&path) {
                 // `minAvailable` is near `maxUnavailable`, but means something else.
                 let near = nearest(key, keys.iter().copied()).filter(|_| key != "minAvailable");
-                findings.extend(ignored(at, &format!("{holder}.{key}"), None, near));
+                findings.extend(ignored(at, &path.join("."), None, near));
             }
         }
     }
@@ -234,7 +229,7 @@ fn ignored<'d>(
     if releases.is_empty() {
         return None;
     }
-    let finding = Finding::new(&RULE, place(at), format!("the chart does not know `{path}` and ignores it"));
+    let finding = Finding::new(&RULE, at.place(), format!("the chart does not know `{path}` and ignores it"));
     let finding = finding.releases(releases);
     Some(match (known, near) {
         (Some(known), _) => finding.help(format!("supported by Karpenter {known}")),
@@ -307,6 +302,23 @@ mod tests {
             &text("controller: {sidecarVolumeMounts: [], resources: {}, healthProbe: {port: 8081}}"),
         );
         silent(&super::RULE, &text("podDisruptionBudget: {name: karpenter, maxUnavailable: 1}"));
+    }
+
+    #[test]
+    fn reports_keys_of_mappings_of_which_the_chart_reads_some() {
+        let text = |keys: &str| format!("settings: {{clusterName: prod, interruptionQueue: a}}\n{keys}\n");
+        for (keys, expected) in [
+            ("serviceAccount: {annotation: {a: b}}", "did you mean `annotations`?"),
+            ("controller: {image: {repo: a, tag: b}}", "controller.image.repo"),
+            ("controller: {securityContext: {runAsUser: 1}}", "info / controller.securityContext.runAsUser"),
+            ("aws: {defaultInstanceProfile: a}", "`aws` is a key of an older chart"),
+        ] {
+            assert!(findings(&super::RULE, &text(keys)).contains(expected), "{keys}");
+        }
+        silent(
+            &super::RULE,
+            &text("serviceAccount: {create: false, name: a}\nserviceMonitor: {enabled: true}"),
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub(crate) mod aws_auth_node_role;
 pub(crate) mod cluster_endpoint_malformed;
 pub(crate) mod controller_fragile;
 pub(crate) mod controller_image_is_chart;
+pub(crate) mod controller_option_malformed;
 pub(crate) mod controller_option_unknown;
 pub(crate) mod controller_trust_policy_mismatch;
 pub(crate) mod conversion_webhook_leftover;
