@@ -6,8 +6,9 @@ use cluster::folders;
 use cluster::ids::DocumentId;
 use karpenter::auto_mode;
 use karpenter::release::Releases;
-use manifest::tree::Tree;
-use manifest::{Document, File, FileKind};
+use manifest::limits::Limits;
+use manifest::tree::{Node, Style, Tree};
+use manifest::{Document, File, FileKind, ReadError};
 use objects::chart_values;
 use objects::controller::Controller;
 use objects::object::{Form, Object};
@@ -89,6 +90,9 @@ impl<'d> DocumentReader<'_, 'd> {
             return none(Coverage::Skipped(reason));
         }
         let objects = objects_in(file.kind, tree);
+        if let Some(unreadable) = unreadable_values(file, document, &objects) {
+            return ReadDocument { objects, coverage: Coverage::Unreadable(unreadable) };
+        }
         let mut gaps = objects.iter().map(|object| gap(*object, pins.version));
         let coverage = match gaps.next() {
             Some(Some(reason)) if gaps.all(|reason| reason.is_some()) => Coverage::Uncovered(reason),
@@ -111,6 +115,46 @@ impl<'d> DocumentReader<'_, 'd> {
         };
         objects.iter().any(|object| self.selection.rules_on(*object).iter().copied().any(counts))
     }
+}
+
+/// The values of Karpenter's chart in a document that is read, in a text that is not valid YAML. Argo CD cannot render the chart.
+fn unreadable_values(file: &File, document: DocumentId, objects: &[Object<'_>]) -> Option<Unreadable> {
+    let texts = objects.iter().flat_map(|object| chart_values::unread_texts(*object));
+    let mut mistakes = texts.filter_map(mistake_in_text);
+    let (at, error) = mistakes.next()?;
+    let position = file.source.position(at);
+    Some(Unreadable {
+        file: file.source.name().to_owned(),
+        document: document.index,
+        line: position.line,
+        column: position.column,
+        message: format!("in the Helm values of this Application: {error}"),
+        exceeded: error.exceeded(),
+        concerns_karpenter: true,
+    })
+}
+
+/// The first mistake in the YAML that a string holds, and its byte in the file. A literal block scalar has the lines of the file;
+/// other strings are only known as a whole.
+fn mistake_in_text(string: Node<'_>) -> Option<(usize, ReadError)> {
+    let words = string.as_str()?;
+    let documents = File::read_yaml(string.source().name(), words, &Limits::DEFAULT).documents;
+    let (at, error) = documents.into_iter().find_map(|content| match content {
+        Document::Unreadable { at, error } => Some((at, error)),
+        _ => None,
+    })?;
+    let start = string.span().start;
+    if string.style() != Style::Literal {
+        return Some((start, error));
+    }
+    let above = string.source().text().get(..start).unwrap_or_default();
+    let first_line = above.rfind('\n').map_or(0, |at| at + 1);
+    let before = words.get(..at).unwrap_or_default();
+    let lines = before.matches('\n').count();
+    let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
+    let block = string.source().text().get(first_line..).unwrap_or_default();
+    let line: usize = block.split_inclusive('\n').take(lines).map(str::len).sum();
+    Some((first_line + line + (start - first_line) + column, error))
 }
 
 /// The objects of a document in a file of some kind.
@@ -230,6 +274,24 @@ mod tests {
     use super::*;
     use manifest::{Document, File};
     use objects::embedded::READ_OPTIONS;
+
+    #[test]
+    fn broken_values_of_the_chart_are_unreadable() {
+        let application = |chart: &str, values: &str| {
+            format!(
+                "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: a}}\nspec:\n  source:\n    chart: {chart}\n    helm:\n      values: |\n        settings:\n{values}"
+            )
+        };
+        let unreadable = |text: &str| {
+            let report = crate::testing::report(&[("a.yaml", text)]);
+            report.unreadable.into_iter().map(|one| (one.line, one.concerns_karpenter)).collect::<Vec<_>>()
+        };
+        let broken = "          clusterName: a\n         interruptionQueue: b\n";
+        assert_eq!(unreadable(&application("karpenter", broken)), [(11, true)]);
+        assert_eq!(unreadable(&application("other", broken)), []);
+        assert_eq!(unreadable(&application("karpenter", "          clusterName: a\n")), []);
+        assert_eq!(unreadable(&application("karpenter", "          {{ .values }}\n")), []);
+    }
 
     fn with_object<T>(text: &str, use_it: impl FnOnce(Object<'_>) -> T) -> T {
         let file = File::read("a.yaml", text, READ_OPTIONS);
