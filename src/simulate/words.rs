@@ -1,6 +1,10 @@
 //! Sentences about a simulation.
 
+use karpenter::labels;
+use objects::node_pool::NodePool;
 use scheduling::simulation::{Disagreement, NearestMiss, PoolReason, ReasonKind};
+
+use scheduling::template::NodeTemplate;
 
 use super::summary::SimulationSummary;
 
@@ -55,9 +59,20 @@ pub fn remedy(reason: &PoolReason<'_>) -> Option<String> {
             _ => format!("allow instance types with `{name}` in the NodePool"),
         },
         (_, Disagreement::Limits) => "raise `spec.limits` of the NodePool".to_owned(),
+        (ReasonKind::Topology, Disagreement::Topology(key)) => topology_remedy(reason, key)?,
         (_, Disagreement::HostPort(port)) => format!("free host port {port}, or use another port"),
         _ => return None,
     })
+}
+
+/// The label to write instead of a `topologyKey` of which Karpenter knows no value.
+fn topology_remedy(reason: &PoolReason<'_>, key: &str) -> Option<String> {
+    let is_known = key == labels::HOSTNAME
+        || !labels::well_known(key).is_empty()
+        || NodePool::of(reason.pool)
+            .is_some_and(|pool| NodeTemplate::of(pool).requirements.get(key).is_some());
+    let meant = labels::likely_topology(key).filter(|_| !is_known)?;
+    Some(format!("write `topologyKey: {meant}`: Karpenter knows no value of `{key}`"))
 }
 
 /// A number with the right form of a noun.

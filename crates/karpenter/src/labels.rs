@@ -18,6 +18,8 @@ pub const CAPACITY_TYPE: &str = "karpenter.sh/capacity-type";
 pub const NODE_CLASS: &str = "karpenter.k8s.aws/ec2nodeclass";
 /// The host name of a node.
 pub const HOSTNAME: &str = "kubernetes.io/hostname";
+/// The availability zone of a node.
+pub const ZONE: &str = "topology.kubernetes.io/zone";
 /// The name of [`NODEPOOL`] until 0.32.
 pub const PROVISIONER_NAME: &str = "karpenter.sh/provisioner-name";
 
@@ -128,6 +130,21 @@ impl LabelField {
 /// The current name of a key, which may be an alias.
 pub fn normalised(key: &str) -> &str {
     ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, name)| name)
+}
+
+/// The label that is probably meant by a `topologyKey` that is not well known: the current name of an alias, or the label of the
+/// host name or the zone.
+pub fn likely_topology(key: &str) -> Option<&'static str> {
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == key).map(|(_, name)| *name);
+    let name = key.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let by_name = if name.contains("host") {
+        Some(HOSTNAME)
+    } else if name.contains("zone") || name == "az" {
+        Some(ZONE)
+    } else {
+        None
+    };
+    alias.or(by_name).or_else(|| spelling::nearest(key, [HOSTNAME, ZONE]))
 }
 
 /// The releases that support a key; none for custom keys and aliases.
@@ -327,6 +344,21 @@ fn last_part(key: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn finds_the_label_that_a_topology_key_means() {
+        for (key, expected) in [
+            ("failure-domain.beta.kubernetes.io/zone", Some(ZONE)),
+            ("failure-domain.beta.kubernetes.io/region", Some("topology.kubernetes.io/region")),
+            ("topology.kubernetes.io/hostname", Some(HOSTNAME)),
+            ("kubernetes.io/hostnmae", Some(HOSTNAME)),
+            ("topology.kubernetes.io/zones", Some(ZONE)),
+            ("zone", Some(ZONE)),
+            ("example.com/rack", None),
+        ] {
+            assert_eq!(likely_topology(key), expected, "{key}");
+        }
+    }
 
     fn at_apply(field: LabelField, key: &str) -> String {
         refused_at_apply(field, key).to_string()

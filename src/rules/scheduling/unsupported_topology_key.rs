@@ -1,5 +1,5 @@
 use karpenter::kind::Kind;
-use karpenter::labels::{self, HOSTNAME};
+use karpenter::labels::{self, HOSTNAME, ZONE};
 use karpenter::release::Releases;
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
@@ -16,13 +16,16 @@ use crate::rules::indexes::Pools;
 rule! {
     /// ## What it does
     ///
-    /// Checks the `topologyKey` of hard topology spread constraints and of required pod affinity: Karpenter must know the
-    /// label, or a NodePool in the input must set it.
+    /// Checks the `topologyKey` of hard topology spread constraints, and of required pod affinity and anti-affinity: Karpenter
+    /// must know the label, or a NodePool in the input must set it.
     ///
     /// ## Why it is bad
     ///
     /// Karpenter finds the values of a topology in its instance types and in the labels and requirements of the NodePools.
     /// Of another label it knows no value, so it launches no node for the pod, and logs `unsatisfiable topology constraint`.
+    ///
+    /// Deprecated labels such as `failure-domain.beta.kubernetes.io/zone` are other labels: Karpenter replaces them with their
+    /// current names in node selectors and requirements, but not in a `topologyKey`.
     ///
     /// ## Example
     ///
@@ -84,7 +87,7 @@ rule! {
     ///
     /// ## References
     ///
-    /// - aws/karpenter-provider-aws#1863, #3239
+    /// - aws/karpenter-provider-aws#1863, #3239, #4440, #6440
     /// - `buildDomainGroups` in pkg/controllers/provisioning/scheduling/topology.go of kubernetes-sigs/karpenter at v1.14.1
     RULE {
         severity: Severity::Warning,
@@ -109,7 +112,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     }
     for node in keys(pod) {
         let Some(key) = node.as_str().filter(|key| !has_placeholder(key)) else { continue };
-        let is_known = key == HOSTNAME || !labels::well_known(labels::normalised(key)).is_empty();
+        let is_known = key == HOSTNAME || !labels::well_known(key).is_empty();
         if is_known || context.anywhere(|inventory| inventory.index::<Pools>().sets_label(key)) {
             continue;
         }
@@ -117,9 +120,13 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             "Karpenter launches no node for this pod: it knows no value of `{key}`, which no NodePool in {} sets",
             context.scope()
         );
+        let help = match labels::likely_topology(key) {
+            Some(meant) => format!("write `{meant}`"),
+            None => format!("write `{ZONE}` or `{HOSTNAME}`, or let each NodePool set the label"),
+        };
         findings.push(
             Finding::new(&RULE, Place::value(node), message)
-                .help("use the label of the zone or the hostname, or let each NodePool set the label")
+                .help(help)
                 .related(Place::value(pool.name_node()), "a NodePool without the label"),
         );
     }
@@ -130,8 +137,11 @@ fn keys(pod: Pod<'_>) -> impl Iterator<Item = Node<'_>> {
     let is_hard =
         |constraint: &TopologySpreadConstraint<'_>| constraint.when_unsatisfiable() == Some("DoNotSchedule");
     let spreads = pod.spec().topology_spread_constraints().filter(is_hard);
-    let affinity = pod.spec().required_pod_affinity_terms().filter_map(PodAffinityTerm::topology_key);
-    spreads.filter_map(TopologySpreadConstraint::topology_key).chain(affinity)
+    let affinity = pod.spec().required_pod_affinity_terms();
+    let terms = affinity.chain(pod.spec().required_pod_anti_affinity_terms());
+    spreads
+        .filter_map(TopologySpreadConstraint::topology_key)
+        .chain(terms.filter_map(PodAffinityTerm::topology_key))
 }
 
 #[cfg(test)]
@@ -172,13 +182,31 @@ spec:
             |                                             ^^^^^^^^^^^^^^^^^^
         warning Pod/web spec.topologySpreadConstraints[0].topologyKey [all]
           Karpenter launches no node for this pod: it knows no value of `example.com/rack`, which no NodePool in this input sets
-          help: use the label of the zone or the hostname, or let each NodePool set the label
+          help: write `topology.kubernetes.io/zone` or `kubernetes.io/hostname`, or let each NodePool set the label
           see line 3 metadata.name: a NodePool without the label
         ");
         let affinity = "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: example.com/rack}]}}";
         assert!(!findings(&RULE, &manifest(POOL, affinity)).is_empty());
-        silent(&RULE, &manifest(POOL, &affinity.replace("podAffinity", "podAntiAffinity")));
+        assert!(
+            !findings(&RULE, &manifest(POOL, &affinity.replace("podAffinity", "podAntiAffinity"))).is_empty()
+        );
         silent(&RULE, &manifest(POOL, &affinity.replace("required", "preferred")));
+    }
+
+    #[test]
+    fn names_the_label_that_a_deprecated_or_invented_key_means() {
+        for (key, meant) in [
+            ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
+            ("topology.kubernetes.io/hostname", "kubernetes.io/hostname"),
+        ] {
+            let affinity = format!(
+                "affinity: {{podAntiAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: [{{topologyKey: {key}}}]}}}}"
+            );
+            for pod in [spread(key, "DoNotSchedule"), affinity] {
+                let found = findings(&RULE, &manifest(POOL, &pod));
+                assert!(found.contains(&format!("help: write `{meant}`\n")), "{found}");
+            }
+        }
     }
 
     #[test]
@@ -186,7 +214,6 @@ spec:
         for key in [
             "kubernetes.io/hostname",
             "topology.kubernetes.io/zone",
-            "failure-domain.beta.kubernetes.io/zone",
             "karpenter.sh/capacity-type",
             "kubernetes.io/arch",
             "${KEY}",

@@ -210,6 +210,12 @@ impl<'d> PodSpec<'d> {
             .map(PodAffinityTerm::new)
     }
 
+    /// The required terms of `podAntiAffinity`.
+    pub fn required_pod_anti_affinity_terms(self) -> impl Iterator<Item = PodAffinityTerm<'d>> {
+        items_of(self.affinity("podAntiAffinity").and_then(|affinity| affinity.get(REQUIRED)))
+            .map(PodAffinityTerm::new)
+    }
+
     /// The preferred terms of `podAntiAffinity`.
     pub fn preferred_pod_anti_affinity_terms(self) -> impl Iterator<Item = PodAffinityTerm<'d>> {
         let list = self.affinity("podAntiAffinity").and_then(|affinity| affinity.get(PREFERRED));
