@@ -111,9 +111,14 @@ impl<'d> PodDisruptionBudgets<'d> {
         own.filter_map(|id| self.budgets.get(*id)).map(|one| one.budget)
     }
 
+    /// The first budget that selects the pods of a workload.
+    pub(crate) fn budget_of(&self, workload: Object<'d>) -> Option<PodDisruptionBudget<'d>> {
+        self.first_pod.get(&ObjectPlace::of(workload)).and_then(|pod| self.of_pod(*pod).next())
+    }
+
     /// Whether a budget selects the pods of a workload.
     pub(crate) fn has_budget(&self, workload: Object<'d>) -> bool {
-        self.first_pod.get(&ObjectPlace::of(workload)).is_some_and(|pod| self.of_pod(*pod).next().is_some())
+        self.budget_of(workload).is_some()
     }
 
     /// The least number of pods that a workload runs. `None` where the input does not show it.

@@ -1,9 +1,12 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
+use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
+
+use crate::rules::indexes::NodeClasses;
 
 rule! {
     /// ## What it does
@@ -16,6 +19,9 @@ rule! {
     /// The annotations eased the migration from v1beta1, and 1.1 removed support for them. Karpenter ignores the
     /// settings in them, so nodes start with a different kubelet configuration or different block devices. If any
     /// NodePool has `v1beta1-kubelet-conversion`, the controller of 1.1 to 1.5 does not even start.
+    ///
+    /// In 1.0 the annotation `v1beta1-kubelet-conversion` of a NodePool replaces `spec.kubelet` of its EC2NodeClass
+    /// completely: the settings of the EC2NodeClass have no effect on the nodes of this NodePool.
     ///
     /// ## What is not reported
     ///
@@ -47,13 +53,14 @@ rule! {
     ///
     /// ## References
     ///
-    /// - aws/karpenter-provider-aws#6867, #7134; upgrade guide, 1.1.0
+    /// - aws/karpenter-provider-aws#6867, #7134, #7833, #7235; upgrade guide, 1.1.0
+    /// - `GetKubletConfigurationWithNodePool` in pkg/utils/utils.go of aws/karpenter-provider-aws at v1.0.8
     /// - pkg/operator/operator.go of aws/karpenter-provider-aws at v1.1.0 to v1.5.8 (`stdlog.Fatalf`), removed at
     ///   v1.6.0
     RULE {
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,
-        releases: Releases::since(1),
+        releases: Releases::ALL,
         fix: Fixes::None,
         summary: "Karpenter ignores an annotation that is left over from the migration from v1beta1",
         runs: Runs::InAdmission,
@@ -82,19 +89,41 @@ const REMOVE: &str = "remove the annotation";
 /// Releases whose controller exits at startup if a NodePool has the kubelet annotation.
 const EXITS: Releases = Releases::between(1, 5);
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+/// The release that reads the kubelet annotation.
+const READS: Releases = Releases::until(0);
+
+/// The releases that read no annotation of the migration any more.
+const IGNORES: Releases = Releases::since(1);
+
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     for (key, help) in ANNOTATIONS {
         let Some(node) = object.annotation(key) else { continue };
-        let finding = |message: String| Finding::new(&RULE, Place::key(node), message).help(help);
+        let finding =
+            |message: String| Finding::new(&RULE, Place::key(node), message).help(help).releases(IGNORES);
         let ignored = format!("Karpenter ignores the annotation `{key}`, so its settings have no effect");
         if key != KUBELET || !object.is(Kind::NODE_POOL) {
             findings.push(finding(ignored));
             continue;
         }
+        findings.push(in_1_0(object, finding(String::new()), context));
         let exits = format!("Karpenter {EXITS} does not start while a NodePool has the annotation `{key}`");
         findings
             .push(finding(exits).releases(EXITS).severity(Severity::Error).caught_by(CaughtBy::Controller));
         findings.push(finding(ignored).releases(Releases::since(6)));
+    }
+}
+
+/// Finding about the annotation in 1.0, which overrides the kubelet settings of the EC2NodeClass.
+fn in_1_0<'d>(object: Object<'d>, finding: Finding<'d>, context: &Context<'_, 'd>) -> Finding<'d> {
+    let class = NodePool::of(object).and_then(|pool| context.inventory.index::<NodeClasses>().of_pool(pool));
+    let kubelet = class.and_then(|(class, _)| class.kubelet());
+    let message = format!(
+        "Karpenter 1.0 uses the annotation `{KUBELET}` instead of `spec.kubelet` of the EC2NodeClass"
+    );
+    let finding = Finding { message, ..finding }.releases(READS);
+    match kubelet {
+        Some(kubelet) => finding.related(Place::key(kubelet.node()), "these settings have no effect"),
+        None => finding.severity(Severity::Info),
     }
 }
 
@@ -130,7 +159,7 @@ metadata:
           help: move its settings to `spec.kubelet` of the EC2NodeClass, then remove the annotation
         ");
         let at = |release| Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
-        assert_eq!(findings_with(&super::RULE, &text, &at("1.0")), "");
+        assert!(findings_with(&super::RULE, &text, &at("1.0")).contains("\ninfo NodePool/a"));
         assert_eq!(findings_with(&super::RULE, &text, &on_upgrade_path("1.1", "1.5")), "");
         for harmless in [
             object(
@@ -142,6 +171,33 @@ metadata:
             let found = findings_with(&super::RULE, &harmless, &at("1.5"));
             assert!(found.starts_with("  6 |") && found.contains("\nwarning "), "{found}");
         }
+    }
+
+    #[test]
+    fn names_the_settings_that_the_kubelet_annotation_overrides_in_1_0() {
+        let text = "apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: a
+  annotations:
+    compatibility.karpenter.sh/v1beta1-kubelet-conversion: '{\"maxPods\":110}'
+spec:
+  template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}}}
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec: {kubelet: {maxPods: 58}}
+";
+        let settings = Settings { karpenter: Target::parse("1.0").unwrap(), ..Settings::default() };
+        insta::assert_snapshot!(findings_with(&super::RULE, text, &settings), @r#"
+          6 |     compatibility.karpenter.sh/v1beta1-kubelet-conversion: '{"maxPods":110}'
+            |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning NodePool/a metadata.annotations.compatibility.karpenter.sh/v1beta1-kubelet-conversion [1.0]
+          Karpenter 1.0 uses the annotation `compatibility.karpenter.sh/v1beta1-kubelet-conversion` instead of `spec.kubelet` of the EC2NodeClass
+          help: move its settings to `spec.kubelet` of the EC2NodeClass, then remove the annotation
+          see line 13 spec.kubelet: these settings have no effect
+        "#);
     }
 
     #[test]
