@@ -5,6 +5,7 @@ pub(crate) mod al2_end_of_life;
 pub(crate) mod alias_version_format;
 pub(crate) mod ami_alias_latest;
 pub(crate) mod ami_arch_vs_pool;
+pub(crate) mod ami_family_image_mismatch;
 pub(crate) mod ami_selector_too_broad;
 pub(crate) mod auto_mode_mixups;
 pub(crate) mod bdm_missing_fields;
