@@ -10,6 +10,7 @@ pub(crate) mod ami_custom_without_bootstrap;
 pub(crate) mod bootstrap_argument_ignored;
 pub(crate) mod bootstrap_quoting_fragile;
 pub(crate) mod cni_startup_taint_missing;
+pub(crate) mod nodeconfig_field_unknown;
 pub(crate) mod registration_taint_missing;
 pub(crate) mod registration_taint_wrong;
 pub(crate) mod startup_taint_deadlocks_agent;
