@@ -127,6 +127,8 @@ impl<'d> TypeMeta<'d> {
                 let is_whole = is_named && has_content;
                 is_of_karpenter(version) && (is_named || has_content) || is_built_in(version) && is_whole
             }
+            // No other program has these kinds, whatever else the document lacks.
+            (None, Some(kind)) if is_only_of_karpenter(kind) => is_mapping("metadata") || is_mapping("spec"),
             (None, Some(_)) => {
                 self.known_version().is_some() && is_named && has_content && !self.may_be_patch()
             }
@@ -185,6 +187,11 @@ fn is_kind(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
+/// Whether only Karpenter has a kind. `Provisioner` and `Machine` are kinds of other programs, too.
+fn is_only_of_karpenter(kind: &str) -> bool {
+    SERVED_KINDS.iter().any(|served| served.kind == kind) && !matches!(kind, "Provisioner" | "Machine")
+}
+
 fn is_of_karpenter(version: &str) -> bool {
     matches!(group_of(version), Some("karpenter.sh" | "karpenter.k8s.aws"))
 }
@@ -209,6 +216,9 @@ mod tests {
     fn recognises_objects_with_a_missing_or_misspelt_key() {
         for text in [
             "{kind: NodePool, metadata: {name: a}, spec: {}}",
+            "{kind: EC2NodeClass, spec: {role: a}}",
+            "{kind: EC2NodeClass, metadata: {generateName: a}, spec: {role: a}}",
+            "{kind: NodePool, metadata: {name: a}}",
             "{kind: Deployment, metadata: {name: a}, spec: {selector: {}, template: {spec: {containers: []}}}}",
             "{kind: StatefulSet, metadata: {name: a}, spec: {selector: {}, template: {spec: {containers: []}}}}",
             "{kind: CronJob, metadata: {name: a}, spec: {schedule: a, jobTemplate: {spec: {template: {spec: {restartPolicy: Never}}}}}}",

@@ -129,6 +129,18 @@ mod tests {
     }
 
     #[test]
+    fn rejects_karpenters_kinds_without_a_version_wherever_they_are() {
+        for text in [
+            "kind: EC2NodeClass\nspec: {role: a}\n",
+            "kind: EC2NodeClass\nmetadata: {generateName: a}\n",
+            "apiVersion: v1\nkind: List\nitems:\n- kind: EC2NodeClass\n  metadata: {name: a}\n  spec: {role: a}\n",
+        ] {
+            let found = findings(&super::RULE, text);
+            assert!(found.contains("write `apiVersion: karpenter.k8s.aws/v1`"), "{text}: {found}");
+        }
+    }
+
+    #[test]
     fn accepts_other_documents() {
         silent(&super::RULE, "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\n");
         silent(&super::RULE, "kind: Kustomization\nresources: [a.yaml]\n");

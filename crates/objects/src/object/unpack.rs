@@ -64,7 +64,11 @@ fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
     }
     if let Some(items) = node.get("items").filter(|items| kind.ends_with("List") && items.is_sequence()) {
         for item in items.items() {
+            let before = objects.len();
             unpack(item, objects);
+            if objects.len() == before {
+                objects.extend(untyped(item));
+            }
         }
         return;
     }
@@ -105,12 +109,14 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
         return vec![of(root, Form::MetricQueries)];
     }
     let values: Vec<_> = chart::values_in(root).into_iter().map(|node| of(node, Form::ChartValues)).collect();
+    if values.is_empty() { untyped(root).into_iter().collect() } else { values }
+}
+
+/// Returns an object whose `apiVersion` or `kind` is missing or misspelt. Without a group, no rule takes it for one of its kinds.
+fn untyped(root: Node<'_>) -> Option<Object<'_>> {
     let keys = TypeMeta::of(root);
-    if values.is_empty() && keys.is_broken_object() {
-        // Without a group, no rule takes the object for one of its kinds.
-        return vec![Object { kind: keys.kind.text().unwrap_or_default(), ..of(root, Form::Untyped) }];
-    }
-    values
+    let kind = keys.kind.text().unwrap_or_default();
+    keys.is_broken_object().then(|| Object { kind, ..Object::of_form(root, Form::Untyped) })
 }
 
 fn is_iam_policy(node: Node<'_>) -> bool {
