@@ -9,7 +9,7 @@ use karpwarden::reference::page;
 use karpwarden::reference::symptoms::{page_of_symptom, with_symptoms};
 use render::human;
 use rule::finding::Family;
-use values::spelling::did_you_mean;
+use values::spelling::did_you_mean_name;
 
 use super::arguments::ExplainArguments;
 use super::error::CommandError;
@@ -54,8 +54,8 @@ fn page_of(name: &str) -> Result<String, CommandError> {
         return Ok(format!("{page}\n{}\n", url(name)));
     }
     let rules = REGISTRY.rules().map(|rule| rule.name);
-    let names = rules.chain(symptoms::names()).chain(Family::ALL.map(Family::name));
-    let hint = did_you_mean(name, names);
+    let names: Vec<&str> = rules.chain(symptoms::names()).chain(Family::ALL.map(Family::name)).collect();
+    let hint = did_you_mean_name(name, names.iter().copied());
     let name = human::printable(name);
     let text = format!("there is no rule, symptom or family `{name}`{hint}; `karpwarden rules` lists them");
     Err(CommandError::Usage(text))

@@ -3,6 +3,9 @@
 /// Maximum number of letters of a word to compare. Longer words are not misspelt names.
 const MAX_LENGTH: usize = 100;
 
+/// Least number of letters of an abbreviation of a word. A shorter one could be an abbreviation of too many words.
+const SHORTEST_STEM: usize = 3;
+
 /// The candidate nearest to a word, if it is near enough to be meant: at most one edit in three letters, and at most three.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let lower = word.to_ascii_lowercase();
@@ -38,6 +41,47 @@ pub fn did_you_mean<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str
     nearest(word, candidates).map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }
 
+/// The hint ` (did you mean `x`?)` for the nearest candidate, or an empty text. The name and the candidates consist of several words,
+/// such as the names of rules. A candidate can also be near because it has the same words, abbreviated or in another order.
+pub fn did_you_mean_name<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str> + Clone) -> String {
+    let found = nearest(name, candidates.clone()).or_else(|| nearest_in_words(name, candidates));
+    found.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}
+
+/// The candidate that has most words in common with a name, if the common words are at least two thirds of all words. Among equal
+/// candidates, it is the one with the fewest edits.
+fn nearest_in_words<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let name = name.to_ascii_lowercase();
+    if name.chars().count() > MAX_LENGTH {
+        return None;
+    }
+    let words = words_of(&name);
+    let rated = candidates.into_iter().filter_map(|candidate| {
+        let others = words_of(candidate);
+        let mut left = others.clone();
+        for word in &words {
+            if let Some(at) = left.iter().position(|other| is_same_word(word, other)) {
+                left.swap_remove(at);
+            }
+        }
+        let (common, all) = (2 * (others.len() - left.len()), words.len() + others.len());
+        let is_near = 3 * common >= 2 * all && all > 0;
+        is_near.then(|| ((all - common, strsim::osa_distance(&name, candidate)), candidate))
+    });
+    rated.min_by_key(|(rating, _)| *rating).map(|(_, candidate)| candidate)
+}
+
+fn words_of(name: &str) -> Vec<&str> {
+    name.split(['-', '_', '.', '/', ' ']).filter(|word| !word.is_empty()).collect()
+}
+
+/// Whether two words are the same but for a misspelling, or one of them is an abbreviation of the other.
+fn is_same_word(one: &str, other: &str) -> bool {
+    let is_stem = |stem: &str, word: &str| stem.len() >= SHORTEST_STEM && word.starts_with(stem);
+    let is_misspelt = || one.len().min(other.len()) > SHORTEST_STEM && is_near(one, other, 1);
+    one == other || is_stem(one, other) || is_stem(other, one) || is_misspelt()
+}
+
 /// Adds a word to a list of words in back-ticks, such as `` `cpu`, `memory` ``.
 pub fn add_quoted(list: &mut String, word: &str) {
     list.push_str(if list.is_empty() { "`" } else { ", `" });
@@ -58,5 +102,26 @@ mod tests {
         assert_eq!(nearest("karpetner", ["karpenter"]), Some("karpenter"));
         assert_eq!(nearest("x", names), None);
         assert_eq!(nearest("", ["a"]), Some("a"));
+    }
+
+    #[test]
+    fn finds_names_with_the_same_words() {
+        let names =
+            ["storage", "storageclass-immediate", "pvc-storage-immediate-zone", "restricted-label", "pod-restricted-label"];
+        let hint = |name: &str| did_you_mean_name(name, names);
+        let expected = |name: &str| format!(" (did you mean `{name}`?)");
+        for (name, near) in [
+            ("storage-immediate", "storageclass-immediate"),
+            ("immediate-storageclass", "storageclass-immediate"),
+            ("Storage_Imediate", "storageclass-immediate"),
+            ("label-restricted", "restricted-label"),
+            ("pods-label-restricted", "pod-restricted-label"),
+            ("storag", "storage"),
+        ] {
+            assert_eq!(hint(name), expected(near), "{name}");
+        }
+        for name in ["", "-", "a-b-c", "budget-window-inverted", "nodeclass"] {
+            assert_eq!(hint(name), "", "{name}");
+        }
     }
 }

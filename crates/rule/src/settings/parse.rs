@@ -7,7 +7,7 @@ use manifest::tree::{Node, Tree, Value};
 use manifest::{Document, File};
 use objects::location::path_of;
 use values::calendar::Date;
-use values::spelling::did_you_mean;
+use values::spelling::{did_you_mean, did_you_mean_name};
 
 use super::exception::Exception;
 use super::keys::{self, OVERRIDDEN, SettingScope};
@@ -138,7 +138,7 @@ impl RuleSelector {
         // Sorted, so that every program suggests the same name. A family that exists no longer is no suggestion.
         let names: BTreeSet<&str> =
             rules.map(|rule| rule.name).chain(Family::ALL.map(Family::name)).collect();
-        Err(UnknownName { name: name.to_owned(), hint: did_you_mean(name, names) })
+        Err(UnknownName { name: name.to_owned(), hint: did_you_mean_name(name, names.iter().copied()) })
     }
 }
 
