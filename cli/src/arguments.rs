@@ -186,11 +186,11 @@ pub(crate) struct UpgradeArguments {
     #[command(flatten)]
     pub(crate) input: InputFlags,
 
-    /// Karpenter release that runs now, such as 1.8 or 1.8.3.
+    /// Karpenter release that runs now, such as 1.8 or 1.8.3 [default: the version that the manifests pin].
     #[arg(long, value_name = "RELEASE", help_heading = "Upgrade path")]
-    pub(crate) from: String,
+    pub(crate) from: Option<String>,
 
-    /// Karpenter release to change to, newer or older [default: the newest known release].
+    /// Karpenter release to change to, newer or older [default: latest, the newest known release].
     #[arg(long, value_name = "RELEASE", help_heading = "Upgrade path")]
     pub(crate) to: Option<String>,
 
@@ -209,7 +209,7 @@ pub(crate) struct UpgradeArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct InitArguments {
-    /// Karpenter release of the cluster, such as 1.8.
+    /// Karpenter release of the cluster, such as 1.8, or latest.
     #[arg(long, value_name = "RELEASE")]
     pub(crate) karpenter_version: Option<String>,
 

@@ -21,7 +21,7 @@ use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
 use super::stack::on_all_cores;
 use super::status::Status;
-use super::{bounds, log_hint, terminal, unused};
+use super::{bounds, log_hint, terminal, unused, upgrade_start};
 
 pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, CommandError> {
     let (config, excluded, baseline) = prepared(options, color)?;
@@ -95,13 +95,31 @@ struct CheckRun<'r> {
 }
 
 impl CheckRun<'_> {
-    fn check_inputs(&self, inputs: &[ClusterInputs]) -> io::Result<Status> {
+    fn check_inputs(&self, inputs: &[ClusterInputs]) -> Result<Status, CommandError> {
         let progress = Progress::new(input::count(inputs), Unit::Files, self.options.report.quiet);
         let (clusters, origins) = self.load(inputs, &progress);
-        if self.options.fixing == Some(Fixing::Diff) {
-            return self.show_diff(clusters, &origins, progress);
+        let Some(to) = self.options.upgrade_to else {
+            return Ok(self.check_clusters(clusters, &origins, progress)?);
+        };
+        let is_strict = self.options.settings.strict_release;
+        let config = upgrade_start::with_start(self.config, to, &clusters, is_strict)?;
+        if let Some(remark) = config.settings.unknown_releases.last() {
+            self.note(remark);
         }
-        self.report(clusters, &origins, progress)
+        let run = CheckRun { config: &config, ..*self };
+        Ok(run.check_clusters(clusters, &origins, progress)?)
+    }
+
+    fn check_clusters(
+        &self,
+        clusters: Vec<Cluster>,
+        origins: &[TextOrigin],
+        progress: Progress,
+    ) -> io::Result<Status> {
+        if self.options.fixing == Some(Fixing::Diff) {
+            return self.show_diff(clusters, origins, progress);
+        }
+        self.report(clusters, origins, progress)
     }
 
     /// Reads and parses the inputs.

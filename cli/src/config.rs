@@ -22,7 +22,7 @@ use super::terminal;
 pub(super) use rule::settings::CONFIG_FILE as FILE;
 
 /// Settings, and the config file that they come from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) path: Option<PathBuf>,
@@ -160,6 +160,7 @@ fn apply(options: &SettingsOptions, settings: &mut Settings) {
         settings.is_karpenter_version_set |= target.upgrade_path().is_none();
         settings.unknown_releases.clone_from(remarks);
     }
+    settings.unknown_releases.extend_from_slice(&options.remarks);
     settings.kubernetes_minor = options.kubernetes_minor.or(settings.kubernetes_minor);
     if options.cluster_name.is_some() {
         settings.cluster_name.clone_from(&options.cluster_name);

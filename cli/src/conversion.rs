@@ -35,9 +35,9 @@ impl From<UpgradeArguments> for CheckOptions {
     fn from(flags: UpgradeArguments) -> Self {
         let UpgradeArguments { input, from, to, facts, choice, output, bounds } = flags;
         let mut settings = SettingsOptions { quiet: output.quiet, ..SettingsOptions::default() };
-        settings.set_upgrade_path(&from, to.as_deref());
+        let upgrade_to = settings.set_upgrade_path(from.as_deref(), to.as_deref());
         settings.set_facts(facts);
-        check_options(input, settings, choice, output, bounds)
+        Self { upgrade_to, ..check_options(input, settings, choice, output, bounds) }
     }
 }
 
@@ -63,6 +63,7 @@ fn check_options(
         baseline: baseline.or(choice.write_baseline.map(BaselineUse::Write)),
         fixing: None,
         wanted_fixes: WantedFixes::Safe,
+        upgrade_to: None,
         statistics: false,
     }
 }
@@ -164,8 +165,8 @@ impl SettingsOptions {
         }
     }
 
-    /// Parses `--from` and `--to`.
-    fn set_upgrade_path(&mut self, from: &str, to: Option<&str>) {
+    /// Parses `--from` and `--to`. Returns the end of the upgrade path if the input has to say where the path starts.
+    fn set_upgrade_path(&mut self, from: Option<&str>, to: Option<&str>) -> Option<Release> {
         let mut remarks = Vec::new();
         let mut parse = |flag: &str, text: &str| match NearestRelease::parse(text.trim()) {
             Ok(nearest) => {
@@ -178,10 +179,15 @@ impl SettingsOptions {
                 None
             }
         };
-        let from = parse("--from", from);
+        let start = from.map(|from| parse("--from", from));
         let to = to.map_or(Some(Release::NEWEST), |to| parse("--to", to));
+        let Some(from) = start else {
+            self.remarks = remarks;
+            return to;
+        };
         let path = from.zip(to).map(|(from, to)| UpgradePath::new(from, to));
         self.karpenter = path.map(|path| (Target::on_upgrade(path), remarks));
+        None
     }
 
     fn set_facts(&mut self, facts: FactFlags) {

@@ -54,7 +54,7 @@ pub(crate) struct FactFlags {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to check against")]
 pub(crate) struct TargetFlags {
-    /// Karpenter release, such as 1.8 or 1.8.3, or a range, such as 1.0..1.14 [default: the version that the manifests pin, or else the newest known release].
+    /// Karpenter release, such as 1.8, 1.8.3 or latest, or a range, such as 1.0..1.14 [default: the version that the manifests pin, or else the newest known release].
     #[arg(long, value_name = "RELEASE")]
     pub(crate) karpenter_version: Option<String>,
 

@@ -36,6 +36,7 @@ mod status;
 mod story;
 mod terminal;
 mod unused;
+mod upgrade_start;
 
 use std::process::ExitCode;
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use engine::apply::WantedFixes;
 use engine::check::MAX_FINDINGS;
+use karpenter::release::Release;
 use manifest::limits::Limits;
 use rule::finding::Severity;
 use rule::settings::{RuleSelector, Target};
@@ -55,6 +56,8 @@ pub(crate) struct SettingsOptions {
     pub(crate) ignore: Vec<RuleSelector>,
     /// Whether a release that is not known is an error.
     pub(crate) strict_release: bool,
+    /// Remarks on releases that are not known, beside the remarks of `karpenter`.
+    pub(crate) remarks: Vec<String>,
     /// Whether remarks are left out.
     pub(crate) quiet: bool,
     /// Messages about invalid flags, which are printed after the errors in the config file.
@@ -89,6 +92,8 @@ pub(crate) struct CheckOptions {
     pub(crate) fixing: Option<Fixing>,
     /// The fixes that `fixing` uses.
     pub(crate) wanted_fixes: WantedFixes,
+    /// Release to which an upgrade leads, if the input says at which release the upgrade starts.
+    pub(crate) upgrade_to: Option<Release>,
     /// Whether the number of findings of each rule is printed.
     pub(crate) statistics: bool,
 }

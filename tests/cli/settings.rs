@@ -1,6 +1,7 @@
 //! The config file, and the flags, which take precedence.
 
 use insta::assert_snapshot;
+use karpenter::release::Release;
 
 use crate::folder::{BAD, Folder};
 
@@ -182,7 +183,7 @@ fn strict_release_refuses_an_unknown_release() {
 fn says_what_is_wrong_with_a_release() {
     let folder = Folder::with(&[("class.yaml", BAD)]);
     let mut errors = String::new();
-    for version in ["0.37", "v1beta1", "karpenter.sh/v1", "latest", "1.8..1.2"] {
+    for version in ["0.37", "v1beta1", "karpenter.sh/v1", "newest", "1.8..1.2"] {
         let run = folder.check(&["--karpenter-version", version, "class.yaml"]);
         assert_eq!(run.status, 2);
         errors.push_str(&run.stderr);
@@ -191,9 +192,48 @@ fn says_what_is_wrong_with_a_release() {
     error: --karpenter-version: Karpenter `0.37` is older than 1.0, the first release that is covered; to see what an upgrade needs, write 1.0
     error: --karpenter-version: `v1beta1` is a version of Karpenter's API, not a Karpenter release; write the release of the controller, such as 1.8
     error: --karpenter-version: `karpenter.sh/v1` is a version of Karpenter's API, not a Karpenter release; write the release of the controller, such as 1.8
-    error: --karpenter-version: `latest` is not a Karpenter release; write a release such as 1.8 or 1.8.3
+    error: --karpenter-version: `newest` is not a Karpenter release; write a release such as 1.8 or 1.8.3, or `latest`
     error: --karpenter-version: `1.8..1.2` runs backwards; write `1.2..1.8`
     ");
+}
+
+#[test]
+fn latest_is_the_newest_known_release() {
+    let config = "karpenterVersion: latest\n";
+    let folder = Folder::with(&[("latest/karpwarden.yaml", config), ("latest/class.yaml", BAD), ("class.yaml", BAD)]);
+    let version = |below: &str, arguments: &[&str]| {
+        let run = folder.run_in(below, arguments, "");
+        assert_eq!((run.status, run.stderr.as_str()), (1, ""), "{run:?}");
+        run.json()["karpenterVersion"].as_str().unwrap().to_owned()
+    };
+    let newest = Release::NEWEST.to_string();
+    let check = ["check", "--format", "json", "class.yaml", "--karpenter-version"];
+    assert_eq!(version("", &[&check[..], &["latest"]].concat()), newest);
+    assert_eq!(version("", &[&check[..], &["1.8..latest"]].concat()), format!("1.8..{newest}"));
+    assert_eq!(version("latest", &["check", "--format", "json", "class.yaml"]), newest);
+}
+
+#[test]
+fn suggests_a_rule_whose_name_has_the_same_words() {
+    let folder = Folder::with(&[("class.yaml", BAD)]);
+    let hint = "there is no rule or family `storage-immediate` (did you mean `storageclass-immediate`?)";
+    for arguments in [
+        &["check", "class.yaml", "--select", "storage-immediate"][..],
+        &["check", "class.yaml", "--ignore", "storage-immediate"],
+        &["upgrade", "class.yaml", "--from", "1.8", "--select", "storage-immediate"],
+        &["diagnose", "class.yaml", "--select", "storage-immediate"],
+        &["diagnose", "class.yaml", "--ignore", "storage-immediate"],
+    ] {
+        let run = folder.run(arguments);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(run.stderr.contains(hint), "{arguments:?}: {}", run.stderr);
+    }
+    let config = "rules: {storage-immediate: off}\nexceptions: [{rule: storage-immediate, reason: known}]\n";
+    folder.write("karpwarden.yaml", config.as_bytes());
+    let run = folder.run(&["check", "class.yaml"]);
+    assert_eq!((run.status, run.stderr.matches(hint).count()), (2, 2), "{}", run.stderr);
+    let run = folder.run(&["explain", "storage-immediate"]);
+    assert!(run.stderr.contains("`storage-immediate` (did you mean `storageclass-immediate`?)"), "{run:?}");
 }
 
 #[test]

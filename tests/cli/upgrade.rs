@@ -311,10 +311,9 @@ fn rejects_a_text_that_is_no_release_and_approximates_an_unknown_release() {
     assert_eq!(run.status, 2);
     assert_snapshot!(run.stderr, @"
     error: --from: Karpenter `0.37` is older than 1.0, the first release that is covered; to see what an upgrade needs, write 1.0
-    error: --to: `newest` is not a Karpenter release; write a release such as 1.8 or 1.8.3
+    error: --to: `newest` is not a Karpenter release; write a release such as 1.8 or 1.8.3, or `latest`
     ");
-    assert_eq!(folder.run(&["upgrade", "pool.yaml"]).status, 2, "--from is required");
-    assert_eq!(folder.run(&["upgrade", "--from", "1.8"]).status, 3);
+    assert_eq!(folder.run(&["upgrade", "--from", "1.8"]).status, 0, "the working directory");
     let run = folder.run(&["upgrade", "--from", "1.8", "--to", "1.99", "pool.yaml"]);
     assert!(run.stderr.contains("note: --to: 1.99 is not known; checked as "), "{}", run.stderr);
     let config = Folder::with(&[("karpwarden.yaml", "karpenterVersion: '2.0'\n"), ("pool.yaml", POOL)]);
@@ -409,4 +408,57 @@ fn obeys_the_output_flags_of_check() {
     assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run:?}");
     let report: serde_json::Value = serde_json::from_str(&folder.read("report.json")).unwrap();
     assert_eq!(report["findings"][0]["file"], "old.yaml");
+}
+
+/// HelmRelease with Karpenter's chart in a version.
+fn release_of_flux(version: &str) -> String {
+    format!(
+        r"apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: karpenter}}
+spec:
+  chart: {{spec: {{chart: karpenter, version: {version}}}}}
+"
+    )
+}
+
+#[test]
+fn starts_at_the_release_that_the_input_pins() {
+    let folder = Folder::with(&[("pool.yaml", POOL), ("karpenter.yaml", &release_of_flux("1.10.0"))]);
+    let run = folder.run(&["upgrade", "--to", "1.11", "."]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_eq!(run.stderr, "note: the upgrade starts at Karpenter 1.10.0, which karpenter.yaml:5 pins\n");
+    assert!(run.summary().ends_with("checked the upgrade from Karpenter 1.10.0 to 1.11"), "{run:?}");
+    let run = folder.run(&["upgrade", "--to", "1.11", "--quiet", "."]);
+    assert_eq!(run.stderr, "");
+    let json = folder.run(&["upgrade", "--to", "latest", "--format", "json", "."]).json();
+    assert_eq!(json["karpenterVersion"], format!("1.10.0..{}", Release::NEWEST));
+    assert_eq!(json["notes"][0], "the upgrade starts at Karpenter 1.10.0, which karpenter.yaml:5 pins");
+    assert_eq!(folder.run(&["upgrade", "--from", "1.11", "."]).stderr, "", "the flag takes precedence");
+    folder.write("karpwarden.yaml", b"karpenterVersion: '1.9'\n");
+    let run = folder.run(&["upgrade", "--to", "1.11", "."]);
+    assert_eq!(run.stderr, "note: the upgrade starts at Karpenter 1.9, as karpwarden.yaml says\n");
+}
+
+#[test]
+fn asks_for_the_start_if_the_input_does_not_say_it() {
+    let folder = Folder::with(&[
+        ("pool.yaml", POOL),
+        ("old/karpenter.yaml", &release_of_flux("0.37.0")),
+        ("two/a.yaml", &release_of_flux("1.6.2")),
+        ("two/b.yaml", &release_of_flux("1.8.1")),
+        ("new/karpenter.yaml", &release_of_flux("1.8.99")),
+    ]);
+    let mut errors = String::new();
+    for arguments in [&["pool.yaml"][..], &["old"], &["two"], &["new", "--strict-release"]] {
+        let run = folder.run(&[&["upgrade"], arguments].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{run:?}");
+        errors.push_str(&run.stderr);
+    }
+    assert_snapshot!(errors, @"
+    error: `--from` is missing, and the input pins no version of Karpenter; name the release that runs now, such as `--from 1.8`
+    error: `--from` is missing, and old/karpenter.yaml:5 pins Karpenter 0.37.0, which is older than 1.0, the first release that is covered; to see what an upgrade needs, use `--from 1.0`
+    error: `--from` is missing, and the input pins several versions of Karpenter: 1.6.2 in two/a.yaml:5, 1.8.1 in two/b.yaml:5; name the release that runs now, or the folder of one cluster
+    error: the upgrade starts at Karpenter 1.8.99, which new/karpenter.yaml:5 pins; it is not known, and checked as 1.8.8; `--strict-release` refuses it
+    ");
 }

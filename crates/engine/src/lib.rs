@@ -8,7 +8,7 @@ mod coverage;
 mod locations;
 mod objects;
 mod offer;
-mod pins;
+pub mod pins;
 mod ratchet;
 pub mod request;
 mod selection;

@@ -5,6 +5,7 @@
 //! precedence over every pin.
 
 mod agreement;
+mod placed;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,8 @@ use cluster::folders::folders_of;
 use cluster::ids::{ClusterId, DocumentId, FileId};
 use cluster::input::Input;
 use rule::settings::{Settings, Target};
+
+pub use placed::{PlacedPin, placed_pins};
 
 /// The Karpenter versions of the files of all clusters.
 #[derive(Debug)]

@@ -5,6 +5,9 @@ use core::fmt;
 
 use super::published::Release;
 
+/// Name of the newest known release in flags and settings.
+const LATEST: &str = "latest";
+
 /// Known release that is nearest to a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NearestRelease {
@@ -17,8 +20,11 @@ pub enum NearestRelease {
 }
 
 impl NearestRelease {
-    /// Parses `1.8` or `1.8.3`; a leading `v` is allowed.
+    /// Parses `1.8` or `1.8.3`, with a leading `v` or without, or `latest`, which is the newest known release.
     pub fn parse(text: &str) -> Result<Self, UnknownRelease> {
+        if text == LATEST {
+            return Ok(Self::Known(Release::NEWEST));
+        }
         let (major, minor, patch) =
             numbers(text).ok_or_else(|| UnknownRelease::new(text, reason_for_other_text(text)))?;
         match major {
@@ -52,7 +58,7 @@ impl NearestRelease {
 }
 
 impl Release {
-    /// Parses `1.8`, which is its newest patch, or `1.8.3`; a leading `v` is allowed.
+    /// Parses `1.8`, which is its newest patch, `1.8.3`, with a leading `v` or without, or `latest`.
     pub fn parse(text: &str) -> Result<Self, UnknownRelease> {
         match NearestRelease::parse(text)? {
             NearestRelease::Known(release) => Ok(release),
@@ -111,7 +117,7 @@ impl fmt::Display for UnknownRelease {
                 "`{text}` is a version of Karpenter's API, not a Karpenter release; write the release of the controller, such as 1.8"
             ),
             Reason::NoVersion => {
-                write!(f, "`{text}` is not a Karpenter release; write a release such as 1.8 or 1.8.3")
+                write!(f, "`{text}` is not a Karpenter release; write a release such as 1.8 or 1.8.3, or `latest`")
             }
         }
     }
@@ -162,6 +168,7 @@ mod tests {
             ("1.8.99", NearestRelease::NewerPatch(known("1.8"))),
             ("1.8.9999", NearestRelease::NewerPatch(known("1.8"))),
             ("1.99", NearestRelease::Newer),
+            ("latest", NearestRelease::Known(Release::NEWEST)),
             ("1.999.3", NearestRelease::Newer),
         ] {
             let nearest = NearestRelease::parse(text).unwrap();
@@ -181,7 +188,8 @@ mod tests {
             (&["2.0", "3.1.4"], "is another major version"),
             (
                 &[
-                    "latest",
+                    "newest",
+                    "Latest",
                     "",
                     "1",
                     "1.8.3.1",

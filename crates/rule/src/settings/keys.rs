@@ -75,9 +75,9 @@ pub const ALL: [SettingKey; 13] = [
         "karpenterVersion",
         SettingShape::Releases,
         "Karpenter version",
-        "The Karpenter release in the cluster, such as 1.8 or 1.8.3, in quotes. Findings depend on the release. The \
-         default is the version that the files pin, or else the newest known release; in the cluster, the newest known \
-         release.",
+        "The Karpenter release in the cluster, such as 1.8 or 1.8.3, in quotes, or latest. Findings depend on the \
+         release. The default is the version that the files pin, or else the newest known release; in the cluster, the \
+         newest known release.",
     ),
     SettingKey::new(
         "kubernetesVersion",

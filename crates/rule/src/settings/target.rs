@@ -43,7 +43,7 @@ impl Target {
         Self { first: release, last: release, upgrade_path: None }
     }
 
-    /// Parses `1.8`, `1.8.3` or a range such as `1.0..1.8`. A version that is newer than this build means the nearest known
+    /// Parses `1.8`, `1.8.3`, `latest` or a range such as `1.0..1.8`. A version that is newer than this build means the nearest known
     /// release.
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         Self::parse_with_notes(text).map(|(target, _)| target)

@@ -125,7 +125,7 @@ fn unknown_release_means_the_nearest_known_one_and_is_remarked_on() {
 
 #[test]
 fn rejects_a_text_that_is_no_release() {
-    for version in ["0.37", "v1beta1", "latest", "1.0..2.0"] {
+    for version in ["0.37", "v1beta1", "newest", "1.0..2.0"] {
         assert!(read(&format!("karpenterVersion: '{version}'\n")).is_err(), "{version}");
     }
 }
