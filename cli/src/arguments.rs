@@ -168,6 +168,10 @@ pub(crate) struct DiagnoseArguments {
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 
+    /// Print also the pinned versions, the folders that look like clusters, and what was not checked.
+    #[arg(long, short, help_heading = "Output", conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+
     #[command(flatten)]
     pub(crate) bounds: Bounds,
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use answers::report::{Report, ReportedFinding};
@@ -15,6 +15,9 @@ use super::input::BaseFolder;
 
 /// Newest version of the format of baseline files.
 const SCHEMA: u8 = 2;
+
+/// Bytes of a file that show whether it is a baseline.
+const START: u64 = 64;
 
 /// Description of each finding for people, by its fingerprint.
 type Entries = BTreeMap<String, String>;
@@ -65,6 +68,17 @@ impl Names {
     fn fingerprints(&self, findings: &[ReportedFinding]) -> Vec<String> {
         fingerprints_of(findings, |name| self.name_in_baseline(name))
     }
+}
+
+/// Whether a file starts as [`write`] writes it. The file may be large, so only its start is read.
+pub(crate) fn is_baseline(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
+    let start: Vec<u8> = start.into_iter().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let Some(rest) = start.strip_prefix(b"{\"schema\":") else { return false };
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let keys: [&[u8]; 2] = [b",\"files\":{", b",\"findings\":{"];
+    read.is_ok() && digits > 0 && keys.iter().any(|key| rest.get(digits..).is_some_and(|rest| rest.starts_with(key)))
 }
 
 impl Baseline {

@@ -52,7 +52,8 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
         print_empty(options, color, &config)?;
         return Ok(Status::NoInput);
     }
-    let run = CheckRun { options, color, config: &config, baseline: baseline.as_ref() };
+    let unread = clusters.iter().flat_map(|cluster| &cluster.unread).cloned().collect::<Vec<_>>();
+    let run = CheckRun { options, color, config: &config, baseline: baseline.as_ref(), unread: &unread };
     Ok(on_all_cores(|| run.check_inputs(&clusters))??)
 }
 
@@ -61,7 +62,7 @@ fn print_empty(options: &CheckOptions, color: Color, config: &Config) -> io::Res
     if options.report.format == Format::Human && options.report.file.is_none() {
         return Ok(());
     }
-    let run = CheckRun { options, color, config, baseline: None };
+    let run = CheckRun { options, color, config, baseline: None, unread: &[] };
     output::unless_closed(run.print(&Report::new(&config.settings), &[], Stream::Stdout))
 }
 
@@ -92,6 +93,8 @@ struct CheckRun<'r> {
     color: Color,
     config: &'r Config,
     baseline: Option<&'r Baseline>,
+    /// Names of the files in the folders that are not read because of their extension.
+    unread: &'r [String],
 }
 
 impl CheckRun<'_> {
@@ -127,7 +130,7 @@ impl CheckRun<'_> {
         let limits = self.options.input.limits;
         let mut origins = Vec::new();
         let mut clusters = Vec::new();
-        for ClusterInputs { cluster, inputs } in inputs {
+        for ClusterInputs { cluster, inputs, .. } in inputs {
             let read = |input: &InputFile| {
                 let loaded = input.read(&limits);
                 progress.step(1);
@@ -151,6 +154,7 @@ impl CheckRun<'_> {
         let bound = if is_bounded { self.options.report.max_findings } else { usize::MAX };
         let mut report = check_within(&REGISTRY, clusters, &self.config.settings, bound);
         bounds::advise(&mut report);
+        self.unread.clone_into(&mut report.unread);
         let names = clusters.iter().flat_map(|cluster| &cluster.files).map(|file| file.source.name());
         let unmatched = self.baseline.map_or(0, |baseline| baseline.apply(&mut report, names));
         // Rules that do not run find nothing.
@@ -258,7 +262,12 @@ impl CheckRun<'_> {
             Format::Markdown => out.write_all(markdown::markdown(report, clusters).as_bytes())?,
             Format::Human => {
                 let width = terminal::columns().filter(|_| options.file.is_none());
-                let style = human::Options { color: styled, quiet: options.quiet, width };
+                let style = human::Options {
+                    color: styled,
+                    quiet: options.quiet,
+                    verbose: options.verbose,
+                    width,
+                };
                 human::write(&mut out, report, clusters, style)?;
             }
         }

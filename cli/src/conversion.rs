@@ -84,6 +84,7 @@ impl From<DiagnoseArguments> for DiagnoseOptions {
                 fail_on: flags.fail_on.severity(),
                 strict: flags.strict,
                 quiet: flags.quiet,
+                verbose: flags.verbose,
                 max_findings: flags.bounds.max_findings,
             },
             story: flags.story.into_options(),
@@ -119,6 +120,7 @@ impl OutputFlags {
             fail_on: self.fail_on.severity(),
             strict: self.strict,
             quiet: self.quiet,
+            verbose: self.verbose,
             max_findings: bounds.max_findings,
         }
     }

@@ -73,7 +73,7 @@ fn read_and_report(
         named: BTreeSet::new(),
     };
     let mut is_empty = false;
-    for ClusterInputs { cluster, inputs } in clusters {
+    for ClusterInputs { cluster, inputs, .. } in clusters {
         feeding.reading.cluster(cluster);
         for input in inputs {
             let was_empty = feeding.feed(input, &progress);
@@ -236,7 +236,12 @@ fn print(diagnosed: &Diagnosed, names: &[String], options: &ReportOptions, color
         }
         Format::Human => {
             let width = options.file.is_none().then(terminal::columns).flatten();
-            let style = human::Options { color: styled, quiet: options.quiet, width };
+            let style = human::Options {
+                    color: styled,
+                    quiet: options.quiet,
+                    verbose: options.verbose,
+                    width,
+                };
             human::write(&mut out, report, &diagnosed.clusters, style)?;
         }
     }

@@ -121,6 +121,10 @@ pub(crate) struct OutputFlags {
     /// Print only findings.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+
+    /// Print also the pinned versions, the folders that look like clusters, and what was not checked or read.
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Args, Debug)]

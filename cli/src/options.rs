@@ -76,6 +76,8 @@ pub(crate) struct ReportOptions {
     pub(crate) strict: bool,
     /// Whether only findings are printed.
     pub(crate) quiet: bool,
+    /// Whether everything is printed.
+    pub(crate) verbose: bool,
     /// Largest number of findings in the report.
     pub(crate) max_findings: usize,
 }
@@ -165,6 +167,7 @@ impl Default for ReportOptions {
             fail_on: Some(Severity::Error),
             strict: false,
             quiet: false,
+            verbose: false,
             max_findings: MAX_FINDINGS,
         }
     }

@@ -154,7 +154,7 @@ fn checks_objects_as_kustomize_builds_them_and_skips_patches() {
     nodeclass-ref-dangling base/nodes.yaml:11:15 spec.template.spec.nodeClassRef.name
     restricted-label components/labels/labels.yaml:9:9 spec.template.metadata.labels
     ");
-    let skipped = folder.run(&["check", "--karpenter-version", "1.14", "."]).stdout;
+    let skipped = folder.run(&["check", "--karpenter-version", "1.14", "--verbose", "."]).stdout;
     let skipped = skipped.lines().filter(|line| line.starts_with("skipped")).collect::<Vec<_>>().join("\n");
     assert_snapshot!(skipped, @"
     skipped: no rule reads the kind `Kustomization`: base/kustomization.yaml:1, overlays/prod/kustomization.yaml:1

@@ -71,7 +71,7 @@ fn reads_a_file_once_if_several_paths_lead_to_it() {
 #[test]
 fn says_that_a_folder_has_no_karpenter_document() {
     let folder = Folder::with(&[("a.yaml", OTHER), ("b.yaml", OTHER), ("c.yaml", "a: 1")]);
-    let run = folder.check(&["."]);
+    let run = folder.check(&["--verbose", "."]);
     assert_eq!(run.status, 0);
     assert_snapshot!(run.stdout, @"
     skipped: no rule reads the kind `Namespace`: a.yaml:1, b.yaml:1
@@ -343,10 +343,9 @@ items:
 - {apiVersion: v1, kind: Secret}
 ",
         ),
-        ("sub/karpwarden.yaml", "clusterName: prod\n"),
         ("sub/karpwarden.yml", "clusterName: prod\n"),
     ]);
-    let run = folder.check(&["."]);
+    let run = folder.check(&["--verbose", "."]);
     assert_eq!(run.status, 0, "{run:?}");
     assert_snapshot!(run.stdout, @"
     skipped: no Kubernetes object: `apiVersion` is missing, not checked: a.yaml:1
@@ -356,9 +355,8 @@ items:
     skipped: no Kubernetes object: the list has no items with `apiVersion` and `kind`, not checked: e.yaml:1
     skipped: no Kubernetes object: the review has no object that is created or updated, not checked: f.yaml:1
     skipped: no rule reads the kinds `Namespace`, `Secret`: g.yaml:1
-    skipped: config file, no manifest: it applies to runs in its folder and in the folders below it, and to runs that name it: sub/karpwarden.yaml:1
     skipped: looks like a config file, but is not read as one: its name must be `karpwarden.yaml`: sub/karpwarden.yml:1
-    nothing to check: no Karpenter document and no related object in 9 documents (9 skipped)
+    nothing to check: no Karpenter document and no related object in 8 documents (8 skipped)
     ");
 }
 
@@ -475,7 +473,7 @@ fn accepts_files_that_are_not_manifests() {
     ]);
     let run = folder.check(&["."]);
     assert_eq!(run.status, 0, "{run:?}");
-    assert!(run.stdout.contains("4 documents (3 skipped)"), "{}", run.stdout);
+    assert!(run.stdout.contains("4 documents (3 skipped; see --verbose)"), "{}", run.stdout);
     assert_eq!(folder.check(&["--fix", "."]).status, 0);
     assert!(folder.read("tsconfig.json").contains("// strict"));
     // A manifest that kubectl would refuse is reported.
@@ -488,7 +486,7 @@ fn broken_file_without_karpenter_does_not_change_the_exit_status() {
     let folder =
         Folder::with(&[("class.yaml", GOOD), ("other/broken.yaml", "a: [1\n"), ("b.yaml", "a: 1\n")]);
     folder.write("other/encrypted.yaml", b"\0GITCRYPT\0\xff\xfe");
-    let run = folder.check(&["."]);
+    let run = folder.check(&["--verbose", "."]);
     assert_eq!(run.status, 0, "{run:?}");
     assert_snapshot!(run.stdout, @"
     skipped: no Kubernetes object: `apiVersion` and `kind` are missing, not checked: b.yaml:1
@@ -539,7 +537,7 @@ fn checks_manifests_in_here_documents_of_a_script() {
     folder.write("apply.sh", script.as_bytes());
     assert_eq!(folder.check(&["--fix", "apply.sh"]).status, 0);
     assert_eq!(folder.read("apply.sh"), script.replace(BAD, GOOD));
-    let other = folder.check_text(&["-"], "#!/bin/sh\nif true; then echo; fi\n");
+    let other = folder.check_text(&["--verbose", "-"], "#!/bin/sh\nif true; then echo; fi\n");
     assert_eq!(other.status, 0, "{other:?}");
     assert!(other.stdout.contains("script, not checked: no manifest in a here-document: -:1"), "{other:?}");
 }
@@ -550,7 +548,7 @@ fn templates_and_conflicts_are_named() {
     let conflict =
         BAD.replace("spec:\n", "spec:\n<<<<<<< HEAD\n  role: x\n=======\n  role: y\n>>>>>>> main\n");
     let folder = Folder::with(&[("a/terraform.yaml", &terraform), ("b/conflict.yaml", &conflict)]);
-    let run = folder.check(&["a"]);
+    let run = folder.check(&["--verbose", "a"]);
     assert_eq!(run.status, 0, "{run:?}");
     assert!(run.stdout.contains("template, not checked: render it first: a/terraform.yaml:6"), "{run:?}");
     let run = folder.check(&["b"]);
@@ -586,4 +584,54 @@ spec:
     assert_eq!(folder.run(&["check", "pod.yaml", "other.yaml"]).status, 1);
     folder.write("values.yaml", b"apps: [karpenter]\n");
     assert_eq!(folder.run(&["check", "."]).status, 1);
+}
+
+#[test]
+fn counts_what_was_not_checked_and_lists_it_on_request() {
+    let folder = Folder::with(&[
+        ("class.yaml", GOOD),
+        ("other.yaml", OTHER),
+        ("main.tf", "# a NodePool"),
+        ("chart/_helpers.tpl", "{{ define \"a\" }}"),
+        ("docs/a.md", ""),
+        ("docs/b.md", ""),
+        ("LICENSE", ""),
+        (".hidden", ""),
+        (".gitignore", "*.log\n"),
+        ("a.log", ""),
+    ]);
+    let run = folder.check(&["."]);
+    assert_snapshot!(run.stdout, @"no findings in 2 documents (1 skipped, 5 files not read; see --verbose); checked against Karpenter 1.14");
+    let run = folder.check(&["--verbose", "."]);
+    assert_snapshot!(run.stdout, @"
+    skipped: no rule reads the kind `Namespace`: other.yaml:1
+    not read: no extension: LICENSE
+    not read: extension `tpl`: chart/_helpers.tpl
+    not read: extension `md`: docs/a.md, docs/b.md
+    not read: extension `tf`: main.tf
+    no findings in 2 documents (1 skipped, 5 files not read); checked against Karpenter 1.14
+    ");
+    assert_eq!(folder.check(&["class.yaml"]).summary(), "no findings in 1 document; checked against Karpenter 1.14");
+    assert_eq!(folder.check(&["--verbose", "--quiet", "."]).status, 2);
+}
+
+#[test]
+fn neither_config_files_nor_baselines_are_documents() {
+    let folder = Folder::with(&[("class.yaml", BAD), ("sub/karpwarden.yaml", "clusterName: prod\n")]);
+    let run = folder.check(&["--write-baseline", "sub/known.json", "class.yaml"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    folder.write("old.json", br#"{"schema":1,"findings":{}}"#);
+    let run = folder.check(&["--baseline", "sub/known.json", "."]);
+    assert_eq!(run.summary(), "no findings in 1 document (1 finding suppressed); checked against Karpenter 1.14");
+    let run = folder.check(&["."]);
+    assert_eq!(run.summary(), "1 error in 1 document; checked against Karpenter 1.14");
+    // Files that look similar are documents, and a file that the command line names is one too.
+    folder.write("report.json", br#"{"schema":1,"version":"1.0.0","findings":[]}"#);
+    let policy = "apiVersion: policies.kubewarden.io/v1\nkind: ClusterAdmissionPolicy\nmetadata: {name: a}\n";
+    folder.write("policy/karpwarden.yaml", policy.as_bytes());
+    let run = folder.check(&[".", "old.json"]);
+    assert_eq!(
+        run.summary(),
+        "1 error in 4 documents (3 skipped; see --verbose); checked against Karpenter 1.14"
+    );
 }

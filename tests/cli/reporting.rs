@@ -27,9 +27,7 @@ fn shows_a_finding_with_its_lines_and_fix() {
     6 +   instanceProfile: Nodes-prod # the nodes' own
       |
 
-    skipped: no rule reads the kind `Namespace`: class.yaml:8
-    skipped: template, not checked: render it first: class.yaml:12
-    1 error in 3 documents (2 skipped); checked against Karpenter 1.14
+    1 error in 3 documents (2 skipped; see --verbose); checked against Karpenter 1.14
     ");
 }
 

@@ -61,13 +61,13 @@ fn folders_pin_different_versions() {
         ("prod/karpenter.yaml", &prod),
         ("prod/Chart.yaml", "name: karpenter\ndependencies: [{name: karpenter, version: 1.6.2}]\n"),
     ]);
-    let run = folder.run(&["check", "."]);
+    let run = folder.run(&["check", "--verbose", "."]);
     assert_snapshot!(end(&run.stdout), @"
     version: `dev/` pins Karpenter 1.6.99 (from dev/karpenter.yaml:8); checked as 1.6.8, its newest known patch
     version: `prod/` pins Karpenter 1.6.2 (from prod/Chart.yaml:2)
     clusters: `dev`, `prod` look like separate clusters, so their objects are not compared; check each with `--cluster dev --cluster prod`
     skipped: read only for the Karpenter version that it pins: prod/Chart.yaml:1
-    2 errors, 2 warnings in 4 documents (1 skipped); checked against the pinned versions of Karpenter, or NEWEST without a pin
+    2 errors, 2 warnings in 4 documents (1 skipped); checked against the pinned versions of Karpenter (1.6.2, 1.6.99), or NEWEST without a pin
     ");
     let json = folder.run(&["check", "--format", "json", "."]).json();
     assert_snapshot!(serde_json::to_string_pretty(&json["pins"]).unwrap(), @r#"
@@ -92,12 +92,12 @@ fn folders_pin_different_versions() {
       }
     ]
     "#);
-    let clusters = folder.run(&["check", "--cluster", "dev", "--cluster", "prod"]);
+    let clusters = folder.run(&["check", "--verbose", "--cluster", "dev", "--cluster", "prod"]);
     assert_snapshot!(end(&clusters.stdout), @"
     version: `dev/` pins Karpenter 1.6.99 (from dev/karpenter.yaml:8); checked as 1.6.8, its newest known patch
     version: `prod/` pins Karpenter 1.6.2 (from prod/Chart.yaml:2)
     skipped: read only for the Karpenter version that it pins: prod/Chart.yaml:1
-    2 errors, 2 warnings in 4 documents (1 skipped); checked against the pinned versions of Karpenter, or NEWEST without a pin
+    2 errors, 2 warnings in 4 documents (1 skipped); checked against the pinned versions of Karpenter (1.6.2, 1.6.99), or NEWEST without a pin
     ");
 }
 
@@ -107,7 +107,7 @@ fn report_shows_the_first_versions_of_many() {
         .map(|number| (format!("{number}/chart.yaml"), chart(&format!("1.{}.0", number % 2))))
         .collect();
     let files: Vec<_> = charts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    let run = Folder::with(&files).run(&["check", "."]);
+    let run = Folder::with(&files).run(&["check", "--verbose", "."]);
     assert_eq!(run.stdout.matches("version: ").count(), 21, "{}", run.stdout);
     // The input itself pins two versions, but no file without a version is checked.
     assert!(run.stdout.contains("version: 5 more folders pin a version"), "{}", run.stdout);
@@ -118,7 +118,7 @@ fn flag_config_and_override_take_precedence_over_a_pin() {
     let chart = chart("1.6.2");
     let folder = Folder::with(&[("karpenter.yaml", &chart), ("pool.yaml", REPLICAS)]);
     let unknown_fields = |arguments: &[&str]| {
-        let run = folder.run(&[&["check", "."], arguments].concat());
+        let run = folder.run(&[&["check", "--verbose", "."], arguments].concat());
         (count(&run.stdout, "api-unknown-field"), run.stdout.contains("version: "))
     };
     assert_eq!(unknown_fields(&[]), (1, true));
@@ -179,8 +179,7 @@ data: {aws.clusterName: a}
        = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
 
     version: the input pins Karpenter 0.31.0 (from karpenter.yaml:8); releases before 1.0 are not covered: the controller and the values of its chart are not checked, and objects of v1 are checked as the newest known release
-    skipped: for Karpenter 0.31.0, not checked: releases before 1.0 are not covered: karpenter.yaml:1, karpenter.yaml:11, karpenter.yaml:16 and 1 more
-    2 infos in 4 documents (4 skipped); checked against Karpenter NEWEST
+    2 infos in 4 documents (4 skipped; see --verbose); checked against Karpenter NEWEST
     ");
     let suppressed = text
         .replace("{enabled: true}}}", "{enabled: true}}} # karpwarden: ignore[helm-values-removed-keys] old");
@@ -223,7 +222,7 @@ metadata: {name: a}
         ),
         ("Chart.yaml", "name: addons\ndependencies: [{name: karpenter, version: 1.0.8}]\n"),
     ]);
-    let run = folder.run(&["check", "."]);
+    let run = folder.run(&["check", "--verbose", "."]);
     assert_snapshot!(end(&run.stdout), @"
     version: the input pins Karpenter 1.0.8 (from Chart.yaml:2)
     skipped: read only for the Karpenter version that it pins: Chart.yaml:1
@@ -295,7 +294,7 @@ spec:
         ("base/pool.yaml", pool),
         ("iam/policy.json", DEV_POLICY),
     ]);
-    let run = folder.run(&["check", "."]);
+    let run = folder.run(&["check", "--verbose", "."]);
     assert_eq!(run.status, 0, "{}", run.stdout);
     assert_snapshot!(run.stdout, @"
     clusters: `envs/dev`, `envs/prod` look like separate clusters, so their objects are not compared; check each with `--cluster envs/dev --cluster envs/prod`
@@ -304,7 +303,7 @@ spec:
     let json = folder.run(&["check", "--format", "json", "."]).json();
     assert_snapshot!(json["environments"], @r#"[{"folders":["envs/dev","envs/prod"]}]"#);
     // The clusters that the user names are the only ones.
-    let named = folder.run(&["check", "--cluster", "envs"]);
+    let named = folder.run(&["check", "--verbose", "--cluster", "envs"]);
     assert!(!named.stdout.contains("clusters: "), "{}", named.stdout);
 }
 

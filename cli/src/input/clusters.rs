@@ -5,7 +5,7 @@ use std::path::Path;
 use super::file::InputFile;
 use super::patterns::Patterns;
 use super::roles;
-use super::walk::{Search, Wanted, gather};
+use super::walk::{Gathered, Search, Wanted, gather};
 use crate::config::Config;
 use crate::options::InputOptions;
 
@@ -14,6 +14,8 @@ pub(crate) struct ClusterInputs {
     /// Name of the folder of `--cluster`; empty for the plain paths.
     pub(crate) cluster: String,
     pub(crate) inputs: Vec<InputFile>,
+    /// Names of the files in the folders that are not read because of their extension.
+    pub(crate) unread: Vec<String>,
 }
 
 /// Finds the inputs of each cluster. The plain paths are one cluster without a name, and each `--cluster` is another. `baseline` is
@@ -31,20 +33,20 @@ pub(crate) fn by_cluster(
     let own: Vec<&Path> = config.path.as_deref().into_iter().chain(baseline).collect();
     let mut clusters = Vec::new();
     if !input.paths.is_empty() {
-        let inputs = gather(&input.paths, &own, &search);
-        clusters.push(ClusterInputs { cluster: String::new(), inputs });
+        let Gathered { inputs, unread } = gather(&input.paths, &own, &search);
+        clusters.push(ClusterInputs { cluster: String::new(), inputs, unread });
     }
     for folder in &input.clusters {
         let name = base.name(folder);
         if !clusters.iter().any(|known| known.cluster == name) {
-            let inputs = gather(std::slice::from_ref(folder), &own, &search);
-            clusters.push(ClusterInputs { cluster: name, inputs });
+            let Gathered { inputs, unread } = gather(std::slice::from_ref(folder), &own, &search);
+            clusters.push(ClusterInputs { cluster: name, inputs, unread });
         }
     }
     roles::mark_patches(clusters.iter_mut().flat_map(|cluster| &mut cluster.inputs), base, &input.limits);
     let everything = Patterns::none();
     let search = Search { excluded: &everything, wanted: Wanted::Manifests, ..search };
-    for values in gather(&input.helm_values, &[], &search) {
+    for values in gather(&input.helm_values, &[], &search).inputs {
         mark_values(&mut clusters, values);
     }
     clusters
@@ -58,7 +60,10 @@ fn mark_values(clusters: &mut Vec<ClusterInputs>, values: InputFile) {
     let values = values.into_values();
     match clusters.iter_mut().find(|known| known.cluster.is_empty()) {
         Some(known) => known.inputs.push(values),
-        None => clusters.insert(0, ClusterInputs { cluster: String::new(), inputs: vec![values] }),
+        None => {
+            let values = ClusterInputs { cluster: String::new(), inputs: vec![values], unread: Vec::new() };
+            clusters.insert(0, values);
+        }
     }
 }
 

@@ -1,14 +1,17 @@
 //! Files that the paths of the command line lead to.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
+use rule::settings::CONFIG_FILE;
 
 use super::base::BaseFolder;
 use super::error::InputError;
 use super::file::{InputFile, is_same_file};
 use super::patterns::Patterns;
+use crate::baseline::is_baseline;
 
 /// Extensions of manifests.
 const EXTENSIONS: [&str; 4] = ["yaml", "yml", "json", "jsonl"];
@@ -22,6 +25,14 @@ pub(crate) enum Wanted {
     Texts,
 }
 
+/// Files that paths lead to.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    pub(super) inputs: Vec<InputFile>,
+    /// Names of the files in folders that were not taken because of their extension.
+    pub(super) unread: Vec<String>,
+}
+
 /// Files to take from folders, and the base of their names.
 pub(super) struct Search<'s> {
     pub(super) base: &'s BaseFolder,
@@ -33,9 +44,10 @@ pub(super) struct Search<'s> {
 
 /// Returns the inputs in the order of the paths, and sorted by name within a folder. A file is returned once, even if
 /// several paths lead to it. `own` are the config file and the baselines, which are inputs only if a path names them.
-pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> Vec<InputFile> {
+pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> Gathered {
     let base = search.base;
     let mut inputs = Vec::new();
+    let mut unread = BTreeSet::new();
     let mut seen: BTreeSet<PathBuf> = own.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut has_stdin = false;
     for path in paths {
@@ -44,8 +56,9 @@ pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> V
                 inputs.push(InputFile::stdin(search.stdin_filename, base));
             }
         } else if path.is_dir() {
-            let found = walk(path, search).into_iter();
-            inputs.extend(found.filter(|input| is_new(input, &mut seen)));
+            let found = walk(path, search);
+            inputs.extend(found.inputs.into_iter().filter(|input| is_new(input, &mut seen)));
+            unread.extend(found.unread);
         } else {
             let input = InputFile::named(path.clone(), base);
             if own.iter().any(|own| is_same_file(own, path)) || is_new(&input, &mut seen) {
@@ -53,7 +66,11 @@ pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> V
             }
         }
     }
-    inputs
+    // Another path can name the file.
+    for input in &inputs {
+        unread.remove(&input.name);
+    }
+    Gathered { inputs, unread: unread.into_iter().collect() }
 }
 
 /// Whether no other path has led to the file of an input.
@@ -62,7 +79,7 @@ fn is_new(input: &InputFile, seen: &mut BTreeSet<PathBuf>) -> bool {
     path.is_none_or(|path| seen.insert(path))
 }
 
-fn walk(folder: &Path, search: &Search<'_>) -> Vec<InputFile> {
+fn walk(folder: &Path, search: &Search<'_>) -> Gathered {
     let Search { base, excluded, wanted, .. } = *search;
     let mut builder = WalkBuilder::new(folder);
     builder.follow_links(true).require_git(false).sort_by_file_path(Ord::cmp);
@@ -74,13 +91,18 @@ fn walk(folder: &Path, search: &Search<'_>) -> Vec<InputFile> {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         entry.depth() == 0 || !excluded.matches(entry.path(), is_folder)
     });
-    let mut inputs = Vec::new();
+    let (mut inputs, mut unread) = (Vec::new(), Vec::new());
     for entry in builder.build() {
         match entry {
             Ok(entry) => {
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                if is_file && (wanted == Wanted::Texts || is_manifest(entry.path())) {
+                if !is_file || is_of_karpwarden(entry.path()) {
+                    continue;
+                }
+                if wanted == Wanted::Texts || is_manifest(entry.path()) {
                     inputs.push(InputFile::file(entry.into_path(), base));
+                } else {
+                    unread.push(base.name(entry.path()));
                 }
             }
             // The walk reads the files behind such a link by their own paths.
@@ -96,7 +118,18 @@ fn walk(folder: &Path, search: &Search<'_>) -> Vec<InputFile> {
             }
         }
     }
-    inputs
+    Gathered { inputs, unread }
+}
+
+/// Whether a file is a config file or a baseline, of this run or of another one, and not a manifest.
+fn is_of_karpwarden(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if name == CONFIG_FILE {
+        // A policy of Karpwarden can have the same name.
+        return fs::read_to_string(path).is_ok_and(|text| !text.contains("apiVersion"));
+    }
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension == Some("json") && is_baseline(path)
 }
 
 /// Whether a symbolic link leads back to a parent folder.

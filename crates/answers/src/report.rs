@@ -60,6 +60,9 @@ pub struct Report {
     pub skipped: Vec<Skipped>,
     /// Documents and files that could not be parsed.
     pub unreadable: Vec<Unreadable>,
+    /// Files of folders that were not read, because their extension is not the extension of a manifest.
+    #[serde(skip)]
+    pub unread: Vec<String>,
     /// Whether findings beyond the maximum were left out. The summary counts all findings.
     #[serde(skip)]
     pub truncated: bool,
@@ -513,6 +516,7 @@ impl Report {
             environments: Vec::new(),
             skipped: Vec::new(),
             unreadable: Vec::new(),
+            unread: Vec::new(),
             truncated: false,
             unchanged: 0,
             uncovered: 0,

@@ -209,7 +209,7 @@ fn snapshot_is_the_input_of_the_other_commands() {
     assert_eq!(checked.status, 1, "{checked:?}");
     let report = checked.json();
     assert_eq!(report["unreadable"], json!([]));
-    let human = cluster.folder.run(&["check", "snap"]);
+    let human = cluster.folder.run(&["check", "--verbose", "snap"]);
     assert!(
         human.stdout.contains("`snap/` pins Karpenter 1.8.2 (from snap/deployments.jsonl:1)"),
         "{human:?}"

@@ -36,7 +36,7 @@ fn report(lines: &[u8]) -> CallResult {
     all.extend(github::github(&report).into_bytes());
     all.extend(junit::junit(&report, files).into_bytes());
     all.extend(markdown::markdown(&report, &clusters).into_bytes());
-    let options = human::Options { color: true, quiet: false, width: None };
+    let options = human::Options { color: true, quiet: false, verbose: true, width: None };
     human::write(&mut all, &report, &clusters, options)?;
     Ok(all)
 }

@@ -1,6 +1,7 @@
 //! Renders the documents that are unreadable, skipped, or accepted by some releases.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use annotate_snippets::{Group, Level, Origin};
 use answers::report::{Report, Skipped, Unreadable};
@@ -57,6 +58,24 @@ pub(super) fn skipped(printer: &Printer<'_>, out: &mut dyn Write, skipped: &[Ski
     for (reason, locations) in groups {
         let label = printer.styled(BOLD, "skipped");
         writeln!(out, "{label}: {}: {}", printable(reason), first_of(&locations))?;
+    }
+    Ok(())
+}
+
+/// Writes the files of the folders that are no manifests by their extension.
+pub(super) fn unread(printer: &Printer<'_>, out: &mut dyn Write, files: &[String]) -> io::Result<()> {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for file in files {
+        let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
+        add(&mut groups, extension.unwrap_or_default(), printable(file));
+    }
+    for (extension, locations) in groups {
+        let label = printer.styled(BOLD, "not read");
+        let reason = match extension {
+            "" => "no extension".to_owned(),
+            extension => format!("extension `{}`", printable(extension)),
+        };
+        writeln!(out, "{label}: {reason}: {}", first_of(&locations))?;
     }
     Ok(())
 }

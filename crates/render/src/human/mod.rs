@@ -1,5 +1,5 @@
-//! Reports for a person at a terminal: the plan of an upgrade, each finding with its source lines, then the versions that the
-//! input pins, the folders that look like clusters, and the documents that were not checked, then a summary.
+//! Reports for a person at a terminal: the plan of an upgrade, each finding with its source lines, then a summary. Before the summary, a
+//! verbose report also has the versions that the input pins, the folders that look like clusters, and what was not checked or read.
 
 mod diagnosis;
 mod excerpt;
@@ -58,8 +58,11 @@ pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options
     }
     listing::accepted(&printer, out, report)?;
     notes::pins(&printer, out, &report.pins)?;
-    notes::environments(&printer, out, &report.environments)?;
-    listing::skipped(&printer, out, &report.skipped)?;
+    if options.verbose {
+        notes::environments(&printer, out, &report.environments)?;
+        listing::skipped(&printer, out, &report.skipped)?;
+        listing::unread(&printer, out, &report.unread)?;
+    }
     listing::unrelated(&printer, out, &report.unreadable)?;
     for line in diagnosis::not_recognised(report, options.width) {
         writeln!(out, "{}: {line}", printer.styled(BOLD, "not recognised"))?;
@@ -69,7 +72,7 @@ pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options
     }
     let is_clean = report.findings.is_empty() && report.unreadable.is_empty();
     let style = if is_clean { GOOD } else { BOLD };
-    writeln!(out, "{}", printer.styled(style, &summary(report)))
+    writeln!(out, "{}", printer.styled(style, &words::summary_of(report, !options.verbose)))
 }
 
 /// Renders a mistake in a text other than a manifest, such as a config file.

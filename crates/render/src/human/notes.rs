@@ -13,8 +13,12 @@ const MAX_PINS: usize = 20;
 /// Folders named for each group that looks like clusters.
 const MAX_FOLDERS: usize = 6;
 
+/// Writes the pinned versions; unless the report is verbose, only versions that the facts do not have.
 pub(super) fn pins(printer: &Printer<'_>, out: &mut dyn Write, pins: &[ReportedPin]) -> io::Result<()> {
     let label = printer.styled(BOLD, "version");
+    let is_unknown = |pin: &&ReportedPin| !pin.version.is_empty() && !pin.note.is_empty();
+    let pins: Vec<&ReportedPin> =
+        pins.iter().filter(|pin| printer.options.verbose || is_unknown(pin)).collect();
     for pin in pins.iter().take(MAX_PINS) {
         writeln!(out, "{label}: {}", printable(&sentence(pin)))?;
     }

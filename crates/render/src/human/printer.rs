@@ -18,8 +18,10 @@ use super::words::printable;
 pub struct Options {
     /// Colours and hyperlinks.
     pub color: bool,
-    /// Only findings, without skipped documents and the summary.
+    /// Only findings and what could not be read, without the summary.
     pub quiet: bool,
+    /// Also what a user need not act on: pinned versions, folders that look like clusters, skipped documents and unread files.
+    pub verbose: bool,
     /// Columns of the terminal: source lines and quoted log lines are cut to it, and messages are wrapped. `None` for output
     /// that is not for a terminal.
     pub width: Option<usize>,

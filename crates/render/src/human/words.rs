@@ -1,7 +1,12 @@
 //! Counts, names and the summary as text.
 
+use std::collections::BTreeSet;
+
 use answers::report::{Report, ReportedFinding, ReportedPin, Summary};
 use karpenter::upgrade_path::UpgradePath;
+
+/// Pinned versions that the summary names.
+const MAX_VERSIONS: usize = 4;
 
 /// Object and path of a finding, such as `Deployment/shop/web, spec.template`.
 pub(super) fn object(finding: &ReportedFinding) -> String {
@@ -30,7 +35,12 @@ pub(super) fn count(number: usize, one: &str) -> String {
 
 /// Last line of a report: the numbers of findings and documents, and the release.
 pub fn summary(report: &Report) -> String {
-    let notes = notes(report);
+    summary_of(report, false)
+}
+
+/// Last line of a report. `is_short` says that the report does not list what was not checked, so that the line names the flag for it.
+pub(super) fn summary_of(report: &Report, is_short: bool) -> String {
+    let notes = notes(report, is_short);
     let found = found(&report.summary);
     let entries = log_entries(report);
     let documents = report.summary.documents;
@@ -68,12 +78,18 @@ fn releases(report: &Report) -> String {
     match pins.as_slice() {
         [] => format!("Karpenter {release}"),
         [only] if only.folder.is_empty() => format!("Karpenter {}", printable(&only.checked_as)),
-        _ => format!("the pinned versions of Karpenter, or {release} without a pin"),
+        pins => {
+            let versions: BTreeSet<&str> = pins.iter().map(|pin| pin.version.as_str()).collect();
+            let named = versions.iter().take(MAX_VERSIONS).map(|version| printable(version));
+            let named = named.collect::<Vec<_>>().join(", ");
+            let more = if versions.len() > MAX_VERSIONS { ", …" } else { "" };
+            format!("the pinned versions of Karpenter ({named}{more}), or {release} without a pin")
+        }
     }
 }
 
-/// Numbers of documents and findings that the report leaves out, such as ` (2 skipped, 1 unreadable)`.
-fn notes(report: &Report) -> String {
+/// Numbers of documents, files and findings that the report leaves out, such as ` (2 skipped, 1 unreadable)`.
+fn notes(report: &Report, is_short: bool) -> String {
     let Summary { skipped, suppressed, .. } = report.summary;
     let mut notes = Vec::new();
     if skipped > 0 {
@@ -85,7 +101,12 @@ fn notes(report: &Report) -> String {
     if suppressed > 0 {
         notes.push(format!("{} suppressed", count(suppressed, "finding")));
     }
-    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
+    if !report.unread.is_empty() {
+        notes.push(format!("{} not read", count(report.unread.len(), "file")));
+    }
+    let is_listed = skipped > 0 || !report.unread.is_empty();
+    let flag = if is_short && is_listed { "; see --verbose" } else { "" };
+    if notes.is_empty() { String::new() } else { format!(" ({}{flag})", notes.join(", ")) }
 }
 
 /// Whether the input contains text, recognised or not.
