@@ -96,7 +96,7 @@ fn prints_the_diagnosis_then_the_evidence_then_the_line_to_change() {
        = evidence: all.txt:12: - {type: InstanceProfileReady, status: "True", reason: InstanceProfileReady}
        = help: write `Nodes-prod`
        = applies to: Karpenter since 1.3.1
-       = docs: https://karpwarden.github.io/karpwarden/rules/status-contradiction
+       = explain: karpwarden explain status-contradiction
     here: the line to change: EC2NodeClass/default, spec.instanceProfile
       --> all.txt:9:20
        |

@@ -132,7 +132,7 @@ fn names_the_steps_from_1_0_and_nothing_else() {
       = help: if the account has open on-demand capacity reservations, select them before the upgrade, or set the feature gate `ReservedCapacity=false`; if it has none, nothing changes
       = otherwise caught by: nothing; accepted silently
       = applies to: Karpenter since 1.6
-      = docs: https://karpwarden.github.io/karpwarden/rules/open-reservations-unused
+      = explain: karpwarden explain open-reservations-unused
 
     warning[iam-permission-needed]: from 1.7 on: Karpenter needs `iam:ListInstanceProfiles` for EC2NodeClasses with `role`, which no IAM policy in the input allows
        --> stack.yaml:166:24
@@ -146,7 +146,7 @@ fn names_the_steps_from_1_0_and_nothing_else() {
         = help: allow the controller `iam:ListInstanceProfiles`; earlier releases do not use it
         = otherwise caught by: the controller; accepted, then fails at run time
         = applies to: Karpenter since 1.7
-        = docs: https://karpwarden.github.io/karpwarden/rules/iam-permission-needed
+        = explain: karpwarden explain iam-permission-needed
 
     warning[iam-policies-split]: from 1.9 on: the template of the getting started guide has five controller policies instead of `KarpenterControllerPolicy`; updating the stack deletes this policy
       --> stack.yaml:62:3
@@ -160,7 +160,7 @@ fn names_the_steps_from_1_0_and_nothing_else() {
        = help: attach all policies of the new template to the controller's role before the stack deletes `KarpenterControllerPolicy`, or keep the old template and add what later releases need
        = otherwise caught by: nothing; accepted silently
        = applies to: Karpenter since 1.9
-       = docs: https://karpwarden.github.io/karpwarden/rules/iam-policies-split
+       = explain: karpwarden explain iam-policies-split
 
     info[ca-bundle-drift]: from 1.12 on: the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes
      --> nodes.yaml:4:18
@@ -174,7 +174,7 @@ fn names_the_steps_from_1_0_and_nothing_else() {
       = help: check the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time
       = otherwise caught by: nothing; accepted silently
       = applies to: Karpenter since 1.12
-      = docs: https://karpwarden.github.io/karpwarden/rules/ca-bundle-drift
+      = explain: karpwarden explain ca-bundle-drift
 
     warning[iam-permission-needed]: from 1.12 on: Karpenter needs `ec2:DescribeInstanceStatus`, which no IAM policy in the input allows
       --> stack.yaml:71:25
@@ -188,7 +188,7 @@ fn names_the_steps_from_1_0_and_nothing_else() {
        = help: allow the controller `ec2:DescribeInstanceStatus`; earlier releases do not use it
        = otherwise caught by: the controller; accepted, then fails at run time
        = applies to: Karpenter since 1.12
-       = docs: https://karpwarden.github.io/karpwarden/rules/iam-permission-needed
+       = explain: karpwarden explain iam-permission-needed
 
     info[consolidate-after-shields-nodes]: from 1.14 on: for `1m` after a pod comes or goes, Karpenter also moves no pods to the node when it consolidates others: fewer nodes are consolidated
       --> nodes.yaml:16:81
@@ -202,7 +202,7 @@ fn names_the_steps_from_1_0_and_nothing_else() {
        = help: compare the number of consolidations after the upgrade, and write a shorter time if the cluster grows
        = otherwise caught by: nothing; accepted silently
        = applies to: Karpenter since 1.14
-       = docs: https://karpwarden.github.io/karpwarden/rules/consolidate-after-shields-nodes
+       = explain: karpwarden explain consolidate-after-shields-nodes
 
     info[nodeclass-hash-changes]: from 1.15 on: the version of the EC2NodeClass hash becomes `v6`: Karpenter rewrites the hashes on NodeClaims, and replaces no nodes for it
      --> nodes.yaml:4:18
@@ -216,7 +216,7 @@ fn names_the_steps_from_1_0_and_nothing_else() {
       = help: do not change EC2NodeClasses in the same step as the release, so that drift has one cause at a time
       = otherwise caught by: nothing; accepted silently
       = applies to: Karpenter since 1.15
-      = docs: https://karpwarden.github.io/karpwarden/rules/nodeclass-hash-changes
+      = explain: karpwarden explain nodeclass-hash-changes
 
     accepted by 1.0 to 1.15: nodes.yaml:2, nodes.yaml:12
     4 warnings, 3 infos in 4 documents; checked the upgrade from Karpenter 1.0 to 1.15; 6 findings already apply to 1.0; run `check` to see them
@@ -253,7 +253,7 @@ fn names_the_steps_from_1_8_and_nothing_else() {
        = help: attach all policies of the new template to the controller's role before the stack deletes `KarpenterControllerPolicy`, or keep the old template and add what later releases need
        = otherwise caught by: nothing; accepted silently
        = applies to: Karpenter since 1.9
-       = docs: https://karpwarden.github.io/karpwarden/rules/iam-policies-split
+       = explain: karpwarden explain iam-policies-split
 
     info[ca-bundle-drift]: from 1.12 on: the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes
      --> nodes.yaml:4:18
@@ -267,7 +267,7 @@ fn names_the_steps_from_1_8_and_nothing_else() {
       = help: check the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time
       = otherwise caught by: nothing; accepted silently
       = applies to: Karpenter since 1.12
-      = docs: https://karpwarden.github.io/karpwarden/rules/ca-bundle-drift
+      = explain: karpwarden explain ca-bundle-drift
 
     warning[iam-permission-needed]: from 1.12 on: Karpenter needs `ec2:DescribeInstanceStatus`, which no IAM policy in the input allows
       --> stack.yaml:71:25
@@ -281,7 +281,7 @@ fn names_the_steps_from_1_8_and_nothing_else() {
        = help: allow the controller `ec2:DescribeInstanceStatus`; earlier releases do not use it
        = otherwise caught by: the controller; accepted, then fails at run time
        = applies to: Karpenter since 1.12
-       = docs: https://karpwarden.github.io/karpwarden/rules/iam-permission-needed
+       = explain: karpwarden explain iam-permission-needed
 
     info[consolidate-after-shields-nodes]: from 1.14 on: for `1m` after a pod comes or goes, Karpenter also moves no pods to the node when it consolidates others: fewer nodes are consolidated
       --> nodes.yaml:15:81
@@ -295,7 +295,7 @@ fn names_the_steps_from_1_8_and_nothing_else() {
        = help: compare the number of consolidations after the upgrade, and write a shorter time if the cluster grows
        = otherwise caught by: nothing; accepted silently
        = applies to: Karpenter since 1.14
-       = docs: https://karpwarden.github.io/karpwarden/rules/consolidate-after-shields-nodes
+       = explain: karpwarden explain consolidate-after-shields-nodes
 
     info[nodeclass-hash-changes]: from 1.15 on: the version of the EC2NodeClass hash becomes `v6`: Karpenter rewrites the hashes on NodeClaims, and replaces no nodes for it
      --> nodes.yaml:4:18
@@ -309,7 +309,7 @@ fn names_the_steps_from_1_8_and_nothing_else() {
       = help: do not change EC2NodeClasses in the same step as the release, so that drift has one cause at a time
       = otherwise caught by: nothing; accepted silently
       = applies to: Karpenter since 1.15
-      = docs: https://karpwarden.github.io/karpwarden/rules/nodeclass-hash-changes
+      = explain: karpwarden explain nodeclass-hash-changes
 
     accepted by 1.8 to 1.15: nodes.yaml:2, nodes.yaml:11
     2 warnings, 3 infos in 4 documents; checked the upgrade from Karpenter 1.8 to 1.15; 3 findings already apply to 1.8; run `check` to see them

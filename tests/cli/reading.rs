@@ -104,7 +104,7 @@ fn checks_the_documents_beside_an_unreadable_one() {
       = object: EC2NodeClass/default, spec.instanceProfile
       = help: write `Nodes-prod`
       = otherwise caught by: nothing; accepted silently
-      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+      = explain: karpwarden explain instance-profile-is-arn
     fix: write the profile's name (applied by `--fix`)
       |
     6 -   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own

@@ -20,7 +20,7 @@ fn shows_a_finding_with_its_lines_and_fix() {
       = object: EC2NodeClass/default, spec.instanceProfile
       = help: write `Nodes-prod`
       = otherwise caught by: nothing; accepted silently
-      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+      = explain: karpwarden explain instance-profile-is-arn
     fix: write the profile's name (applied by `--fix`)
       |
     6 -   instanceProfile: arn:aws:iam::111122223333:instance-profile/nodes/Nodes-prod # the nodes' own
@@ -138,7 +138,7 @@ fn puts_carets_below_the_right_characters() {
       = object: EC2NodeClass/␛[31mred, spec.instanceProfile
       = help: write `é`
       = otherwise caught by: nothing; accepted silently
-      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+      = explain: karpwarden explain instance-profile-is-arn
 
     1 error in 1 document; checked against Karpenter 1.14
     ");
@@ -162,7 +162,7 @@ fn cuts_a_long_line_around_the_location() {
       = object: EC2NodeClass/a, spec.instanceProfile
       = help: write `a`
       = otherwise caught by: nothing; accepted silently
-      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+      = explain: karpwarden explain instance-profile-is-arn
     fix: write the profile's name (applied by `--fix`)
       |
     1 - …xxxxxxxxxxxxxxx"}}, "spec": {"instanceProfile": "arn:aws:iam::111122223333:instance-profile/a", "role": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…

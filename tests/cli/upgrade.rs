@@ -61,7 +61,7 @@ fn each_finding_starts_with_the_release_at_which_it_begins() {
        = help: write the NodePool of `karpenter.sh/v1`
        = otherwise caught by: the API server; refused on apply
        = applies to: Karpenter since 1.1
-       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
+       = explain: karpwarden explain removed-api-version
     fix: write the NodePool of v1 (applied by `--fix`)
        |
      1 ~ apiVersion: karpenter.sh/v1
@@ -86,7 +86,7 @@ fn each_finding_starts_with_the_release_at_which_it_begins() {
       = help: compare the limit with the NodePool's peak number of nodes, and raise it before the upgrade if needed
       = otherwise caught by: nothing; accepted silently
       = applies to: Karpenter since 1.11
-      = docs: https://karpwarden.github.io/karpwarden/rules/node-limit-enforced
+      = explain: karpwarden explain node-limit-enforced
 
     accepted by 1.9 to 1.14: pool.yaml:1
     accepted by 1.0: old.yaml:1
@@ -228,7 +228,7 @@ fn reports_a_downgrade() {
       = help: also limit `cpu` or `memory`, which every release enforces
       = otherwise caught by: nothing; accepted silently
       = applies to: Karpenter until 1.10
-      = docs: https://karpwarden.github.io/karpwarden/rules/node-limit-enforced
+      = explain: karpwarden explain node-limit-enforced
 
     error[api-enum]: from 1.8 down: `operator` is `Gte`, which Karpenter supports only since 1.9; the API server refuses the NodePool (until 1.8)
       --> pool.yaml:11:59
@@ -241,7 +241,7 @@ fn reports_a_downgrade() {
        = help: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
        = otherwise caught by: the API server; refused on apply
        = applies to: Karpenter until 1.8
-       = docs: https://karpwarden.github.io/karpwarden/rules/api-enum
+       = explain: karpwarden explain api-enum
 
     accepted by 1.9 to 1.14: pool.yaml:1
     1 error, 1 info in 1 document; checked the downgrade from Karpenter 1.14 to 1.8.3
@@ -345,7 +345,7 @@ fn check_with_a_range_shows_which_releases_accept_each_document() {
        = help: write another value; the supported values are `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
        = otherwise caught by: the API server; refused on apply
        = applies to: Karpenter until 1.8
-       = docs: https://karpwarden.github.io/karpwarden/rules/api-enum
+       = explain: karpwarden explain api-enum
 
     error[removed-api-version]: Karpenter does not serve `NodePool` of `karpenter.sh/v1beta1` (since 1.1)
       --> old.yaml:1:13
@@ -358,7 +358,7 @@ fn check_with_a_range_shows_which_releases_accept_each_document() {
        = help: write the NodePool of `karpenter.sh/v1`
        = otherwise caught by: the API server; refused on apply
        = applies to: Karpenter since 1.1
-       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
+       = explain: karpwarden explain removed-api-version
     fix: write the NodePool of v1 (applied by `--fix`)
        |
      1 ~ apiVersion: karpenter.sh/v1

@@ -164,7 +164,7 @@ data: {aws.clusterName: a}
        = object: Provisioner/a, apiVersion
        = help: write a NodePool of `karpenter.sh/v1`; the v1 migration guide lists the replacement of each field
        = otherwise caught by: the API server; refused on apply
-       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
+       = explain: karpwarden explain removed-api-version
 
     info[removed-api-version]: Karpenter 1.1 and later do not serve `NodePool` of `karpenter.sh/v1beta1`: convert it during the upgrade from 0.31.0
       --> karpenter.yaml:16:13
@@ -176,7 +176,7 @@ data: {aws.clusterName: a}
        = object: NodePool/a, apiVersion
        = help: write `apiVersion: karpenter.sh/v1`; some fields have moved, so check the result again
        = otherwise caught by: the API server; refused on apply
-       = docs: https://karpwarden.github.io/karpwarden/rules/removed-api-version
+       = explain: karpwarden explain removed-api-version
 
     version: the input pins Karpenter 0.31.0 (from karpenter.yaml:8); releases before 1.0 are not covered: the controller and the values of its chart are not checked, and objects of v1 are checked as the newest known release
     2 infos in 4 documents (4 skipped; see --verbose); checked against Karpenter NEWEST

@@ -86,7 +86,7 @@ fn shows_related_locations_in_other_files() {
       = object: EC2NodeClass/b/a, spec.instanceProfile (cluster prod)
       = help: write the name of the instance profile that contains the role, or write the role name into `spec.role` instead
       = otherwise caught by: nothing; accepted silently
-      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+      = explain: karpwarden explain instance-profile-is-arn
     ");
 }
 
@@ -104,7 +104,7 @@ fn shows_the_path_of_a_finding_without_text() {
      = help: write the name of the instance profile that contains the role, or write the role name into `spec.role` instead
      = otherwise caught by: nothing; accepted silently
      = applies to: Karpenter until 1.8
-     = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+     = explain: karpwarden explain instance-profile-is-arn
     ");
 }
 
@@ -157,7 +157,7 @@ fn fits_into_a_narrow_terminal() {
       = object: EC2NodeClass/b/a, spec.instanceProfile
       = help: write `b`
       = otherwise caught by: nothing; accepted silently
-      = docs: https://karpwarden.github.io/karpwarden/rules/instance-profile-is-arn
+      = explain: karpwarden explain instance-profile-is-arn
     fix: write the profile's name (applied by `--fix`)
       |
     8 -   instanceProfile: arn:aws:iam::111122223333:instance-profile/yyyyyyyyy…

@@ -232,7 +232,7 @@ fn prints_the_diagnosis_first() {
      = evidence: green/karpenter.log:7: {"level":"DEBUG","time":"2026-02-03T10:04:10.312Z",…"message":"garbage collected cloudprovider instance",…"controller":"instance.ga…"name":"",…"provider-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
      = evidence: blue/karpenter.log:23: {"level":"DEBUG","time":"2026-02-03T10:05:42.312Z",…"message":"garbage collecting nodeclaim with no cloudprovider representation",…internal"},"provider-id":"aws:///eu-west-1b/i-02bbb3e8018125961"}
      = help: give every cluster its own name in `settings.clusterName` (the variable `CLUSTER_NAME` of the controller) and its own controller role, whose policy allows `ec2:TerminateInstances` only on instances with that name; CloudTrail names the role that called `TerminateInstances`
-     = docs: https://karpwarden.github.io/karpwarden/rules/foreign-collection
+     = explain: karpwarden explain foreign-collection
 
     read: cluster blue, 35 lines from 1 file, 2026-02-03T10:00:00Z to 2026-02-03T10:08:41Z: 35 understood
     read: the log was written by Karpenter 1.8.6
@@ -251,7 +251,7 @@ fn prints_the_diagnosis_first() {
       = evidence: karpenter.log:19: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:10.312Z",…"message":"created nodeclaim",…"control…arge, c5.xlarge, c5a.large, c5a.xlarge, c6a.large and 55 other(s)"}
       = evidence: karpenter.log:21: [pod/karpenter-7d9c6b8f5d-x2k4q/controller] {"level":"INFO","time":"2025-08-25T14:00:12.320Z",…"message":"launched nodeclaim",…"contro…Gi","memory":"3114Mi","pods":"29","vpc.amazonaws.com/pod-eni":"9"}}
       = help: the volume of `search/opensearch-0` is in another zone than the first node: use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`; from 1.7 on Karpenter waits until such a volume is bound
-      = docs: https://karpwarden.github.io/karpwarden/rules/double-nodeclaim
+      = explain: karpwarden explain double-nodeclaim
     here: the line to change: StorageClass/fast, volumeBindingMode
      --> storage.yaml:9:20
       |
@@ -277,7 +277,7 @@ fn prints_the_diagnosis_first() {
        = help: write `volumeBindingMode: WaitForFirstConsumer`; an existing class has to be deleted and created again
        = otherwise caught by: nothing; accepted silently
        = applies to: Karpenter until 1.6
-       = docs: https://karpwarden.github.io/karpwarden/rules/storageclass-immediate
+       = explain: karpwarden explain storageclass-immediate
     fix: write `WaitForFirstConsumer` (applied by `karpwarden check --fix`)
        |
      9 - volumeBindingMode: Immediate

@@ -28,7 +28,7 @@ pub(super) fn render(printer: &Printer<'_>, finding: &ReportedFinding, level: &L
     if finding.releases != Releases::ALL.to_string() {
         group = group.element(note("applies to", format!("Karpenter {}", finding.releases)));
     }
-    group = group.element(note("docs", finding.url.clone()));
+    group = group.element(note("explain", format!("karpwarden explain {}", finding.rule)));
     let mut groups = vec![group];
     if finding.position.offset.is_some() && !finding.path.is_empty() {
         let title = format!("the line to change: {}", words::object(finding));

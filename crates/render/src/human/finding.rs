@@ -33,7 +33,7 @@ pub(super) fn render(printer: &Printer<'_>, finding: &ReportedFinding) -> String
     if finding.releases != Releases::ALL.to_string() {
         group = group.element(note("applies to", format!("Karpenter {}", finding.releases)));
     }
-    groups.push(group.element(note("docs", finding.url.clone())));
+    groups.push(group.element(note("explain", format!("karpwarden explain {}", finding.rule))));
     groups.extend(fix(printer, finding));
     printer.render(&groups)
 }
