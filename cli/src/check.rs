@@ -1,13 +1,14 @@
 //! `karpwarden check`: reads manifests, checks them, applies fixes on request, and reports.
 
 use std::io;
+use std::path::Path;
 
 use answers::report::Report;
 use cluster::Cluster;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::rules::documentation;
-use manifest::parallel;
+use manifest::{Encoding, FileKind, parallel};
 use render::{github, human, junit, markdown, sarif};
 
 use super::baseline::{self, Baseline};
@@ -15,7 +16,7 @@ use super::config::{self, Config};
 use super::error::CommandError;
 use super::fix::{self, Fixed, TextOrigin};
 use super::form::{Color, Format};
-use super::input::{self, ClusterInputs, InputFile, Loaded, Patterns, Wanted};
+use super::input::{self, ClusterInputs, InputFile, Loaded, NotFollowed, Patterns, Wanted};
 use super::options::{BaselineUse, CheckOptions, Fixing};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
@@ -53,7 +54,7 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
         return Ok(Status::NoInput);
     }
     let unread = clusters.iter().flat_map(|cluster| &cluster.unread).cloned().collect::<Vec<_>>();
-    let run = CheckRun { options, color, config: &config, baseline: baseline.as_ref(), unread: &unread };
+    let run = CheckRun { options, color, config: &config, baseline: baseline.as_ref(), unread: &unread, remarks: &[] };
     Ok(on_all_cores(|| run.check_inputs(&clusters))??)
 }
 
@@ -62,7 +63,7 @@ fn print_empty(options: &CheckOptions, color: Color, config: &Config) -> io::Res
     if options.report.format == Format::Human && options.report.file.is_none() {
         return Ok(());
     }
-    let run = CheckRun { options, color, config, baseline: None, unread: &[] };
+    let run = CheckRun { options, color, config, baseline: None, unread: &[], remarks: &[] };
     output::unless_closed(run.print(&Report::new(&config.settings), &[], Stream::Stdout))
 }
 
@@ -78,6 +79,9 @@ fn prepared(
     }
     if options.statistics && !matches!(options.report.format, Format::Human | Format::Json) {
         return usage("`--statistics` needs `--format human` or `--format json`");
+    }
+    if let Some(root) = options.root.as_deref().filter(|root| !root.is_dir()) {
+        return usage(&format!("--root: `{}` is not a folder", root.display()));
     }
     let excluded = config.excluded(&options.input, color)?;
     let baseline = match &options.baseline {
@@ -95,21 +99,27 @@ struct CheckRun<'r> {
     baseline: Option<&'r Baseline>,
     /// Names of the files in the folders that are not read because of their extension.
     unread: &'r [String],
+    /// Remarks on the input.
+    remarks: &'r [String],
 }
 
 impl CheckRun<'_> {
     fn check_inputs(&self, inputs: &[ClusterInputs]) -> Result<Status, CommandError> {
         let progress = Progress::new(input::count(inputs), Unit::Files, self.options.report.quiet);
-        let (clusters, origins) = self.load(inputs, &progress);
+        let (clusters, origins, remarks) = self.load(inputs, &progress);
+        for remark in &remarks {
+            self.note(remark);
+        }
+        let run = CheckRun { remarks: &remarks, ..*self };
         let Some(to) = self.options.upgrade_to else {
-            return Ok(self.check_clusters(clusters, &origins, progress)?);
+            return Ok(run.check_clusters(clusters, &origins, progress)?);
         };
         let is_strict = self.options.settings.strict_release;
         let config = upgrade_start::with_start(self.config, to, &clusters, is_strict)?;
         if let Some(remark) = config.settings.unknown_releases.last() {
             self.note(remark);
         }
-        let run = CheckRun { config: &config, ..*self };
+        let run = CheckRun { config: &config, ..run };
         Ok(run.check_clusters(clusters, &origins, progress)?)
     }
 
@@ -125,10 +135,15 @@ impl CheckRun<'_> {
         self.report(clusters, origins, progress)
     }
 
-    /// Reads and parses the inputs.
-    fn load(&self, inputs: &[ClusterInputs], progress: &Progress) -> (Vec<Cluster>, Vec<TextOrigin>) {
+    /// Reads and parses the inputs and the files to which their kustomizations refer. Also returns remarks on references that were not
+    /// followed.
+    fn load(
+        &self,
+        inputs: &[ClusterInputs],
+        progress: &Progress,
+    ) -> (Vec<Cluster>, Vec<TextOrigin>, Vec<String>) {
         let limits = self.options.input.limits;
-        let mut origins = Vec::new();
+        let (mut origins, mut remarks) = (Vec::new(), Vec::new());
         let mut clusters = Vec::new();
         for ClusterInputs { cluster, inputs, .. } in inputs {
             let read = |input: &InputFile| {
@@ -142,9 +157,16 @@ impl CheckRun<'_> {
                 files.push(file);
                 origins.push(TextOrigin { path, is_stdin, encoding });
             }
+            let root = self.options.root.as_deref();
+            let referenced = input::referenced(&files, &self.config.base, root, &limits);
+            remarks.extend(referenced.not_followed.iter().map(|one| remark_on(one, root)));
+            for file in referenced.files {
+                files.push(file);
+                origins.push(TextOrigin { path: None, is_stdin: false, encoding: Encoding::default() });
+            }
             clusters.push(Cluster { name: cluster.clone(), files });
         }
-        (clusters, origins)
+        (clusters, origins, remarks)
     }
 
     /// Checks the clusters. Also returns the number of baseline entries that match no finding.
@@ -155,6 +177,12 @@ impl CheckRun<'_> {
         let mut report = check_within(&REGISTRY, clusters, &self.config.settings, bound);
         bounds::advise(&mut report);
         self.unread.clone_into(&mut report.unread);
+        report.notes.extend_from_slice(self.remarks);
+        if report.outside.findings > 0 {
+            let findings = counted(report.outside.findings, "finding");
+            let files = "files outside of the input, to which kustomizations refer";
+            report.notes.push(format!("not reported: {findings} in {files}"));
+        }
         let names = clusters.iter().flat_map(|cluster| &cluster.files).map(|file| file.source.name());
         let unmatched = self.baseline.map_or(0, |baseline| baseline.apply(&mut report, names));
         // Rules that do not run find nothing.
@@ -257,6 +285,7 @@ impl CheckRun<'_> {
             Format::Github => out.write_all(github::github(report).as_bytes())?,
             Format::Junit => {
                 let files = clusters.iter().flat_map(|cluster| &cluster.files);
+                let files = files.filter(|file| file.kind != FileKind::Referenced);
                 out.write_all(junit::junit(report, files.map(|file| file.source.name())).as_bytes())?;
             }
             Format::Markdown => out.write_all(markdown::markdown(report, clusters).as_bytes())?,
@@ -287,6 +316,16 @@ impl CheckRun<'_> {
             terminal::note(self.color, message);
         }
     }
+}
+
+/// Remark on a reference that was not followed.
+fn remark_on(reference: &NotFollowed, root: Option<&Path>) -> String {
+    let NotFollowed { from, to } = reference;
+    let advice = match root {
+        Some(root) => format!("and of the root `{}`, and not read", root.display()),
+        None => "and not read; `--root DIR` reads what is in DIR".to_owned(),
+    };
+    human::printable(&format!("`{from}` refers to `{to}`, which is outside of the input {advice}"))
 }
 
 /// Number with a noun, such as `1 file` or `2 files`.

@@ -59,6 +59,7 @@ fn check_options(
         input,
         settings,
         report: output.into_options(bounds),
+        root: choice.root,
         force_exclude: choice.force_exclude,
         baseline: baseline.or(choice.write_baseline.map(BaselineUse::Write)),
         fixing: None,

@@ -81,6 +81,11 @@ pub(crate) struct ChoiceFlags {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
 
+    /// Folder in which files outside of the input are read, but not reported, if a kustomization refers to them [default: the
+    /// repository of the kustomization].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+
     /// Apply the exclusions to files named on the command line too; for hooks and editors, which name every file.
     #[arg(long)]
     pub(crate) force_exclude: bool,

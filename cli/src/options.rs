@@ -88,6 +88,8 @@ pub(crate) struct CheckOptions {
     pub(crate) input: InputOptions,
     pub(crate) settings: SettingsOptions,
     pub(crate) report: ReportOptions,
+    /// Folder in which the files to which kustomizations refer are read; `None` for the repository of each kustomization.
+    pub(crate) root: Option<PathBuf>,
     /// Whether the exclusions apply to named files too.
     pub(crate) force_exclude: bool,
     pub(crate) baseline: Option<BaselineUse>,

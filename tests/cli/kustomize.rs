@@ -280,3 +280,75 @@ spec: {limits: {cpu: 1}}
     skipped b.yaml: patch, not checked: check the object that it changes
     ");
 }
+
+/// A repository with a base outside of the folder that is checked, and a patch that adds an error.
+fn repository() -> Folder {
+    let folder = Folder::with(&[
+        ("base/kustomization.yaml", BASE),
+        ("base/pool.yaml", POOL),
+        ("base/class.yaml", &CLASS.replace("arn:aws:iam::111122223333:instance-profile/base", "nodes")),
+        ("overlays/prod/kustomization.yaml", &patch_of("arn:aws:iam::111122223333:instance-profile/prod")),
+    ]);
+    folder.write(".git/HEAD", b"ref: refs/heads/main\n");
+    folder
+}
+
+/// Runs `check` in the folder of the overlay.
+fn check_overlay(folder: &Folder, arguments: &[&str]) -> Run {
+    folder.run_in("overlays/prod", &[&["check", "--karpenter-version", "1.14"], arguments].concat(), "")
+}
+
+#[test]
+fn builds_an_overlay_from_a_base_outside_of_the_input() {
+    let folder = repository();
+    let run = check_overlay(&folder, &["."]);
+    assert_eq!((run.status, run.stderr.as_str()), (1, ""), "{run:?}");
+    assert!(run.stdout.contains("--> kustomization.yaml:"), "{run:?}");
+    assert_snapshot!(run.summary(), @"1 error in 1 document (1 skipped, 2 documents outside of the input; see --verbose); checked against Karpenter 1.14");
+    let json = check_overlay(&folder, &["--format", "json", "."]).json();
+    assert_eq!(json["summary"]["documents"], 1, "the base is not in the input");
+    // An error in the base is read, but not reported.
+    folder.write("base/class.yaml", CLASS.as_bytes());
+    folder.write("overlays/prod/kustomization.yaml", b"resources: [../../base]\ncommonAnnotations: {a: b}\n");
+    let run = check_overlay(&folder, &["."]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
+    assert_snapshot!(run.summary(), @"no findings in 1 document (1 skipped, 2 documents outside of the input with 1 finding; see --verbose); checked against Karpenter 1.14");
+    let json = check_overlay(&folder, &["--format", "json", "."]).json();
+    assert_eq!(json["notes"][0], "not reported: 1 finding in files outside of the input, to which kustomizations refer");
+    // No fix changes a file outside of the input.
+    check_overlay(&folder, &["--fix", "."]);
+    assert_eq!(folder.read("base/class.yaml"), CLASS);
+}
+
+#[test]
+fn root_says_which_files_outside_of_the_input_are_read() {
+    let folder = repository();
+    std::fs::remove_dir_all(folder.path(".git")).unwrap();
+    let run = check_overlay(&folder, &["."]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_snapshot!(run.stderr, @"note: `kustomization.yaml` refers to `../../base`, which is outside of the input and not read; `--root DIR` reads what is in DIR");
+    assert_snapshot!(run.stdout, @"nothing to check: no Karpenter document and no related object in 1 document (1 skipped; see --verbose)");
+    let json = check_overlay(&folder, &["--format", "json", "."]).json();
+    assert_eq!(json["notes"].as_array().unwrap().len(), 1, "{json}");
+    let run = check_overlay(&folder, &["--root", "..", "."]);
+    assert_snapshot!(run.stderr, @"note: `kustomization.yaml` refers to `../../base`, which is outside of the input and of the root `..`, and not read");
+    let run = check_overlay(&folder, &["--root", "../..", "."]);
+    assert_eq!((run.status, run.stderr.as_str()), (1, ""), "{run:?}");
+    assert_eq!(check_overlay(&folder, &["--root", "../none", "."]).status, 2);
+    // A reference to another machine or to a missing file is no file outside of the input.
+    let remote = "resources: [https://github.com/a/b//base?ref=v1, ../../missing]\n";
+    folder.write("overlays/prod/kustomization.yaml", remote.as_bytes());
+    assert_eq!(check_overlay(&folder, &["."]).stderr, "");
+}
+
+#[test]
+fn follows_references_through_components_and_bases() {
+    let folder = repository();
+    folder.write("overlays/prod/kustomization.yaml", b"resources: [../all]\ncomponents: [../../components/arn]\n");
+    folder.write("overlays/all/kustomization.yml", b"resources: [../../base, ../all]\n");
+    let component = format!("kind: Component\n{}", patch_of("nodes").replace("resources: [../../base]\n", ""));
+    folder.write("components/arn/kustomization.yaml", component.as_bytes());
+    let run = check_overlay(&folder, &["."]);
+    assert_eq!(run.stderr, "", "{run:?}");
+    assert_snapshot!(run.summary(), @"no findings in 1 document (1 skipped, 2 documents outside of the input; see --verbose); checked against Karpenter 1.14");
+}

@@ -148,9 +148,9 @@ fn prints_help_and_version() {
       -h, --help                  Print help (see more with '--help')
 
     What to check against:
-          --karpenter-version <RELEASE>   Karpenter release, such as 1.8 or 1.8.3, or a range, such as
-                                          1.0..1.14 [default: the version that the manifests pin, or
-                                          else the newest known release]
+          --karpenter-version <RELEASE>   Karpenter release, such as 1.8, 1.8.3 or latest, or a range,
+                                          such as 1.0..1.14 [default: the version that the manifests
+                                          pin, or else the newest known release]
           --kubernetes-version <VERSION>  Kubernetes version of the cluster, such as 1.33, for the rules
                                           that depend on it
           --cluster-name <NAME>           Name of the cluster
@@ -167,6 +167,9 @@ fn prints_help_and_version() {
           --ignore <RULE,…>        Report all but these rules or families
           --exclude <PATTERN>      Skip files and folders that match this pattern, written as in
                                    .gitignore; may be repeated
+          --root <DIR>             Folder in which files outside of the input are read, but not
+                                   reported, if a kustomization refers to them [default: the repository
+                                   of the kustomization]
           --force-exclude          Apply the exclusions to files named on the command line too; for
                                    hooks and editors, which name every file
           --baseline <FILE>        Suppress the findings that this baseline file lists
@@ -176,7 +179,7 @@ fn prints_help_and_version() {
           --color <WHEN>           When to use colour; `auto` uses it on a terminal unless NO_COLOR is
                                    set [default: auto] [possible values: auto, always, never]
           --format <FORMAT>        Output format [default: human] [possible values: human, json, sarif,
-                                   github, junit, markdown]
+                                   github, gitlab, junit, markdown]
       -o, --output <FILE>          Write the report to this file instead of standard output
           --stdin-filename <PATH>  File name of standard input in the report and for the settings of
                                    some paths, such as the file that an editor shows
@@ -185,6 +188,8 @@ fn prints_help_and_version() {
           --strict                 Exit with status 4 for any unreadable document, even if its file has
                                    nothing to do with Karpenter
       -q, --quiet                  Print only findings
+      -v, --verbose                Print also the pinned versions, the folders that look like clusters,
+                                   and what was not checked or read
           --fix                    Apply the safe fixes to the files; the fixed text of standard input
                                    goes to standard output
           --diff                   Print the changes of --fix as a diff, without writing them

@@ -7,6 +7,7 @@ mod error;
 mod file;
 mod json_with_comments;
 mod patterns;
+mod references;
 mod roles;
 mod walk;
 
@@ -16,4 +17,5 @@ pub(crate) use compressed::each_text;
 pub(crate) use error::InputError;
 pub(crate) use file::{InputFile, Loaded};
 pub(crate) use patterns::{Patterns, resolved};
+pub(crate) use references::{NotFollowed, referenced};
 pub(crate) use walk::{Wanted, is_manifest};

@@ -60,6 +60,9 @@ pub struct Report {
     pub skipped: Vec<Skipped>,
     /// Documents and files that could not be parsed.
     pub unreadable: Vec<Unreadable>,
+    /// What is not reported about files outside of the input, to which kustomizations refer.
+    #[serde(skip)]
+    pub outside: Outside,
     /// Files of folders that were not read, because their extension is not the extension of a manifest.
     #[serde(skip)]
     pub unread: Vec<String>,
@@ -78,6 +81,15 @@ pub struct Report {
     /// The target of the check.
     #[serde(skip)]
     pub target: Target,
+}
+
+/// Counts for files outside of the input, to which kustomizations refer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outside {
+    /// Documents that rules read.
+    pub checked: usize,
+    /// Findings, which are not in the report.
+    pub findings: usize,
 }
 
 /// Counts of documents and findings.
@@ -516,6 +528,7 @@ impl Report {
             environments: Vec::new(),
             skipped: Vec::new(),
             unreadable: Vec::new(),
+            outside: Outside::default(),
             unread: Vec::new(),
             truncated: false,
             unchanged: 0,

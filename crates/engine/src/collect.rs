@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use answers::report::{Report, Skipped};
 use cluster::ids::{DocumentId, FileId};
 use cluster::input::Input;
-use manifest::File;
+use manifest::{File, FileKind};
 
 use crate::coverage::{Coverage, DocumentReader};
 use crate::objects::Objects;
@@ -33,6 +33,17 @@ pub(crate) fn collect<'d>(
             let (skip_reason, pins) = (built.skip_reason(file, document), pins_of(document, file));
             let read = reader.read(file, document, content, skip_reason, pins);
             let versions = read.objects.into_iter().flat_map(|object| built.versions(object, document));
+            if file.kind == FileKind::Referenced {
+                // Only what a kustomization of the input builds from the document concerns the input.
+                let mut versions = versions.filter(|version| version.overlay.is_some()).peekable();
+                let is_checked = matches!(read.coverage, Coverage::Checked) && versions.peek().is_some();
+                report.outside.checked += usize::from(is_checked);
+                collected.objects.extend(versions);
+                if let Coverage::Unreadable(unreadable) = read.coverage {
+                    report.unreadable.push(unreadable);
+                }
+                continue;
+            }
             collected.objects.extend(versions);
             report.summary.documents += 1;
             report.uncovered += usize::from(matches!(read.coverage, Coverage::Uncovered(_)));

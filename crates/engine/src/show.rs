@@ -7,6 +7,7 @@ use cluster::ids::{ClusterId, DocumentId};
 use cluster::input::Input;
 use cluster::input_object::InputObject;
 use karpenter::release::ReleaseSet;
+use manifest::FileKind;
 use manifest::source::Span;
 use objects::object::Object;
 use rule::finding::{Finding, Severity};
@@ -72,15 +73,22 @@ struct Shown<'d> {
 impl<'d> Show<'_, 'd> {
     /// Adds the findings of an object.
     fn add(&mut self, id: ObjectId, one: &InputObject<'d>, outcome: Outcome<'d>, report: &mut Report) {
-        report.summary.suppressed += if one.is_repeated { 0 } else { outcome.accepted.count };
+        let is_outside = self.is_outside(one.document);
+        report.summary.suppressed += if one.is_repeated || is_outside { 0 } else { outcome.accepted.count };
         report.used_exceptions.extend(outcome.accepted.exceptions);
         report.unchanged += outcome.unchanged;
         self.offers.count(id, &outcome.findings);
         let names = Names::of(one.object);
         let location = self.locations.locate(one.document);
-        accept(report, &location, &outcome.refused, one.object);
+        if !is_outside {
+            accept(report, &location, &outcome.refused, one.object);
+        }
         for mut finding in outcome.findings {
             if !self.add_build(&mut finding, one) {
+                continue;
+            }
+            if self.is_outside(self.locations.of_text(&finding.place).unwrap_or(one.document)) {
+                report.outside.findings += 1;
                 continue;
             }
             report.count(finding.severity);
@@ -91,6 +99,11 @@ impl<'d> Show<'_, 'd> {
             let (document, shown) = self.shown(&finding, one, names, report);
             self.shown.push(Shown { document, finding: shown, id, object: *one, fix: finding.fix });
         }
+    }
+
+    /// Whether a document is outside of the input, so that nothing is reported about it.
+    fn is_outside(&self, document: DocumentId) -> bool {
+        self.input.file(document.file).is_some_and(|file| file.kind == FileKind::Referenced)
     }
 
     /// Adds to a finding what is known about the build of its object. Returns whether the finding is the first one of its kind.

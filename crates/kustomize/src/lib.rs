@@ -33,6 +33,7 @@ use build::{Builder, Inputs};
 use kustomization::{InlinePatches, Kustomization, PatchText};
 use resource::Resource;
 
+pub use path::KUSTOMIZATION_FILES;
 pub use patches::{Patches, is_named_patch, looks_like_patch};
 
 /// The builds of an input.
@@ -125,6 +126,20 @@ impl Builds {
 /// Whether any file is a kustomization, so that objects are checked as it builds them.
 pub fn has_kustomization(files: &[File]) -> bool {
     FileNumber::enumerate(files).any(|(index, file)| Kustomization::find(file, index).is_some())
+}
+
+/// Names of the files and folders to which a kustomization refers, as they would be in the input; empty for another file. A reference to
+/// another machine gives a name that no file has.
+pub fn references(file: &File) -> Vec<String> {
+    let Some(kustomization) = Kustomization::find(file, FileNumber::new(0)) else { return Vec::new() };
+    let lists = ["resources", "bases", "components"].into_iter().flat_map(|list| kustomization.paths(list));
+    let patches = kustomization.patches().into_iter().chain(kustomization.json_patches());
+    let patches = patches.filter_map(|patch| match patch.text {
+        PatchText::Path(path) => Some(path),
+        PatchText::Inline(_) => None,
+    });
+    let name = path::join("", file.source.name());
+    lists.chain(patches).map(|path| path::join(path::folder(&name), path)).collect()
 }
 
 /// The object of a build.

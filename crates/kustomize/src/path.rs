@@ -20,11 +20,14 @@ pub(crate) fn folder(file: &str) -> &str {
     file.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Whether the name of a file is one under which kustomize looks for a kustomization.
+/// Names under which kustomize looks for a kustomization in a folder.
 ///
 /// Source: api/konfig/general.go of kustomize v5.5.0.
+pub const KUSTOMIZATION_FILES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// Whether the name of a file is one under which kustomize looks for a kustomization.
 pub(crate) fn is_kustomization_file(name: &str) -> bool {
-    matches!(name.rsplit('/').next(), Some("kustomization.yaml" | "kustomization.yml" | "Kustomization"))
+    name.rsplit('/').next().is_some_and(|name| KUSTOMIZATION_FILES.contains(&name))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use manifest::edit::{TextEdit, differences, reparse, rewrite};
 use manifest::source::Span;
 use manifest::tree::{Node, NodeId, Tree};
-use manifest::{Document, Excerpt, File};
+use manifest::{Document, Excerpt, File, FileKind};
 use objects::embedded::READ_OPTIONS;
 use objects::object::Object;
 
@@ -51,7 +51,10 @@ pub(crate) fn add_fixes<'d>(
         return;
     }
     let candidates = offers.offers.into_iter().filter_map(|offer| FixCandidate::of(offer, locations));
-    let candidates: Vec<FixCandidate<'d>> = candidates.collect();
+    let is_outside = |candidate: &FixCandidate<'_>| {
+        input.file(candidate.document.file).is_some_and(|file| file.kind == FileKind::Referenced)
+    };
+    let candidates: Vec<FixCandidate<'d>> = candidates.filter(|one| !is_outside(one)).collect();
     let verification =
         Verification { checking, input, objects, candidates: &candidates, before: &offers.before };
     for candidate in verification.candidates(&verification.working()) {

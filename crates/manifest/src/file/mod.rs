@@ -52,6 +52,8 @@ pub enum FileKind {
     Values,
     /// Patches, that is parts of objects.
     Patch,
+    /// A file outside of the input that is read because a file of the input refers to it. Nothing is reported about the file itself.
+    Referenced,
 }
 
 /// One document of a file.

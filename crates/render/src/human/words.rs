@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use answers::report::{Report, ReportedFinding, ReportedPin, Summary};
+use answers::report::{Outside, Report, ReportedFinding, ReportedPin, Summary};
 use karpenter::upgrade_path::UpgradePath;
 
 /// Pinned versions that the summary names.
@@ -44,7 +44,7 @@ pub(super) fn summary_of(report: &Report, is_short: bool) -> String {
     let found = found(&report.summary);
     let entries = log_entries(report);
     let documents = report.summary.documents;
-    let is_unchecked = report.summary.checked == 0 && report.unreadable.is_empty();
+    let is_unchecked = report.summary.checked + report.outside.checked == 0 && report.unreadable.is_empty();
     if entries.is_none() && found.is_empty() && is_unchecked {
         return match documents {
             0 if has_lines(report) => format!("nothing to diagnose: no log entry recognised{notes}"),
@@ -103,6 +103,12 @@ fn notes(report: &Report, is_short: bool) -> String {
     }
     if !report.unread.is_empty() {
         notes.push(format!("{} not read", count(report.unread.len(), "file")));
+    }
+    let Outside { checked, findings } = report.outside;
+    if checked > 0 {
+        let outside = count(checked, "document");
+        let found = if findings > 0 { format!(" with {}", count(findings, "finding")) } else { String::new() };
+        notes.push(format!("{outside} outside of the input{found}"));
     }
     let is_listed = skipped > 0 || !report.unread.is_empty();
     let flag = if is_short && is_listed { "; see --verbose" } else { "" };

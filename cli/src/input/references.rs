@@ -1,0 +1,99 @@
+//! Files outside of the input to which kustomizations of the input refer, such as the base of an overlay.
+//!
+//! They are read, so that objects are checked as `kustomize build` yields them, but nothing is reported about the files themselves.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kustomize::{KUSTOMIZATION_FILES, references};
+use manifest::limits::Limits;
+use manifest::{File, FileKind, ReadOptions};
+use objects::embedded::READ_OPTIONS;
+
+use super::base::Base;
+use super::file::bounded;
+
+/// Files to which kustomizations refer, and the references that were not followed.
+#[derive(Debug, Default)]
+pub(crate) struct ReferencedFiles {
+    pub(crate) files: Vec<File>,
+    pub(crate) not_followed: Vec<NotFollowed>,
+}
+
+/// Reference to an existing file or folder that was not followed, because it is outside of the root.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NotFollowed {
+    /// Name of the kustomization.
+    pub(crate) from: String,
+    /// Name of the file or folder.
+    pub(crate) to: String,
+}
+
+/// Reads the files to which the kustomizations among some files refer, directly or through other kustomizations. Only files below the
+/// root are read: below `root`, or else below the repository that contains the kustomization.
+pub(crate) fn referenced(
+    files: &[File],
+    base: &Base,
+    root: Option<&Path>,
+    limits: &Limits,
+) -> ReferencedFiles {
+    let root = root.and_then(|root| root.canonicalize().ok());
+    let mut known: BTreeSet<String> = files.iter().map(|file| file.source.name().to_owned()).collect();
+    let mut found = ReferencedFiles::default();
+    let mut open: Vec<Reference> = files.iter().flat_map(Reference::all).collect();
+    open.reverse();
+    while let Some(Reference { from, to }) = open.pop() {
+        let Some(path) = file_at(&base.path(Path::new(&to))) else { continue };
+        let name = base.name(&path);
+        if known.contains(&name) {
+            continue;
+        }
+        let is_inside = path.canonicalize().is_ok_and(|path| match &root {
+            Some(root) => path.starts_with(root),
+            None => repository(&base.path(Path::new(&from))).is_some_and(|root| path.starts_with(root)),
+        });
+        if !is_inside {
+            if !found.not_followed.iter().any(|one| one.to == to) {
+                found.not_followed.push(NotFollowed { from, to });
+            }
+            continue;
+        }
+        known.insert(name.clone());
+        let Ok(bytes) = fs::File::open(&path).and_then(|file| bounded(file, limits)) else { continue };
+        let file = File::from_bytes(name, bytes, ReadOptions { limits: *limits, ..READ_OPTIONS });
+        let file = File { kind: FileKind::Referenced, ..file };
+        let next: Vec<Reference> = Reference::all(&file).collect();
+        open.extend(next.into_iter().rev());
+        found.files.push(file);
+    }
+    found
+}
+
+/// Reference of a kustomization to a file or folder, by name.
+struct Reference {
+    from: String,
+    to: String,
+}
+
+impl Reference {
+    fn all(file: &File) -> impl Iterator<Item = Self> {
+        let from = file.source.name();
+        references(file).into_iter().map(|to| Self { from: from.to_owned(), to })
+    }
+}
+
+/// The file at a path, or the kustomization in the folder at the path. A reference to another machine leads to none.
+fn file_at(path: &Path) -> Option<PathBuf> {
+    if path.is_dir() {
+        return KUSTOMIZATION_FILES.iter().map(|name| path.join(name)).find(|path| path.is_file());
+    }
+    path.is_file().then(|| path.to_owned())
+}
+
+/// The root of the repository that contains a file.
+fn repository(file: &Path) -> Option<PathBuf> {
+    let file = file.canonicalize().ok()?;
+    // A worktree has a file in the place of the folder.
+    file.ancestors().skip(1).find(|folder| folder.join(".git").exists()).map(Path::to_owned)
+}
