@@ -4,8 +4,9 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 
 CARGO ?= cargo
-# Files or folders that `make run` shows.
+# Files or folders that `make run` shows, and the policies that it runs.
 MANIFESTS ?= examples
+POLICIES  ?= $(policy_dir)/monitor.yaml $(policy_dir)/kustomize/components/node-overlays
 # Cargo profile of the policy's host in `make bench`: `host` gives the figures to publish, `dev` compiles faster.
 BENCH_PROFILE ?= host
 
@@ -135,9 +136,9 @@ publish: ## Push the annotated module to a registry: make publish TARGET=registr
 # ---- Work on it -----------------------------------------------------------------------------------------------------
 
 .PHONY: run
-run: host annotated-policy.wasm ## Send manifests through the policy, as the cluster does, and show the terminal's view: make run MANIFESTS=path
+run: host annotated-policy.wasm ## Send manifests through the published policies, as the cluster does, and show the terminal's view: make run MANIFESTS=path
 	@printf '\n%s\n\n' 'The answer of the cluster:'
-	@$(call program,admit) --module $(annotated) $(MANIFESTS); test $$? -le 1
+	@$(call program,admit) --module $(annotated) $(POLICIES:%=--policies %) $(MANIFESTS); test $$? -le 1
 	@printf '\n%s\n\n' 'The same in the terminal:'
 	@$(call program,karpwarden) check $(MANIFESTS); test $$? -le 1
 

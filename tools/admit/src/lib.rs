@@ -11,6 +11,7 @@
 //! * [`cluster`] answers and records the policy's host calls.
 //! * [`admission`] turns a manifest into the request that the API server sends.
 //! * [`meter`] counts the instructions and the memory of a request.
+//! * [`published`] reads the policies that users install, and decides which requests the API server sends to each.
 //! * [`server`] turns the policy's answer into the response that the API server gets.
 //!
 //! The module runs on the same two crates as in Kubewarden's policy-evaluator. Behaviour that these crates leave to the host
@@ -23,6 +24,7 @@ pub mod kinds;
 pub mod metadata;
 pub mod meter;
 pub mod module;
+pub mod published;
 pub mod server;
 
 pub use admission::Request;

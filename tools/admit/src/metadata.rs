@@ -29,7 +29,12 @@ pub fn context_aware_resources(metadata: &Value) -> Vec<(&str, &str)> {
 /// Whether the rules of the metadata match the request. The API server decides this before it calls the policy. Metadata
 /// without rules matches everything.
 pub fn matches(metadata: &Value, request: &Value) -> bool {
-    let rules = metadata.get("rules").and_then(Value::as_array).filter(|rules| !rules.is_empty());
+    metadata.get("rules").is_none_or(|rules| rules_match(rules, request))
+}
+
+/// Whether the rules of a policy match the request. An empty list matches everything.
+pub fn rules_match(rules: &Value, request: &Value) -> bool {
+    let rules = rules.as_array().filter(|rules| !rules.is_empty());
     let requested = |pointer: &str| request.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let covers = |rule: &Value, field: &str, wanted: &str| {
         let listed = rule.get(field).and_then(Value::as_array);

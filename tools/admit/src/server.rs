@@ -158,6 +158,15 @@ struct PolicyAnswer {
     warnings: Option<Vec<String>>,
 }
 
+/// Applies the decoded patch of a response to an object, as the API server does. A patch that does not fit leaves the object alone.
+pub fn apply(patch: &Value, object: &mut Value) {
+    let mut changed = object.clone();
+    let patch = serde_json::from_value::<json_patch::Patch>(patch.clone());
+    if patch.is_ok_and(|patch| json_patch::patch(&mut changed, &patch).is_ok()) {
+        *object = changed;
+    }
+}
+
 /// `admission.k8s.io/v1` `AdmissionResponse`. As in policy-server, some absent fields are left out and others are null.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

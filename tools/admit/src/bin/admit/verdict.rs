@@ -13,7 +13,11 @@ use crate::manifests::ManifestDocument;
 
 /// Result of one document.
 pub(crate) enum DocumentVerdict {
-    Answered(AdmissionResponse),
+    Answered {
+        /// The name of the policy; empty if there is only one.
+        policy: String,
+        response: AdmissionResponse,
+    },
     /// The API server does not call the policy for it.
     Skipped(String),
     Unreadable(String),
@@ -79,21 +83,27 @@ impl DocumentVerdict {
             heading.map(|file| format!("{}\n", style.bold(&printable(file)))).unwrap_or_default();
         let object = document.content.as_ref().map_or_else(|_| String::new(), |object| named(object));
         let (colour, mark, word) = match self {
-            Self::Answered(response) if !response.allowed => (Colour::Red, '✗', "denied"),
-            Self::Answered(response) if warnings(response).next().is_some() => {
+            Self::Answered { response, .. } if !response.allowed => (Colour::Red, '✗', "denied"),
+            Self::Answered { response, .. } if warnings(response).next().is_some() => {
                 (Colour::Yellow, '!', "warned")
             }
-            Self::Answered(_) => (Colour::Green, '✓', "allowed"),
+            Self::Answered { .. } => (Colour::Green, '✓', "allowed"),
             Self::Skipped(_) => (Colour::Grey, '-', "not sent"),
             Self::Unreadable(_) => (Colour::Red, '?', "not read"),
         };
         let verdict = style.paint(colour, &format!("{mark} {word:<8}"));
-        let line = format!("  {verdict} {}", printable(&object));
+        let policy = match self {
+            Self::Answered { policy, .. } if !policy.is_empty() => {
+                style.paint(Colour::Grey, &format!(" ({})", printable(policy)))
+            }
+            _ => String::new(),
+        };
+        let line = format!("  {verdict} {}{policy}", printable(&object));
         output.push_str(line.trim_end());
         output.push('\n');
         match self {
             Self::Skipped(reason) | Self::Unreadable(reason) => output += &style.paragraph("", reason),
-            Self::Answered(response) => output += &details(response, style),
+            Self::Answered { response, .. } => output += &details(response, style),
         }
         output
     }
@@ -160,9 +170,9 @@ pub(crate) struct VerdictCounts {
 impl VerdictCounts {
     pub(crate) fn count(&mut self, verdict: &DocumentVerdict) {
         let counter = match verdict {
-            DocumentVerdict::Answered(response) if !response.allowed => &mut self.denied,
-            DocumentVerdict::Answered(response) if warnings(response).next().is_some() => &mut self.warned,
-            DocumentVerdict::Answered(_) => &mut self.allowed,
+            DocumentVerdict::Answered { response, .. } if !response.allowed => &mut self.denied,
+            DocumentVerdict::Answered { response, .. } if warnings(response).next().is_some() => &mut self.warned,
+            DocumentVerdict::Answered { .. } => &mut self.allowed,
             DocumentVerdict::Skipped(_) => &mut self.skipped,
             DocumentVerdict::Unreadable(_) => &mut self.unreadable,
         };
@@ -208,7 +218,7 @@ mod tests {
     }
 
     fn answer(fields: Value) -> DocumentVerdict {
-        DocumentVerdict::Answered(serde_json::from_value(fields).unwrap())
+        DocumentVerdict::Answered { policy: String::new(), response: serde_json::from_value(fields).unwrap() }
     }
 
     #[test]
