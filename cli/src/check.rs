@@ -9,7 +9,7 @@ use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::rules::documentation;
 use manifest::{Encoding, FileKind, parallel};
-use render::{github, human, junit, markdown, sarif};
+use render::{github, gitlab, human, junit, markdown, sarif};
 
 use super::baseline::{self, Baseline};
 use super::config::{self, Config};
@@ -283,6 +283,7 @@ impl CheckRun<'_> {
             Format::Json => writeln!(out, "{}", report.to_json())?,
             Format::Sarif => writeln!(out, "{}", sarif::sarif(&REGISTRY, report, clusters, documentation))?,
             Format::Github => out.write_all(github::github(report).as_bytes())?,
+            Format::Gitlab => writeln!(out, "{}", gitlab::gitlab(report))?,
             Format::Junit => {
                 let files = clusters.iter().flat_map(|cluster| &cluster.files);
                 let files = files.filter(|file| file.kind != FileKind::Referenced);

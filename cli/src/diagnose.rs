@@ -9,7 +9,7 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::symptoms::described;
 use karpwarden::rules::documentation;
 use manifest::source::certain;
-use render::{github, human, junit, markdown, sarif};
+use render::{github, gitlab, human, junit, markdown, sarif};
 use symptoms::{BINARY, Diagnosed, Reading};
 
 use super::config::{self, Config};
@@ -228,6 +228,7 @@ fn print(diagnosed: &Diagnosed, names: &[String], options: &ReportOptions, color
             writeln!(out, "{sarif}")?;
         }
         Format::Github => out.write_all(github::github(report).as_bytes())?,
+        Format::Gitlab => writeln!(out, "{}", gitlab::gitlab(report))?,
         Format::Junit => {
             out.write_all(junit::junit(report, names.iter().map(String::as_str)).as_bytes())?;
         }

@@ -19,6 +19,8 @@ pub(crate) enum Format {
     Sarif,
     /// GitHub Actions annotations
     Github,
+    /// GitLab Code Quality
+    Gitlab,
     /// JUnit XML
     Junit,
     /// A checklist for a pull request

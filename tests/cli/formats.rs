@@ -1,9 +1,9 @@
-//! Formats for programs: SARIF, GitHub annotations, JUnit.
+//! Formats for programs: SARIF, GitHub annotations, GitLab Code Quality, JUnit.
 
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::folder::{BAD, Folder, GOOD};
+use crate::folder::{BAD, Folder, GOOD, Run};
 
 fn sarif(folder: &Folder, arguments: &[&str]) -> Value {
     let run = folder.check(&[&["--format", "sarif"], arguments].concat());
@@ -113,6 +113,46 @@ fn junit_format_has_a_suite_for_each_file() {
         </testsuite>
     </testsuites>
     "#);
+}
+
+#[test]
+fn gitlab_is_a_code_quality_report() {
+    let folder = Folder::with(&[("apps/class.yaml", BAD), ("broken.yaml", "karpenter: [1\n"), ("good.yaml", GOOD)]);
+    let run = folder.check(&["--format", "gitlab", "."]);
+    assert_eq!(run.status, 4);
+    assert_snapshot!(serde_json::to_string_pretty(&run.json()).unwrap(), @r#"
+    [
+      {
+        "check_name": "instance-profile-is-arn",
+        "description": "`spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready; write `Nodes-prod`",
+        "fingerprint": "d3cb8ac5278fb3f9:1",
+        "location": {
+          "lines": {
+            "begin": 6
+          },
+          "path": "apps/class.yaml"
+        },
+        "severity": "major"
+      },
+      {
+        "check_name": "unreadable",
+        "description": "not valid YAML: this `[` is never closed; add `]`",
+        "fingerprint": "unreadable:broken.yaml:0",
+        "location": {
+          "lines": {
+            "begin": 1
+          },
+          "path": "broken.yaml"
+        },
+        "severity": "major"
+      }
+    ]
+    "#);
+    // The fingerprint compares the branches of a merge request, so it does not depend on the line.
+    let fingerprint = |run: &Run| run.json()[0]["fingerprint"].clone();
+    folder.write("apps/class.yaml", format!("# moved\n{BAD}").as_bytes());
+    assert_eq!(fingerprint(&folder.check(&["--format", "gitlab", "."])), fingerprint(&run));
+    assert_eq!(folder.check(&["--format", "gitlab", "good.yaml"]).stdout, "[]\n");
 }
 
 #[test]

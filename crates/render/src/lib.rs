@@ -1,9 +1,10 @@
-//! Reports rendered for people and programs: human-readable text, SARIF, GitHub annotations, JUnit.
+//! Reports rendered for people and programs: human-readable text, SARIF, GitHub annotations, GitLab Code Quality, JUnit.
 //!
 //! Every module turns a [`answers::report::Report`] into text. No module runs a rule.
 
 pub mod fingerprint;
 pub mod github;
+pub mod gitlab;
 #[cfg(feature = "human")]
 pub mod human;
 #[cfg(feature = "junit")]
