@@ -78,7 +78,9 @@ pub(crate) fn is_baseline(path: &Path) -> bool {
     let Some(rest) = start.strip_prefix(b"{\"schema\":") else { return false };
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let keys: [&[u8]; 2] = [b",\"files\":{", b",\"findings\":{"];
-    read.is_ok() && digits > 0 && keys.iter().any(|key| rest.get(digits..).is_some_and(|rest| rest.starts_with(key)))
+    read.is_ok()
+        && digits > 0
+        && keys.iter().any(|key| rest.get(digits..).is_some_and(|rest| rest.starts_with(key)))
 }
 
 impl Baseline {

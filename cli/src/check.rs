@@ -54,7 +54,14 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
         return Ok(Status::NoInput);
     }
     let unread = clusters.iter().flat_map(|cluster| &cluster.unread).cloned().collect::<Vec<_>>();
-    let run = CheckRun { options, color, config: &config, baseline: baseline.as_ref(), unread: &unread, remarks: &[] };
+    let run = CheckRun {
+        options,
+        color,
+        config: &config,
+        baseline: baseline.as_ref(),
+        unread: &unread,
+        remarks: &[],
+    };
     Ok(on_all_cores(|| run.check_inputs(&clusters))??)
 }
 
@@ -292,12 +299,8 @@ impl CheckRun<'_> {
             Format::Markdown => out.write_all(markdown::markdown(report, clusters).as_bytes())?,
             Format::Human => {
                 let width = terminal::columns().filter(|_| options.file.is_none());
-                let style = human::Options {
-                    color: styled,
-                    quiet: options.quiet,
-                    verbose: options.verbose,
-                    width,
-                };
+                let style =
+                    human::Options { color: styled, quiet: options.quiet, verbose: options.verbose, width };
                 human::write(&mut out, report, clusters, style)?;
             }
         }

@@ -237,12 +237,8 @@ fn print(diagnosed: &Diagnosed, names: &[String], options: &ReportOptions, color
         }
         Format::Human => {
             let width = options.file.is_none().then(terminal::columns).flatten();
-            let style = human::Options {
-                    color: styled,
-                    quiet: options.quiet,
-                    verbose: options.verbose,
-                    width,
-                };
+            let style =
+                human::Options { color: styled, quiet: options.quiet, verbose: options.verbose, width };
             human::write(&mut out, report, &diagnosed.clusters, style)?;
         }
     }

@@ -54,7 +54,11 @@ fn of_settings(target: Target) -> Result<UpgradeStart, String> {
             "`karpenterVersion` in {FILE} is the range {target}; name the release that runs now, such as `--from {release}`"
         ));
     }
-    Ok(UpgradeStart { release, remark: format!("the upgrade starts at Karpenter {release}, as {FILE} says"), is_known: true })
+    Ok(UpgradeStart {
+        release,
+        remark: format!("the upgrade starts at Karpenter {release}, as {FILE} says"),
+        is_known: true,
+    })
 }
 
 fn of_pins(pins: &[PlacedPin]) -> Result<UpgradeStart, String> {

@@ -25,7 +25,7 @@ export type Exception = {
 /** Settings for the files that match one of the paths. */
 export type Override = {
   paths: string[];
-  /** The Karpenter release in the cluster, such as 1.8 or 1.8.3, in quotes. Findings depend on the release. The default is the newest known release. */
+  /** The Karpenter release in the cluster, such as 1.8 or 1.8.3, in quotes, or latest. Findings depend on the release. The default is the newest known release. */
   karpenterVersion?: string;
   /** The Kubernetes version of the cluster, such as 1.33, in quotes. Some rules depend on it. By default, no version is assumed. */
   kubernetesVersion?: string;
@@ -37,7 +37,7 @@ export type Override = {
 
 /** The keys of `karpwarden.yaml` and of the policy's settings. */
 export type Settings = {
-  /** The Karpenter release in the cluster, such as 1.8 or 1.8.3, in quotes. Findings depend on the release. The default is the newest known release. */
+  /** The Karpenter release in the cluster, such as 1.8 or 1.8.3, in quotes, or latest. Findings depend on the release. The default is the newest known release. */
   karpenterVersion?: string;
   /** The Kubernetes version of the cluster, such as 1.33, in quotes. Some rules depend on it. By default, no version is assumed. */
   kubernetesVersion?: string;

@@ -117,7 +117,8 @@ fn junit_format_has_a_suite_for_each_file() {
 
 #[test]
 fn gitlab_is_a_code_quality_report() {
-    let folder = Folder::with(&[("apps/class.yaml", BAD), ("broken.yaml", "karpenter: [1\n"), ("good.yaml", GOOD)]);
+    let folder =
+        Folder::with(&[("apps/class.yaml", BAD), ("broken.yaml", "karpenter: [1\n"), ("good.yaml", GOOD)]);
     let run = folder.check(&["--format", "gitlab", "."]);
     assert_eq!(run.status, 4);
     assert_snapshot!(serde_json::to_string_pretty(&run.json()).unwrap(), @r#"

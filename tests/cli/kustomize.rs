@@ -314,7 +314,10 @@ fn builds_an_overlay_from_a_base_outside_of_the_input() {
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
     assert_snapshot!(run.summary(), @"no findings in 1 document (1 skipped, 2 documents outside of the input with 1 finding; see --verbose); checked against Karpenter 1.14");
     let json = check_overlay(&folder, &["--format", "json", "."]).json();
-    assert_eq!(json["notes"][0], "not reported: 1 finding in files outside of the input, to which kustomizations refer");
+    assert_eq!(
+        json["notes"][0],
+        "not reported: 1 finding in files outside of the input, to which kustomizations refer"
+    );
     // No fix changes a file outside of the input.
     check_overlay(&folder, &["--fix", "."]);
     assert_eq!(folder.read("base/class.yaml"), CLASS);
@@ -344,9 +347,13 @@ fn root_says_which_files_outside_of_the_input_are_read() {
 #[test]
 fn follows_references_through_components_and_bases() {
     let folder = repository();
-    folder.write("overlays/prod/kustomization.yaml", b"resources: [../all]\ncomponents: [../../components/arn]\n");
+    folder.write(
+        "overlays/prod/kustomization.yaml",
+        b"resources: [../all]\ncomponents: [../../components/arn]\n",
+    );
     folder.write("overlays/all/kustomization.yml", b"resources: [../../base, ../all]\n");
-    let component = format!("kind: Component\n{}", patch_of("nodes").replace("resources: [../../base]\n", ""));
+    let component =
+        format!("kind: Component\n{}", patch_of("nodes").replace("resources: [../../base]\n", ""));
     folder.write("components/arn/kustomization.yaml", component.as_bytes());
     let run = check_overlay(&folder, &["."]);
     assert_eq!(run.stderr, "", "{run:?}");

@@ -611,7 +611,10 @@ fn counts_what_was_not_checked_and_lists_it_on_request() {
     not read: extension `tf`: main.tf
     no findings in 2 documents (1 skipped, 5 files not read); checked against Karpenter 1.14
     ");
-    assert_eq!(folder.check(&["class.yaml"]).summary(), "no findings in 1 document; checked against Karpenter 1.14");
+    assert_eq!(
+        folder.check(&["class.yaml"]).summary(),
+        "no findings in 1 document; checked against Karpenter 1.14"
+    );
     assert_eq!(folder.check(&["--verbose", "--quiet", "."]).status, 2);
 }
 
@@ -622,7 +625,10 @@ fn neither_config_files_nor_baselines_are_documents() {
     assert_eq!(run.status, 0, "{run:?}");
     folder.write("old.json", br#"{"schema":1,"findings":{}}"#);
     let run = folder.check(&["--baseline", "sub/known.json", "."]);
-    assert_eq!(run.summary(), "no findings in 1 document (1 finding suppressed); checked against Karpenter 1.14");
+    assert_eq!(
+        run.summary(),
+        "no findings in 1 document (1 finding suppressed); checked against Karpenter 1.14"
+    );
     let run = folder.check(&["."]);
     assert_eq!(run.summary(), "1 error in 1 document; checked against Karpenter 1.14");
     // Files that look similar are documents, and a file that the command line names is one too.

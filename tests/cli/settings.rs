@@ -200,7 +200,8 @@ fn says_what_is_wrong_with_a_release() {
 #[test]
 fn latest_is_the_newest_known_release() {
     let config = "karpenterVersion: latest\n";
-    let folder = Folder::with(&[("latest/karpwarden.yaml", config), ("latest/class.yaml", BAD), ("class.yaml", BAD)]);
+    let folder =
+        Folder::with(&[("latest/karpwarden.yaml", config), ("latest/class.yaml", BAD), ("class.yaml", BAD)]);
     let version = |below: &str, arguments: &[&str]| {
         let run = folder.run_in(below, arguments, "");
         assert_eq!((run.status, run.stderr.as_str()), (1, ""), "{run:?}");

@@ -11,7 +11,7 @@ use manifest::limits::Limits;
 use manifest::{File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 
-use super::base::Base;
+use super::base::BaseFolder;
 use super::file::bounded;
 
 /// Files to which kustomizations refer, and the references that were not followed.
@@ -34,7 +34,7 @@ pub(crate) struct NotFollowed {
 /// root are read: below `root`, or else below the repository that contains the kustomization.
 pub(crate) fn referenced(
     files: &[File],
-    base: &Base,
+    base: &BaseFolder,
     root: Option<&Path>,
     limits: &Limits,
 ) -> ReferencedFiles {

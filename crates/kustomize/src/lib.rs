@@ -33,8 +33,8 @@ use build::{Builder, Inputs};
 use kustomization::{InlinePatches, Kustomization, PatchText};
 use resource::Resource;
 
-pub use path::KUSTOMIZATION_FILES;
 pub use patches::{Patches, is_named_patch, looks_like_patch};
+pub use path::KUSTOMIZATION_FILES;
 
 /// The builds of an input.
 #[derive(Debug, Default)]

@@ -106,8 +106,13 @@ mod tests {
 
     #[test]
     fn finds_names_with_the_same_words() {
-        let names =
-            ["storage", "storageclass-immediate", "pvc-storage-immediate-zone", "restricted-label", "pod-restricted-label"];
+        let names = [
+            "storage",
+            "storageclass-immediate",
+            "pvc-storage-immediate-zone",
+            "restricted-label",
+            "pod-restricted-label",
+        ];
         let hint = |name: &str| did_you_mean_name(name, names);
         let expected = |name: &str| format!(" (did you mean `{name}`?)");
         for (name, near) in [

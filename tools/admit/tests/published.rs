@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 /// A policy for Deployments and StorageClasses.
 fn policy(fields: Value) -> PublishedPolicy {
     let module = PolicyModule::load(b"\0asm\x01\0\0\0").unwrap();
-    let rule = |groups: Value, resources: Value| {
-        json!({"apiGroups": groups, "apiVersions": ["v1"], "resources": resources, "operations": ["CREATE"]})
-    };
+    let rule = |groups: Value, resources: Value| json!({"apiGroups": groups, "apiVersions": ["v1"], "resources": resources, "operations": ["CREATE"]});
     let mut spec = json!({
         "mode": "monitor",
         "mutating": false,
@@ -50,12 +48,16 @@ fn selectors_compare_the_labels_of_the_object_and_of_its_namespace() {
     let other = policy(json!({"namespaceSelector": not_in("kubernetes.io/metadata.name", "kube-system")}));
     assert_eq!(other.matches(&deployment("shop", json!({})), &[]), Ok(()));
     assert_eq!(other.matches(&deployment("kube-system", json!({})), &[]), Err(Mismatch::NamespaceSelector));
-    let class = json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "gp3"}});
+    let class =
+        json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "gp3"}});
     assert_eq!(other.matches(&Request::create(class).to_json().unwrap(), &[]), Ok(()), "it has no namespace");
     let labelled = policy(json!({"namespaceSelector": {"matchLabels": {"team": "shop"}}}));
     let namespace = json!({"kind": "Namespace", "metadata": {"name": "shop", "labels": {"team": "shop"}}});
     assert_eq!(labelled.matches(&deployment("shop", json!({})), &[&namespace]), Ok(()));
-    assert_eq!(labelled.matches(&deployment("web", json!({})), &[&namespace]), Err(Mismatch::NamespaceSelector));
+    assert_eq!(
+        labelled.matches(&deployment("web", json!({})), &[&namespace]),
+        Err(Mismatch::NamespaceSelector)
+    );
 }
 
 #[test]

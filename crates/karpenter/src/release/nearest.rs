@@ -117,7 +117,10 @@ impl fmt::Display for UnknownRelease {
                 "`{text}` is a version of Karpenter's API, not a Karpenter release; write the release of the controller, such as 1.8"
             ),
             Reason::NoVersion => {
-                write!(f, "`{text}` is not a Karpenter release; write a release such as 1.8 or 1.8.3, or `latest`")
+                write!(
+                    f,
+                    "`{text}` is not a Karpenter release; write a release such as 1.8 or 1.8.3, or `latest`"
+                )
             }
         }
     }

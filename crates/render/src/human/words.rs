@@ -107,7 +107,8 @@ fn notes(report: &Report, is_short: bool) -> String {
     let Outside { checked, findings } = report.outside;
     if checked > 0 {
         let outside = count(checked, "document");
-        let found = if findings > 0 { format!(" with {}", count(findings, "finding")) } else { String::new() };
+        let found =
+            if findings > 0 { format!(" with {}", count(findings, "finding")) } else { String::new() };
         notes.push(format!("{outside} outside of the input{found}"));
     }
     let is_listed = skipped > 0 || !report.unread.is_empty();

@@ -171,7 +171,9 @@ impl VerdictCounts {
     pub(crate) fn count(&mut self, verdict: &DocumentVerdict) {
         let counter = match verdict {
             DocumentVerdict::Answered { response, .. } if !response.allowed => &mut self.denied,
-            DocumentVerdict::Answered { response, .. } if warnings(response).next().is_some() => &mut self.warned,
+            DocumentVerdict::Answered { response, .. } if warnings(response).next().is_some() => {
+                &mut self.warned
+            }
             DocumentVerdict::Answered { .. } => &mut self.allowed,
             DocumentVerdict::Skipped(_) => &mut self.skipped,
             DocumentVerdict::Unreadable(_) => &mut self.unreadable,
