@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use cluster::Cluster;
 use karpenter::release::PinnedVersion;
-use manifest::Document;
-use objects::version_pin::{PinnedPart, pins};
+use manifest::{Document, File};
+use objects::version_pin::{PinnedPart, pins, pins_in_text};
 
 /// A pinned version, and the place of the pin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,23 +21,32 @@ pub struct PlacedPin {
 /// The versions that some clusters pin, each once, with the place of its first pin. Pins of the custom resource definitions count only
 /// if nothing pins the controller.
 pub fn placed_pins(clusters: &[Cluster]) -> Vec<PlacedPin> {
-    let (mut controller, mut definitions) = (Vec::new(), Vec::new());
-    for file in clusters.iter().flat_map(|cluster| &cluster.files) {
-        let name = file.source.name();
-        for document in &file.documents {
-            let Document::Read(tree) = document else { continue };
-            for pin in pins(tree, name) {
-                let line = file.source.position(pin.node.span().start).line;
-                let placed = PlacedPin { version: pin.version, file: name.to_owned(), line };
-                match pin.part {
-                    PinnedPart::Controller => controller.push(placed),
-                    PinnedPart::Definitions => definitions.push(placed),
-                }
-            }
-        }
+    let files = || clusters.iter().flat_map(|cluster| &cluster.files);
+    let of_part = |part| files().flat_map(pins_of).filter(move |(of, _)| *of == part).map(|(_, pin)| pin);
+    let mut all: Vec<PlacedPin> = of_part(PinnedPart::Controller).collect();
+    if all.is_empty() {
+        all = of_part(PinnedPart::Definitions).collect();
     }
-    let mut all = if controller.is_empty() { definitions } else { controller };
     let mut seen = BTreeSet::new();
     all.retain(|pin| seen.insert(pin.version));
     all
+}
+
+/// The pins of a file, in its text and in its documents.
+fn pins_of(file: &File) -> Vec<(PinnedPart, PlacedPin)> {
+    let name = file.source.name();
+    let placed = |part, version, at| {
+        let line = file.source.position(at).line;
+        (part, PlacedPin { version, file: name.to_owned(), line })
+    };
+    let in_text = pins_in_text(file.source.text());
+    let in_text = in_text.into_iter().map(|pin| placed(pin.part, pin.version, pin.at));
+    let trees = file.documents.iter().filter_map(|document| match document {
+        Document::Read(tree) => Some(tree),
+        _ => None,
+    });
+    let in_documents = trees
+        .flat_map(|tree| pins(tree, name))
+        .map(|pin| placed(pin.part, pin.version, pin.node.span().start));
+    in_text.chain(in_documents).collect()
 }
