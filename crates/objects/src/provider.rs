@@ -35,10 +35,23 @@ fn group_of_reference(reference: Node<'_>) -> Option<&str> {
     (!found.is_empty() && found != "karpenter.sh").then_some(found)
 }
 
+/// Domains of the labels of other providers. Another domain, such as one with a typing error, shows nothing.
+///
+/// Sources: Azure/karpenter-provider-azure, cloudpilot-ai/karpenter-provider-gcp, cloudpilot-ai/karpenter-provider-alibabacloud,
+/// linode/karpenter-provider-linode, tencentcloud/karpenter-provider-tke, and kwok in kubernetes-sigs/karpenter.
+const OTHER_DOMAINS: [&str; 6] = [
+    "karpenter.azure.com",
+    "karpenter.k8s.gcp",
+    "karpenter.k8s.alibabacloud",
+    "karpenter.k8s.linode",
+    "karpenter.k8s.tke",
+    "karpenter.kwok.sh",
+];
+
 /// The domain of a label that a provider of Karpenter defines.
 fn domain_of_provider(key: &str) -> Option<&str> {
     let (domain, _) = key.split_once('/')?;
-    (domain.starts_with("karpenter.") && domain != "karpenter.sh").then_some(domain)
+    (is_of_aws(domain) || OTHER_DOMAINS.contains(&domain)).then_some(domain)
 }
 
 /// Whether a group or a domain of labels belongs to the provider for AWS, or to EKS Auto Mode.
@@ -82,6 +95,7 @@ mod tests {
             ),
             ("requirements: [{key: karpenter.k8s.aws/instance-cpu, operator: Exists}]", None),
             ("requirements: [{key: karpenter.sh/capacity-type, operator: Exists}]", None),
+            ("requirements: [{key: karpenter.k8s.awss/instance-cpu, operator: Exists}]", None),
         ] {
             let text = format!(
                 "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nspec: {{template: {{spec: {{{spec}}}}}}}\n"
