@@ -106,7 +106,7 @@ pub(crate) fn checking<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     all
 }
 
-fn run(folder: &Path, arguments: &[&str], stdin: &[u8]) -> Run {
+pub(crate) fn run(folder: &Path, arguments: &[&str], stdin: &[u8]) -> Run {
     run_command(Command::new(env!("CARGO_BIN_EXE_karpwarden")), folder, arguments, stdin)
 }
 

@@ -15,6 +15,7 @@ mod collect;
 mod compressed;
 mod diagnose;
 mod disruption;
+mod field_cases;
 mod fixing;
 mod folder;
 mod formats;
