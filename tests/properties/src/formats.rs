@@ -24,7 +24,7 @@ pub(crate) fn assert_formats(report: &Report, clusters: &[Cluster]) {
     assert_printable(&markdown::markdown(report, clusters));
     for width in WIDTHS {
         for color in [false, true] {
-            assert_human(report, clusters, Options { color, quiet: false, width });
+            assert_human(report, clusters, Options { color, quiet: false, verbose: true, width });
         }
     }
 }

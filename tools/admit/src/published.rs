@@ -102,7 +102,7 @@ impl LabelSelector {
 
 /// Why the API server does not send a request to a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mismatch {
+pub enum PolicyMismatch {
     /// No rule names the kind and the operation.
     Rules,
     /// The labels of the object do not match `objectSelector`.
@@ -120,7 +120,7 @@ pub enum Mismatch {
     },
 }
 
-impl core::fmt::Display for Mismatch {
+impl core::fmt::Display for PolicyMismatch {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Rules => f.write_str("no rule names its kind"),
@@ -181,22 +181,22 @@ impl PublishedPolicy {
     /// Whether the API server sends a request to the policy. `namespaces` are the Namespaces of the cluster.
     ///
     /// Source: kubernetes/apiserver `pkg/admission/plugin/webhook/generic/webhook.go`, `ShouldCallHook`.
-    pub fn matches(&self, request: &Value, namespaces: &[&Value]) -> Result<(), Mismatch> {
+    pub fn matches(&self, request: &Value, namespaces: &[&Value]) -> Result<(), PolicyMismatch> {
         if !metadata::rules_match(&self.spec.rules, request) {
-            return Err(Mismatch::Rules);
+            return Err(PolicyMismatch::Rules);
         }
         if let (Some(selector), Some(name)) =
             (&self.spec.namespace_selector, request.get("namespace").and_then(Value::as_str))
             && !selector.selects(|key| namespace_label(name, namespaces, key))
         {
-            return Err(Mismatch::NamespaceSelector);
+            return Err(PolicyMismatch::NamespaceSelector);
         }
         // The API server tries the old object too.
         let objects = || ["/object", "/oldObject"].into_iter().filter_map(|pointer| request.pointer(pointer));
         if let Some(selector) = &self.spec.object_selector
             && !objects().any(|object| selector.selects(|key| label(object, key)))
         {
-            return Err(Mismatch::ObjectSelector);
+            return Err(PolicyMismatch::ObjectSelector);
         }
         self.conditions_hold(request)
     }
@@ -204,7 +204,7 @@ impl PublishedPolicy {
     /// Evaluates the match conditions. A condition that is false decides before one that cannot be evaluated.
     ///
     /// Source: kubernetes/apiserver `pkg/admission/plugin/webhook/matchconditions/matcher.go`.
-    fn conditions_hold(&self, request: &Value) -> Result<(), Mismatch> {
+    fn conditions_hold(&self, request: &Value) -> Result<(), PolicyMismatch> {
         let mut context = Context::default();
         for (variable, pointer) in [("object", "/object"), ("oldObject", "/oldObject"), ("request", "")] {
             let value = request.pointer(pointer).cloned().unwrap_or_default();
@@ -215,12 +215,12 @@ impl PublishedPolicy {
         for (name, program) in &self.conditions {
             match program.execute(&context) {
                 Ok(CelValue::Bool(true)) => {}
-                Ok(CelValue::Bool(false)) => return Err(Mismatch::Condition(name.clone())),
+                Ok(CelValue::Bool(false)) => return Err(PolicyMismatch::Condition(name.clone())),
                 _ => failed = Some(name),
             }
         }
         let rejects = self.spec.failure_policy == FailurePolicy::Fail;
-        failed.map_or(Ok(()), |name| Err(Mismatch::FailedCondition { name: name.clone(), rejects }))
+        failed.map_or(Ok(()), |name| Err(PolicyMismatch::FailedCondition { name: name.clone(), rejects }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use karpwarden_admit::published::{Mismatch, PublishedPolicy};
+use karpwarden_admit::published::{PolicyMismatch, PublishedPolicy};
 use karpwarden_admit::{PolicyModule, Request};
 use serde_json::{Value, json};
 
@@ -33,9 +33,9 @@ fn rules_name_the_kind_and_the_operation() {
     let policy = policy(json!({}));
     assert_eq!(policy.matches(&deployment("shop", json!({})), &[]), Ok(()));
     let pod = Request::create(json!({"apiVersion": "v1", "kind": "Pod"})).to_json().unwrap();
-    assert_eq!(policy.matches(&pod, &[]), Err(Mismatch::Rules));
+    assert_eq!(policy.matches(&pod, &[]), Err(PolicyMismatch::Rules));
     let deleted = Request::delete(json!({"apiVersion": "apps/v1", "kind": "Deployment"})).to_json().unwrap();
-    assert_eq!(policy.matches(&deleted, &[]), Err(Mismatch::Rules));
+    assert_eq!(policy.matches(&deleted, &[]), Err(PolicyMismatch::Rules));
 }
 
 #[test]
@@ -44,10 +44,13 @@ fn selectors_compare_the_labels_of_the_object_and_of_its_namespace() {
     let own = policy(json!({"objectSelector": not_in("app", "karpenter")}));
     assert_eq!(own.matches(&deployment("shop", json!({})), &[]), Ok(()));
     let karpenter = deployment("shop", json!({"app": "karpenter"}));
-    assert_eq!(own.matches(&karpenter, &[]), Err(Mismatch::ObjectSelector));
+    assert_eq!(own.matches(&karpenter, &[]), Err(PolicyMismatch::ObjectSelector));
     let other = policy(json!({"namespaceSelector": not_in("kubernetes.io/metadata.name", "kube-system")}));
     assert_eq!(other.matches(&deployment("shop", json!({})), &[]), Ok(()));
-    assert_eq!(other.matches(&deployment("kube-system", json!({})), &[]), Err(Mismatch::NamespaceSelector));
+    assert_eq!(
+        other.matches(&deployment("kube-system", json!({})), &[]),
+        Err(PolicyMismatch::NamespaceSelector)
+    );
     let class =
         json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "gp3"}});
     assert_eq!(other.matches(&Request::create(class).to_json().unwrap(), &[]), Ok(()), "it has no namespace");
@@ -56,7 +59,7 @@ fn selectors_compare_the_labels_of_the_object_and_of_its_namespace() {
     assert_eq!(labelled.matches(&deployment("shop", json!({})), &[&namespace]), Ok(()));
     assert_eq!(
         labelled.matches(&deployment("web", json!({})), &[&namespace]),
-        Err(Mismatch::NamespaceSelector)
+        Err(PolicyMismatch::NamespaceSelector)
     );
 }
 
@@ -64,12 +67,12 @@ fn selectors_compare_the_labels_of_the_object_and_of_its_namespace() {
 fn conditions_are_evaluated_and_failures_follow_the_failure_policy() {
     let condition = |expression: &str| json!([{"name": "c", "expression": expression}]);
     let matched = |fields: Value| policy(fields).matches(&deployment("shop", json!({})), &[]);
-    let mismatch = || Err(Mismatch::Condition("c".to_owned()));
+    let mismatch = || Err(PolicyMismatch::Condition("c".to_owned()));
     assert_eq!(matched(json!({"matchConditions": condition("request.operation == 'CREATE'")})), Ok(()));
     assert_eq!(matched(json!({"matchConditions": condition("has(object.spec)")})), mismatch());
     for (failure_policy, rejects) in [("Ignore", false), ("Fail", true)] {
         let failing = condition("object.spec.replicas > 1");
         let matched = matched(json!({"matchConditions": failing, "failurePolicy": failure_policy}));
-        assert_eq!(matched, Err(Mismatch::FailedCondition { name: "c".to_owned(), rejects }));
+        assert_eq!(matched, Err(PolicyMismatch::FailedCondition { name: "c".to_owned(), rejects }));
     }
 }

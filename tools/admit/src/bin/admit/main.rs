@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use karpwarden_admit::published::{Mismatch, PublishedPolicy};
+use karpwarden_admit::published::{PolicyMismatch, PublishedPolicy};
 use karpwarden_admit::{FakeCluster, Policy, PolicyModule, Request, metadata, server::Mode};
 use serde_json::{Value, json};
 
@@ -240,7 +240,7 @@ fn answers_of(
     for policy in policies {
         let name = policy.name();
         match policy.matches(&request, &namespaces) {
-            Err(Mismatch::Rules) => continue,
+            Err(PolicyMismatch::Rules) => continue,
             Err(reason) => {
                 near.push(format!("{name} does not match it: {reason}"));
                 continue;
