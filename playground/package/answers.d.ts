@@ -25,7 +25,7 @@ export type Exception = {
 /** Settings for the files that match one of the paths. */
 export type Override = {
   paths: string[];
-  /** The Karpenter release in the cluster, such as 1.8 or 1.8.3, in quotes, or latest. Findings depend on the release. The default is the newest known release. */
+  /** The Karpenter release in the cluster, such as 1.8 or 1.8.3, in quotes, or latest. Findings depend on the release. The default is the version that the files pin, or else the newest known release; in the cluster, the newest known release. */
   karpenterVersion?: string;
   /** The Kubernetes version of the cluster, such as 1.33, in quotes. Some rules depend on it. By default, no version is assumed. */
   kubernetesVersion?: string;
@@ -37,7 +37,7 @@ export type Override = {
 
 /** The keys of `karpwarden.yaml` and of the policy's settings. */
 export type Settings = {
-  /** The Karpenter release in the cluster, such as 1.8 or 1.8.3, in quotes, or latest. Findings depend on the release. The default is the newest known release. */
+  /** The Karpenter release in the cluster, such as 1.8 or 1.8.3, in quotes, or latest. Findings depend on the release. The default is the version that the files pin, or else the newest known release; in the cluster, the newest known release. */
   karpenterVersion?: string;
   /** The Kubernetes version of the cluster, such as 1.33, in quotes. Some rules depend on it. By default, no version is assumed. */
   kubernetesVersion?: string;
@@ -941,10 +941,26 @@ export type Story = {
   name: string;
   /** The events, in the order of time. */
   steps: Array<StoryStep>;
+  /** The diagnoses that are about the object, the most severe first. */
+  causes: Array<StoryCause>;
   /** The NodeClaims of the object, in the order of their creation. */
   lifelines: Array<Lifeline>;
   /** Number of steps that were left out because there are too many. */
   forgotten: number;
+};
+
+/** Diagnosis that explains a part of a story. */
+export type StoryCause = {
+  /** Name of the symptom. */
+  rule: string;
+  /** Severity of the problem. */
+  severity: Severity;
+  /** Confidence of the diagnosis. */
+  confidence: Confidence;
+  /** The problem in one sentence. */
+  message: string;
+  /** The remedy. */
+  help: string;
 };
 
 /** Kind of object that has a story. */
@@ -956,6 +972,8 @@ export type StoryStep = {
   event: StepKind;
   /** The time, or the first one if it repeats. */
   time: string | null;
+  /** The age in a table, such as `192s ago`, if the input has no time; else empty. */
+  age: string;
   /** The last time, if it repeats. */
   last: string | null;
   /** Number of times. */

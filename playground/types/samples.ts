@@ -383,6 +383,7 @@ export const diagnosed: Report = {
   "skipped": [],
   "stories": [
     {
+      "causes": [],
       "cluster": "",
       "forgotten": 0,
       "kind": "Cluster",
@@ -593,6 +594,15 @@ export const told: Report = {
   "skipped": [],
   "stories": [
     {
+      "causes": [
+        {
+          "confidence": "certain",
+          "help": "let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` except `Custom` Karpenter adds it",
+          "message": "the node of `custom-w6n8t` started without the taint `karpenter.sh/unregistered:NoExecute`, and this release does not register such a node: the NodeClaim will be deleted after 15 minutes",
+          "rule": "registration-taint-absent",
+          "severity": "error"
+        }
+      ],
       "cluster": "",
       "forgotten": 0,
       "kind": "NodePool",
@@ -617,6 +627,7 @@ export const told: Report = {
       "name": "custom",
       "steps": [
         {
+          "age": "",
           "count": 1,
           "event": "created",
           "file": "karpenter.log",
@@ -632,6 +643,7 @@ export const told: Report = {
           "time": "2024-12-09T15:10:00Z"
         },
         {
+          "age": "",
           "count": 1,
           "event": "launched",
           "file": "karpenter.log",
@@ -647,6 +659,7 @@ export const told: Report = {
           "time": "2024-12-09T15:10:02Z"
         },
         {
+          "age": "",
           "count": 8,
           "event": "error",
           "file": "karpenter.log",
@@ -695,96 +708,96 @@ export const rules: Rule[] = [
     "enabled": "default",
     "family": "bootstrap",
     "fix": "safe",
-    "name": "userdata-family-mismatch",
+    "name": "taint-should-be-startup-taint",
     "severity": "error",
     "since": "1.0",
-    "summary": "the user data has a format, or calls a program, that the AMI family does not support",
+    "summary": "a taint that an agent removes is under `taints`, so Karpenter launches no node for ordinary pods",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/userdata-family-mismatch"
+    "url": "https://karpwarden.github.io/karpwarden/rules/taint-should-be-startup-taint"
   },
   {
-    "caughtBy": "controller",
+    "caughtBy": "nobody",
     "enabled": "default",
     "family": "nodeclass",
-    "fix": "unsafe",
-    "name": "kubelet-config-invalid",
-    "severity": "error",
+    "fix": "none",
+    "name": "imds-hop-limit-1-vs-consumers",
+    "severity": "warning",
     "since": "1.0",
-    "summary": "a kubelet setting that Karpenter refuses, or with which the kubelet does not start",
+    "summary": "a pod needs the metadata service, which the nodes of an EC2NodeClass keep from pods",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/kubelet-config-invalid"
+    "url": "https://karpwarden.github.io/karpwarden/rules/imds-hop-limit-1-vs-consumers"
   },
   {
     "caughtBy": "nobody",
     "enabled": "default",
     "family": "disruption",
     "fix": "none",
-    "name": "pdb-overlap",
-    "severity": "error",
-    "since": "1.0",
-    "summary": "two PodDisruptionBudgets select the same pods, which can then not be evicted",
-    "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/pdb-overlap"
-  },
-  {
-    "caughtBy": "controller",
-    "enabled": "default",
-    "family": "capacity",
-    "fix": "none",
-    "name": "odcr-mismatch",
+    "name": "expire-after-misuse",
     "severity": "warning",
-    "since": "1.3",
-    "summary": "a NodePool allows only reserved capacity, but its EC2NodeClass selects no reservations",
+    "since": "1.0",
+    "summary": "nodes expire so soon that their pods restart all the time, or before they can be consolidated",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/odcr-mismatch"
+    "url": "https://karpwarden.github.io/karpwarden/rules/expire-after-misuse"
   },
   {
     "caughtBy": "nobody",
+    "enabled": "opt-in",
+    "family": "capacity",
+    "fix": "none",
+    "name": "instance-scope-unbounded",
+    "severity": "info",
+    "since": "1.0",
+    "summary": "a NodePool offers every instance type, from the smallest to metal servers",
+    "until": "",
+    "url": "https://karpwarden.github.io/karpwarden/rules/instance-scope-unbounded"
+  },
+  {
+    "caughtBy": "controller",
     "enabled": "default",
     "family": "access",
     "fix": "none",
-    "name": "nodeclaim-handwritten",
-    "severity": "info",
-    "since": "1.0",
-    "summary": "a NodeClaim belongs to no NodePool, so Karpenter neither consolidates nor replaces its node",
-    "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/nodeclaim-handwritten"
-  },
-  {
-    "caughtBy": "nobody",
-    "enabled": "default",
-    "family": "symptoms",
-    "fix": "none",
-    "name": "drift-loop",
+    "name": "iam-passrole-mismatch",
     "severity": "error",
     "since": "1.0",
-    "summary": "the nodes of a NodePool drift as soon as they are replaced",
+    "summary": "the controller's IAM policy does not allow passing the role of an EC2NodeClass",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/drift-loop"
+    "url": "https://karpwarden.github.io/karpwarden/rules/iam-passrole-mismatch"
   },
   {
     "caughtBy": "controller",
     "enabled": "default",
     "family": "symptoms",
     "fix": "none",
-    "name": "node-not-ready",
-    "severity": "error",
+    "name": "controller-starved",
+    "severity": "warning",
     "since": "1.0",
-    "summary": "a node joined but is not ready",
+    "summary": "the controller's loops run too rarely",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/node-not-ready"
+    "url": "https://karpwarden.github.io/karpwarden/rules/controller-starved"
   },
   {
     "caughtBy": "controller",
     "enabled": "default",
     "family": "symptoms",
     "fix": "none",
-    "name": "spot-role-missing",
+    "name": "lease-forbidden",
     "severity": "error",
     "since": "1.0",
-    "summary": "the account has no service-linked role for spot instances",
+    "summary": "the controller may not use its lease",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/spot-role-missing"
+    "url": "https://karpwarden.github.io/karpwarden/rules/lease-forbidden"
+  },
+  {
+    "caughtBy": "controller",
+    "enabled": "default",
+    "family": "symptoms",
+    "fix": "none",
+    "name": "pool-value-invalid",
+    "severity": "warning",
+    "since": "1.5",
+    "summary": "a NodePool has a value that its label cannot have",
+    "until": "",
+    "url": "https://karpwarden.github.io/karpwarden/rules/pool-value-invalid"
   }
 ];
 
@@ -1231,6 +1244,7 @@ export const overview: DisruptionOverview = {
       "advice": "let the PodDisruptionBudget allow an eviction: more replicas, or a smaller minAvailable",
       "blockedBy": "pdb",
       "conditions": [
+        "the Node's Ready is True",
         "Initialized is True since Wed 2026-03-11 00:02",
         "Consolidatable is True since Wed 2026-03-11 00:03",
         "Drifted is True (NodePoolDrifted) since Wed 2026-03-11 09:00"
@@ -1281,6 +1295,7 @@ export const overview: DisruptionOverview = {
       "advice": "",
       "blockedBy": "",
       "conditions": [
+        "the Node's Ready is True",
         "Initialized is True since Wed 2026-03-11 00:02",
         "Consolidatable is True since Wed 2026-03-11 00:03"
       ],

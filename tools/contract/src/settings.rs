@@ -29,7 +29,9 @@ pub fn schema() -> Value {
 fn property(key: &SettingKey) -> Value {
     let mut schema = match key.shape {
         SettingShape::Releases => {
-            json!({"type": "string", "pattern": r"^v?1\.\d+(\.\d+)?(\.\.v?1\.\d+(\.\d+)?)?$", "examples": ["1.8", "1.8.3", "1.8..1.14"]})
+            let release = r"(latest|v?1\.\d+(\.\d+)?)";
+            let pattern = format!(r"^{release}(\.\.{release})?$");
+            json!({"type": "string", "pattern": pattern, "examples": ["1.8", "1.8.3", "1.8..1.14", "latest"]})
         }
         SettingShape::Kubernetes => {
             json!({"type": "string", "pattern": r"^v?1\.\d+([.+-].*)?$", "examples": ["1.33"]})
