@@ -1,6 +1,6 @@
 // Simulates placements and judges disruption in a separate worker, so that a large input delays neither typing nor a check.
 
-import init, { World } from '../../build/placement/karpwarden.js';
+import init, { PlacementWorld } from '../../build/placement/karpwarden.js';
 import { type Handlers, serve } from './worker-server.ts';
 import type { DisruptionOverview, PlacementMethods, TypesOfPool, ScheduleWeek, SourceFile } from './types.ts';
 
@@ -9,15 +9,15 @@ declare const PLACEMENT: string;
 const ready = init({ module_or_path: new URL(PLACEMENT, self.location.href) });
 
 let known = '';
-let world: World | undefined;
+let world: PlacementWorld | undefined;
 
 /** Parses files, unless they are the last ones: the slider simulates the same files again. */
-function worldOf(files: SourceFile[], release: string | undefined): World {
+function worldOf(files: SourceFile[], release: string | undefined): PlacementWorld {
   const key = JSON.stringify([release, files]);
   if (world && key === known) return world;
   world?.free();
   world = undefined;
-  const read = new World(release);
+  const read = new PlacementWorld(release);
   for (const { name, text } of files) read.file(name, text);
   [world, known] = [read, key];
   return read;
