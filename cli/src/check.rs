@@ -62,7 +62,7 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
         unread: &unread,
         remarks: &[],
     };
-    Ok(on_all_cores(|| run.check_inputs(&clusters))??)
+    on_all_cores(|| run.check_inputs(&clusters))?
 }
 
 /// Prints a report without findings in the formats for programs, which parse the output whatever the exit status is.

@@ -58,12 +58,11 @@ fn mark_values(clusters: &mut Vec<ClusterInputs>, values: InputFile) {
         return;
     }
     let values = values.into_values();
-    match clusters.iter_mut().find(|known| known.cluster.is_empty()) {
-        Some(known) => known.inputs.push(values),
-        None => {
-            let values = ClusterInputs { cluster: String::new(), inputs: vec![values], unread: Vec::new() };
-            clusters.insert(0, values);
-        }
+    if let Some(known) = clusters.iter_mut().find(|known| known.cluster.is_empty()) {
+        known.inputs.push(values);
+    } else {
+        let values = ClusterInputs { cluster: String::new(), inputs: vec![values], unread: Vec::new() };
+        clusters.insert(0, values);
     }
 }
 
