@@ -1,12 +1,13 @@
 //! The published policies decide which requests they get, as the API server decides.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+#![expect(clippy::needless_pass_by_value, reason = "the callers write JSON in place")]
 
 use karpwarden_admit::published::{PolicyMismatch, PublishedPolicy};
 use karpwarden_admit::{PolicyModule, Request};
 use serde_json::{Value, json};
 
-/// A policy for Deployments and StorageClasses.
+/// A policy for Deployments and classes of storage.
 fn policy(fields: Value) -> PublishedPolicy {
     let module = PolicyModule::load(b"\0asm\x01\0\0\0").unwrap();
     let rule = |groups: Value, resources: Value| json!({"apiGroups": groups, "apiVersions": ["v1"], "resources": resources, "operations": ["CREATE"]});

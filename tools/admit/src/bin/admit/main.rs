@@ -101,7 +101,7 @@ fn run(style: &OutputStyle) -> Result<VerdictCounts> {
     let module = compile(&bytes).with_context(|| named(&options.module))?;
     let policies = if options.policies.is_empty() {
         let metadata = metadata::embedded(&bytes).unwrap_or_default();
-        Policies::One(of_module(module, &options)?, metadata)
+        Policies::One(Box::new(of_module(module, &options)?), metadata)
     } else {
         Policies::Published(published(&module, &options.policies)?)
     };
@@ -132,7 +132,7 @@ fn run(style: &OutputStyle) -> Result<VerdictCounts> {
 /// The policies that documents are sent to.
 enum Policies {
     /// One policy, and the metadata of its module, which say what it matches.
-    One(Policy, Value),
+    One(Box<Policy>, Value),
     Published(Vec<PublishedPolicy>),
 }
 
@@ -209,11 +209,11 @@ fn reviewed(
     };
     let request = |object: Value| {
         let request = if options.delete { Request::delete(object) } else { Request::create(object) };
-        request.to_json().map_err(|error| DocumentVerdict::Skipped(error.to_string()))
+        request.to_json().map_err(|error| error.to_string())
     };
     let plain = match request(Value::clone(object)) {
         Ok(plain) => plain,
-        Err(verdict) => return vec![verdict],
+        Err(error) => return vec![DocumentVerdict::Skipped(error)],
     };
     match policies {
         Policies::One(_, metadata) if !metadata::matches(metadata, &plain) => {
