@@ -13,7 +13,8 @@ rule! {
     /// ## What it does
     ///
     /// Finds references to values of a Terraform configuration, such as `var.cluster_name`, that are plain text in a manifest:
-    /// in NodePools and EC2NodeClasses, and in the names in the values of Karpenter's chart.
+    /// in NodePools and EC2NodeClasses, and in the names in the values of Karpenter's chart. In labels and annotations of nodes and in tags
+    /// of instances, where an author may mean such a text, the finding is a warning.
     ///
     /// ## Why it is bad
     ///
@@ -72,23 +73,34 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             values.interruption_queue(),
             values.service_account_annotation(ROLE_ARN),
         ];
-        named.into_iter().flatten().for_each(|node| collect(node, findings));
+        named.into_iter().flatten().for_each(|node| collect(node, Severity::Error, findings));
     } else if let Some(spec) = object.at(&["spec"]) {
-        collect(spec, findings);
+        collect(spec, Severity::Error, findings);
     }
 }
 
+/// Keys of values that an author chooses freely: tags of the instances, labels and annotations of the nodes.
+const FREE_TEXT: [&str; 3] = ["labels", "annotations", "tags"];
+
 /// Reports the references at and below a node. Scripts in user data may have such words.
-fn collect<'d>(node: Node<'d>, findings: &mut Vec<Finding<'d>>) {
+fn collect<'d>(node: Node<'d>, severity: Severity, findings: &mut Vec<Finding<'d>>) {
     match node.value() {
         Value::String(text) if node.key() != "userData" && is_bare_reference(text) => {
-            let message =
-                format!("`{text}` is plain text here: no tool replaces it, and no resource has this name");
+            let effect = if severity == Severity::Error { ", and no resource has this name" } else { "" };
+            let message = format!("`{text}` is plain text here: no tool replaces it{effect}");
             let help = format!("write the value, or `${{{text}}}` if Terraform renders this file");
-            findings.push(Finding::at(&RULE, node, message).help(help));
+            findings.push(Finding::at(&RULE, node, message).severity(severity).help(help));
         }
-        _ => node.children().for_each(|child| collect(child, findings)),
+        _ => node.children().for_each(|child| {
+            let is_free = FREE_TEXT.contains(&child.key()) && !is_selector_term(node);
+            collect(child, if is_free { Severity::Warning } else { severity }, findings);
+        }),
     }
+}
+
+/// Whether the tags of a node select subnets, security groups or images.
+fn is_selector_term(node: Node<'_>) -> bool {
+    node.parent().is_some_and(|list| list.is_sequence())
 }
 
 #[cfg(test)]
@@ -113,6 +125,16 @@ spec:
         ");
         let values = "settings: {clusterName: var.cluster_name, interruptionQueue: local.queue_name}\n";
         assert_eq!(findings(&RULE, values).matches("error").count(), 2);
+        let tags = text.replace("role: module.eks.node_role", "tags: {zone: var.log}");
+        insta::assert_snapshot!(findings(&RULE, &tags), @"
+          5 |   tags: {zone: var.log}
+            |                ^^^^^^^
+        warning EC2NodeClass/a spec.tags.zone [all]
+          `var.log` is plain text here: no tool replaces it
+          help: write the value, or `${var.log}` if Terraform renders this file
+        ");
+        let term = "subnetSelectorTerms: [{tags: {karpenter.sh/discovery: var.cluster_name}}]";
+        assert!(findings(&RULE, &text.replace("role: module.eks.node_role", term)).contains("error"));
         silent(&RULE, &text.replace("module.eks.node_role", "'${module.eks.node_role}'"));
         silent(&RULE, &text.replace("role: module.eks.node_role", "userData: var.x"));
     }
