@@ -19,7 +19,7 @@ pub enum Assumption {
     Zones(Vec<String>),
     /// On-demand prices are the list prices of [`PRICED_REGION`], in which the cluster is.
     ListPrices,
-    /// Prices are those of [`PRICED_REGION`], although the cluster is in this other region.
+    /// Prices are from [`PRICED_REGION`], although the cluster is in this other region.
     OtherRegion(String),
     /// Spot capacity has the default discount.
     SpotDiscount,

@@ -60,7 +60,7 @@ pub struct Report {
     pub skipped: Vec<Skipped>,
     /// Documents and files that could not be parsed.
     pub unreadable: Vec<Unreadable>,
-    /// What is not reported about files outside of the input, to which kustomizations refer.
+    /// Counts for the files outside of the input to which kustomizations refer. Their findings are not in the report.
     #[serde(skip)]
     pub outside: Outside,
     /// Files of folders that were not read, because their extension is not the extension of a manifest.

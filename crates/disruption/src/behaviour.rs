@@ -1,7 +1,7 @@
 //! The behaviours of Karpenter's disruption controllers that differ between releases.
 //!
 //! Source: the history of pkg/controllers/disruption, pkg/controllers/state and pkg/utils in kubernetes-sigs/karpenter; each
-//! constant names its commit or pull request. Releases are those of the AWS provider, whose patches differ from the patches of
+//! constant names its commit or pull request. Releases are the releases of the AWS provider, whose patches differ from the patches of
 //! kubernetes-sigs/karpenter: 1.0.10 of the provider is built with 1.0.7 (`go.mod` of aws/karpenter-provider-aws).
 
 use karpenter::release::{Interval, Release, Releases};

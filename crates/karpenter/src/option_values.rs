@@ -23,7 +23,7 @@ pub enum ValueForm {
     OneOf(&'static [&'static str]),
 }
 
-/// What happens if a value does not have its form.
+/// Effect of a value that does not have its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consequence {
     /// The controller exits at start-up.
@@ -45,7 +45,7 @@ pub struct OptionForm {
     pub variable: &'static str,
     /// The form of the value.
     pub form: ValueForm,
-    /// What happens to a value without the form in a variable. A flag without the form stops the controller.
+    /// Effect of a value without the form in a variable. A flag without the form stops the controller.
     pub consequence: Consequence,
     /// The releases that read the option.
     pub releases: Releases,

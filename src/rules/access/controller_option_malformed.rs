@@ -185,7 +185,7 @@ struct Fault {
     help: String,
     /// Whether the value can be read, but is out of range.
     is_out_of_range: bool,
-    /// The effect, if it is another one than that of every value without the form.
+    /// The effect, if it differs from the effect of other values without the form.
     effect: Option<&'static str>,
 }
 
@@ -255,7 +255,7 @@ fn fraction_fault(text: &str) -> Option<Fault> {
     }
 }
 
-/// Checks the values that the chart copies into the Deployment, and those that it compares with nothing.
+/// Checks the values that the chart copies into the Deployment, and the values that it compares with nothing.
 fn check_fields<'d>(values: ChartValues<'d>, findings: &mut Vec<Finding<'d>>) {
     for (path, form) in &FIELDS {
         let Some(node) = values.at(path) else { continue };

@@ -29,7 +29,7 @@ rule! {
     /// ## Why it is bad
     ///
     /// STS refuses the controller's token (`Not authorized to perform sts:AssumeRoleWithWebIdentity`). The controller has no
-    /// credentials, or those of the node that it runs on, and does not start or launches nothing.
+    /// credentials, or uses the credentials of its node, and does not start or launches nothing.
     ///
     /// ## Example
     ///
@@ -95,7 +95,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     }
 }
 
-/// Checks the statements of a trust policy. Only those that name Karpenter's ServiceAccount are known to be meant for the
+/// Checks the statements of a trust policy. Only statements that name Karpenter's ServiceAccount are known to be meant for the
 /// controller, unless the role is the controller's.
 fn check_statements<'d>(
     statements: &[IamStatement<'d>],

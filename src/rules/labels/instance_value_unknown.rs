@@ -102,7 +102,7 @@ rule! {
 
 /// The prefix of the labels of this provider.
 const OF_PROVIDER: &str = "karpenter.k8s.aws/";
-/// The prefix of the labels of EKS Auto Mode, whose values are those of the labels of this provider.
+/// The prefix of the labels of EKS Auto Mode, which have the same values as the labels of this provider.
 const OF_AUTO_MODE: &str = "eks.amazonaws.com/instance-";
 
 /// Value of a requirement that no known instance type has.

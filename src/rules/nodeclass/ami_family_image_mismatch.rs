@@ -130,7 +130,7 @@ impl Image {
         if text.contains("amazon-linux-2023") || text.contains("al2023") {
             return image(ImageFamily::Al2023, "Amazon Linux 2023", "AL2023", is_eks);
         }
-        // Names of images of Amazon Linux 2 have the version of Kubernetes where those of 2023 have `al2023`.
+        // Names of images of Amazon Linux 2 have the version of Kubernetes where images of 2023 have `al2023`.
         let of_al2 = ["amazon-eks-node-1.", "amazon-eks-gpu-node-", "amazon-eks-arm64-node-"];
         let is_al2 = of_al2.iter().any(|start| text.starts_with(start))
             || (is_eks && (text.contains("/amazon-linux-2/") || text.contains("/amazon-linux-2-")));

@@ -1,4 +1,4 @@
-//! What an author means by a value that no instance type has.
+//! Likely meaning of a value that no instance type has.
 
 use values::spelling::{add_quoted, nearest};
 

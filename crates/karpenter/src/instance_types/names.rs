@@ -159,7 +159,7 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
     }
 });
 
-/// The names of all instance types, also of those that the table lacks.
+/// The names of all instance types, including types that the table lacks.
 fn names() -> impl Iterator<Item = &'static str> {
     all().iter().map(super::InstanceType::name).chain(UNLISTED)
 }

@@ -45,7 +45,7 @@ pub struct Conversion<'d> {
     pub review: Vec<String>,
     /// Differences between Karpenter 1.0 and earlier releases, which no conversion can undo.
     pub notes: Vec<String>,
-    /// Whether the converted object selects images that EKS no longer publishes, which is a fault of its own.
+    /// Whether the converted object selects images that EKS no longer publishes, which is another fault.
     selects_old_images: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The behaviours of Karpenter's scheduler that differ between releases.
 //!
 //! Source: the history of pkg/controllers/provisioning/scheduling in kubernetes-sigs/karpenter; each constant names its
-//! commit. Releases are those of the AWS provider, whose patches differ from the patches of kubernetes-sigs/karpenter: 1.12.2 of
+//! commit. Releases are the releases of the AWS provider, whose patches differ from the patches of kubernetes-sigs/karpenter: 1.12.2 of
 //! the provider is built with 1.12.1 (`go.mod` of aws/karpenter-provider-aws).
 
 use karpenter::release::{Release, Releases};
@@ -86,10 +86,10 @@ impl SchedulerBehaviour {
     pub(crate) const REGISTERED_LABELS: Self = Self(Releases::since(14));
     /// An instance type fits only together with an offering (82608e757).
     pub(crate) const FITS_WITH_OFFERING: Self = Self(Releases::since(14));
-    /// The estimated price of a new node is the lowest of all offerings of its first type, also of those that it must not have
+    /// The estimated price of a new node is the lowest of all offerings of its first type, including offerings that it must not have
     /// (`EstimatedSavings` in pkg/controllers/disruption/types.go at v1.9.0).
     pub(crate) const ESTIMATES_BY_ANY_OFFERING: Self = Self(Releases::between(9, 13));
-    /// The estimated price of a new node is the lowest of the available offerings of its first type, also of those that it must
+    /// The estimated price of a new node is the lowest of the available offerings of its first type, including offerings that it must
     /// not have (`EstimatedSavings` at v1.14.0).
     pub(crate) const ESTIMATES_BY_AVAILABLE_OFFERING: Self = Self(Releases::patches(14, 0, 0));
     /// Pods without topology spread constraints have default ones (kubernetes-sigs/karpenter#3205).

@@ -92,7 +92,7 @@ pub(crate) struct Catalog<'d> {
     pub(crate) resources: IdVec<TypeId, TypeResources>,
     /// The offerings.
     pub(crate) offerings: IdVec<OfferingId, Offering<'d>>,
-    /// The offerings of all capacity reservations, also of those that are used up.
+    /// The offerings of all capacity reservations, including reservations that are used up.
     pub(crate) reserved: Vec<Offering<'d>>,
     /// The types by the amounts of [`Self::resources`].
     pub(crate) amounts: AmountIndex,

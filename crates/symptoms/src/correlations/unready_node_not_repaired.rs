@@ -138,7 +138,7 @@ fn diagnosis(
     Some(draft.done())
 }
 
-/// What node repair does with the nodes, what to do, and how severe it is.
+/// The action of node repair on the nodes, the remedy, and the severity.
 fn repair(
     history: &History,
     pool: &str,

@@ -84,7 +84,7 @@ pub struct History {
     pub initialized_nodes: BTreeSet<Box<str>>,
     /// Nodes that must not be repaired.
     pub unrepairable: BTreeSet<Box<str>>,
-    /// What the input shows of node repair.
+    /// The setting of node repair that the input shows.
     pub repair: RepairSetting,
     /// The last heartbeat or deletion of an object.
     latest: Option<Time>,

@@ -1,4 +1,4 @@
-//! What keeps Nodes: VolumeAttachments, and the setting of node repair.
+//! VolumeAttachments, which keep Nodes, and the setting of node repair.
 
 use super::{FEW, History, Record, put_few};
 use crate::entry::{At, Time};
@@ -29,7 +29,7 @@ pub struct Attachment {
     pub record: Record,
 }
 
-/// What the input shows of node repair.
+/// The setting of node repair that the input shows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RepairSetting {
     /// Whether the input has the settings of a controller.

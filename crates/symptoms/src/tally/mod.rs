@@ -256,8 +256,7 @@ impl Tally {
         diagnoses
     }
 
-    /// Returns the diagnoses of which an object is one of those that a function recognises, for the objects that a diagnosis does
-    /// not list.
+    /// Returns the diagnoses with an object that a function recognises, including objects beyond those that a diagnosis lists.
     pub fn diagnoses_about(
         &self,
         cluster: ClusterId,

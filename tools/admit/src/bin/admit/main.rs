@@ -186,7 +186,7 @@ fn compile(bytes: &[u8]) -> Result<PolicyModule, karpwarden_admit::CallFailure> 
     module
 }
 
-/// The answers about a document, or the reason why there is none.
+/// The answers about a document, or the reason why no policy answers.
 fn reviewed(
     policies: &Policies,
     documents: &[ManifestDocument],
