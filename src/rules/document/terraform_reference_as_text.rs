@@ -100,7 +100,7 @@ fn collect<'d>(node: Node<'d>, severity: Severity, findings: &mut Vec<Finding<'d
 
 /// Whether the tags of a node select subnets, security groups or images.
 fn is_selector_term(node: Node<'_>) -> bool {
-    node.parent().is_some_and(|list| list.is_sequence())
+    node.parent().is_some_and(Node::is_sequence)
 }
 
 #[cfg(test)]
