@@ -657,9 +657,9 @@ export type PoolObjection = {
   reason: ReasonKind;
   /** Karpenter's message. */
   message: string;
-  /** Comparison with the largest instance type of the NodePool; may be empty. */
+  /** Demands of the pod that the NodePool does not meet, with numbers; may be empty. */
   nearest: string;
-  /** Change with which the NodePool would take the pod, as far as this reason goes; may be empty. */
+  /** Changes after which the pod has a place, as alternatives. Each was simulated; empty if none is known. */
   remedy: string;
   /** Path of the field of the pod; may be empty. */
   podPath: string;

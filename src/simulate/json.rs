@@ -14,7 +14,7 @@ use scheduling::simulation::{Placement, PoolReason, SimulatedClaim, SimulatedPod
 use values::quantity::Quantity;
 
 use super::summary::SimulationSummary;
-use super::{Shown, words};
+use super::{Shown, remedy, words};
 
 /// Resources that a node or a pod has.
 type Amounts<'d> = [(&'d str, Quantity)];
@@ -127,8 +127,8 @@ fn objection(pod: &SimulatedPod<'_>, reason: &PoolReason<'_>) -> PoolObjection {
         node_pool: reason.pool.name().to_owned(),
         reason: reason.kind,
         message: reason.message.clone(),
-        nearest: reason.nearest.map(|miss| words::nearest(reason.pool.name(), miss)).unwrap_or_default(),
-        remedy: words::remedy(reason).unwrap_or_default(),
+        nearest: remedy::unmet(reason),
+        remedy: remedy::remedy(reason).unwrap_or_default(),
         pod_path: path(in_pod.as_ref(), pod.pod.object()),
         pod_place: in_pod.as_ref().map(FieldPlace::from),
         pool_path: path(in_pool.as_ref(), reason.pool),

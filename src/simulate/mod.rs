@@ -4,6 +4,7 @@ mod assumption;
 mod deduced_settings;
 pub mod json;
 mod prices;
+pub mod remedy;
 pub mod replicas;
 mod scheduler_config;
 pub mod summary;
@@ -57,7 +58,7 @@ pub fn answer(
     let objects = built.objects(files);
     let deduced = DeducedSettings::new(choices, settings, files, &objects)?.with_overlays(&built.left_out());
     let simulation = Simulation::new(deduced.settings, &objects)?;
-    let outcome = simulation.run();
+    let outcome = simulation.run_with_remedies();
     let assumptions: Vec<String> = deduced.assumptions.iter().map(ToString::to_string).collect();
     Ok(json::answer(&Shown {
         outcome: &outcome,

@@ -1,11 +1,5 @@
 //! Sentences about a simulation.
 
-use karpenter::labels;
-use objects::node_pool::NodePool;
-use scheduling::simulation::{Disagreement, NearestMiss, PoolReason, ReasonKind};
-
-use scheduling::template::NodeTemplate;
-
 use super::summary::SimulationSummary;
 
 /// The result in one line.
@@ -31,48 +25,6 @@ pub fn verdict(totals: SimulationSummary) -> String {
     let shown: Vec<String> =
         parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
     format!("{placed} of {all} placed{place}{}", shown.concat())
-}
-
-/// The comparison of a pod with the largest instance type of a NodePool.
-pub fn nearest(pool: &str, miss: NearestMiss<'_>) -> String {
-    format!(
-        "the largest type of `{pool}` allows {} {} after DaemonSets, the pod asks {}",
-        miss.largest, miss.resource, miss.requested
-    )
-}
-
-/// One change with which the NodePool would get past the reason.
-pub fn remedy(reason: &PoolReason<'_>) -> Option<String> {
-    Some(match (reason.kind, reason.disagreement) {
-        (_, Disagreement::Taint(taint)) => format!("add a toleration for `{taint}` to the pod"),
-        (ReasonKind::Requirements, Disagreement::Label(key)) => {
-            format!("allow the value that the pod asks of `{key}` in the NodePool, or ask for another one")
-        }
-        (ReasonKind::Offering, Disagreement::Label(key)) => {
-            format!("let the pod and the NodePool agree on a value of `{key}` in which types are sold")
-        }
-        (ReasonKind::MinValues, Disagreement::Label(key)) => format!("lower `minValues` of `{key}`"),
-        (_, Disagreement::Resource(name)) => match reason.nearest {
-            Some(miss) if !miss.largest.is_zero() => {
-                format!("request at most {} {name}, or allow larger instance types", miss.largest)
-            }
-            _ => format!("allow instance types with `{name}` in the NodePool"),
-        },
-        (_, Disagreement::Limits) => "raise `spec.limits` of the NodePool".to_owned(),
-        (ReasonKind::Topology, Disagreement::Topology(key)) => topology_remedy(reason, key)?,
-        (_, Disagreement::HostPort(port)) => format!("free host port {port}, or use another port"),
-        _ => return None,
-    })
-}
-
-/// The label to write instead of a `topologyKey` of which Karpenter knows no value.
-fn topology_remedy(reason: &PoolReason<'_>, key: &str) -> Option<String> {
-    let is_known = key == labels::HOSTNAME
-        || !labels::well_known(key).is_empty()
-        || NodePool::of(reason.pool)
-            .is_some_and(|pool| NodeTemplate::of(pool).requirements.get(key).is_some());
-    let meant = labels::likely_topology(key).filter(|_| !is_known)?;
-    Some(format!("write `topologyKey: {meant}`: Karpenter knows no value of `{key}`"))
 }
 
 /// A number with the right form of a noun.

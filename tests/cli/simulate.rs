@@ -89,14 +89,14 @@ fn shows_the_nodes_and_the_reasons() {
 
     no node for default/large
       NodePool team (resources): no instance type has enough resources
-        the largest type of `team` allows 3920m cpu after DaemonSets, the pod asks 4
+        the pod asks 4 cpu, the largest type left, `m5.xlarge`, allows 3920m after DaemonSets: 80m too much
         pod pods.yaml:24 spec.containers[0].resources.requests.cpu
               - {name: large, image: nginx, resources: {requests: {cpu: '4'}}}
                                                                         ^^^
         NodePool pool.yaml:10 spec.template.spec.requirements
                 requirements:
                 ^^^^^^^^^^^^
-        to fit: request at most 3920m cpu, or allow larger instance types
+        to fit: request at most 3920m cpu, or allow `m5.2xlarge` of `node.kubernetes.io/instance-type` in the NodePool
 
     assumed
       the subnets are in us-east-1a, us-east-1b, us-east-1c (`--zones`)
@@ -153,7 +153,11 @@ fn prints_json_with_the_paths_of_both_sides() {
     assert_eq!(reason["podPath"], "spec.containers[0].resources.requests.cpu");
     assert_eq!(
         reason["nearest"],
-        "the largest type of `team` allows 3920m cpu after DaemonSets, the pod asks 4"
+        "the pod asks 4 cpu, the largest type left, `m5.xlarge`, allows 3920m after DaemonSets: 80m too much"
+    );
+    assert_eq!(
+        reason["remedy"],
+        "request at most 3920m cpu, or allow `m5.2xlarge` of `node.kubernetes.io/instance-type` in the NodePool"
     );
 }
 

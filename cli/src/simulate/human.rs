@@ -9,8 +9,9 @@ use scheduling::simulation::{Placement, PoolReason, SimulatedClaim, SimulatedPod
 use values::quantity::Quantity;
 
 use karpwarden::simulate::Shown;
+use karpwarden::simulate::remedy::{remedy, unmet};
 use karpwarden::simulate::summary::SimulationSummary;
-use karpwarden::simulate::words::{counted, nearest, remedy, verdict};
+use karpwarden::simulate::words::{counted, verdict};
 
 use crate::painter::{BAD, BOLD, DIM, GOOD, Painter};
 
@@ -154,8 +155,9 @@ fn write_reason(
 ) -> io::Result<()> {
     let title = format!("NodePool {} ({})", human::printable(reason.pool.name()), reason.kind.name());
     writeln!(out, "  {}: {}", painter.paint(BOLD, &title), human::printable(short(&reason.message)))?;
-    if let Some(miss) = reason.nearest {
-        writeln!(out, "    {}", human::printable(&nearest(reason.pool.name(), miss)))?;
+    let unmet = unmet(reason);
+    if !unmet.is_empty() {
+        writeln!(out, "    {}", human::printable(&unmet))?;
     }
     write_place(out, "pod", reason.place_in_pod(pod.pod), pod.pod.object())?;
     write_place(out, "NodePool", reason.place_in_pool(), reason.pool)?;

@@ -61,7 +61,7 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
         let most = Simulation::MAX_PODS;
         CommandError::Usage(format!("more than {most} pods; simulate fewer replicas with `--replicas`"))
     })?;
-    let outcome = simulation.run();
+    let outcome = simulation.run_with_remedies();
     let clusters = std::slice::from_ref(&cluster);
     let report = check_within(&REGISTRY, clusters, &settings, options.max_findings);
     let assumptions = assumed::texts(&deduced.assumptions);

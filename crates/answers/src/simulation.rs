@@ -108,9 +108,9 @@ pub struct PoolObjection {
     pub reason: ReasonKind,
     /// Karpenter's message.
     pub message: String,
-    /// Comparison with the largest instance type of the NodePool; may be empty.
+    /// Demands of the pod that the NodePool does not meet, with numbers; may be empty.
     pub nearest: String,
-    /// Change with which the NodePool would take the pod, as far as this reason goes; may be empty.
+    /// Changes after which the pod has a place, as alternatives. Each was simulated; empty if none is known.
     pub remedy: String,
     /// Path of the field of the pod; may be empty.
     pub pod_path: String,

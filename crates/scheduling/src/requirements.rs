@@ -127,6 +127,21 @@ impl<'t> Requirement<'t> {
         parts.join(" ")
     }
 
+    /// The requirement that also accepts a value.
+    pub(crate) fn allowing(&self, value: &'t str) -> Self {
+        let mut wider = self.clone();
+        if wider.complement {
+            wider.values.remove(value);
+        } else {
+            wider.values.insert(value);
+        }
+        if let Ok(number) = value.parse::<i64>() {
+            wider.lower = wider.lower.map(|lower| lower.min(number));
+            wider.upper = wider.upper.map(|upper| upper.max(number));
+        }
+        wider
+    }
+
     /// The accepted values, if they are a finite set.
     pub(crate) fn listed(&self) -> Option<&BTreeSet<&'t str>> {
         (!self.complement).then_some(&self.values)

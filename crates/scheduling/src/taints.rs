@@ -64,6 +64,13 @@ impl<'t> Toleration<'t> {
     }
 }
 
+impl<'t> Toleration<'t> {
+    /// The toleration for a taint.
+    pub(crate) fn of_taint(taint: PoolTaint<'t>) -> Self {
+        Self { key: taint.key, operator: "Equal", value: taint.value, effect: taint.effect }
+    }
+}
+
 impl Toleration<'_> {
     /// Whether the toleration matches a taint. An unknown operator matches every value.
     pub fn tolerates(&self, taint: &PoolTaint<'_>) -> bool {

@@ -13,6 +13,7 @@ use super::filter::{FilterFailure, FilterInput, Filtered, fitting, missing_value
 use super::host_ports::{HostPort, HostPortUsage};
 use super::offerings::RESERVATION_ID;
 use super::pool::Pool;
+use super::reason::{Disagreement, PoolReason, ReasonKind, UnmetMinValues};
 use super::reservations::Reservations;
 use super::resources::Resources;
 use super::result::PodId;
@@ -54,6 +55,13 @@ pub(crate) struct Addition<'d> {
     requirements: Option<Requirements<'d>>,
     types: TypeSet,
     reserved: BTreeSet<&'d str>,
+}
+
+impl Addition<'_> {
+    /// The instance types that are left.
+    pub(crate) fn types(&self) -> &TypeSet {
+        &self.types
+    }
 }
 
 /// The state that nodes share while a pod is tried.
@@ -316,15 +324,25 @@ impl<'d> Claim<'d> {
         self.reserved = addition.reserved;
     }
 
-    /// The labels that have too few values for `minValues` among the cheapest instance types.
-    pub(crate) fn missing_after_truncation(&self, most: usize) -> Vec<&'d str> {
+    /// The labels that have too few values for `minValues` among the cheapest instance types, with the number of values.
+    pub(crate) fn missing_after_truncation(&self, most: usize) -> Vec<(&'d str, usize)> {
         if !self.requirements.has_min_values() {
             return Vec::new();
         }
         let catalog = &self.pool.catalog;
         let mut types = TypeSet::empty(self.types.capacity());
         types.extend(catalog.by_price(&self.types, &self.requirements).iter().take(most).map(|(id, _)| *id));
-        missing_values(catalog, &types, &self.requirements).into_iter().map(|(key, _)| key).collect()
+        missing_values(catalog, &types, &self.requirements)
+    }
+
+    /// The reason that the labels with too few values are.
+    pub(crate) fn few_values(&self, message: &str, missing: &[(&'d str, usize)]) -> PoolReason<'d> {
+        let unmet = missing.iter().map(|(key, found)| {
+            let least = self.requirements.get(key).and_then(Requirement::min_values).unwrap_or_default();
+            Disagreement::MinValues(UnmetMinValues { key, least, found: *found })
+        });
+        let unmet = unmet.collect();
+        PoolReason { unmet, ..PoolReason::unusable(self.pool.object, ReasonKind::MinValues, message) }
     }
 
     /// Fixes the reserved capacity and adds the daemons (`FinalizeScheduling`).

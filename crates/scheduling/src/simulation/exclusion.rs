@@ -6,6 +6,14 @@ use super::catalog::{Catalog, TypeSet};
 use super::pool::Pool;
 use super::reason::{Disagreement, PoolReason, ReasonKind};
 
+/// The last requirement of the smallest part that excludes all instance types of a NodePool.
+pub(super) fn excluding_requirement<'d>(pool: &Pool<'d>) -> Option<&'d str> {
+    match without_types(pool).unmet.first()? {
+        Disagreement::OwnRequirement(key) => Some(key),
+        _ => None,
+    }
+}
+
 /// Explains why a NodePool has no instance types: the smallest part of its requirements that excludes all of them, or the zones and
 /// capacity types in which none is sold.
 pub(super) fn without_types<'d>(pool: &Pool<'d>) -> PoolReason<'d> {
@@ -42,7 +50,7 @@ pub(super) fn without_types<'d>(pool: &Pool<'d>) -> PoolReason<'d> {
         all => format!("no instance type meets the requirements {} together", all.join(" and ")),
     };
     match excluding.last() {
-        Some((key, _)) => PoolReason { disagreement: Disagreement::Label(key), ..unusable(&message) },
+        Some((key, _)) => PoolReason { unmet: vec![Disagreement::OwnRequirement(key)], ..unusable(&message) },
         None => unusable(&message),
     }
 }

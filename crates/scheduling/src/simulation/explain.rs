@@ -6,10 +6,10 @@ use super::behaviour::SchedulerBehaviour;
 use super::claim::Rejection;
 use super::filter::FilterFailure;
 use super::pool::Pool;
-use super::reason::{Disagreement, NearestMiss, PoolReason, ReasonKind};
+use super::reason::{PoolReason, ReasonKind};
 use super::resources::{CPU, ResourceNames, Resources};
 use super::variant::Variant;
-use crate::requirements::{EffectiveOperator, Mismatch, Requirement, Requirements};
+use crate::requirements::{EffectiveOperator, Mismatch, Requirements};
 use crate::taints::PoolTaint;
 use crate::template::Obstacle;
 
@@ -30,70 +30,42 @@ impl<'d> Explainer<'_, 'd> {
         pod: &Variant<'d>,
         rejection: &Rejection<'d>,
     ) -> PoolReason<'d> {
-        let (kind, disagreement, text) = self.parts(pool, pod, rejection);
-        let nearest = (kind == ReasonKind::Resources).then(|| self.nearest(pool, pod)).flatten();
-        let disagreement = match (disagreement, nearest) {
-            (Disagreement::Unknown, Some(miss)) => Disagreement::Resource(miss.resource),
-            (Disagreement::Unknown, None) => label_without_type(pool, pod),
-            _ => disagreement,
-        };
+        let (kind, text) = self.parts(pool, pod, rejection);
         let message = self.with_prefix(pool, rejection, text);
-        PoolReason { pool: pool.object, kind, message, disagreement, nearest }
+        let is_open = matches!(rejection, Rejection::Types(failure, _) if failure.leaves_kind_open());
+        PoolReason { is_open, ..PoolReason::unusable(pool.object, kind, &message) }
     }
 
-    fn parts(
-        self,
-        pool: &Pool<'d>,
-        pod: &Variant<'d>,
-        rejection: &Rejection<'d>,
-    ) -> (ReasonKind, Disagreement<'d>, String) {
+    fn parts(self, pool: &Pool<'d>, pod: &Variant<'d>, rejection: &Rejection<'d>) -> (ReasonKind, String) {
         let name = pool.object.name();
         match rejection {
-            Rejection::Obstacle(Obstacle::Taint(taint)) => {
-                (ReasonKind::Taint, Disagreement::Taint(*taint), self.taint(taint))
+            Rejection::Obstacle(Obstacle::Taint(taint)) => (ReasonKind::Taint, self.taint(taint)),
+            Rejection::HostPort(asked, taken) => {
+                (ReasonKind::HostPort, self.host_port(pod, &asked.to_string(), &taken.to_string()))
             }
-            Rejection::HostPort(asked, taken) => (
-                ReasonKind::HostPort,
-                Disagreement::HostPort(asked.port),
-                self.host_port(pod, &asked.to_string(), &taken.to_string()),
-            ),
             Rejection::Obstacle(Obstacle::Label(mismatch)) => {
                 let text = mismatch_text(*mismatch, &pool.requirements, &pod.requirements);
-                let text = format!("incompatible requirements, {text}");
-                (ReasonKind::Requirements, Disagreement::Label(mismatch.key()), text)
+                (ReasonKind::Requirements, format!("incompatible requirements, {text}"))
             }
             Rejection::Volume(mismatch, asked) => {
                 let text = mismatch_text(*mismatch, &pool.requirements, asked);
-                (
-                    ReasonKind::Volume,
-                    Disagreement::Volume,
-                    format!("incompatible volume requirements, {text}"),
-                )
+                (ReasonKind::Volume, format!("incompatible volume requirements, {text}"))
             }
-            Rejection::Topology(failure) => {
-                (ReasonKind::Topology, Disagreement::Topology(failure.key), failure.message.clone())
-            }
+            Rejection::Topology(failure) => (ReasonKind::Topology, failure.message.clone()),
             Rejection::Domains(mismatch, asked) => {
-                let text = mismatch_text(*mismatch, &pool.requirements, asked);
-                (ReasonKind::Topology, Disagreement::Topology(mismatch.key()), text)
+                (ReasonKind::Topology, mismatch_text(*mismatch, &pool.requirements, asked))
             }
             Rejection::Types(failure, requirements) => self.types(pod, failure, requirements),
-            Rejection::Reservation(text) => {
-                (ReasonKind::Reservation, Disagreement::Unknown, (*text).to_owned())
-            }
+            Rejection::Reservation(text) => (ReasonKind::Reservation, (*text).to_owned()),
             Rejection::Limits => (
                 ReasonKind::Limits,
-                Disagreement::Limits,
                 format!("all available instance types exceed limits for nodepool (NodePool={name})"),
             ),
             Rejection::NodeLimit => (
                 ReasonKind::Limits,
-                Disagreement::Limits,
                 format!("node limits have been exhausted for nodepool (NodePool={name})"),
             ),
-            Rejection::Full => {
-                (ReasonKind::Resources, Disagreement::Unknown, "exceeds node resources".to_owned())
-            }
+            Rejection::Full => (ReasonKind::Resources, "exceeds node resources".to_owned()),
         }
     }
 
@@ -129,16 +101,16 @@ impl<'d> Explainer<'_, 'd> {
         pod: &Variant<'d>,
         failure: &FilterFailure<'d>,
         requirements: &Requirements<'d>,
-    ) -> (ReasonKind, Disagreement<'d>, String) {
+    ) -> (ReasonKind, String) {
         let flags = failure.flags;
         let resources = self.resources(pod, failure);
         let details = format!("requirements={}, resources={resources}", requirements.text());
         if flags.is_min_values() {
-            let keys = failure.min_values.join(" ");
+            let keys: Vec<&str> = failure.min_values.iter().map(|(key, _)| *key).collect();
+            let keys = keys.join(" ");
             let text =
                 format!("minValues requirement is not met for label(s) (label(s)=[{keys}]), {details}");
-            let key = failure.min_values.first().copied().unwrap_or_default();
-            return (ReasonKind::MinValues, Disagreement::Label(key), text);
+            return (ReasonKind::MinValues, text);
         }
         let mut text = format!("{}, {details}", flags.message());
         if flags.requirements
@@ -152,10 +124,9 @@ impl<'d> Explainer<'_, 'd> {
             _ if failure.host_ports => ReasonKind::HostPort,
             (true, false, _) => ReasonKind::Resources,
             (true, true, false) => ReasonKind::Offering,
-            // Without a compatible type, or if each criterion is met by another type.
             (false, ..) | (true, true, true) => ReasonKind::Requirements,
         };
-        (kind, Disagreement::Unknown, text)
+        (kind, text)
     }
 
     fn resources(self, pod: &Variant<'d>, failure: &FilterFailure<'d>) -> String {
@@ -188,27 +159,6 @@ impl<'d> Explainer<'_, 'd> {
         }
         format!("incompatible with nodepool \"{name}\", daemonset overhead={overhead}, {text}")
     }
-
-    /// The first resource of which no type of a NodePool has enough.
-    fn nearest(self, pool: &Pool<'d>, pod: &Variant<'d>) -> Option<NearestMiss<'d>> {
-        let largest = pool.largest_room(&pool.types);
-        let id = pod.shape.requests.exceeding(&largest)?;
-        Some(NearestMiss {
-            resource: self.names.name(id),
-            requested: pod.shape.requests.get(id),
-            largest: largest.get(id),
-        })
-    }
-}
-
-/// The first label of the pod that no instance type of the NodePool has with an accepted value.
-fn label_without_type<'d>(pool: &Pool<'d>, pod: &Variant<'d>) -> Disagreement<'d> {
-    let lacks = |(key, requirement): &(&'d str, &Requirement<'d>)| {
-        let accepted = pool.catalog.accepted(key, requirement);
-        accepted.is_some_and(|accepted| accepted.is_disjoint(&pool.types))
-    };
-    let label = pod.requirements.iter().find(lacks).or_else(|| pod.requirements.iter().next());
-    label.map_or(Disagreement::Unknown, |(key, _)| Disagreement::Label(key))
 }
 
 fn mismatch_text(mismatch: Mismatch<'_>, present: &Requirements<'_>, asked: &Requirements<'_>) -> String {

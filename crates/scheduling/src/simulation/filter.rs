@@ -49,12 +49,22 @@ pub(crate) struct FilterFlags {
 pub(crate) struct FilterFailure<'d> {
     /// The criteria.
     pub(crate) flags: FilterFlags,
-    /// The labels whose `minValues` are not met.
-    pub(crate) min_values: Vec<&'d str>,
+    /// The labels whose `minValues` are not met, each with its number of values.
+    pub(crate) min_values: Vec<(&'d str, usize)>,
     /// The smallest and the largest overhead of daemons.
     pub(crate) overhead: Option<(Resources, Resources)>,
     /// Whether all types were left out because daemons take a host port.
     pub(crate) host_ports: bool,
+}
+
+impl FilterFailure<'_> {
+    /// Whether Karpenter's message leaves open if a label, a resource or the offerings are the reason: each criterion is met by some
+    /// type, or both labels and resources are met by none.
+    pub(crate) fn leaves_kind_open(&self) -> bool {
+        let FilterFlags { requirements, resources, offering, min_values, .. } = self.flags;
+        let is_tuple = requirements && resources && offering;
+        !self.host_ports && !min_values && (is_tuple || !(requirements || resources))
+    }
 }
 
 /// Question to the filter.
@@ -104,7 +114,7 @@ impl<'d> FilterInput<'_, 'd> {
         flags.min_values = refused;
         Err(Box::new(FilterFailure {
             flags,
-            min_values: missing.into_iter().filter(|_| refused).map(|(key, _)| key).collect(),
+            min_values: if refused { missing } else { Vec::new() },
             overhead: self.overhead(),
             host_ports: candidates.is_empty() && !self.types.is_empty(),
         }))

@@ -14,6 +14,8 @@
 //! | `solver`, `queue`, `variant` | the loop over the pods |
 //! | `claim`, `reservations`, `host_ports`, `topology` | new nodes, and the state that nodes share |
 //! | `explain`, `exclusion`, `reason`, `report`, `result` | the result |
+//! | `refine`, `unmet`, `unmet_types` | the smallest set of demands for which a pod has no place |
+//! | `proposals`, `remedy`, `trials` | changes with which the pod has a place, each simulated |
 //!
 //! | module | content |
 //! |---|---|
@@ -42,8 +44,11 @@ mod pods;
 
 mod pool;
 mod pools;
+mod proposals;
 mod queue;
 mod reason;
+mod refine;
+mod remedy;
 mod report;
 mod reservations;
 mod resources;
@@ -55,7 +60,10 @@ mod settings;
 mod shape;
 mod solver;
 mod topology;
+mod trials;
 mod types_left;
+mod unmet;
+mod unmet_types;
 mod validation;
 mod variant;
 mod volumes;
@@ -69,13 +77,15 @@ use thiserror::Error;
 use values::quantity::Quantity;
 
 use pods::BatchPod;
+use remedy::ProposedChange;
 use solver::Solver;
 use workloads::InputPods;
 use world::{Absence, Base};
 
 pub use known_pool::KnownPool;
 pub use new_node::NewNode;
-pub use reason::{Disagreement, NearestMiss, PoolReason, ReasonKind};
+pub use reason::{Disagreement, LimitMiss, NearestMiss, PoolReason, ReasonKind, UnmetLabel, UnmetMinValues};
+pub use remedy::Remedy;
 pub use result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod, SimulationResult, Unplaced};
 pub use room::{DaemonLoad, Misfit, MissingResource, NodeRoom, Shortage};
 pub use round::{Round, RoundInput, RoundPod, SimulatedCluster};
@@ -135,13 +145,28 @@ impl<'o> Simulation<'o> {
         &self.0.settings
     }
 
-    /// Places the pods among the objects.
+    /// Places the pods among the objects. The reasons name neither unmet demands nor changes.
     pub fn run(&self) -> SimulationResult<'_> {
+        self.place(None, false)
+    }
+
+    /// Places the pods among the objects, and finds the demands that decide about the pods without a place, and the changes that place them.
+    pub fn run_with_remedies(&self) -> SimulationResult<'_> {
+        let mut result = self.place(None, true);
+        trials::add_remedies(self, &mut result);
+        result
+    }
+
+    /// Places the pods among the objects after a change.
+    fn place<'s>(&'s self, change: Option<&ProposedChange<'s>>, refines: bool) -> SimulationResult<'s> {
         let ClusterInput { objects, settings, pods, hosts } = &self.0;
         let pending = pods.pending.iter().cloned().map(BatchPod::pending).collect();
-        let world = Base::read(objects, pods, settings).round(pending, &Absence::default());
-        let mut solver = Solver::new(world, settings, hosts);
+        let base = Base::read_changed(objects, pods, settings, change);
+        let mut solver = Solver::new(base.round(pending, &Absence::default()), settings, hosts);
         solver.solve();
+        if refines {
+            refine::refine(&mut solver);
+        }
         report::outcome(solver)
     }
 }

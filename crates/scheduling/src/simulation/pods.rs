@@ -11,6 +11,7 @@ use objects::object::Object;
 use super::behaviour::SchedulerBehaviour;
 use super::default_spreads::DefaultSpreads;
 use super::filter::DaemonId;
+use super::remedy::ProposedChange;
 use super::resources::ResourceNames;
 use super::result::PodId;
 use super::selector::Namespaces;
@@ -110,6 +111,8 @@ pub(super) struct PodReader<'d> {
     namespaces: OnceCell<Namespaces<'d>>,
     storage: Storage<'d>,
     default_spreads: DefaultSpreads<'d>,
+    /// A change of the pods that wait for a node.
+    change: Option<ProposedChange<'d>>,
 }
 
 impl<'d> PodReader<'d> {
@@ -122,11 +125,17 @@ impl<'d> PodReader<'d> {
         Self {
             objects,
             settings,
+            change: None,
             names: Rc::clone(names),
             namespaces: OnceCell::new(),
             storage: Storage::of(objects, settings.release),
             default_spreads: DefaultSpreads::of(objects, settings),
         }
+    }
+
+    /// The reader with a change of the pods that wait for a node.
+    pub(super) fn with_change(self, change: Option<ProposedChange<'d>>) -> Self {
+        Self { change, ..self }
     }
 
     /// Reads the shape of a pod.
@@ -169,6 +178,9 @@ impl<'d> PodReader<'d> {
             let ignored = ignored.or_else(|| validation::problem(input.pod, &shape, self.settings.release));
             // Only pods without a node are validated.
             let ignored = ignored.filter(|_| !is_moved);
+            if let Some(change) = &self.change {
+                change.change_pod(&mut shape, &self.names);
+            }
             let shape = *ids.entry(shape).or_insert_with_key(|shape| all.shapes.push(shape.clone()));
             let object = input.pod.object();
             let created = text_or_empty(object.at(&["metadata", "creationTimestamp"]));
@@ -197,6 +209,7 @@ impl<'d> PodReader<'d> {
                 let expressions = required.iter().map(|(key, one): (_, &Requirement<'d>)| (key, one.clone()));
                 term.extend(expressions);
             }
+            shape.volume_labels.clone_from(required);
         }
         (attached, None)
     }

@@ -7,7 +7,9 @@ use objects::object::Object;
 use objects::pod::{Pod, PodAffinityTerm, TopologySpreadConstraint};
 use values::quantity::Quantity;
 
+use super::remedy::Remedy;
 use crate::places::{place_of_label, place_of_pool_label, place_of_taint, place_of_tolerations};
+use crate::requirements::Requirement;
 use crate::taints::PoolTaint;
 
 /// Kind of a reason.
@@ -61,25 +63,75 @@ impl ReasonKind {
     }
 }
 
-/// The field about which a pod and a NodePool do not agree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Demand of a pod that a NodePool does not meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Disagreement<'d> {
-    /// A taint.
+    /// The pod does not tolerate a taint.
     Taint(PoolTaint<'d>),
     /// A label.
-    Label(&'d str),
-    /// A resource.
-    Resource(&'d str),
-    /// The limits.
-    Limits,
-    /// A host port.
+    Label(UnmetLabel<'d>),
+    /// A host port is taken.
     HostPort(i64),
-    /// Volumes.
-    Volume,
+    /// A label of the nodes that can attach the volumes.
+    Volume(UnmetLabel<'d>),
     /// A topology constraint, by its label.
     Topology(&'d str),
-    /// No single field.
-    Unknown,
+    /// A resource.
+    Resource(NearestMiss<'d>),
+    /// `minValues` of a requirement of the NodePool.
+    MinValues(UnmetMinValues<'d>),
+    /// The limits of the NodePool, with the missing amount if one resource alone is missing.
+    Limits(Option<LimitMiss<'d>>),
+    /// A requirement of the NodePool that excludes its own instance types.
+    OwnRequirement(&'d str),
+}
+
+/// Label that a pod requires and no node of a NodePool has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnmetLabel<'d> {
+    /// The key.
+    pub key: &'d str,
+    /// The requirement of the pod.
+    pub asked: Requirement<'d>,
+    /// The requirement of the NodePool; `None` if it has none.
+    pub present: Option<Requirement<'d>>,
+    /// Whether the NodePool accepts the label, and no instance type that is left does.
+    pub is_of_types: bool,
+}
+
+/// Resource of a pod compared with the instance type that comes closest among the types that meet every other demand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NearestMiss<'d> {
+    /// The resource.
+    pub resource: &'d str,
+    /// The request of the pod.
+    pub requested: Quantity,
+    /// The allocatable amount without daemons.
+    pub largest: Quantity,
+    /// The instance type.
+    pub instance_type: &'static str,
+}
+
+/// Label with fewer values than `minValues` among the instance types that are left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnmetMinValues<'d> {
+    /// The key.
+    pub key: &'d str,
+    /// `minValues`.
+    pub least: i64,
+    /// The number of values.
+    pub found: usize,
+}
+
+/// Limit of a NodePool that no instance type for the pod keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitMiss<'d> {
+    /// The resource.
+    pub resource: &'d str,
+    /// The amount that is left.
+    pub left: Quantity,
+    /// The capacity of the smallest instance type that is large enough for the pod.
+    pub needed: Quantity,
 }
 
 /// Reason for which a NodePool cannot take a pod.
@@ -91,52 +143,62 @@ pub struct PoolReason<'d> {
     pub kind: ReasonKind,
     /// Karpenter's message.
     pub message: String,
-    /// The field.
-    pub disagreement: Disagreement<'d>,
-    /// The resource that is missing, with the request of the pod and the daemons and the most that a type has.
-    pub nearest: Option<NearestMiss<'d>>,
+    /// The smallest set of demands without which the NodePool takes the pod; empty if none was found.
+    pub unmet: Vec<Disagreement<'d>>,
+    /// The changes after which the pod has a place and no other pod loses its place. Each was simulated.
+    pub remedies: Vec<Vec<Remedy<'d>>>,
+    /// The changes to try.
+    pub(crate) proposals: Vec<Vec<Remedy<'d>>>,
+    /// Whether Karpenter's message leaves open what the kind is.
+    pub(crate) is_open: bool,
 }
 
-/// The largest amount of a resource that the instance types of a NodePool have, compared with a pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NearestMiss<'d> {
-    /// The resource.
-    pub resource: &'d str,
-    /// The request of the pod.
-    pub requested: Quantity,
-    /// The largest allocatable amount without daemons.
-    pub largest: Quantity,
+impl NearestMiss<'_> {
+    /// The amount that the pod asks too much.
+    pub fn missing(&self) -> Quantity {
+        self.requested.minus(self.largest)
+    }
 }
 
 impl<'d> PoolReason<'d> {
     /// A NodePool that takes no pod at all.
     pub(crate) fn unusable(pool: Object<'d>, kind: ReasonKind, message: &str) -> Self {
-        Self { pool, kind, message: message.to_owned(), disagreement: Disagreement::Unknown, nearest: None }
+        Self {
+            pool,
+            kind,
+            message: message.to_owned(),
+            unmet: Vec::new(),
+            remedies: Vec::new(),
+            proposals: Vec::new(),
+            is_open: false,
+        }
     }
 
     /// The field of the pod.
     pub fn place_in_pod(&self, pod: Pod<'d>) -> Option<Place<'d>> {
         let spec = pod.spec();
-        match self.disagreement {
+        match self.unmet.first()? {
             Disagreement::Taint(_) => Some(place_of_tolerations(pod)),
-            Disagreement::Label(key) => place_of_label(pod, key),
-            Disagreement::Resource(name) => place_of_request(pod, name),
-            Disagreement::HostPort(port) => place_of_port(pod, port),
+            Disagreement::Label(label) => place_of_label(pod, label.key),
+            Disagreement::Resource(miss) => place_of_request(pod, miss.resource),
+            Disagreement::HostPort(port) => place_of_port(pod, *port),
             Disagreement::Topology(key) => place_of_topology(pod, key),
-            Disagreement::Volume => spec.node().get("volumes").map(Place::key),
-            Disagreement::Limits | Disagreement::Unknown => None,
+            Disagreement::Volume(_) => spec.node().get("volumes").map(Place::key),
+            Disagreement::MinValues(_) | Disagreement::Limits(_) | Disagreement::OwnRequirement(_) => None,
         }
     }
 
     /// The field of the NodePool.
     pub fn place_in_pool(&self) -> Option<Place<'d>> {
         let pool = NodePool::of(self.pool)?;
-        match self.disagreement {
-            Disagreement::Taint(taint) => place_of_taint(pool, taint),
-            Disagreement::Label(key) => Some(place_of_pool_label(pool, key)),
-            Disagreement::Limits => pool.limits().map(Place::key),
+        match self.unmet.first()? {
+            Disagreement::Taint(taint) => place_of_taint(pool, *taint),
+            Disagreement::Label(label) => Some(place_of_pool_label(pool, label.key)),
+            Disagreement::MinValues(miss) => Some(place_of_pool_label(pool, miss.key)),
+            Disagreement::OwnRequirement(key) => Some(place_of_pool_label(pool, key)),
+            Disagreement::Limits(_) => pool.limits().map(Place::key),
             Disagreement::Resource(_) => pool.requirements().node().map(Place::key),
-            _ => None,
+            Disagreement::HostPort(_) | Disagreement::Topology(_) | Disagreement::Volume(_) => None,
         }
     }
 }

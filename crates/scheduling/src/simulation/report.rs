@@ -16,7 +16,7 @@ use crate::requirements::Requirement;
 use values::quantity::Quantity;
 
 /// The labels that Karpenter sets on every node.
-const OF_EVERY_NODE: [&str; 4] =
+pub(super) const OF_EVERY_NODE: [&str; 4] =
     [labels::NODEPOOL, labels::NODE_CLASS, "karpenter.sh/registered", "karpenter.sh/initialized"];
 
 /// The result of a solved simulation.

@@ -120,6 +120,11 @@ impl Resources {
         }
     }
 
+    /// Removes a resource.
+    pub(crate) fn remove(&mut self, id: ResourceId) {
+        self.0.retain(|(present, _)| *present != id);
+    }
+
     /// Replaces the amounts of the resources of another list.
     pub(crate) fn replace(&mut self, others: &Self) {
         for (id, amount) in others.iter() {

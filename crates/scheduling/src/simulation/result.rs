@@ -1,11 +1,14 @@
 //! Result of a simulation.
 
+use std::rc::Rc;
+
 use ids::{IdVec, ids};
 use objects::object::Object;
 use objects::pod::Pod;
 use values::quantity::Quantity;
 
 use super::reason::PoolReason;
+use super::shape::PodShape;
 
 ids! {
     /// Pod that a simulation places.
@@ -36,6 +39,8 @@ pub struct Unplaced<'d> {
     pub message: String,
     /// A reason for each NodePool, in the order in which Karpenter tries them.
     pub reasons: Vec<PoolReason<'d>>,
+    /// The shape of the pod, if its reasons name unmet demands.
+    pub(crate) shape: Option<Rc<PodShape<'d>>>,
 }
 
 /// Pod of a simulation.

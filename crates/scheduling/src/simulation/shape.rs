@@ -77,6 +77,8 @@ pub(crate) struct PodShape<'d> {
     pub(crate) requests: Resources,
     /// The requirements of the volumes, as alternatives.
     pub(crate) volumes: Vec<Requirements<'d>>,
+    /// The requirements of the volumes that are among the labels, in releases that do not keep them apart.
+    pub(crate) volume_labels: Requirements<'d>,
     /// Whether the pod uses resource claims.
     pub(crate) has_resource_claims: bool,
 }
@@ -112,6 +114,7 @@ impl<'d> PodShape<'d> {
             demand: Demand::read(pod),
             requests: requests_of_pod(spec.node(), context.names, context.release),
             volumes: Vec::new(),
+            volume_labels: Requirements::default(),
             has_resource_claims: has_resource_claims(spec, context.release),
             labels,
         }

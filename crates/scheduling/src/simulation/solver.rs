@@ -38,6 +38,8 @@ pub(crate) struct Failure<'d> {
     ends_relaxation: bool,
     /// Whether Karpenter reports the failure.
     pub(crate) is_reported: bool,
+    /// The pod at its last step, if NodePools rejected it.
+    pub(crate) variant: Option<Rc<Variant<'d>>>,
 }
 
 /// The state of a simulation.
@@ -50,8 +52,10 @@ pub(crate) struct Solver<'d> {
     pub(crate) failures: BTreeMap<PodId, Failure<'d>>,
     /// The settings.
     pub(crate) settings: &'d SimulationSettings,
-    hosts: &'d [String],
-    reservations: Reservations<'d>,
+    /// A name for each new node.
+    pub(crate) hosts: &'d [String],
+    /// The capacity reservations.
+    pub(crate) reservations: Reservations<'d>,
     /// The variants of each shape, as far as they were needed.
     ladders: IdVec<ShapeId, Vec<Rc<Variant<'d>>>>,
     /// The number of variants.
@@ -125,8 +129,9 @@ impl<'d> Solver<'d> {
 
     /// Failure of a pod because no NodePool takes pods.
     fn without_pools(&self, message: &str, is_reported: bool) -> Failure<'d> {
-        let unplaced = Unplaced { message: message.to_owned(), reasons: self.world.unusable.clone() };
-        Failure { unplaced: Rc::new(unplaced), ends_relaxation: false, is_reported }
+        let unplaced =
+            Unplaced { message: message.to_owned(), reasons: self.world.unusable.clone(), shape: None };
+        Failure { unplaced: Rc::new(unplaced), is_reported, ..Failure::default() }
     }
 
     /// Since 1.4 a pod is relaxed completely before the next pod is tried.
@@ -292,7 +297,8 @@ impl<'d> Solver<'d> {
         let reasons: Vec<_> = rejections.iter().map(explain).collect();
         let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
         let message = messages.join("; ");
-        Err(Failure { unplaced: Rc::new(Unplaced { message, reasons }), ends_relaxation, is_reported: true })
+        let unplaced = Rc::new(Unplaced { message, reasons, shape: None });
+        Err(Failure { unplaced, ends_relaxation, is_reported: true, variant: Some(Rc::clone(variant)) })
     }
 
     /// Opens a node of a NodePool for a pod.
@@ -337,12 +343,16 @@ impl<'d> Solver<'d> {
             if missing.is_empty() || best_effort {
                 return true;
             }
+            let keys: Vec<&str> = missing.iter().map(|(key, _)| *key).collect();
             let message = format!(
                 "pod didn’t schedule because NodePool couldn’t meet minValues requirements, validating minValues, \
                  minValues requirement is not met for label(s) (label(s)=[{}])",
-                missing.join(" ")
+                keys.join(" ")
             );
-            failed.extend(claim.pods.iter().map(|pod| (*pod, failure(&message, true))));
+            let reasons = vec![claim.few_values(&message, &missing)];
+            let unplaced = Unplaced { message, reasons, shape: None };
+            let failure = Failure { unplaced: Rc::new(unplaced), is_reported: true, ..Failure::default() };
+            failed.extend(claim.pods.iter().map(|pod| (*pod, failure.clone())));
             false
         });
         self.failures.extend(failed);
@@ -350,6 +360,6 @@ impl<'d> Solver<'d> {
 }
 
 fn failure<'d>(message: &str, is_reported: bool) -> Failure<'d> {
-    let unplaced = Unplaced { message: message.to_owned(), reasons: Vec::new() };
-    Failure { unplaced: Rc::new(unplaced), ends_relaxation: false, is_reported }
+    let unplaced = Unplaced { message: message.to_owned(), ..Unplaced::default() };
+    Failure { unplaced: Rc::new(unplaced), is_reported, ..Failure::default() }
 }

@@ -59,6 +59,35 @@ impl<'d> Variant<'d> {
         }
     }
 
+    /// A copy whose demands can be left out.
+    pub(crate) fn copy(&self) -> Self {
+        Self {
+            id: self.id,
+            shape: self.shape.clone(),
+            requirements: self.requirements.clone(),
+            strict: self.strict.clone(),
+            groups: self.groups.clone(),
+            inverse: self.inverse.clone(),
+            selecting: RefCell::default(),
+            matching_inverse: self.matching_inverse.clone(),
+        }
+    }
+
+    /// Leaves out the requirement on a label.
+    pub(crate) fn leave_out_label(&mut self, key: &str) {
+        self.requirements.remove(key);
+        self.strict.remove(key);
+    }
+
+    /// Leaves out the constraints on the values of a label, and the constraints of other pods as far as they were computed.
+    pub(crate) fn leave_out_topology(&mut self, key: &str) {
+        let is_kept = |group: &SharedGroup<'d>| group.borrow().constraint.key != key;
+        self.groups.retain(is_kept);
+        if let Some(others) = self.matching_inverse.get_mut() {
+            others.retain(is_kept);
+        }
+    }
+
     /// Whether the pod counts for a constraint.
     pub(crate) fn is_selected_by(&self, constraint: &TopologyConstraint<'d>) -> bool {
         constraint.selects(&self.shape)

@@ -15,6 +15,7 @@ use super::pods::{BatchPod, PendingPod, PendingPods, PlacedPods, PodReader, Runn
 use super::pool::Pool;
 use super::pools;
 use super::reason::PoolReason;
+use super::remedy::ProposedChange;
 use super::resources::ResourceNames;
 use super::result::PodId;
 use super::selector::namespace_of;
@@ -97,10 +98,23 @@ impl<'d> Base<'d> {
         all: &InputPods<'d>,
         settings: &'d SimulationSettings,
     ) -> Self {
+        Self::read_changed(objects, all, settings, None)
+    }
+
+    /// Reads the NodePools, nodes and running pods of objects, with a change of NodePools and of the pods that wait for a node.
+    pub(super) fn read_changed(
+        objects: &'d [Object<'d>],
+        all: &InputPods<'d>,
+        settings: &'d SimulationSettings,
+        change: Option<&ProposedChange<'d>>,
+    ) -> Self {
         let names = Rc::new(ResourceNames::new());
-        let reader = PodReader::new(objects, &names, settings);
+        let reader = PodReader::new(objects, &names, settings).with_change(change.cloned());
         let mut unusable = pools::unready(objects);
-        let known = pools::read_pools(objects, &names, settings);
+        let mut known = pools::read_pools(objects, &names, settings);
+        if let Some(change) = change {
+            change.change_pools(&mut known, &names);
+        }
         let mut pools: IdVec<PoolId, Pool<'d>> = known.iter().filter(|pool| pool.is_used).cloned().collect();
         let domains = Domains::of_pools(&pools);
         let PlacedPods { daemons, running } = reader.placed(all);

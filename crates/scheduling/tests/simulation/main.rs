@@ -10,6 +10,7 @@ mod compare;
 mod extremes;
 mod message;
 mod releases;
+mod unmet;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -67,7 +68,7 @@ fn differences(case: &Case, run: &Run) -> Vec<String> {
     let file = case.file();
     let objects: Vec<Object<'_>> = file.documents.iter().filter_map(tree).flat_map(Object::all).collect();
     let simulation = Simulation::new(case.settings(run.release), &objects).unwrap();
-    let outcome = simulation.run();
+    let outcome = simulation.run_with_remedies();
     if env::var("CASE").is_ok() {
         for pod in &outcome.pods {
             println!("{} {:?}", pod.name, compare::placement(&outcome, pod));

@@ -3,6 +3,9 @@
 /// The recorded text for a pod that is neither placed nor reported.
 pub(crate) const UNREPORTED: &str = "<no error: neither placed nor reported>";
 
+/// The kinds of a message that says that each criterion is met by another type.
+const UNNAMED: [&str; 2] = ["requirements", "resources"];
+
 /// A part of a message, and the kinds that it can have. The message about instance types names the
 /// criteria that no type met; one of them is the kind.
 const KINDS: [(&str, &[&str]); 24] = [
@@ -31,10 +34,10 @@ const KINDS: [(&str, &[&str]); 24] = [
     ("no instance type met all requirements", &["requirements"]),
     ("no instance type has enough resources", &["resources"]),
     ("no instance type has the required offering", &["offering"]),
-    ("no instance type which met the scheduling requirements and had enough resources", &["requirements"]),
-    ("no instance type which had enough resources", &["requirements"]),
-    ("no instance type which met the scheduling requirements and the required offering", &["requirements"]),
-    ("no instance type met the requirements/resources/offering tuple", &["requirements"]),
+    ("no instance type which met the scheduling requirements and had enough resources", &UNNAMED),
+    ("no instance type which had enough resources", &UNNAMED),
+    ("no instance type which met the scheduling requirements and the required offering", &UNNAMED),
+    ("no instance type met the requirements/resources/offering tuple", &UNNAMED),
     ("key ", &["topology"]),
     ("no nodepools found", &[]),
     ("no dynamic nodepools found", &[]),
