@@ -9,7 +9,7 @@
 //! | `pools`, `pool`, `daemons`, `filter` | NodePools, and the choice of instance types |
 //! | `offerings`, `node_class`, `overlay`, `catalog`, `amounts` | instance types with resources, zones and prices |
 //! | `node` | existing nodes |
-//! | `pods`, `default_spreads`, `validation` | the pods that wait for a node, and the pods that have one |
+//! | `pods`, `daemon_pods`, `default_spreads`, `validation` | the pods that wait for a node, and the pods that have one |
 //! | `shape`, `selector`, `resources`, `volumes` | the part of a pod that decides where it runs |
 //! | `solver`, `queue`, `variant` | the loop over the pods |
 //! | `claim`, `reservations`, `host_ports`, `topology` | new nodes, and the state that nodes share |
@@ -27,6 +27,7 @@ mod amounts;
 mod behaviour;
 mod catalog;
 mod claim;
+mod daemon_pods;
 mod daemons;
 mod default_spreads;
 mod exclusion;

@@ -9,6 +9,7 @@ use manifest::tree::Node;
 use objects::object::Object;
 
 use super::behaviour::SchedulerBehaviour;
+use super::daemon_pods::NewestPods;
 use super::default_spreads::DefaultSpreads;
 use super::filter::DaemonId;
 use super::remedy::ProposedChange;
@@ -147,9 +148,22 @@ impl<'d> PodReader<'d> {
         shape
     }
 
+    /// The shape by which Karpenter measures a DaemonSet: of its newest pod, or else of its template. The DaemonSet controller ties each
+    /// pod to its node with a node affinity, so that the affinity of the template counts.
+    fn daemon(&self, template: &InputPod<'d>, newest: &NewestPods<'d>) -> PodShape<'d> {
+        let of_template = self.shape(template);
+        let Some(pod) = newest.of_template(template) else { return of_template };
+        let mut shape = self.shape(&pod);
+        if !of_template.demand.required_terms.is_empty() {
+            shape.demand.required_terms = of_template.demand.required_terms;
+        }
+        shape
+    }
+
     /// Reads the pods that have their place already.
     pub(super) fn placed(&self, all: &InputPods<'d>) -> PlacedPods<'d> {
-        let daemons = all.daemons.iter().map(|pod| self.shape(pod)).collect();
+        let newest = NewestPods::of(self.objects);
+        let daemons = all.daemons.iter().map(|template| self.daemon(template, &newest)).collect();
         let is_used = |_: &&InputPod<'d>| !self.settings.without_nodes;
         let running = all.running.iter().filter(is_used).map(|pod| RunningPod {
             object: pod.pod.object(),

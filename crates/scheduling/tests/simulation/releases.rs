@@ -354,3 +354,49 @@ fn a_capacity_reservation_runs_out_within_a_round() {
         }
     }
 }
+
+/// `UpdateDaemonSet` in pkg/controllers/state/cluster.go and `getDaemonSetPods` in provisioner.go, alike at v1.0.0 and v1.14.1.
+#[test]
+fn a_daemon_set_takes_the_resources_of_its_newest_pod() {
+    let set = "
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: d, namespace: default, uid: own}
+spec:
+  selector: {matchLabels: {app: d}}
+  template:
+    metadata: {labels: {app: d}}
+    spec: {containers: [{name: c, resources: {requests: {cpu: 100m}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec: {containers: [{name: c, resources: {requests: {cpu: '3500m'}}}]}
+";
+    let pod = |name: &str, created: &str, uid: &str, cpu: &str| {
+        format!(
+            r"---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: {name}
+  namespace: default
+  creationTimestamp: '{created}'
+  ownerReferences: [{{apiVersion: apps/v1, kind: DaemonSet, name: d, uid: {uid}, controller: true}}]
+spec: {{nodeName: gone, containers: [{{name: c, resources: {{requests: {{cpu: {cpu}}}}}}}]}}
+"
+        )
+    };
+    let older = pod("older", "2026-01-01T00:00:00Z", "own", "50m");
+    let newer = pod("newer", "2026-02-01T00:00:00Z", "own", "'1'");
+    let other = pod("other", "2026-03-01T00:00:00Z", "gone", "50m");
+    for release in ["1.0.0", "1.14.1"] {
+        assert_eq!(places(set, release)[0], "new node", "{release}");
+        let in_either_order = [[older.as_str(), &newer].concat(), [newer.as_str(), &older].concat()];
+        for pods in in_either_order {
+            let found = places(&format!("{set}{pods}"), release);
+            assert!(found[0].starts_with("unplaced"), "{release}: {found:?}");
+        }
+        assert_eq!(places(&format!("{set}{other}"), release)[0], "new node", "{release}");
+    }
+}
