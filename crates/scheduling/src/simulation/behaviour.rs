@@ -84,6 +84,8 @@ impl SchedulerBehaviour {
     pub(crate) const DAEMONS_BY_TYPE: Self = Self(Releases::since(14));
     /// Nodes count as registered and initialized for DaemonSets (1b4b3e8c8).
     pub(crate) const REGISTERED_LABELS: Self = Self(Releases::since(14));
+    /// An instance type without a price has the price of a NodeOverlay (aws 37e83cb5f, aws/karpenter-provider-aws#9249).
+    pub(crate) const OVERLAY_PRICES: Self = Self(Releases::since(14));
     /// An instance type fits only together with an offering (82608e757).
     pub(crate) const FITS_WITH_OFFERING: Self = Self(Releases::since(14));
     /// The estimated price of a new node is the lowest of all offerings of its first type, including offerings that it must not have

@@ -59,16 +59,18 @@ struct Reservation<'d> {
 pub(crate) struct InstanceTypes<'d> {
     kinds: &'static [InstanceType],
     labels: BTreeMap<&'d str, SharedLabel<'d>>,
+    /// The prices of types that have none of their own.
+    overlay_prices: BTreeMap<&'d str, f64>,
 }
 
 impl<'d> InstanceTypes<'d> {
-    /// The types of the table, with the labels that a release knows.
-    pub(crate) fn new(settings: &SimulationSettings) -> Self {
+    /// The types of the table, with the labels that a release knows. `overlay_prices` has prices for types without one.
+    pub(crate) fn new(settings: &SimulationSettings, overlay_prices: BTreeMap<&'d str, f64>) -> Self {
         let kinds = instance_types::all();
         let known = |label: &TypeLabel| labels::well_known(label.key).contains(settings.release);
         let index = |label: TypeLabel| (label.key, lazy(move || index(kinds, |kind| label.value(kind))));
         let labels = TypeLabel::all().filter(known).map(index).collect();
-        Self { kinds, labels }
+        Self { kinds, labels, overlay_prices }
     }
 
     /// Makes the catalog of a node class, or of a class that the input lacks.
@@ -252,14 +254,19 @@ impl<'d> OfferingMaker<'_, 'd> {
         let kinds = self.types.kinds.iter();
         let on_demand: Vec<Option<f64>> =
             kinds.map(|kind| self.settings.prices.price_of(kind.name())).collect();
+        let overlay_price = |kind: &InstanceType| self.types.overlay_prices.get(kind.name()).copied();
         let prices = |factor: f64| {
-            let all = on_demand.iter().map(|price| price.map_or(f64::MAX, |price| price * factor));
+            let all = self.types.kinds.iter().zip(&on_demand).map(|(kind, price)| {
+                price.map(|price| price * factor).or_else(|| overlay_price(kind)).unwrap_or(f64::MAX)
+            });
             Rc::new(all.collect::<IdVec<TypeId, f64>>())
         };
         let by_capacity = [("on-demand", prices(1.0)), ("spot", prices(1.0 - self.settings.spot_discount))];
         let mut launchable = TypeSet::empty(self.types.kinds.len());
         let kinds = self.types.kinds.iter().zip(&on_demand).zip(type_ids());
-        let is_launchable = |kind, price: &Option<f64>| price.is_some() && self.model.is_compatible(kind);
+        let is_launchable = |kind, price: &Option<f64>| {
+            (price.is_some() || overlay_price(kind).is_some()) && self.model.is_compatible(kind)
+        };
         launchable.extend(kinds.filter(|((kind, price), _)| is_launchable(kind, price)).map(|(_, id)| id));
         let mut all = Vec::new();
         for zone in self.zones() {

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use karpenter::labels;
-use manifest::tree::{Node, members_of};
+use karpenter::operator::Operator;
+use manifest::tree::{Node, items_of, members_of};
 use objects::node_overlay::NodeOverlay;
 use objects::object::Object;
 
@@ -17,6 +18,8 @@ use super::pool::Pool;
 use super::resources::{ResourceNames, Resources};
 use crate::requirements::{Requirement, Requirements};
 use crate::scalar::text;
+
+const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 
 /// NodeOverlay as the controller uses it.
 struct Overlay<'d> {
@@ -45,6 +48,34 @@ impl<'d> Overlay<'d> {
             capacity: overlay.capacity().map(|capacity| names.parse(members_of(Some(capacity)))),
         })
     }
+}
+
+/// The prices of instance types that have none, by instance type: of the valid NodeOverlays that only name instance types. With the
+/// price, such a type is sold, on demand and as spot capacity.
+///
+/// Source: `GetOverlayPrice` in pkg/providers/instancetype/offering/offering.go of aws/karpenter-provider-aws at v1.14.1. The overlays
+/// come in no order there; here a later name supersedes an earlier one.
+pub(crate) fn prices_of_types<'d>(objects: &[Object<'d>]) -> BTreeMap<&'d str, f64> {
+    let mut overlays: Vec<NodeOverlay<'d>> =
+        objects.iter().filter_map(|object| NodeOverlay::of(*object)).collect();
+    overlays.sort_by_key(|overlay| overlay.object().name());
+    let mut prices = BTreeMap::new();
+    for overlay in overlays.into_iter().filter(|overlay| is_valid(overlay.object())) {
+        let price = overlay.object().at(&["spec", "price"]).and_then(|price| text(price).parse::<f64>().ok());
+        let mut items = overlay.requirements().items();
+        let (Some(price), Some(item), None) = (price, items.next(), items.next()) else { continue };
+        if item.key() == Some(INSTANCE_TYPE) && item.operator() == Some(Operator::In) {
+            prices.extend(item.values().map(|value| (text(value), price)));
+        }
+    }
+    prices
+}
+
+/// Whether the status does not say otherwise.
+fn is_valid(overlay: Object<'_>) -> bool {
+    let mut conditions = items_of(overlay.at(&["status", "conditions"]));
+    let is_validation = |condition: &Node<'_>| condition.str_at(&["type"]) == Some("ValidationSucceeded");
+    conditions.find(is_validation).is_none_or(|condition| condition.str_at(&["status"]) == Some("True"))
 }
 
 /// Change of one price. The weight is the lowest one of the overlays that apply.

@@ -31,7 +31,10 @@ pub(super) fn read_pools<'d>(
     pools.sort_by(|one, other| {
         other.weight.cmp(&one.weight).then_with(|| other.object.name().cmp(one.object.name()))
     });
-    let types = InstanceTypes::new(settings);
+    let has_overlays = settings.node_overlays && SchedulerBehaviour::NODE_OVERLAYS.holds_in(settings.release);
+    let prices_types = has_overlays && SchedulerBehaviour::OVERLAY_PRICES.holds_in(settings.release);
+    let overlay_prices = if prices_types { overlay::prices_of_types(objects) } else { BTreeMap::new() };
+    let types = InstanceTypes::new(settings, overlay_prices);
     let is_used = |name: &str| pools.iter().any(|pool| pool.node_class == name);
     let classes = objects.iter().filter_map(|object| Ec2NodeClass::of(*object));
     let present = classes.map(|class| (class.object().name(), Some(class))).filter(|(name, _)| is_used(name));
@@ -46,7 +49,7 @@ pub(super) fn read_pools<'d>(
     for pool in &mut pools {
         pool.catalog = catalogs.get(pool.node_class).cloned().unwrap_or_default();
     }
-    if settings.node_overlays && SchedulerBehaviour::NODE_OVERLAYS.holds_in(settings.release) {
+    if has_overlays {
         overlay::apply(&mut pools, objects, names);
     }
     pools

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use karpenter::release::Release;
 use karpwarden_scheduling::simulation::{
-    Placement, SimulatedPod, Simulation, SimulationResult, SimulationSettings,
+    Placement, Prices, SimulatedPod, Simulation, SimulationResult, SimulationSettings,
 };
 use manifest::File;
 use manifest::limits::Limits;
@@ -399,4 +399,45 @@ spec: {{nodeName: gone, containers: [{{name: c, resources: {{requests: {{cpu: {c
         }
         assert_eq!(places(&format!("{set}{other}"), release)[0], "new node", "{release}");
     }
+}
+
+/// `GetOverlayPrice` in pkg/providers/instancetype/offering/offering.go of aws/karpenter-provider-aws at v1.14.1
+/// (aws/karpenter-provider-aws#9249).
+#[test]
+fn a_type_without_a_price_has_the_price_of_an_overlay_since_1_14() {
+    let pod = "
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec: {containers: [{name: c, resources: {requests: {cpu: '3'}}}]}
+";
+    let overlay = |requirements: &str, spec: &str| {
+        format!(
+            r"{POOL}---{pod}---
+apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {{name: preview}}
+spec: {{requirements: [{requirements}], {spec}}}
+"
+        )
+    };
+    let named = "{key: node.kubernetes.io/instance-type, operator: In, values: [m5.xlarge]}";
+    let both = format!("{named}, {{key: kubernetes.io/arch, operator: In, values: [amd64]}}");
+    let prices = |text: &str, release: &str| {
+        let change = |settings: &mut SimulationSettings| {
+            settings.node_overlays = true;
+            settings.prices = Prices::Listed([("m5.large".to_owned(), 0.1)].into());
+        };
+        ask(text, release, change, |result| {
+            result.claims.iter().flat_map(|claim| claim.cheapest.clone()).collect::<Vec<_>>()
+        })
+    };
+    let preview = overlay(named, "price: '0.05'");
+    assert_eq!(prices(&preview, "1.13.0"), []);
+    assert_eq!(prices(&preview, "1.14.0"), [("m5.xlarge", 0.05)]);
+    assert_eq!(prices(&overlay(named, "priceAdjustment: '+1'"), "1.14.0"), []);
+    assert_eq!(prices(&overlay(&both, "price: '0.05'"), "1.14.0"), []);
+    let refused =
+        format!("{preview}status: {{conditions: [{{type: ValidationSucceeded, status: 'False'}}]}}\n");
+    assert_eq!(prices(&refused, "1.14.0"), []);
 }
