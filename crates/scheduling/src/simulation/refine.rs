@@ -15,7 +15,7 @@ use super::unmet_types::TypesLeft;
 use super::variant::Variant;
 
 /// Largest number of pairs of a pod's shape and a NodePool whose demands are looked for. Each costs about as much as a try of the pod.
-const MAX_REASONS: usize = 4_000;
+const MAX_REASONS: usize = 2_000;
 
 /// Finds the smallest sets of unmet demands, and the changes to try. The solver has finished: since its last success, each pod without a
 /// place was tried, so that its reasons hold in this state.

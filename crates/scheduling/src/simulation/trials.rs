@@ -10,10 +10,16 @@ use super::result::{Placement, SimulatedPod, SimulationResult, Unplaced};
 use super::shape::PodShape;
 
 /// Largest number of changes that are simulated in a run.
-const MAX_TRIALS: usize = 48;
+const MAX_TRIALS: usize = 32;
 
-/// Largest number of pods in these simulations together. Each simulation costs about as much as the first.
-const MAX_TRIED_PODS: usize = 40_000;
+/// Number of changes that are simulated in a run with any number of pods.
+const MIN_TRIALS: usize = 3;
+
+/// Largest number of changes that are simulated for equal pods, so that the pods after them get their turn.
+const MAX_TRIALS_OF_SHAPE: usize = 8;
+
+/// Largest number of pods in these simulations together, beyond [`MIN_TRIALS`]. Each simulation costs about as much as the first.
+const MAX_TRIED_PODS: usize = 4_000;
 
 /// The remedies of each reason of a pod.
 type Remedies<'d> = Vec<Vec<Vec<Remedy<'d>>>>;
@@ -21,17 +27,19 @@ type Remedies<'d> = Vec<Vec<Vec<Remedy<'d>>>>;
 /// Adds the remedies to the reasons of the pods without a place.
 pub(super) fn add_remedies<'s>(simulation: &'s Simulation<'_>, result: &mut SimulationResult<'s>) {
     let size = result.pods.len().max(1);
-    let mut trials = MAX_TRIALS.min(MAX_TRIED_PODS / size);
+    let mut trials = (MAX_TRIED_PODS / size).clamp(MIN_TRIALS, MAX_TRIALS);
     let mut by_shape: BTreeMap<Rc<PodShape<'s>>, Remedies<'s>> = BTreeMap::new();
     let all: Vec<&SimulatedPod<'s>> = result.pods.iter().collect();
     for unplaced in all.iter().filter_map(|pod| unplaced(pod)) {
         let Some(shape) = unplaced.shape.as_ref().filter(|shape| !by_shape.contains_key(*shape)) else {
             continue;
         };
+        let mut of_shape = MAX_TRIALS_OF_SHAPE.min(trials);
         let mut helps = |proposal: &Vec<Remedy<'s>>| {
-            if trials == 0 {
+            if of_shape == 0 {
                 return false;
             }
+            of_shape -= 1;
             trials -= 1;
             let change = ProposedChange { shape: Rc::clone(shape), remedies: proposal.clone() };
             let changed = simulation.place(Some(&change), false);

@@ -14,7 +14,6 @@ use super::pool::Pool;
 use super::reason::{Disagreement, LimitMiss, NearestMiss, UnmetLabel};
 use super::resources::{ResourceId, ResourceNames, Resources};
 use super::variant::Variant;
-use crate::id_set::IdSet;
 use crate::requirements::{Requirement, Requirements};
 
 /// Allocatable resources of an instance type beside its daemons.
@@ -128,14 +127,15 @@ impl<'d> TypeQuestion<'_, 'd> {
 
     /// The sets with the fewest demands, each with the least effort of a type that meets all others.
     fn fewest(&self, demands: &[DemandTypes<'d>]) -> BTreeMap<Vec<usize>, Effort> {
+        let sold = self.sold(demands);
         let mut sets: BTreeMap<Vec<usize>, Effort> = BTreeMap::new();
         let mut fewest = demands.len();
-        for offering in &self.left.offerings {
-            let Some(sold) = self.pool.catalog.offerings.get(*offering) else { continue };
-            for one in self.left.rooms.iter().filter(|one| sold.types.contains(one.id)) {
-                let unmet = demands.iter().enumerate().filter(|(_, demand)| !demand.is_met(one, *offering));
-                let unmet: Vec<usize> =
-                    unmet.map(|(index, _)| index).take(fewest.saturating_add(1)).collect();
+        for one in &self.left.rooms {
+            let unmet = demands.iter().enumerate().filter(|(_, demand)| !demand.is_met_by(one));
+            let of_type: BTreeSet<usize> =
+                unmet.map(|(index, _)| index).take(fewest.saturating_add(1)).collect();
+            for (refusing, _) in sold.iter().filter(|(_, types)| types.contains(one.id)) {
+                let unmet: Vec<usize> = of_type.union(refusing).copied().collect();
                 if unmet.len() > fewest {
                     continue;
                 }
@@ -149,6 +149,19 @@ impl<'d> TypeQuestion<'_, 'd> {
             }
         }
         sets
+    }
+
+    /// The types that are sold, by the demands that refuse their offerings.
+    fn sold(&self, demands: &[DemandTypes<'d>]) -> BTreeMap<BTreeSet<usize>, TypeSet> {
+        let mut sold: BTreeMap<BTreeSet<usize>, TypeSet> = BTreeMap::new();
+        for id in &self.left.offerings {
+            let Some(offering) = self.pool.catalog.offerings.get(*id) else { continue };
+            let refusing = demands.iter().enumerate().filter(|(_, demand)| demand.refused.contains(id));
+            let refusing = refusing.map(|(index, _)| index).collect();
+            let types = sold.entry(refusing).or_insert_with(|| TypeSet::empty(offering.types.capacity()));
+            types.union_with(&offering.types);
+        }
+        sold
     }
 
     fn effort(&self, demands: &[DemandTypes<'d>], unmet: &[usize], one: &TypeRoom) -> Effort {
@@ -280,13 +293,12 @@ impl<'d> DemandTypes<'d> {
         Self { demand, types, refused: BTreeSet::new() }
     }
 
-    /// Whether an instance type meets the demand in an offering.
-    fn is_met(&self, one: &TypeRoom, offering: OfferingId) -> bool {
+    /// Whether an instance type meets the demand, whatever its offering.
+    fn is_met_by(&self, one: &TypeRoom) -> bool {
         let fits = match self.demand {
             TypeDemand::Resource(resource, requested) => one.room.get(resource) >= requested,
             _ => true,
         };
-        fits && self.types.as_ref().is_none_or(|types: &IdSet<TypeId>| types.contains(one.id))
-            && !self.refused.contains(&offering)
+        fits && self.types.as_ref().is_none_or(|types| types.contains(one.id))
     }
 }
