@@ -1,14 +1,16 @@
 //! `karpwarden check`: reads manifests, checks them, applies fixes on request, and reports.
 
+use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use answers::report::Report;
 use cluster::Cluster;
 use engine::check::check_within;
+use engine::pins::reads_pins;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::rules::documentation;
-use manifest::{Encoding, FileKind, parallel};
+use manifest::{Encoding, File, FileKind, parallel};
 use render::{github, gitlab, human, junit, markdown, sarif};
 
 use super::baseline::{self, Baseline};
@@ -16,7 +18,7 @@ use super::config::{self, Config};
 use super::error::CommandError;
 use super::fix::{self, Fixed, TextOrigin};
 use super::form::{Color, Format};
-use super::input::{self, ClusterInputs, InputFile, Loaded, NotFollowed, Patterns, Wanted};
+use super::input::{self, ClusterInputs, InputFile, Loaded, NotFollowed, Patterns, Wanted, pinning};
 use super::options::{BaselineUse, CheckOptions, Fixing};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
@@ -152,7 +154,7 @@ impl CheckRun<'_> {
         let limits = self.options.input.limits;
         let (mut origins, mut remarks) = (Vec::new(), Vec::new());
         let mut clusters = Vec::new();
-        for ClusterInputs { cluster, inputs, .. } in inputs {
+        for ClusterInputs { cluster, inputs, pinning, .. } in inputs {
             let read = |input: &InputFile| {
                 let loaded = input.read(&limits);
                 progress.step(1);
@@ -171,9 +173,29 @@ impl CheckRun<'_> {
                 files.push(file);
                 origins.push(TextOrigin { path: None, is_stdin: false, encoding: Encoding::default() });
             }
+            for file in self.texts_with_pins(pinning, &mut remarks) {
+                files.push(file);
+                origins.push(TextOrigin { path: None, is_stdin: false, encoding: Encoding::default() });
+            }
             clusters.push(Cluster { name: cluster.clone(), files });
         }
         (clusters, origins, remarks)
+    }
+
+    /// The texts beside the manifests that pin a version, unless no pin counts. Adds a remark if some files are not read.
+    fn texts_with_pins(&self, pinning: &[PathBuf], remarks: &mut Vec<String>) -> Vec<File> {
+        let starts_at_pin =
+            self.options.upgrade_to.is_some() && !self.config.settings.is_karpenter_version_set;
+        if !starts_at_pin && !reads_pins(&self.config.settings) {
+            return Vec::new();
+        }
+        if pinning.len() > pinning::MAX_FILES {
+            let (read, all) = (pinning::MAX_FILES, pinning.len());
+            remarks.push(format!(
+                "read only {read} of {all} scripts and other texts for the Karpenter version that they pin"
+            ));
+        }
+        pinning::texts_with_pins(pinning, &self.config.base)
     }
 
     /// Checks the clusters. Also returns the number of baseline entries that match no finding.
@@ -183,7 +205,10 @@ impl CheckRun<'_> {
         let bound = if is_bounded { self.options.report.max_findings } else { usize::MAX };
         let mut report = check_within(&REGISTRY, clusters, &self.config.settings, bound);
         bounds::advise(&mut report);
-        self.unread.clone_into(&mut report.unread);
+        let files = clusters.iter().flat_map(|cluster| &cluster.files);
+        let texts = files.filter(|file| file.kind == FileKind::TextOnly).map(|file| file.source.name());
+        let read: BTreeSet<&str> = texts.collect();
+        report.unread = self.unread.iter().filter(|name| !read.contains(name.as_str())).cloned().collect();
         report.notes.extend_from_slice(self.remarks);
         if report.outside.findings > 0 {
             let findings = counted(report.outside.findings, "finding");
@@ -293,7 +318,7 @@ impl CheckRun<'_> {
             Format::Gitlab => writeln!(out, "{}", gitlab::gitlab(report))?,
             Format::Junit => {
                 let files = clusters.iter().flat_map(|cluster| &cluster.files);
-                let files = files.filter(|file| file.kind != FileKind::Referenced);
+                let files = files.filter(|file| file.is_input());
                 out.write_all(junit::junit(report, files.map(|file| file.source.name())).as_bytes())?;
             }
             Format::Markdown => out.write_all(markdown::markdown(report, clusters).as_bytes())?,

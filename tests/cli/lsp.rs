@@ -256,7 +256,7 @@ fn applies_the_config_file_and_shows_its_errors() {
     editor.open(&old, CLASS);
     assert_eq!(editor.diagnostics(&class), ["4:19 instance-profile-is-arn 2"]);
     assert!(editor.diagnostics(&old).is_empty(), "excluded");
-    assert_eq!(editor.watched, 3);
+    assert_eq!(editor.watched, 4);
     std::fs::write(&settings, "rules: {instance-profile-is-ar: warn}\n").unwrap();
     editor.changed(&[&settings]);
     let [error] = editor.diagnostics(&settings).try_into().unwrap();

@@ -372,3 +372,76 @@ spec: {{nodeSelector: {{karpenter.sh/nodepool: default}}, containers: [{{name: a
         assert!(report(threads) == (status, expected.clone()), "{threads} threads");
     }
 }
+
+#[test]
+fn scripts_in_a_folder_pin_the_version_and_are_no_documents() {
+    let install = "helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --version X.Y.Z\n";
+    let workflow =
+        "jobs: {a: {steps: [{run: helm upgrade karpenter karpenter/karpenter --version X.Y.Z}]}}\n";
+    let variable = "variable \"karpenter_version\" {\n  default = \"X.Y.Z\"\n}\n";
+    let guide = format!("```sh\n{install}```\n");
+    for (name, text) in [
+        ("scripts/install.sh", install),
+        ("Makefile", "KARPENTER_VERSION ?= X.Y.Z\n"),
+        (".gitlab-ci.yml", workflow),
+        (".github/workflows/deploy.yml", workflow),
+        ("terraform/variables.tf", variable),
+        ("terraform/prod.tfvars", "karpenter_version = \"X.Y.Z\"\n"),
+        ("group_vars/all.yml", "karpenter_version: X.Y.Z\n"),
+        ("README.md", &guide),
+    ] {
+        for (version, unknown_fields) in [("1.7.1", 1), ("1.8.0", 0)] {
+            let text = text.replace("X.Y.Z", version);
+            let folder = Folder::with(&[(name, &text), ("pools/pool.yaml", REPLICAS)]);
+            let run = folder.run(&["check", "."]);
+            assert_eq!(
+                count(&run.stdout, "api-unknown-field"),
+                unknown_fields,
+                "{name} {version}: {}",
+                run.stdout
+            );
+            let json = folder.run(&["check", ".", "--format", "json"]).json();
+            assert_eq!(json["pins"][0]["file"], name, "{version}");
+            if name != "group_vars/all.yml" {
+                assert_eq!(json["summary"]["documents"], 1, "{name} {version}");
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_in_a_folder_change_nothing_where_they_are_not_sure() {
+    let report = |more: &[(&str, &str)]| {
+        let pool = ("pool.yaml", REPLICAS);
+        let folder = Folder::with(&[&[pool][..], more].concat());
+        let json = folder.run(&["check", ".", "--format", "json"]).json();
+        (json["pins"].as_array().map_or(0, Vec::len), json["findings"].clone(), json["unreadable"].clone())
+    };
+    let alone = report(&[]);
+    assert_eq!(alone.0, 0);
+    for (name, text) in [
+        (
+            "README.md",
+            "Tested with KARPENTER_VERSION=v1.7.1, see `helm upgrade karpenter/karpenter --version 1.7.1`\n",
+        ),
+        (".github/workflows/a.yml", "karpenter: [KARPENTER_VERSION=${V}\n"),
+        ("install.sh", "helm upgrade karpenter karpenter/karpenter --version $1\n"),
+        (".hidden/install.sh", "KARPENTER_VERSION=1.7.1\n"),
+        ("notes.txt", "KARPENTER_VERSION=1.7.1\n"),
+        ("vendor.tf", "KARPENTER_VERSION=1.7.1\n".repeat(20_000).as_str()),
+    ] {
+        assert_eq!(report(&[(name, text)]), alone, "{name}");
+    }
+}
+
+#[test]
+fn upgrade_starts_at_the_version_that_a_script_installs() {
+    let script = "helm upgrade karpenter karpenter/karpenter --version 1.6.2\n";
+    let folder = Folder::with(&[("install.sh", script), ("pool.yaml", REPLICAS)]);
+    let run = folder.run(&["upgrade", "--to", "1.8", "."]);
+    assert_eq!(run.stderr, "note: the upgrade starts at Karpenter 1.6.2, which install.sh:1 pins\n");
+    let folder =
+        Folder::with(&[("install.sh", script), ("chart.yaml", &chart("1.7.1")), ("pool.yaml", REPLICAS)]);
+    let run = folder.run(&["upgrade", "--to", "1.8", "."]);
+    assert_eq!(run.stderr, "note: the upgrade starts at Karpenter 1.7.1, which chart.yaml:8 pins\n");
+}

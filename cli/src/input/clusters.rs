@@ -1,6 +1,6 @@
 //! Inputs of each cluster.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::file::InputFile;
 use super::patterns::Patterns;
@@ -16,6 +16,8 @@ pub(crate) struct ClusterInputs {
     pub(crate) inputs: Vec<InputFile>,
     /// Names of the files in the folders that are not read because of their extension.
     pub(crate) unread: Vec<String>,
+    /// Files in the folders that are read only for the versions that they pin.
+    pub(crate) pinning: Vec<PathBuf>,
 }
 
 /// Finds the inputs of each cluster. The plain paths are one cluster without a name, and each `--cluster` is another. `baseline` is
@@ -33,14 +35,14 @@ pub(crate) fn by_cluster(
     let own: Vec<&Path> = config.path.as_deref().into_iter().chain(baseline).collect();
     let mut clusters = Vec::new();
     if !input.paths.is_empty() {
-        let Gathered { inputs, unread } = gather(&input.paths, &own, &search);
-        clusters.push(ClusterInputs { cluster: String::new(), inputs, unread });
+        let Gathered { inputs, unread, pinning } = gather(&input.paths, &own, &search);
+        clusters.push(ClusterInputs { cluster: String::new(), inputs, unread, pinning });
     }
     for folder in &input.clusters {
         let name = base.name(folder);
         if !clusters.iter().any(|known| known.cluster == name) {
-            let Gathered { inputs, unread } = gather(std::slice::from_ref(folder), &own, &search);
-            clusters.push(ClusterInputs { cluster: name, inputs, unread });
+            let Gathered { inputs, unread, pinning } = gather(std::slice::from_ref(folder), &own, &search);
+            clusters.push(ClusterInputs { cluster: name, inputs, unread, pinning });
         }
     }
     roles::mark_patches(clusters.iter_mut().flat_map(|cluster| &mut cluster.inputs), base, &input.limits);
@@ -61,7 +63,12 @@ fn mark_values(clusters: &mut Vec<ClusterInputs>, values: InputFile) {
     if let Some(known) = clusters.iter_mut().find(|known| known.cluster.is_empty()) {
         known.inputs.push(values);
     } else {
-        let values = ClusterInputs { cluster: String::new(), inputs: vec![values], unread: Vec::new() };
+        let values = ClusterInputs {
+            cluster: String::new(),
+            inputs: vec![values],
+            unread: Vec::new(),
+            pinning: Vec::new(),
+        };
         clusters.insert(0, values);
     }
 }

@@ -7,6 +7,7 @@ mod error;
 mod file;
 mod json_with_comments;
 mod patterns;
+pub(crate) mod pinning;
 mod references;
 mod roles;
 mod walk;

@@ -11,6 +11,7 @@ use super::base::BaseFolder;
 use super::error::InputError;
 use super::file::{InputFile, is_same_file};
 use super::patterns::Patterns;
+use super::pinning;
 use crate::baseline::is_baseline;
 
 /// Extensions of manifests.
@@ -26,11 +27,13 @@ pub(crate) enum Wanted {
 }
 
 /// Files that paths lead to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Gathered {
     pub(super) inputs: Vec<InputFile>,
     /// Names of the files in folders that were not taken because of their extension.
     pub(super) unread: Vec<String>,
+    /// Files in folders that are read only for the versions that they pin.
+    pub(super) pinning: Vec<PathBuf>,
 }
 
 /// Files to take from folders, and the base of their names.
@@ -48,6 +51,7 @@ pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> G
     let base = search.base;
     let mut inputs = Vec::new();
     let mut unread = BTreeSet::new();
+    let mut pinning = BTreeSet::new();
     let mut seen: BTreeSet<PathBuf> = own.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut has_stdin = false;
     for path in paths {
@@ -59,6 +63,7 @@ pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> G
             let found = walk(path, search);
             inputs.extend(found.inputs.into_iter().filter(|input| is_new(input, &mut seen)));
             unread.extend(found.unread);
+            pinning.extend(found.pinning);
         } else {
             let input = InputFile::named(path.clone(), base);
             if own.iter().any(|own| is_same_file(own, path)) || is_new(&input, &mut seen) {
@@ -70,7 +75,8 @@ pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> G
     for input in &inputs {
         unread.remove(&input.name);
     }
-    Gathered { inputs, unread: unread.into_iter().collect() }
+    pinning.retain(|path: &PathBuf| path.canonicalize().is_ok_and(|path| !seen.contains(&path)));
+    Gathered { inputs, unread: unread.into_iter().collect(), pinning: pinning.into_iter().collect() }
 }
 
 /// Whether no other path has led to the file of an input.
@@ -91,18 +97,24 @@ fn walk(folder: &Path, search: &Search<'_>) -> Gathered {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         entry.depth() == 0 || !excluded.matches(entry.path(), is_folder)
     });
-    let (mut inputs, mut unread) = (Vec::new(), Vec::new());
+    let Gathered { mut inputs, mut unread, mut pinning } = Gathered::default();
     for entry in builder.build() {
         match entry {
             Ok(entry) => {
+                let path = entry.path();
+                if wanted == Wanted::Manifests && path.is_dir() {
+                    let hidden = pinning::hidden_in(path);
+                    pinning.extend(hidden.into_iter().filter(|path| !search.excluded.matches(path, false)));
+                }
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                if !is_file || is_of_karpwarden(entry.path()) {
+                if !is_file || is_of_karpwarden(path) {
                     continue;
                 }
-                if wanted == Wanted::Texts || is_manifest(entry.path()) {
+                if wanted == Wanted::Texts || is_manifest(path) {
                     inputs.push(InputFile::file(entry.into_path(), base));
                 } else {
-                    unread.push(base.name(entry.path()));
+                    unread.push(base.name(path));
+                    pinning.extend(pinning::may_pin(path).then(|| path.to_owned()));
                 }
             }
             // The walk reads the files behind such a link by their own paths.
@@ -118,7 +130,7 @@ fn walk(folder: &Path, search: &Search<'_>) -> Gathered {
             }
         }
     }
-    Gathered { inputs, unread }
+    Gathered { inputs, unread, pinning }
 }
 
 /// Whether a file is a config file or a baseline, of this run or of another one, and not a manifest.

@@ -19,6 +19,7 @@ use rule::settings::Settings;
 
 use crate::config::{self, Config};
 use crate::form::Color;
+use crate::input::pinning::{self, may_pin};
 use crate::input::{self, InputError, InputFile, Patterns, Wanted, is_manifest, resolved};
 use crate::options::{ConfigSource, InputOptions, SettingsOptions};
 
@@ -55,7 +56,7 @@ struct Contents {
     members: IdVec<MemberId, Member>,
     /// The members by path, with symbolic links resolved.
     by_path: BTreeMap<PathBuf, MemberId>,
-    /// The files, in the order of the members.
+    /// The files, in the order of the members, and the texts that pin a version.
     cluster: Cluster,
 }
 
@@ -100,7 +101,8 @@ impl Folder {
 
     /// Reads a changed file again at the next update, or the whole folder if the change may add or remove files.
     pub(super) fn reload(&mut self, path: &Path, resolved: &Path) {
-        if path.file_name().is_some_and(|name| DECISIVE.iter().any(|own| name == *own)) {
+        let is_decisive = path.file_name().is_some_and(|name| DECISIVE.iter().any(|own| name == *own));
+        if is_decisive || (may_pin(path) && self.root.holds(path, resolved)) {
             self.left_out.clear();
             self.contents = None;
         }
@@ -201,11 +203,13 @@ impl Contents {
             by_path: BTreeMap::new(),
             cluster: Cluster::default(),
         };
-        if let Some((config, inputs)) = contents.inputs(path, unsaved) {
+        if let Some((config, inputs, pinning)) = contents.inputs(path, unsaved) {
             contents.settings = config.settings;
             let read: Vec<(Member, File)> = parallel::map(&inputs, |input| member(input.clone(), open));
             let (members, files): (Vec<Member>, _) = read.into_iter().unzip();
             (contents.members, contents.cluster.files) = (members.into_iter().collect(), files);
+            // The texts follow the members, so that a member and its file have the same position.
+            contents.cluster.files.extend(pinning::texts_with_pins(&pinning, &config.base));
             let paths = contents.members.enumerate().map(|(id, member)| (member.resolved.clone(), id));
             contents.by_path = paths.collect();
         } else if let Some(config) = contents.config_file.as_mut().filter(|config| !config.has_error()) {
@@ -215,8 +219,13 @@ impl Contents {
         contents
     }
 
-    /// The settings and the inputs of a folder or a document. `None` after an error, which the log has.
-    fn inputs(&mut self, path: &Path, unsaved: &[&PathBuf]) -> Option<(Config, Vec<InputFile>)> {
+    /// The settings and the inputs of a folder or a document, and the files that may pin a version. `None` after an error, which the log
+    /// has.
+    fn inputs(
+        &mut self,
+        path: &Path,
+        unsaved: &[&PathBuf],
+    ) -> Option<(Config, Vec<InputFile>, Vec<PathBuf>)> {
         let color = Color::Never;
         let unsaved = unsaved.iter().map(|unsaved| unsaved.as_path()).filter(|unsaved| *unsaved != path);
         let paths = [path].into_iter().chain(unsaved).map(Path::to_owned).collect();
@@ -229,13 +238,17 @@ impl Contents {
         let config = config::read(&settings, &input, color).ok()?;
         self.excluded = config.excluded(&input, color).ok()?;
         let clusters = input::by_cluster(&input, &config, None, &self.excluded, Wanted::Manifests);
-        let mut inputs: Vec<InputFile> = clusters.into_iter().flat_map(|cluster| cluster.inputs).collect();
+        let (mut inputs, mut pinning) = (Vec::new(), Vec::new());
+        for cluster in clusters {
+            inputs.extend(cluster.inputs);
+            pinning.extend(cluster.pinning);
+        }
         inputs.retain(|input| !input.path().is_some_and(|path| self.excluded.matches(path, false)));
         for input in &mut inputs {
             // A document that is open need not be about Karpenter.
             input.is_named = false;
         }
-        Some((config.for_files(&inputs.iter(), color).ok()?, inputs))
+        Some((config.for_files(&inputs.iter(), color).ok()?, inputs, pinning))
     }
 
     fn is_member(&self, path: &Path) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use manifest::File;
+use manifest::{File, FileKind};
 
 /// The files of a cluster, and whether they show that Karpenter runs in it.
 #[derive(Debug)]
@@ -23,7 +23,9 @@ impl<'d> KarpenterEvidence<'d> {
     pub fn shows_karpenter(&self) -> bool {
         let shows =
             |file: &File| file.is_relevant == Some(true) || mentions_karpenter(file.source.text().as_bytes());
-        self.files.len() < 2 || *self.found.get_or_init(|| self.files.iter().any(shows))
+        // A script beside the manifests can be about any cluster.
+        let files = || self.files.iter().filter(|file| file.kind != FileKind::TextOnly);
+        files().nth(1).is_none() || *self.found.get_or_init(|| files().any(shows))
     }
 }
 

@@ -20,9 +20,11 @@ use crate::error::ProtocolError;
 use crate::messages::{json, read};
 use crate::uri::path_of;
 
-/// Files that a check reads, files that say which files to ignore, and what may be a folder that is deleted.
-const WATCHED: [(&str, Option<WatchKind>); 3] = [
+/// Files that a check reads, also for the version that they pin, files that say which files to ignore, and what may be a folder that is
+/// deleted.
+const WATCHED: [(&str, Option<WatchKind>); 4] = [
     ("**/*.{yaml,yml,json,jsonl}", None),
+    ("**/*.{sh,tf,tfvars,md}", None),
     ("**/{.gitignore,.ignore}", None),
     ("**", Some(WatchKind::Delete)),
 ];

@@ -10,7 +10,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ids::{IdVec, ids};
-use manifest::File;
+use manifest::{File, FileKind};
 use objects::chart_values;
 use objects::controller::Controller;
 use objects::iam_policy;
@@ -40,7 +40,9 @@ pub struct Environments<'d> {
 impl<'d> Environments<'d> {
     /// Finds the environments of a cluster without a name, among its files and their objects in the order of the input.
     pub fn of(cluster: ClusterId, files: &[File], objects: &[InputObject<'d>], complete: bool) -> Self {
-        let names = files_of(cluster, files).map(|(file, read)| (file, read.source.name())).collect();
+        // Folders that hold only scripts are no clusters.
+        let read = files_of(cluster, files).filter(|(_, file)| file.kind != FileKind::TextOnly);
+        let names = read.map(|(id, file)| (id, file.source.name())).collect();
         let roles = roles_of_folders(&names, objects);
         let groups = groups(&roles);
         if groups.is_empty() {

@@ -1,7 +1,7 @@
 //! Agreement of several pins on one version.
 
 use cluster::ids::FileId;
-use karpenter::release::PinnedVersion;
+use karpenter::release::{PinnedRelease, PinnedVersion};
 use objects::version_pin::PinnedPart;
 
 /// A pinned version, and the place of the pin.
@@ -29,6 +29,11 @@ impl Agreement {
 
     pub(super) fn version(self) -> Option<PinnedVersion> {
         self.agreed().map(|found| found.version)
+    }
+
+    /// Whether all pins have a version below 1.0.
+    pub(super) fn is_before_v1(self) -> bool {
+        self.version().is_some_and(|version| version.release() == PinnedRelease::BeforeV1)
     }
 
     fn and(self, other: Self) -> Self {

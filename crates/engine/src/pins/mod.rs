@@ -3,6 +3,8 @@
 //! A file has the version that it pins itself, or else the version on which all pins agree in the nearest folder that has
 //! any, including the folders below it. If these pins disagree, the file has no version. A release in the settings takes
 //! precedence over every pin.
+//!
+//! Texts beside the manifests, such as scripts ([`FileKind::TextOnly`]), count only where no folder above the file has a pin in the input.
 
 mod agreement;
 mod placed;
@@ -13,8 +15,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::release::{PinnedRelease, PinnedVersion, Release};
-use manifest::{Document, File};
-use objects::version_pin::{pins, pins_in_text};
+use manifest::{Document, File, FileKind};
+use objects::type_meta::TypeMeta;
+use objects::version_pin::{TextPin, pins, pins_beside, pins_in_text};
 
 use agreement::{Agreement, FoundPin, PinsOfParts};
 use answers::report::ReportedPin;
@@ -72,8 +75,7 @@ impl<'c> Pins<'c> {
             documents: BTreeSet::new(),
             by_release: BTreeMap::new(),
         };
-        let target = settings.karpenter;
-        if settings.is_karpenter_version_set || target.is_range() || target.upgrade_path().is_some() {
+        if !reads_pins(settings) {
             return pins;
         }
         for (cluster, of_cluster) in input.clusters() {
@@ -89,24 +91,33 @@ impl<'c> Pins<'c> {
     /// Reads the pins of a cluster.
     fn read(&mut self, cluster: ClusterId, files: &'c [File]) {
         let mut by_folder: BTreeMap<&str, PinsOfParts> = BTreeMap::new();
+        let mut beside = by_folder.clone();
         let mut by_file = Vec::new();
         for (id, file) in files_of(cluster, files) {
             let own = pins_of_file(id, file, &mut self.documents);
+            let is_input = file.kind != FileKind::TextOnly;
             if !own.is_empty() {
+                let known = if is_input { &mut by_folder } else { &mut beside };
                 for folder in folders_of(file.source.name()) {
-                    by_folder.entry(folder).or_default().add(own);
+                    known.entry(folder).or_default().add(own);
                 }
             }
-            by_file.push((id, file.source.name(), own));
+            if is_input {
+                by_file.push((id, file.source.name(), own));
+            }
         }
-        if by_folder.is_empty() {
+        if by_folder.is_empty() && beside.is_empty() {
             return;
+        }
+        if beside.values().any(|pins| pins.agreement().is_some_and(Agreement::is_before_v1)) {
+            leave_out_outdated(&mut beside, files);
         }
         for (id, name, own) in by_file {
             if self.settings.overrides_release_of(name) {
                 continue;
             }
-            if let Some(version) = version_of(name, own, &by_folder) {
+            let version = version_of(name, own, &by_folder);
+            if let Some(version) = version.or_else(|| version_of(name, PinsOfParts::default(), &beside)) {
                 self.files.insert(id, version);
             }
         }
@@ -178,6 +189,31 @@ impl<'c> Pins<'c> {
     }
 }
 
+/// Whether the versions that the input pins decide about the release: the settings name no release, range or upgrade path.
+pub fn reads_pins(settings: &Settings) -> bool {
+    let target = settings.karpenter;
+    !(settings.is_karpenter_version_set || target.is_range() || target.upgrade_path().is_some())
+}
+
+/// Drops pins below 1.0 from the folders that hold objects of v1, which 1.0 introduced: the texts are older than the manifests.
+fn leave_out_outdated(beside: &mut BTreeMap<&str, PinsOfParts>, files: &[File]) {
+    let has_v1 = |file: &&File| {
+        file.documents.iter().any(|document| match document {
+            Document::Read(tree) => {
+                let api_version = TypeMeta::of(tree.root()).api_version.text();
+                matches!(api_version, Some("karpenter.sh/v1" | "karpenter.k8s.aws/v1"))
+            }
+            _ => false,
+        })
+    };
+    let names = files.iter().filter(has_v1).map(|file| file.source.name());
+    let folders: BTreeSet<&str> = names.flat_map(folders_of).collect();
+    beside.retain(|folder, pins| {
+        let is_before_v1 = pins.agreement().is_some_and(Agreement::is_before_v1);
+        !(is_before_v1 && folders.contains(folder))
+    });
+}
+
 /// The version of a file: its own pins, or the pins of the nearest folder that has any.
 fn version_of<'c>(
     file: &'c str,
@@ -196,7 +232,7 @@ fn version_of<'c>(
 /// The pins of a file.
 fn pins_of_file(id: FileId, file: &File, documents: &mut BTreeSet<DocumentId>) -> PinsOfParts {
     let mut result = PinsOfParts::default();
-    for pin in pins_in_text(file.source.text()) {
+    for pin in text_pins(file) {
         let line = file.source.position(pin.at).line;
         result.add_pin(pin.part, FoundPin { version: pin.version, file: id, line });
     }
@@ -209,6 +245,12 @@ fn pins_of_file(id: FileId, file: &File, documents: &mut BTreeSet<DocumentId>) -
         }
     }
     result
+}
+
+/// The pins in the text of a file.
+fn text_pins(file: &File) -> Vec<TextPin> {
+    let text = file.source.text();
+    if file.kind == FileKind::TextOnly { pins_beside(text, file.source.name()) } else { pins_in_text(text) }
 }
 
 fn with_release(settings: Settings, release: Release) -> Settings {

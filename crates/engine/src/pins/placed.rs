@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use cluster::Cluster;
 use karpenter::release::PinnedVersion;
-use manifest::{Document, File};
-use objects::version_pin::{PinnedPart, pins, pins_in_text};
+use manifest::{Document, File, FileKind};
+use objects::version_pin::{PinnedPart, pins};
+
+use super::text_pins;
 
 /// A pinned version, and the place of the pin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,9 +21,14 @@ pub struct PlacedPin {
 }
 
 /// The versions that some clusters pin, each once, with the place of its first pin. Pins of the custom resource definitions count only
-/// if nothing pins the controller.
+/// if nothing pins the controller, and texts beside the manifests only if no manifest pins a version.
 pub fn placed_pins(clusters: &[Cluster]) -> Vec<PlacedPin> {
-    let files = || clusters.iter().flat_map(|cluster| &cluster.files);
+    let pins = pins_among(clusters, |file| file.kind != FileKind::TextOnly);
+    if pins.is_empty() { pins_among(clusters, |file| file.kind == FileKind::TextOnly) } else { pins }
+}
+
+fn pins_among(clusters: &[Cluster], counts: impl Fn(&File) -> bool) -> Vec<PlacedPin> {
+    let files = || clusters.iter().flat_map(|cluster| &cluster.files).filter(|file| counts(file));
     let of_part = |part| files().flat_map(pins_of).filter(move |(of, _)| *of == part).map(|(_, pin)| pin);
     let mut all: Vec<PlacedPin> = of_part(PinnedPart::Controller).collect();
     if all.is_empty() {
@@ -39,8 +46,7 @@ fn pins_of(file: &File) -> Vec<(PinnedPart, PlacedPin)> {
         let line = file.source.position(at).line;
         (part, PlacedPin { version, file: name.to_owned(), line })
     };
-    let in_text = pins_in_text(file.source.text());
-    let in_text = in_text.into_iter().map(|pin| placed(pin.part, pin.version, pin.at));
+    let in_text = text_pins(file).into_iter().map(|pin| placed(pin.part, pin.version, pin.at));
     let trees = file.documents.iter().filter_map(|document| match document {
         Document::Read(tree) => Some(tree),
         _ => None,

@@ -20,8 +20,12 @@ fn definitions(version: &str) -> String {
     chart(version).replace("karpenter/karpenter", "karpenter/karpenter-crd")
 }
 
+/// A cluster whose scripts and Markdown files are texts beside the manifests.
 fn cluster(files: &[(&str, &str)]) -> Cluster {
-    let read = |(name, text): &(&str, &str)| File::read(*name, *text, READ_OPTIONS);
+    let read = |(name, text): &(&str, &str)| match name.rsplit_once('.') {
+        Some((_, "sh" | "md")) => File::text_only(*name, *text),
+        _ => File::read(*name, *text, READ_OPTIONS),
+    };
     Cluster { name: String::new(), files: files.iter().map(read).collect() }
 }
 
@@ -161,4 +165,62 @@ fn contradiction_is_reported_only_if_a_checked_file_has_no_version() {
     };
     assert_eq!(folders(false), ["a", "b"]);
     assert_eq!(folders(true), ["", "a", "b"]);
+}
+
+const SCRIPT: &str = "helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --version 1.5.0\n";
+
+#[test]
+fn script_beside_the_manifests_counts_only_without_a_pin_in_them() {
+    let chart = chart("1.6.2");
+    let pool = ("clusters/a/pool.yaml", POOL);
+    let script = ("clusters/a/scripts/install.sh", SCRIPT);
+    let newest = Release::NEWEST.to_string();
+    // The script itself is no input, but has an id.
+    assert_eq!(releases(&[pool, script], &Settings::default()), ["1.5.0", newest.as_str()]);
+    let files = [pool, script, ("karpenter.yaml", chart.as_str())];
+    assert_eq!(releases(&files, &Settings::default()), ["1.6.2", newest.as_str(), "1.6.2"]);
+    insta::assert_snapshot!(reported(&files), @"`` `1.6.2` 1.6.2 karpenter.yaml:3");
+    insta::assert_snapshot!(reported(&[pool, script]), @"`clusters/a` `1.5.0` 1.5.0 clusters/a/scripts/install.sh:1");
+}
+
+#[test]
+fn scripts_that_disagree_decide_nothing() {
+    let other = SCRIPT.replace("1.5.0", "1.8.0");
+    let files = [("pool.yaml", POOL), ("a.sh", SCRIPT), ("b.sh", other.as_str())];
+    let newest = Release::NEWEST.to_string();
+    assert_eq!(releases(&files, &Settings::default())[0], newest);
+    insta::assert_snapshot!(reported(&files), @"`` `` NEWEST a.sh:1 1.5.0 in a.sh:1, but 1.8.0 in b.sh:1: manifests without a pin in their own folder are checked as NEWEST");
+}
+
+#[test]
+fn script_below_1_0_counts_only_without_objects_of_v1() {
+    let old = SCRIPT.replace("1.5.0", "0.31.0");
+    let before_v1 = |text: &str| {
+        let clusters = [cluster(&[("pools/pool.yaml", text), ("install.sh", &old)])];
+        let (built, settings) = (BuiltCluster::of_all(&clusters), Settings::default());
+        let input = Input::new(&clusters, &built);
+        let (id, file) = input.files().next().unwrap();
+        Pins::of(input, &settings).version_of(id, file.source.name()).before_v1.is_some()
+    };
+    assert!(!before_v1(POOL));
+    assert!(before_v1("apiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\n"));
+}
+
+#[test]
+fn markdown_counts_where_it_installs_karpenter() {
+    let guide = format!("# Install\n\n```bash\n{SCRIPT}```\n");
+    assert_eq!(releases(&[("pool.yaml", POOL), ("README.md", &guide)], &Settings::default())[0], "1.5.0");
+    let prose = format!("Once it was: {SCRIPT}");
+    let newest = Release::NEWEST.to_string();
+    assert_eq!(releases(&[("pool.yaml", POOL), ("README.md", &prose)], &Settings::default())[0], newest);
+}
+
+#[test]
+fn upgrade_starts_at_a_script_only_if_no_manifest_pins_a_version() {
+    let chart = chart("1.6.2");
+    let versions = |files: &[(&str, &str)]| {
+        placed_pins(&[cluster(files)]).iter().map(|pin| pin.version.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(versions(&[("pool.yaml", POOL), ("a.sh", SCRIPT)]), ["1.5.0"]);
+    assert_eq!(versions(&[("a.yaml", &chart), ("a.sh", SCRIPT)]), ["1.6.2"]);
 }

@@ -54,6 +54,8 @@ pub enum FileKind {
     Patch,
     /// A file outside of the input that is read because a file of the input refers to it. Nothing is reported about the file itself.
     Referenced,
+    /// A text beside the input that is searched as a whole. It has no documents, and nothing is reported about the file itself.
+    TextOnly,
 }
 
 /// One document of a file.
@@ -144,6 +146,17 @@ impl File {
                 Self::cut_off(name, text, ReadError::NotUtf8)
             }
         }
+    }
+
+    /// A text that is searched as a whole, without documents.
+    pub fn text_only(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let file = Self::of(Arc::new(Source::new(name.into(), text.into())), Vec::new());
+        Self { kind: FileKind::TextOnly, ..file }
+    }
+
+    /// Whether the file is an input, and not a text or file that is only looked up.
+    pub const fn is_input(&self) -> bool {
+        !matches!(self.kind, FileKind::Referenced | FileKind::TextOnly)
     }
 
     /// A file of which only the start of the text can be decoded.

@@ -6,8 +6,10 @@
 //! `appVersion` of a chart are the version of Karpenter. A placeholder pins nothing.
 
 mod files;
+mod markdown;
 mod script;
 mod sources;
+mod terraform;
 #[cfg(test)]
 mod tests;
 
@@ -48,6 +50,14 @@ pub fn pins<'d>(tree: &'d Tree, file: &str) -> Vec<VersionPin<'d>> {
         None => files::collect(root, file, &mut pins),
     }
     pins.0
+}
+
+/// Returns the pins of a text beside the manifests, such as the script that installs Karpenter. `file` is its name. Markdown counts only
+/// where it shows how to install Karpenter.
+pub fn pins_beside(text: &str, file: &str) -> Vec<TextPin> {
+    let is_markdown =
+        file.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"));
+    if is_markdown { markdown::pins(text) } else { pins_in_text(text) }
 }
 
 /// The pins that were found so far.

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use karpenter::release::PinnedVersion;
 use values::placeholder::{has_placeholder, with_defaults};
 
+use super::terraform::Blocks;
 use super::{PinnedPart, part_of_chart, version_in_address};
 use crate::controller::{controller_tag, is_of_other_cloud};
 
@@ -40,9 +41,20 @@ const MARKS: [&str; 9] = [
 
 /// Returns the pins in the commands and assignments of a text.
 pub fn pins_in_text(text: &str) -> Vec<TextPin> {
+    reader_of(text).pins
+}
+
+/// Returns the pins of a text if one of its commands installs Karpenter's chart.
+pub(super) fn pins_of_installation(text: &str) -> Vec<TextPin> {
+    let reader = reader_of(text);
+    if reader.installs { reader.pins } else { Vec::new() }
+}
+
+/// The reader after the last line of a text.
+fn reader_of(text: &str) -> Reader<'_> {
     let mut reader = Reader::default();
     if !MARKS.iter().any(|mark| text.contains(mark)) {
-        return reader.pins;
+        return reader;
     }
     let (mut at, mut start) = (0, 0);
     for line in text.split_inclusive('\n') {
@@ -58,7 +70,7 @@ pub fn pins_in_text(text: &str) -> Vec<TextPin> {
         start = at;
     }
     reader.read(text.get(start..).unwrap_or_default(), start);
-    reader.pins
+    reader
 }
 
 /// Whether a line is a comment of a shell, of YAML or of HCL.
@@ -72,22 +84,16 @@ struct Reader<'t> {
     pins: Vec<TextPin>,
     /// The value of each variable that the text sets.
     variables: BTreeMap<&'t str, &'t str>,
-    block: Option<Block<'t>>,
-}
-
-/// A block of Terraform that may install a chart.
-struct Block<'t> {
-    at: usize,
-    depth: usize,
-    /// The attributes of the block itself.
-    attributes: BTreeMap<&'t str, &'t str>,
-    /// The part that the block installs whatever chart it names.
-    part: Option<PinnedPart>,
+    terraform: Blocks<'t>,
+    /// Whether a command installs one of Karpenter's charts.
+    installs: bool,
 }
 
 impl<'t> Reader<'t> {
     fn read(&mut self, command: &'t str, at: usize) {
-        self.terraform(command, at);
+        if let Some(pin) = self.terraform.read(command, at) {
+            self.add(pin.part, pin.version, pin.at);
+        }
         let mentions = |word: &str| command.contains(word);
         let may_assign = mentions("ersion") || mentions("ERSION") || mentions("=");
         if may_assign {
@@ -142,46 +148,11 @@ impl<'t> Reader<'t> {
         let is_in_repository = words().any(|word| word == "--repo" || word.starts_with("--repo="));
         let chart = chart.or_else(|| words().filter(|_| is_in_repository).find_map(part_of_chart));
         let Some(part) = chart else { return };
+        self.installs |= does(&["upgrade", "install"]);
         let after = words().skip_while(|word| *word != "--version").nth(1);
         let joined = words().find_map(|word| word.strip_prefix("--version="));
         if let Some(version) = after.or(joined) {
             self.add(part, unquoted(version), at);
-        }
-    }
-
-    /// Reads `helm_release` blocks, and the blocks of modules that configure Karpenter's chart.
-    fn terraform(&mut self, line: &'t str, at: usize) {
-        let trimmed = line.trim();
-        let count = |char| trimmed.bytes().filter(|byte| *byte == char).count();
-        let Some(block) = &mut self.block else {
-            let key = trimmed.split(['=', ' ']).next().unwrap_or_default();
-            let opens = trimmed.ends_with('{');
-            let is_release = trimmed.contains("\"helm_release\"");
-            let is_of_module = ["karpenter", "karpenter_helm_config"].contains(&key) && trimmed.contains('=');
-            if opens && (is_release || is_of_module) {
-                let part = is_of_module.then_some(PinnedPart::Controller);
-                self.block = Some(Block { at, depth: 1, attributes: BTreeMap::new(), part });
-            }
-            return;
-        };
-        if block.depth == 1
-            && let Some((key, value)) = trimmed.split_once('=')
-        {
-            block.attributes.insert(key.trim(), unquoted(value.trim()));
-            if matches!(key.trim(), "version" | "chart_version") {
-                block.at = at;
-            }
-        }
-        block.depth = (block.depth + count(b'{')).saturating_sub(count(b'}'));
-        if block.depth > 0 {
-            return;
-        }
-        let Some(block) = self.block.take() else { return };
-        let of = |name: &str| block.attributes.get(name).copied();
-        let is_other = of("repository").is_some_and(is_of_other_cloud);
-        let part = of("chart").map_or(block.part, part_of_chart).filter(|_| !is_other);
-        if let Some((part, version)) = part.zip(of("chart_version").or_else(|| of("version"))) {
-            self.add(part, version, block.at);
         }
     }
 
@@ -213,7 +184,7 @@ impl<'t> Reader<'t> {
 }
 
 /// The part of Karpenter whose version a variable sets, such as `KARPENTER_VERSION` or `karpenter_chart_version`.
-fn part_of_variable(name: &str) -> Option<PinnedPart> {
+pub(super) fn part_of_variable(name: &str) -> Option<PinnedPart> {
     let letters: String =
         name.chars().filter(char::is_ascii_alphanumeric).map(|char| char.to_ascii_lowercase()).collect();
     match letters.strip_prefix("karpenter")?.strip_suffix("version")? {
@@ -260,7 +231,7 @@ fn assignments(command: &str) -> Vec<(&str, &str)> {
 }
 
 /// A word without quotes, and without the separators after it.
-fn unquoted(word: &str) -> &str {
+pub(super) fn unquoted(word: &str) -> &str {
     // The braces of `${NAME}` belong to the word.
     let word = if word.contains('{') { word } else { word.trim_end_matches(['}', ']']) };
     let word = word.trim_end_matches([';', ',', ')', '`', '&', '|']);
@@ -378,25 +349,5 @@ mod tests {
             assert_eq!(found(text), [expected], "{text}");
         }
         assert!(found("See https://karpenter.sh/v0.13.2/concepts for helm and kubectl").is_empty());
-    }
-
-    #[test]
-    fn blocks_of_terraform_pin_the_chart() {
-        let release = r#"resource "helm_release" "karpenter" {
-  name       = "karpenter"
-  repository = "oci://public.ecr.aws/karpenter"
-  chart      = "karpenter"
-  version    = "v0.13.2"
-  set {
-    name  = "settings.version"
-    version = "1.1.1"
-  }
-}
-"#;
-        assert_eq!(found(release), ["0.13.2:5"]);
-        assert!(found(&release.replace("\"karpenter\"\n  version", "\"nginx\"\n  version")).is_empty());
-        assert!(found(&release.replace("v0.13.2", "${var.v}")).is_empty());
-        let module = "module \"a\" {\n  enable_karpenter = true\n  karpenter = {\n    chart_version = \"0.13.2\"\n  }\n}\n";
-        assert_eq!(found(module), ["0.13.2:4"]);
     }
 }
