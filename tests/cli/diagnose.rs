@@ -413,3 +413,65 @@ fn writes_the_formats_of_check() {
     assert!(junit.stdout.contains("<testcase name=\"no findings\" classname=\"x.log\"/>"), "{junit:?}");
     assert_eq!([run("sarif").status, github.status, junit.status], [1, 1, 1]);
 }
+
+/// The rule, the confidence and the objects of each finding.
+fn diagnoses(stdin: &str) -> Vec<String> {
+    let (_, report) = report(&[], stdin);
+    let one = |finding: &Value| {
+        let objects: Vec<&str> =
+            finding["seen"]["objects"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        format!(
+            "{} {} {}",
+            finding["rule"].as_str().unwrap(),
+            finding["confidence"].as_str().unwrap(),
+            objects.join(",")
+        )
+    };
+    report["findings"].as_array().unwrap().iter().map(one).collect()
+}
+
+#[test]
+fn reads_tables_of_nodes() {
+    let nodes = "\
+NAME     STATUS                        ROLES    AGE   VERSION   NODEPOOL
+node-1   NotReady,SchedulingDisabled   <none>   3d    v1.33.1   web
+node-2   Ready                         <none>   3d    v1.33.1   web
+node-3   NotReady                      <none>   2m    v1.33.1   web
+node-4   NotReady                      <none>   3d    v1.33.1
+";
+    assert_eq!(diagnoses(nodes), ["unready-node-not-repaired likely Node/node-1"]);
+    let plain = nodes.replace("   NODEPOOL", "").replace("   web", "");
+    assert_eq!(diagnoses(&plain), ["unready-node-not-repaired possible Node/node-1,Node/node-4"]);
+    let claim = |ready: &str| {
+        format!(
+            "NAME    TYPE       CAPACITY   ZONE         NODE     READY     AGE\nweb-1   m5.large   spot       eu-west-1a   node-1   {ready:<8}  3d\n\n{plain}"
+        )
+    };
+    assert_eq!(
+        diagnoses(&claim("True"))[0],
+        "unready-node-not-repaired likely Node/node-1,Node/node-4,NodeClaim/web-1"
+    );
+    // The node of a NodeClaim that is not ready was not in use.
+    assert_eq!(diagnoses(&claim("Unknown")), ["unready-node-not-repaired possible Node/node-4"]);
+}
+
+#[test]
+fn reads_tables_of_nodepools_and_node_classes() {
+    let tables = "\
+NAME                        NODECLASS   NODES   READY   AGE
+nodepool.karpenter.sh/web   default     3       False   12d
+nodepool.karpenter.sh/gpu   gpu         0       True    12d
+
+NAME                                     READY   AGE
+ec2nodeclass.karpenter.k8s.aws/default   False   12d
+ec2nodeclass.karpenter.k8s.aws/gpu       True    12d
+";
+    assert_eq!(
+        diagnoses(tables),
+        ["object-not-ready certain EC2NodeClass/default", "object-not-ready certain NodePool/web"]
+    );
+    let wide = "NAME      READY   AGE   ROLE\ndefault   False   12d   nodes\n";
+    assert_eq!(diagnoses(wide), ["object-not-ready certain EC2NodeClass/default"]);
+    // An Issuer of cert-manager has the same columns.
+    assert!(diagnoses("NAME      READY   AGE\ndefault   False   12d\n").is_empty());
+}

@@ -75,8 +75,16 @@ fn diagnosis(cluster: ClusterId, kind: &str, group: &Group<'_>) -> Option<Diagno
         condition.status,
     );
     let fields = FIELDS.iter().find(|(known, _)| *known == kind).map(|(_, fields)| fields);
-    let help = fields
-        .map_or_else(|| SYMPTOM.remedy.to_owned(), |fields| format!("look at {fields}; {}", SYMPTOM.remedy));
+    let help = match fields {
+        Some(fields) => format!("look at {fields}; {}", SYMPTOM.remedy),
+        // A table shows only the status.
+        None if condition.reason.is_empty() && condition.message.is_empty() => format!(
+            "add the output of `kubectl get {} {} -o yaml` to the input: its conditions have the reason and the message",
+            object.kind.to_lowercase(),
+            object.name,
+        ),
+        None => SYMPTOM.remedy.to_owned(),
+    };
     let draft = DiagnosisDraft::new(&SYMPTOM, cluster, Confidence::Certain, message)
         .help(help)
         .count(group.len() as u64)
@@ -137,6 +145,13 @@ mod tests {
         ] {
             assert_eq!(verdict(&CORRELATION, text), "", "{text}");
         }
+    }
+
+    #[test]
+    fn asks_for_the_conditions_if_only_the_status_is_known() {
+        let text = found(&CORRELATION, "- condition NodePool/web Ready=False\n");
+        assert!(text.starts_with("error certain x1: `Ready` of the NodePool `web` is False\n"), "{text}");
+        assert!(text.contains("add the output of `kubectl get nodepool web -o yaml` to the input"), "{text}");
     }
 
     #[test]

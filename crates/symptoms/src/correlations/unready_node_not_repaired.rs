@@ -94,8 +94,11 @@ fn is_starting(history: &History, node: &EntryObject<'_>, kind: &str, condition:
     let is_unmet = |of_type: &str| history.unmet.get(&claim, of_type).is_some();
     let is_initialized = history.initialized_nodes.contains(&*node.name)
         || history.lives.get(name).is_some_and(|life| life.initialised.is_some());
+    // A table shows only `Ready`. A NodeClaim stays Ready if its node becomes unready later.
+    let is_from_table = &*condition.status == "NotReady";
     is_unmet("Initialized")
         || is_unmet("Registered")
+        || (is_from_table && is_unmet("Ready"))
         || (kind == "Ready" && &*condition.status == "False" && !is_initialized)
 }
 
@@ -109,7 +112,10 @@ fn diagnosis(
     let since = nodes.iter().filter_map(|one| one.condition.record.time).min();
     let lasted = history.lasted(since).filter(|lasted| *lasted > 0);
     let (plural, verb) = if nodes.len() == 1 { ("", "is") } else { ("s", "are") };
-    let state = if first.kind == "Ready" {
+    let is_from_table = &*first.condition.status == "NotReady";
+    let state = if is_from_table {
+        "NotReady".to_owned()
+    } else if first.kind == "Ready" {
         format!("NotReady (`Ready` is {})", first.condition.status)
     } else {
         format!("unhealthy (`{}` is {})", first.kind, first.condition.status)
@@ -122,12 +128,25 @@ fn diagnosis(
     let told = first.condition.message.trim_end_matches('.');
     let told = if told.is_empty() { String::new() } else { format!(", {told}") };
     let (repair, help, severity) = repair(history, pool, nodes, since);
+    // A table shows neither since when the node is unready nor, without more columns, that Karpenter manages it.
+    let may_be_other = is_from_table && pool.is_empty() && first.claim.is_empty();
+    let condition = match nodes {
+        [_] if may_be_other => "if it is Karpenter's, ",
+        _ if may_be_other => "if they are Karpenter's, ",
+        _ => "",
+    };
     let message = format!(
-        "the node{plural} {} {verb} {state}{lasts}{told}: {repair}",
+        "the node{plural} {} {verb} {state}{lasts}{told}: {condition}{repair}",
         names(nodes.iter().map(|one| &*one.node.name)),
     );
     let is_long = lasted.is_some_and(|lasted| lasted >= first.tolerated());
-    let confidence = if is_long { Confidence::Certain } else { Confidence::Likely };
+    let confidence = if may_be_other {
+        Confidence::Possible
+    } else if is_long {
+        Confidence::Certain
+    } else {
+        Confidence::Likely
+    };
     let draft = DiagnosisDraft::new(&SYMPTOM, cluster, confidence, message)
         .severity(severity)
         .help(help)
@@ -152,16 +171,17 @@ fn repair(
         _ => "`kubectl delete nodeclaim`".to_owned(),
     };
     let on = "`settings.featureGates.nodeRepair: true`";
+    let it = if nodes.len() == 1 { "it" } else { "them" };
     if !history.repair.is_on {
         let off = if history.repair.is_known {
-            "node repair is off, so Karpenter keeps it"
+            format!("node repair is off, so Karpenter keeps {it}")
         } else {
-            "Karpenter keeps it unless node repair is on, which is off by default"
+            format!("Karpenter keeps {it} unless node repair is on, which is off by default")
         };
         let help = format!(
             "replace the node with {delete}: its pods do not end by themselves, because no kubelet confirms it; turn on node repair with {on}, so that Karpenter does the same after {minutes} minutes"
         );
-        return (off.to_owned(), help, Severity::Error);
+        return (off, help, Severity::Error);
     }
     let unhealthy = nodes.len();
     let all = history.pools_of_nodes.values().filter(|other| ***other == *pool).count();
@@ -185,7 +205,7 @@ fn repair(
     }
     let at = since.filter(|since| !since.is_age()).map(|since| format!(", at {}", Time(since.0 + tolerated)));
     let text = format!(
-        "node repair is on and replaces it {minutes} minutes after the change{}",
+        "node repair is on and replaces {it} {minutes} minutes after the change{}",
         at.unwrap_or_default()
     );
     let help = if history.repair.is_legacy {
@@ -285,6 +305,21 @@ settings: {clusterName: prod, featureGates: {nodeRepair: true}}
             "{karpenter.sh/nodepool: web, karpenter.sh/initialized: 'true'}}\nspec",
         );
         assert_eq!(verdict(&CORRELATION, &format!("{initialized}{unready}")), "error likely");
+    }
+
+    #[test]
+    fn row_of_a_table_shows_neither_since_when_nor_whether_karpenter_manages_the_node() {
+        let row = "- condition Node/node-1 Ready=NotReady\n";
+        insta::assert_snapshot!(found(&CORRELATION, row), @"
+        error possible x1: the node `node-1` is NotReady: if it is Karpenter's, Karpenter keeps it unless node repair is on, which is off by default
+          help: replace the node with `kubectl delete nodeclaim`: its pods do not end by themselves, because no kubelet confirms it; turn on node repair with `settings.featureGates.nodeRepair: true`, so that Karpenter does the same after 30 minutes
+          objects: Node/node-1
+          lines: 1
+        ");
+        assert_eq!(verdict(&CORRELATION, &format!("{}{row}", nodes(1, ""))), "error likely");
+        // The NodeClaim stays Ready if its node was in use.
+        let starting = "- condition NodeClaim/web-1 Ready=Unknown\n";
+        assert_eq!(verdict(&CORRELATION, &format!("{}{starting}{row}", nodes(1, ""))), "");
     }
 
     #[test]

@@ -25,6 +25,9 @@ impl History {
             self.lives.update(&entry.object.name, |_| {});
             self.row_of_nodeclaim(entry);
         }
+        if entry.origin == EntryOrigin::Condition && entry.object.kind == "Node" {
+            self.row_of_node(entry);
+        }
         self.unmet.observe(recognised);
         for id in recognised.ids() {
             self.observe_message(id, recognised);

@@ -16,7 +16,7 @@ pub struct UnmetConditions(BTreeMap<(EntryObject<'static>, Box<str>), UnmetCondi
 /// A condition of a NodePool, node class, NodeClaim or Node that is not met.
 #[derive(Clone, Debug)]
 pub struct UnmetCondition {
-    /// `False` or `Unknown`.
+    /// `False` or `Unknown`; `NotReady` for either in a table of nodes.
     pub status: Box<str>,
     /// The reason; may be empty.
     pub reason: Box<str>,
@@ -113,7 +113,7 @@ fn is_unmet(kind: &str, condition: &str, status: &str) -> bool {
 pub fn tolerated(condition: &str, status: &str) -> Option<i64> {
     const MINUTE: i64 = 60_000;
     match (condition, status) {
-        ("Ready", "False" | "Unknown")
+        ("Ready", "False" | "Unknown" | "NotReady")
         | ("StorageReady" | "NetworkingReady" | "KernelReady" | "ContainerRuntimeReady", "False") => {
             Some(30 * MINUTE)
         }

@@ -1,7 +1,7 @@
 //! VolumeAttachments, which keep Nodes, and the setting of node repair.
 
 use super::{FEW, History, Record, put_few};
-use crate::entry::{At, Time};
+use crate::entry::{At, Entry, Time};
 use ::objects::controller::Controller;
 use ::objects::feature_gates::FeatureGates;
 use ::objects::object::Object;
@@ -87,6 +87,15 @@ impl History {
             && self.unrepairable.len() < FEW
         {
             self.unrepairable.insert(object.name().into());
+        }
+    }
+
+    /// A row of `kubectl get nodes -L karpenter.sh/nodepool`.
+    pub(super) fn row_of_node(&mut self, entry: &Entry<'_>) {
+        if let Some(pool) = entry.fields.text("NODEPOOL")
+            && self.pools_of_nodes.len() < MAX_NODES
+        {
+            self.pools_of_nodes.insert((&*entry.object.name).into(), (&*pool).into());
         }
     }
 

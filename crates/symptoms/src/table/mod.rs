@@ -5,10 +5,10 @@
 //! `Events:`. An age counts from the time at which the table was printed. Source: kubernetes/kubernetes
 //! pkg/printers/internalversion/printers.go and staging/src/k8s.io/kubectl/pkg/describe/describe.go at v1.33.0.
 
-mod claims;
 mod columns;
 mod described;
 mod events;
+mod objects;
 mod pods;
 
 use std::borrow::Cow;
@@ -17,14 +17,15 @@ use super::conditions::emit_event;
 use super::entry::{At, Condition, Entry, EntryObject, EntryOrigin, Fields, LogLevel};
 use columns::Columns;
 use described::DescribedObject;
+use objects::ObjectTable;
 
 /// The context of the next line: the columns of a table, the object of a description.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     /// The columns of a table of events; empty without a header.
     columns: Columns,
-    /// The columns of a table of NodeClaims.
-    claims: Option<Columns>,
+    /// The table of NodeClaims, NodePools, node classes or Nodes.
+    objects: Option<ObjectTable>,
     described: Option<DescribedObject>,
 }
 
@@ -44,14 +45,14 @@ impl Table {
     pub(super) fn line(&mut self, text: &str, at: At, emit: &mut dyn FnMut(&Entry<'_>)) -> RowKind {
         let text = text.trim_end();
         if let Some(columns) = events::header(text) {
-            (self.columns, self.claims) = (columns, None);
+            (self.columns, self.objects) = (columns, None);
             return RowKind::Part;
         }
-        if let Some(columns) = claims::header(text) {
-            (self.claims, self.described) = (Some(columns), None);
+        if let Some(table) = ObjectTable::begins(text) {
+            (self.objects, self.described) = (Some(table), None);
             return RowKind::Part;
         }
-        if self.claims.as_ref().is_some_and(|columns| claims::row(text, columns, at, emit)) {
+        if self.objects.as_ref().is_some_and(|table| table.row(text, at, emit)) {
             return RowKind::Entry;
         }
         if let Some(described) = DescribedObject::begins(text) {

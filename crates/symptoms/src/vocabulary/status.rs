@@ -34,6 +34,13 @@ pub(super) const UNHEALTHY: &[Message] = &[
         "kubernetes/kubernetes v1.33.0 pkg/controller/nodelifecycle/node_lifecycle_controller.go",
     ),
     unhealthy(
+        "Ready",
+        "NotReady",
+        "",
+        r#"{"kind":"Node","name":"ip-10-0-37-12.eu-west-1.compute.internal","type":"Ready","status":"NotReady"}"#,
+        "kubernetes/kubernetes v1.33.0 pkg/printers/internalversion/printers.go, `printNode`, which prints False and Unknown alike",
+    ),
+    unhealthy(
         "StorageReady",
         "False",
         "",

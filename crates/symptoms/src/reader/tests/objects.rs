@@ -164,6 +164,31 @@ no row of it
 }
 
 #[test]
+fn reads_tables_of_nodepools_node_classes_and_nodes() {
+    let text = "\
+NAME   NODECLASS   NODES   READY   AGE   WEIGHT   CPU   MEMORY
+web    default     3       False   12d   10       12    48Gi
+NAME      READY     AGE   ROLE
+default   Unknown   12d   nodes
+NAME                                     READY   AGE
+ec2nodeclass.karpenter.k8s.aws/default   False   12d
+issuer.cert-manager.io/default           False   12d
+NAME          STATUS                     ROLES    AGE     VERSION               INTERNAL-IP   EXTERNAL-IP   OS-IMAGE             KERNEL-VERSION   CONTAINER-RUNTIME
+ip-10-0-1-5   Ready,SchedulingDisabled   <none>   3d4h    v1.33.1-eks-1a2b3c4   10.0.1.5      <none>        Amazon Linux 2023    6.1.1            containerd://2.0.1
+ip-10-0-1-6   NotReady                   <none>   3d4h    v1.33.1-eks-1a2b3c4   10.0.1.6      <none>        Amazon Linux 2023    6.1.1            containerd://2.0.1
+ip-10-0-1-7   NotReady                   <none>   14m     v1.33.1-eks-1a2b3c4   10.0.1.7      <none>        Amazon Linux 2023    6.1.1            containerd://2.0.1
+";
+    assert_snapshot!(entries_of(text), @"
+    2: Condition Info of web at 0s ago Ready=False: 
+    4: Condition Info of default at 0s ago Ready=Unknown: 
+    6: Condition Info of default at 0s ago Ready=False: 
+    7: Text Info: issuer.cert-manager.io/default           False   12d
+    9: Condition Info of ip-10-0-1-5 Ready=True: 
+    10: Condition Info of ip-10-0-1-6 Ready=NotReady: 
+    ");
+}
+
+#[test]
 fn reads_descriptions_of_built_in_kinds() {
     let text = "\
 Name:               ip-10-0-9-2.eu-west-1.compute.internal

@@ -35,6 +35,8 @@ fn mixed() -> impl Strategy<Value = Vec<u8>> {
         "30s (x5 over 10m)  Warning  A  pod/b  c",
         "NAME   TYPE   ZONE   NODE   READY   AGE",
         "a-1    b      c             True    3d4h",
+        "NAME   STATUS   ROLES   AGE   VERSION",
+        "a-1    NotReady <none>  3d    v1.33.1",
         "Conditions:",
         "  Type   Status",
         "  A      True",
