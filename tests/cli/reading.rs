@@ -641,3 +641,33 @@ fn neither_config_files_nor_baselines_are_documents() {
         "1 error in 4 documents (3 skipped; see --verbose); checked against Karpenter 1.14"
     );
 }
+
+#[test]
+fn unreadable_values_of_argo_cd_are_shown_at_their_line() {
+    let application = "\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: karpenter}
+spec:
+  source:
+    chart: karpenter
+    repoURL: public.ecr.aws/karpenter
+    targetRevision: 1.6.2
+    helm:
+      values: |
+        settings:
+          clusterName: prod
+          batchMaxDuration: [10s
+";
+    let run = Folder::with(&[("app.yaml", application)]).run(&["check", "."]);
+    assert_eq!(run.status, 4);
+    let shown = run.stdout.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+    assert_snapshot!(shown, @"
+    unreadable: in the Helm values of this Application: not valid YAML: this `[` is never closed; add `]`
+      --> app.yaml:13:29
+       |
+    12 |           clusterName: prod
+    13 |           batchMaxDuration: [10s
+       |                             ^
+    ");
+}

@@ -175,6 +175,19 @@ impl Source {
         self.text.len()
     }
 
+    /// Converts a line and a column, as in [`Position`], to a byte offset. A column beyond the end of the line counts as its end.
+    pub fn byte_of(&self, line: usize, column: usize) -> usize {
+        let mark = self.mark(|mark| (mark.line, mark.points) < (line, column));
+        let (mut at, mut points) = (mark.line, mark.points + 1);
+        for (byte, char) in self.after(mark.byte).char_indices() {
+            if at > line || (at == line && (points >= column || char == '\n')) {
+                return mark.byte + byte;
+            }
+            (at, points) = if char == '\n' { (at + 1, 1) } else { (at, points + 1) };
+        }
+        self.text.len()
+    }
+
     /// The last mark that satisfies a condition. All marks before it satisfy the condition too.
     fn mark(&self, holds: impl Fn(&Mark) -> bool) -> Mark {
         let marks = self.marks.get_or_init(|| marks_of(&self.text));
@@ -250,6 +263,17 @@ mod tests {
         for (byte, _) in source.text().char_indices() {
             assert_eq!(source.byte_at(source.position(byte).offset), byte);
         }
+    }
+
+    #[test]
+    fn converts_lines_and_columns_back_to_bytes() {
+        let source = Source::new("-", format!("é: 😀\r\nb: x\n\n{}x\ny", "é😀".repeat(3000)));
+        for (byte, _) in source.text().char_indices() {
+            let Position { line, column, .. } = source.position(byte);
+            assert_eq!(source.byte_of(line, column), byte, "{line}:{column}");
+        }
+        assert_eq!(source.byte_of(2, 99), source.text().find("\n\n").unwrap());
+        assert_eq!(source.byte_of(99, 1), source.text().len());
     }
 
     #[test]

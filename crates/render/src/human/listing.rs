@@ -5,7 +5,6 @@ use std::path::Path;
 
 use annotate_snippets::{Group, Level, Origin};
 use answers::report::{Report, Skipped, Unreadable};
-use manifest::Document;
 use manifest::source::{Source, Span};
 
 use super::printer::{BOLD, Printer, marked};
@@ -24,11 +23,12 @@ pub(super) fn unopened(printer: &Printer<'_>, unreadable: &Unreadable) -> String
 pub(super) fn unparsed(printer: &Printer<'_>, unreadable: &Unreadable) -> String {
     let title = Level::ERROR.with_name("unreadable").primary_title(printable(&unreadable.message));
     let group = Group::with_title(title);
-    let file = printer.files.get(unreadable.file.as_str());
-    let start = file.and_then(|file| file.documents.get(unreadable.document)).map(Document::start);
-    let groups = match (printer.source(&unreadable.file), start) {
-        (Some(source), Some(byte)) => marked(group, source, character_at(source, byte)),
-        _ => vec![group.element(Origin::path(printable(&unreadable.file)))],
+    let groups = match printer.source(&unreadable.file) {
+        Some(source) => {
+            let byte = source.byte_of(unreadable.line, unreadable.column);
+            marked(group, source, character_at(source, byte))
+        }
+        None => vec![group.element(Origin::path(printable(&unreadable.file)))],
     };
     printer.render(&groups)
 }
