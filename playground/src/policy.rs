@@ -6,6 +6,7 @@
 use checker::json::value_of;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{Document, File};
+use karpwarden::rule::settings::keys;
 use serde_json::{Map, Value as Json};
 
 use crate::yaml;
@@ -83,7 +84,10 @@ fn merged(own: Map<String, Json>, settings: &Map<String, Json>) -> Map<String, J
     let mut merged = own;
     // The manifest knows its mode.
     let is_automatic = |key: &str, value: &Json| key == "announceErrors" && value == "auto";
-    for (key, value) in settings.iter().filter(|(key, value)| *key != "fix" && !is_automatic(key, value)) {
+    // The policy refuses settings of the command line.
+    let is_known = |key: &str| keys::of_policy().any(|known| known.name == key);
+    let is_kept = |key: &str, value: &Json| key != "fix" && is_known(key) && !is_automatic(key, value);
+    for (key, value) in settings.iter().filter(|(key, value)| is_kept(key, value)) {
         match (merged.get_mut(key), value) {
             (Some(Json::Object(own)), Json::Object(levels)) => {
                 let lower = levels.iter().filter(|(_, level)| *level != "deny");
@@ -166,6 +170,14 @@ mod tests {
             }
             assert!(settings(&own).unwrap().contains("\"problems\":[]"), "{own}");
         }
+    }
+
+    #[test]
+    fn leaves_out_settings_of_the_command_line() {
+        let given = r#"{"strictUpdates": true, "exclude": ["old/"], "overrides": [{"paths": ["dev/"], "clusterName": "dev"}]}"#;
+        let rendered = policy(given, "monitor").unwrap();
+        assert!(rendered.contains("strictUpdates: true"), "{rendered}");
+        assert!(!rendered.contains("exclude:") && !rendered.contains("overrides:"), "{rendered}");
     }
 
     #[test]

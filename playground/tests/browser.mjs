@@ -198,6 +198,18 @@ export async function accessible(page, name) {
   assert.deepEqual(serious, [], name);
 }
 
+/** Fails on content outside of landmarks, and on a heading without a text. */
+export async function structured(page, name) {
+  await page.evaluate(axe);
+  const violations = await page.evaluate(async () => {
+    const values = ['region', 'empty-heading', 'page-has-heading-one', 'landmark-unique', 'landmark-one-main'];
+    const { violations } = await globalThis.axe.run(document, { runOnly: { type: 'rule', values } });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
+  });
+  assert.deepEqual(violations, [], name);
+  assert.match(await page.locator('h1').first().innerText(), /\S/, name);
+}
+
 /** Returns the rule names in the list of findings. */
 export const rules = (page) => page.locator('.finding .rule').allTextContents();
 

@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { accessible, drop, paste, screenshot, root, settled, visit } from './browser.mjs';
+import { accessible, drop, paste, screenshot, root, settled, structured, visit } from './browser.mjs';
 import { NODES, POOL } from './disruption-input.mjs';
 
 const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('-bad.yaml'));
@@ -155,6 +155,7 @@ for (const [name, reach] of Object.entries(STATES)) {
       await reach(page);
       await screenshot(page, name);
       await accessible(page, name);
+      await structured(page, name);
       await page.emulateMedia({ colorScheme: 'dark' });
       await screenshot(page, `${name}-dark`);
       await accessible(page, `${name}, dark`);
@@ -176,7 +177,9 @@ test('phone: one column, the count stays visible, touch targets are at least 44 
     assert.match(await page.locator('#show-panel').textContent(), /1 error/);
     assert.equal(await page.locator('#panel').isVisible(), false);
     await accessible(page, 'phone');
+    await structured(page, 'phone');
     await page.locator('#show-panel').tap();
+    await structured(page, 'phone, findings');
     assert.equal(await page.locator('#editor').isVisible(), false);
     await screenshot(page, 'phone-findings');
     const small = await page.evaluate(() =>

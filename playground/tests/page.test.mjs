@@ -611,6 +611,61 @@ onPage('unreadable documents and templates are reported in place', async (page) 
   await page.getByText('Nothing was checked').waitFor();
 });
 
+onPage('Terraform is recognised, and read for the manifests in it', async (page) => {
+  const terraform = `resource "kubectl_manifest" "class" {\n  yaml_body = <<-YAML\n${BAD}  YAML\n}\n`;
+  await paste(page, terraform);
+  await page.locator('.file .name', { hasText: 'main.tf' }).waitFor();
+  assert.deepEqual(await rules(page), ['instance-profile-is-arn']);
+  await paste(page, GOOD);
+  await page.getByText('this is Terraform').waitFor({ state: 'detached' });
+  await page.locator('#add').click();
+  await paste(page, 'a: 1\n');
+  await paste(page, `locals {\n  a = 1\n}\n${terraform}`);
+  const name = await page.locator('.file .tab[aria-current] .name').textContent();
+  await page.getByText(`${name}: this is Terraform`).waitFor();
+  await page.getByRole('button', { name: 'Read it as Terraform' }).click();
+  await page.locator('.finding .rule', { hasText: 'instance-profile-is-arn' }).waitFor();
+  assert.equal(await page.getByText('this is Terraform').count(), 0);
+  await paste(page, 'variable "a" {\n  default = 1\n}\n');
+});
+
+onPage('the button for more findings counts the rest, and is gone without one', async (page) => {
+  const bad = (number) =>
+    Array.from({ length: number }, (_, index) => BAD.replace('default', `a-${index}`)).join('---\n');
+  await paste(page, bad(250));
+  const more = page.locator('#view .part > button');
+  await more.waitFor();
+  assert.equal(await more.textContent(), 'Show 50 of 50 more findings');
+  await more.click();
+  assert.equal(await page.locator('.finding').count(), 250);
+  assert.equal(await more.isVisible(), false);
+  assert.equal(await more.textContent(), '');
+  await paste(page, bad(3));
+  assert.equal(await more.textContent(), '');
+});
+
+onPage('settings without a field in the form stay in the file', async (page) => {
+  const text =
+    'announceErrors: auto\ncontext: pools\nexclude:\n  - old/\noverrides:\n  - paths:\n      - dev/**\n    clusterName: dev\nstrictUpdates: true\n';
+  await page.locator('#settings').click();
+  await page.locator('#settings-text').fill(text);
+  await page.locator('#settings-clusterName').fill('prod');
+  await page.waitForFunction(() => /clusterName: prod/.test(document.getElementById('settings-text').value));
+  const expected = {
+    announceErrors: 'auto',
+    context: 'pools',
+    exclude: ['old/'],
+    overrides: [{ paths: ['dev/**'], clusterName: 'dev' }],
+    strictUpdates: true,
+  };
+  await page.keyboard.press('Escape');
+  assert.deepEqual((await shared(page)).settings, { ...expected, clusterName: 'prod' });
+  // The policy refuses the settings of the command line.
+  await page.locator('#tab-admission').click();
+  await page.locator('#verdict').waitFor();
+  assert.doesNotMatch(await page.locator('#view').textContent(), /works only on the command line|exclude:/);
+});
+
 onPage(
   'an embedded page stores nothing, has no menus, and links to the full page',
   async (page) => {

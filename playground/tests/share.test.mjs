@@ -82,14 +82,24 @@ function assertSound({ files = [], settings = {}, ...others }) {
     completeInventory = true,
     allowIgnoreAnnotation = true,
     fix = true,
+    strictUpdates = true,
+    announceErrors = 'auto',
+    context = 'all',
     rules = {},
     exceptions = [],
+    exclude = [],
+    overrides = [],
     ...unknown
   } = settings;
   assert.deepEqual(unknown, {});
   for (const text of [karpenterVersion, kubernetesVersion, clusterName]) assert.equal(typeof text, 'string');
-  assert.deepEqual([completeInventory, allowIgnoreAnnotation, fix], [true, true, true]);
-  for (const level of Object.values(rules)) assert.match(level, /^(deny|warn|info|off)$/);
+  for (const truth of [completeInventory, allowIgnoreAnnotation, fix, strictUpdates])
+    assert.equal(typeof truth, 'boolean');
+  assert.ok([true, false, 'auto'].includes(announceErrors));
+  assert.match(context, /^(all|pools|none)$/);
+  const levels = [rules, ...overrides.map((override) => override.rules ?? {})].flatMap(Object.values);
+  for (const level of levels) assert.match(level, /^(deny|warn|info|off)$/);
+  for (const path of [exclude, ...overrides.map(({ paths }) => paths)].flat()) assert.equal(typeof path, 'string');
   for (const exception of exceptions)
     for (const value of Object.values(exception)) assert.equal(typeof value, 'string');
 }
@@ -106,6 +116,24 @@ test('files and settings survive the way through a link', async () => {
     assert.match(fragment, /^[\w-]+$/);
     assert.deepEqual(await decode(fragment), shared);
   }
+});
+
+test('settings without a field in the form survive the way through a link', async () => {
+  const settings = {
+    karpenterVersion: '1.0..1.8',
+    completeInventory: false,
+    strictUpdates: true,
+    announceErrors: 'auto',
+    context: 'pools',
+    rules: { storage: 'warn' },
+    exceptions: [{ rule: 'storage', reason: 'old', until: '2027-03-31' }],
+    exclude: ['old/', '*.tmp.yaml'],
+    overrides: [
+      { paths: ['dev/**'], karpenterVersion: '1.6', clusterName: 'dev', rules: { labels: 'off' } },
+      { paths: ['prod/'], kubernetesVersion: '1.33' },
+    ],
+  };
+  assert.deepEqual((await decode(await encode({ settings }))).settings, settings);
 });
 
 test('a damaged link gives a sound answer or an error', async () => {
@@ -140,6 +168,11 @@ test('JSON of any shape gives a sound answer or an error', async () => {
     'karpenterVersion',
     'fix',
     'completeInventory',
+    'announceErrors',
+    'context',
+    'exclude',
+    'overrides',
+    'paths',
     '__proto__',
     'constructor',
     'reason',

@@ -101,6 +101,20 @@ onPage('tells the story of a pod, a NodePool and a node by name', async (page) =
   await page.getByText('No input mentions nobody.').waitFor();
 });
 
+onPage('a step without a time shows its age', async (page) => {
+  const events = `LAST SEEN   TYPE     REASON             OBJECT                    MESSAGE
+3m12s       Normal   Unconsolidatable   nodeclaim/default-7xk2p   Can't replace with a cheaper node
+`;
+  await drop(page, [{ name: 'events.txt', text: events }]);
+  await opened(page, 'events.txt');
+  await page.locator('#tab-symptoms').click();
+  await page.locator('#timeline').click();
+  await page.locator('.timeline .digest, .lives').first().waitFor();
+  await tell(page, 'default-7xk2p');
+  await page.locator('.steps li').first().waitFor();
+  assert.match((await steps(page))[0], /^192s ago/);
+});
+
 onPage('follows the input while it is open', async (page) => {
   await open(page);
   await drop(page, [

@@ -9,6 +9,7 @@ import { type Operation, admissionRequest } from './cluster/request.ts';
 import { matchesRules, webhookOf } from './cluster/server.ts';
 import { copy, count, h, icon } from './dom.ts';
 import { install } from './install.ts';
+import { policySettings } from './state.ts';
 import type { Json, ListedObject, Refusal, Report } from './types.ts';
 
 const COMMAND: Record<Operation, string> = { CREATE: 'apply', UPDATE: 'replace', DELETE: 'delete' };
@@ -95,8 +96,7 @@ export class AdmissionView {
           others: objects
             .filter((other) => this.#operation !== 'CREATE' || other !== object)
             .map((other) => other.object ?? null),
-          // The manifests set this: in mode `monitor` Kubewarden drops the message of a rejection.
-          settings: { announceErrors: this.#mode === 'monitor', ...state.settings } as never,
+          settings: policySettings(state.settings, this.#mode) as never,
           mode: this.#mode,
           mutating,
           connected: this.#connected,

@@ -25,7 +25,8 @@ const fetchExamples = once(async () => {
 
 export function examplesMenu(app: App, button: HTMLButtonElement): void {
   const menu = h('div', { class: 'menu', popover: 'auto', role: 'menu', 'aria-label': 'Examples' });
-  document.body.append(menu);
+  // The menu belongs to the landmark of its button.
+  button.after(menu);
   const items = () => [...menu.querySelectorAll('button')];
   const choose = (example: Example) => {
     menu.hidePopover();

@@ -148,8 +148,9 @@ export class FindingsView {
       list.append(
         ...findings.slice(from, this.#printing ? undefined : this.#shown).map((finding) => this.#item(finding, report)),
       );
-      more.hidden = this.#printing || findings.length <= this.#shown;
-      more.textContent = `Show ${Math.min(PAGE, findings.length - this.#shown)} of ${count(findings.length - this.#shown, 'more finding')}`;
+      const rest = this.#printing ? 0 : findings.length - list.children.length;
+      more.hidden = rest === 0;
+      more.textContent = rest > 0 ? `Show ${Math.min(PAGE, rest)} of ${count(rest, 'more finding')}` : '';
     };
     const more = h('button', {
       type: 'button',
@@ -282,8 +283,8 @@ export class FindingsView {
       );
     }
     if (checked === 0) {
-      const template = report.skipped.some(({ reason }) => reason.startsWith('template'));
-      const advice = template
+      const isSkipped = (why: string) => report.skipped.some(({ reason }) => reason.startsWith(why));
+      const advice = isSkipped('template')
         ? h(
             'span',
             {},
@@ -291,7 +292,9 @@ export class FindingsView {
             h('code', {}, 'helm template'),
             ', and paste the output.',
           )
-        : 'None of the documents is a kind that Karpwarden checks.';
+        : isSkipped('script')
+          ? 'Only manifests and Helm values in the heredoc strings of a Terraform file or a script are checked, and there is none. Paste the manifests themselves.'
+          : 'None of the documents is a kind that Karpwarden checks.';
       return h('div', { class: 'calm' }, h('strong', {}, 'Nothing was checked'), advice);
     }
     const accepted =

@@ -11,6 +11,7 @@ import { looksLikeLog } from './log-lines.ts';
 import { releaseOptions } from './release-options.ts';
 import { decode, encode } from './share.ts';
 import { type State, type Tab, type Theme, isLog, load } from './state.ts';
+import { isTerraform, terraformHint } from './terraform.ts';
 import type { Finding, Settings } from './types.ts';
 
 const embedded = new URLSearchParams(location.search).get('embed') === '1';
@@ -106,8 +107,9 @@ function showCount(): string {
   const report = isLog ? app.diagnosis : app.report;
   if (!report && !isLog) return '';
   const parts = report ? counts(report) : [];
-  byId('count').replaceChildren(...parts);
   const text = parts.map((part) => part.textContent).join(', ');
+  // A log is still read.
+  byId('count').replaceChildren(...(text ? parts : ['Symptoms']));
   byId('show-panel').textContent = text || 'Symptoms';
   return text;
 }
@@ -221,6 +223,7 @@ byId('cancel').addEventListener('click', () => app.cancel());
 examplesMenu(app, byId<HTMLButtonElement>('examples'));
 fileTabs(app);
 logHint(app);
+terraformHint(app);
 
 addEventListener('keydown', (event) => {
   if (event.key === 'F8') {
@@ -249,11 +252,12 @@ addEventListener(
     const inField = event.target instanceof Element && event.target.closest('input, dialog') !== null;
     const isLog = looksLikeLog(text);
     const mayReplace = app.isUntouched() || !app.file.text.trim();
-    if (inField || !(isLog ? mayReplace || text.length > EDITABLE : text.includes('apiVersion') && app.isUntouched()))
-      return;
+    const isOther = isTerraform(text);
+    const isManifest = text.includes('apiVersion') && app.isUntouched();
+    if (inField || !(isLog ? mayReplace || text.length > EDITABLE : isOther ? mayReplace : isManifest)) return;
     event.preventDefault();
     event.stopPropagation();
-    if (!isLog) app.replaceExample(text);
+    if (!isLog) app.replaceExample(text, isOther ? 'main.tf' : 'manifest.yaml');
     else if (text.length > EDITABLE) app.addLarge([{ name: 'pasted.log', file: new File([text], 'pasted.log') }]);
     else {
       app.replaceExample(text, 'controller.log');

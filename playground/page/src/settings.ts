@@ -103,7 +103,11 @@ class Form {
       const input = h('input', {
         type: 'checkbox',
         id: `settings-${key}`,
-        onchange: () => this.#set((one) => (one[key] = input.checked)),
+        onchange: () =>
+          this.#set((one) => {
+            if (input.checked) one[key] = true;
+            else delete one[key];
+          }),
       });
       input.checked = settings[key] === true;
       return h('label', { class: 'check' }, input, h('span', {}, label, h('span', { class: 'help' }, ` ${help}`)));

@@ -1,6 +1,6 @@
 // State of the page: files, settings, tab, theme. It is stored on this device only, unless the visitor turns that off.
 
-import type { Exception, Level, Settings, SourceFile } from './types.ts';
+import type { Exception, Level, Override, Settings, SourceFile } from './types.ts';
 
 export const TABS = ['findings', 'admission', 'releases', 'placement', 'disruption', 'symptoms'] as const;
 export type Tab = (typeof TABS)[number];
@@ -18,6 +18,9 @@ export interface State {
 const KEY = 'karpwarden';
 /** Largest number of files in a stored state or a link. */
 const FILES = 500;
+/** Keys with a text, in the settings and in overrides. */
+const VERSIONS = ['karpenterVersion', 'kubernetesVersion', 'clusterName'] as const;
+const LOOK_UPS = ['all', 'pools', 'none'] as const;
 
 export function load(): State | null {
   try {
@@ -85,30 +88,78 @@ export function withoutMark(text: string): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
-/** Reads settings from untrusted data. It checks only the shape; the engine reports invalid values. */
+/**
+ * Reads settings from untrusted data. It checks only the shape; the engine reports invalid values. Keys without a field in the form
+ * stay as they are, so that a file keeps them on its way through the page.
+ */
 export function settingsOf(value: unknown): Settings {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
   const given = value as Record<string, unknown>;
   const settings: Settings = {};
-  for (const key of ['karpenterVersion', 'kubernetesVersion', 'clusterName'] as const) {
+  for (const key of VERSIONS) {
     const text = given[key];
     if (typeof text === 'string' && text) settings[key] = text;
   }
-  for (const key of ['completeInventory', 'allowIgnoreAnnotation', 'fix'] as const) {
-    if (given[key] === true) settings[key] = true;
+  for (const key of ['completeInventory', 'allowIgnoreAnnotation', 'fix', 'strictUpdates'] as const) {
+    const truth = given[key];
+    if (typeof truth === 'boolean') settings[key] = truth;
   }
-  if (typeof given.rules === 'object' && given.rules !== null) {
-    const levels = Object.entries(given.rules).map(([name, level]) => [name, level === false ? 'off' : level]);
-    const known = levels.filter((entry): entry is [string, Level] =>
-      ['deny', 'warn', 'info', 'off'].includes(entry[1] as string),
-    );
-    if (known.length > 0) settings.rules = Object.fromEntries(known);
-  }
+  const { announceErrors } = given;
+  if (typeof announceErrors === 'boolean' || announceErrors === 'auto') settings.announceErrors = announceErrors;
+  const context = LOOK_UPS.find((known) => known === given.context);
+  if (context) settings.context = context;
+  const rules = levelsOf(given.rules);
+  if (rules) settings.rules = rules;
   if (Array.isArray(given.exceptions)) {
     const read = given.exceptions.map(exceptionOf).filter((exception) => exception !== null);
     if (read.length > 0) settings.exceptions = read;
   }
+  const exclude = textsOf(given.exclude);
+  if (exclude.length > 0) settings.exclude = exclude;
+  if (Array.isArray(given.overrides)) {
+    const read = given.overrides.map(overrideOf).filter((override) => override !== null);
+    if (read.length > 0) settings.overrides = read;
+  }
   return settings;
+}
+
+/**
+ * The settings of the policy in a mode. It refuses the keys of the command line. The manifests announce errors in mode `monitor`,
+ * because Kubewarden drops the message of a rejection there.
+ */
+export function policySettings(given: Settings, mode: 'monitor' | 'protect'): Settings {
+  const settings: Settings = { ...given, announceErrors: mode === 'monitor' };
+  if (typeof given.announceErrors === 'boolean') settings.announceErrors = given.announceErrors;
+  delete settings.exclude;
+  delete settings.overrides;
+  return settings;
+}
+
+/** The levels of rules; YAML 1.1 reads `off` as false. */
+function levelsOf(value: unknown): Record<string, Level> | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const levels = Object.entries(value).map(([name, level]) => [name, level === false ? 'off' : level]);
+  const known = levels.filter((entry): entry is [string, Level] =>
+    ['deny', 'warn', 'info', 'off'].includes(entry[1] as string),
+  );
+  return known.length > 0 ? Object.fromEntries(known) : undefined;
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((text): text is string => typeof text === 'string') : [];
+}
+
+function overrideOf(value: unknown): Override | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const given = value as Record<string, unknown>;
+  const override: Override = { paths: textsOf(given.paths) };
+  for (const key of VERSIONS) {
+    const text = given[key];
+    if (typeof text === 'string' && text) override[key] = text;
+  }
+  const rules = levelsOf(given.rules);
+  if (rules) override.rules = rules;
+  return override;
 }
 
 function exceptionOf(value: unknown): Exception | null {

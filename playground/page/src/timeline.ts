@@ -160,7 +160,7 @@ export function storyOf(story: Story, evidence: (step: StoryStep) => HTMLElement
     return h(
       'li',
       {},
-      h('span', { class: 'when' }, step.time ? stepTime(step.time) : ''),
+      h('span', { class: 'when' }, step.time ? stepTime(step.time) : step.age),
       h(
         'div',
         {},

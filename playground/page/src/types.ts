@@ -38,6 +38,7 @@ export type {
   ListedObject,
   LogSummary,
   NewNode,
+  Override,
   PlacedPod,
   PlacedProblem,
   PoolObjection,
