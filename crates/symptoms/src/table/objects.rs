@@ -79,7 +79,7 @@ const KINDS: [KindColumns; 4] = [
     },
 ];
 
-/// Milliseconds for which a new node may be NotReady: Karpenter waits as long for the registration of a node.
+/// Milliseconds for which a new node may be `NotReady`: Karpenter waits as long for the registration of a node.
 ///
 /// Source: `registrationTimeout` in pkg/controllers/nodeclaim/lifecycle/liveness.go of kubernetes-sigs/karpenter at v1.0.0 and v1.14.0.
 const STARTS: i64 = 15 * 60_000;
