@@ -128,7 +128,7 @@ pub fn looked_up(object: Object<'_>, settings: &Settings) -> Vec<Kind> {
     kinds
 }
 
-/// Simulates a round of Karpenter's provisioner: new nodes for the pods of a cluster, and for each pod without a node the reasons of the
+/// Simulates kube-scheduler and Karpenter's provisioner: new nodes for the pods of a cluster, and for each pod without a node the reasons of the
 /// NodePools. The answer has no findings of [`check`].
 pub fn simulate(
     cluster: &Cluster,

@@ -11,8 +11,13 @@ fn text(assumption: &Assumption) -> String {
     let remedy = match assumption {
         Assumption::Release(_) => " (`--karpenter-version`)",
         Assumption::Zones(_) => " (`--zones`)",
-        Assumption::ListPrices | Assumption::OtherRegion(_) => " (`--prices`)",
+        Assumption::ListPrices
+        | Assumption::OtherRegion(_)
+        | Assumption::BuiltinPrices(_)
+        | Assumption::NotSold(..) => " (`--prices`)",
         Assumption::SpotDiscount => " (`--spot-discount`)",
+        Assumption::BindsFirst => " (`--no-bind`)",
+        Assumption::NodesJoin => " (`--rounds 1`)",
         Assumption::OverlaysLeftOut(_) | Assumption::RepeatedPool(_) => {
             "; name the folders of one cluster to simulate it"
         }

@@ -355,6 +355,18 @@ export type FixedFiles = {
 /** The strongest fix that a rule offers. */
 export type Fixes = "none" | "safe" | "unsafe";
 
+/** Field of a pod for which Karpenter ignores the pod. */
+export type IgnoredPodField = {
+  /** Path of the field. */
+  path: string;
+  /** Place of the field. */
+  place: FieldPlace;
+  /** Problem of the field. */
+  message: string;
+  /** Change with which Karpenter looks at the pod. */
+  remedy: string;
+};
+
 /** Minor release of Karpenter. */
 export type KnownRelease = {
   /** Name, such as `1.8`. */
@@ -501,6 +513,8 @@ export type MethodDecision = {
 export type NewNode = {
   /** Name of the NodePool. */
   nodePool: string;
+  /** Round that opened the node, from 1. */
+  round: number;
   /** The pods, as `namespace/name`. */
   pods: Array<string>;
   /** Number of instance types. */
@@ -607,12 +621,16 @@ export type PlacedPod = {
   placed: Placed;
   /** Index of the new node. */
   nodeClaim: number | null;
+  /** Round in which the pod got its place, from 1. */
+  round: number | null;
   /** Name of the existing node; else empty. */
   node: string;
   /** Karpenter's message about a pod without a node; else empty. */
   message: string;
   /** Reason of each NodePool that does not take the pod. */
   reasons: Array<PoolObjection>;
+  /** Field for which Karpenter ignores the pod. */
+  ignored: IgnoredPodField | null;
 };
 
 /** Mistake in settings, with its place. */
@@ -645,8 +663,20 @@ export type PlacementSummary = {
   ignored: number;
   /** New nodes. */
   nodeClaims: number;
+  /** The last round of the provisioner that placed a pod; 0 if no round did. */
+  rounds: number;
   /** USD per hour, if each new node is of its cheapest type. */
   pricePerHour: number;
+  /** USD per month of 730 hours, if each new node is of its cheapest type. */
+  pricePerMonth: number;
+  /** USD per hour, if the same nodes are on demand, whether or not their NodePools allow it. */
+  onDemandPricePerHour: number;
+  /** USD per month of 730 hours, if the same nodes are on demand. */
+  onDemandPricePerMonth: number;
+  /** USD per hour, if the same nodes have spot capacity, whether or not their NodePools allow it. */
+  spotPricePerHour: number;
+  /** USD per month of 730 hours, if the same nodes have spot capacity. */
+  spotPricePerMonth: number;
 };
 
 /** Reason for which a NodePool does not take a pod. */
@@ -841,6 +871,22 @@ export type RuleCount = {
   fixable: number;
 };
 
+/** Workload with a chosen number of replicas. */
+export type ScaledWorkload = {
+  /** Kind. */
+  kind: string;
+  /** Namespace. */
+  namespace: string;
+  /** Name. */
+  name: string;
+  /** Pods of the input that stay. */
+  kept: number;
+  /** Pods that are added. */
+  added: number;
+  /** Pods of the input that go. */
+  removed: number;
+};
+
 /** The week of one budget with a schedule, whatever the other budgets do. */
 export type ScheduleWeek = {
   /** Place of the schedule. */
@@ -884,6 +930,8 @@ export type SimulationAnswer = {
   pods: Array<PlacedPod>;
   /** The new nodes, in the order of their first pod. */
   nodeClaims: Array<NewNode>;
+  /** The workloads with a chosen number of replicas, by namespace, kind and name. */
+  workloads: Array<ScaledWorkload>;
   /** Assumptions about things that the input does not show. */
   assumptions: Array<string>;
   /** The findings of `check` in the input. */

@@ -809,13 +809,15 @@ export const simulated: SimulationAnswer = {
     "EC2NodeClass `default`, which is not in the input, has the defaults of AL2023",
     "the cluster has no other NodePool, node or pod than the input",
     "every instance type has capacity in every zone",
-    "webhooks change no pod"
+    "webhooks change no pod",
+    "kube-scheduler first binds the pods that pass its filters on existing nodes: by the preferences of the pod, then to the node with the largest free part of CPU and memory, then by name, without preemption"
   ],
   "findings": [],
   "karpenterVersion": "1.14",
   "nodeClaims": [],
   "pods": [
     {
+      "ignored": null,
       "message": "failed to validate pvc, failed to get storage class, storageclasses.storage.k8s.io \"ebs\" not found (PersistentVolumeClaim=default/data, StorageClass=ebs)",
       "name": "web-0",
       "namespace": "default",
@@ -828,10 +830,12 @@ export const simulated: SimulationAnswer = {
         "memory": "1Gi",
         "pods": "1"
       },
+      "round": null,
       "usage": {},
       "workload": "StatefulSet/web"
     },
     {
+      "ignored": null,
       "message": "failed to validate pvc, failed to get storage class, storageclasses.storage.k8s.io \"ebs\" not found (PersistentVolumeClaim=default/data, StorageClass=ebs)",
       "name": "web-1",
       "namespace": "default",
@@ -844,6 +848,7 @@ export const simulated: SimulationAnswer = {
         "memory": "1Gi",
         "pods": "1"
       },
+      "round": null,
       "usage": {},
       "workload": "StatefulSet/web"
     }
@@ -854,12 +859,19 @@ export const simulated: SimulationAnswer = {
     "ignored": 2,
     "new": 0,
     "nodeClaims": 0,
+    "onDemandPricePerHour": -0.0,
+    "onDemandPricePerMonth": -0.0,
     "pods": 2,
     "pricePerHour": -0.0,
+    "pricePerMonth": -0.0,
+    "rounds": 0,
+    "spotPricePerHour": -0.0,
+    "spotPricePerMonth": -0.0,
     "unplaced": 0
   },
   "verdict": "0 of 2 pods placed; Karpenter ignores 2 pods",
-  "version": "1.0.0"
+  "version": "1.0.0",
+  "workloads": []
 };
 
 export const disrupted: DisruptionAnswer = {

@@ -41,7 +41,7 @@ spec:
           resources: {requests: {cpu: '1', memory: 1Gi}}
 ";
 
-/// Simulates a round of Karpenter's provisioner in a region.
+/// Simulates Karpenter's provisioner in a region.
 pub(crate) fn answer(region: &str) -> Result<SimulationAnswer, SimulationError> {
     let file = File::read("input.yaml", INPUT, READ_OPTIONS);
     let cluster = Cluster { name: String::new(), files: vec![file] };

@@ -21,6 +21,10 @@ pub enum Assumption {
     ListPrices,
     /// Prices are from [`PRICED_REGION`], although the cluster is in this other region.
     OtherRegion(String),
+    /// This number of instance types, which the given prices lack, have the list prices of [`PRICED_REGION`].
+    BuiltinPrices(usize),
+    /// This number of instance types, which the complete price list of the region lacks, are not sold there.
+    NotSold(usize, String),
     /// Spot capacity has the default discount.
     SpotDiscount,
     /// The EC2NodeClass of this name, which is not in the input, has default fields.
@@ -31,6 +35,10 @@ pub enum Assumption {
     AnyNumberOfVolumes,
     /// Pods wait if all capacity reservations are taken.
     NoReservationFallback,
+    /// kube-scheduler binds pods to existing nodes before Karpenter looks at them.
+    BindsFirst,
+    /// Before a further round, the new nodes join the cluster.
+    NodesJoin,
     /// The cluster has nothing that the input lacks.
     NothingElse,
     /// Every instance type has capacity in every zone.
@@ -57,6 +65,14 @@ impl fmt::Display for Assumption {
             Self::OtherRegion(region) => {
                 write!(f, "prices are those of {PRICED_REGION}, and every instance type exists in {region}")
             }
+            Self::BuiltinPrices(count) => write!(
+                f,
+                "{count} of the instance types have no given price, and cost the list prices of {PRICED_REGION}"
+            ),
+            Self::NotSold(count, region) => write!(
+                f,
+                "{count} of the instance types are not in the price list, and are not sold in {region}"
+            ),
             Self::SpotDiscount => {
                 f.write_str("spot capacity costs 40 % of the on-demand price in every zone")
             }
@@ -71,6 +87,13 @@ impl fmt::Display for Assumption {
             ),
             Self::NoReservationFallback => f.write_str(
                 "pods wait for the next round if all capacity reservations are taken, although this release may relax them",
+            ),
+            Self::BindsFirst => f.write_str(
+                "kube-scheduler first binds the pods that pass its filters on existing nodes: by the preferences of the pod, then to \
+                 the node with the largest free part of CPU and memory, then by name, without preemption",
+            ),
+            Self::NodesJoin => f.write_str(
+                "before each further round, the nodes join with their cheapest type in the first of their zones, and run their pods",
             ),
             Self::NothingElse => f.write_str("the cluster has no other NodePool, node or pod than the input"),
             Self::Capacity => f.write_str("every instance type has capacity in every zone"),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use karpenter::instance_types::PRICED_REGION;
+use karpenter::instance_types::{self, PRICED_REGION};
 use karpenter::kind::Kind;
 use karpenter::operator::Operator;
 use karpenter::release::{PinnedRelease, Release, Releases};
@@ -18,7 +18,7 @@ use scheduling::simulation::{Prices, ReplicaCount, SimulationSettings, Zone};
 use thiserror::Error;
 
 use super::assumption::Assumption;
-use super::prices::{self, PricesError};
+use super::prices::{self, PriceList, PricesError};
 use super::scheduler_config;
 
 /// The releases in which the gate `ReservedCapacity` is on unless it is set.
@@ -41,6 +41,10 @@ pub struct Choices {
     pub replicas: Vec<ReplicaCount>,
     /// Whether existing nodes are left out.
     pub without_nodes: bool,
+    /// Whether kube-scheduler binds no pod to an existing node, so that the result is Karpenter's view alone.
+    pub without_binding: bool,
+    /// Largest number of rounds of the provisioner; `None` for rounds until nothing changes.
+    pub rounds: Option<usize>,
     /// The region.
     pub region: Option<String>,
     /// The zones of the subnets.
@@ -124,6 +128,17 @@ impl DeducedSettings {
         if !left_out.is_empty() {
             let names = left_out.iter().map(|name| (*name).to_owned()).collect();
             self.assume(Assumption::OverlaysLeftOut(names));
+        }
+        self
+    }
+
+    /// Applies the choices about binding and rounds, which only a simulation of pending pods has.
+    pub fn with_rounds(mut self, choices: &Choices, objects: &[Object<'_>]) -> Self {
+        self.settings.binds = !choices.without_binding;
+        self.settings.rounds = choices.rounds;
+        let has_nodes = objects.iter().any(|object| object.kind() == "Node" && object.group().is_empty());
+        if self.settings.binds && has_nodes && !choices.without_nodes {
+            self.assume(Assumption::BindsFirst);
         }
         self
     }
@@ -220,7 +235,7 @@ impl DeducedSettings {
 
     fn apply_prices(&mut self, choices: &Choices) -> Result<(), PricesError> {
         if let Some(text) = &choices.prices {
-            self.settings.prices = Prices::Listed(prices::parse(text, &self.settings.region)?);
+            self.apply_price_list(prices::parse(text, &self.settings.region)?);
         } else if self.settings.region == PRICED_REGION {
             self.assume(Assumption::ListPrices);
         } else {
@@ -232,6 +247,26 @@ impl DeducedSettings {
             self.assume(Assumption::SpotDiscount);
         }
         Ok(())
+    }
+
+    /// Applies a list of prices. Instance types that it lacks keep the built-in price, unless the list has all types of the region.
+    fn apply_price_list(&mut self, list: PriceList) {
+        let mut builtin: BTreeMap<String, f64> =
+            instance_types::prices().map(|(name, price)| (name.to_owned(), price)).collect();
+        let missing = builtin.keys().filter(|name| !list.prices.contains_key(*name)).count();
+        if list.is_complete {
+            self.settings.prices = Prices::Listed(list.prices);
+        } else {
+            builtin.extend(list.prices);
+            self.settings.prices = Prices::Listed(builtin);
+        }
+        if missing > 0 {
+            self.assume(if list.is_complete {
+                Assumption::NotSold(missing, self.settings.region.clone())
+            } else {
+                Assumption::BuiltinPrices(missing)
+            });
+        }
     }
 
     fn assume_the_rest(&mut self, objects: &[Object<'_>]) {

@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use answers::simulation::{
-    Placed, PlacedPod, PlacementSummary, PoolObjection, ReportedNode, SimulationAnswer,
+    IgnoredPodField, Placed, PlacedPod, PlacementSummary, PoolObjection, ReportedNode, ReportedWorkload,
+    SimulationAnswer,
 };
 use answers::{FieldPlace, PricedType, SCHEMA, VERSION, rounded, sorted};
 use ids::Id;
 use objects::location::Place;
 use objects::object::Object;
-use scheduling::simulation::{Placement, PoolReason, SimulatedClaim, SimulatedPod, requests_of};
+use scheduling::simulation::{
+    IgnoredField, Placement, PoolReason, ScaledWorkload, SimulatedClaim, SimulatedPod, requests_of,
+};
 use values::quantity::Quantity;
 
-use super::summary::SimulationSummary;
-use super::{Shown, remedy, words};
+use super::summary::{HOURS_PER_MONTH, SimulationSummary};
+use super::{Shown, ignored, remedy, words};
 
 /// Resources that a node or a pod has.
 type Amounts<'d> = [(&'d str, Quantity)];
@@ -33,7 +36,7 @@ pub fn answer(shown: &Shown<'_, '_>) -> SimulationAnswer {
         schema: SCHEMA,
         version: VERSION,
         karpenter_version: shown.simulation.settings().release.to_string(),
-        verdict: words::verdict(totals),
+        verdict: words::verdict(totals, &outcome.workloads),
         summary: PlacementSummary {
             pods: totals.pods,
             new: totals.new,
@@ -41,10 +44,17 @@ pub fn answer(shown: &Shown<'_, '_>) -> SimulationAnswer {
             unplaced: totals.unplaced,
             ignored: totals.ignored,
             node_claims: totals.claims,
+            rounds: outcome.rounds,
             price_per_hour: rounded(totals.price),
+            price_per_month: rounded(totals.price * HOURS_PER_MONTH),
+            on_demand_price_per_hour: rounded(totals.on_demand),
+            on_demand_price_per_month: rounded(totals.on_demand * HOURS_PER_MONTH),
+            spot_price_per_hour: rounded(totals.spot),
+            spot_price_per_month: rounded(totals.spot * HOURS_PER_MONTH),
         },
         pods: pods(shown),
         node_claims: outcome.claims.iter().map(|one| claim(shown, one)).collect(),
+        workloads: outcome.workloads.iter().map(workload).collect(),
         assumptions: shown.assumptions.to_vec(),
         findings: shown.findings.to_vec(),
     }
@@ -77,9 +87,11 @@ fn pod(shown: &Shown<'_, '_>, pod: &SimulatedPod<'_>, requests: &Amounts<'_>) ->
         usage: BTreeMap::new(),
         placed: Placed::No,
         node_claim: None,
+        round: pod.round,
         node: String::new(),
         message: String::new(),
         reasons: Vec::new(),
+        ignored: pod.ignored_field.as_ref().map(|field| ignored_field(field, object)),
     };
     match &pod.placement {
         Placement::New(claim) => {
@@ -99,6 +111,15 @@ fn pod(shown: &Shown<'_, '_>, pod: &SimulatedPod<'_>, requests: &Amounts<'_>) ->
             PlacedPod { placed: Placed::Ignored, message: message.clone(), ..nowhere }
         }
         Placement::Unreported => nowhere,
+    }
+}
+
+fn ignored_field(field: &IgnoredField<'_>, object: Object<'_>) -> IgnoredPodField {
+    IgnoredPodField {
+        path: field.place.path(object.root()),
+        place: FieldPlace::from(&field.place),
+        message: ignored::problem(field),
+        remedy: ignored::remedy(field),
     }
 }
 
@@ -136,11 +157,23 @@ fn objection(pod: &SimulatedPod<'_>, reason: &PoolReason<'_>) -> PoolObjection {
     }
 }
 
+fn workload(scaled: &ScaledWorkload) -> ReportedWorkload {
+    ReportedWorkload {
+        kind: scaled.kind.clone(),
+        namespace: scaled.namespace.clone(),
+        name: scaled.name.clone(),
+        kept: scaled.kept,
+        added: scaled.added,
+        removed: scaled.removed,
+    }
+}
+
 fn claim(shown: &Shown<'_, '_>, claim: &SimulatedClaim<'_>) -> ReportedNode {
     let pods = claim.pods.iter().filter_map(|index| shown.outcome.pods.get(*index));
     let requirements = claim.requirements.iter().map(|(key, text)| ((*key).to_owned(), text.clone()));
     ReportedNode {
         node_pool: claim.pool.name().to_owned(),
+        round: claim.round,
         pods: pods.map(|pod| format!("{}/{}", pod.namespace, pod.name)).collect(),
         instance_types: claim.instance_types,
         cheapest: PricedType::cheapest(&claim.cheapest),

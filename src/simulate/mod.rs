@@ -2,6 +2,7 @@
 
 mod assumption;
 mod deduced_settings;
+pub mod ignored;
 pub mod json;
 mod prices;
 pub mod remedy;
@@ -56,10 +57,13 @@ pub fn answer(
 ) -> Result<SimulationAnswer, SimulationError> {
     let built = BuiltObjects::of(files);
     let objects = built.objects(files);
-    let deduced = DeducedSettings::new(choices, settings, files, &objects)?.with_overlays(&built.left_out());
+    let deduced = DeducedSettings::new(choices, settings, files, &objects)?
+        .with_overlays(&built.left_out())
+        .with_rounds(choices, &objects);
     let simulation = Simulation::new(deduced.settings, &objects)?;
     let outcome = simulation.run_with_remedies();
-    let assumptions: Vec<String> = deduced.assumptions.iter().map(ToString::to_string).collect();
+    let assumptions = with_outcome(deduced.assumptions, &outcome);
+    let assumptions: Vec<String> = assumptions.iter().map(ToString::to_string).collect();
     Ok(json::answer(&Shown {
         outcome: &outcome,
         simulation: &simulation,
@@ -67,6 +71,14 @@ pub fn answer(
         skipped: skipped(files),
         findings: &[],
     }))
+}
+
+/// The assumptions of a simulation, with the assumption about further rounds if there were any.
+pub fn with_outcome(mut assumptions: Vec<Assumption>, outcome: &SimulationResult<'_>) -> Vec<Assumption> {
+    if outcome.rounds > 1 {
+        assumptions.push(Assumption::NodesJoin);
+    }
+    assumptions
 }
 
 /// The number of documents that were not read.

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use manifest::limits::Limits;
+use manifest::tree::Node;
+use manifest::{Document, File};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -14,35 +17,86 @@ pub enum PricesError {
     /// The text has no price for the region.
     #[error("no on-demand prices of Linux instances in {0}")]
     NoPrices(String),
+    /// A price is not a number, or negative.
+    #[error("line {line}: the price of `{instance_type}` is {value}, not a number of USD per hour")]
+    NotAPrice {
+        /// The line, from 1.
+        line: usize,
+        /// The instance type.
+        instance_type: String,
+        /// The value as JSON.
+        value: String,
+    },
+}
+
+/// On-demand prices in USD per hour.
+#[derive(Debug, Default)]
+pub(super) struct PriceList {
+    /// The prices by instance type.
+    pub(super) prices: BTreeMap<String, f64>,
+    /// Whether the list has every instance type of the region: the offer file of a region has, an answer to a query and an object of
+    /// instance types have not.
+    pub(super) is_complete: bool,
 }
 
 /// Reads on-demand prices of Linux instances by instance type from an AWS price list (the offer file of `AmazonEC2`), from the
 /// lines of `aws pricing get-products`, or from an object of instance types with numbers.
-pub(super) fn parse(text: &str, region: &str) -> Result<BTreeMap<String, f64>, PricesError> {
+pub(super) fn parse(text: &str, region: &str) -> Result<PriceList, PricesError> {
     let json: Value = serde_json::from_str(text)?;
     let mut prices = BTreeMap::new();
-    if let Some(products) = json.get("products").and_then(Value::as_object) {
+    let products = json.get("products").and_then(Value::as_object);
+    if let Some(products) = products {
         for (sku, product) in products {
             let terms = json.pointer(&format!("/terms/OnDemand/{sku}"));
-            prices.extend(price_of(product, terms, region));
+            prices.extend(price_of(product, terms, region, text)?);
         }
     } else if let Some(list) = json.get("PriceList").and_then(Value::as_array) {
         for item in list {
             let parsed = item.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
             let item = parsed.as_ref().unwrap_or(item);
             if let Some(product) = item.get("product") {
-                prices.extend(price_of(product, item.pointer("/terms/OnDemand"), region));
+                prices.extend(price_of(product, item.pointer("/terms/OnDemand"), region, text)?);
             }
         }
     } else {
-        let members = json.as_object().into_iter().flatten();
-        prices.extend(members.filter_map(|(name, price)| Some((name.clone(), price.as_f64()?))));
+        for (name, price) in json.as_object().into_iter().flatten() {
+            let number = price.as_f64().filter(|number| *number >= 0.0);
+            let number = number.ok_or_else(|| not_a_price(text, name, price))?;
+            prices.insert(name.clone(), number);
+        }
     }
-    if prices.is_empty() { Err(PricesError::NoPrices(region.to_owned())) } else { Ok(prices) }
+    if prices.is_empty() {
+        return Err(PricesError::NoPrices(region.to_owned()));
+    }
+    Ok(PriceList { prices, is_complete: products.is_some() })
+}
+
+/// The error for a member of an object of instance types.
+fn not_a_price(text: &str, name: &str, value: &Value) -> PricesError {
+    let file = File::read("prices", text.to_owned(), &Limits::DEFAULT);
+    let root = file.documents.first().and_then(|document| match document {
+        Document::Read(tree) => Some(tree.root()),
+        _ => None,
+    });
+    let line = root.and_then(|root| root.get(name)).map(line_of);
+    PricesError::NotAPrice {
+        line: line.unwrap_or(1),
+        instance_type: name.to_owned(),
+        value: value.to_string(),
+    }
+}
+
+fn line_of(node: Node<'_>) -> usize {
+    node.source().before(node.key_span().start).matches('\n').count() + 1
 }
 
 /// The price of a product, if it is a shared Linux instance of the region without other software.
-fn price_of(product: &Value, terms: Option<&Value>, region: &str) -> Option<(String, f64)> {
+fn price_of(
+    product: &Value,
+    terms: Option<&Value>,
+    region: &str,
+    text: &str,
+) -> Result<Option<(String, f64)>, PricesError> {
     let attribute = |name: &str| product.pointer(&format!("/attributes/{name}")).and_then(Value::as_str);
     let is = |name: &str, value: &str| attribute(name).is_none_or(|present| present == value);
     let counts = is("regionCode", region)
@@ -50,11 +104,26 @@ fn price_of(product: &Value, terms: Option<&Value>, region: &str) -> Option<(Str
         && is("tenancy", "Shared")
         && is("preInstalledSw", "NA")
         && is("capacitystatus", "Used");
-    let name = attribute("instanceType").filter(|_| counts)?;
-    let term = terms?.as_object()?.values().next()?;
+    let Some(name) = attribute("instanceType").filter(|_| counts) else { return Ok(None) };
+    let Some(written) = terms.and_then(usd) else { return Ok(None) };
+    match written.parse::<f64>() {
+        Ok(price) if price > 0.0 => Ok(Some((name.to_owned(), price))),
+        // Some offers, such as for reserved capacity, cost nothing.
+        Ok(price) if price >= 0.0 => Ok(None),
+        _ => {
+            let value = format!("\"{written}\"");
+            let before = text.split_once(&value).map_or("", |(before, _)| before);
+            let line = before.matches('\n').count() + 1;
+            Err(PricesError::NotAPrice { line, instance_type: name.to_owned(), value })
+        }
+    }
+}
+
+/// The price in the terms of a product.
+fn usd(terms: &Value) -> Option<&str> {
+    let term = terms.as_object()?.values().next()?;
     let dimension = term.get("priceDimensions")?.as_object()?.values().next()?;
-    let price: f64 = dimension.pointer("/pricePerUnit/USD")?.as_str()?.parse().ok()?;
-    (price > 0.0).then(|| (name.to_owned(), price))
+    dimension.pointer("/pricePerUnit/USD")?.as_str()
 }
 
 #[cfg(test)]
@@ -69,9 +138,30 @@ mod tests {
             "B": {"attributes": {"instanceType": "m5.large", "regionCode": "eu-west-1", "operatingSystem": "Windows"}}},
             "terms": {"OnDemand": {"A": {"A.1": {"priceDimensions": {"A.1.1": {"pricePerUnit": {"USD": "0.107"}}}}},
                 "B": {"B.1": {"priceDimensions": {"B.1.1": {"pricePerUnit": {"USD": "0.199"}}}}}}}}"#;
-        assert_eq!(parse(offer, "eu-west-1").unwrap(), BTreeMap::from([("m5.large".to_owned(), 0.107)]));
+        let list = parse(offer, "eu-west-1").unwrap();
+        assert_eq!(list.prices, BTreeMap::from([("m5.large".to_owned(), 0.107)]));
+        assert!(list.is_complete);
         assert!(parse(offer, "us-east-1").is_err());
-        assert_eq!(parse(r#"{"m5.large": 0.1}"#, "x").unwrap().len(), 1);
+        let few = parse(r#"{"m5.large": 0.1}"#, "x").unwrap();
+        assert_eq!((few.prices.len(), few.is_complete), (1, false));
         assert!(parse("{", "x").is_err());
+        let negative = offer.replace("0.107", "-0.107");
+        assert_eq!(
+            parse(&negative, "eu-west-1").unwrap_err().to_string(),
+            "line 5: the price of `m5.large` is \"-0.107\", not a number of USD per hour"
+        );
+    }
+
+    #[test]
+    fn names_the_line_of_a_price_that_is_none() {
+        for (price, shown) in [("-1", "-1"), ("\"0.1\"", "\"0.1\""), ("null", "null"), ("[1]", "[1]")] {
+            let text = format!("{{\n  \"m5.large\": 0.1,\n  \"m5.xlarge\": {price}\n}}\n");
+            assert_eq!(
+                parse(&text, "us-east-1").unwrap_err().to_string(),
+                format!("line 3: the price of `m5.xlarge` is {shown}, not a number of USD per hour")
+            );
+        }
+        let error = parse("{\n  \"m5.large\": 0,1\n}", "us-east-1").unwrap_err().to_string();
+        assert!(error.contains("line 2"), "{error}");
     }
 }

@@ -1,6 +1,10 @@
 //! Totals of a simulation.
 
-use scheduling::simulation::{Placement, SimulationResult};
+use scheduling::simulation::{Placement, SimulatedClaim, SimulationResult};
+
+/// Hours of a month: 365 days of 24 hours divided by 12, as the AWS Pricing Calculator and other tools count
+/// (infracost/infracost#1556, cycloidio/terracost#10).
+pub const HOURS_PER_MONTH: f64 = 730.0;
 
 /// Numbers of pods and nodes, and the price of the new nodes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +25,10 @@ pub struct SimulationSummary {
     pub price: f64,
     /// Whether the price of a node is a spot price.
     pub with_spot: bool,
+    /// USD per hour, if the same new nodes are on demand.
+    pub on_demand: f64,
+    /// USD per hour, if the same new nodes have spot capacity.
+    pub spot: f64,
 }
 
 impl SimulationSummary {
@@ -37,6 +45,11 @@ impl SimulationSummary {
         }
         summary.price =
             outcome.claims.iter().filter_map(|claim| claim.cheapest.first()).map(|(_, price)| price).sum();
+        let sum = |price: fn(&SimulatedClaim<'_>) -> Option<f64>| {
+            outcome.claims.iter().filter_map(price).sum::<f64>()
+        };
+        summary.on_demand = sum(|claim| claim.on_demand_price);
+        summary.spot = sum(|claim| claim.spot_price);
         summary.with_spot = outcome.claims.iter().any(|claim| claim.capacity_types.contains(&"spot"));
         summary
     }

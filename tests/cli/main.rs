@@ -31,3 +31,4 @@ mod simulate;
 mod story;
 mod upgrade;
 mod versions;
+mod what_if;

@@ -67,6 +67,9 @@ fn shows_the_nodes_and_the_reasons() {
     assert_eq!(run.stderr, "");
     assert_snapshot!(run.stdout, @"
     3 of 5 pods placed on 1 new node, about $0.19 per hour on demand; 2 pods fit nowhere
+      cheapest  $0.19 per hour, $140.16 per month
+      on demand $0.19 per hour, $140.16 per month
+      spot      $0.08 per hour, $56.06 per month (60 % less)
 
     node 1 of NodePool team
       types     m5.xlarge $0.1920
@@ -192,7 +195,7 @@ fn succeeds_if_every_pod_has_a_node() {
 #[test]
 fn refuses_flags_that_do_not_parse() {
     for (flag, value, expected) in [
-        ("--replicas", "web=3", "is not written as KIND/NAME"),
+        ("--replicas", "web=3", "is not written as KIND/NAME or KIND/NAMESPACE/NAME"),
         ("--zones", "somewhere", "is not the name of a zone of the region"),
         ("--feature-gates", "NodeOverlay=on", "is neither `true` nor `false`"),
         ("--preference-policy", "Never", "is neither `Respect` nor `Ignore`"),

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use karpwarden::simulate::{ChoiceError, Choices, replicas};
+use objects::object::Object;
 use scheduling::simulation::{ReplicaCount, Zone};
 
 use super::flags::SimulationFlags;
@@ -24,6 +25,8 @@ impl TryFrom<SimulationFlags> for Choices {
             reservation_capacity: numbers("--reservation-capacity", &flags.reservation_capacity)?,
             replicas: flags.replicas.iter().map(|text| replica_count(text)).collect::<Result<_, _>>()?,
             without_nodes: flags.empty,
+            without_binding: flags.no_bind,
+            rounds: flags.rounds,
             region: flags.region,
             zones: zones(&flags.zones),
             prices: None,
@@ -42,6 +45,12 @@ pub(crate) fn with_prices(choices: Choices, path: Option<&Path>) -> Result<Choic
             .map_err(|error| CommandError::Usage(format!("cannot read `{name}`: {error}")))
     };
     Ok(Choices { prices: path.map(read).transpose()?, ..choices })
+}
+
+/// Checks that the replica counts name workloads of the input.
+pub(super) fn check_replicas(choices: &Choices, objects: &[Object<'_>]) -> Result<(), CommandError> {
+    replicas::check(&choices.replicas, objects)
+        .map_err(|error| CommandError::Usage(format!("`--replicas`: {error}")))
 }
 
 /// The error for a choice, with its flag.

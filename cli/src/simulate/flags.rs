@@ -12,7 +12,7 @@ use crate::options::SettingsOptions;
 const SIMULATION_STATUS: &str = "\
 Exit status:
   0  every pod has a node
-  1  a pod fits nowhere
+  1  a pod fits nowhere, or Karpenter ignores it
   2  invalid command line or config file
   3  no input files
   4  some input could not be read or parsed (takes precedence over 1; the rest is simulated)";
@@ -20,8 +20,8 @@ Exit status:
 /// Show where Karpenter would place the pods of the input, and why not.
 ///
 /// The input contains NodePools, EC2NodeClasses and workloads, as files or as a snapshot of a cluster with its nodes and pods.
-/// The answer is one round of Karpenter's provisioner: new nodes with the instance types that remain, and for each pod without
-/// a place the reason of every NodePool.
+/// kube-scheduler binds the pods that fit existing nodes, and rounds of Karpenter's provisioner follow until nothing changes. The
+/// answer has the new nodes with the instance types that remain, and for each pod without a place the reason of every NodePool.
 #[derive(Args, Debug)]
 #[command(after_help = SIMULATION_STATUS)]
 pub(crate) struct SimulateArguments {
@@ -67,13 +67,22 @@ pub(crate) struct SimulateArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to simulate")]
 pub(crate) struct SimulationFlags {
-    /// Number of pods of a workload, such as deploy/web=50; may be repeated.
-    #[arg(long, value_name = "KIND/NAME=N")]
+    /// Number of pods of a workload, such as deploy/web=50 or deploy/shop/web=50; may be repeated. Running pods stay, missing pods are
+    /// added, surplus pods go.
+    #[arg(long, value_name = "KIND/[NAMESPACE/]NAME=N")]
     pub(crate) replicas: Vec<String>,
 
     /// Ignore existing nodes.
     #[arg(long)]
     pub(crate) empty: bool,
+
+    /// Show Karpenter's view alone: kube-scheduler binds no pod to an existing node first.
+    #[arg(long)]
+    pub(crate) no_bind: bool,
+
+    /// Largest number of rounds of the provisioner [default: rounds until nothing changes].
+    #[arg(long, value_name = "N", value_parser = rounds)]
+    pub(crate) rounds: Option<usize>,
 
     /// AWS region [default: the region of the zones, or else us-east-1].
     #[arg(long, value_name = "REGION")]
@@ -135,6 +144,15 @@ impl TryFrom<SimulateArguments> for SimulateOptions {
             file: flags.output,
             max_findings: flags.bounds.max_findings,
         })
+    }
+}
+
+/// Parses a number of rounds, from 1.
+fn rounds(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least 1".to_owned()),
+        Ok(rounds) => Ok(rounds),
+        Err(_) => Err("not a number".to_owned()),
     }
 }
 

@@ -8,10 +8,10 @@ use render::human;
 use scheduling::simulation::{Placement, PoolReason, SimulatedClaim, SimulatedPod, SimulationResult};
 use values::quantity::Quantity;
 
-use karpwarden::simulate::Shown;
 use karpwarden::simulate::remedy::{remedy, unmet};
 use karpwarden::simulate::summary::SimulationSummary;
-use karpwarden::simulate::words::{counted, verdict};
+use karpwarden::simulate::words::{costs, counted, scaling, verdict};
+use karpwarden::simulate::{Shown, ignored};
 
 use crate::painter::{BAD, BOLD, DIM, GOOD, Painter};
 
@@ -25,8 +25,21 @@ const BAR: usize = 20;
 pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>, color: bool) -> io::Result<()> {
     let painter = Painter { color };
     let totals = SimulationSummary::of(shown.outcome);
-    let style = if totals.unplaced == 0 { GOOD } else { BAD };
-    writeln!(out, "{}", painter.paint(style, &verdict(totals)))?;
+    let style = if totals.unplaced + totals.ignored == 0 { GOOD } else { BAD };
+    let scaled = &shown.outcome.workloads;
+    writeln!(out, "{}", painter.paint(style, &human::printable(&verdict(totals, scaled))))?;
+    // Without a pod to place, the verdict is about these workloads.
+    for workload in scaled.iter().filter(|one| totals.pods > 0 && one.kept + one.removed > 0) {
+        writeln!(out, "{}", human::printable(&scaling(workload)))?;
+    }
+    if totals.claims > 0 {
+        for (kind, text) in costs(totals) {
+            writeln!(out, "  {kind:<9} {text}")?;
+        }
+    }
+    if shown.outcome.rounds > 1 {
+        writeln!(out, "  {}", by_round(shown.outcome))?;
+    }
     for (number, claim) in shown.outcome.claims.iter().enumerate() {
         write_claim(out, painter, shown.outcome, number, claim)?;
     }
@@ -37,6 +50,17 @@ pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>, color: bool) -> 
     write_findings(out, shown)
 }
 
+/// The number of pods that each round placed.
+fn by_round(outcome: &SimulationResult<'_>) -> String {
+    let mut rounds: BTreeMap<usize, usize> = BTreeMap::new();
+    for round in outcome.pods.iter().filter_map(|pod| pod.round) {
+        *rounds.entry(round).or_default() += 1;
+    }
+    let texts =
+        rounds.iter().map(|(round, count)| format!("round {round} places {}", counted(*count, "pod")));
+    texts.collect::<Vec<_>>().join(", ")
+}
+
 fn write_claim(
     out: &mut dyn Write,
     painter: Painter,
@@ -44,7 +68,8 @@ fn write_claim(
     number: usize,
     claim: &SimulatedClaim<'_>,
 ) -> io::Result<()> {
-    let title = format!("node {} of NodePool {}", number + 1, human::printable(claim.pool.name()));
+    let round = if claim.round > 1 { format!(", opened in round {}", claim.round) } else { String::new() };
+    let title = format!("node {} of NodePool {}{round}", number + 1, human::printable(claim.pool.name()));
     writeln!(out, "\n{}", painter.paint(BOLD, &title))?;
     let cheapest = claim.cheapest.iter().take(MAX_NAMED);
     let names: Vec<String> = cheapest.map(|(name, price)| format!("{name} ${price:.4}")).collect();
@@ -216,19 +241,29 @@ fn write_place(
     Ok(())
 }
 
+/// The pods that Karpenter ignores, those of one workload with the same message together.
 fn write_ignored(out: &mut dyn Write, painter: Painter, shown: &Shown<'_, '_>) -> io::Result<()> {
-    let mut messages: BTreeMap<&str, Vec<&SimulatedPod<'_>>> = BTreeMap::new();
+    let mut groups: BTreeMap<_, Vec<&SimulatedPod<'_>>> = BTreeMap::new();
     for pod in &shown.outcome.pods {
         if let Placement::Ignored(message) = &pod.placement {
-            messages.entry(message.as_str()).or_default().push(pod);
+            let place = pod.ignored_field.as_ref().map(|field| &field.place);
+            let place = place.map(|place| (place.source().name(), place.span().start));
+            groups.entry((place, message.as_str())).or_default().push(pod);
         }
     }
-    for (message, pods) in messages {
-        writeln!(out, "\n{} {}", painter.paint(BOLD, "Karpenter ignores"), grouped(&pods))?;
-        writeln!(out, "  {}", human::printable(message))?;
-        if let Some(hint) = hint(shown, message) {
-            writeln!(out, "  {hint}")?;
-        }
+    for ((_, message), pods) in groups {
+        let Some(first) = pods.first() else { continue };
+        writeln!(out, "\n{} {}", painter.paint(BAD, "Karpenter ignores"), grouped(&pods))?;
+        let Some(field) = &first.ignored_field else {
+            writeln!(out, "  {}", human::printable(message))?;
+            if let Some(hint) = hint(shown, message) {
+                writeln!(out, "  {hint}")?;
+            }
+            continue;
+        };
+        writeln!(out, "  {}", human::printable(&ignored::problem(field)))?;
+        write_place(out, "pod", Some(field.place.clone()), first.pod.object())?;
+        writeln!(out, "    to fix: {}", human::printable(&ignored::remedy(field)))?;
     }
     Ok(())
 }

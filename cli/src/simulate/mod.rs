@@ -12,7 +12,7 @@ use cluster::built_objects::BuiltObjects;
 use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::simulate::summary::SimulationSummary;
-use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, skipped};
+use karpwarden::simulate::{Choices, DeducedSettings, Shown, json, skipped, with_outcome};
 use scheduling::simulation::{Simulation, TooManyPods};
 
 use super::assumed;
@@ -53,10 +53,12 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
     let files = &cluster.files;
     let built = BuiltObjects::of(files);
     let objects = built.objects(files);
+    choices::check_replicas(&options.choices, &objects)?;
     let choices = choices::with_prices(options.choices.clone(), options.prices.as_deref())?;
     let deduced = DeducedSettings::new(&choices, &settings, files, &objects)
         .map_err(|error| choices::refused(&error, options.prices.as_deref()))?
-        .with_overlays(&built.left_out());
+        .with_overlays(&built.left_out())
+        .with_rounds(&choices, &objects);
     let simulation = Simulation::new(deduced.settings, &objects).map_err(|TooManyPods| {
         let most = Simulation::MAX_PODS;
         CommandError::Usage(format!("more than {most} pods; simulate fewer replicas with `--replicas`"))
@@ -64,7 +66,7 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
     let outcome = simulation.run_with_remedies();
     let clusters = std::slice::from_ref(&cluster);
     let report = check_within(&REGISTRY, clusters, &settings, options.max_findings);
-    let assumptions = assumed::texts(&deduced.assumptions);
+    let assumptions = assumed::texts(&with_outcome(deduced.assumptions, &outcome));
     let shown = Shown {
         outcome: &outcome,
         simulation: &simulation,
@@ -80,7 +82,8 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
     })?;
     output::unless_closed(out.flush())?;
     let unreadable = one_cluster::report_unreadable(files, color);
-    Ok(match SimulationSummary::of(&outcome).unplaced {
+    let totals = SimulationSummary::of(&outcome);
+    Ok(match totals.unplaced + totals.ignored {
         _ if unreadable => Status::Unreadable,
         0 => Status::Clean,
         _ => Status::Findings,

@@ -28,6 +28,8 @@ pub struct SimulationAnswer {
     pub pods: Vec<PlacedPod>,
     /// The new nodes, in the order of their first pod.
     pub node_claims: Vec<ReportedNode>,
+    /// The workloads with a chosen number of replicas, by namespace, kind and name.
+    pub workloads: Vec<ReportedWorkload>,
     /// Assumptions about things that the input does not show.
     pub assumptions: Vec<String>,
     /// The findings of `check` in the input.
@@ -51,8 +53,20 @@ pub struct PlacementSummary {
     pub ignored: usize,
     /// New nodes.
     pub node_claims: usize,
+    /// The last round of the provisioner that placed a pod; 0 if no round did.
+    pub rounds: usize,
     /// USD per hour, if each new node is of its cheapest type.
     pub price_per_hour: f64,
+    /// USD per month of 730 hours, if each new node is of its cheapest type.
+    pub price_per_month: f64,
+    /// USD per hour, if the same nodes are on demand, whether or not their NodePools allow it.
+    pub on_demand_price_per_hour: f64,
+    /// USD per month of 730 hours, if the same nodes are on demand.
+    pub on_demand_price_per_month: f64,
+    /// USD per hour, if the same nodes have spot capacity, whether or not their NodePools allow it.
+    pub spot_price_per_hour: f64,
+    /// USD per month of 730 hours, if the same nodes have spot capacity.
+    pub spot_price_per_month: f64,
 }
 
 /// Pod with its node, or with the reasons why it has none.
@@ -74,12 +88,31 @@ pub struct PlacedPod {
     pub placed: Placed,
     /// Index of the new node.
     pub node_claim: Option<usize>,
+    /// Round in which the pod got its place, from 1.
+    pub round: Option<usize>,
     /// Name of the existing node; else empty.
     pub node: String,
     /// Karpenter's message about a pod without a node; else empty.
     pub message: String,
     /// Reason of each NodePool that does not take the pod.
     pub reasons: Vec<PoolObjection>,
+    /// Field for which Karpenter ignores the pod.
+    pub ignored: Option<IgnoredPodField>,
+}
+
+/// Field of a pod for which Karpenter ignores the pod.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct IgnoredPodField {
+    /// Path of the field.
+    pub path: String,
+    /// Place of the field.
+    pub place: FieldPlace,
+    /// Problem of the field.
+    pub message: String,
+    /// Change with which Karpenter looks at the pod.
+    pub remedy: String,
 }
 
 /// Placement of a pod.
@@ -93,7 +126,7 @@ pub enum Placed {
     Existing,
     /// Nowhere.
     No,
-    /// Nowhere: Karpenter rejects the pod before scheduling.
+    /// Nowhere: Karpenter ignores the pod before it schedules.
     Ignored,
 }
 
@@ -122,6 +155,25 @@ pub struct PoolObjection {
     pub pool_place: Option<FieldPlace>,
 }
 
+/// Workload with a chosen number of replicas.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename = "ScaledWorkload", rename_all = "camelCase")]
+pub struct ReportedWorkload {
+    /// Kind.
+    pub kind: String,
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// Pods of the input that stay.
+    pub kept: usize,
+    /// Pods that are added.
+    pub added: usize,
+    /// Pods of the input that go.
+    pub removed: usize,
+}
+
 /// New node, with the instance types that it can have.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
@@ -129,6 +181,8 @@ pub struct PoolObjection {
 pub struct ReportedNode {
     /// Name of the NodePool.
     pub node_pool: String,
+    /// Round that opened the node, from 1.
+    pub round: usize,
     /// The pods, as `namespace/name`.
     pub pods: Vec<String>,
     /// Number of instance types.

@@ -9,7 +9,7 @@
 //! | [`requirements`], [`taints`] | the algebra of requirements; taints and tolerations |
 //! | [`template`] | the labels and taints of NodePools, and the first reason why a pod does not agree with them |
 //! | [`matching`], [`pool_index`], [`shortlist`] | many NodePools: which take a pod, without instance types |
-//! | [`simulation`] | one round of the provisioner: instance types, nodes, topology |
+//! | [`simulation`] | the provisioner and kube-scheduler: instance types, nodes, topology |
 
 mod demand;
 mod id_set;

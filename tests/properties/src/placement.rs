@@ -24,6 +24,7 @@ const REPLICAS: i64 = 20;
 pub fn assert_simulation(text: &str) {
     let input = Input::parse(text);
     with_objects(&input, |objects, deduced| {
+        let deduced = deduced.with_rounds(&Choices::default(), objects);
         let Ok(simulation) = Simulation::new(deduced.settings, objects) else { return };
         let outcome = simulation.run();
         let assumptions: Vec<String> = deduced.assumptions.iter().map(ToString::to_string).collect();

@@ -126,6 +126,12 @@ impl<'d> Catalog<'d> {
         }
     }
 
+    /// Removes the offerings of a capacity reservation that is used up.
+    pub(crate) fn drop_reservation(&mut self, id: &str) {
+        let offerings = std::mem::take(&mut self.offerings).into_iter();
+        self.offerings = offerings.filter(|offering| offering.reservation != Some(id)).collect();
+    }
+
     /// Whether any type agrees with requirements. Types that the table lacks may have other values.
     pub(crate) fn has_compatible(&self, requirements: &Requirements<'d>) -> bool {
         let mut types = self.all();

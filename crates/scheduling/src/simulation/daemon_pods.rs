@@ -52,11 +52,7 @@ impl<'d> NewestPods<'d> {
         let one = self.0.get(&(template.namespace, set.name()))?;
         let uid = text_or_empty(set.at(&["metadata", "uid"]));
         let is_same = uid.is_empty() || one.uid.is_empty() || uid == one.uid;
-        is_same.then(|| InputPod {
-            pod: one.pod,
-            namespace: template.namespace,
-            name: one.pod.object().name().to_owned(),
-        })
+        is_same.then(|| InputPod::new(one.pod, template.namespace, one.pod.object().name().to_owned()))
     }
 }
 

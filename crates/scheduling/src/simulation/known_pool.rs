@@ -110,12 +110,15 @@ impl<'c, 'd> KnownPool<'c, 'd> {
             instance_types: 0,
             offered: 0,
             cheapest: Vec::new(),
+            on_demand_price: None,
+            spot_price: None,
             zones: Vec::new(),
             capacity_types: Vec::new(),
             requests: Vec::new(),
             allocatable: Vec::new(),
             requirements: report::written(requirements, inclusive),
             reservations: Vec::new(),
+            round: 1,
         }
     }
 }

@@ -1,21 +1,22 @@
-//! Simulation of one round of Karpenter's provisioner.
+//! Simulation of Karpenter's provisioner.
 //!
 //! A pod goes down this table, and the later module never hands it back to an earlier one:
 //!
 //! | module | content |
 //! |---|---|
-//! | `workloads` | the pods of the input |
+//! | `workloads`, `ownership`, `scaling` | the pods of the input, and chosen numbers of replicas |
 //! | `world` | the cluster at the start of a round |
 //! | `pools`, `pool`, `daemons`, `filter` | NodePools, and the choice of instance types |
 //! | `offerings`, `node_class`, `overlay`, `catalog`, `amounts` | instance types with resources, zones and prices |
 //! | `node` | existing nodes |
-//! | `pods`, `daemon_pods`, `default_spreads`, `validation` | the pods that wait for a node, and the pods that have one |
+//! | `pods`, `daemon_pods`, `default_spreads`, `validation`, `ignored` | the pods that wait for a node, and the pods that have one |
 //! | `shape`, `selector`, `resources`, `volumes` | the part of a pod that decides where it runs |
 //! | `solver`, `queue`, `variant` | the loop over the pods |
 //! | `claim`, `reservations`, `host_ports`, `topology` | new nodes, and the state that nodes share |
 //! | `explain`, `exclusion`, `reason`, `report`, `result` | the result |
 //! | `refine`, `unmet`, `unmet_types` | the smallest set of demands for which a pod has no place |
 //! | `proposals`, `remedy`, `trials` | changes with which the pod has a place, each simulated |
+//! | `binding`, `launch`, `rounds` | kube-scheduler's part, and the rounds until nothing changes |
 //!
 //! | module | content |
 //! |---|---|
@@ -25,6 +26,7 @@
 
 mod amounts;
 mod behaviour;
+mod binding;
 mod catalog;
 mod claim;
 mod daemon_pods;
@@ -35,14 +37,16 @@ mod explain;
 mod filter;
 mod go_sort;
 mod host_ports;
+mod ignored;
 mod known_pool;
+mod launch;
 mod new_node;
 mod node;
 mod node_class;
 mod offerings;
 mod overlay;
+mod ownership;
 mod pods;
-
 mod pool;
 mod pools;
 mod proposals;
@@ -56,6 +60,8 @@ mod resources;
 mod result;
 mod room;
 mod round;
+mod rounds;
+mod scaling;
 mod selector;
 mod settings;
 mod shape;
@@ -77,24 +83,27 @@ use objects::pod::Pod;
 use thiserror::Error;
 use values::quantity::Quantity;
 
-use pods::BatchPod;
 use remedy::ProposedChange;
-use solver::Solver;
+use rounds::Rounds;
 use workloads::InputPods;
-use world::{Absence, Base};
+use world::Base;
 
+pub use ignored::{FieldProblem, IgnoredField};
 pub use known_pool::KnownPool;
 pub use new_node::NewNode;
+pub use ownership::WorkloadKey;
 pub use reason::{Disagreement, LimitMiss, NearestMiss, PoolReason, ReasonKind, UnmetLabel, UnmetMinValues};
 pub use remedy::Remedy;
 pub use result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod, SimulationResult, Unplaced};
 pub use room::{DaemonLoad, Misfit, MissingResource, NodeRoom, Shortage};
 pub use round::{Round, RoundInput, RoundPod, SimulatedCluster};
+pub use scaling::ScaledWorkload;
 pub use selector::{LabelSelector, Labels, labels_of, namespace_of};
 pub use settings::{DefaultSpread, Prices, ReplicaCount, SimulationSettings, Zone};
 pub use types_left::{PoolTypes, RequirementTypes};
+pub use workloads::scalable_workloads;
 
-/// Simulation of one round of the provisioner.
+/// Simulation of the provisioner.
 #[derive(Debug)]
 pub struct Simulation<'o>(ClusterInput<'o>);
 
@@ -161,14 +170,9 @@ impl<'o> Simulation<'o> {
     /// Places the pods among the objects after a change.
     fn place<'s>(&'s self, change: Option<&ProposedChange<'s>>, refines: bool) -> SimulationResult<'s> {
         let ClusterInput { objects, settings, pods, hosts } = &self.0;
-        let pending = pods.pending.iter().cloned().map(BatchPod::pending).collect();
         let base = Base::read_changed(objects, pods, settings, change);
-        let mut solver = Solver::new(base.round(pending, &Absence::default()), settings, hosts);
-        solver.solve();
-        if refines {
-            refine::refine(&mut solver);
-        }
-        report::outcome(solver)
+        let result = Rounds::new(base, settings, hosts, &pods.pending).run(refines);
+        SimulationResult { workloads: pods.scaled.clone(), ..result }
     }
 }
 

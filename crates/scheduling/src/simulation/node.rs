@@ -15,9 +15,10 @@ use values::quantity::Quantity;
 use super::behaviour::SchedulerBehaviour;
 use super::daemons::Daemons;
 use super::host_ports::HostPortUsage;
+use super::launch::Launch;
 use super::pods::RunningPod;
 use super::resources::{NODES, ResourceNames, Resources};
-use super::result::PodId;
+use super::result::{ClaimId, PodId};
 use super::settings::SimulationSettings;
 use super::topology::Topology;
 use super::variant::Variant;
@@ -42,8 +43,8 @@ pub(crate) struct ExistingNode<'d> {
     pub(crate) name: &'d str,
     /// The name by which it is sorted: the NodeClaim's until the node has joined.
     order: &'d str,
-    /// The object.
-    pub(crate) object: Object<'d>,
+    /// The origin of the node.
+    pub(crate) origin: NodeOrigin<'d>,
     /// The labels, with the host name.
     pub(crate) labels: Requirements<'d>,
     /// The taints that count.
@@ -56,6 +57,8 @@ pub(crate) struct ExistingNode<'d> {
     pub(crate) is_waiting: bool,
     /// The capacity.
     pub(crate) capacity: Resources,
+    /// The allocatable resources.
+    pub(crate) allocatable: Resources,
     /// The resources that are left.
     pub(crate) available: Resources,
     /// The resources of running daemons.
@@ -66,6 +69,25 @@ pub(crate) struct ExistingNode<'d> {
     pub(crate) volumes: VolumeUsage<'d>,
     /// The pods that were placed.
     pub(crate) pods: Vec<PodId>,
+}
+
+/// Origin of an existing node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NodeOrigin<'d> {
+    /// A Node of the input, or a NodeClaim whose Node does not exist yet.
+    Object(Object<'d>),
+    /// A new node of an earlier round.
+    Launched(ClaimId),
+}
+
+impl<'d> NodeOrigin<'d> {
+    /// Whether the node has joined the cluster.
+    pub(crate) fn has_joined(self) -> bool {
+        match self {
+            Self::Object(object) => object.kind() == "Node",
+            Self::Launched(_) => true,
+        }
+    }
 }
 
 /// Labels and taints of a Node, whatever its NodeClaim says.
@@ -130,7 +152,7 @@ impl<'d> ExistingNode<'d> {
             }
             all
         };
-        let (mut capacity, available) = (of("capacity"), of("allocatable"));
+        let (mut capacity, allocatable) = (of("capacity"), of("allocatable"));
         capacity.set(NODES, Quantity::from_units(1));
         let starting = match claim.or(Some(object).filter(|_| !has_node)) {
             Some(claim) => startup_taints(claim.at(&["spec", "startupTaints"])),
@@ -142,18 +164,58 @@ impl<'d> ExistingNode<'d> {
         Self {
             name: object.name(),
             order: described.name(),
-            object,
+            origin: NodeOrigin::Object(object),
             labels: labels_of(described),
             taints: taints_of(described).filter(counts).collect(),
             own: OwnProperties { labels: labels_of(object), taints: taints_of(object).collect() },
             is_initialized,
             is_waiting: false,
             capacity,
-            available,
+            available: allocatable.clone(),
+            allocatable,
             daemons: Resources::default(),
             ports: HostPortUsage::default(),
             volumes: VolumeUsage::new(csi),
             pods: Vec::new(),
+        }
+    }
+
+    /// A new node of an earlier round, which has joined the cluster with its cheapest instance type.
+    pub(super) fn launched(launch: &Launch<'_, 'd>, host: &'d str, number: ClaimId) -> Self {
+        let taints = launch.pool.taints.clone();
+        let resources = launch.resources.cloned().unwrap_or_default();
+        let mut capacity = resources.capacity;
+        capacity.set(NODES, Quantity::from_units(1));
+        let mut labels = launch.labels();
+        labels.replace(labels::HOSTNAME, Requirement::is(host));
+        Self {
+            name: host,
+            order: host,
+            origin: NodeOrigin::Launched(number),
+            own: OwnProperties { labels: labels.clone(), taints: taints.clone() },
+            labels,
+            taints,
+            is_initialized: true,
+            is_waiting: false,
+            capacity,
+            available: resources.allocatable.clone(),
+            allocatable: resources.allocatable,
+            daemons: Resources::default(),
+            ports: HostPortUsage::default(),
+            volumes: VolumeUsage::new(None),
+            pods: Vec::new(),
+        }
+    }
+
+    /// Takes the resources, host ports and volumes of a pod that runs on the node.
+    pub(super) fn run(&mut self, pod: &RunningPod<'d>) {
+        self.take(&pod.shape.requests);
+        self.ports.add(&pod.shape.ports);
+        if pod.is_daemon {
+            self.daemons.add(&pod.shape.requests);
+        }
+        if self.volumes.is_limited() {
+            self.volumes.add(&pod.volumes);
         }
     }
 
@@ -244,14 +306,7 @@ pub(super) fn read_nodes<'d>(
         all.iter_mut().map(|occupied| (occupied.node.name, occupied)).collect();
     for pod in running {
         let Some(OccupiedNode { node, pods }) = by_name.get_mut(pod.node) else { continue };
-        node.take(&pod.shape.requests);
-        node.ports.add(&pod.shape.ports);
-        if pod.is_daemon {
-            node.daemons.add(&pod.shape.requests);
-        }
-        if node.volumes.is_limited() {
-            node.volumes.add(&pod.volumes);
-        }
+        node.run(&pod);
         pods.push(pod);
     }
     all

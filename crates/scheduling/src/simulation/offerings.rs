@@ -33,7 +33,9 @@ const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 pub(crate) const RESERVATION_ID: &str = "karpenter.k8s.aws/capacity-reservation-id";
 const RESERVATION_TYPE: &str = "karpenter.k8s.aws/capacity-reservation-type";
 const RESERVATION_INTERRUPTIBLE: &str = "karpenter.k8s.aws/capacity-reservation-interruptible";
-const RESERVATION_LABELS: [&str; 3] = [RESERVATION_ID, RESERVATION_TYPE, RESERVATION_INTERRUPTIBLE];
+/// The labels of the nodes of a capacity reservation.
+pub(crate) const RESERVATION_LABELS: [&str; 3] =
+    [RESERVATION_ID, RESERVATION_TYPE, RESERVATION_INTERRUPTIBLE];
 
 /// The reserved capacity is nearly free: the on-demand price divided by this.
 const RESERVED_DIVISOR: f64 = 10_000_000.0;

@@ -7,11 +7,15 @@ use std::rc::Rc;
 use ids::{IdVec, ids};
 use manifest::tree::Node;
 use objects::object::Object;
+use objects::pod::Pod;
+use objects::priority_class::PriorityClass;
 
 use super::behaviour::SchedulerBehaviour;
 use super::daemon_pods::NewestPods;
 use super::default_spreads::DefaultSpreads;
 use super::filter::DaemonId;
+use super::ignored::IgnoredReason;
+use super::ownership::TEMPLATE_HASH;
 use super::remedy::ProposedChange;
 use super::resources::ResourceNames;
 use super::result::PodId;
@@ -23,6 +27,14 @@ use super::volumes::{AttachedVolume, PodVolumes, Storage};
 use super::workloads::{InputPod, InputPods};
 use crate::requirements::Requirement;
 use crate::scalar::text_or_empty;
+
+/// The priorities of the classes that every cluster has (`SystemPriorityClasses` in pkg/apis/scheduling/v1/helpers.go of
+/// kubernetes/kubernetes at v1.33.0).
+const SYSTEM_NODE_CRITICAL: i64 = 2_000_001_000;
+const SYSTEM_CLUSTER_CRITICAL: i64 = 2_000_000_000;
+
+/// A time after every other.
+const LATEST: &str = "9999-12-31T23:59:59Z";
 
 ids! {
     /// Shape of pods that wait for a node.
@@ -59,7 +71,9 @@ pub(super) struct PendingPod<'d> {
     /// The volumes that have a driver.
     pub(super) volumes: Vec<AttachedVolume<'d>>,
     /// The reason for which Karpenter ignores the pod.
-    pub(super) ignored: Option<String>,
+    pub(super) ignored: Option<IgnoredReason<'d>>,
+    /// Whether kube-scheduler looks at the pod, and its volumes exist.
+    pub(super) is_schedulable: bool,
     /// Whether the pod avoids nodes whose `consolidateAfter` is not over.
     pub(super) avoids_waiting: bool,
 }
@@ -110,6 +124,8 @@ pub(super) struct PodReader<'d> {
     names: Rc<ResourceNames<'d>>,
     /// Computed when a pod is first read.
     namespaces: OnceCell<Namespaces<'d>>,
+    /// Computed when the priority of a pod is first read.
+    priorities: OnceCell<BTreeMap<&'d str, i64>>,
     storage: Storage<'d>,
     default_spreads: DefaultSpreads<'d>,
     /// A change of the pods that wait for a node.
@@ -129,6 +145,7 @@ impl<'d> PodReader<'d> {
             change: None,
             names: Rc::clone(names),
             namespaces: OnceCell::new(),
+            priorities: OnceCell::new(),
             storage: Storage::of(objects, settings.release),
             default_spreads: DefaultSpreads::of(objects, settings),
         }
@@ -137,6 +154,34 @@ impl<'d> PodReader<'d> {
     /// The reader with a change of the pods that wait for a node.
     pub(super) fn with_change(self, change: Option<ProposedChange<'d>>) -> Self {
         Self { change, ..self }
+    }
+
+    /// The priority of a pod: `priority`, which the API server fills in, or else the value of its class.
+    pub(super) fn priority(&self, pod: Pod<'d>) -> i64 {
+        let own = pod.spec().node().get("priority").and_then(Node::as_int);
+        let by_class = || match pod.spec().priority_class_name().filter(|name| !name.is_empty()) {
+            Some("system-node-critical") => Some(SYSTEM_NODE_CRITICAL),
+            Some("system-cluster-critical") => Some(SYSTEM_CLUSTER_CRITICAL),
+            Some(name) => self.priorities().get(name).copied(),
+            None => self.priorities().get("").copied(),
+        };
+        own.or_else(by_class).unwrap_or_default()
+    }
+
+    /// The values of the PriorityClasses by name. The default for pods without a class has the empty name.
+    fn priorities(&self) -> &BTreeMap<&'d str, i64> {
+        self.priorities.get_or_init(|| {
+            let classes = self.objects.iter().filter_map(|object| PriorityClass::of(*object));
+            let named = |class: PriorityClass<'d>| Some((class, class.value()?.as_int()?));
+            let mut all = BTreeMap::new();
+            for (class, value) in classes.filter_map(named) {
+                all.insert(class.object().name(), value);
+                if class.is_global_default() {
+                    all.insert("", value);
+                }
+            }
+            all
+        })
     }
 
     /// Reads the shape of a pod.
@@ -188,7 +233,8 @@ impl<'d> PodReader<'d> {
             last = Some((spec, shape.clone()));
             add_workload_labels(&mut shape, &input);
             let (volumes, problem) = self.restrict(&mut shape, &input);
-            let ignored = validation::unprovisionable(input.pod).or(problem);
+            let ignored = validation::unprovisionable(&input).or(problem);
+            let is_schedulable = ignored.is_none();
             let ignored = ignored.or_else(|| validation::problem(input.pod, &shape, self.settings.release));
             // Only pods without a node are validated.
             let ignored = ignored.filter(|_| !is_moved);
@@ -196,9 +242,16 @@ impl<'d> PodReader<'d> {
                 change.change_pod(&mut shape, &self.names);
             }
             let shape = *ids.entry(shape).or_insert_with_key(|shape| all.shapes.push(shape.clone()));
-            let object = input.pod.object();
-            let created = text_or_empty(object.at(&["metadata", "creationTimestamp"]));
-            all.pods.push(PendingPod { input, shape, created, volumes, ignored, avoids_waiting });
+            let created = created(&input);
+            all.pods.push(PendingPod {
+                input,
+                shape,
+                created,
+                volumes,
+                ignored,
+                is_schedulable,
+                avoids_waiting,
+            });
         }
         all
     }
@@ -208,10 +261,10 @@ impl<'d> PodReader<'d> {
         &self,
         shape: &mut PodShape<'d>,
         input: &InputPod<'d>,
-    ) -> (Vec<AttachedVolume<'d>>, Option<String>) {
+    ) -> (Vec<AttachedVolume<'d>>, Option<IgnoredReason<'d>>) {
         let PodVolumes { attached, requirements } = match self.storage.volumes_of(input) {
             Ok(found) => found,
-            Err(problem) => return (Vec::new(), Some(problem.0)),
+            Err(problem) => return (Vec::new(), Some(IgnoredReason::because(problem.0))),
         };
         if SchedulerBehaviour::VOLUMES_APART.holds_in(self.settings.release) {
             shape.volumes = requirements;
@@ -229,10 +282,18 @@ impl<'d> PodReader<'d> {
     }
 }
 
-/// The controller of a Deployment adds a label with a hash; the name takes the place of the hash here.
+/// The controller of a Deployment adds a label with a hash: the hash of its running pods, or else its name instead.
 fn add_workload_labels<'d>(shape: &mut PodShape<'d>, input: &InputPod<'d>) {
     let object = input.pod.object();
     if object.kind() == "Deployment" {
-        shape.labels.insert("pod-template-hash", object.name());
+        shape.labels.insert(TEMPLATE_HASH, input.template_hash.unwrap_or(object.name()));
     }
+}
+
+/// The creation of a pod as text that sorts by time. An added pod is the youngest.
+fn created<'d>(input: &InputPod<'d>) -> &'d str {
+    if input.is_added {
+        return LATEST;
+    }
+    text_or_empty(input.pod.object().at(&["metadata", "creationTimestamp"]))
 }

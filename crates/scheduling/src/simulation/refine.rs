@@ -83,7 +83,7 @@ fn refined<'d>(
     };
     let attempt = Attempt {
         topology: &solver.world.topology,
-        reservations: &solver.reservations,
+        reservations: &solver.world.reservations,
         settings: solver.settings,
     };
     let question = UnmetDemands { attempt, names: &solver.world.names, host };

@@ -1,16 +1,16 @@
 //! From the state of the solver to the result.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
-use ids::IdVec;
+use ids::{Id, IdVec};
 use karpenter::labels;
 
-use super::behaviour::SchedulerBehaviour;
-use super::catalog::{TypeId, TypeSet};
+use super::catalog::{Catalog, TypeId, TypeSet};
 use super::claim::Claim;
+use super::node::NodeOrigin;
+use super::offerings::RESERVATION_LABELS;
 use super::resources::{ResourceNames, Resources};
-use super::result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod, SimulationResult, Unplaced};
+use super::result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod, Unplaced};
 use super::solver::Solver;
 use crate::requirements::Requirement;
 use values::quantity::Quantity;
@@ -18,15 +18,6 @@ use values::quantity::Quantity;
 /// The labels that Karpenter sets on every node.
 pub(super) const OF_EVERY_NODE: [&str; 4] =
     [labels::NODEPOOL, labels::NODE_CLASS, "karpenter.sh/registered", "karpenter.sh/initialized"];
-
-/// The result of a solved simulation.
-pub(crate) fn outcome<'d>(solver: Solver<'d>) -> SimulationResult<'d> {
-    let inclusive = SchedulerBehaviour::INCLUSIVE_OPERATORS.holds_in(solver.settings.release);
-    let names = Rc::clone(&solver.world.names);
-    let Placements { pods, claims } = placements(solver);
-    let describe = |claim: &Claim<'d>| describe_with(claim, &claim.types, &names, inclusive);
-    SimulationResult { pods, claims: claims.iter().map(describe).collect() }
-}
 
 /// The pods with their places, and the new nodes.
 pub(crate) struct Placements<'d> {
@@ -36,42 +27,53 @@ pub(crate) struct Placements<'d> {
     pub(crate) claims: IdVec<ClaimId, Claim<'d>>,
 }
 
-/// The pods with their places, and the new nodes in the order of their first pod.
-pub(crate) fn placements(solver: Solver<'_>) -> Placements<'_> {
+/// The pods with their places, and the new nodes in the order of their first pod. The numbers of new nodes start after the new nodes of
+/// earlier rounds.
+pub(crate) fn placements(solver: Solver<'_>, earlier: usize) -> Placements<'_> {
     let Solver { world, mut claims, failures, .. } = solver;
     for claim in &mut claims {
         claim.pods.sort_unstable();
     }
     claims.sort_by_key(|claim| claim.pods.first().copied());
     let claims: IdVec<ClaimId, Claim<'_>> = claims.into_iter().collect();
-    let mut on_claims: BTreeMap<PodId, ClaimId> = BTreeMap::new();
-    for (id, claim) in claims.enumerate() {
-        on_claims.extend(claim.pods.iter().map(|pod| (*pod, id)));
+    let mut places: BTreeMap<PodId, Placement<'_>> = BTreeMap::new();
+    for (number, claim) in claims.iter().enumerate() {
+        let id = ClaimId::from_position(earlier + number);
+        places.extend(claim.pods.iter().map(|pod| (*pod, Placement::New(id))));
     }
-    let mut on_nodes = BTreeMap::new();
     for node in &world.nodes {
-        on_nodes.extend(node.pods.iter().map(|pod| (*pod, node.object)));
+        places.extend(node.pods.iter().map(|pod| (*pod, place_on(node.origin))));
     }
-    let placement = |id: PodId, ignored: Option<String>| {
-        if let Some(problem) = ignored {
-            return Placement::Ignored(problem);
+    let mut placement = |id: PodId, ignored: Option<String>| {
+        if let Some(message) = ignored {
+            return Placement::Ignored(message);
         }
-        let new = on_claims.get(&id).map(|claim| Placement::New(*claim));
-        let existing = on_nodes.get(&id).map(|node| Placement::Existing(*node));
-        let placed = new.or(existing);
-        placed.unwrap_or_else(|| match failures.get(&id) {
+        places.remove(&id).unwrap_or_else(|| match failures.get(&id) {
             Some(failure) if failure.is_reported => Placement::Unplaced(Unplaced::clone(&failure.unplaced)),
             _ => Placement::Unreported,
         })
     };
     let ids = world.pods.ids();
-    let pods = ids.zip(world.pods).map(|(id, pod)| SimulatedPod {
-        namespace: pod.input.namespace,
-        name: pod.input.name,
-        pod: pod.input.pod,
-        placement: placement(id, pod.ignored),
+    let pods = ids.zip(world.pods).map(|(id, pod)| {
+        let (message, ignored_field) = pod.ignored.map(|ignored| (ignored.message, ignored.field)).unzip();
+        SimulatedPod {
+            namespace: pod.input.namespace,
+            name: pod.input.name,
+            pod: pod.input.pod,
+            placement: placement(id, message),
+            ignored_field: ignored_field.flatten(),
+            round: None,
+        }
     });
     Placements { pods: pods.collect(), claims }
+}
+
+/// The place of a pod on an existing node.
+pub(crate) fn place_on(origin: NodeOrigin<'_>) -> Placement<'_> {
+    match origin {
+        NodeOrigin::Object(object) => Placement::Existing(object),
+        NodeOrigin::Launched(claim) => Placement::New(claim),
+    }
 }
 
 /// A new node with some of its instance types as plain data.
@@ -94,20 +96,36 @@ pub(crate) fn describe_with<'d>(
     launchable.intersect_with(types);
     let cheapest = catalog.by_price(&launchable, &claim.requirements);
     let with_name = |(id, price): &(TypeId, f64)| Some((*catalog.names.get(*id)?, *price));
-    let first = cheapest.first().and_then(|(id, _)| catalog.resources.get(*id));
+    let first_id = cheapest.first().map(|(id, _)| *id);
+    let first = first_id.and_then(|id| catalog.resources.get(id));
+    let price_in = |capacity_type| first_id.and_then(|id| price_in(claim, id, capacity_type));
     SimulatedClaim {
         pool: claim.pool.object,
         pods: claim.pods.clone(),
         instance_types: types.count(),
         offered: launchable.count(),
         cheapest: cheapest.iter().filter_map(with_name).collect(),
+        on_demand_price: price_in("on-demand"),
+        spot_price: price_in("spot"),
         zones: zones.into_iter().collect(),
         capacity_types: capacity_types.into_iter().collect(),
         requests: list(&claim.requests, names),
         allocatable: first.map(|resources| list(&resources.allocatable, names)).unwrap_or_default(),
         requirements: written(claim.requirements.iter(), inclusive),
         reservations: claim.reserved.iter().copied().collect(),
+        round: 1,
     }
+}
+
+/// The price of an instance type of a new node in a capacity type, whether or not the node may have the capacity type.
+fn price_in(claim: &Claim<'_>, id: TypeId, capacity_type: &'static str) -> Option<f64> {
+    let mut requirements = claim.requirements.clone();
+    for key in [labels::CAPACITY_TYPE].into_iter().chain(RESERVATION_LABELS) {
+        requirements.remove(key);
+    }
+    requirements.add(labels::CAPACITY_TYPE, Requirement::is(capacity_type));
+    let price = Catalog::price(claim.pool.catalog.compatible_offerings(&requirements), id);
+    (price < f64::MAX).then_some(price)
 }
 
 /// Requirements as an author writes them, without the labels of every node.

@@ -16,9 +16,16 @@ pub(crate) struct Reservations<'d> {
 }
 
 impl<'d> Reservations<'d> {
-    /// Reservations that no node holds.
-    pub(crate) fn new(settings: &'d SimulationSettings) -> Self {
-        Self { left: BTreeMap::new(), held: BTreeSet::new(), settings }
+    /// Reservations that no node of this round holds. `taken` has the instances of the nodes of earlier rounds.
+    pub(crate) fn after(settings: &'d SimulationSettings, taken: &BTreeMap<&'d str, u32>) -> Self {
+        let mut all = Self { left: BTreeMap::new(), held: BTreeSet::new(), settings };
+        for (id, count) in taken {
+            let left = all.left(id);
+            if left < u32::MAX {
+                all.left.insert(id, left.saturating_sub(*count));
+            }
+        }
+        all
     }
 
     fn left(&self, reservation: &str) -> u32 {

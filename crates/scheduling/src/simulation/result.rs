@@ -7,7 +7,9 @@ use objects::object::Object;
 use objects::pod::Pod;
 use values::quantity::Quantity;
 
+use super::ignored::IgnoredField;
 use super::reason::PoolReason;
+use super::scaling::ScaledWorkload;
 use super::shape::PodShape;
 
 ids! {
@@ -54,6 +56,10 @@ pub struct SimulatedPod<'d> {
     pub pod: Pod<'d>,
     /// The place.
     pub placement: Placement<'d>,
+    /// The field for which Karpenter ignores the pod.
+    pub ignored_field: Option<IgnoredField<'d>>,
+    /// The round in which the pod got its place, from 1.
+    pub round: Option<usize>,
 }
 
 /// New node of a simulation.
@@ -69,6 +75,10 @@ pub struct SimulatedClaim<'d> {
     pub offered: usize,
     /// The instance types by price, then name, with the price in USD per hour.
     pub cheapest: Vec<(&'static str, f64)>,
+    /// The on-demand price of the cheapest type, whether or not the node may be on demand.
+    pub on_demand_price: Option<f64>,
+    /// The spot price of the cheapest type, whether or not the node may have spot capacity.
+    pub spot_price: Option<f64>,
     /// The zones.
     pub zones: Vec<&'d str>,
     /// The capacity types.
@@ -81,6 +91,8 @@ pub struct SimulatedClaim<'d> {
     pub requirements: Vec<(&'d str, String)>,
     /// The capacity reservations that it may use.
     pub reservations: Vec<&'d str>,
+    /// The round that opened the node, from 1.
+    pub round: usize,
 }
 
 /// Result of a simulation.
@@ -90,4 +102,8 @@ pub struct SimulationResult<'d> {
     pub pods: IdVec<PodId, SimulatedPod<'d>>,
     /// The new nodes, in the order of their first pod.
     pub claims: IdVec<ClaimId, SimulatedClaim<'d>>,
+    /// The workloads with a chosen replica count, by namespace, kind and name.
+    pub workloads: Vec<ScaledWorkload>,
+    /// The last round that placed a pod; 0 if no round did.
+    pub rounds: usize,
 }

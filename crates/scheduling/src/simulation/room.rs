@@ -277,7 +277,7 @@ fn is_decidable(objects: &[Object<'_>]) -> bool {
 
 fn input_pod(pod: Pod<'_>) -> InputPod<'_> {
     let object = pod.object();
-    InputPod { pod, namespace: namespace_of(object), name: object.name().to_owned() }
+    InputPod::new(pod, namespace_of(object), object.name().to_owned())
 }
 
 /// The requests of a pod that Karpenter may launch a node for, without the resources that it does not know. `None` for a pod

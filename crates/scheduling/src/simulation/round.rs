@@ -90,17 +90,13 @@ impl<'s> SimulatedCluster<'s> {
         solver.solve();
         let release = self.settings.release;
         let names = Rc::clone(&solver.world.names);
-        let Placements { pods, claims } = report::placements(solver);
+        let Placements { pods, claims } = report::placements(solver, 0);
         let nodes = claims.into_iter().map(|claim| NewNode::new(claim, &names, release)).collect();
         Round { pods, nodes }
     }
 }
 
 fn batch_pod(pod: RoundPod<'_>) -> Option<BatchPod<'_>> {
-    let input = InputPod {
-        pod: Pod::of(pod.object)?,
-        namespace: namespace_of(pod.object),
-        name: pod.object.name().to_owned(),
-    };
+    let input = InputPod::new(Pod::of(pod.object)?, namespace_of(pod.object), pod.object.name().to_owned());
     Some(BatchPod { input, is_moved: pod.is_moved, avoids_waiting: pod.avoids_waiting })
 }

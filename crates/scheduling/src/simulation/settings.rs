@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use karpenter::instance_types;
 use karpenter::release::Release;
 
+use super::ownership::WorkloadKey;
+
 /// Availability zone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Zone {
@@ -17,12 +19,30 @@ pub struct Zone {
 /// Number of pods of a workload, instead of its `spec.replicas`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplicaCount {
-    /// The kind of the workload.
+    /// The kind of the workload, in the singular or in the plural.
     pub kind: String,
+    /// The namespace of the workload; `None` for every namespace.
+    pub namespace: Option<String>,
     /// The name of the workload.
     pub name: String,
     /// The number of pods.
     pub count: usize,
+}
+
+impl ReplicaCount {
+    /// Whether the count is for a workload.
+    pub fn names(&self, workload: WorkloadKey<'_>) -> bool {
+        let is_in = |namespace: &String| namespace == workload.namespace;
+        self.is_of_kind(workload.kind)
+            && self.name == workload.name
+            && self.namespace.as_ref().is_none_or(is_in)
+    }
+
+    /// Whether the count is for workloads of a kind.
+    pub fn is_of_kind(&self, kind: &str) -> bool {
+        let singular = self.kind.strip_suffix(['s', 'S']).unwrap_or(&self.kind);
+        self.kind.eq_ignore_ascii_case(kind) || singular.eq_ignore_ascii_case(kind)
+    }
 }
 
 /// Topology spread constraint of pods that have none (`podTopologySpread.defaultConstraints` of `SCHEDULER_CONFIG`).
@@ -97,10 +117,14 @@ pub struct SimulationSettings {
     /// Whether a node falls back to other capacity if no reservation is left. The simulations of disruption do
     /// (`DisableReservedCapacityFallback` in pkg/controllers/provisioning/provisioner.go at v1.14.1).
     pub reservation_fallback: bool,
+    /// Whether kube-scheduler binds the pods that fit existing nodes before each round. Karpenter's own view has no such step.
+    pub binds: bool,
+    /// Largest number of rounds; `None` for rounds until nothing changes.
+    pub rounds: Option<usize>,
 }
 
 impl SimulationSettings {
-    /// The defaults for a release: three zones of us-east-1, with its prices.
+    /// The defaults for a release: three zones of us-east-1, with its prices, and Karpenter's own view of a single round.
     pub fn new(release: Release) -> Self {
         let prices = instance_types::prices().map(|(name, price)| (name.to_owned(), price));
         Self::with_prices(release, Prices::Listed(prices.collect()))
@@ -132,6 +156,8 @@ impl SimulationSettings {
             without_nodes: false,
             whole_state: false,
             reservation_fallback: false,
+            binds: false,
+            rounds: Some(1),
         }
     }
 }

@@ -15,7 +15,6 @@ use super::go_sort::sort_slice;
 use super::pods::ShapeId;
 use super::pool::Pool;
 use super::queue::Queue;
-use super::reservations::Reservations;
 use super::result::PodId;
 use super::result::Unplaced;
 use super::settings::SimulationSettings;
@@ -54,8 +53,6 @@ pub(crate) struct Solver<'d> {
     pub(crate) settings: &'d SimulationSettings,
     /// A name for each new node.
     pub(crate) hosts: &'d [String],
-    /// The capacity reservations.
-    pub(crate) reservations: Reservations<'d>,
     /// The variants of each shape, as far as they were needed.
     ladders: IdVec<ShapeId, Vec<Rc<Variant<'d>>>>,
     /// The number of variants.
@@ -89,12 +86,17 @@ impl<'d> Solver<'d> {
             failures: BTreeMap::new(),
             settings,
             hosts,
-            reservations: Reservations::new(settings),
             ladders,
             variants: 0,
             placed: 0,
             last_failures: BTreeMap::new(),
         }
+    }
+
+    /// The number of pods that have a place.
+    pub(crate) fn placed(&self) -> usize {
+        let on_claims: usize = self.claims.iter().map(|claim| claim.pods.len()).sum();
+        self.world.nodes.iter().map(|node| node.pods.len()).sum::<usize>() + on_claims
     }
 
     /// Places all pods.
@@ -264,7 +266,7 @@ impl<'d> Solver<'d> {
         sort_slice(&mut self.claims, |one, other| one.pods.len() < other.pods.len());
         let attempt = Attempt {
             topology: &self.world.topology,
-            reservations: &self.reservations,
+            reservations: &self.world.reservations,
             settings: self.settings,
         };
         let found = self.claims.iter_mut().find_map(|claim| {
@@ -272,7 +274,7 @@ impl<'d> Solver<'d> {
             Some((claim, addition))
         });
         let Some((claim, addition)) = found else { return false };
-        claim.add(pod, variant, addition, &mut self.world.topology, &mut self.reservations);
+        claim.add(pod, variant, addition, &mut self.world.topology, &mut self.world.reservations);
         true
     }
 
@@ -321,11 +323,11 @@ impl<'d> Solver<'d> {
         let mut claim = Claim::open(pool, types, host);
         let attempt = Attempt {
             topology: &self.world.topology,
-            reservations: &self.reservations,
+            reservations: &self.world.reservations,
             settings: self.settings,
         };
         let addition = claim.try_add(variant, attempt, best_effort)?;
-        claim.add(pod, variant, addition, &mut self.world.topology, &mut self.reservations);
+        claim.add(pod, variant, addition, &mut self.world.topology, &mut self.world.reservations);
         pool.subtract_largest(&claim.types);
         self.claims.push(claim);
         Ok(PlacedInRound)

@@ -9,7 +9,7 @@ use karpenter::labels;
 use karpenter::release::Release;
 use manifest::tree::{Node, items_of};
 use objects::object::Object;
-use objects::pod::{NodeSelectorTerm, PodSpec};
+use objects::pod::NodeSelectorTerm;
 use objects::workload::Workload;
 
 use super::behaviour::SchedulerBehaviour;
@@ -106,7 +106,7 @@ impl<'d> Storage<'d> {
         } else {
             Vec::new()
         };
-        let claims = self.claims_of(pod.pod.spec(), pod.namespace, &pod.name, &templates)?;
+        let claims = self.claims_of(pod, &templates)?;
         if let Some(problem) = claims.iter().find_map(|claim| self.problem(claim)) {
             return Err(problem);
         }
@@ -119,11 +119,10 @@ impl<'d> Storage<'d> {
     /// The claims of a pod. `templates` are the claim templates of its StatefulSet.
     fn claims_of(
         &self,
-        spec: PodSpec<'d>,
-        namespace: &'d str,
-        pod: &str,
+        input: &InputPod<'d>,
         templates: &[Node<'d>],
     ) -> Result<Vec<PodClaim<'d>>, VolumeProblem> {
+        let (spec, namespace, pod) = (input.pod.spec(), input.namespace, input.name.as_str());
         let mut claims = Vec::new();
         for template in templates {
             let name = format!("{}-{pod}", text_or_empty(template.at_path(&["metadata", "name"])));
@@ -131,13 +130,31 @@ impl<'d> Storage<'d> {
         }
         for volume in items_of(spec.node().get("volumes")) {
             if let Some(name) = volume.at_path(&["persistentVolumeClaim", "claimName"]) {
-                claims.push(self.claim(namespace, text(name).to_owned(), None)?);
+                claims.push(match self.own_claim(input, text(name)) {
+                    Some(own) => own,
+                    None => self.claim(namespace, text(name).to_owned(), None)?,
+                });
             } else if let Some(template) = volume.at_path(&["ephemeral", "volumeClaimTemplate"]) {
                 let name = format!("{pod}-{}", text_or_empty(volume.get("name")));
                 claims.push(self.claim(namespace, name, Some(template))?);
             }
         }
         Ok(claims)
+    }
+
+    /// The claim that an added pod of a StatefulSet gets in place of the claim of the pod that it is read from. The claim that does
+    /// not exist yet has the storage class of the other claim.
+    fn own_claim(&self, input: &InputPod<'d>, written: &str) -> Option<PodClaim<'d>> {
+        let other = input.pod.object();
+        let stem = written.strip_suffix(other.name()).filter(|_| input.is_added && other.kind() == "Pod")?;
+        let name = format!("{stem}{}", input.name);
+        if self.claims.contains_key(&(input.namespace, name.as_str())) {
+            return self.claim(input.namespace, name, None).ok();
+        }
+        let present = self.claims.get(&(input.namespace, written)).copied();
+        let class = present.and_then(|claim| claim.str_at(&["spec", "storageClassName"]));
+        let class = class.or(self.default_class).filter(|class| !class.is_empty());
+        Some(PodClaim { key: format!("{}/{name}", input.namespace), name, volume: None, class, object: None })
     }
 
     /// A claim by name, or a new one from a template.

@@ -2,24 +2,41 @@
 
 use std::collections::BTreeSet;
 
-use manifest::tree::{Node, items_of};
+use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod::Pod;
 use objects::workload::Workload;
 
+use super::ownership::{Ownership, WorkloadKey};
+use super::scaling::{ScaledWorkload, Scaling, has_replicas, is_active, number};
 use super::selector::namespace_of;
 use super::settings::SimulationSettings;
-use crate::scalar::text_or_empty;
 
 /// Pod of an input.
 #[derive(Clone, Debug)]
 pub(crate) struct InputPod<'d> {
-    /// The pod or the template.
+    /// The pod or the template. For an added pod, it may be another pod of the workload.
     pub(crate) pod: Pod<'d>,
     /// The namespace.
     pub(crate) namespace: &'d str,
     /// The name.
     pub(crate) name: String,
+    /// Whether a replica count adds the pod, so that it has no state yet.
+    pub(crate) is_added: bool,
+    /// The `pod-template-hash` of the running pods of its workload.
+    pub(crate) template_hash: Option<&'d str>,
+}
+
+impl<'d> InputPod<'d> {
+    /// A pod of the input, or a pod that a workload of the input makes.
+    pub(crate) fn new(pod: Pod<'d>, namespace: &'d str, name: String) -> Self {
+        Self { pod, namespace, name, is_added: false, template_hash: None }
+    }
+
+    /// A pod that a replica count adds.
+    pub(super) fn added(pod: Pod<'d>, namespace: &'d str, name: String, hash: Option<&'d str>) -> Self {
+        Self { is_added: true, template_hash: hash, ..Self::new(pod, namespace, name) }
+    }
 }
 
 /// The pods of an input by their state.
@@ -31,6 +48,8 @@ pub(crate) struct InputPods<'d> {
     pub(crate) running: Vec<InputPod<'d>>,
     /// The templates of `DaemonSets`.
     pub(crate) daemons: Vec<InputPod<'d>>,
+    /// The workloads with a chosen replica count.
+    pub(crate) scaled: Vec<ScaledWorkload>,
     /// Whether pods were left out because there are too many.
     pub(crate) is_truncated: bool,
 }
@@ -41,27 +60,40 @@ pub(super) const MAX_PODS: usize = 50_000;
 impl<'d> InputPods<'d> {
     /// Collects the pods of objects, in their order.
     pub(crate) fn of(objects: &[Object<'d>], settings: &SimulationSettings) -> Self {
-        let owners = owners(objects);
+        let ownership = Ownership::of(objects);
+        let owners = ownership.all_owners(objects);
+        let mut scaling = Scaling::of(objects, &ownership, &settings.replicas);
         let mut all = Self::default();
         for object in objects {
-            let key = (namespace_of(*object), object.kind().to_owned(), object.name().to_owned());
             match object.kind() {
+                "Pod" if scaling.removes(*object) => {}
                 "Pod" => all.add_pod(*object),
                 "DaemonSet" => all.daemons.extend(expand(*object, 1)),
                 _ if settings.whole_state => {}
-                _ if owners.contains(&key) || is_owned(*object) || is_idle(*object) => {}
-                _ => all.pending.extend(expand(*object, replicas(*object, settings))),
+                _ => {
+                    let key = WorkloadKey::of(*object);
+                    if let Some(pods) = scaling.take(key) {
+                        all.add_pending(pods);
+                    } else if !owners.contains(&key) && !is_owned(*object) && !is_idle(*object) {
+                        all.add_pending(expand(*object, replicas(*object)));
+                    }
+                }
             }
-            all.is_truncated |= all.pending.len() > MAX_PODS;
-            all.pending.truncate(MAX_PODS);
         }
+        all.add_pending(scaling.further);
+        all.scaled = scaling.workloads;
         all
+    }
+
+    fn add_pending(&mut self, pods: Vec<InputPod<'d>>) {
+        self.pending.extend(pods);
+        self.is_truncated |= self.pending.len() > MAX_PODS;
+        self.pending.truncate(MAX_PODS);
     }
 
     fn add_pod(&mut self, object: Object<'d>) {
         let Some(pod) = Pod::of(object) else { return };
-        let name = object.name().to_owned();
-        let entry = InputPod { pod, namespace: namespace_of(object), name };
+        let entry = InputPod::new(pod, namespace_of(object), object.name().to_owned());
         let phase = object.str_at(&["status", "phase"]);
         if matches!(phase, Some("Succeeded" | "Failed")) {
             return;
@@ -71,7 +103,7 @@ impl<'d> InputPods<'d> {
         if has_node {
             self.running.push(entry);
         } else if !is_going {
-            self.pending.push(entry);
+            self.add_pending(vec![entry]);
         }
     }
 }
@@ -82,27 +114,20 @@ fn expand(object: Object<'_>, replicas: usize) -> Vec<InputPod<'_>> {
     for pod in &templates {
         for _ in 0..replicas.min((MAX_PODS + 1).saturating_sub(all.len())) {
             let name = format!("{}-{}", object.name(), all.len());
-            all.push(InputPod { pod: *pod, namespace: namespace_of(object), name });
+            all.push(InputPod::new(*pod, namespace_of(object), name));
         }
     }
     all
 }
 
 /// The number of pods that a workload makes from a template.
-fn replicas(object: Object<'_>, settings: &SimulationSettings) -> usize {
-    let number = |node: Option<Node<'_>>| {
-        node.and_then(Node::as_int).map(|number| usize::try_from(number).unwrap_or_default())
-    };
-    let chosen = settings
-        .replicas
-        .iter()
-        .find(|chosen| chosen.kind.eq_ignore_ascii_case(object.kind()) && chosen.name == object.name());
+fn replicas(object: Object<'_>) -> usize {
     let written = match object.kind() {
         "Job" => parallel(object.at(&["spec"])),
         "CronJob" => parallel(object.at(&["spec", "jobTemplate", "spec"])),
         _ => number(Workload::of(object).replicas()),
     };
-    chosen.map(|chosen| chosen.count).or(written).unwrap_or(1).min(MAX_PODS + 1)
+    written.unwrap_or(1).min(MAX_PODS + 1)
 }
 
 /// The pods of a Job that run at the same time.
@@ -134,19 +159,12 @@ fn is_idle(object: Object<'_>) -> bool {
     object.at(&["spec", "suspend"]).and_then(Node::as_bool) == Some(true) || ended.next().is_some()
 }
 
-/// The workloads whose pods are in the input, by namespace, kind and name.
-fn owners<'d>(objects: &[Object<'d>]) -> BTreeSet<(&'d str, String, String)> {
-    let mut all = BTreeSet::new();
-    for object in objects.iter().filter(|object| matches!(object.kind(), "Pod" | "ReplicaSet" | "Job")) {
-        for owner in items_of(object.metadata().owner_references()) {
-            let (kind, name) = (text_or_empty(owner.get("kind")), text_or_empty(owner.get("name")));
-            let namespace = namespace_of(*object);
-            all.insert((namespace, kind.to_owned(), name.to_owned()));
-            // A ReplicaSet has the name of its Deployment and a hash.
-            if let (true, Some((deployment, _))) = (kind == "ReplicaSet", name.rsplit_once('-')) {
-                all.insert((namespace, "Deployment".to_owned(), deployment.to_owned()));
-            }
-        }
-    }
-    all
+/// The workloads whose number of pods can be chosen: with a pod template, or with pods that they own.
+pub fn scalable_workloads<'d>(objects: &[Object<'d>]) -> BTreeSet<WorkloadKey<'d>> {
+    let ownership = Ownership::of(objects);
+    let with_template =
+        objects.iter().filter(|object| has_replicas(**object)).map(|object| WorkloadKey::of(*object));
+    let pods = objects.iter().filter(|object| object.kind() == "Pod" && is_active(**object));
+    let with_pods = pods.flat_map(|pod| ownership.owners(*pod));
+    with_template.chain(with_pods).filter(|key| !matches!(key.kind, "DaemonSet" | "Node")).collect()
 }

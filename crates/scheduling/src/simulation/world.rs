@@ -1,23 +1,26 @@
 //! The cluster that rounds of the provisioner start from.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use ids::{IdVec, ids};
 use karpenter::labels;
 use objects::object::Object;
+use objects::pod::Pod;
 
 use super::behaviour::SchedulerBehaviour;
 use super::daemons::Daemons;
 use super::exclusion::without_types;
+use super::launch::Launch;
 use super::node::{ExistingNode, OccupiedNode, read_nodes};
 use super::pods::{BatchPod, PendingPod, PendingPods, PlacedPods, PodReader, RunningPod, ShapeId};
 use super::pool::Pool;
 use super::pools;
 use super::reason::PoolReason;
 use super::remedy::ProposedChange;
-use super::resources::ResourceNames;
-use super::result::PodId;
+use super::reservations::Reservations;
+use super::resources::{ResourceId, ResourceNames};
+use super::result::{ClaimId, PodId};
 use super::selector::namespace_of;
 use super::settings::SimulationSettings;
 use super::shape::PodShape;
@@ -49,6 +52,8 @@ pub(super) struct World<'d> {
     pub(super) shapes: IdVec<ShapeId, PodShape<'d>>,
     /// The constraints on topology.
     pub(super) topology: Topology<'d>,
+    /// The capacity reservations.
+    pub(super) reservations: Reservations<'d>,
 }
 
 /// Namespace and name of a pod.
@@ -66,11 +71,13 @@ pub(super) struct Absence<'d> {
 }
 
 /// Node with the pods that count for topology.
-struct BaseNode<'d> {
-    node: Rc<ExistingNode<'d>>,
+pub(super) struct BaseNode<'d> {
+    /// The node.
+    pub(super) node: Rc<ExistingNode<'d>>,
     /// `None` for a NodeClaim without a Node, which topology does not look at (`countDomains`).
     topology: Option<Rc<TopologyNode<'d>>>,
-    pods: Vec<RunningPod<'d>>,
+    /// The pods on the node.
+    pub(super) pods: Vec<RunningPod<'d>>,
     host: Option<&'d str>,
     /// Its NodePool.
     pool: Option<PoolId>,
@@ -88,7 +95,11 @@ pub(super) struct Base<'d> {
     unusable: Vec<PoolReason<'d>>,
     has_soft_taint: bool,
     domains: Rc<Domains<'d>>,
-    nodes: Vec<BaseNode<'d>>,
+    daemons: Daemons<'d>,
+    /// The existing nodes, in the order in which they are tried.
+    pub(super) nodes: Vec<BaseNode<'d>>,
+    /// The instances of capacity reservations that the nodes of earlier rounds have.
+    taken: BTreeMap<&'d str, u32>,
 }
 
 impl<'d> Base<'d> {
@@ -126,7 +137,65 @@ impl<'d> Base<'d> {
         let has_soft_taint = pools.iter().any(Pool::has_soft_taint);
         unusable.extend(pools.iter().filter(|pool| pool.types.is_empty()).map(without_types));
         let domains = Rc::new(domains);
-        Self { reader, names, settings, known, pools, used_pools, unusable, has_soft_taint, domains, nodes }
+        Self {
+            reader,
+            names,
+            settings,
+            known,
+            pools,
+            used_pools,
+            unusable,
+            has_soft_taint,
+            domains,
+            daemons,
+            nodes,
+            taken: BTreeMap::new(),
+        }
+    }
+
+    /// Reads the pods of a batch.
+    pub(super) fn pending(&self, batch: Vec<BatchPod<'d>>) -> PendingPods<'d> {
+        self.reader.pending(batch)
+    }
+
+    /// The priority of a pod.
+    pub(super) fn priority(&self, pod: Pod<'d>) -> i64 {
+        self.reader.priority(pod)
+    }
+
+    /// The name of a resource.
+    pub(super) fn resource_name(&self, id: ResourceId) -> &'d str {
+        self.names.name(id)
+    }
+
+    /// Lets a pod run on an existing node, by the position of the node.
+    pub(super) fn settle(&mut self, at: usize, pod: RunningPod<'d>) {
+        let Some(one) = self.nodes.get_mut(at) else { return };
+        Rc::make_mut(&mut one.node).run(&pod);
+        if let Some(topology) = &mut one.topology {
+            Rc::make_mut(topology).add(&pod);
+        }
+        one.pods.push(pod);
+    }
+
+    /// Lets a new node join the cluster with its pods. A capacity reservation without an instance left is not offered any more.
+    pub(super) fn join(&mut self, launch: &Launch<'_, 'd>, host: &'d str, number: ClaimId) -> usize {
+        let node = ExistingNode::launched(launch, host, number);
+        let occupied = OccupiedNode { node, pods: Vec::new() };
+        self.nodes.push(BaseNode::new(occupied, &self.daemons, &self.pools));
+        if let Some(id) = launch.offering.reservation {
+            let taken = self.taken.entry(id).or_default();
+            *taken += 1;
+            if self.settings.reservation_capacity.get(id).is_some_and(|all| *taken >= *all) {
+                self.pools.iter_mut().for_each(|pool| Rc::make_mut(&mut pool.catalog).drop_reservation(id));
+            }
+        }
+        self.nodes.len().saturating_sub(1)
+    }
+
+    /// The capacity reservations at the start of a round.
+    pub(super) fn reservations(&self) -> Reservations<'d> {
+        Reservations::after(self.settings, &self.taken)
     }
 
     /// The cluster at the start of a round.
@@ -156,6 +225,7 @@ impl<'d> Base<'d> {
             pods,
             shapes,
             topology,
+            reservations: self.reservations(),
         }
     }
 
@@ -180,7 +250,7 @@ impl<'d> BaseNode<'d> {
         let (host, name) = (label(labels::HOSTNAME), label(labels::NODEPOOL));
         let pool = pools.enumerate().find(|(_, pool)| Some(pool.object.name()) == name).map(|(id, _)| id);
         let of_topology = || TopologyNode::new(node.own.labels.clone(), node.own.taints.clone(), &pods);
-        let topology = (node.object.kind() == "Node").then(|| Rc::new(of_topology()));
+        let topology = node.origin.has_joined().then(|| Rc::new(of_topology()));
         node.reserve_for_daemons(daemons);
         Self { node: Rc::new(node), topology, pods, host, pool }
     }

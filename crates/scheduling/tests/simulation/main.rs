@@ -5,12 +5,16 @@
 
 #![cfg(test)]
 
+mod binding;
 mod case;
 mod compare;
 mod extremes;
 mod message;
 mod releases;
+mod rounds;
+mod scaling;
 mod unmet;
+mod world;
 
 use std::collections::BTreeMap;
 use std::env;

@@ -50,15 +50,18 @@ impl<'d> TopologyNode<'d> {
         'd: 'p,
     {
         let mut node = Self { labels, taints, pods: Vec::new(), repelling: Vec::new() };
-        for pod in pods {
-            if !pod.shape.anti_affinity.required.is_empty() {
-                node.repelling.push(Rc::clone(&pod.shape));
-            }
-            if !pod.is_terminating() {
-                node.pods.push(Rc::clone(&pod.shape));
-            }
-        }
+        pods.into_iter().for_each(|pod| node.add(pod));
         node
+    }
+
+    /// Adds a pod to the node.
+    pub(crate) fn add(&mut self, pod: &RunningPod<'d>) {
+        if !pod.shape.anti_affinity.required.is_empty() {
+            self.repelling.push(Rc::clone(&pod.shape));
+        }
+        if !pod.is_terminating() {
+            self.pods.push(Rc::clone(&pod.shape));
+        }
     }
 
     fn domain(&self, key: &str) -> Option<&'d str> {
@@ -272,7 +275,7 @@ fn is_one_value(node: &Requirements<'_>, key: &str) -> bool {
     })
 }
 
-fn of_term<'d>(kind: GroupKind, term: &AffinityTerm<'d>) -> TopologyConstraint<'d> {
+pub(crate) fn of_term<'d>(kind: GroupKind, term: &AffinityTerm<'d>) -> TopologyConstraint<'d> {
     TopologyConstraint {
         kind,
         key: term.key,
