@@ -10,7 +10,7 @@ import { nodeCards } from './placement-nodes.ts';
 import { type Group, unplacedGroups } from './placement-pods.ts';
 import { ReplicaSlider } from './placement-replicas.ts';
 import { redraw } from './redraw.ts';
-import type { FieldPlace, PoolObjection, TypesOfPool, SimulationAnswer, SourceFile } from './types.ts';
+import type { FieldPlace, IgnoredPodField, PoolObjection, TypesOfPool, SimulationAnswer, SourceFile } from './types.ts';
 import { WorkerStopped } from './worker-client.ts';
 
 /** Time limit of a simulation in milliseconds. */
@@ -228,13 +228,27 @@ export class PlacementView {
         h('span', { class: 'rule' }, name),
         number > 1 && ` ×${number}`,
       ),
-      pod.reasons.length === 0 && h('p', {}, ...message(pod.message || 'This release reports no reason.')),
+      pod.ignored && this.#ignored(pod.ignored, workload),
+      !pod.ignored &&
+        pod.reasons.length === 0 &&
+        h('p', {}, ...message(pod.message || 'This release reports no reason.')),
       pod.reasons.length > 0 &&
         h(
           'ul',
           { class: 'reasons' },
           ...pod.reasons.slice(0, MOST).map((reason) => this.#reason(reason, `${workload} ${reason.nodePool}`)),
         ),
+    );
+  }
+
+  /** The field for which Karpenter ignores a pod. */
+  #ignored({ message: problem, remedy, path, place }: IgnoredPodField, key: string): HTMLElement {
+    return h(
+      'div',
+      {},
+      h('p', {}, ...message(`${upper(problem)}.`)),
+      h('p', { class: 'remedy' }, h('strong', {}, 'To fix: '), ...message(`${remedy}.`)),
+      h('ul', { class: 'places' }, h('li', {}, 'Pod ', this.#link(place, `${key} ignored`), ' ', h('code', {}, path))),
     );
   }
 

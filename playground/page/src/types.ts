@@ -32,6 +32,7 @@ export type {
   Finding,
   Fix,
   FixedFiles,
+  IgnoredPodField,
   Json,
   Level,
   Lifeline,
