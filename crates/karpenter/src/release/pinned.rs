@@ -1,4 +1,4 @@
-//! Versions of Karpenter that documents pin: `1.6.2`, or a range within one minor version, such as `~1.6.0`.
+//! Versions of Karpenter that documents pin: `1.6.2`, or a range such as `~1.6.0` or `>=1.5 <1.9`.
 
 use core::fmt;
 
@@ -31,18 +31,31 @@ impl PinnedVersion {
     /// says nothing about Karpenter.
     const FIRST: (u32, u32) = (0, 5);
 
-    /// Parses a version or a range of versions; `None` if the text leaves the minor version open.
+    /// Parses a version or a range of versions. A range over several minor versions means its newest version, which Helm installs;
+    /// `None` if it has no upper bound below 2.0, because the newest known release is the default anyway.
     ///
     /// Ranges are read as Helm reads them. Source: README.md of Masterminds/semver, "Checking Version Constraints".
     pub fn parse(text: &str) -> Option<Self> {
+        let alternatives = text.split("||").map(Self::parse_one);
+        alternatives.collect::<Option<Vec<Self>>>()?.into_iter().max_by_key(Self::order)
+    }
+
+    /// Parses a version or a range without alternatives.
+    fn parse_one(text: &str) -> Option<Self> {
         let comparators = comparators(text);
         let words: Vec<&str> = comparators.split_whitespace().collect();
         let version = match words.as_slice() {
             [one] => single(one),
+            [low, "-", high] => exact(low).and_then(|low| within(low, exact(high)?)),
             [low, high] => between(low, high),
             _ => None,
         };
         version.filter(|version| version.major <= 1 && (version.major, version.minor) >= Self::FIRST)
+    }
+
+    /// Orders versions; an open patch is the newest one.
+    fn order(&self) -> (u32, u32, u32) {
+        (self.major, self.minor, self.patch.unwrap_or(u32::MAX))
     }
 
     /// The release to check against.
@@ -111,24 +124,42 @@ fn single(text: &str) -> Option<PinnedVersion> {
         // Below 1.0, the minor version is what a caret keeps.
         return exact(rest).filter(|version| version.major == 0).map(PinnedVersion::without_patch);
     }
-    exact(text.strip_prefix('=').unwrap_or(text))
+    newest_below(text).or_else(|| exact(text.strip_prefix('=').unwrap_or(text)))
 }
 
-/// A lower and an upper bound of the same minor version, such as `>=1.6.0` and `<1.7.0`.
+/// A lower and an upper bound, such as `>=1.6.0` and `<1.9.0`, in this order.
 fn between(low: &str, high: &str) -> Option<PinnedVersion> {
     let low = low.strip_prefix(">=").or_else(|| low.strip_prefix('>')).and_then(exact)?;
-    let is_of_minor = match high.strip_prefix("<=") {
-        Some(last) => exact(last).is_some_and(|last| is_same_minor(low, last)),
-        None => high.strip_prefix('<').and_then(exact).is_some_and(|end| {
-            let is_next = end.minor == low.minor + 1 && end.patch.unwrap_or(0) == 0;
-            (end.major == low.major && is_next) || is_same_minor(low, end)
-        }),
-    };
-    is_of_minor.then(|| low.without_patch())
+    if low.major == 0 && high.strip_prefix('<').and_then(exact).is_some_and(is_first_of_v1) {
+        return Some(low.without_patch());
+    }
+    within(low, newest_below(high)?)
 }
 
-fn is_same_minor(one: PinnedVersion, other: PinnedVersion) -> bool {
-    (one.major, one.minor) == (other.major, other.minor)
+/// The newest version of a range; its minor version if the range has no other.
+fn within(low: PinnedVersion, newest: PinnedVersion) -> Option<PinnedVersion> {
+    let is_in_order = low.order() <= newest.order();
+    let is_one_minor = (low.major, low.minor) == (newest.major, newest.minor);
+    is_in_order.then(|| if is_one_minor { newest.without_patch() } else { newest })
+}
+
+/// The newest version that an upper bound allows: `1.8` for `<1.9.0`, `1.8.2` for `<1.8.3` and for `<=1.8.2`. Below 1.0 and 2.0, the
+/// minor version is not known.
+fn newest_below(high: &str) -> Option<PinnedVersion> {
+    if let Some(last) = high.strip_prefix("<=") {
+        return exact(last);
+    }
+    let end = high.strip_prefix('<').and_then(exact)?;
+    match (end.minor, end.patch.unwrap_or(0)) {
+        (0, 0) => None,
+        (minor, 0) => Some(PinnedVersion { minor: minor - 1, patch: None, ..end }),
+        (_, patch) => Some(PinnedVersion { patch: Some(patch - 1), ..end }),
+    }
+}
+
+/// Whether a version is 1.0.0.
+fn is_first_of_v1(version: PinnedVersion) -> bool {
+    (version.major, version.minor, version.patch.unwrap_or(0)) == (1, 0, 0)
 }
 
 /// `1.6.2`, `v1.6.2`, `1.6.2-rc.1`, `1.6`, `1.6.x` or `1.6.*`.
@@ -199,7 +230,27 @@ mod tests {
     }
 
     #[test]
-    fn range_over_several_minor_versions_pins_nothing() {
+    fn range_over_several_minor_versions_pins_its_newest_version() {
+        for (text, expected) in [
+            (">=1.5 <1.9", "1.8"),
+            (">=1.5.0, <1.9.0", "1.8"),
+            (">= 1.5, < 1.9", "1.8"),
+            ("<1.7.0", "1.6"),
+            (">=1.6.0 <1.7.1", "1.7.0"),
+            (">=1.5 <=1.8.3", "1.8.3"),
+            ("<=1.8", "1.8"),
+            ("1.5.0 - 1.8.9", "1.8.9"),
+            ("1.6.0 - 1.6.9", "1.6"),
+            ("1.6.0 || 1.7.0", "1.7.0"),
+            ("~1.7.0 || ~1.6.0", "1.7"),
+            (">=0.32.0 <1.0.0", "0.32"),
+        ] {
+            assert_eq!(parsed(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn range_without_an_upper_bound_pins_nothing() {
         for text in [
             "*",
             "1.*",
@@ -210,12 +261,12 @@ mod tests {
             "~> 1.6",
             ">=1.0",
             ">=1.6.0",
-            "<1.7.0",
-            ">=1.6.0 <1.8.0",
-            ">=1.6.0 <1.7.1",
+            "<2.0.0",
+            "<1.0.0",
+            ">=1.6.0 <2.0.0",
             ">=1.6.0 <2.7.0",
-            "1.6.0 || 1.7.0",
-            "1.6.0 - 1.6.9",
+            ">=1.9.0 <1.7.0",
+            "^1.2 || 1.7.0",
             "!=1.6.0",
         ] {
             assert_eq!(parsed(text), "-", "{text}");
