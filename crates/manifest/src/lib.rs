@@ -15,6 +15,6 @@ mod yaml;
 
 pub use encoding::Encoding;
 pub use error::ReadError;
-pub use file::{Document, DocumentNumber, Excerpt, File, FileKind, FileNumber};
+pub use file::{Document, DocumentNumber, Excerpt, File, FileKind, FileNumber, is_terraform};
 pub use options::{HoldsDocument, ReadOptions};
 pub use yaml::YamlProblem;

@@ -1,5 +1,6 @@
 //! Placeholders in a part of an object.
 
+use manifest::is_terraform;
 use manifest::tree::Node;
 use values::placeholder::has_placeholder;
 
@@ -10,12 +11,39 @@ pub fn has_placeholder_below(node: Node<'_>) -> bool {
         || node.children().any(has_placeholder_below)
 }
 
+/// Whether a key or a string has a `${…}` that Terraform replaces, because its file is a Terraform file. Nobody has to fill it in.
+///
+/// Source: website/docs/language/expressions/strings.mdx of hashicorp/terraform, where `$${` is an escape.
+pub fn is_interpolated(node: Node<'_>) -> bool {
+    let has_interpolation = |text: &str| text.replace("$${", "").contains("${");
+    let has_any = has_interpolation(node.key()) || node.as_str().is_some_and(has_interpolation);
+    has_any && is_terraform(node.source().name())
+}
+
 #[cfg(test)]
 mod tests {
     use crate::embedded::READ_OPTIONS;
     use manifest::{Document, File};
 
-    use super::has_placeholder_below;
+    use super::{has_placeholder_below, is_interpolated};
+
+    #[test]
+    fn terraform_replaces_interpolations_only_in_its_own_files() {
+        let interpolated = |name: &str, value: &str| {
+            let text = format!("resource \"a\" \"b\" {{\n  c = <<-EOT\n  kind: {value}\n  EOT\n}}\n");
+            let text = if name.ends_with("yaml") { format!("kind: {value}\n") } else { text };
+            let file = File::read(name, text, READ_OPTIONS);
+            let read = file.documents.iter().find_map(|document| match document {
+                Document::Read(tree) => Some(tree),
+                _ => None,
+            });
+            read.and_then(|tree| tree.root().get("kind")).map(is_interpolated)
+        };
+        assert_eq!(interpolated("main.tf", "'${var.x}'"), Some(true));
+        assert_eq!(interpolated("main.tf", "'$${x}'"), Some(false));
+        assert_eq!(interpolated("main.tf", "'<x>'"), Some(false));
+        assert_eq!(interpolated("a.yaml", "'${var.x}'"), Some(false));
+    }
 
     #[test]
     fn looks_at_keys_and_values() {

@@ -27,6 +27,12 @@ pub fn has_placeholder(text: &str) -> bool {
     Placeholder::find(text).is_some()
 }
 
+/// Whether a text lists the alternatives of a reference manual, such as `720h|Never`, of which an author has to choose one. Each
+/// alternative is valid, so that a value with a `|` by mistake is none.
+pub fn are_alternatives(text: &str, is_valid: impl Fn(&str) -> bool) -> bool {
+    text.contains('|') && text.split('|').all(|one| is_valid(one.trim()))
+}
+
 /// Whether a word is in capitals, such as `NODE_NAME`. Where only lower case is valid, scripts replace such words.
 pub fn is_in_capitals(word: &str) -> bool {
     word.len() > 2
@@ -340,7 +346,20 @@ fn is_upper_case(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Placeholder, has_placeholder, is_bare_reference, is_in_capitals, replaced, with_defaults};
+    use super::{
+        Placeholder, are_alternatives, has_placeholder, is_bare_reference, is_in_capitals, replaced,
+        with_defaults,
+    };
+
+    #[test]
+    fn alternatives_are_valid_values_with_bars_between() {
+        let is_number = |text: &str| text.parse::<u32>().is_ok();
+        for (text, expected) in
+            [("1|2", true), ("1 | 2|3", true), ("1", false), ("1|", false), ("1|b", false), ("1||2", false)]
+        {
+            assert_eq!(are_alternatives(text, is_number), expected, "{text}");
+        }
+    }
 
     #[test]
     fn words_in_capitals_have_three_letters_or_digits() {

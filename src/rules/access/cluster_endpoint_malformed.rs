@@ -5,6 +5,7 @@ use manifest::tree::Node;
 use objects::chart_values::{self, ChartValues};
 use objects::controller::{CLUSTER_ENDPOINT, Controller};
 use objects::object::Object;
+use objects::placeholders::is_interpolated;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Severity};
 use rule::{Fixes, On, Runs};
@@ -98,6 +99,9 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 }
 
 fn check_endpoint<'d>(object: Object<'d>, text: &str, node: Node<'d>) -> Option<Finding<'d>> {
+    if is_interpolated(node) {
+        return None;
+    }
     let host = text.split_once("://").map_or(text, |(_, host)| host);
     let what = placeholder(text).or_else(|| placeholder(host));
     if let Some(what) = what.filter(|what| *what != ClusterNamePlaceholder::Example) {

@@ -7,6 +7,7 @@ use manifest::tree::Node;
 use objects::chart_values::{self, ChartKey, ChartSettings};
 use objects::controller::{Controller, INTERRUPTION_QUEUE, OptionValue};
 use objects::object::Object;
+use objects::placeholders::is_interpolated;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
@@ -120,7 +121,7 @@ fn check_queue<'d>(object: Object<'d>, text: &'d str, node: Node<'d>) -> Option<
 
 /// Reports a template placeholder, such as the placeholder in the chart's example.
 fn check_placeholder<'d>(object: Object<'d>, text: &str, place: Place<'d>) -> Option<Finding<'d>> {
-    if !has_placeholder(text) {
+    if !has_placeholder(text) || is_interpolated(place.node()) {
         return None;
     }
     let severity = gravity(ClusterNamePlaceholder::Unreplaced, object.operation());

@@ -120,6 +120,30 @@ mod tests {
     use rule::settings::{Settings, Target};
 
     #[test]
+    fn alternatives_of_a_manual_are_placeholders_if_each_is_valid() {
+        let pool = |expire_after: &str| {
+            format!(
+                r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: karpenter.k8s.aws, kind: k, name: a}}
+      requirements: []
+      expireAfter: {expire_after}
+"
+            )
+        };
+        for (text, severity) in
+            [("720h|Never", "info"), ("720h | Never", "info"), ("720h|Newer", "error"), ("720h|", "error")]
+        {
+            let found = findings_with(&super::RULE, &pool(text), &Settings::default());
+            assert!(found.contains(&format!("{severity} NodePool/a")), "{text}: {found}");
+        }
+    }
+
+    #[test]
     fn describes_the_required_format() {
         let range = Settings { karpenter: Target::parse("1.0..1.14").unwrap(), ..Settings::default() };
         let text = r"apiVersion: karpenter.sh/v1

@@ -20,14 +20,16 @@ pub(crate) mod removed_api_version;
 
 use core::fmt::Write as _;
 
+use karpenter::api::SchemaType;
 use karpenter::api::pattern::VOLUME_SIZE;
 use manifest::tree::{Node, Value};
 use objects::object::{Object, Operation};
+use objects::placeholders::is_interpolated;
 use objects::validation::{Refusal, What};
 use rule::context::Context;
 use rule::finding::{Finding, Place, Severity};
 use rule::{On, Rule};
-use values::placeholder::{Placeholder, with_defaults};
+use values::placeholder::{Placeholder, are_alternatives, with_defaults};
 
 /// Objects that the family reads: everything in Karpenter's groups, including versions and kinds that were removed.
 const KARPENTER: &[On] = &[On::Group("karpenter.sh"), On::Group("karpenter.k8s.aws")];
@@ -42,7 +44,7 @@ fn report<'d>(
     let target = context.settings.karpenter;
     let is_text = object.operation() == Operation::Apply;
     for refusal in context.refusals().iter().filter(|refusal| target.meets(&refusal.releases)) {
-        if is_text && accepts_default(refusal) {
+        if is_text && (accepts_default(refusal) || is_rendered(refusal)) {
             continue;
         }
         findings.extend(explain(refusal).map(|finding| complete(finding, refusal, object)));
@@ -82,6 +84,12 @@ fn accepts_default(refusal: &Refusal<'_>) -> bool {
     }
 }
 
+/// Whether Terraform replaces the value before it applies the object, so that the value is not known.
+fn is_rendered(refusal: &Refusal<'_>) -> bool {
+    let node = refusal.place.node();
+    placeholder(refusal).is_some() && (is_interpolated(node) || node.items().any(is_interpolated))
+}
+
 /// The placeholder in a key, a string, or the strings of a list, which is replaced before the object is applied. A key, such
 /// as an unknown field, is refused whatever its value is.
 fn placeholder<'d>(refusal: &Refusal<'d>) -> Option<&'d str> {
@@ -93,6 +101,20 @@ fn placeholder<'d>(refusal: &Refusal<'d>) -> Option<&'d str> {
     }
     let own = in_key.or_else(|| node.as_str().and_then(within));
     own.or_else(|| node.items().find_map(|item| item.as_str().and_then(within)))
+        .or_else(|| alternatives(refusal))
+}
+
+/// The alternatives of a reference manual, such as `720h|Never`, of which the author has to choose one. Each is a valid value.
+fn alternatives<'d>(refusal: &Refusal<'d>) -> Option<&'d str> {
+    let text = refusal.place.node().as_str()?;
+    let is_valid = |one: &str| match refusal.what {
+        What::Form(pattern) => (pattern.matches)(one),
+        What::OneOf(words) => words.iter().any(|word| word.text == one),
+        What::Type(SchemaType::Boolean) => ["true", "false"].contains(&one),
+        What::Type(SchemaType::Integer) => one.parse::<i64>().is_ok(),
+        _ => false,
+    };
+    are_alternatives(text, is_valid).then_some(text)
 }
 
 /// Finding about an invalid value; `problem` completes "which is …".

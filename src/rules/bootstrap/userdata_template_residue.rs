@@ -1,6 +1,7 @@
 use super::user_data::UserData;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
+use manifest::is_terraform;
 use manifest::source::{Span, certain};
 use manifest::tree::Node;
 use objects::object::{Object, Operation};
@@ -88,6 +89,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     };
     let is_template =
         object.operation() == Operation::Apply && has_other_placeholder(object.root(), data.node);
+    let in_terraform = is_terraform(data.node.source().name());
     let mut at = 0;
     for line in data.text.split_inclusive('\n') {
         let start = at;
@@ -98,7 +100,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         }
         for residue in residues(line) {
             let skipped = match residue.kind {
-                Residue::Terraform | Residue::NoValue | Residue::Helm => false,
+                // Terraform replaces it in its own files.
+                Residue::Terraform => in_terraform,
+                Residue::NoValue | Residue::Helm => false,
                 Residue::Braces => jinja,
                 Residue::Placeholder => replaces || in_heredoc(start, false),
             };
@@ -170,7 +174,7 @@ fn residues(line: &str) -> Vec<Found> {
         "}",
         &|content, at| {
             let escaped = line.get(..at).is_some_and(|before| before.ends_with(['$', '\\']));
-            (!escaped && is_terraform(content)).then_some(Residue::Terraform)
+            (!escaped && is_terraform_reference(content)).then_some(Residue::Terraform)
         },
         &mut found,
     );
@@ -235,7 +239,7 @@ fn between(
 }
 
 /// Whether the content is a Terraform reference, which contains a dot where a shell allows no dot.
-fn is_terraform(content: &str) -> bool {
+fn is_terraform_reference(content: &str) -> bool {
     const ROOTS: [&str; 6] = ["module", "var", "local", "data", "each", "path"];
     let content = content.trim();
     let Some((root, rest)) = content.split_once('.') else { return false };

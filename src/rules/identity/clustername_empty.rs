@@ -5,6 +5,7 @@ use manifest::tree::Node;
 use objects::chart_values;
 use objects::controller::{CLUSTER_NAME, Controller, OptionValue};
 use objects::object::Object;
+use objects::placeholders::is_interpolated;
 use objects::pod::EnvVar;
 use objects::workload::Workload;
 use rule::context::Context;
@@ -128,7 +129,7 @@ fn check_placeholder<'d>(
     node: Node<'d>,
     context: &Context<'_, 'd>,
 ) -> Option<Finding<'d>> {
-    if context.settings.cluster_name.as_deref() == Some(name) {
+    if context.settings.cluster_name.as_deref() == Some(name) || is_interpolated(node) {
         return None;
     }
     let what = placeholder(name).filter(|_| !is_bare_reference(name))?;

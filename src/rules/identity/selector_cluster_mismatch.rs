@@ -9,6 +9,7 @@ use karpenter::release::Releases;
 use manifest::tree::{Node, NodeId};
 use objects::node_class::{Ec2NodeClass, SelectorField};
 use objects::object::{Object, Operation};
+use objects::placeholders::is_interpolated;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
@@ -194,7 +195,10 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     for mention in Mention::all(class) {
         if unreplaced(mention.name, context).is_none() {
             names.push(mention);
-        } else if !is_bare_reference(mention.name) && !may_be_other(&mention, object) {
+        } else if !is_bare_reference(mention.name)
+            && !may_be_other(&mention, object)
+            && !is_interpolated(mention.node)
+        {
             placeholders.push(mention);
         }
     }

@@ -15,7 +15,7 @@ use objects::requirement_holder::RequirementHolder;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Severity};
 use rule::{Fixes, On, Runs};
-use values::placeholder::has_placeholder;
+use values::placeholder::{are_alternatives, has_placeholder};
 
 use super::requirement_value_unknown::is_of_aws;
 use crate::rules::capacity::gt_lt_off_by_one_or_unit::excludes_every_type;
@@ -123,7 +123,9 @@ impl<'d> Values<'d> {
     fn of(label: &str, values: impl Iterator<Item = Node<'d>>) -> Self {
         let mut all = Self { unknown: Vec::new(), has_others: false };
         for node in values {
-            let value = node.as_str().filter(|value| !has_placeholder(value));
+            let is_known = |value: &str| standing(label, value) == Some(Standing::Known);
+            let is_open = |value: &str| has_placeholder(value) || are_alternatives(value, is_known);
+            let value = node.as_str().filter(|value| !is_open(value));
             let standing = value.and_then(|value| Some((value, standing(label, value)?)));
             match standing.filter(|(_, standing)| *standing != Standing::Known) {
                 Some((value, standing)) => all.unknown.push(Unknown { value, node, standing }),

@@ -11,7 +11,7 @@ use objects::requirement_holder::RequirementHolder;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
-use values::placeholder::has_placeholder;
+use values::placeholder::{are_alternatives, has_placeholder};
 
 rule! {
     /// ## What it does
@@ -122,8 +122,14 @@ pub(super) fn without_known_value(expression: LabelExpression<'_>) -> Option<&'s
     let mut values = expression.values().filter_map(Node::as_str);
     let is_unknown = expression.operator == Operator::In
         && values.clone().next().is_some()
-        && values.all(|value| !known.values.contains(&value) && !has_placeholder(value));
+        && values.all(|value| is_unknown(known, value));
     is_unknown.then_some(known)
+}
+
+/// Whether a value is no known value, and not replaced before the object is applied.
+fn is_unknown(known: &KnownValues, value: &str) -> bool {
+    let is_known = |value: &str| known.values.contains(&value);
+    !is_known(value) && !has_placeholder(value) && !are_alternatives(value, is_known)
 }
 
 /// Reports the values that a pod lists for a label that only Karpenter's nodes have, if none of the values is known.
@@ -187,7 +193,7 @@ fn check_known_values<'d>(
     };
     let releases = if known.label == TENANCY { Releases::since(9) } else { Releases::ALL };
     let values = requirement.values();
-    let is_bad = |value: &str| !known.values.contains(&value) && !has_placeholder(value);
+    let is_bad = |value: &str| is_unknown(known, value);
     let good = values.iter().filter(|(value, _)| !is_bad(value)).count();
     let none_left = requirement.operator == "In" && good == 0;
     for (value, node) in &values {
@@ -311,6 +317,17 @@ mod tests {
     use rule::settings::{Settings, Target};
 
     #[test]
+    fn reports_alternatives_of_which_one_is_unknown() {
+        let pod = |value: &str| {
+            format!(
+                "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {{containers: [], nodeSelector: {{karpenter.sh/capacity-type: {value}}}}}\n"
+            )
+        };
+        silent(&RULE, &pod("spot|on-demand"));
+        assert!(findings(&RULE, &pod("spot|ondemand")).contains("error Pod/a"));
+    }
+
+    #[test]
     fn reports_wrong_case_in_a_pod() {
         let pod = |selection: &str| {
             format!(
@@ -342,6 +359,7 @@ spec:
         for accepted in [
             affinity("spot, SPOT"),
             affinity("'${TYPE}'"),
+            pod("nodeSelector: {karpenter.sh/capacity-type: spot|on-demand}"),
             pod("nodeSelector: {kubernetes.io/arch: s390x}"),
             pod("nodeSelector: {karpenter.sh/capacity-type: spot}"),
         ] {

@@ -14,7 +14,7 @@ rule! {
     /// ## What it does
     ///
     /// Checks that `spec.role` of an EC2NodeClass is the name of an IAM role: not an ARN, not a path, and not a name
-    /// that IAM refuses.
+    /// that IAM refuses. A reference that is an ARN by its name, such as `${module.karpenter.node_iam_role_arn}`, is a warning.
     ///
     /// ## Why it is bad
     ///
@@ -120,7 +120,37 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         arn::IamReference::Path { name } if !has_placeholder(value) => {
             arn_or_path(node, "a path", name, fixable, findings);
         }
-        _ => findings.extend(invalid_name(node, value)),
+        _ => match arn_reference(value) {
+            Some(name) => reference(node, value, name, findings),
+            None => findings.extend(invalid_name(node, value)),
+        },
+    }
+}
+
+const WHEN_REFUSED: &str = "IAM refuses it, and the EC2NodeClass never gets an instance profile";
+const WHEN_ATTACHED: &str =
+    "the value never equals the role's name, so Karpenter keeps replacing the instance profile";
+
+/// The reference without its last word, `arn`, if a value is one reference that is an ARN by its name, such as
+/// `${module.karpenter.node_iam_role_arn}` or `${aws_iam_role.node.arn}`. A function of such a reference may return the name.
+fn arn_reference(value: &str) -> Option<&str> {
+    let inner = value.strip_prefix("${")?.strip_suffix('}')?;
+    let is_part = |char: char| char.is_ascii_alphanumeric() || "_-.[]\"'*".contains(char);
+    let name = inner.get(..inner.len().checked_sub("arn".len())?)?;
+    let is_arn = inner.get(name.len()..).is_some_and(|word| word.eq_ignore_ascii_case("arn"));
+    let is_of_role = name.to_ascii_lowercase().ends_with("role_") || name.ends_with('.');
+    (is_arn && is_of_role && inner.chars().all(is_part)).then_some(name)
+}
+
+/// Reports a reference whose name says that its value is an ARN. The value is not known, so the finding is a warning.
+fn reference<'d>(node: Node<'d>, value: &str, name: &str, findings: &mut Vec<Finding<'d>>) {
+    let word = if name.chars().any(|char| char.is_ascii_lowercase()) { "name" } else { "NAME" };
+    for (releases, why) in [(REFUSED, WHEN_REFUSED), (ATTACHED, WHEN_ATTACHED)] {
+        let message = format!(
+            "`spec.role` refers to `{value}`, which is an ARN by its name, but Karpenter expects the role name; {why}"
+        );
+        let finding = Finding::at(&RULE, node, message).releases(releases).severity(Severity::Warning);
+        findings.push(finding.help(format!("refer to the name of the role, such as `${{{name}{word}}}`")));
     }
 }
 
@@ -132,9 +162,6 @@ fn arn_or_path<'d>(
     fixable: bool,
     findings: &mut Vec<Finding<'d>>,
 ) {
-    const WHEN_REFUSED: &str = "IAM refuses it, and the EC2NodeClass never gets an instance profile";
-    const WHEN_ATTACHED: &str =
-        "the value never equals the role's name, so Karpenter keeps replacing the instance profile";
     let certain = arn::is_name(name);
     for (releases, severity, why) in
         [(REFUSED, Severity::Error, WHEN_REFUSED), (ATTACHED, Severity::Warning, WHEN_ATTACHED)]
@@ -243,6 +270,34 @@ spec:
             let text = format!("{CLASS}{value}\n");
             assert!(!findings(&super::RULE, &text).is_empty(), "{value}");
             assert_eq!(fixed(&super::RULE, &text), text);
+        }
+    }
+
+    #[test]
+    fn warns_of_a_reference_that_is_an_arn_by_its_name() {
+        let text = format!("{CLASS}'${{module.karpenter.node_iam_role_arn}}'\n");
+        insta::assert_snapshot!(findings_with(&super::RULE, &text, &at("1.8")), @"
+          5 |   role: '${module.karpenter.node_iam_role_arn}'
+            |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        warning EC2NodeClass/a spec.role [since 1.2]
+          `spec.role` refers to `${module.karpenter.node_iam_role_arn}`, which is an ARN by its name, but Karpenter expects the role name; the value never equals the role's name, so Karpenter keeps replacing the instance profile
+          help: refer to the name of the role, such as `${module.karpenter.node_iam_role_name}`
+        ");
+        for value in
+            ["${aws_iam_role.node.arn}", "${aws_iam_role.node[\"a\"].arn}", "${KARPENTER_NODE_ROLE_ARN}"]
+        {
+            let found = findings_with(&super::RULE, &format!("{CLASS}'{value}'\n"), &at("1.1"));
+            assert!(found.contains("warning EC2NodeClass/a"), "{value}: {found}");
+        }
+        for value in [
+            "${module.karpenter.node_iam_role_name}",
+            "${basename(aws_iam_role.node.arn)}",
+            "${split(\"/\", aws_iam_role.node.arn)[1]}",
+            "node-${local.arn}",
+            "${barn}",
+            "${var.node_arn}",
+        ] {
+            silent(&super::RULE, &format!("{CLASS}'{value}'\n"));
         }
     }
 

@@ -109,7 +109,7 @@ impl Language {
             Self::Json
         } else if extension.eq_ignore_ascii_case("jsonl") || extension.eq_ignore_ascii_case("ndjson") {
             Self::JsonLines
-        } else if ["tf", "tofu", "hcl"].iter().any(|known| extension.eq_ignore_ascii_case(known)) {
+        } else if is_terraform(name) {
             Self::Script(ScriptLanguage::Terraform)
         } else if ["sh", "bash"].iter().any(|known| extension.eq_ignore_ascii_case(known)) {
             Self::Script(ScriptLanguage::Shell)
@@ -117,6 +117,12 @@ impl Language {
             Self::Any
         }
     }
+}
+
+/// Whether a name is the name of a Terraform file, whose program replaces every `${…}` before it uses a text.
+pub fn is_terraform(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    ["tf", "tofu", "hcl"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 impl File {
