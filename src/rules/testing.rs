@@ -15,6 +15,11 @@ use manifest::source::Span;
 use objects::embedded::READ_OPTIONS;
 use rule::settings::{RuleSelector, Settings, Target};
 
+/// A file that a user hands to Karpwarden.
+pub(crate) fn chosen(name: &str, text: &str) -> File {
+    File { is_relevant: Some(true), ..File::read(name, text, READ_OPTIONS) }
+}
+
 /// The report of one rule on a text.
 pub(crate) fn report(rule: &'static Rule, text: &str, settings: &Settings) -> Report {
     report_of_clusters(rule, &[text], settings)
@@ -25,7 +30,7 @@ pub(crate) fn report_of_clusters(rule: &'static Rule, texts: &[&str], settings: 
     let settings = Settings { select: vec![RuleSelector::One(rule.names())], ..settings.clone() };
     let cluster = |(index, text): (usize, &&str)| {
         let name = if texts.len() == 1 { String::new() } else { format!("cluster-{}", index + 1) };
-        Cluster { name, files: vec![File::read("-", *text, READ_OPTIONS)] }
+        Cluster { name, files: vec![chosen("-", text)] }
     };
     let clusters: Vec<_> = texts.iter().enumerate().map(cluster).collect();
     let report = check(&clusters, &settings);
@@ -138,18 +143,20 @@ pub(crate) fn begins_nothing(rule: &'static Rule, from: &str, to: &str, text: &s
     assert!(output.is_empty(), "{from} to {to}: {output}\n{text}");
 }
 
-/// The text with all safe fixes of a rule applied.
+/// The text with all safe fixes of a rule applied. Two findings can have the same fix.
 pub(crate) fn fixed(rule: &'static Rule, text: &str) -> String {
     let source = manifest::source::Source::new("-", text);
     let findings = report(rule, text, &Settings::default()).findings;
     let safe = findings.iter().filter_map(|finding| finding.fix.as_ref()).filter(|fix| fix.safe);
-    let edits: Vec<TextEdit> = safe
+    let mut edits: Vec<TextEdit> = safe
         .flat_map(|fix| &fix.edits)
         .map(|edit| TextEdit {
             span: Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset)),
             text: edit.text.clone(),
         })
         .collect();
+    edits.sort_by_key(|edit| edit.span);
+    edits.dedup();
     apply(text, &edits)
 }
 

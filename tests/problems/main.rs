@@ -62,7 +62,7 @@ fn head(text: &str) -> Head {
 /// `rule: Kind/namespace/name` and severity of every finding in a file.
 fn findings(path: &Path, text: &str, settings: &Settings) -> Vec<(String, Severity)> {
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
-    let files = vec![File::read(name, text, READ_OPTIONS)];
+    let files = vec![File { is_relevant: Some(true), ..File::read(name, text, READ_OPTIONS) }];
     let report = check(&[Cluster { name: String::new(), files }], settings);
     assert!(
         report.unreadable.is_empty()

@@ -18,14 +18,15 @@ impl<'d> KarpenterEvidence<'d> {
         Self { files, found: OnceLock::new() }
     }
 
-    /// Whether the text of any file mentions Karpenter, or the user chose a file: a file that a user hands to Karpwarden, also
-    /// as the only one, is for a cluster with Karpenter. Names do not count: the name of a folder depends on where a run starts.
+    /// Whether the text of any file mentions Karpenter, or the user chose a file: a file that a user hands to Karpwarden is for a
+    /// cluster with Karpenter. The number of files does not count, so that another file hides no error. Names do not count
+    /// either: the name of a folder depends on where a run starts.
     pub fn shows_karpenter(&self) -> bool {
         let shows =
             |file: &File| file.is_relevant == Some(true) || mentions_karpenter(file.source.text().as_bytes());
         // A script beside the manifests can be about any cluster.
-        let files = || self.files.iter().filter(|file| file.kind != FileKind::TextOnly);
-        files().nth(1).is_none() || *self.found.get_or_init(|| files().any(shows))
+        let mut files = self.files.iter().filter(|file| file.kind != FileKind::TextOnly);
+        *self.found.get_or_init(|| files.any(shows))
     }
 }
 

@@ -118,7 +118,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
             "{} does not tolerate `{taint}` of the NodePool `{name}`, and nothing else removes this taint: its nodes never become initialized",
             agent.name()
         );
-        (message, Severity::Error)
+        // Another DaemonSet of the agent may be outside of the input.
+        let is_certain = context.inventory.is_complete();
+        (message, if is_certain { Severity::Error } else { Severity::Warning })
     } else {
         let message = format!(
             "{} does not tolerate `{taint}` of the NodePool `{name}`: if what removes the taint needs the network of pods, its nodes never become initialized",
@@ -169,7 +171,8 @@ fn is_of_kubernetes(key: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::rules::testing::{findings, silent};
+    use crate::rules::testing::{findings, findings_with, silent};
+    use rule::settings::Settings;
 
     fn pool(taint: &str) -> String {
         format!(
@@ -203,7 +206,9 @@ spec:
     #[test]
     fn reports_an_agent_that_does_not_tolerate_its_own_taint() {
         let text = agent(EBS, "tolerations: [{key: a, operator: Exists}]") + &pool(EBS_TAINT);
-        insta::assert_snapshot!(findings(&RULE, &text), @"
+        let complete = Settings { complete_inventory: true, ..Settings::default() };
+        assert!(findings(&RULE, &text).contains("warning DaemonSet/agent"));
+        insta::assert_snapshot!(findings_with(&RULE, &text, &complete), @"
           7 |       tolerations: [{key: a, operator: Exists}]
             |       ^^^^^^^^^^^
         error DaemonSet/agent spec.template.spec.tolerations [all]
@@ -243,7 +248,7 @@ spec:
         );
         let on = |os: &str| agent(EBS, &format!("nodeSelector: {{kubernetes.io/os: {os}}}"));
         silent(&RULE, &(on("linux") + &windows));
-        assert!(findings(&RULE, &(on("windows") + &windows)).contains("error DaemonSet/agent"));
+        assert!(findings(&RULE, &(on("windows") + &windows)).contains("warning DaemonSet/agent"));
         let linux = windows.replace("[windows]", "[linux]");
         let excluding = |values: &str| {
             agent(
@@ -254,7 +259,7 @@ spec:
             )
         };
         let types = "{key: node.kubernetes.io/instance-type, operator: NotIn, values: [a1.large]}, {key: eks.amazonaws.com/compute-type, operator: NotIn, values: [fargate]}";
-        assert!(findings(&RULE, &(excluding(types) + &linux)).contains("error DaemonSet/agent"));
+        assert!(findings(&RULE, &(excluding(types) + &linux)).contains("warning DaemonSet/agent"));
         silent(&RULE, &(excluding(&types.replace("NotIn, values: [a1", "In, values: [a1")) + &linux));
         silent(
             &RULE,

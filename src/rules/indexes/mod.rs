@@ -79,29 +79,43 @@ impl Index for Pools {
     }
 }
 
-/// The EC2NodeClasses by name; `None` for a name that the input repeats, as the input of several clusters does.
-pub(crate) struct NodeClasses<'d>(BTreeMap<&'d str, Option<Ec2NodeClass<'d>>>);
+/// The EC2NodeClasses by name, and by file and name; `None` for a name that the input or the file repeats, as the input of several
+/// clusters does.
+pub(crate) struct NodeClasses<'d> {
+    by_name: BTreeMap<&'d str, Option<Ec2NodeClass<'d>>>,
+    in_file: BTreeMap<(&'d str, &'d str), Option<Ec2NodeClass<'d>>>,
+}
 
 impl Index for NodeClasses<'static> {
     type Value<'d> = NodeClasses<'d>;
 
     fn compute<'d>(inventory: &Inventory<'d>) -> NodeClasses<'d> {
-        let mut classes = BTreeMap::new();
+        let (mut by_name, mut in_file) = (BTreeMap::new(), BTreeMap::new());
         for class in inventory.objects_of(Kind::NODE_CLASS).filter_map(Ec2NodeClass::of) {
-            let name = class.object().name();
-            classes.entry(name).and_modify(|first| *first = None).or_insert(Some(class));
+            let (name, file) = (class.object().name(), file_of(class.object()));
+            by_name.entry(name).and_modify(|first| *first = None).or_insert(Some(class));
+            in_file.entry((file, name)).and_modify(|first| *first = None).or_insert(Some(class));
         }
-        NodeClasses(classes)
+        NodeClasses { by_name, in_file }
     }
 }
 
 impl<'d> NodeClasses<'d> {
-    /// The EC2NodeClass of a NodePool, and the name in the reference.
+    /// The EC2NodeClass of a NodePool, and the name in the reference. If the input repeats the name, the file of the NodePool has
+    /// its EC2NodeClass.
     pub(crate) fn of_pool(&self, pool: NodePool<'d>) -> Option<(Ec2NodeClass<'d>, Node<'d>)> {
         let reference = pool.node_class_ref().filter(|reference| !reference.is_of_auto_mode())?;
         let name = reference.name()?;
-        Some(((*self.0.get(name.as_str()?)?)?, name))
+        let text = name.as_str()?;
+        let of_name = self.by_name.get(text)?;
+        let in_file = || *self.in_file.get(&(file_of(pool.object()), text))?;
+        Some((of_name.or_else(in_file)?, name))
     }
+}
+
+/// The name of the file that has an object.
+fn file_of(object: Object<'_>) -> &str {
+    object.root().source().name()
 }
 
 ids! {

@@ -259,8 +259,9 @@ spec: {containers: []}
         }
         // The name of a folder depends on where a run starts.
         assert_eq!(severities(vec![class(), file("karpenter/pod.yaml", pod)]), [Severity::Info]);
-        // The only file was chosen.
-        assert_eq!(severities(vec![class()]), [Severity::Warning]);
+        // One file alone shows no more than the file beside another one.
+        assert_eq!(severities(vec![class()]), [Severity::Info]);
+        assert_eq!(severities(vec![File { is_relevant: Some(true), ..class() }]), [Severity::Warning]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 #![expect(clippy::missing_panics_doc, reason = "every function panics if its property does not hold")]
 
+pub mod additions;
 pub mod admission;
 pub mod diagnosis;
 pub mod fixes;

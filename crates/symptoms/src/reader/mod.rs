@@ -229,6 +229,10 @@ impl FileReader {
             return ReadFile { file: None, counts, is_binary };
         }
         let file = File::from_excerpts(name, text, &parts, ReadOptions { limits, ..READ_OPTIONS });
+        // Whoever diagnoses a cluster has Karpenter in it. A part that is no manifest after all may be about anything.
+        let is_readable =
+            !file.documents.iter().any(|document| matches!(document, Document::Unreadable { .. }));
+        let file = File { is_relevant: is_readable.then_some(true), ..file };
         counts.documents = file.documents.len() as u64;
         let mut entries = 0;
         for document in &file.documents {
