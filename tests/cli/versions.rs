@@ -229,7 +229,7 @@ metadata: {name: a}
     skipped: `NodeClass` of EKS Auto Mode, not checked: only fields of EC2NodeClasses are found in it: auto.yaml:1
     skipped: `NodePool` of `karpenter.sh/v1beta1`, not checked: of this kind, only v1 is covered: beta.yaml:1
     skipped: `AKSNodeClass` of `karpenter.azure.com`, not checked: only Karpenter's provider for AWS is covered: other.yaml:1
-    nothing checked: no rule covers 4 documents (4 skipped)
+    1 warning in 4 documents (4 skipped); checked against Karpenter 1.0.8
     ");
     // A release that does not serve the version refuses the object, which is a finding.
     let newer = folder.run(&["check", "--karpenter-version", "1.1", "beta.yaml"]);

@@ -1,6 +1,6 @@
 //! Applies the fixes of findings to their texts, and reverts fixes that do not work.
 //!
-//! A fix works if the text still parses as the same documents, the finding is gone, and no new error appears. Fixes that
+//! A fix works if the text still parses as the same documents, the finding is gone, and no new error or warning appears. Fixes that
 //! overlap wait for the next pass.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,11 +72,11 @@ type FileIds<'c> = BTreeMap<(&'c str, &'c str), FileId>;
 /// A fix of a report that is to be applied.
 #[derive(Clone, Debug)]
 struct ChosenFix {
-    file: FileId,
     group: Group,
     path: String,
     line: usize,
-    edits: Vec<TextEdit>,
+    /// The edits by file.
+    edits: BTreeMap<FileId, Vec<TextEdit>>,
 }
 
 impl ChosenFix {
@@ -90,17 +90,24 @@ impl ChosenFix {
         if fix.edits.is_empty() {
             return None;
         }
-        let id = *files.get(&(finding.cluster.as_str(), finding.file.as_str()))?;
-        let source = &file(clusters, id)?.source;
-        let edits = fix.edits.iter().map(|edit| {
+        let mut edits = BTreeMap::<FileId, Vec<TextEdit>>::new();
+        for edit in &fix.edits {
+            let id = *files.get(&(finding.cluster.as_str(), edit.file.as_str()))?;
+            let source = &file(clusters, id)?.source;
             let span = Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset));
-            TextEdit { span, text: edit.text.clone() }
-        });
-        let mut edits: Vec<TextEdit> = edits.collect();
-        edits.sort_by_key(|edit| edit.span);
-        edits.dedup();
+            edits.entry(id).or_default().push(TextEdit { span, text: edit.text.clone() });
+        }
+        for of_file in edits.values_mut() {
+            of_file.sort_by_key(|edit| edit.span);
+            of_file.dedup();
+        }
         let line = finding.position.line.unwrap_or_default();
-        Some(Self { file: id, group: Group::of(finding), path: finding.path.clone(), line, edits })
+        Some(Self { group: Group::of(finding), path: finding.path.clone(), line, edits })
+    }
+
+    /// The places of the edits.
+    fn spans(&self) -> impl Iterator<Item = (FileId, Span)> {
+        self.edits.iter().flat_map(|(file, edits)| edits.iter().map(|edit| (*file, edit.span)))
     }
 
     /// Key of the fix in every pass.
@@ -135,8 +142,8 @@ pub fn apply_fixes(
         if fixes.is_empty() {
             break;
         }
-        let text = |fix: &ChosenFix| Some((fix.file, Arc::clone(&file(clusters, fix.file)?.source)));
-        let texts = fixes.iter().filter_map(text).collect();
+        let text = |id: &FileId| Some((*id, Arc::clone(&file(clusters, *id)?.source)));
+        let texts = fixes.iter().flat_map(|fix| fix.edits.keys()).filter_map(text).collect();
         let (applied, skipped) = (Vec::new(), Vec::new());
         let mut pass =
             Pass { registry, before: &before, texts, settings, limits, trials: 0, applied, skipped };
@@ -158,18 +165,17 @@ fn file_ids(clusters: &[Cluster]) -> FileIds<'_> {
 
 /// The fixes that do not overlap an earlier fix.
 fn without_overlaps(fixes: Vec<ChosenFix>) -> Vec<ChosenFix> {
-    let mut taken: BTreeMap<FileId, BTreeSet<Span>> = BTreeMap::new();
-    let meets = |taken: &BTreeSet<Span>, span: Span| {
-        let before = taken.range(..=Span::new(span.end, usize::MAX)).next_back();
-        before.is_some_and(|other| other.end >= span.start)
+    let mut taken: BTreeSet<(FileId, Span)> = BTreeSet::new();
+    let meets = |taken: &BTreeSet<(FileId, Span)>, (file, span): (FileId, Span)| {
+        let before = taken.range(..=(file, Span::new(span.end, usize::MAX))).next_back();
+        before.is_some_and(|(other, before)| *other == file && before.end >= span.start)
     };
     let mut apart = Vec::new();
     for fix in fixes {
-        let taken = taken.entry(fix.file).or_default();
-        if fix.edits.iter().any(|edit| meets(taken, edit.span)) {
+        if fix.spans().any(|place| meets(&taken, place)) {
             continue;
         }
-        taken.extend(fix.edits.iter().map(|edit| edit.span));
+        taken.extend(fix.spans());
         apart.push(fix);
     }
     apart
@@ -213,8 +219,8 @@ impl Pass<'_> {
     /// Writes the files of this pass with some fixes applied.
     fn write(&self, clusters: &mut [Cluster], fixes: &[ChosenFix]) {
         for (id, source) in &self.texts {
-            let here = fixes.iter().filter(|fix| fix.file == *id);
-            let edits: Vec<TextEdit> = here.flat_map(|fix| fix.edits.iter().cloned()).collect();
+            let here = fixes.iter().filter_map(|fix| fix.edits.get(id));
+            let edits: Vec<TextEdit> = here.flatten().cloned().collect();
             let text = apply(source.text(), &edits);
             if let Some(file) = file_mut(clusters, *id) {
                 let read =

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::testing::{class, cluster, registry_of, report};
     use karpenter::kind::Kind;
-    use rule::classification::Family;
+    use rule::classification::{CaughtBy, Family};
     use rule::finding::Finding;
     use rule::settings::{RuleSelector, Target};
     use rule::{On, Rule};
@@ -143,6 +143,7 @@ mod tests {
         static REFUSING: Rule = Rule {
             name: "refusing",
             family: Family::ApiServer,
+            caught_by: CaughtBy::ApiServer,
             on: &[On::Kind(Kind::NODE_CLASS)],
             check: |object, _, findings| findings.push(Finding::at(&REFUSING, object.root(), "refused")),
             ..Rule::DEFAULTS

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use karpenter::release::ReleaseSet;
 use objects::object::Object;
-use rule::classification::{Family, Severity};
+use rule::classification::{CaughtBy, Family, Severity};
 use rule::context::Context;
 use rule::finding::Finding;
 use rule::registry::Registry;
@@ -134,11 +134,12 @@ fn in_order(one: &Finding<'_>, other: &Finding<'_>) -> Ordering {
 }
 
 /// The releases whose API server refuses the object. A refused placeholder, which is an info, does not count: another value
-/// replaces it before the object is applied.
+/// replaces it before the object is applied. A warning about a later release does not count either.
 fn refused(registry: &Registry, findings: &[Finding<'_>]) -> ReleaseSet {
     let is_refusal = |finding: &&Finding<'_>| {
         let is_placeholder = finding.severity == Severity::Info && !registry.reports_unserved(finding.rule);
-        finding.rule.family == Family::ApiServer && !is_placeholder
+        let is_now = finding.caught_by == CaughtBy::ApiServer;
+        finding.rule.family == Family::ApiServer && is_now && !is_placeholder
     };
     let refusals = findings.iter().filter(is_refusal);
     refusals.fold(ReleaseSet::none(), |all, finding| all.or(&finding.releases))

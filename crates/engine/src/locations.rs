@@ -107,13 +107,22 @@ impl<'d> Locations<'d> {
         }
     }
 
-    /// The location and the object of a place.
-    pub(crate) fn find(&self, place: &Place<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)> {
-        let node = place.node();
+    /// The document of the object that has a node.
+    pub(crate) fn document_with(&self, node: Node<'d>) -> Option<DocumentId> {
+        self.object_with(node).map(|one| one.document)
+    }
+
+    fn object_with(&self, node: Node<'d>) -> Option<&InputObject<'d>> {
         let key = (address(node.tree()), node.id());
         let ((tree, _), one) = self.by_root.range(..=key).next_back()?;
+        (*tree == key.0).then_some(one)
+    }
+
+    /// The location and the object of a place.
+    pub(crate) fn find(&self, place: &Place<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)> {
+        let one = self.object_with(place.node())?;
         let document = self.of_text(place).unwrap_or(one.document);
-        (*tree == key.0).then(|| (self.locate(document), one.object))
+        Some((self.locate(document), one.object))
     }
 }
 

@@ -28,6 +28,9 @@ pub enum FixFailure {
     /// Something else has an error that it did not have.
     #[error("it would introduce another error")]
     NewError,
+    /// Something else has a warning that it did not have.
+    #[error("it would lead to another warning")]
+    NewWarning,
     /// The text no longer parses, or as other documents.
     #[error("it would make the file unreadable")]
     Unreadable,
@@ -36,13 +39,15 @@ pub enum FixFailure {
     TooManyTrials,
 }
 
-/// Numbers of findings and of errors by key. Findings with the same key differ only in location, which a fix can move.
+/// Numbers of findings, of warnings and of errors by key. Findings with the same key differ only in location, which a fix can move.
 #[derive(Clone, Debug)]
 pub struct FindingTally<K>(BTreeMap<K, Counts>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     findings: usize,
+    /// Errors and warnings.
+    problems: usize,
     errors: usize,
 }
 
@@ -60,6 +65,7 @@ impl<K: Ord> FindingTally<K> {
         for (key, severity) in findings {
             let counts = counts.entry(key).or_default();
             counts.findings += 1;
+            counts.problems += usize::from(severity <= Severity::Warning);
             counts.errors += usize::from(severity == Severity::Error);
         }
         Self(counts)
@@ -70,10 +76,13 @@ impl<K: Ord> FindingTally<K> {
     }
 
     /// Whether fixes of findings with these keys leave the findings that `after` counts: the fixed findings are gone, and
-    /// there is no new error.
+    /// there is no new error or warning.
     pub fn allows(&self, after: &Self, fixed: impl Iterator<Item = K>) -> Result<(), FixFailure> {
         if after.0.iter().any(|(key, counts)| counts.errors > self.get(key).errors) {
             return Err(FixFailure::NewError);
+        }
+        if after.0.iter().any(|(key, counts)| counts.problems > self.get(key).problems) {
+            return Err(FixFailure::NewWarning);
         }
         let mut expected = BTreeMap::<K, usize>::new();
         for key in fixed {
@@ -107,12 +116,13 @@ mod tests {
         let before = tally(&[("a", Severity::Error), ("a", Severity::Warning), ("b", Severity::Info)]);
         let judged = |after: &[(&'static str, Severity)]| before.allows(&tally(after), ["a"].into_iter());
         assert_eq!(judged(&[("a", Severity::Warning), ("b", Severity::Info)]), Ok(()));
-        assert_eq!(judged(&[("a", Severity::Warning), ("c", Severity::Warning)]), Ok(()));
+        assert_eq!(judged(&[("a", Severity::Warning), ("c", Severity::Info)]), Ok(()));
         assert_eq!(
             judged(&[("a", Severity::Warning), ("a", Severity::Warning)]),
             Err(FixFailure::NotResolved)
         );
         assert_eq!(judged(&[("c", Severity::Error)]), Err(FixFailure::NewError));
+        assert_eq!(judged(&[("c", Severity::Warning)]), Err(FixFailure::NewWarning));
         assert_eq!(judged(&[("b", Severity::Error)]), Err(FixFailure::NewError));
     }
 }

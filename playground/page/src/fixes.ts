@@ -59,7 +59,13 @@ function endOfLine(text: string, offset: number): number {
 
 /** Shows the change of a fix, with buttons to apply or cancel it. */
 export function preview(app: App, finding: Finding, fix: Fix, close: () => void): HTMLElement {
-  const text = app.state.files.find((file) => file.name === finding.file)?.text ?? '';
+  // The fix of a pair of objects can change several files; the file of the finding comes first.
+  const names = [...new Set([finding.file, ...fix.edits.map((edit) => edit.file)])];
+  const changed = names.map((name) => ({
+    name,
+    text: app.state.files.find((file) => file.name === name)?.text ?? '',
+    edits: fix.edits.filter((edit) => edit.file === name),
+  }));
   const row = (kind: 'removed' | 'added', line: number, content: string) =>
     h(
       'span',
@@ -68,9 +74,12 @@ export function preview(app: App, finding: Finding, fix: Fix, close: () => void)
       h('span', { class: 'hidden' }, kind),
       ` ${content}`,
     );
-  const rows = hunks(text, fix.edits).flatMap(({ line, before, after }) => [
-    ...before.map((content, index) => row('removed', line + index, content)),
-    ...after.map((content, index) => row('added', line + index, content)),
+  const rows = changed.flatMap(({ name, text, edits }) => [
+    ...(name === finding.file ? [] : [h('span', { class: 'row' }, name)]),
+    ...hunks(text, edits).flatMap(({ line, before, after }) => [
+      ...before.map((content, index) => row('removed', line + index, content)),
+      ...after.map((content, index) => row('added', line + index, content)),
+    ]),
   ]);
   const apply = () => {
     close();

@@ -1,12 +1,15 @@
+use core::fmt::Write as _;
+
 use cluster::index::Index;
 use cluster::inventory::Inventory;
 use karpenter::api::served::SERVED_KINDS;
-use karpenter::release::{PinnedVersion, ReleaseSet, Releases};
+use karpenter::release::{PinnedVersion, Releases};
 use manifest::edit::Change;
+use manifest::tree::Node;
 use objects::conversion::{Conversion, Neighbours, convert};
 use objects::object::{Object, Operation};
 use objects::provider::other_provider;
-use objects::validation::What;
+use objects::validation::{Refusal, What};
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::fix::Fix;
@@ -17,8 +20,9 @@ rule! {
     /// ## What it does
     ///
     /// Checks that the release serves the object's `apiVersion` and `kind`: v1beta1 was removed in 1.1, `Provisioner`,
-    /// `Machine` and `AWSNodeTemplate` were removed before 1.0, and NodeOverlay was added in 1.7. If the manifests pin a
-    /// version of Karpenter below 1.0, the finding is an info about the upgrade.
+    /// `Machine` and `AWSNodeTemplate` were removed before 1.0, and NodeOverlay was added in 1.7. In 1.0, which is the last release
+    /// that serves v1beta1, the finding is a warning about the next release, or an info if a comment calls the object legacy. If
+    /// the manifests pin a version of Karpenter below 1.0, the finding is an info about the upgrade.
     ///
     /// ## Why it is bad
     ///
@@ -57,21 +61,23 @@ rule! {
     ///
     /// - NodePool: `nodeClassRef` gets `group` and `kind`, `WhenUnderutilized` becomes `WhenEmptyOrUnderutilized` with
     ///   `consolidateAfter: 0s`, `expireAfter` moves to `spec.template.spec`, and `kubelet` moves to the EC2NodeClass, if that is
-    ///   in the same document and no other NodePool contradicts,
+    ///   in the input and no other NodePool contradicts,
     /// - EC2NodeClass: an `amiFamily` without selector terms becomes the alias of its newest AMI, and `metadataOptions` get the hop
     ///   limit that they had by default,
     /// - Provisioner: it becomes a NodePool with the requirements that it had by default, and with the same limits, expiration
     ///   and consolidation,
     /// - AWSNodeTemplate: it becomes an EC2NodeClass, its selectors become lists of terms, and AL2 is the AMI family by default.
     ///
-    /// A NodePool and its node class are converted together: the fix of one is as safe as the fix of the other, because no release
-    /// serves one of them in v1 and the other in an earlier version.
+    /// One fix converts a NodePool and its node class, also in different files, because no release since 1.1 serves one of them in v1
+    /// and the other in an earlier version. If a kustomization builds them, each has a separate fix, as safe as the other.
     ///
     /// The fix is unsafe, and the help names what to review, if a comment calls the object legacy, if every object of Karpenter is
-    /// from before 0.32 and the settings name no release, if the alias would be `al2@latest`, if the object has placeholders, if it is a NodeClaim, which only
-    /// Karpenter writes, if its AMI family is Ubuntu, or if the API server would refuse a field of the v1 object. There is no fix,
-    /// and the help names what to decide, if something cannot be converted: Ubuntu without selector terms, `spec.provider`,
-    /// `launchTemplate`, an AWSNodeTemplate without `instanceProfile`, or kubelet settings whose EC2NodeClass is elsewhere.
+    /// from before 0.32 and the settings name no release, if the checked releases still serve the object, if the object has
+    /// placeholders, if it is a NodeClaim, which only Karpenter writes, if its AMI family is Ubuntu, or if the API server would refuse
+    /// a field of the v1 object. There is no fix if the v1 objects have a warning or an error that these objects do not have, such as
+    /// `al2-end-of-life` for the alias `al2@latest`. There is no fix either, and the help names what to decide, if something cannot
+    /// be converted: Ubuntu without selector terms, `spec.provider`, `launchTemplate`, an AWSNodeTemplate without
+    /// `instanceProfile`, or kubelet settings whose EC2NodeClass is not in the input.
     ///
     /// ## References
     ///
@@ -104,8 +110,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         findings.extend(upgrade_step(object, version, context));
         return;
     }
+    findings.extend(last_release(object, context));
     super::report(object, context, findings, |refusal| match refusal.what {
-        What::NotServed => Some(explain(refusal.place.clone(), object, &refusal.releases, context)),
+        What::NotServed => Some(not_served(refusal, object, context)),
         _ => None,
     });
 }
@@ -127,15 +134,46 @@ fn upgrade_step<'d>(
     Some(finding.releases(Releases::ALL).help(help(object, kind)))
 }
 
+/// Reports a kind and version that the checked releases serve and a later one does not. An upgrade shows the same as a change.
+///
+/// Source: pkg/apis/crds of aws/karpenter-provider-aws, which has v1beta1 at v1.0.8 and not at v1.1.0.
+fn last_release<'d>(object: Object<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
+    let target = context.settings.karpenter;
+    object.served().filter(|served| served.instead.is_some() && target.upgrade_path().is_none())?;
+    let is_removal = |refusal: &&Refusal<'d>| matches!(refusal.what, What::NotServed);
+    let refusal = context.refusals().iter().find(is_removal)?;
+    if target.meets(&refusal.releases) {
+        return None;
+    }
+    let (_, last) = target.ends();
+    let next = refusal.releases.published().find(|release| *release > last)?.name_of_minor();
+    let (api_version, kind) = (object.api_version(), object.kind());
+    let message = format!("Karpenter {next} no longer serves `{kind}` of `{api_version}`");
+    let finding = explain(refusal.place.clone(), object, message, context, |conversion| {
+        conversion.review.push(format!(
+            "Karpenter {last} serves both versions, so convert it before the upgrade to {next}"
+        ));
+    });
+    let severity = if is_marked_as_old(object) { Severity::Info } else { Severity::Warning };
+    let finding = finding.severity(severity).caught_by(CaughtBy::Nobody);
+    Some(finding.releases(Releases::ALL.without(&refusal.releases)))
+}
+
 /// Reports a kind and version that some releases do not serve.
+fn not_served<'d>(refusal: &Refusal<'d>, object: Object<'d>, context: &Context<'_, 'd>) -> Finding<'d> {
+    let (api_version, kind) = (object.api_version(), object.kind());
+    let message = format!("Karpenter does not serve `{kind}` of `{api_version}`{}", refusal.releases.note());
+    explain(refusal.place.clone(), object, message, context, |_| {})
+}
+
+/// A finding with the object of v1. `review` adds what the author has to review in an object that can be converted.
 fn explain<'d>(
     place: Place<'d>,
     object: Object<'d>,
-    releases: &ReleaseSet,
+    message: String,
     context: &Context<'_, 'd>,
+    review: impl FnOnce(&mut Conversion<'d>),
 ) -> Finding<'d> {
-    let (api_version, kind) = (object.api_version(), object.kind());
-    let message = format!("Karpenter does not serve `{kind}` of `{api_version}`{}", releases.note());
     let finding = Finding::new(&RULE, place, message);
     // No admission controller may change the version or kind of an object.
     let is_text = object.operation() == Operation::Apply;
@@ -143,17 +181,18 @@ fn explain<'d>(
         if is_text { convert(object, context.inventory.index::<ConversionNeighbours>()) } else { None };
     match conversion {
         Some(mut conversion) => {
-            if let Some(why) = reason_to_keep(object, context).filter(|_| conversion.is_possible()) {
-                conversion.review.push(why.to_owned());
+            if conversion.is_possible() {
+                conversion.review.extend(reason_to_keep(object, context).map(str::to_owned));
+                review(&mut conversion);
             }
             offer(finding, object, conversion)
         }
-        None => finding.help(help(object, kind)),
+        None => finding.help(help(object, object.kind())),
     }
 }
 
-/// The reason why the author may keep an old version on purpose.
-fn reason_to_keep(object: Object<'_>, context: &Context<'_, '_>) -> Option<&'static str> {
+/// Whether a comment says that an object is old on purpose.
+fn is_marked_as_old(object: Object<'_>) -> bool {
     let tree = object.root().tree();
     let is_mark = |text: &str| {
         let text = text.to_ascii_lowercase();
@@ -161,8 +200,13 @@ fn reason_to_keep(object: Object<'_>, context: &Context<'_, '_>) -> Option<&'sta
             .iter()
             .any(|mark| text.contains(mark))
     };
-    let texts = || tree.comments().iter().map(|comment| tree.source_at(comment.source).slice(comment.span));
-    if texts().any(is_mark) {
+    let mut texts = tree.comments().iter().map(|comment| tree.source_at(comment.source).slice(comment.span));
+    texts.any(is_mark)
+}
+
+/// The reason why the author may keep an old version on purpose.
+fn reason_to_keep(object: Object<'_>, context: &Context<'_, '_>) -> Option<&'static str> {
+    if is_marked_as_old(object) {
         return Some("a comment says that the text is kept for an old release");
     }
     let settings = context.settings;
@@ -187,15 +231,16 @@ fn offer<'d>(finding: Finding<'d>, object: Object<'d>, conversion: Conversion<'d
     if conversion.is_possible() && conversion.changes.iter().any(|change| change.edit().is_none()) {
         help.push_str("; the text has anchors or a spelling that a fix cannot edit");
     }
-    let tree = object.root().tree();
-    // Each object that a kustomization builds has a tree, whatever document its text is in.
-    let is_elsewhere =
-        |change: &Change<'d>| !tree.is_assembled() && !core::ptr::eq(change.node().tree(), tree);
+    let is_built = |node: Node<'_>| node.tree().is_assembled();
+    let is_elsewhere = |change: &Change<'d>| !is_built(object.root()) && is_built(change.node());
     if conversion.is_possible() && conversion.changes.iter().any(is_elsewhere) {
-        help.push_str("; a fix edits one document, and the node class is in another: move the kubelet settings to `spec.kubelet` of the EC2NodeClass");
+        help.push_str("; a kustomization builds the node class: move the kubelet settings to `spec.kubelet` of the EC2NodeClass");
     }
     let finding = finding.help(help);
-    let title = format!("write the {kind} of v1");
+    let mut title = format!("write the {kind} of v1");
+    for partner in &conversion.partners {
+        let _ = write!(title, ", and convert the {} `{}`", partner.kind(), partner.name());
+    }
     match (conversion.is_possible(), is_certain) {
         (false, _) => finding,
         (true, true) => finding.fix(Fix::safe(title, conversion.changes)),
@@ -412,6 +457,80 @@ spec:
     }
 
     #[test]
+    fn one_fix_converts_a_pair_in_two_documents() {
+        let named = Settings {
+            karpenter: Target::parse("1.8").unwrap(),
+            is_karpenter_version_set: true,
+            ..Settings::default()
+        };
+        let fixes: Vec<_> =
+            report(&super::RULE, PAIR, &named).findings.into_iter().filter_map(|one| one.fix).collect();
+        let [of_pool, of_class] = fixes.as_slice() else { panic!("{fixes:?}") };
+        assert_eq!(of_pool.title, "write the NodePool of v1, and convert the AWSNodeTemplate `default`");
+        assert_eq!(of_class.title, "write the EC2NodeClass of v1, and convert the Provisioner `default`");
+        let spans = |fix: &answers::report::ReportedFix| {
+            fix.edits
+                .iter()
+                .map(|edit| (edit.offset, edit.text.clone()))
+                .collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!(spans(of_pool), spans(of_class));
+        // The fixes of a text are applied once.
+        let beside =
+            format!("{PAIR}---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: b}}\n");
+        insta::assert_snapshot!(fixed(&super::RULE, &beside), @r#"
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: default}
+        spec:
+          template:
+            spec:
+              nodeClassRef:
+                group: karpenter.k8s.aws
+                kind: EC2NodeClass
+                name: default
+              requirements:
+                - key: kubernetes.io/os
+                  operator: In
+                  values: [linux]
+                - key: kubernetes.io/arch
+                  operator: In
+                  values: [amd64]
+                - key: karpenter.sh/capacity-type
+                  operator: In
+                  values: [on-demand]
+                - key: karpenter.k8s.aws/instance-category
+                  operator: In
+                  values: [c, m, r]
+                - key: karpenter.k8s.aws/instance-generation
+                  operator: Gt
+                  values: ["2"]
+              expireAfter: Never
+          disruption:
+            consolidationPolicy: WhenEmpty
+            consolidateAfter: 30s
+        ---
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        metadata: {name: default}
+        spec:
+          amiSelectorTerms:
+            - alias: bottlerocket@latest
+          instanceProfile: a
+          subnetSelectorTerms:
+            - tags: {a: b}
+          securityGroupSelectorTerms:
+            - tags: {a: b}
+          metadataOptions:
+            httpPutResponseHopLimit: 2
+        ---
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: b}
+        "#);
+    }
+
+    #[test]
     fn text_that_may_be_old_on_purpose_is_not_converted_unasked() {
         assert_eq!(safety(PAIR, &Settings::default()), "unsafe unsafe");
         let beside =
@@ -420,6 +539,31 @@ spec:
         let legacy = POOL.replace("metadata:", "# legacy, for the old cluster\nmetadata:");
         assert_eq!(safety(&legacy, &Settings::default()), "unsafe");
         assert_eq!(safety(POOL, &Settings::default()), "safe");
+    }
+
+    #[test]
+    fn the_last_release_that_serves_a_version_gets_a_warning_about_the_next() {
+        let at =
+            |release: &str| Settings { karpenter: Target::parse(release).unwrap(), ..Settings::default() };
+        insta::assert_snapshot!(findings_with(&super::RULE, POOL, &at("1.0")), @r#"
+          1 | apiVersion: karpenter.sh/v1beta1
+            |             ^^^^^^^^^^^^^^^^^^^^
+        warning NodePool/a apiVersion [1.0]
+          Karpenter 1.1 no longer serves `NodePool` of `karpenter.sh/v1beta1`
+          help: write the NodePool of `karpenter.sh/v1`, and review: Karpenter 1.0 serves both versions, so convert it before the upgrade to 1.1; since Karpenter 1.0 nodes that reach `expireAfter` are drained whatever the disruption budgets allow
+          unsafe fix: write the NodePool of v1: "karpenter.sh/v1", ":\n        group: karpenter.k8s.aws\n        kind: EC2NodeClass\n        name: default", "\n      expireAfter: 24h # a day", ":\n    consolidateAfter: 0s"
+        "#);
+        assert!(findings_with(&super::RULE, POOL, &at("1.0.2..1.0.8")).contains("warning NodePool/a"));
+        let legacy = POOL.replace("metadata:", "# legacy, for the old cluster\nmetadata:");
+        assert!(findings_with(&super::RULE, &legacy, &at("1.0")).contains("info NodePool/a"));
+        // A range with a release that refuses the object has one finding.
+        assert_eq!(findings_with(&super::RULE, POOL, &at("1.0..1.14")).matches("NodePool/a").count(), 1);
+        let current = POOL.replace("v1beta1", "v1");
+        assert_eq!(findings_with(&super::RULE, &current, &at("1.0")), "");
+        // A pin below 1.0 only informs.
+        let pin = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: karpenter}\nspec: {template: {spec: {containers: [{name: controller, image: 'public.ecr.aws/karpenter/controller:0.37.0'}]}}}\n";
+        let pinned = findings(&super::RULE, &format!("{POOL}{pin}"));
+        assert!(pinned.contains("info NodePool/a") && !pinned.contains("warning"), "{pinned}");
     }
 
     #[test]
@@ -463,7 +607,7 @@ spec:
     }
 
     #[test]
-    fn moves_kubelet_settings_to_the_node_class_in_the_same_document() {
+    fn moves_kubelet_settings_to_the_node_class() {
         let pool = POOL.replace("      requirements", "      kubelet: {maxPods: 20}\n      requirements");
         let class = r"apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
@@ -498,13 +642,29 @@ spec:
             role: a
             kubelet: {maxPods: 20}
         ");
-        let apart = findings(&super::RULE, &format!("{pool}---\n{class}"));
-        assert!(
-            apart
-                .contains("is in another: move the kubelet settings to `spec.kubelet` of the EC2NodeClass\n"),
-            "{apart}"
-        );
-        assert!(!apart.contains("fix: "), "{apart}");
+        insta::assert_snapshot!(fixed(&super::RULE, &format!("{pool}---\n{class}")), @"
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: a}
+        spec:
+          template:
+            spec:
+              nodeClassRef:
+                group: karpenter.k8s.aws
+                kind: EC2NodeClass
+                name: default
+              expireAfter: 24h # a day
+              requirements: []
+          disruption:
+            consolidateAfter: 0s
+        ---
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        metadata: {name: default}
+        spec:
+          role: a
+          kubelet: {maxPods: 20}
+        ");
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! A fix as edits of one document, before it is verified.
+//! A fix as edits of documents, before it is verified.
 
 use std::collections::BTreeMap;
 
 use manifest::Document;
 use manifest::edit::{Change, TextEdit, differences, replace_alias};
 use manifest::limits::Limits;
+use manifest::source::Span;
 use manifest::tree::{Node, NodeId, Style, Tree};
 use objects::location::{Place, path_of};
 
@@ -12,24 +13,19 @@ use crate::locations::Locations;
 use crate::objects::ObjectId;
 use crate::offer::{FindingId, Offer};
 use answers::report::{RelatedLocation, ReportedEdit, ReportedFix, TextRange};
-use cluster::ids::DocumentId;
+use cluster::ids::{DocumentId, FileId};
 
 /// Maximum number of other places that a fix changes and that a finding lists.
 const MAX_PLACES: usize = 10;
 
-/// A fix as edits of one document.
+/// A fix as edits of documents.
 #[derive(Debug)]
 pub(crate) struct FixCandidate<'d> {
     offer: Offer<'d>,
-    /// The document that the edits change.
-    pub(crate) document: DocumentId,
-    pub(crate) tree: &'d Tree,
-    /// The changes of the document; none if the text is in a document within a string.
-    pub(crate) changes: Vec<Change<'d>>,
+    /// The documents that the edits change, the document of the finding first.
+    pub(crate) parts: Vec<FixPart<'d>>,
     /// The string that holds the changed document, such as a patch in a kustomization.
     pub(crate) held_in: Option<Node<'d>>,
-    /// The edits, in the order of the changes.
-    pub(crate) edits: Vec<TextEdit>,
     /// Whether the fix changes other places, because they copy a value with an anchor.
     pub(crate) changes_copies: bool,
     /// Other places that the fix changes.
@@ -40,36 +36,35 @@ pub(crate) struct FixCandidate<'d> {
     pub(crate) is_built: bool,
 }
 
+/// The edits of a fix in one document.
+#[derive(Debug)]
+pub(crate) struct FixPart<'d> {
+    /// The document that the edits change.
+    pub(crate) document: DocumentId,
+    pub(crate) tree: &'d Tree,
+    /// The changes of the document; none if the text is in a document within a string.
+    pub(crate) changes: Vec<Change<'d>>,
+    /// The edits, in the order of the changes.
+    pub(crate) edits: Vec<TextEdit>,
+}
+
 impl<'d> FixCandidate<'d> {
-    /// Returns `None` if no edit of one document makes the changes.
+    /// Returns `None` if no edits make the changes.
     pub(crate) fn of(offer: Offer<'d>, locations: &Locations<'d>) -> Option<Self> {
-        let own = offer.object.object.root().tree();
-        let is_built = own.is_assembled();
-        let declared = &offer.fix.changes;
-        let (document, tree) = if is_built {
-            locations.document_of_text(declared.first()?.node())?
+        let is_built = offer.object.object.root().tree().is_assembled();
+        let (parts, held_in, replaces_alias) = if is_built {
+            let (part, held_in, replaces_alias) = part_of_built(&offer.fix.changes, locations)?;
+            (vec![part], held_in, replaces_alias)
         } else {
-            (offer.object.document, own)
+            let (parts, replaces_alias) = parts(&offer, locations)?;
+            (parts, None, replaces_alias)
         };
-        let held_in = declared.first().filter(|_| is_built).and_then(|change| holder(change.node(), tree));
-        let (changes, (edits, replaces_alias)) = if held_in.is_some() {
-            let written = declared.iter().map(|change| change.edit().filter(|_| is_written(change)));
-            (Vec::new(), (written.collect::<Option<Vec<_>>>()?, false))
-        } else {
-            let changes: Vec<_> = if is_built {
-                declared.iter().map(|change| in_text(change, tree)).collect::<Option<_>>()?
-            } else {
-                declared.clone()
-            };
-            let is_here = |change: &Change<'_>| core::ptr::eq(change.node().tree(), tree);
-            let edits = edits(&changes).filter(|_| changes.iter().all(is_here))?;
-            (changes, edits)
-        };
-        if edits.is_empty() {
+        if parts.iter().all(|part| part.edits.is_empty()) {
             return None;
         }
         let mut copies: Vec<Node<'d>> = Vec::new();
-        for copy in changes.iter().flat_map(|change| change.node().copies(MAX_PLACES)) {
+        let changes = parts.iter().flat_map(|part| &part.changes);
+        for copy in changes.flat_map(|change| change.node().copies(MAX_PLACES)) {
             if copies.len() < MAX_PLACES && !copies.contains(&copy) {
                 copies.push(copy);
             }
@@ -77,11 +72,8 @@ impl<'d> FixCandidate<'d> {
         let also_changed = copies.iter().filter_map(|copy| also_changed(*copy, locations)).collect();
         Some(Self {
             offer,
-            document,
-            tree,
-            changes,
+            parts,
             held_in,
-            edits,
             changes_copies: !copies.is_empty(),
             also_changed,
             replaces_alias,
@@ -109,18 +101,72 @@ impl<'d> FixCandidate<'d> {
 
     /// The fix in the report. A fix that changes other places, or that replaces an alias, needs a review.
     pub(crate) fn reported(&self) -> ReportedFix {
+        let title = &self.offer.fix.title;
+        let title = if self.replaces_alias { format!("{title}, only here") } else { title.clone() };
+        let safe = self.offer.fix.safe && !self.changes_copies && !self.replaces_alias;
+        ReportedFix { title, safe, edits: self.parts.iter().flat_map(FixPart::reported).collect() }
+    }
+}
+
+impl FixPart<'_> {
+    /// The places of the edits.
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (FileId, Span)> {
+        self.edits.iter().map(|edit| (self.document.file, edit.span))
+    }
+
+    /// The edits in the report.
+    fn reported(&self) -> impl Iterator<Item = ReportedEdit> {
         let source = self.tree.source();
-        let edits = self.edits.iter().map(|edit| ReportedEdit {
+        self.edits.iter().map(|edit| ReportedEdit {
             file: source.name().to_owned(),
             offset: source.position(edit.span.start).offset,
             end_offset: source.position(edit.span.end).offset,
             text: edit.text.clone(),
-        });
-        let title = &self.offer.fix.title;
-        let title = if self.replaces_alias { format!("{title}, only here") } else { title.clone() };
-        let safe = self.offer.fix.safe && !self.changes_copies && !self.replaces_alias;
-        ReportedFix { title, safe, edits: edits.collect() }
+        })
     }
+}
+
+/// The edits of a fix by document, the document of its object first, and whether one replaces an alias by its value.
+fn parts<'d>(offer: &Offer<'d>, locations: &Locations<'d>) -> Option<(Vec<FixPart<'d>>, bool)> {
+    let tree = offer.object.object.root().tree();
+    let own = FixPart { document: offer.object.document, tree, changes: Vec::new(), edits: Vec::new() };
+    let mut parts = vec![own];
+    for change in &offer.fix.changes {
+        let tree = change.node().tree();
+        if let Some(part) = parts.iter_mut().find(|part| core::ptr::eq(part.tree, tree)) {
+            part.changes.push(change.clone());
+            continue;
+        }
+        // The text of a built object is in other documents.
+        let document = locations.document_with(change.node()).filter(|_| !tree.is_assembled())?;
+        parts.push(FixPart { document, tree, changes: vec![change.clone()], edits: Vec::new() });
+    }
+    let mut replaces_alias = false;
+    for part in &mut parts {
+        let (edits, replaces) = edits(&part.changes)?;
+        part.edits = edits;
+        replaces_alias |= replaces;
+    }
+    Some((parts, replaces_alias))
+}
+
+/// The edits of the document that has the text of a built object, and the string that holds the changed document, if any.
+fn part_of_built<'d>(
+    declared: &[Change<'d>],
+    locations: &Locations<'d>,
+) -> Option<(FixPart<'d>, Option<Node<'d>>, bool)> {
+    let first = declared.first()?.node();
+    let (document, tree) = locations.document_of_text(first)?;
+    let held_in = holder(first, tree);
+    let (changes, (edits, replaces_alias)) = if held_in.is_some() {
+        let written = declared.iter().map(|change| change.edit().filter(|_| is_written(change)));
+        (Vec::new(), (written.collect::<Option<Vec<_>>>()?, false))
+    } else {
+        let changes: Vec<_> = declared.iter().map(|change| in_text(change, tree)).collect::<Option<_>>()?;
+        let edits = edits(&changes)?;
+        (changes, edits)
+    };
+    Some((FixPart { document, tree, changes, edits }, held_in, replaces_alias))
 }
 
 /// A place that a fix changes besides the place of its finding.
@@ -158,7 +204,24 @@ fn edits(changes: &[Change<'_>]) -> Option<(Vec<TextEdit>, bool)> {
     for (alias, changes) in at_alias.into_values() {
         edits.push(replace_alias(alias, changes)?);
     }
-    Some((edits, replaces_alias))
+    Some((joined(edits), replaces_alias))
+}
+
+/// Joins insertions at the same place, such as several members after the last one of an object.
+fn joined(edits: Vec<TextEdit>) -> Vec<TextEdit> {
+    let mut joined: Vec<TextEdit> = Vec::new();
+    let mut insertions = BTreeMap::<Span, usize>::new();
+    for edit in edits {
+        let at = insertions.get(&edit.span).and_then(|index| joined.get_mut(*index));
+        match at.filter(|_| edit.span.is_empty()) {
+            Some(first) => first.text.push_str(&edit.text),
+            None => {
+                insertions.insert(edit.span, joined.len());
+                joined.push(edit);
+            }
+        }
+    }
+    joined
 }
 
 /// Whether a change is a change of a value or a key that the text of its node spells.

@@ -1,14 +1,16 @@
 //! Verification of the fixes that rules offer. A report has only fixes that work.
 //!
-//! A fix works if the document still parses, only the declared values change, the finding is gone, and no new error appears
-//! in the object. The fixes of a document are tried together. If they do not work together, the fixes of the objects in which
-//! they worked are tried without the others, or else each half is tried. The largest sets come first.
+//! A fix works if its documents still parse, only the declared values change, the finding is gone, and no new error or
+//! warning appears in the object and in the other documents that the fix changes. The fixes of a document are tried together, and
+//! the fixes of documents that a fix changes together. If they do not work together, the fixes of the objects in which they worked
+//! are tried without the others, or else each half is tried. The largest sets come first.
 //!
 //! Cost: a round parses each document with open fixes once, checks their objects once, and indexes all objects once. There
 //! are at most [`MAX_ROUNDS`] rounds, and usually one. So the cost is linear in the size of the input. Fixes that are not
 //! verified after the last round are not offered.
 
 mod candidate;
+mod slots;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +22,7 @@ use objects::embedded::READ_OPTIONS;
 use objects::object::Object;
 
 use answers::report::Report;
-use cluster::ids::DocumentId;
+use cluster::ids::{DocumentId, FileId};
 use cluster::input::Input;
 
 use crate::coverage::objects_in;
@@ -29,7 +31,8 @@ use crate::objects::{ObjectId, Objects};
 use crate::offer::{Offers, RuleTally};
 use crate::surroundings::{Checking, Surroundings};
 use crate::tally::FindingTally;
-use candidate::{FixCandidate, changes_held_documents};
+use candidate::{FixCandidate, FixPart, changes_held_documents};
+use slots::Slots;
 
 /// Maximum number of rounds.
 const MAX_ROUNDS: usize = 32;
@@ -51,12 +54,14 @@ pub(crate) fn add_fixes<'d>(
         return;
     }
     let candidates = offers.offers.into_iter().filter_map(|offer| FixCandidate::of(offer, locations));
-    let is_outside = |candidate: &FixCandidate<'_>| {
-        input.file(candidate.document.file).is_some_and(|file| file.kind == FileKind::Referenced)
+    let is_outside = |part: &FixPart<'_>| {
+        input.file(part.document.file).is_some_and(|file| file.kind == FileKind::Referenced)
     };
-    let candidates: Vec<FixCandidate<'d>> = candidates.filter(|one| !is_outside(one)).collect();
-    let verification =
-        Verification { checking, input, objects, candidates: &candidates, before: &offers.before };
+    let candidates: Vec<FixCandidate<'d>> =
+        candidates.filter(|one| !one.parts.iter().any(is_outside)).collect();
+    let mut verification =
+        Verification { checking, input, objects, candidates: &candidates, before: offers.before };
+    verification.count_other_documents();
     for candidate in verification.candidates(&verification.working()) {
         if let Some(finding) = candidate.finding().finding(report) {
             finding.fix = Some(candidate.reported());
@@ -71,32 +76,35 @@ struct Verification<'v, 'd> {
     objects: &'v Objects<'d>,
     candidates: &'v [FixCandidate<'d>],
     /// The findings of the objects without any fix.
-    before: &'v BTreeMap<ObjectId, RuleTally>,
+    before: BTreeMap<ObjectId, RuleTally>,
 }
 
-/// Fixes of one document that are tried together, with the trees that result.
-struct Trial {
+/// Fixes that are tried together, with the trees that result.
+struct Trial<'d> {
     fixes: Vec<CandidateId>,
-    /// The document after the edits; `None` if it does not parse, or if other values change.
-    document: Option<Tree>,
+    /// The documents after the edits; `None` if one does not parse, or if other values change.
+    documents: Option<Vec<ChangedDocument<'d>>>,
     /// The built objects after the changes.
     built: BTreeMap<ObjectId, Option<Tree>>,
+}
+
+/// A document before and after edits.
+struct ChangedDocument<'d> {
+    id: DocumentId,
+    before: &'d Tree,
+    after: Tree,
+    /// Whether rules check the objects of the document itself, and not only objects that are built from it.
+    has_objects: bool,
 }
 
 /// Result of a trial.
 #[derive(Debug, PartialEq, Eq)]
 enum TrialResult {
     Works,
-    /// The document is as declared, but in these objects a finding stays or an error is new.
+    /// The documents are as declared, but in these objects a finding stays, or an error or warning is new.
     FailsIn(BTreeSet<ObjectId>),
-    /// The document does not parse, or it is not as declared.
+    /// A document does not parse, or it is not as declared.
     Fails,
-}
-
-impl TrialResult {
-    fn of(failed: BTreeSet<ObjectId>) -> Self {
-        if failed.is_empty() { Self::Works } else { Self::FailsIn(failed) }
-    }
 }
 
 /// Removes the largest set; the last one of several.
@@ -106,6 +114,40 @@ fn take_largest(sets: &mut Vec<Vec<CandidateId>>) -> Option<Vec<CandidateId>> {
 }
 
 impl<'d> Verification<'_, 'd> {
+    /// Counts the findings of the objects that fixes of other objects change.
+    fn count_other_documents(&mut self) {
+        let touched = self.candidates.iter().flat_map(|candidate| self.touched(candidate));
+        let uncounted: BTreeSet<ObjectId> = touched.filter(|id| !self.before.contains_key(id)).collect();
+        if uncounted.is_empty() {
+            return;
+        }
+        let surroundings = Surroundings::of(self.checking, self.input, self.objects);
+        for id in uncounted {
+            let tally = self.tally(id, self.objects, &surroundings);
+            self.before.insert(id, tally);
+        }
+    }
+
+    /// The objects that a fix changes: the object of its finding, and the objects of its other documents.
+    fn touched(&self, candidate: &FixCandidate<'_>) -> BTreeSet<ObjectId> {
+        let others = candidate.parts.iter().skip(1);
+        let others = others.flat_map(|part| self.objects.ids_in_document(part.document));
+        others.chain([candidate.object()]).collect()
+    }
+
+    /// Counts the findings of an object among others.
+    fn tally<'o>(
+        &self,
+        id: ObjectId,
+        objects: &Objects<'o>,
+        surroundings: &Surroundings<'_, 'o>,
+    ) -> RuleTally {
+        let outcome = objects
+            .get(id)
+            .and_then(|one| surroundings.check(one, &self.checking.registry.rules_on(one.object)));
+        FindingTally::by_rule(outcome.as_ref().map_or(&[], |outcome| outcome.findings.as_slice()))
+    }
+
     /// The candidates that work.
     fn working(&self) -> Vec<CandidateId> {
         let mut working = Vec::new();
@@ -116,7 +158,7 @@ impl<'d> Verification<'_, 'd> {
             if round.is_empty() {
                 break;
             }
-            let trials: Vec<Trial> = round.iter().map(|(_, fixes)| self.trial(fixes)).collect();
+            let trials: Vec<Trial<'d>> = round.iter().map(|(_, fixes)| self.trial(fixes)).collect();
             for ((slot, fixes), verdict) in round.into_iter().zip(self.judge(&trials)) {
                 if verdict == TrialResult::Works {
                     working.extend(fixes);
@@ -131,7 +173,7 @@ impl<'d> Verification<'_, 'd> {
     /// Two parts of a set of fixes that do not work together; none if the set has one fix.
     fn smaller_sets(&self, fixes: &[CandidateId], verdict: &TrialResult) -> Vec<Vec<CandidateId>> {
         if let TrialResult::FailsIn(objects) = verdict {
-            let is_failed = |candidate: &FixCandidate<'_>| objects.contains(&candidate.object());
+            let is_failed = |candidate: &FixCandidate<'_>| !self.touched(candidate).is_disjoint(objects);
             let (failed, others): (Vec<CandidateId>, Vec<CandidateId>) =
                 fixes.iter().partition(|id| self.candidate(**id).is_some_and(is_failed));
             if !others.is_empty() {
@@ -145,14 +187,16 @@ impl<'d> Verification<'_, 'd> {
         vec![other.to_vec(), one.to_vec()]
     }
 
-    /// For each document, sets of fixes that do not overlap. Of sets with the same size, the last is tried first.
+    /// For each set of documents, sets of fixes that do not overlap. Of sets with the same size, the last is tried first.
     fn first_sets(&self) -> BTreeMap<DocumentId, Vec<Vec<CandidateId>>> {
-        let mut by_document = BTreeMap::<DocumentId, Vec<CandidateId>>::new();
+        let mut slots = Slots::of(self.candidates);
+        let mut by_slot = BTreeMap::<DocumentId, Vec<CandidateId>>::new();
         for (index, candidate) in self.candidates.iter().enumerate() {
-            by_document.entry(candidate.document).or_default().push(CandidateId(index));
+            let Some(first) = candidate.parts.first() else { continue };
+            by_slot.entry(slots.slot_of(first.document)).or_default().push(CandidateId(index));
         }
         let mut all = BTreeMap::new();
-        for (slot, mut fixes) in by_document {
+        for (slot, mut fixes) in by_slot {
             let mut sets = Vec::new();
             for _ in 0..MAX_ROUNDS {
                 let (apart, rest) = self.without_overlaps(&fixes);
@@ -170,15 +214,16 @@ impl<'d> Verification<'_, 'd> {
 
     /// Splits fixes into fixes that do not overlap an earlier one, and the others.
     fn without_overlaps(&self, fixes: &[CandidateId]) -> (Vec<CandidateId>, Vec<CandidateId>) {
-        let mut taken = BTreeSet::<Span>::new();
+        let mut taken = BTreeSet::<(FileId, Span)>::new();
         fixes.iter().partition(|id| {
-            let edits = self.candidate(**id).map_or(&[][..], |candidate| &candidate.edits);
-            let overlaps = edits.iter().any(|edit| {
-                let before = taken.range(..=Span::new(edit.span.end, usize::MAX)).next_back();
-                before.is_some_and(|other| other.end >= edit.span.start)
+            let parts = self.candidate(**id).map_or(&[][..], |candidate| &candidate.parts);
+            let spans = || parts.iter().flat_map(FixPart::spans);
+            let overlaps = spans().any(|(file, span)| {
+                let before = taken.range(..=(file, Span::new(span.end, usize::MAX))).next_back();
+                before.is_some_and(|(other, before)| *other == file && before.end >= span.start)
             });
             if !overlaps {
-                taken.extend(edits.iter().map(|edit| edit.span));
+                taken.extend(spans());
             }
             !overlaps
         })
@@ -194,30 +239,49 @@ impl<'d> Verification<'_, 'd> {
         fixes.iter().filter_map(|id| self.candidate(*id))
     }
 
-    /// Applies fixes of one document.
-    fn trial(&self, fixes: &[CandidateId]) -> Trial {
-        let mut trial = Trial { fixes: fixes.to_vec(), document: None, built: BTreeMap::new() };
-        let Some(tree) = self.candidates(fixes).next().map(|candidate| candidate.tree) else { return trial };
-        let edits: Vec<TextEdit> =
-            self.candidates(fixes).flat_map(|candidate| candidate.edits.iter().cloned()).collect();
-        let changes: Vec<_> = self.candidates(fixes).flat_map(|candidate| &candidate.changes).collect();
-        let changes_copies = self.candidates(fixes).any(|candidate| candidate.changes_copies);
-        trial.document = reparse(tree, &edits).filter(|after| {
-            let is_declared = |node: &Node<'d>| {
-                (changes_copies && node.is_copied()) || self.is_held_and_declared(fixes, *node, after)
-            };
-            differences(tree.root(), after.root(), &changes).iter().all(is_declared)
-        });
+    /// Applies fixes.
+    fn trial(&self, fixes: &[CandidateId]) -> Trial<'d> {
+        let mut by_document = BTreeMap::<DocumentId, Vec<(&FixCandidate<'d>, &FixPart<'d>)>>::new();
+        for candidate in self.candidates(fixes) {
+            for part in &candidate.parts {
+                by_document.entry(part.document).or_default().push((candidate, part));
+            }
+        }
+        let documents = by_document.iter().map(|(id, parts)| self.changed_document(*id, parts, fixes));
+        let documents = documents.collect();
         let mut of_built = BTreeMap::<ObjectId, Vec<_>>::new();
         for candidate in self.candidates(fixes).filter(|candidate| candidate.is_built) {
             of_built.entry(candidate.object()).or_default().extend(candidate.declared());
         }
+        let mut built = BTreeMap::new();
         for (id, changes) in of_built {
             let object = self.objects.get(id).map(|checked| checked.object.root());
             let tree = object.and_then(|root| parse(&rewrite(root.tree().root(), changes)));
-            trial.built.insert(id, tree);
+            built.insert(id, tree);
         }
-        trial
+        Trial { fixes: fixes.to_vec(), documents, built }
+    }
+
+    /// Applies the parts of fixes in one document. `None` if it does not parse, or if other values change.
+    fn changed_document(
+        &self,
+        id: DocumentId,
+        parts: &[(&FixCandidate<'d>, &FixPart<'d>)],
+        fixes: &[CandidateId],
+    ) -> Option<ChangedDocument<'d>> {
+        let (_, FixPart { tree: before, .. }) = parts.first()?;
+        let edits: Vec<TextEdit> = parts.iter().flat_map(|(_, part)| part.edits.iter().cloned()).collect();
+        let changes: Vec<_> = parts.iter().flat_map(|(_, part)| &part.changes).collect();
+        let changes_copies = parts.iter().any(|(candidate, _)| candidate.changes_copies);
+        let after = reparse(before, &edits)?;
+        let is_declared = |node: &Node<'d>| {
+            (changes_copies && node.is_copied()) || self.is_held_and_declared(fixes, *node, &after)
+        };
+        if !differences(before.root(), after.root(), &changes).iter().all(is_declared) {
+            return None;
+        }
+        let has_objects = parts.iter().any(|(candidate, _)| !candidate.is_built);
+        Some(ChangedDocument { id, before, after, has_objects })
     }
 
     /// Whether a value is a string with a document that fixes change, and only as they declare.
@@ -228,53 +292,70 @@ impl<'d> Verification<'_, 'd> {
     }
 
     /// Checks the objects of trials among all other objects.
-    fn judge(&self, trials: &[Trial]) -> Vec<TrialResult> {
+    fn judge(&self, trials: &[Trial<'d>]) -> Vec<TrialResult> {
         let mut objects: Objects<'_> = self.objects.clone();
         let replaced: Vec<bool> = trials.iter().map(|trial| self.replace(&mut objects, trial)).collect();
         let surroundings = Surroundings::of(self.checking, self.input, &objects);
-        let failed = |trial: &Trial| {
-            let mut by_object = BTreeMap::<ObjectId, Vec<&'static str>>::new();
-            for candidate in self.candidates(&trial.fixes) {
-                by_object.entry(candidate.object()).or_default().push(candidate.rule());
-            }
-            by_object.retain(|id, fixed| {
-                let outcome = objects
-                    .get(*id)
-                    .and_then(|one| surroundings.check(one, &self.checking.registry.rules_on(one.object)));
-                let after = FindingTally::by_rule(
-                    outcome.as_ref().map_or(&[], |outcome| outcome.findings.as_slice()),
-                );
-                let before = self.before.get(id);
-                before.is_none_or(|before| before.allows(&after, fixed.iter().copied()).is_err())
-            });
-            by_object.into_keys().collect()
+        let judged = |(trial, replaced): (&Trial<'d>, bool)| {
+            if replaced { self.judge_one(trial, &objects, &surroundings) } else { TrialResult::Fails }
         };
-        let verdict =
-            |(trial, replaced)| if replaced { TrialResult::of(failed(trial)) } else { TrialResult::Fails };
-        trials.iter().zip(replaced).map(verdict).collect()
+        trials.iter().zip(replaced).map(judged).collect()
     }
 
-    /// Replaces the objects of a trial. Returns `false` if the document has other objects than before.
-    fn replace<'t>(&self, objects: &mut Objects<'t>, trial: &'t Trial) -> bool {
+    /// Checks the objects of a trial.
+    fn judge_one<'o>(
+        &self,
+        trial: &Trial<'d>,
+        objects: &Objects<'o>,
+        surroundings: &Surroundings<'_, 'o>,
+    ) -> TrialResult {
+        let mut by_object = BTreeMap::<ObjectId, Vec<&'static str>>::new();
+        for candidate in self.candidates(&trial.fixes) {
+            for id in self.touched(candidate) {
+                by_object.entry(id).or_default();
+            }
+            by_object.entry(candidate.object()).or_default().push(candidate.rule());
+        }
+        by_object.retain(|id, fixed| {
+            let after = self.tally(*id, objects, surroundings);
+            let before = self.before.get(id);
+            before.is_none_or(|before| before.allows(&after, fixed.iter().copied()).is_err())
+        });
+        let failed: BTreeSet<ObjectId> = by_object.into_keys().collect();
+        if failed.is_empty() { TrialResult::Works } else { TrialResult::FailsIn(failed) }
+    }
+
+    /// Replaces the objects of a trial. Returns `false` if a document has other objects than before.
+    fn replace<'t>(&self, objects: &mut Objects<'t>, trial: &'t Trial<'d>) -> bool
+    where
+        'd: 't,
+    {
         for (id, tree) in &trial.built {
             let Some((one, tree)) = objects.get_mut(*id).zip(tree.as_ref()) else { return false };
             let Some(object) = Object::all(tree).into_iter().next() else { return false };
             one.object = object;
         }
-        let first = self.candidates(&trial.fixes).find(|candidate| !candidate.is_built);
-        let (Some(candidate), Some(after)) = (first, &trial.document) else {
-            return trial.document.is_some();
-        };
-        let Some(file) = self.input.file(candidate.document.file) else { return false };
-        let (before, after) = (objects_in(file.kind, candidate.tree), objects_in(file.kind, after));
+        let Some(documents) = &trial.documents else { return false };
+        let mut with_objects = documents.iter().filter(|document| document.has_objects);
+        with_objects.all(|document| self.replace_document(objects, document))
+    }
+
+    /// Replaces the objects of a document. Returns `false` if it has other objects than before.
+    fn replace_document<'t>(&self, objects: &mut Objects<'t>, document: &'t ChangedDocument<'d>) -> bool
+    where
+        'd: 't,
+    {
+        let Some(file) = self.input.file(document.id.file) else { return false };
+        let (before, after) =
+            (objects_in(file.kind, document.before), objects_in(file.kind, &document.after));
         if before.len() != after.len() {
             return false;
         }
         let by_root: BTreeMap<NodeId, Object<'t>> =
             before.iter().zip(after).map(|(before, after)| (before.root().id(), after)).collect();
-        for one in objects.in_document_mut(candidate.document) {
+        for one in objects.in_document_mut(document.id) {
             let root = one.object.root();
-            if core::ptr::eq(root.tree(), candidate.tree)
+            if core::ptr::eq(root.tree(), document.before)
                 && let Some(object) = by_root.get(&root.id())
             {
                 one.object = *object;

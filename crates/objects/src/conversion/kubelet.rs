@@ -48,8 +48,8 @@ enum Unmovable<'d> {
     ManyUsers(&'d str),
     /// An object without these settings uses the node class too.
     OtherUser { kind: &'d str, user: &'d str, class: &'d str },
-    /// The node class of this name is in another file.
-    OtherFile(&'d str),
+    /// The node class of this name has no field after which the settings could be added.
+    NoPlace(&'d str),
 }
 
 impl fmt::Display for Unmovable<'_> {
@@ -65,13 +65,12 @@ impl fmt::Display for Unmovable<'_> {
             Self::OtherUser { kind, user, class } => {
                 write!(f, "the {kind} `{user}` uses `{class}` too, without these settings")
             }
-            Self::OtherFile(name) => write!(f, "`{name}` is in another file"),
+            Self::NoPlace(name) => write!(f, "`{name}` has no fields, or an empty `kubelet`"),
         }
     }
 }
 
-/// Moves `spec.template.spec.kubelet` of a NodePool to its EC2NodeClass, if that is in the same file and every NodePool that
-/// uses it has the same settings. The webhook keeps them in an annotation instead, which no release since 1.1 reads.
+/// Moves `spec.template.spec.kubelet` of a NodePool to its EC2NodeClass, if every NodePool that uses it has the same settings. The webhook keeps them in an annotation instead, which no release since 1.1 reads.
 pub(super) fn convert<'d>(
     pool: Object<'d>,
     template: Node<'d>,
@@ -164,9 +163,8 @@ fn added<'d>(
     if let Some((other, _)) = others.iter().find(|(other, own)| *other != holder && differs(*own)) {
         return Err(Unmovable::OtherUser { kind: other.kind(), user: other.name(), class: name });
     }
-    let same_file = class.root().tree().source().name() == holder.root().tree().source().name();
-    let last = spec.children().last().filter(|_| same_file && spec.get("kubelet").is_none());
-    let Some(last) = last else { return Err(Unmovable::OtherFile(name)) };
+    let last = spec.children().last().filter(|_| spec.get("kubelet").is_none());
+    let Some(last) = last else { return Err(Unmovable::NoPlace(name)) };
     if settings(kubelet).next().is_none() {
         return Ok(None);
     }

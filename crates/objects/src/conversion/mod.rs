@@ -45,6 +45,8 @@ pub struct Conversion<'d> {
     pub review: Vec<String>,
     /// Differences between Karpenter 1.0 and earlier releases, which no conversion can undo.
     pub notes: Vec<String>,
+    /// The objects that the changes convert too, because they belong to the object.
+    pub partners: Vec<Object<'d>>,
     /// Whether the converted object selects images that EKS no longer publishes, which is another fault.
     selects_old_images: bool,
 }
@@ -72,17 +74,18 @@ impl Conversion<'_> {
 /// Converts an object to v1. `None` if the object is in no version that has a conversion.
 ///
 /// No release since 1.1 serves a NodePool of v1 beside a node class of an earlier version, so a NodePool and its node class
-/// are converted together: the conversion of one is as certain as the conversion of the other.
+/// are converted together: the conversion of one is as certain as the conversion of the other, and has the changes of both. An
+/// object that a kustomization builds has only its own changes, because the text of each built object is elsewhere.
 pub fn convert<'d>(object: Object<'d>, neighbours: &Neighbours<'d>) -> Option<Conversion<'d>> {
     let mut conversion = convert_alone(object, neighbours)?;
     if conversion.is_possible() {
-        compare_partners(object, neighbours, &mut conversion);
+        add_partners(object, neighbours, &mut conversion);
     }
     Some(conversion)
 }
 
-/// Takes over what is undecided in the conversion of the objects that belong to an object.
-fn compare_partners<'d>(object: Object<'d>, neighbours: &Neighbours<'d>, conversion: &mut Conversion<'d>) {
+/// Adds the conversion of the objects that belong to an object, and what is undecided in it.
+fn add_partners<'d>(object: Object<'d>, neighbours: &Neighbours<'d>, conversion: &mut Conversion<'d>) {
     /// Number of objects whose conversion is computed for each of them.
     const MAX_PARTNERS: usize = 20;
     let partners = neighbours.partners(object);
@@ -91,6 +94,7 @@ fn compare_partners<'d>(object: Object<'d>, neighbours: &Neighbours<'d>, convers
         return;
     }
     let mut selects_old_images = conversion.selects_old_images && !partners.is_empty();
+    let is_text = |object: Object<'d>| !object.root().tree().is_assembled();
     for partner in partners {
         let Some(other) = convert_alone(partner, neighbours) else { continue };
         selects_old_images |= other.selects_old_images;
@@ -104,11 +108,30 @@ fn compare_partners<'d>(object: Object<'d>, neighbours: &Neighbours<'d>, convers
         } else if !other.is_certain() {
             conversion.review(named);
         }
+        if is_text(object) && is_text(partner) {
+            add_changes(conversion, other.changes);
+            conversion.partners.push(partner);
+        }
     }
     if selects_old_images {
         conversion.undecided(
             "the AMI family of the node class, because EKS publishes no more images of Amazon Linux 2",
         );
+    }
+}
+
+/// Adds changes. Several NodePools move the same settings to the same node class, which gets them once.
+fn add_changes<'d>(conversion: &mut Conversion<'d>, changes: Vec<Change<'d>>) {
+    let is_same = |one: &Change<'d>, other: &Change<'d>| match (one, other) {
+        (Change::AddAfter(one, key, _), Change::AddAfter(other, other_key, _)) => {
+            one == other && key == other_key
+        }
+        _ => false,
+    };
+    for change in changes {
+        if !conversion.changes.iter().any(|own| is_same(own, &change)) {
+            conversion.changes.push(change);
+        }
     }
 }
 

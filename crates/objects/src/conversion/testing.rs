@@ -26,8 +26,13 @@ fn converted_with_remarks(text: &str) -> (String, String) {
     for object in &objects {
         let Some(conversion) = convert(*object, &neighbours) else { continue };
         if conversion.is_possible() {
-            edits
-                .extend(conversion.changes.iter().map(|change| change.edit().expect("a change of the text")));
+            let changes = conversion.changes.iter();
+            // The conversion of a pair is in the conversion of each half.
+            for edit in changes.map(|change| change.edit().expect("a change of the text")) {
+                if !edits.contains(&edit) {
+                    edits.push(edit);
+                }
+            }
         }
         let parts = [("decide", &conversion.undecided), ("review", &conversion.review)];
         for (kind, part) in parts.iter().flat_map(|(kind, all)| all.iter().map(move |part| (kind, part))) {

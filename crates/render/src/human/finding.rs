@@ -1,5 +1,7 @@
 //! Renders one finding with its excerpt, facts and fix.
 
+use std::collections::BTreeSet;
+
 use annotate_snippets::{Group, Level, Padding};
 use answers::report::ReportedFinding;
 use karpenter::release::Releases;
@@ -40,7 +42,6 @@ pub(super) fn render(printer: &Printer<'_>, finding: &ReportedFinding) -> String
 
 fn fix(printer: &Printer<'_>, finding: &ReportedFinding) -> Option<Group<'static>> {
     let fix = finding.fix.as_ref()?;
-    let source = printer.source(&finding.file)?;
     let name = if fix.safe { "fix" } else { "unsafe fix" };
     // `diagnose` applies no fixes.
     let command = if finding.confidence.is_some() { "karpwarden check " } else { "" };
@@ -50,11 +51,19 @@ fn fix(printer: &Printer<'_>, finding: &ReportedFinding) -> Option<Group<'static
         format!("review it, then apply it with `{command}--unsafe-fixes`")
     };
     let title = printer.wrapped(&format!("{} ({how})", printable(&fix.title)), name.len() + 2);
-    let edits = fix.edits.iter().map(|edit| {
-        let span = Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset));
-        (span, edit.text.clone())
-    });
-    let edits: Vec<_> = edits.collect();
-    let level = Level::HELP.with_name(name);
-    Some(level.secondary_title(title).elements(excerpt::patched(source, &edits, printer.room())))
+    let mut group = Group::with_title(Level::HELP.with_name(name).secondary_title(title));
+    let files: BTreeSet<&str> = fix.edits.iter().map(|edit| edit.file.as_str()).collect();
+    let is_elsewhere = files.iter().any(|file| *file != finding.file);
+    for file in files {
+        let source = printer.source(file)?;
+        let here = fix.edits.iter().filter(|edit| edit.file == file).map(|edit| {
+            let span = Span::new(source.byte_at(edit.offset), source.byte_at(edit.end_offset));
+            (span, edit.text.clone())
+        });
+        let snippets = excerpt::patched(source, &here.collect::<Vec<_>>(), printer.room());
+        // The excerpt of the finding names its file.
+        let name = is_elsewhere.then(|| file.to_owned());
+        group = group.elements(snippets.into_iter().map(|snippet| snippet.path(name.clone())));
+    }
+    Some(group)
 }
