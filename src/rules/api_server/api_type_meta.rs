@@ -25,6 +25,10 @@ rule! {
     ///   name: default
     /// spec:
     ///   limits: {cpu: 100}
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]
     /// ```
     ///
     /// ## Use instead
@@ -36,6 +40,10 @@ rule! {
     ///   name: default
     /// spec:
     ///   limits: {cpu: 100}
+    ///   template:
+    ///     spec:
+    ///       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+    ///       requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]
     /// ```
     ///
     /// ## Fix safety

@@ -1,5 +1,6 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
+use manifest::tree::Node;
 use objects::node_class::Ec2NodeClass;
 use objects::object::Object;
 use rule::context::Context;
@@ -72,8 +73,13 @@ const GATE: &str = "NodeClassCEL";
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(kubelet) = Ec2NodeClass::of(object).and_then(Ec2NodeClass::kubelet) else { return };
-    // Other rules report expressions that do not compile.
-    let expression = kubelet.expressions().find(|(_, text)| kubelet_expression::check(text).is_ok());
+    // The gate is off also for an expression that does not compile. A misspelt quantity is no expression.
+    let is_expression = |node: Node<'_>, text: &str| {
+        node.key() == "maxPods"
+            || kubelet_expression::check(text).is_ok()
+            || kubelet_expression::is_probable(text)
+    };
+    let expression = kubelet.expressions().find(|(node, text)| is_expression(*node, text));
     let Some((node, text)) = expression else { return };
     if context.anywhere(|inventory| inventory.index::<Gates>().get(GATE) == Some(true)) {
         return;
