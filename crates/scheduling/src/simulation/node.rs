@@ -80,7 +80,7 @@ pub(crate) enum NodeOrigin<'d> {
     Launched(ClaimId),
 }
 
-impl<'d> NodeOrigin<'d> {
+impl NodeOrigin<'_> {
     /// Whether the node has joined the cluster.
     pub(crate) fn has_joined(self) -> bool {
         match self {

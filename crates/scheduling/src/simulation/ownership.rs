@@ -1,6 +1,6 @@
 //! Workloads that own the pods of an input.
 //!
-//! A snapshot may lack the objects between a pod and its workload, so their names are read too: a ReplicaSet of a Deployment has
+//! A snapshot may lack the objects between a pod and its workload, so their names are read too: a `ReplicaSet` of a Deployment has
 //! the Deployment's name with the label `pod-template-hash` of its pods (`getNewReplicaSet` in pkg/controller/deployment/sync.go),
 //! and a Job of a CronJob has the name of the CronJob with a time in minutes (`getJobName` in pkg/controller/cronjob/utils.go of
 //! kubernetes/kubernetes at v1.33.0).
@@ -52,7 +52,7 @@ impl<'d> Ownership<'d> {
         Self { controllers: owned.filter(|(_, owners)| !owners.is_empty()).collect() }
     }
 
-    /// The workloads that own a pod, a ReplicaSet or a Job: its controllers, and their controllers.
+    /// The workloads that own a pod, a `ReplicaSet` or a Job: its controllers, and their controllers.
     pub(super) fn owners(&self, object: Object<'d>) -> Vec<WorkloadKey<'d>> {
         let mut all = Vec::new();
         for owner in references(object) {
@@ -84,7 +84,7 @@ fn references(object: Object<'_>) -> Vec<WorkloadKey<'_>> {
         .collect()
 }
 
-/// The owner of a ReplicaSet or a Job that the input lacks, by the name.
+/// The owner of a `ReplicaSet` or a Job that the input lacks, by the name.
 fn by_name<'d>(owner: WorkloadKey<'d>, pod: Object<'d>) -> Option<WorkloadKey<'d>> {
     match owner.kind {
         "ReplicaSet" => {

@@ -66,7 +66,7 @@ impl<'d> Scaling<'d> {
                 removed: removed.len(),
             });
             scaling.removed.extend(removed.iter().map(|pod| (namespace_of(*pod), pod.name())));
-            let pods = added(key, &found, names);
+            let pods = added(key, &found, &names);
             if found.object.is_some() {
                 scaling.added.insert(key, pods);
             } else {
@@ -136,7 +136,7 @@ pub(super) fn has_replicas(object: Object<'_>) -> bool {
     !matches!(object.kind(), "Pod" | "DaemonSet") && Pod::of(object).is_some()
 }
 
-/// Whether a controller counts a pod (`IsPodActive` in pkg/controller/controller_utils.go of kubernetes/kubernetes at v1.33.0).
+/// Whether a controller counts a pod (`IsPodActive` in `pkg/controller/controller_utils.go` of kubernetes/kubernetes at v1.33.0).
 pub(super) fn is_active(pod: Object<'_>) -> bool {
     !matches!(pod.str_at(&["status", "phase"]), Some("Succeeded" | "Failed"))
         && pod.at(&["metadata", "deletionTimestamp"]).is_none()
@@ -144,7 +144,7 @@ pub(super) fn is_active(pod: Object<'_>) -> bool {
 
 /// The pods of a StatefulSet that go, and the names of the missing ones: the ordinals from `spec.ordinals.start` on stay.
 ///
-/// Source: `UpdateStatefulSet` in pkg/controller/statefulset/stateful_set_control.go of kubernetes/kubernetes at v1.33.0.
+/// Source: `UpdateStatefulSet` in `pkg/controller/statefulset/stateful_set_control.go` of kubernetes/kubernetes at v1.33.0.
 fn by_ordinal<'d>(key: WorkloadKey<'d>, found: &Found<'d>) -> (Vec<Object<'d>>, Vec<String>) {
     let start = found.object.and_then(|object| object.at(&["spec", "ordinals", "start"])?.as_int());
     let start = start.and_then(|start| usize::try_from(start).ok()).unwrap_or_default();
@@ -159,7 +159,7 @@ fn by_ordinal<'d>(key: WorkloadKey<'d>, found: &Found<'d>) -> (Vec<Object<'d>>, 
     (removed, missing.map(|number| format!("{}-{number}", key.name)).collect())
 }
 
-/// The surplus pods of another workload in the order in which the ReplicaSet controller deletes them, and the names of the missing
+/// The surplus pods of another workload in the order in which the `ReplicaSet` controller deletes them, and the names of the missing
 /// pods. The Job controller has the same order without the number of pods on a node.
 fn by_rank<'d>(key: WorkloadKey<'d>, found: &Found<'d>) -> (Vec<Object<'d>>, Vec<String>) {
     let active = found.pods.len();
@@ -185,10 +185,10 @@ fn node_of(pod: Object<'_>) -> &str {
     pod.str_at(&["spec", "nodeName"]).unwrap_or_default()
 }
 
-/// Order in which the ReplicaSet controller deletes surplus pods, the first pod first.
+/// Order in which the `ReplicaSet` controller deletes surplus pods, the first pod first.
 ///
-/// Source: `getPodsToDelete` in pkg/controller/replicaset/replica_set.go and `ActivePodsWithRanks` in
-/// pkg/controller/controller_utils.go of kubernetes/kubernetes at v1.33.0. The controller compares ages by their magnitude and
+/// Source: `getPodsToDelete` in `pkg/controller/replicaset/replica_set.go` and `ActivePodsWithRanks` in
+/// `pkg/controller/controller_utils.go` of kubernetes/kubernetes at v1.33.0. The controller compares ages by their magnitude and
 /// chooses at random among equal ones; here the youngest goes.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct DeletionRank<'d> {
@@ -243,7 +243,7 @@ fn created(pod: Object<'_>) -> &str {
 }
 
 /// The pods to add, from the template of the workload, or else from its youngest pod.
-fn added<'d>(key: WorkloadKey<'d>, found: &Found<'d>, names: Vec<String>) -> Vec<InputPod<'d>> {
+fn added<'d>(key: WorkloadKey<'d>, found: &Found<'d>, names: &[String]) -> Vec<InputPod<'d>> {
     let youngest = found.pods.iter().copied().max_by_key(|pod| created(*pod));
     let hash = youngest.and_then(|pod| pod.metadata().label(TEMPLATE_HASH)).map(text);
     let templates = match (found.object, youngest) {
@@ -254,7 +254,7 @@ fn added<'d>(key: WorkloadKey<'d>, found: &Found<'d>, names: Vec<String>) -> Vec
     };
     let mut all = Vec::new();
     for template in &templates {
-        for name in &names {
+        for name in names {
             let number = all.len();
             let name = if templates.len() > 1 { format!("{}-{number}", key.name) } else { name.clone() };
             all.push(InputPod::added(*template, key.namespace, name, hash));

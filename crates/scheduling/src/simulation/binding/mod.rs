@@ -6,7 +6,7 @@
 //! | `neighbours` | the filters that look at the pods of other nodes |
 //! | `score` | the choice among the nodes that remain |
 //!
-//! The filters are the filters of the default profile (`getDefaultPlugins` in pkg/scheduler/apis/config/v1/default_plugins.go of
+//! The filters are the filters of the default profile (`getDefaultPlugins` in `pkg/scheduler/apis/config/v1/default_plugins.go` of
 //! kubernetes/kubernetes at v1.33.0). Preemption is left out.
 
 mod neighbours;

@@ -164,14 +164,13 @@ impl<'d> PodTallies<'d> {
     fn add_repelling(&mut self, node: &BindingNode<'d>, shape: &PodShape<'d>) {
         for term in &shape.anti_affinity.required {
             let Some(value) = node.value(term.key) else { continue };
-            let id = match self.repelling_ids.get(term) {
-                Some(id) => *id,
-                None => {
-                    let id = self.repelling.len();
-                    self.repelling_ids.insert(term.clone(), id);
-                    self.repelling.push(TermTally { term: term.clone(), counts: Counts::new() });
-                    id
-                }
+            let id = if let Some(id) = self.repelling_ids.get(term) {
+                *id
+            } else {
+                let id = self.repelling.len();
+                self.repelling_ids.insert(term.clone(), id);
+                self.repelling.push(TermTally { term: term.clone(), counts: Counts::new() });
+                id
             };
             if let Some(tally) = self.repelling.get_mut(id) {
                 *tally.counts.entry(value).or_default() += 1;

@@ -136,7 +136,7 @@ impl<'d> BindingNode<'d> {
 }
 
 /// The taints that the node controller sets, which a Node written by hand may lack: for a cordoned node, and for a node that is not
-/// ready (`taintNodeByCondition` in pkg/controller/nodelifecycle/node_lifecycle_controller.go of kubernetes/kubernetes at v1.33.0).
+/// ready (`taintNodeByCondition` in `pkg/controller/nodelifecycle/node_lifecycle_controller.go` of kubernetes/kubernetes at v1.33.0).
 fn implied_taints<'d>(node: Object<'d>) -> impl Iterator<Item = PoolTaint<'d>> {
     let is_cordoned = node.at(&["spec", "unschedulable"]).and_then(Node::as_bool) == Some(true);
     let mut conditions = items_of(node.at(&["status", "conditions"]));

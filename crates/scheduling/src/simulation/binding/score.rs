@@ -3,8 +3,8 @@
 //! kube-scheduler adds weighted scores of its plugins, and chooses at random among equal nodes. The order here has the same
 //! preferences one after the other: soft taints, preferred node affinity, preferences about the pods of other nodes, and
 //! then the node with the smallest part of its CPU and memory requested (`LeastAllocated`, the default strategy of
-//! `NodeResourcesFit`). Source: pkg/scheduler/framework/plugins/noderesources/least_allocated.go and
-//! pkg/scheduler/util/pod_resources.go of kubernetes/kubernetes at v1.33.0, and kubernetes.io/docs/reference/scheduling/config.
+//! `NodeResourcesFit`). Source: `pkg/scheduler/framework/plugins/noderesources/least_allocated.go` and
+//! `pkg/scheduler/util/pod_resources.go` of kubernetes/kubernetes at v1.33.0, and kubernetes.io/docs/reference/scheduling/config.
 
 use std::cmp::Reverse;
 use std::iter::Sum;
@@ -69,7 +69,7 @@ impl<'d> BindingNode<'d> {
             soft_taints: Reverse(soft.count()),
             node_preference: met.map(|(weight, _)| weight).sum(),
             pod_preference,
-            free: (self.free(CPU, shape, extra.cpu) + self.free(MEMORY, shape, extra.memory)) / 2,
+            free: self.free(CPU, shape, extra.cpu).midpoint(self.free(MEMORY, shape, extra.memory)),
         }
     }
 
