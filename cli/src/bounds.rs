@@ -3,19 +3,20 @@
 use answers::report::Report;
 use manifest::limits::Exceeded;
 
-/// The flag that raises a bound.
-const fn flag(exceeded: Exceeded) -> &'static str {
-    match exceeded {
+/// The flag that raises a bound; `None` for a bound that no flag raises.
+const fn flag(exceeded: Exceeded) -> Option<&'static str> {
+    Some(match exceeded {
         Exceeded::FileBytes(_) => "--max-file-bytes",
         Exceeded::Documents(_) => "--max-documents",
         Exceeded::Depth(_) => "--max-depth",
         Exceeded::Nodes(_) => "--max-nodes",
-    }
+        Exceeded::Expansion => return None,
+    })
 }
 
 /// The end of a message about an unreadable document: how to raise the bound, if the document exceeds one.
 pub(crate) fn advice(exceeded: Option<Exceeded>) -> String {
-    exceeded.map(|exceeded| format!("; raise the bound with {}", flag(exceeded))).unwrap_or_default()
+    exceeded.and_then(flag).map(|flag| format!("; raise the bound with {flag}")).unwrap_or_default()
 }
 
 /// Adds to each unreadable document, and to the lines beyond a bound, how to raise the bound.

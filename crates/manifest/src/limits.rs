@@ -1,5 +1,9 @@
 //! Bounds on the input: no text causes unbounded work.
 
+/// Maximum number of values for each byte of a YAML document, after aliases are expanded. Aliases of aliases grow exponentially; a
+/// document that repeats one large value in every line has about 20.
+pub const MAX_VALUES_PER_BYTE: usize = 64;
+
 /// Bounds on an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -39,6 +43,9 @@ pub enum Exceeded {
     /// [`Limits::nodes`].
     #[error("more than {0} values after aliases are expanded, not checked")]
     Nodes(usize),
+    /// [`MAX_VALUES_PER_BYTE`].
+    #[error("aliases expand to more than {MAX_VALUES_PER_BYTE} values for each byte, not checked")]
+    Expansion,
 }
 
 /// Number of bytes in the largest unit in which it is a whole number, such as `64 MiB`.

@@ -52,6 +52,18 @@ impl<'d> Change<'d> {
         if (node.style() == Style::Alias && !matches!(self, Self::Set(..))) || !node.is_verbatim() {
             return None;
         }
+        let written = match self {
+            Self::Set(..) | Self::Replace(..) | Self::Write(..) => {
+                let is_block = matches!(node.style(), Style::Literal | Style::Folded);
+                let header = Some(node).filter(|_| is_block).and_then(|node| block_header(node, source));
+                Some(header.unwrap_or(node.span().start))
+            }
+            Self::Rename(..) => Some(node.key_span().start),
+            Self::Remove(..) | Self::Add(..) | Self::Append(..) | Self::AddAfter(..) => None,
+        };
+        if written.is_some_and(|start| is_tagged(source, start)) {
+            return None;
+        }
         let is_in_parent = matches!(self, Self::Remove(_) | Self::Write(..) | Self::AddAfter(..));
         let collection = if is_in_parent { node.parent() } else { Some(node) };
         let is_pair =
@@ -108,6 +120,14 @@ impl<'d> Change<'d> {
     }
 }
 
+/// Whether a value or a key that starts at a byte has a tag such as `!!binary`, before or after an anchor. The tag decides how its text
+/// is read, so another text may not be valid.
+fn is_tagged(source: &Source, start: usize) -> bool {
+    let line = source.before(start).lines().next_back().unwrap_or_default();
+    let properties = line.split_ascii_whitespace().rev().take(2);
+    properties.take_while(|word| word.starts_with(['&', '!'])).any(|word| word.starts_with('!'))
+}
+
 /// Replaces a part of a block scalar. New lines get the indentation of the block scalar, and a line that moves up keeps
 /// its indentation.
 fn replace_in_block(node: Node<'_>, range: Span, text: &str) -> TextEdit {
@@ -148,5 +168,29 @@ mod tests {
             let node = node.items().next().unwrap_or(node);
             assert_eq!(apply(before, &[Change::Set(node, "v".to_owned()).edit().unwrap()]), after);
         }
+    }
+
+    #[test]
+    fn leaves_tagged_values_and_keys_alone() {
+        for text in [
+            "k: !!binary aGVsbG8=\n",
+            "k: !!int \"3\"\n",
+            "k: &a !!str b\n",
+            "k: !!str &a b\n",
+            "{x: y, k: !!str b}\n",
+            "k: !!str |-\n  b\n",
+            "k:\n- !!str b\n",
+        ] {
+            let file = File::read("-", text, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+            let node = tree.root().get("k").unwrap();
+            let node = node.items().next().unwrap_or(node);
+            assert!(Change::Set(node, "v".to_owned()).edit().is_none(), "{text}");
+        }
+        let file = File::read("-", "!!str k: b\n", &Limits::DEFAULT);
+        let Some(Document::Read(tree)) = file.documents.first() else { panic!() };
+        let node = tree.root().get("k").unwrap();
+        assert!(Change::Rename(node, "v".to_owned()).edit().is_none());
+        assert!(Change::Set(node, "v".to_owned()).edit().is_some());
     }
 }

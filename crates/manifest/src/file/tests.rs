@@ -231,10 +231,11 @@ fn parses_json_by_name_and_by_content() {
 #[test]
 fn tells_which_bound_is_exceeded() {
     let tight = Limits { file_bytes: 200, documents: 2, depth: 3, nodes: 5 };
-    let exceeded = |text: &str| match File::read("-", text, &tight).documents.pop() {
+    let exceeded_within = |text: &str, limits: &Limits| match File::read("-", text, limits).documents.pop() {
         Some(Document::Unreadable { error, .. }) => error.exceeded(),
         _ => None,
     };
+    let exceeded = |text: &str| exceeded_within(text, &tight);
     assert_eq!(exceeded(&"a: b\n".repeat(99)), Some(Exceeded::FileBytes(200)));
     assert_eq!(exceeded("a: 1\n---\nb: 1\n---\nc: 1\n"), Some(Exceeded::Documents(2)));
     assert_eq!(exceeded("[[[[1]]]]"), Some(Exceeded::Depth(3)));
@@ -242,6 +243,10 @@ fn tells_which_bound_is_exceeded() {
     assert_eq!(exceeded("a: {b: {c: {d: 1}}}"), Some(Exceeded::Depth(3)));
     assert_eq!(exceeded("[1,2,3,4,5,6]"), Some(Exceeded::Nodes(5)));
     assert_eq!(exceeded("a: &a [1,2]\nb: *a\nc: *a"), Some(Exceeded::Nodes(5)));
+    let laughs = |n: usize| format!("a{n}: &a{n} [*a{0},*a{0},*a{0},*a{0}]\n", n - 1);
+    let laughs: Vec<String> = (1..9).map(laughs).collect();
+    let laughs = format!("a0: &a0 1\n{}", laughs.concat());
+    assert_eq!(exceeded_within(&laughs, &Limits::DEFAULT), Some(Exceeded::Expansion));
     assert_eq!(exceeded("a: ["), None);
 }
 
@@ -300,7 +305,7 @@ fn reports_deep_nesting_and_alias_bombs() {
         let items = vec![format!("*a{}", level - 1); 10].join(", ");
         let _ = writeln!(bomb, "a{level}: &a{level} [{items}]");
     }
-    assert!(read("-", &bomb).contains("more than 1000000 values"));
+    assert!(read("-", &bomb).contains("aliases expand to more than 64 values for each byte"));
 }
 
 #[test]

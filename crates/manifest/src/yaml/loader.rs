@@ -7,7 +7,7 @@ use super::error::{YamlError, YamlProblem};
 use super::events::{EventParser, YamlEvent};
 use super::token::Tag;
 use crate::file::sections;
-use crate::limits::{Exceeded, Limits};
+use crate::limits::{Exceeded, Limits, MAX_VALUES_PER_BYTE};
 use crate::options::ReadOptions;
 use crate::scalar::{self, Scalar};
 use crate::source::{Source, Span};
@@ -19,7 +19,7 @@ pub(crate) fn read(source: &Arc<Source>, span: Span, options: &ReadOptions) -> V
     let mut parser = event_parser(source.slice(span), &options.limits);
     loop {
         let tree = Tree::new(Arc::clone(source), options.holds_document);
-        let mut loader = Loader::into(tree, span.start, &options.limits);
+        let mut loader = Loader::into(tree, span, &options.limits);
         match loader.document(&mut parser) {
             Ok(true) => {}
             Ok(false) => return documents,
@@ -39,7 +39,7 @@ pub(crate) fn read(source: &Arc<Source>, span: Span, options: &ReadOptions) -> V
 pub(crate) fn embed(tree: &mut Tree, id: NodeId, span: Span, limits: &Limits) {
     let Some(text) = tree.string_of(id).map(str::to_owned) else { return };
     let empty = tree.sibling(tree.shared_source());
-    let mut loader = Loader::into(core::mem::replace(tree, empty), 0, limits);
+    let mut loader = Loader::into(core::mem::replace(tree, empty), Span::whole(&text), limits);
     loader.embed(id, &text, span, Style::DoubleQuoted);
     *tree = loader.tree;
 }
@@ -60,7 +60,8 @@ pub(crate) fn read_string(node: Node<'_>, limits: &Limits) -> Vec<Result<Tree, Y
     let mut documents = Vec::new();
     for section in sections(text) {
         let mut parser = event_parser(section.text(text), limits);
-        let mut loader = Loader::into(node.tree().sibling(source), 0, limits);
+        let whole = Span::new(0, section.end - section.start);
+        let mut loader = Loader::into(node.tree().sibling(source), whole, limits);
         loader.container = Some(OpenContainer { id: None, whole: Some(span) });
         match loader.document(&mut parser) {
             Ok(true) => {
@@ -111,6 +112,8 @@ struct Loader {
     /// Offset in the source of the text being parsed.
     base: usize,
     limits: Limits,
+    /// The bound on the number of nodes.
+    too_many: Exceeded,
     open: Vec<Open>,
     /// The node of each anchor. The event parser numbers anchors from 1.
     anchors: Vec<Option<NodeId>>,
@@ -142,9 +145,14 @@ enum Destination {
 }
 
 impl Loader {
-    fn into(tree: Tree, base: usize, limits: &Limits) -> Self {
+    /// A loader of the text within a span.
+    fn into(tree: Tree, text: Span, limits: &Limits) -> Self {
         let (open, anchors) = (Vec::new(), Vec::new());
-        Self { tree, base, limits: *limits, open, anchors, container: None }
+        let expanded = text.len().saturating_mul(MAX_VALUES_PER_BYTE).saturating_add(tree.len());
+        let too_many =
+            if expanded < limits.nodes { Exceeded::Expansion } else { Exceeded::Nodes(limits.nodes) };
+        let limits = Limits { nodes: limits.nodes.min(expanded), ..*limits };
+        Self { tree, base: text.start, limits, too_many, open, anchors, container: None }
     }
 
     /// Parses a document. Returns `false` at the end of the text.
@@ -243,7 +251,7 @@ impl Loader {
         if self.tree.len() < self.limits.nodes {
             return Ok(());
         }
-        Self::fail(span, YamlProblem::Exceeded(Exceeded::Nodes(self.limits.nodes)))
+        Self::fail(span, YamlProblem::Exceeded(self.too_many))
     }
 
     fn scalar(
@@ -412,7 +420,7 @@ impl Loader {
         if within {
             return Ok(());
         }
-        Self::fail(span, YamlProblem::Exceeded(Exceeded::Nodes(self.limits.nodes)))
+        Self::fail(span, YamlProblem::Exceeded(self.too_many))
     }
 
     /// Merges a mapping, or a list of mappings, into another mapping. Of a list the earlier mappings take precedence, so
