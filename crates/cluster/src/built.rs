@@ -112,6 +112,12 @@ impl BuiltCluster {
         self.builds.overlays.is_empty()
     }
 
+    /// Whether a document is a kustomization whose build was given up, because it would be too large.
+    pub fn is_unfinished(&self, document: DocumentId) -> bool {
+        debug_assert_eq!(document.file.cluster, self.cluster, "a document of another cluster");
+        self.builds.unfinished.contains(&FileNumber::new(document.file.index()))
+    }
+
     /// The reason why a document is not checked itself, if a kustomization uses it as a patch or removes its objects.
     pub fn skip_reason(&self, file: &File, document: DocumentId) -> Option<String> {
         debug_assert_eq!(document.file.cluster, self.cluster, "a document of another cluster");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use answers::report::{Report, Skipped};
+use answers::report::{Report, Skipped, Unreadable};
 use cluster::ids::{DocumentId, FileId};
 use cluster::input::Input;
 use manifest::{File, FileKind};
@@ -30,6 +30,11 @@ pub(crate) fn collect<'d>(
         let Some(built) = input.built(id.cluster) else { continue };
         for (index, content) in file.documents.iter().enumerate() {
             let document = id.document(index);
+            if built.is_unfinished(document) {
+                report.summary.documents += 1;
+                report.unreadable.push(not_built(file, index));
+                continue;
+            }
             let (skip_reason, pins) = (built.skip_reason(file, document), pins_of(document, file));
             let read = reader.read(file, document, content, skip_reason, pins);
             let versions = read.objects.into_iter().flat_map(|object| built.versions(object, document));
@@ -62,6 +67,20 @@ pub(crate) fn collect<'d>(
         }
     }
     collected
+}
+
+/// A kustomization whose objects are not known.
+fn not_built(file: &File, document: usize) -> Unreadable {
+    Unreadable {
+        file: file.source.name().to_owned(),
+        document,
+        line: 1,
+        column: 1,
+        message: "kustomization, not built: its objects are too large; check the output of `kustomize build`"
+            .to_owned(),
+        exceeded: None,
+        concerns_karpenter: true,
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use ids::{Id as _, ids};
 use manifest::tree::Node;
 use manifest::{Document, DocumentNumber, File, FileNumber};
 
-use crate::failure::PatchFailure;
+use crate::failure::{PatchFailure, ReplacementFailure};
 use crate::json_patch;
 use crate::kustomization::{InlinePatches, Kustomization, Patch, PatchText};
 use crate::merge;
@@ -19,6 +19,7 @@ use crate::path;
 use crate::replacement;
 use crate::resource::{ObjectIdentity, PatchOptions, Resource};
 use crate::selector::TargetSelector;
+use crate::steps::{Steps, TooLarge};
 use crate::transform;
 use crate::value::BuiltValue;
 
@@ -27,9 +28,6 @@ const MAX_DEPTH: usize = 64;
 
 /// Reason why the result of a patch is not known.
 const UNREAD_PATCH: &str = "a patch that is not in the input or cannot be read";
-
-/// Steps that the memory of an object counts as.
-const STEPS_PER_OBJECT: usize = 64;
 
 ids! {
     /// Object among the objects of a kustomization.
@@ -43,10 +41,6 @@ impl ResourceId {
         resource
     }
 }
-
-/// The build would take more steps than the limits allow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooLarge;
 
 /// The inputs of all builds.
 #[derive(Debug)]
@@ -63,8 +57,9 @@ pub(crate) struct Inputs<'d> {
 pub(crate) struct Builder<'b, 'd> {
     inputs: &'b Inputs<'d>,
     inline: &'d InlinePatches,
-    /// Number of steps that are left, in all builds.
-    steps: &'b mut usize,
+    steps: &'b mut Steps,
+    /// The objects of the folders that are already built. Several kustomizations may include one.
+    built: BTreeMap<String, Vec<Resource<'d>>>,
     /// The folders that are being built, from the outermost one.
     open: Vec<String>,
     /// The reason why kustomize refuses the build.
@@ -76,11 +71,12 @@ pub(crate) struct Builder<'b, 'd> {
 }
 
 impl<'b, 'd> Builder<'b, 'd> {
-    pub(crate) fn new(inputs: &'b Inputs<'d>, inline: &'d InlinePatches, steps: &'b mut usize) -> Self {
+    pub(crate) fn new(inputs: &'b Inputs<'d>, inline: &'d InlinePatches, steps: &'b mut Steps) -> Self {
         Self {
             inputs,
             inline,
             steps,
+            built: BTreeMap::new(),
             open: Vec::new(),
             failure: None,
             deleted: Vec::new(),
@@ -100,11 +96,6 @@ impl<'b, 'd> Builder<'b, 'd> {
         Ok(resources)
     }
 
-    fn spend(&mut self, steps: usize) -> Result<(), TooLarge> {
-        *self.steps = self.steps.checked_sub(steps).ok_or(TooLarge)?;
-        Ok(())
-    }
-
     /// Spends the steps of the transformers: every entry visits every object, and every image the whole object.
     fn spend_on_transformers(
         &mut self,
@@ -113,9 +104,8 @@ impl<'b, 'd> Builder<'b, 'd> {
     ) -> Result<(), TooLarge> {
         let entries = 1 + kustomization.span().len() / 64;
         let images = 1 + kustomization.items_at(&["images"]).count();
-        let sizes = resources.iter().map(|resource| 1 + resource.root.span().len() / 64);
-        let size = sizes.fold(0_usize, usize::saturating_add);
-        self.spend(entries.saturating_mul(resources.len()).saturating_add(images.saturating_mul(size)))
+        let size = resources.iter().map(|resource| resource.value.size()).fold(0, usize::saturating_add);
+        self.steps.spend(entries.saturating_mul(resources.len()).saturating_add(images.saturating_mul(size)))
     }
 
     /// Adds the objects of a kustomization and applies its steps to them. A Component gets the objects of the kustomization
@@ -128,6 +118,7 @@ impl<'b, 'd> Builder<'b, 'd> {
         let Some(kustomization) = self.inputs.kustomizations.get(folder).copied() else {
             return Ok(resources);
         };
+        self.steps.spend_on_visits(1)?;
         self.open.push(folder.to_owned());
         let mut doubt = kustomization.unresolved_field().map(|field| format!("uses `{field}`"));
         for list in ["resources", "bases"] {
@@ -160,11 +151,13 @@ impl<'b, 'd> Builder<'b, 'd> {
         }
         transform::set_replicas(&mut resources, root);
         transform::set_images(&mut resources, root);
-        self.spend(root.items_at(&["replacements"]).count().saturating_mul(1 + resources.len()))?;
+        self.steps.spend(root.items_at(&["replacements"]).count().saturating_mul(1 + resources.len()))?;
         for entry in root.items_at(&["replacements"]) {
             for replacement in self.replacements(kustomization, entry, &mut doubt) {
-                if let Err(failure) = replacement::apply(&mut resources, replacement) {
-                    doubt.get_or_insert_with(|| failure.to_string());
+                match replacement::apply(&mut resources, replacement, self.steps) {
+                    Err(ReplacementFailure::TooLarge(error)) => return Err(error),
+                    Err(failure) => drop(doubt.get_or_insert_with(|| failure.to_string())),
+                    Ok(()) => {}
                 }
             }
         }
@@ -216,6 +209,7 @@ impl<'b, 'd> Builder<'b, 'd> {
     /// Adds the objects of a file, or of the kustomization of a folder. Other resources, such as a remote one, are not in the
     /// input.
     fn add(&mut self, folder: &str, path: &str, resources: &mut Vec<Resource<'d>>) -> Result<(), TooLarge> {
+        self.steps.spend_on_visits(1)?;
         let name = path::join(folder, path);
         if let Some(index) = self.inputs.by_path.get(&name) {
             if let Some(file) = index.within(self.inputs.files) {
@@ -223,7 +217,8 @@ impl<'b, 'd> Builder<'b, 'd> {
                     if let Document::Read(tree) = read {
                         let before = resources.len();
                         add_objects(tree.root(), index.document(position), resources);
-                        self.spend(1 + (resources.len() - before) * STEPS_PER_OBJECT)?;
+                        self.steps.spend(1)?;
+                        self.steps.spend_on_values(resources.len() - before)?;
                     }
                 }
             }
@@ -238,8 +233,13 @@ impl<'b, 'd> Builder<'b, 'd> {
             self.failure.get_or_insert_with(|| format!("`{shown}` includes itself through `{path}`"));
             return Ok(());
         }
-        let below = self.accumulate(&name, Vec::new())?;
-        resources.extend(below);
+        if !self.built.contains_key(&name) {
+            let below = self.accumulate(&name, Vec::new())?;
+            self.built.insert(name.clone(), below);
+        }
+        for resource in self.built.get(&name).into_iter().flatten() {
+            resources.push(Resource { value: self.steps.copy(&resource.value)?, ..resource.without_value() });
+        }
         Ok(())
     }
 
@@ -270,7 +270,7 @@ impl<'b, 'd> Builder<'b, 'd> {
     ) -> Result<(), TooLarge> {
         let (roots, file) = self.documents_of(kustomization, patch);
         let selector = patch.target.map(TargetSelector::parse);
-        self.spend(1 + selector.as_ref().map_or(0, |_| resources.len()))?;
+        self.steps.spend(1 + selector.as_ref().map_or(0, |_| resources.len()))?;
         let targets = match &selector {
             Some(Some(selector)) => Some(matching(resources, |resource| selector.selects(resource))),
             Some(None) => {
@@ -293,12 +293,13 @@ impl<'b, 'd> Builder<'b, 'd> {
                 None => self.namesakes(root, resources)?,
             };
             for id in selected {
-                self.spend(1 + root.span().len() / 16)?;
+                self.steps.spend(1 + root.span().len() / 16)?;
                 let Some(resource) = id.within(resources) else { continue };
                 self.applied.extend(file);
-                match apply_document(resource, root, options_of(patch)) {
+                match apply_document(resource, root, options_of(patch), self.steps) {
                     Ok(true) => {}
                     Ok(false) => drop(gone.insert(id)),
+                    Err(PatchFailure::TooLarge(error)) => return Err(error),
                     Err(why) => resource.doubt(&format!("a patch of it cannot be applied: {why}")),
                 }
             }
@@ -313,7 +314,7 @@ impl<'b, 'd> Builder<'b, 'd> {
         root: Node<'d>,
         resources: &mut [Resource<'d>],
     ) -> Result<Vec<ResourceId>, TooLarge> {
-        self.spend(resources.len())?;
+        self.steps.spend(resources.len())?;
         if !root.is_mapping() {
             return Ok(Vec::new());
         }
@@ -352,11 +353,12 @@ fn apply_document<'d>(
     resource: &mut Resource<'d>,
     root: Node<'d>,
     options: PatchOptions,
+    steps: &mut Steps,
 ) -> Result<bool, PatchFailure> {
     if json_patch::is_json_patch(root) {
         resource.remember_id();
         resource.is_changed = true;
-        return json_patch::apply(&mut resource.value, root).map(|()| true);
+        return json_patch::apply(&mut resource.value, root, steps).map(|()| true);
     }
     if merge::is_strategic(root) {
         return resource.patch(root, options);

@@ -1,5 +1,7 @@
 //! Reasons why a step of a build cannot be applied. The result of the build is then not known.
 
+use crate::steps::TooLarge;
+
 /// Reason why a patch of an object cannot be applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PatchFailure {
@@ -21,6 +23,9 @@ pub(crate) enum PatchFailure {
     /// A strategic merge patch has another kind of value than the object.
     #[error("it has a list, an object or a scalar where the object has another kind of value")]
     Shape,
+    /// The patch copies more than the limits allow.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
 }
 
 /// Reason why a replacement has no source or no target.
@@ -38,6 +43,9 @@ pub(crate) enum ReplacementFailure {
     /// An expression of a target does not parse.
     #[error("uses a replacement whose target is not a valid expression")]
     Target,
+    /// The replacement copies more than the limits allow.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
 }
 
 /// Reason why a replacement cannot write a field of an object.
@@ -52,4 +60,7 @@ pub(crate) enum FieldFailure {
     /// The value has another type than the field.
     #[error("the type of the new value is not known")]
     Type,
+    /// The replacement copies more than the limits allow.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
 }

@@ -6,6 +6,7 @@
 use manifest::tree::Node;
 
 use crate::failure::PatchFailure;
+use crate::steps::Steps;
 use crate::value::{BuiltValue, Member, Shape, scalar_text};
 
 /// Whether a document of a patch is a JSON patch: a list of operations.
@@ -14,11 +15,19 @@ pub(crate) fn is_json_patch(patch: Node<'_>) -> bool {
 }
 
 /// Applies all operations of a patch to an object.
-pub(crate) fn apply<'d>(object: &mut BuiltValue<'d>, patch: Node<'d>) -> Result<(), PatchFailure> {
-    patch.items().try_for_each(|operation| apply_one(object, operation))
+pub(crate) fn apply<'d>(
+    object: &mut BuiltValue<'d>,
+    patch: Node<'d>,
+    steps: &mut Steps,
+) -> Result<(), PatchFailure> {
+    patch.items().try_for_each(|operation| apply_one(object, operation, steps))
 }
 
-fn apply_one<'d>(object: &mut BuiltValue<'d>, operation: Node<'d>) -> Result<(), PatchFailure> {
+fn apply_one<'d>(
+    object: &mut BuiltValue<'d>,
+    operation: Node<'d>,
+    steps: &mut Steps,
+) -> Result<(), PatchFailure> {
     let pointer =
         |key| operation.get(key).and_then(scalar_text).and_then(keys_of).ok_or(PatchFailure::Operation);
     let path = pointer("path")?;
@@ -39,11 +48,14 @@ fn apply_one<'d>(object: &mut BuiltValue<'d>, operation: Node<'d>) -> Result<(),
             add(object, &path, moved)
         }
         Some("copy") => {
-            let copied = slot(object, &pointer("from")?).cloned().ok_or(PatchFailure::MissingPath)?;
+            let copied = slot(object, &pointer("from")?).ok_or(PatchFailure::MissingPath)?;
+            let copied = steps.copy(copied)?;
             add(object, &path, copied)
         }
         Some("test") => {
-            let found = slot(object, &path).is_some_and(|found| found.equals(&value()));
+            let found = slot(object, &path);
+            steps.spend(found.as_ref().map_or(0, |found| found.size()))?;
+            let found = found.is_some_and(|found| found.equals(&value()));
             if found { Ok(()) } else { Err(PatchFailure::Test) }
         }
         _ => Err(PatchFailure::Operation),

@@ -20,6 +20,7 @@ mod replacement;
 mod resource;
 mod schema;
 mod selector;
+mod steps;
 mod transform;
 mod value;
 
@@ -32,15 +33,23 @@ use manifest::{DocumentNumber, File, FileNumber};
 use build::{Builder, Inputs};
 use kustomization::{InlinePatches, Kustomization, PatchText};
 use resource::Resource;
+use steps::Steps;
 
 pub use patches::{Patches, is_named_patch, looks_like_patch};
 pub use path::KUSTOMIZATION_FILES;
+
+/// Steps that all builds may take for each node of the limits.
+const STEPS_PER_NODE: usize = 32;
+/// The part of all steps that one build may take, so that others are built even if it is too large.
+const MAX_SHARE: usize = 8;
 
 /// The builds of an input.
 #[derive(Debug, Default)]
 pub struct Builds {
     /// One build for each kustomization that no other one includes.
     pub overlays: Vec<Overlay>,
+    /// The kustomizations whose build would take more steps than the limits allow. No overlay stands for them.
+    pub unfinished: BTreeSet<FileNumber>,
     /// The files that are kustomizations.
     pub kustomizations: BTreeSet<FileNumber>,
     /// The files that are patches: for each, the overlays whose objects it changes.
@@ -99,22 +108,31 @@ impl Builds {
         let inline = InlinePatches::parse(&kustomizations, limits);
         let inputs = Inputs { files, by_path, kustomizations };
         let included = included(&inputs);
-        let (mut steps, mut nodes) = (limits.nodes.saturating_mul(32), limits.nodes);
+        let mut steps = Steps::new(limits.nodes.saturating_mul(STEPS_PER_NODE));
+        let mut nodes = limits.nodes;
         let files = inputs.kustomizations.values().map(|kustomization| kustomization.file).collect();
-        let mut builds = Self { overlays: Vec::new(), kustomizations: files, patches: patch_files(&inputs) };
+        let (overlays, unfinished) = (Vec::new(), BTreeSet::new());
+        let mut builds = Self { overlays, unfinished, kustomizations: files, patches: patch_files(&inputs) };
         for (folder, kustomization) in &inputs.kustomizations {
             if included.contains(folder) || kustomization.is_component() {
                 continue;
             }
             let name = if folder.is_empty() { ".".to_owned() } else { folder.clone() };
-            let mut builder = Builder::new(&inputs, &inline, &mut steps);
-            let Ok(resources) = builder.build(folder) else { break };
-            let deleted = builder.deleted.iter().map(|resource| built(resource, BuildOutcome::Deleted));
+            let mut share = steps.share(MAX_SHARE);
+            let mut builder = Builder::new(&inputs, &inline, &mut share);
+            let result = builder.build(folder);
+            let Builder { deleted, applied, .. } = builder;
+            steps.put_back(&share);
+            let Ok(resources) = result else {
+                builds.unfinished.insert(kustomization.file);
+                continue;
+            };
+            let deleted = deleted.iter().map(|resource| built(resource, BuildOutcome::Deleted));
             let mut objects: Vec<BuiltObject> = deleted.collect();
             for resource in &resources {
                 objects.push(written(resource, limits, &mut nodes));
             }
-            for file in &builder.applied {
+            for file in &applied {
                 builds.patches.entry(*file).or_default().push(name.clone());
             }
             builds.overlays.push(Overlay { name, objects });

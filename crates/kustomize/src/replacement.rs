@@ -7,6 +7,7 @@ use manifest::tree::Node;
 use crate::failure::{FieldFailure, ReplacementFailure};
 use crate::resource::{ObjectIdentity, Resource};
 use crate::selector::TargetSelector;
+use crate::steps::{Steps, TooLarge};
 use crate::value::{BuiltValue, Shape, scalar_text};
 
 /// The field that a replacement without a field path means.
@@ -35,9 +36,10 @@ impl<'d> ReplacementOptions<'d> {
 pub(crate) fn apply<'d>(
     resources: &mut [Resource<'d>],
     replacement: Node<'d>,
+    steps: &mut Steps,
 ) -> Result<(), ReplacementFailure> {
     let source = replacement.get("source").ok_or(ReplacementFailure::NoSource)?;
-    let value = source_value(resources, source)?;
+    let value = source_value(resources, source, steps)?;
     for target in replacement.items_at(&["targets"]) {
         let select = target.get("select").and_then(TargetSelector::parse);
         let select = select.ok_or(ReplacementFailure::Target)?;
@@ -52,8 +54,12 @@ pub(crate) fn apply<'d>(
                 continue;
             }
             for path in &paths {
-                if let Err(reason) = replace(resource, &keys_of(path), &value, options) {
-                    resource.doubt(&format!("a replacement of it cannot be applied: {reason}"));
+                match replace(resource, &keys_of(path), &value, options, steps) {
+                    Err(FieldFailure::TooLarge(error)) => return Err(error.into()),
+                    Err(reason) => {
+                        resource.doubt(&format!("a replacement of it cannot be applied: {reason}"));
+                    }
+                    Ok(()) => {}
                 }
             }
         }
@@ -65,6 +71,7 @@ pub(crate) fn apply<'d>(
 fn source_value<'d>(
     resources: &[Resource<'d>],
     source: Node<'d>,
+    steps: &mut Steps,
 ) -> Result<BuiltValue<'d>, ReplacementFailure> {
     let text = |key| source.get(key).and_then(scalar_text).filter(|text| !text.is_empty());
     let is = |key, own: &str| text(key).is_none_or(|text| text == own);
@@ -82,8 +89,7 @@ fn source_value<'d>(
     };
     let path = keys_of(text("fieldPath").unwrap_or(DEFAULT_PATH));
     let missing = ReplacementFailure::SourceField;
-    let value =
-        path.iter().try_fold(resource.value.clone(), |value, key| step(&value, key)).ok_or(missing)?;
+    let value = copy_at(&resource.value, &path, steps)?.ok_or(missing)?;
     let options = ReplacementOptions::of(source);
     let Some(delimiter) = options.delimiter else { return Ok(value) };
     let part =
@@ -137,16 +143,21 @@ fn selects_item(key: &str, position: usize, item: &BuiltValue<'_>) -> bool {
     }
 }
 
-/// The value below another one, for the source of a replacement.
-fn step<'d>(value: &BuiltValue<'d>, key: &str) -> Option<BuiltValue<'d>> {
+/// A copy of the value at a path, for the source of a replacement.
+fn copy_at<'d>(
+    value: &BuiltValue<'d>,
+    path: &[String],
+    steps: &mut Steps,
+) -> Result<Option<BuiltValue<'d>>, TooLarge> {
+    let Some((key, rest)) = path.split_first() else { return steps.copy(value).map(Some) };
     match value.shape() {
-        Shape::Mapping => value.get(key).map(std::borrow::Cow::into_owned),
+        Shape::Mapping => value.get(key).map_or(Ok(None), |value| copy_at(&value, rest, steps)),
         Shape::Sequence => {
             let mut items = value.parts().into_iter().enumerate();
             let found = items.find(|(position, (_, item))| selects_item(key, *position, item));
-            found.map(|(_, (_, item))| item.into_owned())
+            found.map_or(Ok(None), |(_, (_, item))| copy_at(&item, rest, steps))
         }
-        Shape::Null | Shape::Scalar => None,
+        Shape::Null | Shape::Scalar => Ok(None),
     }
 }
 
@@ -156,10 +167,11 @@ fn replace<'d>(
     path: &[String],
     value: &BuiltValue<'d>,
     options: ReplacementOptions<'d>,
+    steps: &mut Steps,
 ) -> Result<(), FieldFailure> {
     let mut written = Ok(0);
     let mut write = |slot: &mut BuiltValue<'d>| {
-        let new = replaced(slot, value, options);
+        let new = replaced(slot, value, options, steps);
         written = match (written, new) {
             (Ok(count), Ok(new)) => {
                 *slot = new;
@@ -190,10 +202,10 @@ fn visit<'d>(
             if let Some(value) = create
                 && holder.get(key).is_none()
             {
-                let new = if rest.is_empty() {
-                    value.clone()
-                } else {
-                    BuiltValue::Mapping(value.node(), Vec::new())
+                // The new value has the type of the source until it is written.
+                let new = match value {
+                    BuiltValue::Written(_) | BuiltValue::Computed(..) if rest.is_empty() => value.clone(),
+                    _ => BuiltValue::Mapping(value.node(), Vec::new()),
                 };
                 holder.set(key, new);
             }
@@ -219,9 +231,10 @@ fn replaced<'d>(
     old: &BuiltValue<'d>,
     value: &BuiltValue<'d>,
     options: ReplacementOptions<'d>,
+    steps: &mut Steps,
 ) -> Result<BuiltValue<'d>, FieldFailure> {
     let new = match options.delimiter {
-        None => value.clone(),
+        None => steps.copy(value)?,
         Some(delimiter) => {
             let (Some(old), Some(text)) = (old.text(), value.text()) else {
                 return Err(FieldFailure::Delimiter);

@@ -118,6 +118,18 @@ impl<'d> Resource<'d> {
         }
     }
 
+    /// The same object with the value of its file.
+    pub(crate) fn without_value(&self) -> Self {
+        Self {
+            value: BuiltValue::Written(self.root),
+            previous: self.previous.clone(),
+            prefixes: self.prefixes.clone(),
+            suffixes: self.suffixes.clone(),
+            unresolved: self.unresolved.clone(),
+            ..*self
+        }
+    }
+
     /// The current identity.
     pub(crate) fn id(&self) -> ObjectIdentity {
         ObjectIdentity::of(&self.value)

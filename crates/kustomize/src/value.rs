@@ -173,6 +173,16 @@ impl<'d> BuiltValue<'d> {
         self.get_mut(key)
     }
 
+    /// Number of values, where 64 bytes of text count as one.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Written(node) => 1 + node.span().len() / 64,
+            Self::Computed(text, _) => 1 + text.len() / 64,
+            Self::Mapping(_, members) => members.iter().map(|member| member.value.size()).sum::<usize>() + 1,
+            Self::Sequence(_, items) => items.iter().map(Self::size).sum::<usize>() + 1,
+        }
+    }
+
     /// Whether two values are equal as JSON values.
     pub(crate) fn equals(&self, other: &Self) -> bool {
         match (self.shape(), other.shape()) {

@@ -104,6 +104,61 @@ fn work_is_bounded_if_every_level_includes_the_level_below_twice() {
     assert!(nodes <= limits.nodes, "{nodes}");
 }
 
+/// The kustomizations that are not built, in a build of some files.
+fn unfinished(files: &[(String, String)]) -> (Vec<usize>, usize) {
+    let read = |(name, text): &(String, String)| File::read(name.clone(), text.clone(), &Limits::DEFAULT);
+    let files: Vec<File> = files.iter().map(read).collect();
+    let builds = Builds::of(&files, &Limits { nodes: 10_000, ..Limits::DEFAULT });
+    (builds.unfinished.iter().map(|file| file.get()).collect(), builds.overlays.len())
+}
+
+#[test]
+fn a_patch_that_copies_its_copies_is_not_built_and_others_are() {
+    let operations =
+        (0..64).map(|number| format!("      - {{op: copy, from: /spec, path: /spec/x{number}}}\n"));
+    let patch: String = operations.collect();
+    let doubling =
+        format!("resources: [a.yaml]\npatches:\n  - target: {{kind: Deployment}}\n    patch: |-\n{patch}");
+    let files = [
+        ("a/kustomization.yaml".to_owned(), doubling),
+        ("a/a.yaml".to_owned(), POOL.to_owned()),
+        ("b/kustomization.yaml".to_owned(), "resources: [a.yaml]\nnamePrefix: x\n".to_owned()),
+        ("b/a.yaml".to_owned(), POOL.to_owned()),
+    ];
+    assert_eq!(unfinished(&files), (vec![0], 1));
+}
+
+#[test]
+fn a_replacement_that_copies_its_copies_is_not_built() {
+    let entry = |number: usize| {
+        format!(
+            r"  - source: {{kind: Deployment, fieldPath: spec}}
+    targets:
+      - {{select: {{kind: Deployment}}, fieldPaths: [spec.x{number}], options: {{create: true}}}}
+"
+        )
+    };
+    let entries: String = (0..64).map(entry).collect();
+    let files = [
+        ("kustomization.yaml".to_owned(), format!("resources: [a.yaml]\nreplacements:\n{entries}")),
+        ("a.yaml".to_owned(), POOL.to_owned()),
+    ];
+    assert_eq!(unfinished(&files), (vec![0], 0));
+}
+
+#[test]
+fn a_folder_without_objects_is_built_once_however_many_paths_lead_to_it() {
+    const LEVELS: usize = 64;
+    let level = |level: usize| {
+        let below = level + 1;
+        let text =
+            if below < LEVELS { format!("resources: [../l{below}, ../l{below}]\n") } else { String::new() };
+        (format!("l{level}/kustomization.yaml"), text + "commonLabels: {a: b}\n")
+    };
+    let files: Vec<_> = (0..LEVELS).map(level).collect();
+    assert_eq!(unfinished(&files), (Vec::new(), 1));
+}
+
 #[test]
 fn kustomizations_that_include_each_other_are_built_once() {
     let read = |name: &str, text: &str| File::read(name, text, &Limits::DEFAULT);
