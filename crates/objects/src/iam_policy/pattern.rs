@@ -8,6 +8,9 @@ use values::placeholder::Placeholder;
 
 use super::truth::Truth;
 
+/// Maximum length of a run with `?` between two `*` that is searched for: a search compares it at every position of a text.
+const MAX_RUN: usize = 64;
+
 /// Part of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token {
@@ -62,12 +65,15 @@ impl Pattern {
         self
     }
 
-    /// Whether the pattern matches a text. A pattern with unknown text matches `Maybe` at most.
+    /// Whether the pattern matches a text. A pattern with unknown text, or with a long run of `?`, matches `Maybe` at most.
     pub(super) fn compare(&self, text: &str) -> Truth {
-        if !self.can_match(text) {
-            return Truth::No;
+        let runs: Vec<&[Token]> = self.tokens.split(|token| token.is_gap()).collect();
+        let is_open = self.tokens.contains(&Token::Unknown);
+        match can_match(&runs, text) {
+            Some(false) => Truth::No,
+            Some(true) if !is_open => Truth::Yes,
+            _ => Truth::Maybe,
         }
-        if self.tokens.contains(&Token::Unknown) { Truth::Maybe } else { Truth::Yes }
     }
 
     /// Whether the pattern matches every text.
@@ -84,30 +90,66 @@ impl Pattern {
     pub(super) fn has_literal_wildcard(&self) -> bool {
         self.tokens.iter().any(|token| matches!(token, Token::Literal('*' | '?')))
     }
+}
 
-    fn can_match(&self, text: &str) -> bool {
-        let text: Vec<char> = text.chars().collect();
-        let (mut at, mut from) = (0, 0);
-        // The last `*`, and the first character of the text after the part that the `*` matches.
-        let mut star: Option<(usize, usize)> = None;
-        while let Some(character) = text.get(from) {
-            match self.tokens.get(at) {
-                Some(Token::AnyText | Token::Unknown) => {
-                    star = Some((at, from));
-                    at += 1;
-                }
-                Some(Token::Literal(literal)) if literal == character => (at, from) = (at + 1, from + 1),
-                Some(Token::AnyCharacter) => (at, from) = (at + 1, from + 1),
-                _ => {
-                    let Some((behind, taken)) = star else { return false };
-                    star = Some((behind, taken + 1));
-                    (at, from) = (behind + 1, taken + 1);
-                }
-            }
-        }
-        let rest = certain(self.tokens.get(at..));
-        rest.iter().all(|token| matches!(token, Token::AnyText | Token::Unknown))
+impl Token {
+    /// Whether the token matches a text of any length.
+    fn is_gap(self) -> bool {
+        matches!(self, Self::AnyText | Self::Unknown)
     }
+
+    fn matches(self, character: char) -> bool {
+        match self {
+            Self::Literal(literal) => literal == character,
+            Self::AnyCharacter | Self::AnyText | Self::Unknown => true,
+        }
+    }
+}
+
+/// Whether a text is the runs of a pattern with any text between them; `None` if that would take too long to find out.
+fn can_match(runs: &[&[Token]], text: &str) -> Option<bool> {
+    let [first, middle @ .., last] = runs else {
+        let run = runs.first().copied().unwrap_or_default();
+        return Some(after(run, text).is_some_and(str::is_empty));
+    };
+    let Some(mut rest) = after(first, text).and_then(|rest| before(last, rest)) else { return Some(false) };
+    for run in middle {
+        let has_wildcard = run.contains(&Token::AnyCharacter);
+        if has_wildcard && run.len() > MAX_RUN {
+            return None;
+        }
+        let found = if has_wildcard { search(run, rest) } else { find(run, rest) };
+        match found {
+            Some(behind) => rest = behind,
+            None => return Some(false),
+        }
+    }
+    Some(true)
+}
+
+/// The text after a run at its start.
+fn after<'t>(run: &[Token], text: &'t str) -> Option<&'t str> {
+    let mut chars = text.chars();
+    run.iter().all(|token| chars.next().is_some_and(|char| token.matches(char))).then_some(chars.as_str())
+}
+
+/// The text before a run at its end.
+fn before<'t>(run: &[Token], text: &'t str) -> Option<&'t str> {
+    let mut chars = text.chars();
+    let mut run = run.iter().rev();
+    run.all(|token| chars.next_back().is_some_and(|char| token.matches(char))).then_some(chars.as_str())
+}
+
+/// The text after the first occurrence of a run without wildcards.
+fn find<'t>(run: &[Token], text: &'t str) -> Option<&'t str> {
+    let literal = |token: &Token| if let Token::Literal(character) = token { Some(*character) } else { None };
+    let literal: String = run.iter().filter_map(literal).collect();
+    text.split_once(literal.as_str()).map(|(_, behind)| behind)
+}
+
+/// The text after the first occurrence of a run.
+fn search<'t>(run: &[Token], text: &'t str) -> Option<&'t str> {
+    text.char_indices().find_map(|(at, _)| after(run, certain(text.get(at..))))
 }
 
 fn plain(character: char, wildcards: Wildcards) -> Token {
@@ -201,11 +243,25 @@ mod tests {
             ("${*}", "*", Yes),
             ("${*}", "a", No),
             ("5$", "5$", Yes),
+            ("a*b*c", "a-b-bc", Yes),
+            ("a*b*c", "a-bc-b", No),
+            ("*ab?d*", "ab-abcd-", Yes),
+            ("ab*ba", "aba", No),
+            ("*a?", "aab", Yes),
         ] {
             assert_eq!(Pattern::parse(pattern, Wildcards::Read).compare(text), expected, "{pattern} {text}");
         }
         assert_eq!(Pattern::parse("*", Wildcards::Literal).compare("a"), No);
         assert_eq!(Pattern::parse("*", Wildcards::Literal).compare("*"), Yes);
+    }
+
+    #[test]
+    fn long_patterns_cost_only_their_size() {
+        let many = |text: &str| text.repeat(50_000);
+        let compare = |pattern: &str, text: &str| Pattern::parse(pattern, Wildcards::Read).compare(text);
+        assert_eq!(compare(&format!("*{}b*", many("a")), &many("a")), Truth::No);
+        assert_eq!(compare(&format!("*{}*", many("?a")), &many("a")), Truth::Maybe);
+        assert_eq!(compare(&many("*a"), &many("a")), Truth::Yes);
     }
 
     #[test]
