@@ -111,11 +111,9 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let (budgets, pods) =
         (context.inventory.index::<PodDisruptionBudgets>(), context.inventory.index::<Pods>());
     // A pod that both select, and the first other budget. The budget that comes later in the input has the finding.
-    let overlap = budgets.pods_of(object).iter().find_map(|id| {
-        let first = budgets.of_pod(*id).next()?;
-        let is_other = first.object().name() != budget.object().name();
-        is_other.then(|| pods.get(*id).map(|pod| (*pod, first))).flatten()
-    });
+    let mut firsts = budgets.first_budgets(object);
+    let other = firsts.find(|(_, first)| first.object().name() != budget.object().name());
+    let overlap = other.and_then(|(id, first)| Some((*pods.get(id)?, first)));
     let Some((pod, first, first_selector)) =
         overlap.and_then(|(pod, first)| Some((pod, first, first.selector()?)))
     else {

@@ -85,7 +85,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let inventory = context.inventory;
     if is_unrendered
         || !inventory.is_complete()
-        || !inventory.index::<PodDisruptionBudgets>().pods_of(object).is_empty()
+        || inventory.index::<PodDisruptionBudgets>().selects_any(object)
     {
         return;
     }

@@ -1,4 +1,4 @@
-use crate::rules::indexes::pod_disruption_budgets::LeastReplicas;
+use crate::rules::indexes::pod_disruption_budgets::{LeastReplicas, SelectedReplicas};
 use karpenter::kind::Kind;
 use manifest::edit::{Change, Composed};
 use manifest::tree::Node;
@@ -8,7 +8,6 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 
-use crate::rules::indexes::Pods;
 use crate::rules::indexes::pod_disruption_budgets::PodDisruptionBudgets;
 
 rule! {
@@ -138,20 +137,10 @@ fn replicas<'d>(
     budget: PodDisruptionBudget<'d>,
     context: &Context<'_, 'd>,
 ) -> Option<(i64, Option<Node<'d>>)> {
-    let (budgets, pods) =
-        (context.inventory.index::<PodDisruptionBudgets>(), context.inventory.index::<Pods>());
-    let selected = budgets.pods_of(budget.object());
-    let mut all = Vec::new();
-    for pod in selected.iter().filter_map(|id| pods.get(*id)) {
-        if !matches!(pod.object().kind(), "Deployment" | "StatefulSet" | "ReplicaSet") {
-            return None;
-        }
-        all.push(budgets.least_replicas(pod.object())?);
-    }
-    match all.as_slice() {
-        [] => None,
-        [LeastReplicas { number, node }] => Some((*number, *node)),
-        several => Some((several.iter().map(|one| one.number).fold(0, i64::saturating_add), None)),
+    match context.inventory.index::<PodDisruptionBudgets>().replicas(budget.object()) {
+        SelectedReplicas::None | SelectedReplicas::Unknown => None,
+        SelectedReplicas::One(LeastReplicas { number, node }) => Some((number, node)),
+        SelectedReplicas::Several(number) => Some((number, None)),
     }
 }
 

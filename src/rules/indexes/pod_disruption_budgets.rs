@@ -18,27 +18,44 @@ use super::{InventoryPodId, Pods};
 ids! {
     /// PodDisruptionBudget of an inventory.
     PodBudgetId;
+    /// Selector of PodDisruptionBudgets.
+    SelectorId;
+    /// Set of labels of pods.
+    LabelSetId;
 }
 
-/// PodDisruptionBudget with the pods that it selects.
-#[derive(Debug)]
-struct Selecting<'d> {
-    budget: PodDisruptionBudget<'d>,
-    pods: Vec<InventoryPodId>,
-}
-
-/// PodDisruptionBudgets with the pods that they select.
+/// PodDisruptionBudgets with the pods that they select. Budgets with the same selector and pods with the same labels are compared
+/// once.
 #[derive(Debug)]
 pub(crate) struct PodDisruptionBudgets<'d> {
     /// The budgets in the order of the input.
-    budgets: IdVec<PodBudgetId, Selecting<'d>>,
-    by_place: BTreeMap<ObjectPlace<'d>, PodBudgetId>,
-    /// The first pod of each object.
-    first_pod: BTreeMap<ObjectPlace<'d>, InventoryPodId>,
-    /// The budgets of each pod.
-    by_pod: IdVec<InventoryPodId, Vec<PodBudgetId>>,
+    budgets: IdVec<PodBudgetId, PodDisruptionBudget<'d>>,
+    selectors: IdVec<SelectorId, Selecting<'d>>,
+    sets: IdVec<LabelSetId, LabelSet>,
+    by_place: BTreeMap<ObjectPlace<'d>, SelectorId>,
+    /// The labels of the first pod of each object.
+    first_pod: BTreeMap<ObjectPlace<'d>, LabelSetId>,
     /// The least number of pods of each workload that has an autoscaler.
     autoscaled: BTreeMap<WorkloadName<'d>, Option<LeastReplicas<'d>>>,
+}
+
+/// Selector of PodDisruptionBudgets of a namespace.
+#[derive(Debug)]
+struct Selecting<'d> {
+    selector: Option<LabelSelector<'d>>,
+    /// The first budget with this selector.
+    first: PodBudgetId,
+    /// The labels that the selector matches, in the order of their first pods.
+    sets: Vec<LabelSetId>,
+    replicas: SelectedReplicas<'d>,
+}
+
+/// Labels of pods of a namespace.
+#[derive(Debug, Default)]
+struct LabelSet {
+    pods: Vec<InventoryPodId>,
+    /// The first budget that selects the pods.
+    first_budget: Option<PodBudgetId>,
 }
 
 impl Index for PodDisruptionBudgets<'static> {
@@ -70,55 +87,140 @@ impl<'d> LeastReplicas<'d> {
     }
 }
 
+/// Least number of pods that the selected workloads run together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum SelectedReplicas<'d> {
+    /// No pod is selected.
+    None,
+    /// One workload is selected.
+    One(LeastReplicas<'d>),
+    /// Several workloads are selected.
+    Several(i64),
+    /// The input does not show the number: for a DaemonSet or a bare pod.
+    Unknown,
+}
+
+impl SelectedReplicas<'_> {
+    fn and(self, other: Self) -> Self {
+        let number = |one: Self| match one {
+            Self::One(least) => least.number,
+            Self::Several(number) => number,
+            Self::None | Self::Unknown => 0,
+        };
+        match (self, other) {
+            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+            (Self::None, one) | (one, Self::None) => one,
+            _ => Self::Several(number(self).saturating_add(number(other))),
+        }
+    }
+}
+
 impl<'d> PodDisruptionBudgets<'d> {
     fn new(objects: &[Object<'d>], pods: &IdVec<InventoryPodId, Pod<'d>>) -> Self {
-        let budgets = objects.iter().copied().filter_map(PodDisruptionBudget::of);
-        let budgets = budgets.map(|budget| Selecting { budget, pods: Vec::new() });
-        let mut budgets: IdVec<PodBudgetId, Selecting<'d>> = budgets.collect();
-        let index = SelectorIndex::of(&budgets);
-        let by_pod: IdVec<InventoryPodId, Vec<PodBudgetId>> =
-            pods.iter().map(|pod| index.matching(*pod)).collect();
-        let mut first_pod = BTreeMap::new();
-        for (id, pod) in pods.enumerate() {
-            first_pod.entry(ObjectPlace::of(pod.object())).or_insert(id);
+        let labelled = LabelledPods::of(pods);
+        let mut index = SelectorIndex::default();
+        let mut all = Self {
+            budgets: objects.iter().copied().filter_map(PodDisruptionBudget::of).collect(),
+            selectors: IdVec::default(),
+            sets: labelled.sets,
+            by_place: BTreeMap::new(),
+            first_pod: labelled.first_pod,
+            autoscaled: objects.iter().filter_map(|object| autoscaled(*object)).collect(),
+        };
+        let mut known: BTreeMap<(&str, Option<LabelSelector<'d>>), SelectorId> = BTreeMap::new();
+        for (first, budget) in all.budgets.enumerate() {
+            let (namespace, selector) =
+                (budget.object().namespace(), LabelSelector::parse(budget.selector()));
+            let selector = *known.entry((namespace, selector)).or_insert_with_key(|(_, selector)| {
+                let (selector, sets, replicas) = (selector.clone(), Vec::new(), SelectedReplicas::None);
+                let id = all.selectors.push(Selecting { selector, first, sets, replicas });
+                index.add(id, *budget, &labelled.frequency);
+                id
+            });
+            all.by_place.insert(ObjectPlace::of(budget.object()), selector);
         }
-        for (pod, own) in by_pod.enumerate() {
-            for budget in own {
-                if let Some(selecting) = budgets.get_mut(*budget) {
-                    selecting.pods.push(pod);
-                }
+        for ((namespace, labels), set) in &labelled.by_labels {
+            all.select(*set, &index.candidates(namespace, labels), labels, pods);
+        }
+        for selecting in &mut all.selectors {
+            selecting.sets.sort_unstable();
+        }
+        all
+    }
+
+    /// Adds the pods with some labels to the selectors that match them.
+    fn select(
+        &mut self,
+        set: LabelSetId,
+        candidates: &[SelectorId],
+        labels: &Labels<'d>,
+        pods: &IdVec<InventoryPodId, Pod<'d>>,
+    ) {
+        let own = self.sets.get(set).map(|set| set.pods.clone()).unwrap_or_default();
+        let mut replicas = None;
+        for id in candidates {
+            let Some(selecting) = self.selectors.get(*id) else { continue };
+            if !selecting.selector.as_ref().is_some_and(|selector| selector.matches(labels)) {
+                continue;
+            }
+            let first = selecting.first;
+            let number = *replicas.get_or_insert_with(|| {
+                let one = own.iter().filter_map(|id| pods.get(*id)).map(|pod| self.replicas_of_pod(*pod));
+                one.fold(SelectedReplicas::None, SelectedReplicas::and)
+            });
+            if let Some(selecting) = self.selectors.get_mut(*id) {
+                selecting.sets.push(set);
+                selecting.replicas = selecting.replicas.and(number);
+            }
+            if let Some(set) = self.sets.get_mut(set) {
+                set.first_budget = Some(set.first_budget.map_or(first, |known| known.min(first)));
             }
         }
-        let by_place = budgets.enumerate().map(|(id, one)| (ObjectPlace::of(one.budget.object()), id));
-        Self {
-            by_place: by_place.collect(),
-            budgets,
-            first_pod,
-            by_pod,
-            autoscaled: objects.iter().filter_map(|object| autoscaled(*object)).collect(),
-        }
     }
 
-    /// The pods that a PodDisruptionBudget selects.
-    pub(crate) fn pods_of(&self, budget: Object<'d>) -> &[InventoryPodId] {
-        let id = self.by_place.get(&ObjectPlace::of(budget));
-        id.and_then(|id| self.budgets.get(*id)).map_or(&[], |one| &one.pods)
+    fn selecting(&self, budget: Object<'d>) -> Option<&Selecting<'d>> {
+        self.by_place.get(&ObjectPlace::of(budget)).and_then(|id| self.selectors.get(*id))
     }
 
-    /// The budgets that select a pod, in the order of the input.
-    pub(crate) fn of_pod(&self, pod: InventoryPodId) -> impl Iterator<Item = PodDisruptionBudget<'d>> {
-        let own = self.by_pod.get(pod).into_iter().flatten();
-        own.filter_map(|id| self.budgets.get(*id)).map(|one| one.budget)
+    /// Whether a PodDisruptionBudget selects any pod.
+    pub(crate) fn selects_any(&self, budget: Object<'d>) -> bool {
+        self.selecting(budget).is_some_and(|selecting| !selecting.sets.is_empty())
+    }
+
+    /// The least number of pods that the workloads of a PodDisruptionBudget run together.
+    pub(crate) fn replicas(&self, budget: Object<'d>) -> SelectedReplicas<'d> {
+        self.selecting(budget).map_or(SelectedReplicas::None, |selecting| selecting.replicas)
+    }
+
+    /// For each set of labels that a PodDisruptionBudget selects, the first pod with these labels and the first budget that selects it.
+    pub(crate) fn first_budgets(
+        &self,
+        budget: Object<'d>,
+    ) -> impl Iterator<Item = (InventoryPodId, PodDisruptionBudget<'d>)> {
+        let sets = self.selecting(budget).into_iter().flat_map(|selecting| &selecting.sets);
+        sets.filter_map(|set| {
+            let set = self.sets.get(*set)?;
+            Some((*set.pods.first()?, *self.budgets.get(set.first_budget?)?))
+        })
     }
 
     /// The first budget that selects the pods of a workload.
     pub(crate) fn budget_of(&self, workload: Object<'d>) -> Option<PodDisruptionBudget<'d>> {
-        self.first_pod.get(&ObjectPlace::of(workload)).and_then(|pod| self.of_pod(*pod).next())
+        let set = self.sets.get(*self.first_pod.get(&ObjectPlace::of(workload))?)?;
+        self.budgets.get(set.first_budget?).copied()
     }
 
     /// Whether a budget selects the pods of a workload.
     pub(crate) fn has_budget(&self, workload: Object<'d>) -> bool {
         self.budget_of(workload).is_some()
+    }
+
+    fn replicas_of_pod(&self, pod: Pod<'d>) -> SelectedReplicas<'d> {
+        let workload = pod.object();
+        if !matches!(workload.kind(), "Deployment" | "StatefulSet" | "ReplicaSet") {
+            return SelectedReplicas::Unknown;
+        }
+        self.least_replicas(workload).map_or(SelectedReplicas::Unknown, SelectedReplicas::One)
     }
 
     /// The least number of pods that a workload runs. `None` where the input does not show it.
@@ -161,44 +263,70 @@ fn autoscaled(object: Object<'_>) -> Option<(WorkloadName<'_>, Option<LeastRepli
     Some(((object.namespace(), kind, name), least))
 }
 
-/// Index of selectors, so that a pod is compared only with the selectors that name one of its labels.
+/// Pods by their labels.
+struct LabelledPods<'d> {
+    /// The sets of labels in the order of their first pods.
+    sets: IdVec<LabelSetId, LabelSet>,
+    /// The sets by namespace and labels.
+    by_labels: BTreeMap<(&'d str, Labels<'d>), LabelSetId>,
+    first_pod: BTreeMap<ObjectPlace<'d>, LabelSetId>,
+    /// The number of sets that have a label, by namespace and label.
+    frequency: BTreeMap<(&'d str, &'d str, &'d str), usize>,
+}
+
+impl<'d> LabelledPods<'d> {
+    fn of(pods: &IdVec<InventoryPodId, Pod<'d>>) -> Self {
+        let mut all = Self {
+            sets: IdVec::default(),
+            by_labels: BTreeMap::new(),
+            first_pod: BTreeMap::new(),
+            frequency: BTreeMap::new(),
+        };
+        for (id, pod) in pods.enumerate() {
+            let (namespace, labels) = (pod.object().namespace(), labels_of(pod.metadata().label_map()));
+            let set = *all.by_labels.entry((namespace, labels)).or_insert_with_key(|(_, labels)| {
+                for (key, value) in labels {
+                    *all.frequency.entry((namespace, *key, *value)).or_default() += 1;
+                }
+                all.sets.push(LabelSet::default())
+            });
+            all.first_pod.entry(ObjectPlace::of(pod.object())).or_insert(set);
+            if let Some(set) = all.sets.get_mut(set) {
+                set.pods.push(id);
+            }
+        }
+        all
+    }
+}
+
+/// Index of selectors, so that labels are compared only with the selectors that name one of them.
+#[derive(Default)]
 struct SelectorIndex<'d> {
-    selectors: IdVec<PodBudgetId, Option<LabelSelector<'d>>>,
-    /// The budgets whose selectors have labels, by namespace and one of the labels.
-    by_label: BTreeMap<(&'d str, &'d str, &'d str), Vec<PodBudgetId>>,
-    /// The budgets whose selectors have no labels, by namespace.
-    others: BTreeMap<&'d str, Vec<PodBudgetId>>,
+    /// The selectors with labels, by namespace and the rarest of the labels.
+    by_label: BTreeMap<(&'d str, &'d str, &'d str), Vec<SelectorId>>,
+    /// The selectors without labels, by namespace.
+    others: BTreeMap<&'d str, Vec<SelectorId>>,
 }
 
 impl<'d> SelectorIndex<'d> {
-    fn of(budgets: &IdVec<PodBudgetId, Selecting<'d>>) -> Self {
-        let mut index =
-            Self { selectors: IdVec::default(), by_label: BTreeMap::new(), others: BTreeMap::new() };
-        for Selecting { budget, .. } in budgets {
-            let id = index.selectors.push(LabelSelector::parse(budget.selector()));
-            let namespace = budget.object().namespace();
-            let labels = labels_of(budget.selector().and_then(|selector| selector.get("matchLabels")));
-            match labels.into_iter().next() {
-                Some((key, value)) => {
-                    index.by_label.entry((namespace, key, value)).or_default().push(id);
-                }
-                None => index.others.entry(namespace).or_default().push(id),
-            }
+    fn add(
+        &mut self,
+        id: SelectorId,
+        budget: PodDisruptionBudget<'d>,
+        frequency: &BTreeMap<(&'d str, &'d str, &'d str), usize>,
+    ) {
+        let namespace = budget.object().namespace();
+        let labels = labels_of(budget.selector().and_then(|selector| selector.get("matchLabels")));
+        let labels = labels.into_iter().map(|(key, value)| (namespace, key, value));
+        match labels.min_by_key(|label| frequency.get(label).copied().unwrap_or_default()) {
+            Some(label) => self.by_label.entry(label).or_default().push(id),
+            None => self.others.entry(namespace).or_default().push(id),
         }
-        index
     }
 
-    /// The budgets whose selectors match a pod, in the order of the input.
-    fn matching(&self, pod: Pod<'d>) -> Vec<PodBudgetId> {
-        let namespace = pod.object().namespace();
-        let labels: Labels<'d> = labels_of(pod.metadata().label_map());
+    /// The selectors to compare with some labels.
+    fn candidates(&self, namespace: &'d str, labels: &Labels<'d>) -> Vec<SelectorId> {
         let by_label = labels.iter().filter_map(|(key, value)| self.by_label.get(&(namespace, *key, *value)));
-        let candidates = by_label.chain(self.others.get(namespace)).flatten().copied();
-        let is_match = |id: &PodBudgetId| {
-            self.selectors.get(*id).and_then(Option::as_ref).is_some_and(|selector| selector.matches(&labels))
-        };
-        let mut matching: Vec<PodBudgetId> = candidates.filter(is_match).collect();
-        matching.sort_unstable();
-        matching
+        by_label.chain(self.others.get(namespace)).flatten().copied().collect()
     }
 }
