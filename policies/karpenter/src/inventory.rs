@@ -13,7 +13,7 @@ use crate::list::List;
 
 /// Maximum number of labels and terms by which an object selects nodes, if it is compared with other objects. To compare a
 /// NodePool with tens of thousands of labels takes longer than a request may take.
-const NODE_SELECTORS: usize = 1_000;
+const MAX_NODE_SELECTORS: usize = 1_000;
 
 /// The host's answers about other objects.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ impl Answers {
         if wanting.is_empty() {
             return answers;
         }
-        let is_comparable = node_selectors(object) <= NODE_SELECTORS;
+        let is_comparable = node_selectors(object) <= MAX_NODE_SELECTORS;
         // The host keeps one watch for each set of fields, so each kind has one set, whichever rules want the kind.
         for (kind, fields) in ADMISSION.looked_up() {
             if !wanting.iter().any(|rule| rule.in_cluster().any(|(wanted, _)| wanted == kind)) {
@@ -47,7 +47,7 @@ impl Answers {
             let bytes = if is_comparable {
                 list(host, kind, &fields)
             } else {
-                Err(format!("the object selects nodes by more than {NODE_SELECTORS} labels"))
+                Err(format!("the object selects nodes by more than {MAX_NODE_SELECTORS} labels"))
             };
             let text = bytes
                 .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "the answer is not UTF-8".to_owned()));

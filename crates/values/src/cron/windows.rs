@@ -23,7 +23,7 @@ const FIRST: Day = Day::since_epoch(19_729);
 const CYCLE: i64 = 28 * 365 + 7;
 
 /// The longest time between two runs, in days: a little more than from one 29 February to the next.
-const LOOK_BACK: i64 = 4 * 366;
+const MAX_LOOK_BACK_DAYS: i64 = 4 * 366;
 
 impl BudgetWindows {
     /// The combined windows of budgets with these schedules and durations: the result of Karpenter's `Budget.IsActive`
@@ -131,7 +131,7 @@ impl<'s> Sweep<'s> {
             let end = minute.saturating_add(window).min(run.unwrap_or(DAY));
             fresh.insert(minute, end);
         }
-        let ago = (1..=LOOK_BACK).find(|ago| fields.has_day(FIRST.plus(-ago)));
+        let ago = (1..=MAX_LOOK_BACK_DAYS).find(|ago| fields.has_day(FIRST.plus(-ago)));
         let (Some(last), Some(ago)) = (last, ago) else { return Err(true) };
         Ok(Self { fields, window, fresh, last, since: ago * DAY - last })
     }
