@@ -3,11 +3,27 @@
 use karpenter::release::ReleaseSet;
 use manifest::edit::Change;
 use manifest::tree::Node;
+use values::cropping::cropped;
 
 use crate::Rule;
 pub use crate::classification::{CaughtBy, Family, Severity};
 use crate::fix::Fix;
 pub use objects::location::{Place, path_of};
+
+/// Maximum size of a message and of a help text, in bytes. Both may quote values of the input.
+const MAX_TEXT: usize = 4_000;
+/// Maximum size of a name or a path in an output, in bytes. Names in Kubernetes have at most 253.
+const MAX_NAME: usize = 1_000;
+
+/// A name or a path, as an output shows it.
+pub fn shown_name(name: &str) -> String {
+    cropped(name, MAX_NAME).into_owned()
+}
+
+fn text(text: impl Into<String>) -> String {
+    let text = text.into();
+    if text.len() > MAX_TEXT { cropped(&text, MAX_TEXT).into_owned() } else { text }
+}
 
 /// A finding of a rule.
 #[derive(Debug)]
@@ -40,7 +56,7 @@ impl<'d> Finding<'d> {
         Self {
             rule,
             place,
-            message: message.into(),
+            message: text(message),
             help: String::new(),
             severity: rule.severity,
             caught_by: rule.caught_by,
@@ -58,7 +74,7 @@ impl<'d> Finding<'d> {
 
     /// Sets the help.
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = help.into();
+        self.help = text(help);
         self
     }
 
@@ -87,7 +103,7 @@ impl<'d> Finding<'d> {
 
     /// Adds a related place.
     pub fn related(mut self, place: Place<'d>, message: impl Into<String>) -> Self {
-        self.related.push((place, message.into()));
+        self.related.push((place, text(message)));
         self
     }
 

@@ -4,6 +4,7 @@ pub mod abbreviation;
 pub mod arn;
 pub mod calendar;
 pub mod cron;
+pub mod cropping;
 pub mod duration;
 pub mod kubelet_expression;
 pub mod naming;
