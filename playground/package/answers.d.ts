@@ -57,6 +57,8 @@ export type Settings = {
   strictUpdates?: boolean;
   /** The objects that the policy looks up in the cluster: all kinds that rules compare with (all), only NodePools (pools), or no objects (none). In the cluster only. */
   context?: "all" | "pools" | "none";
+  /** The answer to an object that is too large or too deep to be checked: reject it (deny), or accept it with a warning (warn). The default auto rejects objects of Karpenter, and warns of others. In the cluster only. */
+  onExceededBound?: "auto" | "deny" | "warn";
   /** Accepted findings, each with a reason. After the day in `until`, the findings are reported again; the policy reads no clock and ignores the day. */
   exceptions?: Exception[];
   /** Files and folders that the search of a folder leaves out, as patterns of an ignore file in the config file's folder. A file that is named on the command line is still checked, unless `--force-exclude` is given. On the command line only. */

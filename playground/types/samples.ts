@@ -1038,6 +1038,7 @@ export const about: About = {
     "announceErrors",
     "strictUpdates",
     "context",
+    "onExceededBound",
     "exceptions",
     "exclude",
     "overrides"

@@ -63,7 +63,9 @@ fn cluster(objects: &[Value]) -> FakeCluster {
 /// without the rules about suppressions.
 fn checked(object: &Value, others: &[Value], settings: &Value) -> BTreeMap<String, Vec<String>> {
     let all: Vec<String> = core::iter::once(object).chain(others).map(Value::to_string).collect();
-    let files = vec![File::read("objects.json", all.join("\n"), READ_OPTIONS)];
+    // The cluster has Karpenter.
+    let file = File::read("objects.json", all.join("\n"), READ_OPTIONS);
+    let files = vec![File { is_relevant: Some(true), ..file }];
     let text = File::read("settings.json", settings.to_string(), READ_OPTIONS);
     let Some(Document::Read(tree)) = text.documents.first() else { panic!("{:?}", text.documents) };
     let settings = Settings::parse(tree.root(), &karpwarden::REGISTRY).unwrap();

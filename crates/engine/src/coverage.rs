@@ -5,6 +5,7 @@ use cluster::evidence::mentions_karpenter;
 use cluster::folders;
 use cluster::ids::DocumentId;
 use karpenter::auto_mode;
+use karpenter::kind::is_karpenter_group;
 use karpenter::release::Releases;
 use manifest::limits::Limits;
 use manifest::tree::{Node, Style, Tree};
@@ -266,7 +267,7 @@ pub(crate) fn is_older_than_v1(object: Object<'_>) -> bool {
 
 /// Whether a group belongs to a provider of Karpenter for another cloud, such as `karpenter.azure.com`.
 fn is_of_other_provider(group: &str) -> bool {
-    group.starts_with("karpenter.") && !matches!(group, "karpenter.sh" | "karpenter.k8s.aws")
+    group.starts_with("karpenter.") && !is_karpenter_group(group)
 }
 
 #[cfg(test)]

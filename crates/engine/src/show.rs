@@ -6,11 +6,12 @@ use answers::report::{Accepted, Report, ReportedFinding, TextRange, url};
 use cluster::ids::{ClusterId, DocumentId};
 use cluster::input::Input;
 use cluster::input_object::InputObject;
+use karpenter::kind::is_karpenter_group;
 use karpenter::release::ReleaseSet;
 use manifest::FileKind;
 use manifest::source::Span;
 use objects::object::Object;
-use rule::finding::{Finding, Severity};
+use rule::finding::{Finding, Severity, shown_name};
 use rule::fix::Fix;
 
 use crate::check_one::Outcome;
@@ -134,7 +135,7 @@ impl<'d> Show<'_, 'd> {
         let related = finding.related.iter().filter_map(|(at, message)| {
             let (place, object) = self.locations.find(at)?;
             let range = TextRange::of(at.source(), at.span());
-            Some(place.related(at.path(object.root()), range, message.clone()))
+            Some(place.related(shown_name(&at.path(object.root())), range, message.clone()))
         });
         let path = report.target.upgrade_path();
         let shown = ReportedFinding {
@@ -148,11 +149,11 @@ impl<'d> Show<'_, 'd> {
             cluster: place.cluster.to_owned(),
             file: place.file.to_owned(),
             document: place.document,
-            api_version: object.api_version().to_owned(),
-            kind: object.kind().to_owned(),
-            namespace: names.namespace.to_owned(),
-            name: names.name.to_owned(),
-            path: finding.place.path(object.root()),
+            api_version: shown_name(object.api_version()),
+            kind: shown_name(object.kind()),
+            namespace: shown_name(names.namespace),
+            name: shown_name(names.name),
+            path: shown_name(&finding.place.path(object.root())),
             position: TextRange::of(finding.place.source(), finding.place.span()),
             message: finding.message.clone(),
             help: finding.help.clone(),
@@ -169,7 +170,7 @@ impl<'d> Show<'_, 'd> {
 
 /// Records which releases accept a document.
 fn accept(report: &mut Report, place: &DocumentLocation<'_>, refused: &ReleaseSet, object: Object<'_>) {
-    let karpenter = matches!(object.group(), "karpenter.sh" | "karpenter.k8s.aws");
+    let karpenter = is_karpenter_group(object.group());
     let (true, Some(accepted)) = (karpenter, report.accepted.as_mut()) else { return };
     let set = ReleaseSet::all().without(refused);
     let is_same = |last: &&mut Accepted| last.file == place.file && last.document == place.document;

@@ -1,5 +1,10 @@
 //! Kinds of the Kubernetes API.
 
+/// Whether an API group is Karpenter's own.
+pub fn is_karpenter_group(group: &str) -> bool {
+    matches!(group, "karpenter.sh" | "karpenter.k8s.aws")
+}
+
 /// A kind of the API, in the version that the rules support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {

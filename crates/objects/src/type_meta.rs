@@ -1,6 +1,7 @@
 //! The keys `apiVersion` and `kind`, which say what an object is. Without them `kubectl` refuses the object.
 
 use karpenter::api::served::SERVED_KINDS;
+use karpenter::kind::is_karpenter_group;
 use manifest::tree::Node;
 use values::spelling::is_near;
 
@@ -193,7 +194,7 @@ fn is_only_of_karpenter(kind: &str) -> bool {
 }
 
 fn is_of_karpenter(version: &str) -> bool {
-    matches!(group_of(version), Some("karpenter.sh" | "karpenter.k8s.aws"))
+    group_of(version).is_some_and(is_karpenter_group)
 }
 
 fn is_built_in(version: &str) -> bool {

@@ -6,46 +6,50 @@ use karpwarden::ADMISSION;
 use karpwarden::engine::request::check_request;
 use karpwarden::engine::tally::FindingTally;
 use karpwarden::manifest::edit::{differences, rewrite};
-use karpwarden::manifest::json::{self, quote};
+use karpwarden::manifest::json::{self, Cursor, JsonError, JsonProblem, Unexpected, quote};
 use karpwarden::manifest::source::{Source, Span};
 use karpwarden::manifest::tree::{Node, Tree};
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::objects::object::{Object, Operation};
 use karpwarden::rule::Rule;
 use karpwarden::rule::finding::Finding;
-use karpwarden::rule::settings::{Settings, SettingsProblem};
+use karpwarden::rule::settings::Settings;
 
 use crate::host::Host;
 use crate::inventory::{Answers, Lists};
 use crate::mutation;
-use crate::response::ValidationResponse;
+use crate::response::{self, ValidationResponse};
 
 /// Maximum number of safe fixes to apply to an object: all rules check the result again.
 const MAX_FIXES: usize = 100;
 
 /// Answers `validate`. The payload holds a `request` and the `settings`.
 ///
-/// Every payload gets an answer. A payload that cannot be parsed is accepted with a warning, because a failing policy would block
-/// objects that it does not check.
+/// Every payload gets an answer. A payload that is not a request is accepted with a warning, because a failing policy would block
+/// objects that it does not check. The setting `onExceededBound` decides about an object that is too large to be checked.
 pub fn validate(payload: &[u8], host: &dyn Host) -> ValidationResponse {
-    let tree = match read(payload) {
-        Ok(tree) => tree,
-        Err(reason) => {
-            return ValidationResponse::accepted(vec![format!("the request was not checked: {reason}")]);
-        }
+    let Ok(Ok(parts)) = str::from_utf8(payload).map(Parts::split) else {
+        let reason = read(payload).err().unwrap_or_else(|| "it is not a request".to_owned());
+        return ValidationResponse::accepted(vec![format!("the request was not checked: {reason}")]);
     };
-    let settings = match tree.root().get("settings").map_or(Ok(Settings::default()), settings_of) {
+    let settings = match parts.settings() {
         Ok(settings) => settings,
         Err(problems) => {
-            return ValidationResponse::rejected(format!(
-                "the policy's settings are not valid: {}",
-                listed(&problems)
-            ));
+            return ValidationResponse::rejected(format!("the policy's settings are not valid: {problems}"));
         }
     };
-    let Some(object) = tree.root().get("request").and_then(reviewed) else {
-        return ValidationResponse::accepted(Vec::new());
+    let Some(operation) = parts.reviewed() else { return ValidationResponse::accepted(Vec::new()) };
+    let new = match parse(parts.object) {
+        Ok(Some(tree)) if tree.root().is_mapping() => tree,
+        Ok(_) => return ValidationResponse::accepted(Vec::new()),
+        Err(error) => return not_checked(&parts, &error.problem, &settings),
     };
+    let (old, note) = match parse(parts.old_object) {
+        Ok(tree) => (tree, None),
+        Err(error) => (None, Some(format!("the stored object was not compared: {}", error.problem))),
+    };
+    let old = old.as_ref().map(Tree::root).filter(|node| node.is_mapping());
+    let object = Object::in_request(new.root(), old, operation);
     let rules = ADMISSION.rules_on(object);
     if !rules.iter().any(|rule| rule.counts_as_checked()) {
         return ValidationResponse::accepted(vec![format!(
@@ -60,14 +64,26 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> ValidationResponse {
     if settings.fix {
         review.fixed(&findings, object, &rules)
     } else {
-        review.respond(&findings, object, Vec::new())
+        review.respond(&findings, object, note.into_iter().collect())
     }
 }
 
-/// Answers `validate_settings` with the JSON of a `SettingsValidationResponse`, which lists all problems. The payload is the
+/// The response to an object that could not be parsed.
+fn not_checked(parts: &Parts<'_>, problem: &JsonProblem, settings: &Settings) -> ValidationResponse {
+    let reason = format!("the object was not checked: {problem}");
+    let rejects = || settings.on_exceeded_bound.rejects(parts.group());
+    if matches!(problem, JsonProblem::Exceeded(_)) && rejects() {
+        let message =
+            format!("{reason}; the policy rejects what it cannot check, unless `onExceededBound: warn`");
+        return ValidationResponse::refused(message, settings);
+    }
+    ValidationResponse::accepted(vec![reason])
+}
+
+/// Answers `validate_settings` with the JSON of a `SettingsValidationResponse`, which lists the problems. The payload is the
 /// settings alone.
 pub fn validate_settings(payload: &[u8]) -> String {
-    let read = read(payload).and_then(|tree| settings_of(tree.root()).map_err(|problems| listed(&problems)));
+    let read = read(payload).and_then(|tree| settings_of(tree.root()));
     let Err(message) = read else { return r#"{"valid":true,"message":null}"#.to_owned() };
     let mut answer = r#"{"valid":false,"message":"#.to_owned();
     quote(&message, &mut answer);
@@ -75,34 +91,94 @@ pub fn validate_settings(payload: &[u8]) -> String {
     answer
 }
 
-fn settings_of(node: Node<'_>) -> Result<Settings, Vec<SettingsProblem>> {
-    Settings::parse_policy(node, &ADMISSION)
-}
-
-fn listed(problems: &[SettingsProblem]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+fn settings_of(node: Node<'_>) -> Result<Settings, String> {
+    Settings::parse_policy(node, &ADMISSION).map_err(|problems| response::listed(&problems))
 }
 
 fn read(payload: &[u8]) -> Result<Tree, String> {
-    let text = core::str::from_utf8(payload).map_err(|_| "it is not UTF-8".to_owned())?;
-    let source = Arc::new(Source::new("", text));
-    let whole = Span::new(0, text.len());
-    match json::read(&source, whole, READ_OPTIONS) {
-        Ok(Some((tree, _))) => Ok(tree),
-        Ok(None) => Err("it is empty".to_owned()),
-        Err(error) => Err(error.problem.to_string()),
-    }
+    let text = str::from_utf8(payload).map_err(|_| "it is not UTF-8".to_owned())?;
+    let tree = parse(text).map_err(|error| error.problem.to_string())?;
+    tree.ok_or_else(|| "it is empty".to_owned())
 }
 
-/// The object of a CREATE or UPDATE request; `None` for other operations.
-fn reviewed(request: Node<'_>) -> Option<Object<'_>> {
-    let operation = match request.str_at(&["operation"]) {
-        Some("CREATE") => Operation::Create,
-        Some("UPDATE") => Operation::Update,
-        _ => return None,
-    };
-    let object = |key| request.get(key).filter(|node| node.is_mapping());
-    Some(Object::in_request(object("object")?, object("oldObject"), operation))
+fn parse(text: &str) -> Result<Option<Tree>, JsonError> {
+    let source = Arc::new(Source::new("", text));
+    let read = json::read(&source, Span::whole(text), READ_OPTIONS)?;
+    Ok(read.map(|(tree, _)| tree))
+}
+
+/// The parts of a payload that a review needs, as text. Each is parsed within bounds of its own, so that a large stored object does not
+/// stop the check of the new one.
+#[derive(Default)]
+struct Parts<'t> {
+    settings: &'t str,
+    operation: &'t str,
+    kind: &'t str,
+    object: &'t str,
+    old_object: &'t str,
+}
+
+impl<'t> Parts<'t> {
+    fn split(text: &'t str) -> Result<Self, Unexpected> {
+        let mut parts = Self::default();
+        let mut payload = Cursor::new(text);
+        payload.enter_object()?;
+        while let Some(key) = payload.next_key()? {
+            match key {
+                "settings" => parts.settings = payload.skip()?,
+                "request" => parts.split_request(payload.skip()?)?,
+                _ => drop(payload.skip()?),
+            }
+        }
+        Ok(parts)
+    }
+
+    fn split_request(&mut self, text: &'t str) -> Result<(), Unexpected> {
+        let mut request = Cursor::new(text);
+        request.enter_object()?;
+        while let Some(key) = request.next_key()? {
+            let value = request.skip()?;
+            match key {
+                "operation" => self.operation = value.trim_matches('"'),
+                "kind" => self.kind = value,
+                "object" => self.object = value,
+                "oldObject" => self.old_object = value,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The settings, or their problems.
+    fn settings(&self) -> Result<Settings, String> {
+        let tree = parse(self.settings).map_err(|error| error.problem.to_string())?;
+        tree.map_or_else(|| Ok(Settings::default()), |tree| settings_of(tree.root()))
+    }
+
+    /// The operation, if it is one that the policy reviews.
+    fn reviewed(&self) -> Option<Operation> {
+        match self.operation {
+            "CREATE" => Some(Operation::Create),
+            "UPDATE" => Some(Operation::Update),
+            _ => None,
+        }
+    }
+
+    /// The API group of the object.
+    fn group(&self) -> &'t str {
+        let group = || {
+            let mut kind = Cursor::new(self.kind);
+            kind.enter_object()?;
+            while let Some(key) = kind.next_key()? {
+                if key == "group" {
+                    return kind.string();
+                }
+                kind.skip()?;
+            }
+            Err(Unexpected)
+        };
+        group().unwrap_or_default()
+    }
 }
 
 /// Settings and inventory of one request.

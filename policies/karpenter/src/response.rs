@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use karpwarden::answers::report::url;
 use karpwarden::manifest::json::quote;
 use karpwarden::objects::object::Object;
-use karpwarden::rule::finding::{Finding, Severity};
-use karpwarden::rule::settings::Settings;
+use karpwarden::rule::finding::{Finding, Severity, shown_name};
+use karpwarden::rule::settings::{Settings, SettingsProblem};
 
 use crate::warnings::{self, Warning};
 
@@ -27,8 +27,10 @@ pub struct ValidationResponse {
 
 /// Number of findings that a rejection lists.
 const MAX_LISTED: usize = 20;
-/// Size of the audit annotation with the whole warnings, in bytes.
-const MAX_DETAILS: usize = 16_384;
+/// Number of problems of the settings that an answer lists.
+const MAX_PROBLEMS: usize = 20;
+/// Size of an audit annotation and of the message of a rejection, in bytes.
+const MAX_TEXT: usize = 16_384;
 
 impl ValidationResponse {
     /// A response that accepts the request, with warnings.
@@ -39,7 +41,14 @@ impl ValidationResponse {
 
     /// A response that rejects the request for a reason other than findings.
     pub fn rejected(message: String) -> Self {
-        Self { message: Some(message), ..Self::default() }
+        Self { message: Some(bounded(message)), ..Self::default() }
+    }
+
+    /// A response that rejects an object for a reason other than findings.
+    pub fn refused(message: String, settings: &Settings) -> Self {
+        let note = Warning::note(format!("would be rejected: {message}"));
+        let announced: Vec<_> = Some(note).filter(|_| settings.announce_errors).into_iter().collect();
+        Self { warnings: warnings::texts(&announced).0, ..Self::rejected(message) }
     }
 
     /// The response to findings: an error rejects, a warning becomes a warning, an info goes to the audit log. Warnings that do
@@ -60,14 +69,12 @@ impl ValidationResponse {
         {
             let names: Vec<_> = of(severity).map(|finding| name(finding, object)).collect();
             if !names.is_empty() {
-                audit_annotations.push((key, names.join(", ")));
+                audit_annotations.push((key, bounded(names.join(", "))));
             }
         }
         if is_shortened {
             let details: Vec<_> = all.iter().map(Warning::whole).collect();
-            let mut details = details.join("\n");
-            details.truncate(details.floor_char_boundary(MAX_DETAILS));
-            audit_annotations.push(("details", details));
+            audit_annotations.push(("details", bounded(details.join("\n"))));
         }
         Self { accepted: message.is_none(), message, mutated_object: None, audit_annotations, warnings }
     }
@@ -89,6 +96,21 @@ impl ValidationResponse {
         text.push('}');
         text
     }
+}
+
+/// The start of a text that is too long.
+fn bounded(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(MAX_TEXT));
+    text
+}
+
+/// The problems of settings in one text.
+pub(crate) fn listed(problems: &[SettingsProblem]) -> String {
+    let mut texts: Vec<String> = problems.iter().take(MAX_PROBLEMS).map(ToString::to_string).collect();
+    if problems.len() > MAX_PROBLEMS {
+        texts.push(format!("and {} more", problems.len() - MAX_PROBLEMS));
+    }
+    bounded(texts.join("; "))
 }
 
 /// Writes strings as a JSON list, or as an object if they have keys; `null` if the list is empty.
@@ -115,15 +137,19 @@ fn collection<'s>(
 
 /// `rule at path`
 fn name(finding: &Finding<'_>, object: Object<'_>) -> String {
-    let path = finding.place.path(object.root());
+    let path = shown_name(&finding.place.path(object.root()));
     if path.is_empty() { finding.rule.name.to_owned() } else { format!("{} at {path}", finding.rule.name) }
 }
 
 /// The message of a rejection. For each error: rule and path, message, help, URL.
 fn refusal(errors: &[&Finding<'_>], object: Object<'_>, settings: &Settings) -> String {
     let count = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
-    let mut text =
-        format!("{count} in {}/{} (Karpenter {})", object.kind(), object.name(), settings.karpenter);
+    let mut text = format!(
+        "{count} in {}/{} (Karpenter {})",
+        shown_name(object.kind()),
+        shown_name(object.name()),
+        settings.karpenter
+    );
     for (index, finding) in errors.iter().take(MAX_LISTED).enumerate() {
         let _ = write!(text, "\n{}. {}\n   {}", index + 1, name(finding, object), &finding.message);
         if !&finding.help.is_empty() {
@@ -134,7 +160,7 @@ fn refusal(errors: &[&Finding<'_>], object: Object<'_>, settings: &Settings) -> 
     if errors.len() > MAX_LISTED {
         let _ = write!(text, "\nand {} more", errors.len() - MAX_LISTED);
     }
-    text
+    bounded(text)
 }
 
 fn warning(finding: &Finding<'_>, object: Object<'_>) -> Warning {

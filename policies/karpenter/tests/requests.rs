@@ -3,6 +3,7 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may panic")]
 
 mod requests {
+    mod bounds;
     mod cluster;
     mod fixing;
     mod looking_up;

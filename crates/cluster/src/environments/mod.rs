@@ -10,6 +10,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ids::{IdVec, ids};
+use karpenter::kind::is_karpenter_group;
 use manifest::{File, FileKind};
 use objects::chart_values;
 use objects::controller::Controller;
@@ -104,7 +105,7 @@ fn roles_of_folders<'f>(
 }
 
 fn defines_cluster(object: Object<'_>) -> bool {
-    matches!(object.group(), "karpenter.sh" | "karpenter.k8s.aws")
+    is_karpenter_group(object.group())
         || chart_values::of(object).is_some()
         || Controller::of(object).is_some()
         || iam_policy::holds(object)

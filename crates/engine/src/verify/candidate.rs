@@ -213,12 +213,11 @@ fn joined(edits: Vec<TextEdit>) -> Vec<TextEdit> {
     let mut insertions = BTreeMap::<Span, usize>::new();
     for edit in edits {
         let at = insertions.get(&edit.span).and_then(|index| joined.get_mut(*index));
-        match at.filter(|_| edit.span.is_empty()) {
-            Some(first) => first.text.push_str(&edit.text),
-            None => {
-                insertions.insert(edit.span, joined.len());
-                joined.push(edit);
-            }
+        if let Some(first) = at.filter(|_| edit.span.is_empty()) {
+            first.text.push_str(&edit.text);
+        } else {
+            insertions.insert(edit.span, joined.len());
+            joined.push(edit);
         }
     }
     joined

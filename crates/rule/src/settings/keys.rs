@@ -1,6 +1,6 @@
 //! Table of the setting keys. The schema for editors and the form in Rancher are generated from this table.
 
-use super::LookUps;
+use super::{LookUps, OnExceededBound};
 
 /// Shape of the value of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl SettingKey {
 }
 
 /// All keys, in the order in which generated files list them.
-pub const ALL: [SettingKey; 13] = [
+pub const ALL: [SettingKey; 14] = [
     SettingKey::new(
         "karpenterVersion",
         SettingShape::Releases,
@@ -142,6 +142,14 @@ pub const ALL: [SettingKey; 13] = [
         "Objects to look up",
         "The objects that the policy looks up in the cluster: all kinds that rules compare with (all), only NodePools \
          (pools), or no objects (none).",
+    )
+    .only(SettingScope::Cluster),
+    SettingKey::new(
+        "onExceededBound",
+        SettingShape::Choice(&OnExceededBound::NAMES),
+        "Objects beyond a bound",
+        "The answer to an object that is too large or too deep to be checked: reject it (deny), or accept it with a warning \
+         (warn). The default auto rejects objects of Karpenter, and warns of others.",
     )
     .only(SettingScope::Cluster),
     SettingKey::new(

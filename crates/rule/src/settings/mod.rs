@@ -4,6 +4,7 @@ mod exception;
 mod file_name;
 pub mod keys;
 mod look_ups;
+mod on_exceeded_bound;
 mod overrides;
 mod parse;
 mod problem;
@@ -20,6 +21,7 @@ use karpenter::release::Release;
 pub use exception::{Exception, ExceptionId, ObjectName};
 pub use file_name::{CONFIG_FILE, is_near_config_file};
 pub use look_ups::LookUps;
+pub use on_exceeded_bound::OnExceededBound;
 pub use overrides::Override;
 pub use problem::SettingsProblem;
 pub use selector::{RuleLevel, RuleSelector, UnknownName};
@@ -60,6 +62,8 @@ pub struct Settings {
     pub strict_updates: bool,
     /// The objects that the policy looks up.
     pub look_ups: LookUps,
+    /// The policy's answer to a request whose check a bound stopped.
+    pub on_exceeded_bound: OnExceededBound,
     /// Accepted findings, each with a reason.
     pub exceptions: Vec<Exception>,
     /// Paths to leave out when the command line searches a folder.
@@ -87,6 +91,7 @@ impl Default for Settings {
             announce_errors: true,
             strict_updates: false,
             look_ups: LookUps::All,
+            on_exceeded_bound: OnExceededBound::Auto,
             exceptions: Vec::new(),
             exclude: Vec::new(),
             overrides: Vec::new(),

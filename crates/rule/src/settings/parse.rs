@@ -15,7 +15,7 @@ use super::overrides::Override;
 use super::problem::SettingsProblem;
 use super::selector::{RuleLevel, RuleSelector, UnknownName};
 use super::target::Target;
-use super::{LookUps, Settings, kubernetes_minor};
+use super::{LookUps, OnExceededBound, Settings, kubernetes_minor};
 use crate::RuleNames;
 use crate::classification::Family;
 use crate::registry::Registry;
@@ -106,7 +106,14 @@ impl Settings {
                     settings.announce_errors = parser.automatic(value).unwrap_or(settings.announce_errors);
                 }
                 "strictUpdates" => settings.strict_updates = parser.boolean(value),
-                "context" => settings.look_ups = parser.look_ups(value).unwrap_or(settings.look_ups),
+                "context" => {
+                    let chosen = parser.choice(value, LookUps::parse, LookUps::NAMES);
+                    settings.look_ups = chosen.unwrap_or(settings.look_ups);
+                }
+                "onExceededBound" => {
+                    let chosen = parser.choice(value, OnExceededBound::parse, OnExceededBound::NAMES);
+                    settings.on_exceeded_bound = chosen.unwrap_or(settings.on_exceeded_bound);
+                }
                 "exceptions" => settings.exceptions = parser.exceptions(value),
                 "exclude" => settings.exclude = parser.texts(value),
                 "overrides" => settings.overrides = parser.overrides(value),
@@ -194,13 +201,18 @@ impl<'d> SettingsParser<'_, 'd> {
         }
     }
 
-    fn look_ups(&mut self, node: Node<'d>) -> Option<LookUps> {
-        let look_ups = node.as_str().and_then(LookUps::parse);
-        if look_ups.is_none() {
-            let hint = node.as_str().map(|text| did_you_mean(text, LookUps::NAMES)).unwrap_or_default();
-            self.problem(node, format!("must be one of {}{hint}", LookUps::NAMES.join(", ")));
+    fn choice<T>(
+        &mut self,
+        node: Node<'d>,
+        parse: impl FnOnce(&str) -> Option<T>,
+        names: [&'static str; 3],
+    ) -> Option<T> {
+        let chosen = node.as_str().and_then(parse);
+        if chosen.is_none() {
+            let hint = node.as_str().map(|text| did_you_mean(text, names)).unwrap_or_default();
+            self.problem(node, format!("must be one of {}{hint}", names.join(", ")));
         }
-        look_ups
+        chosen
     }
 
     /// Parses a version. Numbers are not accepted, because YAML reads `1.10` as the number 1.1.

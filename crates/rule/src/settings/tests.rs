@@ -66,7 +66,7 @@ exceptions: [{rule: no-such-rule}, {rule: labels, reason: r, until: 2027-02-30, 
     karpenterVersion: must be in quotes, such as "1.10": YAML reads 1.10 as the number 1.1
     kubernetesVersion: `latest` is not a Kubernetes version; write a version such as 1.33
     clusterName: must be a string that is not empty
-    clustername: unknown key (did you mean `clusterName`?); the known keys are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, announceErrors, strictUpdates, context, exceptions, exclude, overrides
+    clustername: unknown key (did you mean `clusterName`?); the known keys are karpenterVersion, kubernetesVersion, clusterName, completeInventory, rules, allowIgnoreAnnotation, fix, announceErrors, strictUpdates, context, onExceededBound, exceptions, exclude, overrides
     rules.no-such: there is no rule or family `no-such`
     rules.labels: must be one of deny, warn, info, off
     fix: must be true or false
@@ -193,6 +193,7 @@ fix: true
 announceErrors: false
 strictUpdates: true
 context: pools
+onExceededBound: warn
 exceptions: [{rule: labels, kind: NodePool, namespace: a, name: b, reason: c, until: 2027-03-31}]
 exclude: [vendor/]
 overrides: [{paths: [a/], karpenterVersion: '1.7', kubernetesVersion: '1.32', clusterName: dev, rules: {labels: warn}}]
@@ -230,6 +231,7 @@ overrides: [{paths: [a/], karpenterVersion: '1.7', kubernetesVersion: '1.32', cl
         announce_errors: false,
         strict_updates: true,
         look_ups: LookUps::Pools,
+        on_exceeded_bound: OnExceededBound::Warn,
         exceptions: vec![exception],
         exclude: vec!["vendor/".to_owned()],
         overrides: vec![overriding],

@@ -42,7 +42,7 @@ impl Cluster {
         self.answer(&json!({"operation": "UPDATE", "object": object, "oldObject": old}), settings)
     }
 
-    fn answer(&self, request: &Value, settings: &Value) -> Value {
+    pub(super) fn answer(&self, request: &Value, settings: &Value) -> Value {
         let payload = json!({"request": request, "settings": settings}).to_string();
         serde_json::from_str(&validate(payload.as_bytes(), self).to_json()).unwrap()
     }

@@ -25,7 +25,9 @@ fn recorded() -> Vec<Value> {
 /// The findings of `check` for a manifest. Without the rules that only files need, and without `status`, which is
 /// written through a subresource that no policy matches.
 fn checked(manifest: &Value) -> Found {
-    let files = vec![File::read("object.json", manifest.to_string(), &Limits::DEFAULT)];
+    // The cluster has Karpenter.
+    let file = File::read("object.json", manifest.to_string(), &Limits::DEFAULT);
+    let files = vec![File { is_relevant: Some(true), ..file }];
     let report = karpwarden::check(&[Files { name: String::new(), files }], &Settings::default());
     let findings = report.findings.iter();
     let comparable = findings
