@@ -13,6 +13,7 @@ mod client;
 mod diagnostics;
 mod documents;
 mod error;
+mod framing;
 mod hover;
 mod lines;
 mod messages;
@@ -22,7 +23,8 @@ mod uri;
 mod workspace;
 
 pub use documents::{OpenDocument, OpenDocuments};
-pub use error::ProtocolError;
+pub use error::{FramingError, ProtocolError};
+pub use framing::{MAX_MESSAGE, Received, receive, write_parse_error};
 pub use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 pub use lsp_types as protocol;
 pub use session::Session;
