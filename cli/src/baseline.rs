@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::fs;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use answers::report::{Report, ReportedFinding};
@@ -11,7 +11,8 @@ use render::fingerprint::fingerprints_of;
 use serde::{Deserialize, Serialize};
 
 use super::error::CommandError;
-use super::input::BaseFolder;
+use super::input::{BaseFolder, read_regular};
+use super::whole_file::WholeFile;
 
 /// Newest version of the format of baseline files.
 const SCHEMA: u8 = 2;
@@ -83,6 +84,17 @@ pub(crate) fn is_baseline(path: &Path) -> bool {
         && keys.iter().any(|key| rest.get(digits..).is_some_and(|rest| rest.starts_with(key)))
 }
 
+/// Refuses to overwrite a file that is not a baseline.
+pub(crate) fn refuse_other(path: &Path) -> Result<(), CommandError> {
+    let is_other = fs::metadata(path).is_ok_and(|file| file.len() > 0) && !is_baseline(path);
+    if is_other {
+        let text =
+            format!("--write-baseline: `{}` exists and is not a baseline; not overwritten", path.display());
+        return Err(CommandError::Usage(text));
+    }
+    Ok(())
+}
+
 impl Baseline {
     /// Reads a file that [`write`] has written. `report` is the base of the names in the report.
     pub(crate) fn read(path: &Path, report: BaseFolder) -> Result<Self, CommandError> {
@@ -92,7 +104,7 @@ impl Baseline {
             let text = format!("`{shown}` is not a baseline: {reason}; write one with `--write-baseline`");
             CommandError::Usage(text)
         };
-        let bytes = fs::read(path).map_err(unreadable)?;
+        let bytes = read_regular(path).map_err(unreadable)?;
         let stored: Stored = serde_json::from_slice(&bytes).map_err(|error| not_one(&error))?;
         match stored.schema {
             0 => Err(not_one(&"there is no schema 0")),
@@ -128,8 +140,12 @@ pub(crate) fn write(path: &Path, report: &mut Report, base: BaseFolder) -> io::R
         stored.files.entry(names.name_in_baseline(&finding.file)).or_default().insert(key, described);
     }
     let text = serde_json::to_string_pretty(&stored)? + "\n";
+    let written = WholeFile::create(path).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.finish()
+    });
     let shown = path.display();
-    fs::write(path, text).map_err(|error| io::Error::other(format!("cannot write `{shown}`: {error}")))?;
+    written.map_err(|error| io::Error::other(format!("cannot write `{shown}`: {error}")))?;
     let count = report.findings.len();
     report.keep(|_, _| false);
     Ok(count)

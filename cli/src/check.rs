@@ -1,7 +1,7 @@
 //! `karpwarden check`: reads manifests, checks them, applies fixes on request, and reports.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use answers::report::Report;
@@ -48,6 +48,11 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
             print_empty(options, color, &config)?;
             return Ok(Status::Clean);
         }
+    }
+    output::refuse_input(options.report.file.as_deref(), "--output", &clusters)?;
+    if let Some(BaselineUse::Write(path)) = &options.baseline {
+        output::refuse_input(Some(path), "--write-baseline", &clusters)?;
+        baseline::refuse_other(path)?;
     }
     let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color)?;
     if input::count(&clusters) == 0 {
@@ -257,6 +262,8 @@ impl CheckRun<'_> {
         progress: Progress,
     ) -> io::Result<Status> {
         let fixed = self.fixes().then(|| self.fixed(&mut clusters, origins));
+        let written = fixed.as_ref().map(|fixed| fixed.write(&mut clusters, &self.options.input.limits));
+        let written = written.transpose()?.unwrap_or_default();
         let (mut after, unmatched) = self.checked(&clusters);
         drop(progress);
         let is_empty = self.refuses_empty(&clusters, origins);
@@ -283,18 +290,20 @@ impl CheckRun<'_> {
         let is_stdin_fixed = self.fixes() && self.options.input.reads_stdin();
         let stream = if is_stdin_fixed { Stream::Stderr } else { Stream::Stdout };
         if let Some(fixed) = &fixed {
-            let files = fixed.write()?;
             fixed.note_skipped(self.color);
-            if fixed.applied() > 0 {
-                let findings = counted(fixed.applied(), "finding");
-                self.note(&format!("fixed {findings} in {}", counted(files, "file")));
+            written.report(self.color);
+            let files = counted(written.files, "file");
+            if fixed.applied() > 0 && written.is_complete() {
+                self.note(&format!("fixed {} in {files}", counted(fixed.applied(), "finding")));
+            } else if written.files > 0 {
+                self.note(&format!("fixed {files}"));
             }
         }
         if self.options.statistics {
             after.count_rules();
         }
         output::unless_closed(self.print(&after, &clusters, stream))?;
-        Ok(output::status_after(&after, &self.options.report, is_empty))
+        Ok(written.status(output::status_after(&after, &self.options.report, is_empty)))
     }
 
     /// Whether standard input is empty although the command line does not allow that. Prints an error if so.
@@ -310,7 +319,8 @@ impl CheckRun<'_> {
 
     fn print(&self, report: &Report, clusters: &[Cluster], stream: Stream) -> io::Result<()> {
         let options = &self.options.report;
-        let (mut out, styled) = output::open(options.file.as_deref(), stream, self.color)?;
+        let (mut out, styled) =
+            output::open(options.file.as_deref(), stream, options.format.escaping(), self.color)?;
         match options.format {
             Format::Json => writeln!(out, "{}", report.to_json())?,
             Format::Sarif => writeln!(out, "{}", sarif::sarif(&REGISTRY, report, clusters, documentation))?,
@@ -329,7 +339,7 @@ impl CheckRun<'_> {
                 human::write(&mut out, report, clusters, style)?;
             }
         }
-        out.flush()?;
+        out.finish()?;
         // GitHub shows annotations outside the log of the job, and a file is not in the log either. Without a summary the
         // log would be empty.
         if options.file.is_some() || options.format == Format::Github {

@@ -15,7 +15,7 @@ use values::calendar::Day;
 
 use super::error::CommandError;
 use super::form::Color;
-use super::input::{BaseFolder, InputError, InputFile, Patterns};
+use super::input::{BaseFolder, InputError, InputFile, Patterns, read_regular};
 use super::options::{ConfigSource, InputOptions, SettingsOptions};
 use super::terminal;
 
@@ -119,7 +119,7 @@ fn near_names(folder: &Path) -> Vec<String> {
 
 fn from_file(path: &Path, color: Color) -> Option<Settings> {
     let name = path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
-    let bytes = match fs::read(path) {
+    let bytes = match read_regular(path) {
         Ok(bytes) => bytes,
         Err(error) => {
             let reason = InputError::from(error);
@@ -150,7 +150,7 @@ fn show_error(source: &Source, span: Span, message: &str, color: Color) {
     let mut stream = terminal::stderr(color);
     let text = human::problem(source, span, message, color.on_stderr());
     // A closed standard error is not an error.
-    let _ = writeln!(stream, "{text}\n");
+    let _ = writeln!(stream, "{text}\n").and_then(|()| stream.flush());
 }
 
 /// Applies the options, which take precedence over the config file.

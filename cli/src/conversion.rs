@@ -109,6 +109,7 @@ impl InputFlags {
             stdin_filename,
             allow_empty: self.allow_empty,
             limits: bounds.limits(),
+            max_walked: usize::MAX,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `karpwarden diagnose`: reads logs, events, status and manifests as streams, and reports the causes of problems.
 
 use std::collections::BTreeSet;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 
 use answers::report::{Report, Unreadable};
 use answers::story::Story;
@@ -19,6 +19,7 @@ use super::input::{self, ClusterInputs, InputFile, Wanted};
 use super::options::{DiagnoseOptions, ReportOptions, StoryOptions};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
+use super::safe_writer::Escaping;
 use super::stack::on_one_core;
 use super::status::Status;
 use super::{bounds, terminal};
@@ -48,6 +49,7 @@ fn prepared(options: &DiagnoseOptions, color: Color) -> Result<(Config, Vec<Clus
     let config = config::read(&options.settings, &options.input, color)?;
     let excluded = config.excluded(&options.input, color)?;
     let clusters = input::by_cluster(&options.input, &config, None, &excluded, Wanted::Texts);
+    output::refuse_input(options.report.file.as_deref(), "--output", &clusters)?;
     let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color)?;
     Ok((config, clusters))
 }
@@ -107,9 +109,9 @@ fn read_and_report(
 
 /// Prints stories in the place of the report.
 fn tell(story: &StoryOptions, stories: &[Story], options: &ReportOptions, color: Color) -> io::Result<()> {
-    let (mut out, _) = output::open(options.file.as_deref(), Stream::Stdout, color)?;
+    let (mut out, _) = output::open(options.file.as_deref(), Stream::Stdout, Escaping::Symbol, color)?;
     story.write(&mut out, stories)?;
-    out.flush()
+    out.finish()
 }
 
 /// Marks what could not be read of the files that the command line names: they concern Karpenter, whatever they contain.
@@ -218,7 +220,8 @@ impl Read for Counted<'_> {
 
 fn print(diagnosed: &Diagnosed, names: &[String], options: &ReportOptions, color: Color) -> io::Result<()> {
     let report = &diagnosed.report;
-    let (mut out, styled) = output::open(options.file.as_deref(), Stream::Stdout, color)?;
+    let (mut out, styled) =
+        output::open(options.file.as_deref(), Stream::Stdout, options.format.escaping(), color)?;
     match options.format {
         Format::Json => writeln!(out, "{}", report.to_json())?,
         Format::Sarif => {
@@ -242,7 +245,7 @@ fn print(diagnosed: &Diagnosed, names: &[String], options: &ReportOptions, color
             human::write(&mut out, report, &diagnosed.clusters, style)?;
         }
     }
-    out.flush()?;
+    out.finish()?;
     // As in `check`: without a summary the log of the job would be empty.
     if !options.quiet && (options.file.is_some() || options.format == Format::Github) {
         terminal::note(color, &human::summary(report));

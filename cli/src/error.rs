@@ -28,7 +28,8 @@ impl CommandError {
         match self {
             // A reader such as `head` has closed the pipe.
             Self::System(error) if error.kind() == io::ErrorKind::BrokenPipe => Status::Clean,
-            Self::Usage(_) | Self::Printed | Self::System(_) => Status::Usage,
+            Self::Usage(_) | Self::Printed => Status::Usage,
+            Self::System(_) => Status::System,
             Self::NoInput(_) => Status::NoInput,
         }
     }

@@ -1,26 +1,30 @@
 //! `--fix` and `--diff`: applies the fixes, and writes or shows the result.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cluster::Cluster;
 use engine::apply::{AppliedFixes, WantedFixes, apply_fixes};
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use manifest::Encoding;
 use manifest::limits::Limits;
 use manifest::source::Source;
+use manifest::{Encoding, File, ReadOptions};
+use objects::embedded::READ_OPTIONS;
 use render::human;
 use rule::settings::Settings;
 use similar::TextDiff;
 
 use super::form::Color;
+use super::status::Status;
+use super::whole_file::{NotReplaced, replace};
 use super::{output, terminal};
 
 /// Origin of a file's text, in the order of the clusters and their files.
 #[derive(Clone, Debug)]
 pub(crate) struct TextOrigin {
-    pub(crate) path: Option<PathBuf>,
+    /// The path, and the folder that is checked.
+    pub(crate) path: Option<(PathBuf, PathBuf)>,
     pub(crate) is_stdin: bool,
     pub(crate) encoding: Encoding,
 }
@@ -38,6 +42,42 @@ struct Change {
     old: Arc<Source>,
     new: Arc<Source>,
     origin: TextOrigin,
+    /// Position among the files of all clusters.
+    position: usize,
+}
+
+/// Result of writing the changed files.
+#[derive(Default)]
+pub(crate) struct WrittenFixes {
+    /// Number of files that were written.
+    pub(crate) files: usize,
+    /// Files that were left as they are, with their names.
+    left: Vec<(String, NotReplaced)>,
+}
+
+impl WrittenFixes {
+    /// Whether every changed file was written.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    /// Exit status of a run that could not write every file. `otherwise` is its status without that.
+    pub(crate) fn status(&self, otherwise: Status) -> Status {
+        let is_refused = self.left.iter().any(|(_, reason)| matches!(reason, NotReplaced::System(_)));
+        match otherwise {
+            _ if is_refused => Status::System,
+            _ if !self.left.is_empty() => Status::Unreadable,
+            status => status,
+        }
+    }
+
+    /// Prints an error for each file that was left as it is.
+    pub(crate) fn report(&self, color: Color) {
+        for (name, reason) in &self.left {
+            let name = human::printable(name);
+            terminal::error(color, &format!("`{name}` was not fixed: {reason}"));
+        }
+    }
 }
 
 /// Applies the fixes to the clusters, without writing files.
@@ -55,12 +95,12 @@ pub(crate) fn apply(
     let result = apply_fixes(&REGISTRY, clusters, settings, limits, wanted);
     let all = before.into_iter().zip(sources(clusters)).zip(origins);
     let mut fixed = Fixed { result, changes: Vec::new(), stdin: None };
-    for ((old, new), origin) in all {
+    for (position, ((old, new), origin)) in all.enumerate() {
         if origin.is_stdin {
             fixed.stdin = Some((Arc::clone(&new), origin.encoding));
         }
         if old.text() != new.text() {
-            fixed.changes.push(Change { old, new, origin: origin.clone() });
+            fixed.changes.push(Change { old, new, origin: origin.clone(), position });
         }
     }
     fixed
@@ -72,18 +112,23 @@ impl Fixed {
         self.result.applied
     }
 
-    /// Writes the changed files, and the text of standard input to standard output. Returns the number of changed files.
-    pub(crate) fn write(&self) -> io::Result<usize> {
-        for Change { new, origin, .. } in &self.changes {
-            if let Some(path) = &origin.path {
-                std::fs::write(path, origin.encoding.encode(new.text()))
-                    .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", new.name())))?;
+    /// Writes the changed files, and the text of standard input to standard output. A file that cannot be written gets its old text
+    /// back in its cluster, so that the report describes what is on the disk.
+    pub(crate) fn write(&self, clusters: &mut [Cluster], limits: &Limits) -> io::Result<WrittenFixes> {
+        let mut written = WrittenFixes::default();
+        for change in &self.changes {
+            match change.write() {
+                Ok(()) => written.files += 1,
+                Err(reason) => {
+                    written.left.push((change.new.name().to_owned(), reason));
+                    change.undo(clusters, limits);
+                }
             }
         }
         if let Some((source, encoding)) = &self.stdin {
             output::unless_closed(print(&encoding.encode(source.text())))?;
         }
-        Ok(self.changes.len())
+        Ok(written)
     }
 
     /// Prints the changes as a unified diff.
@@ -112,6 +157,24 @@ impl Fixed {
             let location = format!("{}:{}", human::printable(&skipped.file), skipped.line);
             let message = format!("{location}: {}: fix skipped: {}", skipped.rule, skipped.reason);
             terminal::note(color, &message);
+        }
+    }
+}
+
+impl Change {
+    fn write(&self) -> Result<(), NotReplaced> {
+        let Self { old, new, origin: TextOrigin { path, encoding, .. }, .. } = self;
+        let bytes = |source: &Source| encoding.encode(source.text());
+        let path = path.as_ref().map(|(path, folder)| (path.as_path(), folder.as_path()));
+        path.map_or(Ok(()), |(path, folder): (&Path, &Path)| replace(path, folder, &bytes(old), &bytes(new)))
+    }
+
+    fn undo(&self, clusters: &mut [Cluster], limits: &Limits) {
+        let mut files = clusters.iter_mut().flat_map(|cluster| &mut cluster.files);
+        if let Some(file) = files.nth(self.position) {
+            let options = ReadOptions { limits: *limits, ..READ_OPTIONS };
+            let read = File::read(self.old.name(), self.old.text().to_owned(), options);
+            *file = File { kind: file.kind, is_relevant: file.is_relevant, ..read };
         }
     }
 }

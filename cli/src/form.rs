@@ -2,6 +2,8 @@
 
 use clap::ValueEnum;
 
+use super::safe_writer::Escaping;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
     Auto,
@@ -25,6 +27,17 @@ pub(crate) enum Format {
     Junit,
     /// A checklist for a pull request
     Markdown,
+}
+
+impl Format {
+    /// Notation of control characters.
+    pub(crate) fn escaping(self) -> Escaping {
+        match self {
+            Self::Json | Self::Sarif | Self::Gitlab => Escaping::Json,
+            Self::Junit => Escaping::Xml,
+            Self::Human | Self::Github | Self::Markdown => Escaping::Symbol,
+        }
+    }
 }
 
 /// Form of a timeline.

@@ -1,8 +1,8 @@
 //! `karpwarden init`: writes a config file that contains every key, with comments.
 
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
 use std::io::{self, Write as _};
+use std::path::Path;
 
 use answers::report::DOCUMENTATION;
 use rule::settings::Target;
@@ -14,13 +14,17 @@ use super::error::CommandError;
 use super::form::Color;
 use super::status::Status;
 use super::terminal;
+use super::whole_file::WholeFile;
 
 pub(crate) fn run(init: &InitArguments, color: Color) -> Result<Status, CommandError> {
     if let Some(Err(message)) = init.karpenter_version.as_deref().map(Target::parse) {
         return Err(CommandError::Usage(format!("--karpenter-version: {message}")));
     }
-    let file = OpenOptions::new().write(true).create_new(true).open(FILE);
-    match file.and_then(|mut file| file.write_all(text(init).as_bytes())) {
+    let written = WholeFile::create(Path::new(FILE)).and_then(|mut file| {
+        file.write_all(text(init).as_bytes())?;
+        file.finish_new()
+    });
+    match written {
         Ok(()) => {
             terminal::note(color, &format!("wrote {FILE}; `karpwarden check .` reads it"));
             Ok(Status::Clean)

@@ -30,6 +30,7 @@ mod output;
 mod painter;
 mod progress;
 mod rules;
+mod safe_writer;
 mod simulate;
 mod stack;
 mod status;
@@ -37,6 +38,7 @@ mod story;
 mod terminal;
 mod unused;
 mod upgrade_start;
+mod whole_file;
 
 use std::process::ExitCode;
 
@@ -45,6 +47,7 @@ use clap::Parser as _;
 use arguments::{Arguments, CliCommand};
 use error::CommandError;
 use form::Color;
+use render::human::printable;
 use status::Status;
 
 #[cfg(target_env = "musl")]
@@ -55,9 +58,10 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // A closed terminal is not an error.
-            let _ = error.print();
+            let error = quoting_printable(error);
             let status = if error.use_stderr() { Status::Usage } else { Status::Clean };
+            // A closed terminal is not an error.
+            let _ = terminal::print_styled(&error.render().ansi().to_string(), error.use_stderr());
             return ExitCode::from(status.code());
         }
     };
@@ -69,6 +73,13 @@ fn main() -> ExitCode {
         error.status()
     });
     ExitCode::from(status.code())
+}
+
+/// The same error, if its text quotes an argument with control characters, with their symbols. A line break could start a workflow
+/// command of GitHub.
+fn quoting_printable(error: clap::Error) -> clap::Error {
+    let arguments = std::env::args_os().map(|argument| printable(&argument.to_string_lossy()));
+    Arguments::try_parse_from(arguments).err().unwrap_or(error)
 }
 
 fn run(command: CliCommand, color: Color) -> Result<Status, CommandError> {

@@ -1,5 +1,7 @@
 //! Input of `simulate` and `disruption`, which are about one cluster.
 
+use std::path::Path;
+
 use cluster::Cluster;
 use manifest::{Document, File};
 use rule::settings::Settings;
@@ -8,7 +10,7 @@ use super::error::CommandError;
 use super::form::Color;
 use super::input::{self, Wanted};
 use super::options::{InputOptions, SettingsOptions};
-use super::{bounds, config, terminal};
+use super::{bounds, config, output, terminal};
 
 /// Settings and manifests of a run.
 pub(crate) struct OneCluster {
@@ -16,10 +18,12 @@ pub(crate) struct OneCluster {
     pub(crate) cluster: Cluster,
 }
 
-/// Reads the config file and the manifests. `verb` says what the command does with the input.
+/// Reads the config file and the manifests. `output` is the file to write, which must not be an input; `verb` says what the command
+/// does with the input.
 pub(crate) fn read(
     input: &InputOptions,
     settings: &SettingsOptions,
+    output: Option<&Path>,
     verb: &str,
     color: Color,
 ) -> Result<OneCluster, CommandError> {
@@ -30,6 +34,7 @@ pub(crate) fn read(
         let message = format!("nothing to {verb}: name files or folders, or `-` for standard input");
         return Err(CommandError::NoInput(message));
     }
+    output::refuse_input(output, "--output", &clusters)?;
     let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
     let config = config.for_files(&inputs.clone(), color)?;
     let files = inputs.map(|one| one.read(&input.limits).file).collect();

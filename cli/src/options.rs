@@ -30,6 +30,8 @@ pub(crate) struct InputOptions {
     pub(crate) allow_empty: bool,
     /// Bounds of each file.
     pub(crate) limits: Limits,
+    /// Maximum number of files and folders to look at in each folder.
+    pub(crate) max_walked: usize,
 }
 
 /// Config file of a run.
@@ -157,6 +159,7 @@ impl Default for InputOptions {
             stdin_filename: None,
             allow_empty: false,
             limits: Limits::DEFAULT,
+            max_walked: usize::MAX,
         }
     }
 }

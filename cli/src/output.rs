@@ -7,10 +7,14 @@ use std::path::Path;
 use answers::report::Report;
 use engine::check::fails;
 
+use super::error::CommandError;
 use super::form::Color;
+use super::input::{ClusterInputs, InputFile, is_same_file};
 use super::options::ReportOptions;
+use super::safe_writer::{Escaping, SafeWriter};
 use super::status::Status;
 use super::terminal;
+use super::whole_file::WholeFile;
 
 /// Error for empty standard input, as after a failed `helm template`.
 pub(crate) const EMPTY: &str = "standard input is empty; if that is intended, use `--allow-empty`";
@@ -22,17 +26,96 @@ pub(crate) enum Stream {
     Stderr,
 }
 
-/// Opens the file of `--output`, or else a standard stream. Also returns whether to use colour.
-pub(crate) fn open(path: Option<&Path>, stream: Stream, color: Color) -> io::Result<(Box<dyn Write>, bool)> {
-    Ok(match (path, stream) {
-        (Some(path), _) => {
-            let file = fs::File::create(path)
-                .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", path.display())))?;
-            (Box::new(io::BufWriter::new(file)), color == Color::Always)
+/// Destination of a report.
+pub(crate) enum Destination {
+    /// A standard stream, or a device such as `/dev/null`.
+    Stream(Box<dyn Write>),
+    /// A file, with its name.
+    File(String, SafeWriter<WholeFile>),
+}
+
+impl Destination {
+    /// Ends the report. A file appears at its path now.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Stream(mut stream) => stream.flush(),
+            Self::File(name, file) => {
+                let written = file.into_inner().and_then(WholeFile::finish);
+                written.map_err(|error| cannot_write(&name, &error))
+            }
         }
-        (None, Stream::Stdout) => (terminal::stdout(color), color.on_stdout()),
-        (None, Stream::Stderr) => (terminal::stderr(color), color.on_stderr()),
+    }
+}
+
+impl Write for Destination {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stream(stream) => stream.write(bytes),
+            Self::File(name, file) => file.write(bytes).map_err(|error| cannot_write(name, &error)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stream(stream) => stream.flush(),
+            Self::File(name, file) => file.flush().map_err(|error| cannot_write(name, &error)),
+        }
+    }
+}
+
+fn cannot_write(name: &str, error: &io::Error) -> io::Error {
+    io::Error::other(format!("cannot write `{name}`: {error}"))
+}
+
+/// Opens the file of `--output`, or else a standard stream. Also returns whether to use colour.
+pub(crate) fn open(
+    path: Option<&Path>,
+    stream: Stream,
+    escaping: Escaping,
+    color: Color,
+) -> io::Result<(Destination, bool)> {
+    Ok(match (path, stream) {
+        (Some(path), _) => (file(path, escaping)?, color == Color::Always),
+        (None, Stream::Stdout) => {
+            (Destination::Stream(terminal::stdout_as(color, escaping)), color.on_stdout())
+        }
+        (None, Stream::Stderr) => {
+            (Destination::Stream(terminal::stderr_as(color, escaping)), color.on_stderr())
+        }
     })
+}
+
+fn file(path: &Path, escaping: Escaping) -> io::Result<Destination> {
+    let name = path.display().to_string();
+    // A device or a pipe cannot be replaced.
+    let is_stream = fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir());
+    let opened = if is_stream {
+        let stream = fs::OpenOptions::new().write(true).open(path);
+        stream.map(|stream| {
+            Destination::Stream(Box::new(io::BufWriter::new(SafeWriter::new(stream, escaping))))
+        })
+    } else {
+        WholeFile::create(path).map(|file| Destination::File(name.clone(), SafeWriter::new(file, escaping)))
+    };
+    opened.map_err(|error| cannot_write(&name, &error))
+}
+
+/// Refuses a file to write that the run also reads. `flag` names the file on the command line.
+pub(crate) fn refuse_input(
+    path: Option<&Path>,
+    flag: &str,
+    clusters: &[ClusterInputs],
+) -> Result<(), CommandError> {
+    let mut inputs = clusters.iter().flat_map(|cluster| &cluster.inputs).filter_map(InputFile::path);
+    match path {
+        Some(path) if inputs.any(|input| is_same_file(input, path)) => {
+            let shown = path.display();
+            let text =
+                format!("{flag}: `{shown}` is also an input, and would be lost; write to another file");
+            Err(CommandError::Usage(text))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Prints a note if the report has more findings than the bound.

@@ -9,11 +9,16 @@ use rule::finding::Severity;
 
 use super::arguments::RulesArguments;
 use super::form::{Color, ListFormat};
+use super::safe_writer::Escaping;
 use super::status::Status;
 use super::terminal;
 
 pub(crate) fn run(rules: &RulesArguments, color: Color) -> io::Result<Status> {
-    let mut out = terminal::stdout(color);
+    let escaping = match rules.format {
+        ListFormat::Json => Escaping::Json,
+        ListFormat::Human => Escaping::Symbol,
+    };
+    let mut out = terminal::stdout_as(color, escaping);
     match rules.format {
         ListFormat::Json => writeln!(out, "{}", serde_json::to_string(&with_symptoms())?)?,
         ListFormat::Human => table(&mut out)?,

@@ -13,8 +13,10 @@ pub(crate) enum Status {
     NoInput,
     /// An editor ended the language server without `shutdown`.
     NotShutDown,
-    /// Some input that may concern Karpenter could not be read or parsed; the rest was checked.
+    /// Some input that may concern Karpenter could not be read or parsed, or changed while it was read; the rest was checked.
     Unreadable,
+    /// A file could not be written, or the system refused a resource.
+    System,
 }
 
 impl Status {
@@ -25,6 +27,7 @@ impl Status {
             Self::Usage => 2,
             Self::NoInput => 3,
             Self::Unreadable => 4,
+            Self::System => 5,
         }
     }
 }

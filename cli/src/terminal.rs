@@ -5,7 +5,10 @@ use std::io::{self, IsTerminal as _, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 
+use render::human::printable;
+
 use super::form::Color;
+use super::safe_writer::{Escaping, SafeWriter};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
@@ -29,14 +32,33 @@ impl Color {
     }
 }
 
-/// Buffered standard output, which drops the styles that it cannot show.
+/// Buffered standard output for people, which drops the styles that it cannot show.
 pub(crate) fn stdout(color: Color) -> Box<dyn Write> {
-    Box::new(io::BufWriter::new(AutoStream::new(io::stdout(), color.choice())))
+    stdout_as(color, Escaping::Symbol)
 }
 
-/// Buffered standard error, which drops the styles that it cannot show.
+/// Buffered standard output with the escapes of a format.
+pub(crate) fn stdout_as(color: Color, escaping: Escaping) -> Box<dyn Write> {
+    let stream = AutoStream::new(io::stdout(), color.choice());
+    Box::new(io::BufWriter::new(SafeWriter::new(stream, escaping)))
+}
+
+/// Buffered standard error for people, which drops the styles that it cannot show.
 pub(crate) fn stderr(color: Color) -> Box<dyn Write> {
-    Box::new(io::BufWriter::new(AutoStream::new(io::stderr(), color.choice())))
+    stderr_as(color, Escaping::Symbol)
+}
+
+/// Buffered standard error with the escapes of a format.
+pub(crate) fn stderr_as(color: Color, escaping: Escaping) -> Box<dyn Write> {
+    let stream = AutoStream::new(io::stderr(), color.choice());
+    Box::new(io::BufWriter::new(SafeWriter::new(stream, escaping)))
+}
+
+/// Prints a text with styles, such as the help.
+pub(crate) fn print_styled(text: &str, to_stderr: bool) -> io::Result<()> {
+    let mut out = if to_stderr { stderr(Color::Auto) } else { stdout(Color::Auto) };
+    out.write_all(text.as_bytes())?;
+    out.flush()
 }
 
 /// Prints an error to standard error.
@@ -50,9 +72,9 @@ pub(crate) fn note(color: Color, message: &str) {
 }
 
 fn labelled(color: Color, label: &str, style: Style, message: &str) {
-    let mut stream = AutoStream::new(io::stderr(), color.choice());
-    // A closed standard error is not an error.
-    let _ = writeln!(stream, "{style}{label}{style:#}: {message}");
+    let mut stream = stderr(color);
+    // One line: a line break in the name of a file could start a workflow command of GitHub. A closed standard error is not an error.
+    let _ = writeln!(stream, "{style}{label}{style:#}: {}", printable(message)).and_then(|()| stream.flush());
 }
 
 /// Columns to wrap text to: the width of the terminal, limited to a readable length.

@@ -164,7 +164,7 @@ fn writes_the_report_to_the_output_file() {
     let log: Value = serde_json::from_str(&folder.read("report.sarif")).unwrap();
     assert_eq!(log["version"], "2.1.0");
     let run = folder.check(&["--output", "no/such/folder", "class.yaml"]);
-    assert_eq!(run.status, 2);
+    assert_eq!(run.status, 5);
     assert!(run.stderr.contains("cannot write `no/such/folder`"), "{}", run.stderr);
 }
 

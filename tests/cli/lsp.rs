@@ -1,7 +1,7 @@
 //! The language server, as an editor talks to it.
 
 use std::collections::BTreeMap;
-use std::io::{BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -508,6 +508,23 @@ fn mistakes_of_an_editor_get_an_error() {
 }
 
 #[test]
+fn goes_on_after_a_message_that_is_not_valid_json() {
+    let mut editor = Editor::with_folders(&[]);
+    let body = r#"{"jsonrpc": "2.0", "method": "textDocument/didChange", "params": {"text": "\ud800"}}"#;
+    let message = format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    editor.input.as_mut().unwrap().write_all(message.as_bytes()).unwrap();
+    let mut header = String::new();
+    editor.output.read_line(&mut header).unwrap();
+    editor.output.read_line(&mut String::new()).unwrap();
+    let length: usize = header.trim().strip_prefix("Content-Length: ").unwrap().parse().unwrap();
+    let mut answer = vec![0; length];
+    editor.output.read_exact(&mut answer).unwrap();
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32700)));
+    assert_eq!(editor.ask("shutdown", &Value::Null), Value::Null);
+}
+
+#[test]
 fn an_end_that_the_editor_did_not_ask_for_is_not_a_success() {
     let mut editor = Editor::with_folders(&[]);
     editor.tell("exit", Value::Null);
@@ -519,6 +536,6 @@ fn an_end_that_the_editor_did_not_ask_for_is_not_a_success() {
     drop(editor.input.take());
     assert_eq!(editor.server.wait().unwrap().code(), Some(1));
     let mut editor = Editor::with_folders(&[]);
-    editor.input.as_mut().unwrap().write_all(b"Content-Length: 3\r\n\r\n{a}").unwrap();
-    assert_eq!(editor.server.wait().unwrap().code(), Some(2));
+    editor.input.as_mut().unwrap().write_all(b"Content-Length: x\r\n\r\n").unwrap();
+    assert_eq!(editor.server.wait().unwrap().code(), Some(5));
 }

@@ -32,3 +32,4 @@ mod story;
 mod upgrade;
 mod versions;
 mod what_if;
+mod writing;

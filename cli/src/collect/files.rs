@@ -1,12 +1,13 @@
 //! Files of a snapshot, which only their owner may read.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::error::CommandError;
+use crate::whole_file::WholeFile;
 
 /// Bytes and objects of a file, below the default bounds of the other commands: 64 MiB and 100,000 documents.
 const MAX_BYTES: usize = 48 << 20;
@@ -34,21 +35,10 @@ impl SnapshotFolder {
     }
 
     /// Creates a file in the folder.
-    pub(super) fn file(&self, name: &str) -> io::Result<BufWriter<File>> {
+    pub(super) fn file(&self, name: &str) -> io::Result<WholeFile> {
         let path = self.path.join(name);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options
-            .open(&path)
-            .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", path.display())))?;
-        Ok(BufWriter::new(file))
-    }
-
-    /// Removes a file that turned out to be empty.
-    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
-        fs::remove_file(self.path.join(name))
+        WholeFile::create_private(&path)
+            .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", path.display())))
     }
 }
 
@@ -65,7 +55,7 @@ fn create_private_dir(path: &Path) -> io::Result<()> {
 pub(super) struct ObjectFiles<'f> {
     folder: &'f SnapshotFolder,
     resource: &'static str,
-    open: Option<BufWriter<File>>,
+    open: Option<WholeFile>,
     line: Vec<u8>,
     bytes: usize,
     objects_in_file: usize,
@@ -110,7 +100,7 @@ impl<'f> ObjectFiles<'f> {
 
     /// Ends the current file.
     pub(super) fn finish(&mut self) -> io::Result<()> {
-        self.open.take().map_or(Ok(()), |mut file| file.flush())
+        self.open.take().map_or(Ok(()), WholeFile::finish_new)
     }
 }
 
@@ -139,7 +129,7 @@ mod tests {
     fn refuses_a_folder_with_files() {
         let root = tempfile::tempdir().unwrap();
         let folder = SnapshotFolder::create(root.path()).unwrap();
-        drop(folder.file("a").unwrap());
+        folder.file("a").unwrap().finish_new().unwrap();
         let error = SnapshotFolder::create(root.path()).unwrap_err();
         assert!(error.to_string().contains("is not empty"), "{error}");
     }
@@ -151,7 +141,7 @@ mod tests {
 
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("new");
-        drop(SnapshotFolder::create(&path).unwrap().file("a").unwrap());
+        SnapshotFolder::create(&path).unwrap().file("a").unwrap().finish_new().unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(&path.join("a"))), (0o700, 0o600));
     }

@@ -95,8 +95,8 @@ impl LogSource {
             Some(failure) => State::of(failure),
         };
         let is_empty = bytes == 0 && failure.is_some();
-        if is_empty {
-            folder.remove(&file)?;
+        if !is_empty {
+            out.finish_new()?;
         }
         let missing = match state {
             State::Forbidden => format!("get pods and pods/log in namespace {namespace}"),

@@ -74,7 +74,7 @@ pub(crate) fn run(collect: &CollectArguments, color: Color) -> Result<Status, Co
     let mut file = collection.folder.file(snapshot::FILE)?;
     serde_json::to_writer_pretty(&mut file, &snapshot).map_err(io::Error::from)?;
     file.write_all(b"\n")?;
-    file.flush()?;
+    file.finish_new()?;
     if !collect.quiet {
         let mut out = terminal::stdout(color);
         let text = summary::text(&snapshot, &collect.dir);

@@ -26,6 +26,7 @@ use super::form::Color;
 use super::one_cluster::{self, OneCluster};
 use super::options::{InputOptions, SettingsOptions};
 use super::output::{self, Stream};
+use super::safe_writer::Escaping;
 use super::simulate::choices;
 use super::stack::on_one_core;
 use super::status::Status;
@@ -83,7 +84,7 @@ struct ShownDisruption<'s, 'd> {
 }
 
 fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, CommandError> {
-    let read = one_cluster::read(&options.input, &options.settings, "judge", color)?;
+    let read = one_cluster::read(&options.input, &options.settings, options.file.as_deref(), "judge", color)?;
     let OneCluster { settings, cluster } = &read;
     let files = &cluster.files;
     let built = BuiltObjects::of(files);
@@ -103,7 +104,11 @@ fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, C
         skipped: skipped(files),
         all: options.all,
     };
-    let (mut out, has_color) = output::open(options.file.as_deref(), Stream::Stdout, color)?;
+    let escaping = match options.format {
+        DisruptionFormat::Json => Escaping::Json,
+        DisruptionFormat::Human | DisruptionFormat::Ics => Escaping::Symbol,
+    };
+    let (mut out, has_color) = output::open(options.file.as_deref(), Stream::Stdout, escaping, color)?;
     output::unless_closed(match (options.format, story) {
         (DisruptionFormat::Ics, _) => calendar_file::write(&mut out, &answer),
         (DisruptionFormat::Json, story) => {
@@ -124,7 +129,7 @@ fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, C
             pod.and_then(|()| story::write(&mut out, &answer, node, clock, has_color))
         }
     })?;
-    output::unless_closed(out.flush())?;
+    output::unless_closed(out.finish())?;
     let is_unreadable = one_cluster::report_unreadable(files, color);
     Ok(if is_unreadable { Status::Unreadable } else { Status::Clean })
 }

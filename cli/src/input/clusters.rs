@@ -18,6 +18,8 @@ pub(crate) struct ClusterInputs {
     pub(crate) unread: Vec<String>,
     /// Files in the folders that are read only for the versions that they pin.
     pub(crate) pinning: Vec<PathBuf>,
+    /// Whether a folder has more files than the search looks at.
+    pub(crate) is_cut: bool,
 }
 
 /// Finds the inputs of each cluster. The plain paths are one cluster without a name, and each `--cluster` is another. `baseline` is
@@ -31,18 +33,19 @@ pub(crate) fn by_cluster(
 ) -> Vec<ClusterInputs> {
     let base = &config.base;
     let stdin_filename = input.stdin_filename.as_deref();
-    let search = Search { base, excluded, stdin_filename, wanted };
+    let search = Search { base, excluded, stdin_filename, wanted, max_walked: input.max_walked };
     let own: Vec<&Path> = config.path.as_deref().into_iter().chain(baseline).collect();
     let mut clusters = Vec::new();
     if !input.paths.is_empty() {
-        let Gathered { inputs, unread, pinning } = gather(&input.paths, &own, &search);
-        clusters.push(ClusterInputs { cluster: String::new(), inputs, unread, pinning });
+        let Gathered { inputs, unread, pinning, is_cut } = gather(&input.paths, &own, &search);
+        clusters.push(ClusterInputs { cluster: String::new(), inputs, unread, pinning, is_cut });
     }
     for folder in &input.clusters {
         let name = base.name(folder);
         if !clusters.iter().any(|known| known.cluster == name) {
-            let Gathered { inputs, unread, pinning } = gather(std::slice::from_ref(folder), &own, &search);
-            clusters.push(ClusterInputs { cluster: name, inputs, unread, pinning });
+            let Gathered { inputs, unread, pinning, is_cut } =
+                gather(std::slice::from_ref(folder), &own, &search);
+            clusters.push(ClusterInputs { cluster: name, inputs, unread, pinning, is_cut });
         }
     }
     roles::mark_patches(clusters.iter_mut().flat_map(|cluster| &mut cluster.inputs), base, &input.limits);
@@ -68,6 +71,7 @@ fn mark_values(clusters: &mut Vec<ClusterInputs>, values: InputFile) {
             inputs: vec![values],
             unread: Vec::new(),
             pinning: Vec::new(),
+            is_cut: false,
         };
         clusters.insert(0, values);
     }

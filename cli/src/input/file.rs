@@ -26,7 +26,8 @@ pub(crate) struct InputFile {
 
 #[derive(Clone, Debug)]
 enum From {
-    Path(PathBuf),
+    /// The path of a file, and the folder that the command line names: the parent of a file that it names itself.
+    Path(PathBuf, PathBuf),
     /// Standard input, and the path that `--stdin-filename` gives it.
     Stdin(Option<PathBuf>),
     /// The walk already found that the path cannot be read.
@@ -37,8 +38,8 @@ enum From {
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) file: File,
-    /// Path to write fixes to; absent for standard input and for texts that cannot be written back.
-    pub(crate) path: Option<PathBuf>,
+    /// Path to write fixes to, and the folder that is checked; absent for standard input and for texts that cannot be written back.
+    pub(crate) path: Option<(PathBuf, PathBuf)>,
     /// Whether the text comes from standard input; the name may be any.
     pub(crate) is_stdin: bool,
     /// Encoding of the file. Offsets count from the start of the text, after a byte order mark.
@@ -46,14 +47,17 @@ pub(crate) struct Loaded {
 }
 
 impl InputFile {
-    pub(super) fn file(path: PathBuf, base: &BaseFolder) -> Self {
+    /// A file in a folder that the command line names.
+    pub(super) fn file(path: PathBuf, folder: &Path, base: &BaseFolder) -> Self {
         let name = base.name(&path);
-        Self { name, kind: FileKind::Unknown, is_named: false, from: From::Path(path) }
+        Self { name, kind: FileKind::Unknown, is_named: false, from: From::Path(path, folder.to_owned()) }
     }
 
     /// A file that the command line names.
     pub(super) fn named(path: PathBuf, base: &BaseFolder) -> Self {
-        Self { is_named: true, ..Self::file(path, base) }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).map(Path::to_owned);
+        let folder = folder.unwrap_or_else(|| PathBuf::from("."));
+        Self { is_named: true, ..Self::file(path, &folder, base) }
     }
 
     /// Standard input, with the file name that the command line gives it.
@@ -75,14 +79,14 @@ impl InputFile {
 
     /// Path as given or found; absent for standard input.
     pub(crate) fn path(&self) -> Option<&Path> {
-        if let From::Path(path) = &self.from { Some(path) } else { None }
+        if let From::Path(path, _) = &self.from { Some(path) } else { None }
     }
 
     /// Path that patterns and the settings of some paths apply to: the path of the file, or the name that
     /// `--stdin-filename` gives standard input.
     pub(crate) fn assumed_path(&self) -> Option<&Path> {
         match &self.from {
-            From::Path(path) => Some(path),
+            From::Path(path, _) => Some(path),
             From::Stdin(assumed) => assumed.as_deref(),
             From::Unreadable(_) => None,
         }
@@ -92,7 +96,7 @@ impl InputFile {
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (&self.from, &other.from) {
             (From::Stdin(_), From::Stdin(_)) => true,
-            (From::Path(one), From::Path(other)) => is_same_file(one, other),
+            (From::Path(one, _), From::Path(other, _)) => is_same_file(one, other),
             _ => false,
         }
     }
@@ -107,7 +111,7 @@ impl InputFile {
     pub(crate) fn open(&self) -> Result<Box<dyn io::Read>, InputError> {
         match &self.from {
             From::Stdin(_) => Ok(Box::new(io::stdin().lock())),
-            From::Path(path) => Ok(Box::new(fs::File::open(path)?)),
+            From::Path(path, _) => Ok(Box::new(fs::File::open(path)?)),
             From::Unreadable(reason) => Err(InputError::Walk(reason.clone())),
         }
     }
@@ -131,7 +135,10 @@ impl InputFile {
         let is_relevant = self.is_relevant(&bytes, limits);
         let file =
             File::from_bytes(self.name.clone(), bytes, ReadOptions { limits: *limits, ..READ_OPTIONS });
-        let path = self.path().map(Path::to_owned);
+        let path = match &self.from {
+            From::Path(path, folder) => Some((path.clone(), folder.clone())),
+            _ => None,
+        };
         let without_comments = path.as_ref().and_then(|_| json_with_comments::read(&file, limits));
         // The text without comments must not replace the text of the file.
         let path = path.filter(|_| without_comments.is_none());
@@ -156,7 +163,7 @@ impl InputFile {
 }
 
 /// Whether two paths lead to the same file.
-pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 

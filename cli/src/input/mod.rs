@@ -9,6 +9,7 @@ mod json_with_comments;
 mod patterns;
 pub(crate) mod pinning;
 mod references;
+mod regular;
 mod roles;
 mod walk;
 
@@ -16,7 +17,8 @@ pub(crate) use base::BaseFolder;
 pub(crate) use clusters::{ClusterInputs, by_cluster, count};
 pub(crate) use compressed::each_text;
 pub(crate) use error::InputError;
-pub(crate) use file::{InputFile, Loaded};
+pub(crate) use file::{InputFile, Loaded, is_same_file};
 pub(crate) use patterns::{Patterns, resolved};
 pub(crate) use references::{NotFollowed, referenced};
+pub(crate) use regular::read_regular;
 pub(crate) use walk::{Wanted, is_manifest};

@@ -1,7 +1,6 @@
 //! Inputs whose role does not follow from their text: chart values and Kustomize patches.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use kustomize::Patches;
@@ -10,7 +9,8 @@ use manifest::{File, FileKind, ReadOptions};
 use objects::embedded::READ_OPTIONS;
 
 use super::base::BaseFolder;
-use super::file::{InputFile, bounded};
+use super::file::InputFile;
+use super::regular::read_regular;
 
 /// Marks the inputs that read the same file as `values`. Returns whether there are any.
 pub(super) fn mark_values<'i>(inputs: impl Iterator<Item = &'i mut InputFile>, values: &InputFile) -> bool {
@@ -36,7 +36,7 @@ pub(super) fn mark_patches<'i>(
         .iter()
         .flat_map(|folder| ["kustomization.yaml", "kustomization.yml"].map(|name| folder.join(name)));
     let files = paths.filter_map(|path| {
-        let bytes = bounded(fs::File::open(base.path(&path)).ok()?, limits).ok()?;
+        let bytes = read_regular(&base.path(&path)).ok()?;
         Some(File::from_bytes(
             base.name(&base.path(&path)),
             bytes,

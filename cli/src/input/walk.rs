@@ -1,8 +1,8 @@
 //! Files that the paths of the command line lead to.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::WalkBuilder;
 use rule::settings::CONFIG_FILE;
@@ -12,10 +12,14 @@ use super::error::InputError;
 use super::file::{InputFile, is_same_file};
 use super::patterns::Patterns;
 use super::pinning;
+use super::regular::{read_regular, refusal};
 use crate::baseline::is_baseline;
 
 /// Extensions of manifests.
 const EXTENSIONS: [&str; 4] = ["yaml", "yml", "json", "jsonl"];
+
+/// Files whose patterns a walk through a folder applies.
+const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", ".git/info/exclude"];
 
 /// Files to take from a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +38,8 @@ pub(super) struct Gathered {
     pub(super) unread: Vec<String>,
     /// Files in folders that are read only for the versions that they pin.
     pub(super) pinning: Vec<PathBuf>,
+    /// Whether a folder has more files than the search looks at.
+    pub(super) is_cut: bool,
 }
 
 /// Files to take from folders, and the base of their names.
@@ -43,6 +49,8 @@ pub(super) struct Search<'s> {
     /// File name of standard input.
     pub(super) stdin_filename: Option<&'s str>,
     pub(super) wanted: Wanted,
+    /// Maximum number of files and folders to look at in each folder.
+    pub(super) max_walked: usize,
 }
 
 /// Returns the inputs in the order of the paths, and sorted by name within a folder. A file is returned once, even if
@@ -50,8 +58,7 @@ pub(super) struct Search<'s> {
 pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> Gathered {
     let base = search.base;
     let mut inputs = Vec::new();
-    let mut unread = BTreeSet::new();
-    let mut pinning = BTreeSet::new();
+    let (mut unread, mut pinning, mut is_cut) = (BTreeSet::new(), BTreeSet::new(), false);
     let mut seen: BTreeSet<PathBuf> = own.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut has_stdin = false;
     for path in paths {
@@ -64,6 +71,7 @@ pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> G
             inputs.extend(found.inputs.into_iter().filter(|input| is_new(input, &mut seen)));
             unread.extend(found.unread);
             pinning.extend(found.pinning);
+            is_cut |= found.is_cut;
         } else {
             let input = InputFile::named(path.clone(), base);
             if own.iter().any(|own| is_same_file(own, path)) || is_new(&input, &mut seen) {
@@ -76,7 +84,8 @@ pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> G
         unread.remove(&input.name);
     }
     pinning.retain(|path: &PathBuf| path.canonicalize().is_ok_and(|path| !seen.contains(&path)));
-    Gathered { inputs, unread: unread.into_iter().collect(), pinning: pinning.into_iter().collect() }
+    let (unread, pinning) = (unread.into_iter().collect(), pinning.into_iter().collect());
+    Gathered { inputs, unread, pinning, is_cut }
 }
 
 /// Whether no other path has led to the file of an input.
@@ -85,20 +94,79 @@ fn is_new(input: &InputFile, seen: &mut BTreeSet<PathBuf>) -> bool {
     path.is_none_or(|path| seen.insert(path))
 }
 
+/// Folders that a walk leaves out.
+#[derive(Debug, Default)]
+struct Folders {
+    /// The folders that the walk has entered, with symbolic links resolved. Several links may lead to one.
+    entered: BTreeSet<PathBuf>,
+    /// Ignore files that cannot be read, with the reasons. Their folders are not walked.
+    refused: Vec<(PathBuf, String)>,
+}
+
+impl Folders {
+    /// Whether the walk enters a folder.
+    fn enter(&mut self, folder: &Path, applies_ignore_files: bool) -> bool {
+        let is_new = folder.canonicalize().map_or(true, |folder| self.entered.insert(folder));
+        let refused = refused_ignore_file(folder).filter(|_| applies_ignore_files && is_new);
+        let is_refused = refused.is_some();
+        let text = |reason| format!("the folder is not checked: its ignore file is {reason}");
+        self.refused.extend(refused.map(|(path, reason)| (path, text(reason))));
+        is_new && !is_refused
+    }
+}
+
+/// An ignore file in a folder that is not regular or is too large, with the reason.
+fn refused_ignore_file(folder: &Path) -> Option<(PathBuf, &'static str)> {
+    IGNORE_FILES
+        .iter()
+        .map(|name| folder.join(name))
+        .find_map(|path| refusal(&path).map(|reason| (path, reason)))
+}
+
 fn walk(folder: &Path, search: &Search<'_>) -> Gathered {
     let Search { base, excluded, wanted, .. } = *search;
     let mut builder = WalkBuilder::new(folder);
     builder.follow_links(true).require_git(false).sort_by_file_path(Ord::cmp);
-    if wanted == Wanted::Texts {
+    let applies_ignore_files = wanted == Wanted::Manifests;
+    let folders = Arc::new(Mutex::new(Folders::default()));
+    if applies_ignore_files {
+        let above = folder.canonicalize().unwrap_or_default();
+        let refused = above.ancestors().skip(1).find_map(refused_ignore_file);
+        builder.parents(refused.is_none());
+        let text = |reason| format!("not applied: it is {reason}");
+        lock(&folders).refused.extend(refused.map(|(path, reason)| (path, text(reason))));
+    } else {
         builder.standard_filters(false).hidden(true);
     }
-    let excluded = excluded.clone();
-    builder.filter_entry(move |entry| {
-        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        entry.depth() == 0 || !excluded.matches(entry.path(), is_folder)
-    });
-    let Gathered { mut inputs, mut unread, mut pinning } = Gathered::default();
-    for entry in builder.build() {
+    let mut gathered = Gathered::default();
+    if lock(&folders).enter(folder, applies_ignore_files) {
+        let (excluded, folders) = (excluded.clone(), Arc::clone(&folders));
+        builder.filter_entry(move |entry| {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let is_excluded = || excluded.matches(entry.path(), is_folder);
+            let is_entered = || !is_folder || lock(&folders).enter(entry.path(), applies_ignore_files);
+            entry.depth() == 0 || (!is_excluded() && is_entered())
+        });
+        gathered = walk_entries(&builder, folder, search);
+    }
+    for (path, reason) in &lock(&folders).refused {
+        gathered.inputs.push(InputFile::unreadable(path, reason.clone(), base));
+    }
+    gathered
+}
+
+fn lock(folders: &Mutex<Folders>) -> std::sync::MutexGuard<'_, Folders> {
+    folders.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn walk_entries(builder: &WalkBuilder, folder: &Path, search: &Search<'_>) -> Gathered {
+    let Search { base, wanted, .. } = *search;
+    let Gathered { mut inputs, mut unread, mut pinning, mut is_cut } = Gathered::default();
+    for (walked, entry) in builder.build().enumerate() {
+        if walked >= search.max_walked {
+            is_cut = true;
+            break;
+        }
         match entry {
             Ok(entry) => {
                 let path = entry.path();
@@ -111,7 +179,7 @@ fn walk(folder: &Path, search: &Search<'_>) -> Gathered {
                     continue;
                 }
                 if wanted == Wanted::Texts || is_manifest(path) {
-                    inputs.push(InputFile::file(entry.into_path(), base));
+                    inputs.push(InputFile::file(entry.into_path(), folder, base));
                 } else {
                     unread.push(base.name(path));
                     pinning.extend(pinning::may_pin(path).then(|| path.to_owned()));
@@ -130,7 +198,7 @@ fn walk(folder: &Path, search: &Search<'_>) -> Gathered {
             }
         }
     }
-    Gathered { inputs, unread, pinning }
+    Gathered { inputs, unread, pinning, is_cut }
 }
 
 /// Whether a file is a config file or a baseline, of this run or of another one, and not a manifest.
@@ -138,7 +206,8 @@ fn is_of_karpwarden(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if name == CONFIG_FILE {
         // A policy of Karpwarden can have the same name.
-        return fs::read_to_string(path).is_ok_and(|text| !text.contains("apiVersion"));
+        let text = read_regular(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        return text.is_ok_and(|text| !text.contains("apiVersion"));
     }
     let extension = path.extension().and_then(|extension| extension.to_str());
     extension == Some("json") && is_baseline(path)

@@ -20,12 +20,16 @@ use rule::settings::Settings;
 use crate::config::{self, Config};
 use crate::form::Color;
 use crate::input::pinning::{self, may_pin};
-use crate::input::{self, InputError, InputFile, Patterns, Wanted, is_manifest, resolved};
+use crate::input::{self, InputError, InputFile, Patterns, Wanted, is_manifest, read_regular, resolved};
 use crate::options::{ConfigSource, InputOptions, SettingsOptions};
+use crate::terminal;
 
 /// Names of files that decide which files of a folder are checked, and how.
 const DECISIVE: [&str; 5] =
     [config::FILE, "kustomization.yaml", "kustomization.yml", ".gitignore", ".ignore"];
+
+/// Maximum number of files and folders that the server looks at in a folder.
+const MAX_WALKED: usize = 50_000;
 
 /// The open documents by path, with symbolic links resolved.
 pub(super) type OpenByPath<'o> = BTreeMap<PathBuf, &'o OpenDocument>;
@@ -53,6 +57,8 @@ struct Contents {
     settings: Settings,
     excluded: Patterns,
     config_file: Option<ConfigFile>,
+    /// Whether the folder has more files than the server looks at.
+    is_cut: bool,
     members: IdVec<MemberId, Member>,
     /// The members by path, with symbolic links resolved.
     by_path: BTreeMap<PathBuf, MemberId>,
@@ -199,6 +205,7 @@ impl Contents {
             settings: Settings::default(),
             excluded: Patterns::none(),
             config_file: nearest_config(path),
+            is_cut: false,
             members: IdVec::default(),
             by_path: BTreeMap::new(),
             cluster: Cluster::default(),
@@ -229,7 +236,7 @@ impl Contents {
         let color = Color::Never;
         let unsaved = unsaved.iter().map(|unsaved| unsaved.as_path()).filter(|unsaved| *unsaved != path);
         let paths = [path].into_iter().chain(unsaved).map(Path::to_owned).collect();
-        let input = InputOptions { paths, ..InputOptions::default() };
+        let input = InputOptions { paths, max_walked: MAX_WALKED, ..InputOptions::default() };
         let config = self
             .config_file
             .as_ref()
@@ -238,6 +245,13 @@ impl Contents {
         let config = config::read(&settings, &input, color).ok()?;
         self.excluded = config.excluded(&input, color).ok()?;
         let clusters = input::by_cluster(&input, &config, None, &self.excluded, Wanted::Manifests);
+        if clusters.iter().any(|cluster| cluster.is_cut) && !std::mem::replace(&mut self.is_cut, true) {
+            let name = path.display();
+            let text = format!(
+                "`{name}` has more than {MAX_WALKED} files: the others are not checked; open a smaller folder"
+            );
+            terminal::note(color, &text);
+        }
         let (mut inputs, mut pinning) = (Vec::new(), Vec::new());
         for cluster in clusters {
             inputs.extend(cluster.inputs);
@@ -346,7 +360,7 @@ impl ConfigFile {
 fn nearest_config(path: &Path) -> Option<ConfigFile> {
     let path = std::path::absolute(path).ok()?;
     let path = path.ancestors().map(|folder| folder.join(config::FILE)).find(|file| file.is_file())?;
-    let file = match std::fs::read(&path) {
+    let file = match read_regular(&path) {
         Ok(bytes) => File::from_bytes(path.to_string_lossy(), bytes, READ_OPTIONS),
         Err(error) => File::unreadable(path.to_string_lossy(), InputError::from(error).to_string()),
     };

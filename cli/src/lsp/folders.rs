@@ -35,7 +35,8 @@ impl Folders {
 
     /// Makes a folder for each path that lies in no other one. A folder that stays keeps its files.
     fn update_folders(&mut self) {
-        let mut paths = self.paths.clone();
+        let mut paths: Vec<PathBuf> =
+            self.paths.iter().filter(|path| !is_everything(path)).cloned().collect();
         paths.sort();
         // A folder sorts before the folders within it.
         paths.dedup_by(|path, before| path.starts_with(before));
@@ -95,6 +96,11 @@ impl Workspace for Folders {
     fn page(&self, rule: &str) -> Option<String> {
         REGISTRY.find(rule).map(page)
     }
+}
+
+/// Whether a folder is not searched: the root of a file system, and the home folder. Their open documents are checked alone.
+fn is_everything(path: &Path) -> bool {
+    path.parent().is_none() || std::env::home_dir().is_some_and(|home| home == path)
 }
 
 /// The path of a document. A document that is not a file has one in the working directory, so that the settings there apply.

@@ -6,19 +6,50 @@ mod folders;
 
 use std::io;
 use std::sync::mpsc::{self, Receiver};
+use std::thread::{self, JoinHandle};
 
-use language_server::{Connection, ErrorCode, Message, Response, Session, SessionStart};
+use language_server::{
+    Connection, ErrorCode, Message, Received, Response, Session, SessionStart, receive, write_parse_error,
+};
 
 use super::stack::on_all_cores;
 use super::status::Status;
 use folders::Folders;
 
 pub(crate) fn run() -> io::Result<Status> {
-    let (connection, threads) = Connection::stdio();
+    let (editor, connection) = Connection::memory();
+    let Connection { sender, receiver } = editor;
+    let reader = thread::spawn(move || read(|message| sender.send(message).is_ok()));
+    let writer = thread::spawn(move || {
+        receiver.into_iter().try_for_each(|message| message.write(&mut io::stdout().lock()))
+    });
     let result = on_all_cores(|| serve(&connection)).flatten();
     // The thread that writes ends when nobody can send any more.
     drop(connection);
-    threads.join().and(result)
+    joined(writer).and(joined(reader)).and(result)
+}
+
+/// Reads the messages of the editor until it ends the session. `forward` returns whether the session goes on.
+fn read(forward: impl Fn(Message) -> bool) -> io::Result<()> {
+    let mut stdin = io::stdin().lock();
+    while let Some(received) = receive(&mut stdin).map_err(io::Error::other)? {
+        match received {
+            Received::Undecodable(reason) => write_parse_error(&mut io::stdout().lock(), &reason)?,
+            Received::Message(message) => {
+                let is_exit = matches!(&message, Message::Notification(one) if one.method == "exit");
+                if !forward(message) || is_exit {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn joined(thread: JoinHandle<io::Result<()>>) -> io::Result<()> {
+    thread
+        .join()
+        .unwrap_or_else(|_| Err(io::Error::other("a thread of the language server ended with a panic")))
 }
 
 fn serve(connection: &Connection) -> io::Result<Status> {

@@ -5,7 +5,6 @@ mod dot;
 mod flags;
 mod human;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use cluster::built_objects::BuiltObjects;
@@ -21,6 +20,7 @@ use super::form::Color;
 use super::one_cluster::{self, OneCluster};
 use super::options::{InputOptions, SettingsOptions};
 use super::output::{self, Stream};
+use super::safe_writer::Escaping;
 use super::stack::on_one_core;
 use super::status::Status;
 
@@ -48,7 +48,8 @@ pub(crate) fn run(simulate: SimulateArguments, color: Color) -> Result<Status, C
 }
 
 fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, CommandError> {
-    let read = one_cluster::read(&options.input, &options.settings, "simulate", color)?;
+    let read =
+        one_cluster::read(&options.input, &options.settings, options.file.as_deref(), "simulate", color)?;
     let OneCluster { settings, cluster } = read;
     let files = &cluster.files;
     let built = BuiltObjects::of(files);
@@ -74,13 +75,17 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
         skipped: skipped(files),
         findings: &report.findings,
     };
-    let (mut out, has_color) = output::open(options.file.as_deref(), Stream::Stdout, color)?;
+    let escaping = match options.format {
+        SimulationFormat::Json => Escaping::Json,
+        SimulationFormat::Human | SimulationFormat::Dot => Escaping::Symbol,
+    };
+    let (mut out, has_color) = output::open(options.file.as_deref(), Stream::Stdout, escaping, color)?;
     output::unless_closed(match options.format {
         SimulationFormat::Human => human::write(&mut out, &shown, has_color),
         SimulationFormat::Json => json::write(&mut out, &shown),
         SimulationFormat::Dot => dot::write(&mut out, &shown),
     })?;
-    output::unless_closed(out.flush())?;
+    output::unless_closed(out.finish())?;
     let unreadable = one_cluster::report_unreadable(files, color);
     let totals = SimulationSummary::of(&outcome);
     Ok(match totals.unplaced + totals.ignored {

@@ -22,7 +22,7 @@ use manifest::source::{Source, Span};
 
 pub use printer::Options;
 use printer::{BOLD, GOOD, Printer, marked};
-pub use words::{printable, summary};
+pub use words::{is_control, printable, summary};
 
 /// Writes a report. `clusters` are the checked files, whose text is shown around each location.
 pub fn write(out: &mut dyn Write, report: &Report, clusters: &[Cluster], options: Options) -> io::Result<()> {

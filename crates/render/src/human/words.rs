@@ -149,13 +149,16 @@ fn found(summary: &Summary) -> String {
 
 /// Replaces the control characters in a user's text, so that they cannot act on the terminal.
 pub fn printable(text: &str) -> String {
-    text.chars()
-        .map(|char| match char {
-            '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(char)).unwrap_or('\u{fffd}'),
-            '\u{7f}' => '\u{2421}',
-            // C1 controls, and the characters that change the direction of text (CVE-2021-42574).
-            '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-            _ => char,
-        })
-        .collect()
+    let symbol = |char| match char {
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(char)).unwrap_or('\u{fffd}'),
+        '\u{7f}' => '\u{2421}',
+        _ if is_control(char) => '\u{fffd}',
+        _ => char,
+    };
+    text.chars().map(symbol).collect()
+}
+
+/// Whether a character acts on a terminal: C0, DEL, C1, and the characters that change the direction of text (CVE-2021-42574).
+pub fn is_control(char: char) -> bool {
+    char.is_control() || matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

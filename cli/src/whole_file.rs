@@ -1,0 +1,261 @@
+//! Files that are written as a whole: a reader sees the old content or the new content, even if the program is killed.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+use thiserror::Error;
+
+/// File that appears at its path when it is complete. Until then its content is in a temporary file in the same folder, which is
+/// removed if the program gives up.
+pub(crate) struct WholeFile {
+    /// The path, with symbolic links resolved.
+    target: PathBuf,
+    out: BufWriter<NamedTempFile>,
+}
+
+/// Reason why a file was left as it is.
+#[derive(Debug, Error)]
+pub(crate) enum NotReplaced {
+    /// The content differs from what was read.
+    #[error("the file changed since it was read; run the command again")]
+    Changed,
+    /// The file was deleted or moved.
+    #[error("the file was deleted since it was read")]
+    Deleted,
+    /// The path is a symbolic link.
+    #[error("it is a link to a file outside of the checked folder; name that file to fix it")]
+    LinkOutside,
+    /// Several names lead to the file.
+    #[error("the file has {0} hard links, which a replacement would separate")]
+    HardLinks(u64),
+    /// The path leads to a folder or a device.
+    #[error("it is not a regular file")]
+    NotAFile,
+    /// The system refused to write.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+impl WholeFile {
+    /// Begins a file. A symbolic link stays, and the file that it leads to is replaced.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let target = if path.is_symlink() { path.canonicalize()? } else { path.to_owned() };
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut options = tempfile::Builder::new();
+        options.prefix(".karpwarden-");
+        // The process's umask applies, as for a file that a shell creates.
+        #[cfg(unix)]
+        options.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let temporary = options.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        Ok(Self { target, out: BufWriter::new(temporary) })
+    }
+
+    /// Begins a file that only its owner may read.
+    pub(crate) fn create_private(path: &Path) -> io::Result<Self> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let temporary =
+            tempfile::Builder::new().prefix(".karpwarden-").tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        Ok(Self { target: path.to_owned(), out: BufWriter::new(temporary) })
+    }
+
+    /// Puts the file in its place. The mode, owner and extended attributes of a file that it replaces are kept.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        let (target, file) = self.complete()?;
+        if let Ok(replaced) = fs::metadata(&target) {
+            keep_attributes(&target, &replaced, file.as_file(), file.path())?;
+        }
+        file.persist(&target).map_err(|error| error.error)?;
+        sync_folder(&target)
+    }
+
+    /// Puts the file in its place, unless another file is there.
+    pub(crate) fn finish_new(self) -> io::Result<()> {
+        let (target, file) = self.complete()?;
+        file.persist_noclobber(&target).map_err(|error| error.error)?;
+        sync_folder(&target)
+    }
+
+    /// Writes the content to the disk.
+    fn complete(self) -> io::Result<(PathBuf, NamedTempFile)> {
+        let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.as_file().sync_all()?;
+        Ok((self.target, file))
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Replaces the content of a file that was read before. The file is left as it is if its content is not `old` any more, if it has
+/// several hard links, or if the path is a link that leads out of `folder`.
+pub(crate) fn replace(path: &Path, folder: &Path, old: &[u8], new: &[u8]) -> Result<(), NotReplaced> {
+    let target = path.canonicalize().map_err(not_found)?;
+    let is_inside = || folder.canonicalize().is_ok_and(|folder| target.starts_with(folder));
+    if path.is_symlink() && !is_inside() {
+        return Err(NotReplaced::LinkOutside);
+    }
+    let metadata = fs::metadata(&target).map_err(not_found)?;
+    if !metadata.is_file() {
+        return Err(NotReplaced::NotAFile);
+    }
+    if let links @ 2.. = hard_links(&metadata) {
+        return Err(NotReplaced::HardLinks(links));
+    }
+    let mut file = WholeFile::create(&target)?;
+    file.write_all(new)?;
+    if fs::read(&target).map_err(not_found)? != old {
+        return Err(NotReplaced::Changed);
+    }
+    Ok(file.finish()?)
+}
+
+fn not_found(error: io::Error) -> NotReplaced {
+    if error.kind() == io::ErrorKind::NotFound { NotReplaced::Deleted } else { NotReplaced::System(error) }
+}
+
+#[cfg(unix)]
+fn hard_links(metadata: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(metadata)
+}
+
+#[cfg(not(unix))]
+fn hard_links(_: &Metadata) -> u64 {
+    1
+}
+
+/// Gives a new file the owner, the extended attributes and the mode of the file that it replaces.
+#[cfg(unix)]
+fn keep_attributes(from: &Path, replaced: &Metadata, file: &File, to: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+
+    let new = file.metadata()?;
+    if (new.uid(), new.gid()) != (replaced.uid(), replaced.gid()) {
+        fchown(file, Some(replaced.uid()), Some(replaced.gid()))?;
+    }
+    // A file system without extended attributes refuses to list them.
+    for name in xattr::list(from).into_iter().flatten() {
+        let Some(value) = xattr::get(from, &name)? else { continue };
+        // The security module of the system labels a new file itself, and lets only root copy a label.
+        let is_label = name.as_encoded_bytes().starts_with(b"security.");
+        match xattr::set(to, &name, &value) {
+            Err(error) if !is_label => return Err(error),
+            _ => {}
+        }
+    }
+    // The last step: a change of the owner clears bits of the mode.
+    file.set_permissions(replaced.permissions())
+}
+
+#[cfg(not(unix))]
+fn keep_attributes(_: &Path, replaced: &Metadata, file: &File, _: &Path) -> io::Result<()> {
+    file.set_permissions(replaced.permissions())
+}
+
+/// Writes the entry of a renamed file to the disk.
+#[cfg(unix)]
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn an_unfinished_file_changes_nothing_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.yaml");
+        fs::write(&path, "old").unwrap();
+        let mut file = WholeFile::create(&path).unwrap();
+        file.write_all(&vec![b'x'; 100_000]).unwrap();
+        assert_eq!(names(folder.path()).len(), 2, "the content is in a temporary file");
+        drop(file);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(names(folder.path()), ["a.yaml"]);
+    }
+
+    #[test]
+    fn replaces_only_what_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.yaml");
+        fs::write(&path, "old").unwrap();
+        replace(&path, folder.path(), b"old", b"new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert!(matches!(replace(&path, folder.path(), b"old", b"newer"), Err(NotReplaced::Changed)));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        fs::remove_file(&path).unwrap();
+        assert!(matches!(replace(&path, folder.path(), b"new", b"newer"), Err(NotReplaced::Deleted)));
+        fs::create_dir(&path).unwrap();
+        assert!(matches!(replace(&path, folder.path(), b"new", b"newer"), Err(NotReplaced::NotAFile)));
+        assert_eq!(names(folder.path()), ["a.yaml"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn keeps_the_mode_of_a_replaced_file_and_applies_the_umask_to_a_new_one() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let [path, usual] = ["a.sh", "usual"].map(|name| folder.path().join(name));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        WholeFile::create(&path).unwrap().finish().unwrap();
+        fs::write(&usual, "").unwrap();
+        assert_eq!(mode(&path), mode(&usual));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
+        replace(&path, folder.path(), b"", b"new").unwrap();
+        assert_eq!(mode(&path), 0o750);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn follows_links_only_within_the_folder() {
+        use std::os::unix::fs::symlink;
+
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let [inside, outside] = [folder.path().join("a.yaml"), other.path().join("b.yaml")];
+        for path in [&inside, &outside] {
+            fs::write(path, "old").unwrap();
+        }
+        let [near, far] = ["near.yaml", "far.yaml"].map(|name| folder.path().join(name));
+        symlink(&inside, &near).unwrap();
+        symlink(&outside, &far).unwrap();
+        replace(&near, folder.path(), b"old", b"new").unwrap();
+        assert!(near.is_symlink());
+        assert_eq!(fs::read_to_string(&inside).unwrap(), "new");
+        assert!(matches!(replace(&far, folder.path(), b"old", b"new"), Err(NotReplaced::LinkOutside)));
+        assert_eq!(fs::read_to_string(&outside).unwrap(), "old");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn does_not_separate_hard_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, other] = ["a.yaml", "b.yaml"].map(|name| folder.path().join(name));
+        fs::write(&path, "old").unwrap();
+        fs::hard_link(&path, &other).unwrap();
+        assert!(matches!(replace(&path, folder.path(), b"old", b"new"), Err(NotReplaced::HardLinks(2))));
+        assert_eq!(fs::read_to_string(&other).unwrap(), "old");
+    }
+}

@@ -1,0 +1,145 @@
+//! Files that the program writes: no failure loses one, and no text of a user acts on a terminal.
+
+use std::fs;
+use std::path::Path;
+
+use crate::folder::{BAD, Folder, GOOD};
+
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = fs::read_dir(folder.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[cfg(unix)]
+#[test]
+fn fixes_what_can_be_written_and_names_the_rest() {
+    let folder = Folder::with(&[("a.yaml", BAD), ("b.yaml", BAD)]);
+    let outside = Folder::with(&[("c.yaml", BAD)]);
+    fs::hard_link(folder.path("a.yaml"), outside.path("a.yaml")).unwrap();
+    std::os::unix::fs::symlink(outside.path("c.yaml"), folder.path("c.yaml")).unwrap();
+    let run = folder.check(&["--fix", "."]);
+    assert_eq!(run.status, 4, "{run:?}");
+    assert!(run.stderr.contains("`a.yaml` was not fixed: the file has 2 hard links"), "{run:?}");
+    assert!(run.stderr.contains("`c.yaml` was not fixed: it is a link to a file outside"), "{run:?}");
+    assert!(run.stderr.contains("note: fixed 1 file"), "{run:?}");
+    assert_eq!(folder.read("a.yaml"), BAD);
+    assert_eq!(folder.read("b.yaml"), GOOD);
+    assert_eq!(outside.read("c.yaml"), BAD);
+    assert_eq!(run.stdout.matches("error[instance-profile-is-arn]").count(), 2, "{}", run.stdout);
+}
+
+/// Runs the program in a shell where no file may grow, which is how a full disk looks.
+#[cfg(unix)]
+fn without_room(folder: &Folder, prefix: &str) -> std::process::Output {
+    let program = env!("CARGO_BIN_EXE_karpwarden");
+    let script = format!("{prefix} ulimit -f 0; exec '{program}' check --fix a.yaml");
+    std::process::Command::new("sh").args(["-c", &script]).current_dir(folder.path(".")).output().unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn keeps_the_old_file_if_the_new_one_cannot_be_written() {
+    let folder = Folder::with(&[("a.yaml", BAD)]);
+    let output = without_room(&folder, "trap '' XFSZ;");
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`a.yaml` was not fixed: "), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("instance-profile-is-arn"), "{output:?}");
+    assert_eq!(folder.read("a.yaml"), BAD);
+    assert_eq!(names(&folder), ["a.yaml"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn keeps_the_old_file_if_the_program_is_killed_while_it_writes() {
+    let folder = Folder::with(&[("a.yaml", BAD)]);
+    let output = without_room(&folder, "");
+    assert_eq!(output.status.code(), None, "{output:?}");
+    assert_eq!(folder.read("a.yaml"), BAD);
+}
+
+#[test]
+fn refuses_to_overwrite_an_input() {
+    let folder = Folder::with(&[("a.yaml", BAD), ("b.json", "{\"kind\": \"x\"}")]);
+    for arguments in [
+        &["check", "--output", "a.yaml", "."][..],
+        &["check", "--write-baseline", "b.json", "b.json"],
+        &["diagnose", "--output", "a.yaml", "."],
+        &["simulate", "--output", "a.yaml", "."],
+        &["disruption", "--output", "a.yaml", "a.yaml"],
+    ] {
+        let run = folder.run(arguments);
+        assert_eq!(run.status, 2, "{arguments:?}: {run:?}");
+        assert!(run.stderr.contains("is also an input"), "{arguments:?}: {run:?}");
+    }
+    let run = folder.check(&["--write-baseline", "b.json", "a.yaml"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("`b.json` exists and is not a baseline; not overwritten"), "{run:?}");
+    assert_eq!((folder.read("a.yaml").as_str(), folder.read("b.json").as_str()), (BAD, "{\"kind\": \"x\"}"));
+}
+
+#[cfg(unix)]
+#[test]
+fn writes_reports_to_devices() {
+    let folder = Folder::with(&[("a.yaml", BAD)]);
+    let run = folder.check(&["--output", "/dev/null", "a.yaml"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert!(!Path::new("/dev/null").is_file());
+}
+
+#[test]
+fn a_report_that_cannot_be_written_has_an_exit_status_of_its_own() {
+    let folder = Folder::with(&[("a.yaml", BAD)]);
+    let run = folder.check(&["--output", "missing/report.json", "a.yaml"]);
+    assert_eq!(run.status, 5, "{run:?}");
+    assert!(run.stderr.contains("cannot write `missing/report.json`"), "{run:?}");
+}
+
+/// Whether a text has a character that acts on a terminal.
+fn has_control(text: &str) -> bool {
+    text.chars().any(|char| {
+        (char.is_control() && !matches!(char, '\n' | '\t'))
+            || matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    })
+}
+
+#[cfg(unix)]
+#[test]
+fn no_text_of_a_user_acts_on_a_terminal() {
+    const HOSTILE: &str = "\u{1b}]0;x\u{7}\u{9b}2J\u{202e}\u{7f}\n::error::x";
+    let manifest = format!("{}\n# \u{1b}[2J\u{202e}\n  \"\\e[31m\\x85\": 1\n", BAD.trim_end());
+    let file = format!("a{}.yaml", HOSTILE.replace('/', ""));
+    let folder =
+        Folder::with(&[(&file, &manifest), ("pool.yaml", "kind: NodePool\napiVersion: karpenter.sh/v1\n")]);
+    let missing = format!("{HOSTILE}.yaml");
+    let formats = ["human", "json", "sarif", "github", "gitlab", "junit", "markdown"];
+    let mut runs: Vec<_> = formats.iter().map(|format| folder.check(&["--format", format, "."])).collect();
+    for arguments in [
+        &["check", "--diff", "."][..],
+        &["check", &missing],
+        &["check", "--select", HOSTILE, "."],
+        &["check", "--karpenter-version", HOSTILE, "."],
+        &["check", "--output", &format!("{missing}/x"), "."],
+        &["check", &format!("--{HOSTILE}")],
+        &["explain", HOSTILE],
+        &["diagnose", "."],
+        &["diagnose", "--node", HOSTILE, "."],
+        &["simulate", "--replicas", HOSTILE, "."],
+        &["disruption", "--node", HOSTILE, "."],
+        &["upgrade", "--from", "1.0", "--to", HOSTILE, "."],
+    ] {
+        runs.push(folder.run(arguments));
+    }
+    for run in &runs {
+        for text in [&run.stdout, &run.stderr] {
+            assert!(!has_control(text), "{text:?}");
+        }
+    }
+    // A log of GitHub Actions shows what is for people; a report in XML may have line breaks within names.
+    for run in runs.iter().filter(|run| !run.stdout.starts_with("<?xml")) {
+        for line in run.stdout.lines().chain(run.stderr.lines()) {
+            assert!(!line.trim_start().starts_with("::error::x"), "{line}");
+        }
+    }
+}
