@@ -108,6 +108,19 @@ fn workflows_name_existing_targets_packages_and_files() {
 }
 
 #[test]
+fn a_job_that_may_publish_compiles_nothing() {
+    let release = parsed(".github/workflows/release.yml");
+    for (name, job) in release["jobs"].as_object().unwrap() {
+        let may_publish = job["permissions"].as_object().unwrap().values().any(|right| right == "write");
+        for step in job["steps"].as_array().unwrap().iter().filter(|_| may_publish) {
+            let script = step["run"].as_str().unwrap_or_default();
+            let builders = ["cargo ", "make ", "npm ", "docker build", "docker buildx"];
+            assert!(!builders.iter().any(|builder| script.contains(builder)), "{name}: {script}");
+        }
+    }
+}
+
+#[test]
 fn a_release_contains_every_schema() {
     let release = parsed(".github/workflows/release.yml");
     let lines = scripts(&release).into_iter().flat_map(|(_, script)| script.lines());
