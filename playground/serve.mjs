@@ -17,10 +17,24 @@ const TYPES = {
   '.wasm': 'application/wasm',
 };
 
+/** The path of a request's address; undefined if the address is malformed. */
+function pathOf(address) {
+  try {
+    const path = normalize(decodeURIComponent(new URL(address, 'http://localhost').pathname));
+    return path.includes('\0') ? undefined : path;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Starts a server on a free port, or on `port`. */
 export async function serve(folder, port = 0) {
   const server = createServer(async (request, response) => {
-    const path = normalize(decodeURIComponent(new URL(request.url, 'http://localhost').pathname));
+    const path = pathOf(request.url);
+    if (path === undefined) {
+      response.writeHead(400, { 'content-type': 'text/plain' }).end('bad request\n');
+      return;
+    }
     // Like GitHub Pages, the server adds `.html` to an address without an extension.
     const page = path.endsWith(sep) ? join(path, 'index.html') : extname(path) ? path : `${path}.html`;
     const file = join(folder, page);

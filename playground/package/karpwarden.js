@@ -34,7 +34,8 @@ export async function start(source, rulesText) {
     settings: (text) => JSON.parse(engine.settings(textOf(text))),
     policy: (settings, mode = 'monitor') => call(() => engine.policy(textOf(settings), mode)),
     async explain(rule) {
-      const text = JSON.parse(await rulesText())[rule];
+      const texts = JSON.parse(await rulesText());
+      const text = Object.hasOwn(texts, rule) ? texts[rule] : undefined;
       if (text === undefined) throw new Error(`there is no rule \`${rule}\``);
       return text;
     },

@@ -4,9 +4,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, get } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
+
+import { serve } from '../serve.mjs';
 
 import { dist, pack, paste, settled, shared, text, visit, withPage } from './browser.mjs';
 
@@ -49,6 +51,20 @@ apiVersion: ${quoted}
 kind: ${quoted}
 `;
 };
+
+test('the server refuses malformed addresses and goes on', async () => {
+  const { address, close } = await serve(dist);
+  const status = (path) =>
+    new Promise((resolve, reject) => {
+      const { port } = new URL(address);
+      get({ host: '127.0.0.1', port, path }, (response) => resolve(response.resume().statusCode)).on('error', reject);
+    });
+  for (const path of ['/%', '/%E0%A4%A', '//', '/%00', '/a%00.html']) {
+    assert.equal(await status(path), 400, path);
+  }
+  assert.equal(await status('/'), 200);
+  close();
+});
 
 test('script payloads in manifests, file names and settings are shown as text', async () => {
   await withPage({}, async (page) => {

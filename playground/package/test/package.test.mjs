@@ -36,12 +36,13 @@ test('checks a manifest from an installed tarball', (context) => {
      const { files: [fixed], applied } = karpwarden.fix(files);
      let refusal;
      try { karpwarden.check('a: 1', { clustername: 'x' }) } catch (error) { refusal = error.message }
+     const unknown = await karpwarden.explain('constructor').catch((error) => error.message);
      console.log(JSON.stringify({
        version: karpwarden.version, report, accepted: range.accepted, applied, fixed,
        again: karpwarden.check([fixed]).findings.length,
        rules: karpwarden.rules().length, text: await karpwarden.explain('instance-profile-is-arn'),
        settings: karpwarden.settings('rules: {storage: loud}').problems, policy: karpwarden.policy({ clusterName: 'a' }),
-       refusal, json: karpwarden.checkJson('x: 1'), sarif: await karpwarden.sarif(files),
+       refusal, unknown, json: karpwarden.checkJson('x: 1'), sarif: await karpwarden.sarif(files),
      }));`,
   );
   const said = JSON.parse(execFileSync('node', ['main.js'], { cwd: folder, encoding: 'utf8' }));
@@ -62,6 +63,7 @@ test('checks a manifest from an installed tarball', (context) => {
   assert.equal(said.settings[0].path, 'rules.storage');
   assert.match(said.policy, /clusterName: a/);
   assert.match(said.refusal, /clusterName/);
+  assert.equal(said.unknown, 'there is no rule `constructor`');
   const [{ results, tool }] = JSON.parse(said.sarif).runs;
   assert.equal(results[0].ruleId, 'instance-profile-is-arn');
   assert.equal(tool.driver.rules[0].help.markdown, said.text);
