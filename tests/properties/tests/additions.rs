@@ -22,10 +22,7 @@ fn yaml_files(folder: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
-    let of = |path: PathBuf| match path.is_dir() {
-        true => yaml_files(&path),
-        false => vec![path],
-    };
+    let of = |path: PathBuf| if path.is_dir() { yaml_files(&path) } else { vec![path] };
     let is_yaml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "yaml");
     entries.into_iter().flat_map(of).filter(is_yaml).collect()
 }
