@@ -7,7 +7,7 @@ use values::quantity::{Notation, Quantity};
 pub fn unmet(reason: &PoolReason<'_>) -> String {
     let pool = reason.pool.name();
     match reason.unmet.as_slice() {
-        [only] if is_said(only) => String::new(),
+        [only] if !reason.is_open && is_said(only) => String::new(),
         all => all.iter().map(|demand| sentence(demand, pool)).collect::<Vec<_>>().join("; "),
     }
 }

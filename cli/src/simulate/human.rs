@@ -112,7 +112,10 @@ fn filled(asked: Quantity, has: Quantity) -> usize {
 fn grouped(pods: &[&SimulatedPod<'_>]) -> String {
     let mut groups: Vec<(String, usize)> = Vec::new();
     for pod in pods {
-        let name = format!("{}/{}", pod.namespace, pod.pod.object().name());
+        // A pod that is added for a workload has a name of its own.
+        let object = pod.pod.object();
+        let name = if object.kind() == "Pod" { &pod.name } else { object.name() };
+        let name = format!("{}/{name}", pod.namespace);
         match groups.iter_mut().find(|(present, _)| *present == name) {
             Some((_, count)) => *count += 1,
             None => groups.push((name, 1)),

@@ -129,7 +129,8 @@ impl<'o> ClusterInput<'o> {
         let pods = InputPods::of(objects, &settings);
         // In a whole cluster, every pod may need a new node.
         let running = if settings.whole_state { pods.running.len() } else { 0 };
-        let numbers = 1..=pods.pending.len().saturating_add(running).min(Simulation::MAX_PODS);
+        // A node that is given up again has a name too.
+        let numbers = 1..=2 * pods.pending.len().saturating_add(running).min(Simulation::MAX_PODS);
         let hosts = numbers.map(|number| format!("hostname-placeholder-{number:04}")).collect();
         Self { objects, settings, pods, hosts }
     }

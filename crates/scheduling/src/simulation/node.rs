@@ -99,6 +99,19 @@ pub(crate) struct OwnProperties<'d> {
     pub(crate) taints: Vec<PoolTaint<'d>>,
 }
 
+/// The taints that the node controller sets, which a Node written by hand may lack: for a cordoned node, and for a node that is not
+/// ready (`taintNodeByCondition` in `pkg/controller/nodelifecycle/node_lifecycle_controller.go` of kubernetes/kubernetes at v1.33.0).
+fn implied_taints<'d>(node: Object<'d>) -> impl Iterator<Item = PoolTaint<'d>> {
+    let is_cordoned = node.at(&["spec", "unschedulable"]).and_then(Node::as_bool) == Some(true);
+    let mut conditions = items_of(node.at(&["status", "conditions"]));
+    let is_unready = conditions.any(|condition| {
+        condition.str_at(&["type"]) == Some("Ready") && condition.str_at(&["status"]) != Some("True")
+    });
+    let taint = |key: &'d str| PoolTaint { key, value: "", effect: "NoSchedule" };
+    let cordoned = is_cordoned.then(|| taint("node.kubernetes.io/unschedulable"));
+    cordoned.into_iter().chain(is_unready.then(|| taint("node.kubernetes.io/not-ready")))
+}
+
 /// Objects about a node besides the Node.
 #[derive(Clone, Copy, Default)]
 struct Companions<'d> {
@@ -160,14 +173,27 @@ impl<'d> ExistingNode<'d> {
                 startup_taints(pool.and_then(|pool| pool.at(&["spec", "template", "spec", "startupTaints"])))
             }
         };
+        let implied: Vec<PoolTaint<'d>> =
+            if settings.binds && has_node { implied_taints(object).collect() } else { Vec::new() };
+        let with_implied = |taints: Vec<PoolTaint<'d>>| {
+            let missing: Vec<_> = implied
+                .iter()
+                .filter(|one| !taints.iter().any(|taint| taint.key == one.key))
+                .copied()
+                .collect();
+            [taints, missing].concat()
+        };
         let counts = |taint: &PoolTaint<'d>| is_initialized || !is_temporary(taint, &starting, release);
         Self {
             name: object.name(),
             order: described.name(),
             origin: NodeOrigin::Object(object),
             labels: labels_of(described),
-            taints: taints_of(described).filter(counts).collect(),
-            own: OwnProperties { labels: labels_of(object), taints: taints_of(object).collect() },
+            taints: with_implied(taints_of(described).filter(counts).collect()),
+            own: OwnProperties {
+                labels: labels_of(object),
+                taints: with_implied(taints_of(object).collect()),
+            },
             is_initialized,
             is_waiting: false,
             capacity,

@@ -15,6 +15,8 @@ use crate::scalar::{text, text_or_empty};
 
 /// The label that a Deployment gives the pods of one revision.
 pub(super) const TEMPLATE_HASH: &str = "pod-template-hash";
+/// The label with the hash that Argo Rollouts appends to the name of a `ReplicaSet`.
+const ROLLOUT_HASH: &str = "rollouts-pod-template-hash";
 
 /// Digits of a time in minutes, as in the names of the Jobs of a CronJob. Today's times have eight.
 const MINUTES_DIGITS: usize = 8;
@@ -88,6 +90,10 @@ fn references(object: Object<'_>) -> Vec<WorkloadKey<'_>> {
 fn by_name<'d>(owner: WorkloadKey<'d>, pod: Object<'d>) -> Option<WorkloadKey<'d>> {
     match owner.kind {
         "ReplicaSet" => {
+            let rollout = pod.metadata().label(ROLLOUT_HASH).map(text);
+            if let Some(name) = rollout.and_then(|hash| owner.name.strip_suffix(hash)?.strip_suffix('-')) {
+                return Some(WorkloadKey { kind: "Rollout", name, ..owner });
+            }
             let hash = pod.metadata().label(TEMPLATE_HASH).map(text);
             let of_hash = hash.and_then(|hash| owner.name.strip_suffix(hash)?.strip_suffix('-'));
             let name = of_hash.or_else(|| Some(owner.name.rsplit_once('-')?.0))?;

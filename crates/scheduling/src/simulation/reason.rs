@@ -150,7 +150,7 @@ pub struct PoolReason<'d> {
     /// The changes to try.
     pub(crate) proposals: Vec<Vec<Remedy<'d>>>,
     /// Whether Karpenter's message leaves open what the kind is.
-    pub(crate) is_open: bool,
+    pub is_open: bool,
 }
 
 impl NearestMiss<'_> {

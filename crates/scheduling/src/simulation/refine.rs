@@ -78,7 +78,7 @@ fn refined<'d>(
 ) -> Unplaced<'d> {
     let mut all = original.clone();
     all.shape = solver.world.shapes.get(shape).cloned().map(Rc::new);
-    let Some(host) = solver.hosts.get(solver.claims.len()).or_else(|| solver.hosts.last()) else {
+    let Some(host) = solver.hosts.get(solver.opened).or_else(|| solver.hosts.last()) else {
         return all;
     };
     let attempt = Attempt {
@@ -112,6 +112,7 @@ fn refined<'d>(
 fn kind(unmet: &[Disagreement<'_>]) -> ReasonKind {
     match unmet.first() {
         Some(Disagreement::Resource(_)) => ReasonKind::Resources,
+        // Karpenter's message is about the requirements that a topology, a volume or a limit leaves.
         _ => ReasonKind::Requirements,
     }
 }

@@ -178,6 +178,8 @@ fn drop_label(shape: &mut PodShape<'_>, key: &str) {
     let keep = |term: &mut Term<'_>| term.retain(|(present, _)| labels::normalised(present) != key);
     keep(&mut shape.demand.node_selector);
     shape.demand.required_terms.iter_mut().for_each(keep);
+    // A term without expressions matches no node.
+    shape.demand.required_terms.retain(|term| !term.is_empty());
 }
 
 fn rename_topology<'d>(shape: &mut PodShape<'d>, from: &str, to: &'d str) {

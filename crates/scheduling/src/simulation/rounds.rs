@@ -40,6 +40,8 @@ pub(super) struct Rounds<'d> {
     claims: Vec<SimulatedClaim<'d>>,
     /// The position of each new node among the existing nodes, if it joined.
     positions: Vec<Option<usize>>,
+    /// The number of host names that new nodes had.
+    next_host: usize,
     round: usize,
 }
 
@@ -60,13 +62,14 @@ impl<'d> Rounds<'d> {
             pods: BTreeMap::new(),
             claims: Vec::new(),
             positions: Vec::new(),
+            next_host: 0,
             round: 0,
         }
     }
 
     /// Simulates the rounds. If asked, the reasons of the last round name the demands that decide about the pods without a place.
     pub(super) fn run(mut self, refines: bool) -> SimulationResult<'d> {
-        let most = self.settings.rounds.unwrap_or(MAX_ROUNDS).max(1);
+        let most = self.settings.rounds.unwrap_or(MAX_ROUNDS).clamp(1, MAX_ROUNDS);
         while self.round < most {
             self.round += 1;
             let bound = if self.settings.binds { self.bind() } else { 0 };
@@ -116,12 +119,15 @@ impl<'d> Rounds<'d> {
     /// whether the reasons of the others are refined.
     fn provision(&mut self, refines: impl FnOnce(usize) -> bool) -> usize {
         let world = self.base.round(self.batch(), &Absence::default());
-        let hosts = self.hosts.get(self.claims.len()..).unwrap_or_default();
+        // Each new node has a name that no other one had.
+        let hosts = self.hosts.get(self.next_host..).filter(|left| left.len() >= self.waiting.len());
+        let hosts = hosts.unwrap_or(self.hosts);
         let mut solver = Solver::new(world, self.settings, hosts);
         solver.solve();
         if refines(solver.placed()) {
             refine::refine(&mut solver);
         }
+        self.next_host += solver.opened;
         let goes_on = self.settings.rounds != Some(1) && !solver.failures.is_empty();
         let needs_seats = goes_on || self.round > 1;
         let running = needs_seats.then(|| seats(&solver.world.pods, &solver.world.shapes));

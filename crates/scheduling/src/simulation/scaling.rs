@@ -57,16 +57,16 @@ impl<'d> Scaling<'d> {
             let active = found.pods.len();
             let (removed, names) =
                 if key.kind == "StatefulSet" { by_ordinal(key, &found) } else { by_rank(key, &found) };
+            let pods = added(key, &found, &names);
             scaling.workloads.push(ScaledWorkload {
                 kind: key.kind.to_owned(),
                 namespace: key.namespace.to_owned(),
                 name: key.name.to_owned(),
                 kept: active.saturating_sub(removed.len()),
-                added: names.len(),
+                added: pods.len(),
                 removed: removed.len(),
             });
             scaling.removed.extend(removed.iter().map(|pod| (namespace_of(*pod), pod.name())));
-            let pods = added(key, &found, &names);
             if found.object.is_some() {
                 scaling.added.insert(key, pods);
             } else {
@@ -197,9 +197,16 @@ struct DeletionRank<'d> {
     is_ready: bool,
     cost: i64,
     on_node: Reverse<usize>,
-    ready_since: Reverse<&'d str>,
+    ready_since: Youngest<'d>,
     restarts: Reverse<i64>,
-    created: Reverse<&'d str>,
+    created: Youngest<'d>,
+}
+
+/// Key that sorts a missing time first and then the youngest (`afterOrZero` in the same file).
+type Youngest<'d> = (bool, Reverse<&'d str>);
+
+fn youngest(time: &str) -> Youngest<'_> {
+    (!time.is_empty(), Reverse(time))
 }
 
 impl<'d> DeletionRank<'d> {
@@ -229,11 +236,11 @@ impl<'d> DeletionRank<'d> {
             is_ready: ready.is_some(),
             cost: pod.annotation(DELETION_COST).and_then(|cost| text(cost).parse().ok()).unwrap_or_default(),
             on_node: Reverse(on_node),
-            ready_since: Reverse(
+            ready_since: youngest(
                 ready.and_then(|ready| ready.str_at(&["lastTransitionTime"])).unwrap_or_default(),
             ),
             restarts: Reverse(restarts.unwrap_or_default()),
-            created: Reverse(created(pod)),
+            created: youngest(created(pod)),
         }
     }
 }

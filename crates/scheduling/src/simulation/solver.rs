@@ -53,6 +53,8 @@ pub(crate) struct Solver<'d> {
     pub(crate) settings: &'d SimulationSettings,
     /// A name for each new node.
     pub(crate) hosts: &'d [String],
+    /// The number of new nodes, with those that are given up again.
+    pub(crate) opened: usize,
     /// The variants of each shape, as far as they were needed.
     ladders: IdVec<ShapeId, Vec<Rc<Variant<'d>>>>,
     /// The number of variants.
@@ -86,6 +88,7 @@ impl<'d> Solver<'d> {
             failures: BTreeMap::new(),
             settings,
             hosts,
+            opened: 0,
             ladders,
             variants: 0,
             placed: 0,
@@ -317,7 +320,7 @@ impl<'d> Solver<'d> {
         if types.is_empty() {
             return Err(Rejection::Limits);
         }
-        let Some(host) = self.hosts.get(self.claims.len()) else { return Err(Rejection::Full) };
+        let Some(host) = self.hosts.get(self.opened) else { return Err(Rejection::Full) };
         let best_effort = self.settings.min_values_best_effort
             && SchedulerBehaviour::MIN_VALUES_POLICY.holds_in(self.settings.release);
         let mut claim = Claim::open(pool, types, host);
@@ -330,6 +333,7 @@ impl<'d> Solver<'d> {
         claim.add(pod, variant, addition, &mut self.world.topology, &mut self.world.reservations);
         pool.subtract_largest(&claim.types);
         self.claims.push(claim);
+        self.opened += 1;
         Ok(PlacedInRound)
     }
 

@@ -27,6 +27,8 @@ type Remedies<'d> = Vec<Vec<Vec<Remedy<'d>>>>;
 /// Adds the remedies to the reasons of the pods without a place.
 pub(super) fn add_remedies<'s>(simulation: &'s Simulation<'_>, result: &mut SimulationResult<'s>) {
     let size = result.pods.len().max(1);
+    // Rounds without a bound of their number leave nothing to wait for.
+    let ends_early = simulation.0.settings.rounds.is_some();
     let mut trials = (MAX_TRIED_PODS / size).clamp(MIN_TRIALS, MAX_TRIALS);
     let mut by_shape: BTreeMap<Rc<PodShape<'s>>, Remedies<'s>> = BTreeMap::new();
     let all: Vec<&SimulatedPod<'s>> = result.pods.iter().collect();
@@ -51,7 +53,7 @@ pub(super) fn add_remedies<'s>(simulation: &'s Simulation<'_>, result: &mut Simu
                 pairs().filter(|(before, _)| has_shape(before, shape)).map(|(_, after)| after).collect();
             !pairs().any(loses)
                 && group.iter().any(|pod| is_placed(pod))
-                && group.iter().all(|pod| is_placed(pod) || waits_for_a_round(pod))
+                && group.iter().all(|pod| is_placed(pod) || (ends_early && waits_for_a_round(pod)))
         };
         let mut of_reason = |reason: &PoolReason<'s>| -> Vec<Vec<Remedy<'s>>> {
             reason.proposals.iter().filter(|proposal| helps(proposal)).cloned().collect()

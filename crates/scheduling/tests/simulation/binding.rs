@@ -109,6 +109,13 @@ fn leaves_out_nodes_that_are_cordoned_or_not_ready() {
     assert_eq!(places(&(nodes("unschedulable: true") + &on_a1(""))), ["p: ignored"]);
     let unready = nodes("").replace("status: 'True'", "status: 'False'");
     assert_eq!(places(&(unready + &on_a1(""))), ["p: ignored"]);
+    // Karpenter does not count on such a node either.
+    let on_a = pod("p", "web", "", ", nodeSelector: {topology.kubernetes.io/zone: us-east-1a}");
+    assert_eq!(places(&(nodes("") + &on_a)), ["p: node a1"]);
+    let unready = nodes("").replace("status: 'True'", "status: 'False'");
+    for nodes in [nodes("unschedulable: true"), unready] {
+        assert_eq!(places(&(nodes + &on_a)), ["p: new node"]);
+    }
 }
 
 #[test]

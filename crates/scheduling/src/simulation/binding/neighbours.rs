@@ -73,8 +73,9 @@ pub(super) struct TalliesOfPod {
     repelled_by: Vec<usize>,
     /// The number of terms of other pods that were compared.
     seen: usize,
-    /// Whether each spread of the shape, and its affinity, select the shape itself.
+    /// Whether each spread of the shape selects the shape itself.
     selects_itself: BTreeMap<usize, bool>,
+    /// Whether the shape meets its own affinity terms, so that it may be the first pod of its group.
     starts_affinity: bool,
 }
 

@@ -5,11 +5,7 @@
 
 use std::rc::Rc;
 
-use manifest::tree::{Node, items_of};
-use objects::object::Object;
-
 use super::super::host_ports::HostPortUsage;
-use super::super::node::NodeOrigin;
 use super::super::resources::Resources;
 use super::super::shape::PodShape;
 use super::super::volumes::{AttachedVolume, VolumeUsage};
@@ -51,12 +47,8 @@ impl<'d> BindingNode<'d> {
         let mut all: Vec<Self> = joined
             .map(|(position, one)| {
                 let node = &one.node;
-                let mut taints = node.own.taints.clone();
-                if let NodeOrigin::Object(object) = node.origin {
-                    taints.extend(implied_taints(object));
-                }
                 let (soft_taints, hard_taints) =
-                    taints.into_iter().partition(|taint| taint.effect == "PreferNoSchedule");
+                    node.own.taints.iter().copied().partition(|taint| taint.effect == "PreferNoSchedule");
                 let pods: Vec<_> =
                     one.pods.iter().map(|pod| (Rc::clone(&pod.shape), pod.is_terminating())).collect();
                 Self {
@@ -133,17 +125,4 @@ impl<'d> BindingNode<'d> {
         self.volumes.add(volumes);
         self.pods.push((Rc::clone(shape), false));
     }
-}
-
-/// The taints that the node controller sets, which a Node written by hand may lack: for a cordoned node, and for a node that is not
-/// ready (`taintNodeByCondition` in `pkg/controller/nodelifecycle/node_lifecycle_controller.go` of kubernetes/kubernetes at v1.33.0).
-fn implied_taints<'d>(node: Object<'d>) -> impl Iterator<Item = PoolTaint<'d>> {
-    let is_cordoned = node.at(&["spec", "unschedulable"]).and_then(Node::as_bool) == Some(true);
-    let mut conditions = items_of(node.at(&["status", "conditions"]));
-    let is_unready = conditions.any(|condition| {
-        condition.str_at(&["type"]) == Some("Ready") && condition.str_at(&["status"]) != Some("True")
-    });
-    let taint = |key: &'d str| PoolTaint { key, value: "", effect: "NoSchedule" };
-    let cordoned = is_cordoned.then(|| taint("node.kubernetes.io/unschedulable"));
-    cordoned.into_iter().chain(is_unready.then(|| taint("node.kubernetes.io/not-ready")))
 }
