@@ -1,10 +1,12 @@
 //! `--fix` and `--diff`: applies the fixes, and writes or shows the result.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use cluster::Cluster;
+use cluster::ids::{ClusterId, FileId};
 use engine::apply::{AppliedFixes, WantedFixes, apply_fixes};
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use manifest::limits::Limits;
@@ -17,7 +19,7 @@ use similar::TextDiff;
 
 use super::form::Color;
 use super::status::Status;
-use super::whole_file::{NotReplaced, replace};
+use super::whole_file::{FileReplacement, NotReplaced};
 use super::{output, terminal};
 
 /// Origin of a file's text, in the order of the clusters and their files.
@@ -44,6 +46,7 @@ struct Change {
     origin: TextOrigin,
     /// Position among the files of all clusters.
     position: usize,
+    id: FileId,
 }
 
 /// Result of writing the changed files.
@@ -93,14 +96,16 @@ pub(crate) fn apply(
     };
     let before = sources(clusters);
     let result = apply_fixes(&REGISTRY, clusters, settings, limits, wanted);
-    let all = before.into_iter().zip(sources(clusters)).zip(origins);
+    let ids: Vec<FileId> =
+        ClusterId::enumerate(clusters).flat_map(|(id, one)| id.files(one.files.len())).collect();
+    let all = before.into_iter().zip(sources(clusters)).zip(origins).zip(ids);
     let mut fixed = Fixed { result, changes: Vec::new(), stdin: None };
-    for (position, ((old, new), origin)) in all.enumerate() {
+    for (position, (((old, new), origin), id)) in all.enumerate() {
         if origin.is_stdin {
             fixed.stdin = Some((Arc::clone(&new), origin.encoding));
         }
         if old.text() != new.text() {
-            fixed.changes.push(Change { old, new, origin: origin.clone(), position });
+            fixed.changes.push(Change { old, new, origin: origin.clone(), position, id });
         }
     }
     fixed
@@ -116,8 +121,16 @@ impl Fixed {
     /// back in its cluster, so that the report describes what is on the disk.
     pub(crate) fn write(&self, clusters: &mut [Cluster], limits: &Limits) -> io::Result<WrittenFixes> {
         let mut written = WrittenFixes::default();
-        for change in &self.changes {
-            match change.write() {
+        let prepared: Vec<_> = self.changes.iter().map(|change| (change, change.prepare())).collect();
+        let failed = prepared.iter().filter(|(_, prepared)| prepared.is_err()).map(|(change, _)| change.id);
+        let left = self.with_companions(failed.collect());
+        for (change, prepared) in prepared {
+            let result = match prepared {
+                Ok(_) if left.contains(&change.id) => Err(NotReplaced::Companion),
+                Ok(replacement) => replacement.map_or(Ok(()), FileReplacement::finish),
+                Err(reason) => Err(reason),
+            };
+            match result {
                 Ok(()) => written.files += 1,
                 Err(reason) => {
                     written.left.push((change.new.name().to_owned(), reason));
@@ -129,6 +142,21 @@ impl Fixed {
             output::unless_closed(print(&encoding.encode(source.text())))?;
         }
         Ok(written)
+    }
+
+    /// Some files, and the files that share a fix with them, directly or through others.
+    fn with_companions(&self, mut files: BTreeSet<FileId>) -> BTreeSet<FileId> {
+        loop {
+            let before = files.len();
+            for together in &self.result.together {
+                if !together.is_disjoint(&files) {
+                    files.extend(together.iter().copied());
+                }
+            }
+            if files.len() == before {
+                return files;
+            }
+        }
     }
 
     /// Prints the changes as a unified diff.
@@ -162,11 +190,14 @@ impl Fixed {
 }
 
 impl Change {
-    fn write(&self) -> Result<(), NotReplaced> {
+    /// Prepares the replacement of the file; `None` for a text without a path.
+    fn prepare(&self) -> Result<Option<FileReplacement>, NotReplaced> {
         let Self { old, new, origin: TextOrigin { path, encoding, .. }, .. } = self;
         let bytes = |source: &Source| encoding.encode(source.text());
-        let path = path.as_ref().map(|(path, folder)| (path.as_path(), folder.as_path()));
-        path.map_or(Ok(()), |(path, folder): (&Path, &Path)| replace(path, folder, &bytes(old), &bytes(new)))
+        let prepare = |(path, folder): &(PathBuf, PathBuf)| {
+            FileReplacement::prepare(path, folder, bytes(old), &bytes(new))
+        };
+        path.as_ref().map(prepare).transpose()
     }
 
     fn undo(&self, clusters: &mut [Cluster], limits: &Limits) {

@@ -1,6 +1,6 @@
 //! Files that are written as a whole: a reader sees the old content or the new content, even if the program is killed.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -33,6 +33,9 @@ pub(crate) enum NotReplaced {
     /// The path leads to a folder or a device.
     #[error("it is not a regular file")]
     NotAFile,
+    /// A file of the same fix is left as it is.
+    #[error("a fix changes several files, and another one of them was not fixed")]
+    Companion,
     /// The system refused to write.
     #[error(transparent)]
     System(#[from] io::Error),
@@ -41,7 +44,15 @@ pub(crate) enum NotReplaced {
 impl WholeFile {
     /// Begins a file. A symbolic link stays, and the file that it leads to is replaced.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        let target = if path.is_symlink() { path.canonicalize()? } else { path.to_owned() };
+        // The target of a link need not exist.
+        let target = path.canonicalize().or_else(|_| fs::read_link(path)).unwrap_or_else(|_| path.to_owned());
+        if let Ok(existing) = fs::metadata(&target) {
+            if !existing.is_file() {
+                return Err(io::Error::other("it is not a regular file"));
+            }
+            // A file that its owner protects from writing stays as it is.
+            OpenOptions::new().append(true).open(&target)?;
+        }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let mut options = tempfile::Builder::new();
         options.prefix(".karpwarden-");
@@ -60,11 +71,18 @@ impl WholeFile {
         Ok(Self { target: path.to_owned(), out: BufWriter::new(temporary) })
     }
 
-    /// Puts the file in its place. The mode, owner and extended attributes of a file that it replaces are kept.
+    /// Puts the file in its place. The mode, owner and extended attributes of a file that it replaces are kept as far as the system
+    /// allows it.
     pub(crate) fn finish(self) -> io::Result<()> {
+        self.put(false)
+    }
+
+    /// Puts the file in its place. `keeps_all` makes an attribute that cannot be kept an error.
+    fn put(self, keeps_all: bool) -> io::Result<()> {
         let (target, file) = self.complete()?;
         if let Ok(replaced) = fs::metadata(&target) {
-            keep_attributes(&target, &replaced, file.as_file(), file.path())?;
+            let kept = keep_attributes(&target, &replaced, file.as_file(), file.path());
+            kept.or_else(|error| if keeps_all { Err(error) } else { Ok(()) })?;
         }
         file.persist(&target).map_err(|error| error.error)?;
         sync_folder(&target)
@@ -95,27 +113,47 @@ impl Write for WholeFile {
     }
 }
 
-/// Replaces the content of a file that was read before. The file is left as it is if its content is not `old` any more, if it has
-/// several hard links, or if the path is a link that leads out of `folder`.
-pub(crate) fn replace(path: &Path, folder: &Path, old: &[u8], new: &[u8]) -> Result<(), NotReplaced> {
-    let target = path.canonicalize().map_err(not_found)?;
-    let is_inside = || folder.canonicalize().is_ok_and(|folder| target.starts_with(folder));
-    if path.is_symlink() && !is_inside() {
-        return Err(NotReplaced::LinkOutside);
+/// New text of a file that was read before, ready to be put in its place.
+pub(crate) struct FileReplacement {
+    file: WholeFile,
+    /// The content that was read.
+    old: Vec<u8>,
+}
+
+impl FileReplacement {
+    /// Prepares the replacement. The file is left as it is if its content is not `old` any more, if it has several hard links, or if the
+    /// path is a link that leads out of `folder`.
+    pub(crate) fn prepare(path: &Path, folder: &Path, old: Vec<u8>, new: &[u8]) -> Result<Self, NotReplaced> {
+        let target = path.canonicalize().map_err(not_found)?;
+        let is_inside = || folder.canonicalize().is_ok_and(|folder| target.starts_with(folder));
+        if path.is_symlink() && !is_inside() {
+            return Err(NotReplaced::LinkOutside);
+        }
+        let metadata = fs::metadata(&target).map_err(not_found)?;
+        if !metadata.is_file() {
+            return Err(NotReplaced::NotAFile);
+        }
+        if let links @ 2.. = hard_links(&metadata) {
+            return Err(NotReplaced::HardLinks(links));
+        }
+        let mut file = WholeFile::create(&target)?;
+        file.write_all(new)?;
+        file.flush()?;
+        let replacement = Self { file, old };
+        replacement.compare()?;
+        Ok(replacement)
     }
-    let metadata = fs::metadata(&target).map_err(not_found)?;
-    if !metadata.is_file() {
-        return Err(NotReplaced::NotAFile);
+
+    /// Puts the new file in its place, unless the old one changed.
+    pub(crate) fn finish(self) -> Result<(), NotReplaced> {
+        self.compare()?;
+        Ok(self.file.put(true)?)
     }
-    if let links @ 2.. = hard_links(&metadata) {
-        return Err(NotReplaced::HardLinks(links));
+
+    fn compare(&self) -> Result<(), NotReplaced> {
+        let is_same = fs::read(&self.file.target).map_err(not_found)? == self.old;
+        if is_same { Ok(()) } else { Err(NotReplaced::Changed) }
     }
-    let mut file = WholeFile::create(&target)?;
-    file.write_all(new)?;
-    if fs::read(&target).map_err(not_found)? != old {
-        return Err(NotReplaced::Changed);
-    }
-    Ok(file.finish()?)
 }
 
 fn not_found(error: io::Error) -> NotReplaced {
@@ -175,6 +213,10 @@ fn sync_folder(_: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn replace(path: &Path, folder: &Path, old: &[u8], new: &[u8]) -> Result<(), NotReplaced> {
+        FileReplacement::prepare(path, folder, old.to_vec(), new)?.finish()
+    }
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());

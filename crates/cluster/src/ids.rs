@@ -21,6 +21,11 @@ impl ClusterId {
         list.iter().enumerate().map(|(index, item)| (Self(index), item))
     }
 
+    /// The files of the cluster, of which there are `count`.
+    pub fn files(self, count: usize) -> impl Iterator<Item = FileId> {
+        (0..count).map(move |index| FileId { cluster: self, index })
+    }
+
     /// The item of the cluster in a list that has one item for each cluster. A list without the item is of another input.
     pub fn item_of<T>(self, list: &[T]) -> Option<&T> {
         let item = list.get(self.0);

@@ -41,6 +41,8 @@ pub enum WantedFixes {
 pub struct AppliedFixes {
     /// Number of applied fixes.
     pub applied: usize,
+    /// For each applied fix that changes several files, these files. One without the others would lose settings.
+    pub together: Vec<BTreeSet<FileId>>,
     /// Fixes that were not applied, with the reasons.
     pub skipped: Vec<SkippedFix>,
 }
@@ -153,6 +155,8 @@ pub fn apply_fixes(
             pass.write(clusters, &pass.applied);
         }
         result.applied += pass.applied.len();
+        let changed = pass.applied.iter().map(|fix| fix.edits.keys().copied().collect::<BTreeSet<FileId>>());
+        result.together.extend(changed.filter(|changed| changed.len() > 1));
         given_up.extend(pass.skipped.iter().map(|(fix, _)| fix.key()));
         result.skipped.extend(pass.skipped.iter().map(|(fix, reason)| fix.skipped(*reason)));
     }

@@ -183,6 +183,15 @@ fn explain<'d>(
         Some(mut conversion) => {
             if conversion.is_possible() {
                 conversion.review.extend(reason_to_keep(object, context).map(str::to_owned));
+                let marked = conversion.partners.iter().find(|partner| is_marked_as_old(**partner));
+                let marked = marked.map(|one| {
+                    format!(
+                        "a comment says that the {} `{}` is kept for an old release",
+                        one.kind(),
+                        one.name()
+                    )
+                });
+                conversion.review.extend(marked);
                 review(&mut conversion);
             }
             offer(finding, object, conversion)
@@ -538,6 +547,9 @@ spec:
         assert_eq!(safety(&beside, &Settings::default()), "safe safe");
         let legacy = POOL.replace("metadata:", "# legacy, for the old cluster\nmetadata:");
         assert_eq!(safety(&legacy, &Settings::default()), "unsafe");
+        // The comment is about one of two objects that are converted together.
+        let half = beside.replacen("metadata:", "# legacy, for the old cluster\nmetadata:", 1);
+        assert_eq!(safety(&half, &Settings::default()), "unsafe unsafe");
         assert_eq!(safety(POOL, &Settings::default()), "safe");
     }
 
