@@ -62,7 +62,7 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> ValidationResponse {
     let review = Review { settings: &settings, answers: &answers, lists: &lists };
     let findings = review.findings(object, &rules);
     if settings.fix {
-        review.fixed(&findings, object, &rules)
+        review.fixed(&findings, object, &rules, note.into_iter().collect())
     } else {
         review.respond(&findings, object, note.into_iter().collect())
     }
@@ -210,24 +210,27 @@ impl Review<'_> {
         findings: &[Finding<'_>],
         object: Object<'_>,
         rules: &[&'static Rule],
+        mut notes: Vec<String>,
     ) -> ValidationResponse {
         match mutation::count(findings) {
-            0 => return self.respond(findings, object, Vec::new()),
+            0 => return self.respond(findings, object, notes),
             1..=MAX_FIXES => {}
             count => {
-                let note =
-                    format!("not fixed: {count} safe fixes, and the policy applies at most {MAX_FIXES}");
-                return self.respond(findings, object, vec![note]);
+                notes.push(format!(
+                    "not fixed: {count} safe fixes, and the policy applies at most {MAX_FIXES}"
+                ));
+                return self.respond(findings, object, notes);
             }
         }
         let on_update = Object::in_request(object.root(), None, Operation::Update);
         let mutation = mutation::choose(findings, &self.findings(on_update, rules), object);
+        notes.extend(mutation.refused);
         if mutation.fixed.is_empty() {
-            return self.respond(findings, object, mutation.refused);
+            return self.respond(findings, object, notes);
         }
-        let notes = [mutation.applied, mutation.refused.clone()].concat();
-        let fixed = self.mutated(object, findings, &mutation.fixed, notes);
-        fixed.unwrap_or_else(|| self.respond(findings, object, mutation.refused))
+        let with_applied = [mutation.applied, notes.clone()].concat();
+        let fixed = self.mutated(object, findings, &mutation.fixed, with_applied);
+        fixed.unwrap_or_else(|| self.respond(findings, object, notes))
     }
 
     /// The response with the fixes of some findings applied. `None` unless only the values that they declare change, these findings
