@@ -123,9 +123,20 @@ impl<'d> Change<'d> {
 /// Whether a value or a key that starts at a byte has a tag such as `!!binary`, before or after an anchor. The tag decides how its text
 /// is read, so another text may not be valid.
 fn is_tagged(source: &Source, start: usize) -> bool {
-    let line = source.before(start).lines().next_back().unwrap_or_default();
-    let properties = line.split_ascii_whitespace().rev().take(2);
-    properties.take_while(|word| word.starts_with(['&', '!'])).any(|word| word.starts_with('!'))
+    let mut before = source.before(start).trim_ascii_end();
+    // A tag and an anchor, in any order. The value of a tag may be on the next line.
+    for _ in 0..2 {
+        let word = before.rsplit(|char: char| char.is_ascii_whitespace()).next().unwrap_or_default();
+        let line = before.lines().next_back().unwrap_or_default();
+        if !word.starts_with(['&', '!']) || line.contains('#') {
+            return false;
+        }
+        if word.starts_with('!') {
+            return true;
+        }
+        before = before.strip_suffix(word).unwrap_or_default().trim_ascii_end();
+    }
+    false
 }
 
 /// Replaces a part of a block scalar. New lines get the indentation of the block scalar, and a line that moves up keeps
@@ -179,6 +190,8 @@ mod tests {
             "k: !!str &a b\n",
             "{x: y, k: !!str b}\n",
             "k: !!str |-\n  b\n",
+            "k: !!str\n  b\n",
+            "k: !!str\n  &a b\n",
             "k:\n- !!str b\n",
         ] {
             let file = File::read("-", text, &Limits::DEFAULT);
@@ -186,6 +199,11 @@ mod tests {
             let node = tree.root().get("k").unwrap();
             let node = node.items().next().unwrap_or(node);
             assert!(Change::Set(node, "v".to_owned()).edit().is_none(), "{text}");
+        }
+        for text in ["# do not edit !important\nk: b\n", "a: !!null\nk: b\n"] {
+            let file = File::read("-", text, &Limits::DEFAULT);
+            let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
+            assert!(Change::Set(tree.root().get("k").unwrap(), "v".to_owned()).edit().is_some(), "{text}");
         }
         let file = File::read("-", "!!str k: b\n", &Limits::DEFAULT);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!() };
