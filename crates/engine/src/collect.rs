@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use answers::report::{Report, Skipped, Unreadable};
+use cluster::evidence::mentions_karpenter;
 use cluster::ids::{DocumentId, FileId};
 use cluster::input::Input;
 use manifest::{File, FileKind};
@@ -32,7 +33,9 @@ pub(crate) fn collect<'d>(
             let document = id.document(index);
             if built.is_unfinished(document) {
                 report.summary.documents += 1;
-                report.unreadable.push(not_built(file, index));
+                let mut files = input.files().filter(|(other, _)| other.cluster == id.cluster);
+                let concerns = files.any(|(_, file)| mentions_karpenter(file.source.text().as_bytes()));
+                report.unreadable.push(not_built(file, index, concerns));
                 continue;
             }
             let (skip_reason, pins) = (built.skip_reason(file, document), pins_of(document, file));
@@ -70,16 +73,16 @@ pub(crate) fn collect<'d>(
 }
 
 /// A kustomization whose objects are not known.
-fn not_built(file: &File, document: usize) -> Unreadable {
+fn not_built(file: &File, document: usize, concerns_karpenter: bool) -> Unreadable {
     Unreadable {
         file: file.source.name().to_owned(),
         document,
         line: 1,
         column: 1,
-        message: "kustomization, not built: its objects are too large; check the output of `kustomize build`"
+        message: "kustomization, not built: the objects of the builds are too large; check the output of `kustomize build`"
             .to_owned(),
         exceeded: None,
-        concerns_karpenter: true,
+        concerns_karpenter,
     }
 }
 

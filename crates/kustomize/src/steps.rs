@@ -57,6 +57,10 @@ impl Steps {
 
     /// Copies a value. A copy of a copy doubles an object, so each copied value counts.
     pub(crate) fn copy<'d>(&mut self, value: &BuiltValue<'d>) -> Result<BuiltValue<'d>, TooLarge> {
+        if let BuiltValue::Written(node) = value {
+            self.spend(1)?;
+            return Ok(BuiltValue::Written(*node));
+        }
         self.spend_on_values(1)?;
         Ok(match value {
             BuiltValue::Written(node) => BuiltValue::Written(*node),
