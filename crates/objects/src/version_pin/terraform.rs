@@ -66,7 +66,10 @@ impl<'t> Blocks<'t> {
                 block.at = at;
             }
         }
-        let count = |char| trimmed.bytes().filter(|byte| *byte == char).count();
+        // Braces in strings and comments do not count.
+        let code: String = trimmed.split('"').step_by(2).collect();
+        let code = code.split('#').next().unwrap_or_default();
+        let count = |char| code.bytes().filter(|byte| *byte == char).count();
         block.depth = (block.depth + count(b'{')).saturating_sub(count(b'}'));
         if block.depth > 0 { None } else { self.open.take()?.pin() }
     }
@@ -154,6 +157,9 @@ mod tests {
 }
 "#;
         assert_eq!(found(variable), ["1.6.2:4"]);
+        let braces =
+            variable.replace("such as", "opens { a brace, such as").replace("string\n", "string # {\n");
+        assert_eq!(found(&braces), ["1.6.2:4"]);
         assert_eq!(found("variable \"karpenter_chart_version\" { default = \"v1.6.2\" }\n"), ["1.6.2:1"]);
         assert!(found(&variable.replace("karpenter_version", "karpenter_ami_version")).is_empty());
         assert!(found(&variable.replace("\"1.6.2\"", "null")).is_empty());
