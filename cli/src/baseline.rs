@@ -86,7 +86,8 @@ pub(crate) fn is_baseline(path: &Path) -> bool {
 
 /// Refuses to overwrite a file that is not a baseline.
 pub(crate) fn refuse_other(path: &Path) -> Result<(), CommandError> {
-    let is_other = fs::metadata(path).is_ok_and(|file| file.len() > 0) && !is_baseline(path);
+    let is_other =
+        fs::metadata(path).is_ok_and(|file| !file.is_file() || (file.len() > 0 && !is_baseline(path)));
     if is_other {
         let text =
             format!("--write-baseline: `{}` exists and is not a baseline; not overwritten", path.display());

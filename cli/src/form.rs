@@ -35,7 +35,8 @@ impl Format {
         match self {
             Self::Json | Self::Sarif | Self::Gitlab => Escaping::Json,
             Self::Junit => Escaping::Xml,
-            Self::Human | Self::Github | Self::Markdown => Escaping::Symbol,
+            Self::Human => Escaping::Symbol,
+            Self::Github | Self::Markdown => Escaping::Plain,
         }
     }
 }

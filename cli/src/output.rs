@@ -1,7 +1,7 @@
 //! Destination of a report, and the exit status that follows from it.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::path::Path;
 
 use answers::report::Report;
@@ -87,10 +87,11 @@ pub(crate) fn open(
 
 fn file(path: &Path, escaping: Escaping) -> io::Result<Destination> {
     let name = path.display().to_string();
-    // A device or a pipe cannot be replaced.
-    let is_stream = fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir());
+    // A device or a pipe cannot be replaced, nor the file behind a descriptor of the process.
+    let is_descriptor = path.starts_with("/dev") || path.starts_with("/proc");
+    let is_stream = is_descriptor || fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir());
     let opened = if is_stream {
-        let stream = fs::OpenOptions::new().write(true).open(path);
+        let stream = fs::OpenOptions::new().append(true).open(path);
         stream.map(|stream| {
             Destination::Stream(Box::new(io::BufWriter::new(SafeWriter::new(stream, escaping))))
         })
@@ -100,13 +101,34 @@ fn file(path: &Path, escaping: Escaping) -> io::Result<Destination> {
     opened.map_err(|error| cannot_write(&name, &error))
 }
 
+/// Whether a file starts like a report in JSON or XML that this program writes. No manifest starts like that.
+fn is_report(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(256).read_to_end(&mut start));
+    let text = String::from_utf8_lossy(&start);
+    let text: String = text.chars().filter(|char| !char.is_whitespace()).collect();
+    let known = [
+        r#"{"schema":"#,
+        r#"{"$schema":"https://docs.oasis-open.org/sarif"#,
+        r#"{"assumptions":"#,
+        r#"{"acts":"#,
+        r#"[{"description":"#,
+        "[]",
+        "<?xml",
+    ];
+    read.is_ok() && known.iter().any(|known| text.starts_with(known))
+}
+
 /// Refuses a file to write that the run also reads. `flag` names the file on the command line.
 pub(crate) fn refuse_input(
     path: Option<&Path>,
     flag: &str,
     clusters: &[ClusterInputs],
 ) -> Result<(), CommandError> {
-    let mut inputs = clusters.iter().flat_map(|cluster| &cluster.inputs).filter_map(InputFile::path);
+    // A report of an earlier run in a folder is no input, as long as it is one.
+    let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
+    let inputs = inputs.filter(|input| input.is_named || input.path().is_none_or(|path| !is_report(path)));
+    let mut inputs = inputs.filter_map(InputFile::path);
     match path {
         Some(path) if inputs.any(|input| is_same_file(input, path)) => {
             let shown = path.display();

@@ -11,6 +11,8 @@ use render::human::{is_control, printable};
 pub(crate) enum Escaping {
     /// A visible symbol, for people. Colours pass.
     Symbol,
+    /// A visible symbol, in a text without colours.
+    Plain,
     /// An escape sequence of JSON. Such a character can only be within a string.
     Json,
     /// A character reference of XML.
@@ -67,7 +69,12 @@ fn complete(bytes: &[u8], escaping: Escaping) -> usize {
     };
     let tail = bytes.get(..length).unwrap_or_default();
     match tail.iter().rposition(|byte| matches!(byte, b'\x1b' | b'\r')) {
-        Some(at) if escaping == Escaping::Symbol && is_open(tail.get(at..).unwrap_or_default()) => at,
+        Some(at)
+            if matches!(escaping, Escaping::Symbol | Escaping::Plain)
+                && is_open(tail.get(at..).unwrap_or_default()) =>
+        {
+            at
+        }
         _ => length,
     }
 }
@@ -89,14 +96,15 @@ fn escaped(text: &str, escaping: Escaping) -> Cow<'_, str> {
     let mut rest = text;
     while let Some(char) = rest.chars().next() {
         let kept = match escaping {
-            Escaping::Symbol => style(rest).or_else(|| rest.starts_with("\r\n").then_some(2)),
+            Escaping::Symbol => style(rest).or_else(|| line_break(rest)),
+            Escaping::Plain => line_break(rest),
             Escaping::Json | Escaping::Xml => None,
         };
         let length = kept.unwrap_or(char.len_utf8());
         let (part, behind) = rest.split_at(length);
         match escaping {
             _ if kept.is_some() || !is_control(char) || matches!(char, '\n' | '\t') => safe.push_str(part),
-            Escaping::Symbol => safe.push_str(&printable(part)),
+            Escaping::Symbol | Escaping::Plain => safe.push_str(&printable(part)),
             // Writing to a string does not fail.
             Escaping::Json => drop(write!(safe, "\\u{:04x}", u32::from(char))),
             Escaping::Xml => drop(write!(safe, "&#x{:x};", u32::from(char))),
@@ -106,11 +114,20 @@ fn escaped(text: &str, escaping: Escaping) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Length of the style at the start of a text, such as `ESC [ 1 ; 31 m`.
+/// Length of the line break of Windows at the start of a text.
+fn line_break(text: &str) -> Option<usize> {
+    text.starts_with("\r\n").then_some(2)
+}
+
+/// Length of the style at the start of a text, such as `ESC [ 1 ; 31 m`. Only weights and colours are styles: a text that is hidden or
+/// blinks comes from a user.
 fn style(text: &str) -> Option<usize> {
     let parameters = text.strip_prefix("\x1b[")?;
     let end = parameters.find(|char: char| !char.is_ascii_digit() && char != ';')?;
-    parameters.get(end..)?.starts_with('m').then_some("\x1b[".len() + end + 1)
+    let is_known =
+        |code: &str| matches!(code.parse(), Ok(0..=4 | 22..=24 | 30..=39 | 90..=97)) || code.is_empty();
+    let is_style = parameters.get(end..)?.starts_with('m') && parameters.get(..end)?.split(';').all(is_known);
+    is_style.then_some("\x1b[".len() + end + 1)
 }
 
 #[cfg(test)]
@@ -130,11 +147,16 @@ mod tests {
 
     #[test]
     fn shows_control_characters_and_keeps_styles_and_lines() {
-        let text = "\x1b[1;31mred\x1b[0m\ta\r\nb\rc\x1b[2J\x1b]0;x\x07 \u{9b}2J \u{202e}";
-        let expected = "\x1b[1;31mred\x1b[0m\ta\r\nb␍c␛[2J␛]0;x␇ \u{fffd}2J \u{fffd}";
+        let text = "\x1b[1;31mred\x1b[0m\ta\r\nb\rc\x1b[8mh\x1b[2J\x1b]0;x\x07 \u{9b}2J \u{202e}";
+        let expected = "\x1b[1;31mred\x1b[0m\ta\r\nb␍c␛[8mh␛[2J␛]0;x␇ \u{fffd}2J \u{fffd}";
         assert_eq!(written(&[text.as_bytes()], Escaping::Symbol), expected);
         let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
         assert_eq!(written(&bytes, Escaping::Symbol), expected);
+    }
+
+    #[test]
+    fn a_text_without_colours_has_no_escape_sequence() {
+        assert_eq!(written(&[b"\x1b[31ma\r\n"], Escaping::Plain), "␛[31ma\r\n");
     }
 
     #[test]

@@ -79,6 +79,73 @@ fn refuses_to_overwrite_an_input() {
     assert_eq!((folder.read("a.yaml").as_str(), folder.read("b.json").as_str()), (BAD, "{\"kind\": \"x\"}"));
 }
 
+/// A NodePool and its EC2NodeClass of v1beta1, whose kubelet settings move from one to the other.
+const PAIR: [(&str, &str); 2] = [
+    (
+        "class.yaml",
+        r"apiVersion: karpenter.k8s.aws/v1beta1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  amiFamily: AL2023
+  role: nodes
+  subnetSelectorTerms: [{tags: {a: b}}]
+  securityGroupSelectorTerms: [{tags: {a: b}}]
+",
+    ),
+    (
+        "pool.yaml",
+        r"apiVersion: karpenter.sh/v1beta1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    spec:
+      kubelet: {maxPods: 20}
+      nodeClassRef: {name: default}
+      requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]
+",
+    ),
+];
+
+#[cfg(unix)]
+#[test]
+fn writes_a_fix_of_several_files_to_all_of_them_or_to_none() {
+    let arguments = ["check", "--fix", "--unsafe-fixes", "--karpenter-version", "1.8", "."];
+    let folder = Folder::with(&PAIR);
+    folder.run(&arguments);
+    assert!(folder.read("class.yaml").contains("maxPods: 20"), "{}", folder.read("class.yaml"));
+    assert!(!folder.read("pool.yaml").contains("maxPods"), "{}", folder.read("pool.yaml"));
+    let (folder, other) = (Folder::with(&PAIR), Folder::with(&[]));
+    fs::hard_link(folder.path("class.yaml"), other.path("class.yaml")).unwrap();
+    let run = folder.run(&arguments);
+    assert_eq!(run.status, 4, "{run:?}");
+    assert!(run.stderr.contains("`pool.yaml` was not fixed: a fix changes several files"), "{run:?}");
+    for (name, text) in PAIR {
+        assert_eq!(folder.read(name), text);
+    }
+}
+
+#[test]
+fn a_report_of_an_earlier_run_is_no_obstacle() {
+    let folder = Folder::with(&[("a.yaml", BAD)]);
+    for format in ["json", "sarif", "gitlab", "json"] {
+        let run = folder.check(&["--format", format, "--output", "report.json", "."]);
+        assert_eq!(run.status, 1, "{run:?}");
+    }
+    assert!(folder.read("report.json").contains("instance-profile-is-arn"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_does_not_hide_the_folder_that_it_leads_to() {
+    let folder = Folder::with(&[(".gitignore", "/current/*.yaml\n"), ("releases/v2/a.yaml", BAD)]);
+    std::os::unix::fs::symlink(folder.path("releases/v2"), folder.path("current")).unwrap();
+    assert_eq!(folder.check(&["."]).status, 1);
+    fs::remove_file(folder.path(".gitignore")).unwrap();
+    assert_eq!(folder.check(&["."]).stdout.matches("error[instance-profile-is-arn]").count(), 1);
+}
+
 #[cfg(unix)]
 #[test]
 fn writes_reports_to_devices() {
@@ -86,6 +153,10 @@ fn writes_reports_to_devices() {
     let run = folder.check(&["--output", "/dev/null", "a.yaml"]);
     assert_eq!(run.status, 1, "{run:?}");
     assert!(!Path::new("/dev/null").is_file());
+    let run = folder.check(&["--format", "json", "--output", "/dev/stdout", "a.yaml"]);
+    assert!(run.stdout.contains("instance-profile-is-arn"), "{run:?}");
+    let run = folder.check(&["--write-baseline", "/dev/null", "a.yaml"]);
+    assert_eq!(run.status, 2, "{run:?}");
 }
 
 #[test]

@@ -106,7 +106,8 @@ fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, C
     };
     let escaping = match options.format {
         DisruptionFormat::Json => Escaping::Json,
-        DisruptionFormat::Human | DisruptionFormat::Ics => Escaping::Symbol,
+        DisruptionFormat::Human => Escaping::Symbol,
+        DisruptionFormat::Ics => Escaping::Plain,
     };
     let (mut out, has_color) = output::open(options.file.as_deref(), Stream::Stdout, escaping, color)?;
     output::unless_closed(match (options.format, story) {

@@ -95,8 +95,10 @@ fn is_new(input: &InputFile, seen: &mut BTreeSet<PathBuf>) -> bool {
 }
 
 /// Folders that a walk leaves out.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Folders {
+    /// The folder of the walk, as given and with symbolic links resolved.
+    start: (PathBuf, PathBuf),
     /// The folders that the walk has entered, with symbolic links resolved. Several links may lead to one.
     entered: BTreeSet<PathBuf>,
     /// Ignore files that cannot be read, with the reasons. Their folders are not walked.
@@ -104,9 +106,17 @@ struct Folders {
 }
 
 impl Folders {
-    /// Whether the walk enters a folder.
+    fn new(start: &Path) -> Self {
+        let resolved = start.canonicalize().unwrap_or_else(|_| start.to_owned());
+        Self { start: (start.to_owned(), resolved), entered: BTreeSet::new(), refused: Vec::new() }
+    }
+
+    /// Whether the walk enters a folder: by its own path, or by the first link that leads to it. Files are taken once.
     fn enter(&mut self, folder: &Path, applies_ignore_files: bool) -> bool {
-        let is_new = folder.canonicalize().map_or(true, |folder| self.entered.insert(folder));
+        let (start, resolved) = &self.start;
+        let own = resolved.join(folder.strip_prefix(start).unwrap_or(folder));
+        let is_new = folder.canonicalize().map_or(true, |real| real == own || !self.entered.contains(&real));
+        self.entered.extend(folder.canonicalize());
         let refused = refused_ignore_file(folder).filter(|_| applies_ignore_files && is_new);
         let is_refused = refused.is_some();
         let text = |reason| format!("the folder is not checked: its ignore file is {reason}");
@@ -128,7 +138,7 @@ fn walk(folder: &Path, search: &Search<'_>) -> Gathered {
     let mut builder = WalkBuilder::new(folder);
     builder.follow_links(true).require_git(false).sort_by_file_path(Ord::cmp);
     let applies_ignore_files = wanted == Wanted::Manifests;
-    let folders = Arc::new(Mutex::new(Folders::default()));
+    let folders = Arc::new(Mutex::new(Folders::new(folder)));
     if applies_ignore_files {
         let above = folder.canonicalize().unwrap_or_default();
         let refused = above.ancestors().skip(1).find_map(refused_ignore_file);

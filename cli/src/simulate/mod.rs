@@ -77,7 +77,8 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
     };
     let escaping = match options.format {
         SimulationFormat::Json => Escaping::Json,
-        SimulationFormat::Human | SimulationFormat::Dot => Escaping::Symbol,
+        SimulationFormat::Human => Escaping::Symbol,
+        SimulationFormat::Dot => Escaping::Plain,
     };
     let (mut out, has_color) = output::open(options.file.as_deref(), Stream::Stdout, escaping, color)?;
     output::unless_closed(match options.format {
