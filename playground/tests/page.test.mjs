@@ -646,9 +646,11 @@ onPage('the button for more findings counts the rest, and is gone without one', 
 
 onPage('settings without a field in the form stay in the file', async (page) => {
   const text =
-    'announceErrors: auto\ncontext: pools\nexclude:\n  - old/\noverrides:\n  - paths:\n      - dev/**\n    clusterName: dev\nstrictUpdates: true\n';
+    'announceErrors: auto\ncontext: pools\nexclude:\n  - old/\noverrides:\n  - paths:\n      - dev/**\n    clusterName: dev\nstrictUpdates: true\nkubernetesVersion: "1.33"\n';
   await page.locator('#settings').click();
   await page.locator('#settings-text').fill(text);
+  // The form follows the text once the engine has read it.
+  await page.waitForFunction(() => document.getElementById('settings-kubernetesVersion').value === '1.33');
   await page.locator('#settings-clusterName').fill('prod');
   await page.waitForFunction(() => /clusterName: prod/.test(document.getElementById('settings-text').value));
   const expected = {
@@ -657,6 +659,7 @@ onPage('settings without a field in the form stay in the file', async (page) => 
     exclude: ['old/'],
     overrides: [{ paths: ['dev/**'], clusterName: 'dev' }],
     strictUpdates: true,
+    kubernetesVersion: '1.33',
   };
   await page.keyboard.press('Escape');
   assert.deepEqual((await shared(page)).settings, { ...expected, clusterName: 'prod' });
