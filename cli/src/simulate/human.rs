@@ -112,7 +112,7 @@ fn filled(asked: Quantity, has: Quantity) -> usize {
 fn grouped(pods: &[&SimulatedPod<'_>]) -> String {
     let mut groups: Vec<(String, usize)> = Vec::new();
     for pod in pods {
-        // A pod that is added for a workload has a name of its own.
+        // The simulation names the pods that it adds for a workload.
         let object = pod.pod.object();
         let name = if object.kind() == "Pod" { &pod.name } else { object.name() };
         let name = format!("{}/{name}", pod.namespace);
@@ -244,7 +244,7 @@ fn write_place(
     Ok(())
 }
 
-/// The pods that Karpenter ignores, those of one workload with the same message together.
+/// The pods that Karpenter ignores, grouped by workload and message.
 fn write_ignored(out: &mut dyn Write, painter: Painter, shown: &Shown<'_, '_>) -> io::Result<()> {
     let mut groups: BTreeMap<_, Vec<&SimulatedPod<'_>>> = BTreeMap::new();
     for pod in &shown.outcome.pods {

@@ -48,7 +48,7 @@ const MAX_SHARE: usize = 8;
 pub struct Builds {
     /// One build for each kustomization that no other one includes.
     pub overlays: Vec<Overlay>,
-    /// The kustomizations whose build would take more steps than the limits allow. No overlay stands for them.
+    /// The kustomizations whose build would take more steps than the limits allow. They have no overlay.
     pub unfinished: BTreeSet<FileNumber>,
     /// The files that are kustomizations.
     pub kustomizations: BTreeSet<FileNumber>,

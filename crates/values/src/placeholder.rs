@@ -28,7 +28,7 @@ pub fn has_placeholder(text: &str) -> bool {
 }
 
 /// Whether a text lists the alternatives of a reference manual, such as `720h|Never`, of which an author has to choose one. Each
-/// alternative is valid, so that a value with a `|` by mistake is none.
+/// alternative is valid, so that a value with a `|` by mistake is not a placeholder.
 pub fn are_alternatives(text: &str, is_valid: impl Fn(&str) -> bool) -> bool {
     text.contains('|') && text.split('|').all(|one| is_valid(one.trim()))
 }

@@ -107,7 +107,7 @@ fn parse(text: &str) -> Result<Option<Tree>, JsonError> {
     Ok(read.map(|(tree, _)| tree))
 }
 
-/// The parts of a payload that a review needs, as text. Each is parsed within bounds of its own, so that a large stored object does not
+/// The parts of a payload that a review needs, as text. Each is parsed within separate bounds, so that a large stored object does not
 /// stop the check of the new one.
 #[derive(Default)]
 struct Parts<'t> {

@@ -449,7 +449,7 @@ spec:
             ..Settings::default()
         };
         assert_eq!(safety(PAIR, &named), "safe safe");
-        // Who decides about the images of Amazon Linux 2 decides about both halves.
+        // The decision about the images of Amazon Linux 2 concerns both halves.
         assert_eq!(safety(&PAIR.replace("amiFamily: Bottlerocket", "amiFamily: AL2"), &named), "- -");
         // One half that cannot be converted keeps the other.
         let launch_template = PAIR.replace("instanceProfile: a", "launchTemplate: a");

@@ -61,7 +61,7 @@ struct Reservation<'d> {
 pub(crate) struct InstanceTypes<'d> {
     kinds: &'static [InstanceType],
     labels: BTreeMap<&'d str, SharedLabel<'d>>,
-    /// The prices of types that have none of their own.
+    /// The prices from NodeOverlays of types without a price.
     overlay_prices: BTreeMap<&'d str, f64>,
 }
 

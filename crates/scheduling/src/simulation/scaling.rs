@@ -254,7 +254,7 @@ fn added<'d>(key: WorkloadKey<'d>, found: &Found<'d>, names: &[String]) -> Vec<I
     let youngest = found.pods.iter().copied().max_by_key(|pod| created(*pod));
     let hash = youngest.and_then(|pod| pod.metadata().label(TEMPLATE_HASH)).map(text);
     let templates = match (found.object, youngest) {
-        // Which pods come from which template of a custom resource is not known.
+        // The input does not show from which template of a custom resource a pod comes.
         (Some(object), Some(_)) => Pod::of(object).into_iter().collect(),
         (Some(object), None) => Pod::all(object),
         (None, youngest) => youngest.and_then(Pod::of).into_iter().collect(),

@@ -53,7 +53,7 @@ pub(crate) struct Solver<'d> {
     pub(crate) settings: &'d SimulationSettings,
     /// A name for each new node.
     pub(crate) hosts: &'d [String],
-    /// The number of new nodes, with those that are given up again.
+    /// The number of new nodes, including the ones that are given up again.
     pub(crate) opened: usize,
     /// The variants of each shape, as far as they were needed.
     ladders: IdVec<ShapeId, Vec<Rc<Variant<'d>>>>,

@@ -17,7 +17,7 @@ pub(super) struct ObjectTable {
     prefix: Option<&'static str>,
 }
 
-/// The columns of a kind, with those of `-o wide` and `-A`.
+/// The columns of a kind, including the columns of `-o wide` and `-A`.
 struct KindColumns {
     kind: &'static str,
     columns: &'static [&'static str],
