@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use manifest::source::certain;
 use serde::Deserialize;
+use values::cropping::cropped;
 
 use super::mask::masked;
 use crate::entry::{Entry, EntryObject, EntryOrigin};
@@ -100,7 +101,7 @@ pub fn details(detail: Detail, entry: &Entry<'_>) -> Vec<String> {
     let mut found = named(detail, entry);
     found.retain(|text| !text.is_empty());
     for text in &mut found {
-        *text = cut(text, MAX_DETAIL).into_owned();
+        *text = cropped(text, MAX_DETAIL).into_owned();
     }
     found.sort_unstable();
     found.dedup();
@@ -138,12 +139,4 @@ fn between(text: &str, from: &str, to: &str) -> Vec<String> {
         piece.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(piece).to_owned()
     };
     piece.map(bare).collect()
-}
-
-/// The start of a text, at most so many bytes, with an ellipsis if something is cut off.
-pub fn cut(text: &str, bytes: usize) -> Cow<'_, str> {
-    match text.get(..text.floor_char_boundary(bytes)) {
-        Some(start) if text.len() > bytes => Cow::Owned(format!("{start}…")),
-        _ => Cow::Borrowed(text),
-    }
 }

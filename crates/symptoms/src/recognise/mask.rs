@@ -5,8 +5,9 @@
 use std::borrow::Cow;
 
 use manifest::source::certain;
+use values::cropping::cropped;
 
-use super::fields::{cut, node, nodeclaim, nodepool};
+use super::fields::{node, nodeclaim, nodepool};
 use crate::entry::Entry;
 
 /// Length in bytes from which a message is cut.
@@ -32,7 +33,7 @@ pub fn masked_entry(entry: &Entry<'_>) -> String {
 
 /// A text in which an ellipsis replaces each variable word. `names` are words that are variable too.
 pub fn masked(text: &str, names: &[Cow<'_, str>]) -> String {
-    let text = cut(text.trim(), MAX_MESSAGE);
+    let text = cropped(text.trim(), MAX_MESSAGE);
     let mut masked = String::with_capacity(text.len());
     for piece in text.split_inclusive(is_boundary) {
         let end = piece.trim_end_matches(is_boundary);

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use values::cropping::cropped;
+
 use crate::entry::{At, Entry, EntryObject, EntryOrigin, Time};
 use crate::recognise::PatternId;
-use crate::recognise::fields::{cut, subject};
+use crate::recognise::fields::subject;
 use crate::time::TimeSpan;
 
 /// Number of objects that are remembered of a cause.
@@ -146,7 +148,7 @@ impl Cause {
                 _ => return,
             };
         }
-        self.quotes.push((message, entry.at, cut(&entry.text, MAX_QUOTE).into_owned()));
+        self.quotes.push((message, entry.at, cropped(&entry.text, MAX_QUOTE).into_owned()));
     }
 
     /// Returns the highest number of messages within a period of minutes.

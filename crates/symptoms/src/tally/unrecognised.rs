@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use values::cropping::cropped;
+
 use super::cause::MAX_QUOTE;
 use crate::entry::{At, Entry, EntryOrigin, LogLevel};
-use crate::recognise::fields::cut;
 use crate::recognise::mask::masked_entry;
 use crate::time::TimeSpan;
 
@@ -47,7 +48,7 @@ impl Unrecognised {
             count: 0,
             span: TimeSpan::default(),
             at: entry.at,
-            text: cut(&entry.text, MAX_QUOTE).into_owned(),
+            text: cropped(&entry.text, MAX_QUOTE).into_owned(),
         });
         known.count += 1;
         if let Some(time) = entry.time {
