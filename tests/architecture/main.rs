@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use karpwarden::REGISTRY;
 
 /// The crates of the engine. A crate depends only on crates above it.
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 17] = [
     "ids",
     "manifest",
     "values",
@@ -18,6 +18,7 @@ const CRATES: [&str; 16] = [
     "userdata",
     "objects",
     "scheduling",
+    "drift",
     "disruption",
     "cluster",
     "rule",
@@ -29,11 +30,12 @@ const CRATES: [&str; 16] = [
 ];
 
 /// Crates above others that these still must not know.
-const INDEPENDENT: [(&str, &[&str]); 9] = [
+const INDEPENDENT: [(&str, &[&str]); 10] = [
     ("values", &["manifest"]),
     ("kustomize", &["values"]),
     ("karpenter", &["kustomize"]),
     ("userdata", &["kustomize", "karpenter"]),
+    ("drift", &["kustomize", "userdata", "scheduling"]),
     ("cluster", &["scheduling", "disruption"]),
     ("rule", &["kustomize", "scheduling", "disruption"]),
     ("engine", &["scheduling", "disruption", "kustomize"]),

@@ -46,7 +46,17 @@ impl<'d> StoredValue<'d> {
         }
     }
 
-    pub(super) fn items(self) -> Vec<Self> {
+    /// The number, if the value is a whole number.
+    pub fn as_int(self) -> Option<i64> {
+        match self {
+            Self::Given(node) => node.as_int(),
+            Self::Filled(DefaultValue::Int(number)) => Some(*number),
+            Self::Filled(_) => None,
+        }
+    }
+
+    /// The items, if the value is a list.
+    pub fn items(self) -> Vec<Self> {
         match self {
             Self::Given(node) => node.items().map(Self::Given).collect(),
             Self::Filled(DefaultValue::List(items)) => items.iter().map(Self::Filled).collect(),

@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+//!
+//! ## Modules
+//!
+//! | module | what it has |
+//! |---|---|
+//! | `fnv` | the bytes that hashstructure hashes, and how it joins hashes |
+//! | `go` | Go's types as hashstructure sees them |
+//! | `node_pool`, `node_class` | the hashed types of the two kinds |
+//! | `hasher` | the hash of a stored value of such a type |
+//! | `elements` | what the hash of an object consists of, by release |
+//! | `difference` | the fields in which two objects differ |
+//! | `json` | JSON as Go writes it |
+
+mod difference;
+mod elements;
+mod error;
+mod fnv;
+mod go;
+mod hasher;
+mod json;
+mod node_class;
+mod node_pool;
+
+pub use difference::{Difference, differences};
+pub use elements::{HashOptions, HashedKind, StaticHash, hash, kubelet_hash_of_1_0};
+pub use error::{HashError, HashProblem};
