@@ -60,6 +60,8 @@ pub extern crate rule;
 #[doc(hidden)]
 pub mod disrupt;
 #[doc(hidden)]
+pub mod hashes;
+#[doc(hidden)]
 pub mod reference;
 #[doc(hidden)]
 pub mod rules;
@@ -92,7 +94,8 @@ pub use rules::{ADMISSION, KARPENTER_OBJECTS};
 pub use symptoms;
 #[doc(hidden)]
 pub use {
-    answers, cluster, disruption, engine, karpenter, manifest, objects, render, scheduling, userdata, values,
+    answers, cluster, disruption, drift, engine, karpenter, manifest, objects, render, scheduling, userdata,
+    values,
 };
 
 /// Checks the manifests of one or several clusters.

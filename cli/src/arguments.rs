@@ -12,6 +12,7 @@ use super::flags::{
     Bounds, ChoiceFlags, FactFlags, FailOn, FixFlags, InputFlags, OutputFlags, StoryFlags, TargetFlags,
 };
 use super::form::{Color, Format, ListFormat};
+use super::hash::HashArguments;
 use super::simulate::SimulateArguments;
 
 const STYLES: Styles = Styles::styled()
@@ -55,6 +56,8 @@ pub(crate) enum CliCommand {
     Collect(CollectArguments),
     /// Show what Karpenter may disrupt, when, and what prevents it
     Disruption(Box<DisruptionArguments>),
+    /// Print the hashes by which Karpenter recognises drift
+    Hash(Box<HashArguments>),
     /// Run the language server, which an editor starts, on standard input and output
     Lsp {
         /// Accepted because many editors pass it; there is no other transport.

@@ -18,6 +18,7 @@ mod explain;
 mod fix;
 mod flags;
 mod form;
+mod hash;
 mod init;
 mod input;
 mod log_hint;
@@ -91,6 +92,7 @@ fn run(command: CliCommand, color: Color) -> Result<Status, CommandError> {
         CliCommand::Collect(collect) => collect::run(&collect, color),
         CliCommand::Lsp { stdio: _ } => Ok(lsp::run()?),
         CliCommand::Disruption(disruption) => disruption::run(*disruption, color),
+        CliCommand::Hash(hash) => hash::run(*hash, color),
         CliCommand::Explain(explain) => explain::run(&explain, color),
         CliCommand::Rules(rules) => Ok(rules::run(&rules, color)?),
         CliCommand::Init(init) => init::run(&init, color),

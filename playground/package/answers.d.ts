@@ -357,6 +357,44 @@ export type FixedFiles = {
 /** The strongest fix that a rule offers. */
 export type Fixes = "none" | "safe" | "unsafe";
 
+/** The hashes of the objects in the input. */
+export type HashAnswer = {
+  /** Version of the shape of this answer. */
+  schema: 1;
+  /** Version of Karpwarden. */
+  version: string;
+  /** Release of Karpenter. */
+  karpenterVersion: string;
+  /** The NodePools and EC2NodeClasses, in the order of the input. */
+  objects: Array<HashedObject>;
+};
+
+/** A NodePool or an EC2NodeClass with its hash. */
+export type HashedObject = {
+  /** Name of the file. */
+  file: string;
+  /** Position of the document in the file, from 0. */
+  document: number;
+  /** Line of the object, from 1. */
+  line: number;
+  /** Kind of the object. */
+  kind: string;
+  /** Name of the object. */
+  name: string;
+  /** Version of the hash. Hashes of two versions say nothing about each other. */
+  hashVersion: string;
+  /** The hash, a decimal number; empty if Karpenter cannot decode the object. */
+  hash: string;
+  /** The hash in the object's annotation, where Karpenter keeps it; empty if there is none. */
+  annotatedHash: string;
+  /** The version of the hash in the annotation; empty if there is none. */
+  annotatedVersion: string;
+  /** Whether the object has placeholders, so that the hash in the cluster is another one. */
+  hasPlaceholders: boolean;
+  /** Reason why Karpenter cannot decode the object; else empty. */
+  error: string;
+};
+
 /** Field of a pod for which Karpenter ignores the pod. */
 export type IgnoredPodField = {
   /** Path of the field. */

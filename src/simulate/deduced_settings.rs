@@ -95,11 +95,10 @@ impl DeducedSettings {
         files: &[File],
         objects: &[Object<'_>],
     ) -> Result<Self, ChoiceError> {
-        let mut assumptions = Vec::new();
-        let release = release(config, files, &mut assumptions);
+        let (release, assumption) = release_of(config, files);
         let mut settings = SimulationSettings::new(release);
         settings.reserved_capacity = RESERVED_CAPACITY_BY_DEFAULT.contains(release);
-        let mut deduced = Self { settings, assumptions };
+        let mut deduced = Self { settings, assumptions: assumption.into_iter().collect() };
         deduced.apply_controller(objects);
         deduced.apply_zones(choices, objects)?;
         deduced.apply_choices(choices);
@@ -322,11 +321,11 @@ fn missing_node_classes<'d>(objects: &[Object<'d>]) -> BTreeSet<&'d str> {
     names.filter(|name| !present.contains(name)).collect()
 }
 
-/// The release of the settings, or else the one that the input pins, or else the newest.
-fn release(config: &Settings, files: &[File], assumptions: &mut Vec<Assumption>) -> Release {
+/// The release of the settings, or else the one that the input pins, or else the newest, which is an assumption.
+pub fn release_of(config: &Settings, files: &[File]) -> (Release, Option<Assumption>) {
     let (_, chosen) = config.karpenter.ends();
     if config.is_karpenter_version_set {
-        return chosen;
+        return (chosen, None);
     }
     let mut pinned = BTreeSet::new();
     for file in files {
@@ -339,11 +338,10 @@ fn release(config: &Settings, files: &[File], assumptions: &mut Vec<Assumption>)
             }
         }
     }
-    let newest = pinned.into_iter().next_back();
-    if newest.is_none() {
-        assumptions.push(Assumption::Release(chosen));
+    match pinned.into_iter().next_back() {
+        Some(newest) => (newest, None),
+        None => (chosen, Some(Assumption::Release(chosen))),
     }
-    newest.unwrap_or(chosen)
 }
 
 /// The zones that the input shows: of subnets, nodes and NodePools.

@@ -20,7 +20,7 @@ use scheduling::simulation::{Simulation, SimulationResult, TooManyPods};
 use thiserror::Error;
 
 pub use assumption::Assumption;
-pub use deduced_settings::{ChoiceError, Choices, DeducedSettings};
+pub use deduced_settings::{ChoiceError, Choices, DeducedSettings, release_of};
 pub use prices::PricesError;
 
 /// Result of a simulation, as the renderers show it.

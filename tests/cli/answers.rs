@@ -139,6 +139,7 @@ fn judgements_of_disruption_match_their_schema() {
 const VALUES: &[(&str, &[&str])] = &[
     ("--at", &["2026-03-11T10:30:00Z"]),
     ("--baseline", &["baseline.json"]),
+    ("--ca-bundle", &["ca.b64"]),
     ("--cluster", &["dev"]),
     ("--cluster-name", &["prod"]),
     ("--config", &["config.yaml"]),
@@ -193,6 +194,7 @@ fn answers_match_their_schema_with_every_flag() {
         ("diagnose", "report", &[]),
         ("simulate", "simulation", &[]),
         ("disruption", "disruption", &[]),
+        ("hash", "hash", &[]),
         ("rules", "rules", &[]),
     ] {
         let schema = schema(name);
@@ -205,6 +207,7 @@ fn answers_match_their_schema_with_every_flag() {
                 let folder = folder();
                 folder.write("config.yaml", b"clusterName: prod\n");
                 folder.write("baseline.json", br#"{"schema": 1, "findings": []}"#);
+                folder.write("ca.b64", b"YQ==");
                 folder.write("prices.json", br#"{"m5.large": 0.1}"#);
                 let mut line = vec![command, "--format", "json", flag.as_str()];
                 line.extend([*value].into_iter().filter(|value| !value.is_empty()));

@@ -20,6 +20,7 @@ mod fixing;
 mod folder;
 mod formats;
 mod getting_started;
+mod hash;
 mod kustomize;
 mod lsp;
 mod pipes;

@@ -116,6 +116,7 @@ fn prints_help_and_version() {
       simulate     Show where Karpenter would place the pods, and why not
       collect      Write a snapshot of a cluster through kubectl, as input for the other commands
       disruption   Show what Karpenter may disrupt, when, and what prevents it
+      hash         Print the hashes by which Karpenter recognises drift
       lsp          Run the language server, which an editor starts, on standard input and output
       explain      Print the documentation of rules, symptoms and families
       rules        List the rules and symptoms

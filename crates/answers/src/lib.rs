@@ -5,6 +5,7 @@
 
 pub mod catalog;
 pub mod disruption;
+pub mod hash;
 mod or_empty;
 pub mod page;
 mod place;

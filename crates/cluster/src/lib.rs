@@ -2,7 +2,6 @@
 
 pub mod built;
 pub mod built_objects;
-pub mod charts;
 pub mod environments;
 pub mod evidence;
 pub mod files;

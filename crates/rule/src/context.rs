@@ -11,7 +11,6 @@ use objects::validation::{self, Refusal};
 use userdata::parts::ParsedParts;
 
 use crate::settings::Settings;
-use cluster::charts::{LocalChart, LocalCharts};
 use cluster::evidence::KarpenterEvidence;
 use cluster::inventory::Inventory;
 
@@ -32,8 +31,6 @@ pub struct Context<'c, 'd> {
     input: Option<&'c Inventory<'d>>,
     /// The files of the cluster; `None` for a request, because only a cluster with Karpenter has the policy.
     evidence: Option<&'c KarpenterEvidence<'d>>,
-    /// The charts of the cluster whose folders are in the input.
-    charts: Option<&'c LocalCharts>,
     /// The object that the rules check.
     object: Object<'d>,
     /// Its refusals, computed when a rule first asks for them.
@@ -61,7 +58,6 @@ impl<'c, 'd> Context<'c, 'd> {
             version_before_v1: None,
             input: None,
             evidence: None,
-            charts: None,
             object,
             refusals: OnceCell::new(),
             user_data: ParsedParts::default(),
@@ -79,11 +75,6 @@ impl<'c, 'd> Context<'c, 'd> {
         Self { evidence: Some(evidence), ..self }
     }
 
-    /// The same context for an object in files that may hold charts.
-    pub fn with_charts(self, charts: &'c LocalCharts) -> Self {
-        Self { charts: Some(charts), ..self }
-    }
-
     /// The same context for an object of an environment, with the objects of the whole input.
     pub fn among_environments(self, input: &'c Inventory<'d>) -> Self {
         Self { input: Some(input), ..self }
@@ -92,11 +83,6 @@ impl<'c, 'd> Context<'c, 'd> {
     /// The object that the rules check.
     pub const fn object(&self) -> Object<'d> {
         self.object
-    }
-
-    /// The chart in the input to whose values the object, a document of values, belongs.
-    pub fn local_chart(&self) -> Option<&'c LocalChart> {
-        self.charts?.of_values(self.object.root().source().name())
     }
 
     /// Whether the objects of the cluster, or of a folder that looks like another cluster, have something. A rule asks this

@@ -96,8 +96,6 @@ pub enum On {
     IamPolicy,
     /// Values of Karpenter's Helm chart, in a values file or in an object that installs the chart.
     ChartValues,
-    /// Values of another Helm chart, whose folder is in the input.
-    LocalValues,
     /// Objects whose `apiVersion` or `kind` is missing or misspelt.
     Untyped,
     /// Rules of the Prometheus operator, alert files, and dashboards of Grafana.
@@ -113,12 +111,9 @@ impl On {
             Self::Kind(kind) => is_own_group(kind.group),
             Self::Group(group) => is_own_group(group),
             Self::Any => true,
-            Self::Workload
-            | Self::IamPolicy
-            | Self::ChartValues
-            | Self::LocalValues
-            | Self::Untyped
-            | Self::MetricQueries => false,
+            Self::Workload | Self::IamPolicy | Self::ChartValues | Self::Untyped | Self::MetricQueries => {
+                false
+            }
         }
     }
 
@@ -132,8 +127,7 @@ impl On {
             Self::Workload => subject.is_workload,
             Self::IamPolicy => subject.holds_policies,
             Self::ChartValues => subject.holds_chart_values,
-            Self::LocalValues => subject.form == Form::LocalValues,
-            Self::Untyped => subject.form == Form::Untyped,
+            Self::Untyped => subject.is_untyped,
             Self::MetricQueries => subject.holds_metric_queries,
             Self::Any => true,
         }
@@ -148,7 +142,7 @@ pub struct Subject<'d> {
     group: &'d str,
     version: &'d str,
     is_workload: bool,
-    form: Form,
+    is_untyped: bool,
     holds_policies: bool,
     holds_chart_values: bool,
     holds_metric_queries: bool,
@@ -162,7 +156,7 @@ impl<'d> Subject<'d> {
             group: object.group(),
             version: object.version(),
             is_workload: object.pod().is_some(),
-            form: object.form(),
+            is_untyped: object.form() == Form::Untyped,
             holds_policies: iam_policy::holds(object),
             holds_chart_values: chart_values::of(object).is_some(),
             holds_metric_queries: metric_queries::holds(object),

@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use answers::hash::HashAnswer;
 use answers::report::Report;
 use karpwarden::cluster::Cluster;
 use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::disrupt::{Question, answer, json};
+use karpwarden::drift::HashOptions;
+use karpwarden::hashes;
 use karpwarden::karpenter::release::Release;
 use karpwarden::karpenter::upgrade_path::UpgradePath;
 use karpwarden::manifest::limits::Limits;
@@ -82,6 +85,7 @@ pub fn all() -> Result<Vec<Sample>, String> {
         sample("told", "Report", &diagnosed(StoryTarget::NodePool("custom".to_owned())))?,
         sample("rules", "Rule[]", &with_symptoms().iter().step_by(40).collect::<Vec<_>>())?,
         read("simulated", "SimulationAnswer", &world(&PODS)?.simulate("")?)?,
+        sample("hashed", "HashAnswer", &hashed())?,
         sample("disrupted", "DisruptionAnswer", &disrupted()?)?,
         read("about", "About", &checker::about()?)?,
         read(
@@ -112,6 +116,10 @@ fn sample(name: &'static str, kind: &'static str, answer: &impl Serialize) -> Re
 fn read(name: &'static str, kind: &'static str, json: &str) -> Result<Sample, String> {
     let value = serde_json::from_str(json).map_err(|error| format!("{name}: {error}"))?;
     Ok(Sample { name, kind, value })
+}
+
+fn hashed() -> HashAnswer {
+    hashes::answer(&files(&CLUSTER), &HashOptions::new(Release::NEWEST))
 }
 
 fn files(texts: &[(&str, &str)]) -> Vec<File> {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use answers::catalog::CatalogEntry;
 use answers::disruption::DisruptionAnswer;
+use answers::hash::HashAnswer;
 use answers::page;
 use answers::report::Report;
 use answers::simulation::SimulationAnswer;
@@ -28,6 +29,7 @@ pub fn text() -> String {
     types.visit::<CatalogEntry>();
     types.visit::<SimulationAnswer>();
     types.visit::<DisruptionAnswer>();
+    types.visit::<HashAnswer>();
     types.visit::<page::About>();
     types.visit::<page::CheckedSettings>();
     types.visit::<page::FixedFiles>();

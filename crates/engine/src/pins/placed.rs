@@ -23,7 +23,7 @@ pub struct PlacedPin {
 /// The versions that some clusters pin, each once, with the place of its first pin. Pins of the custom resource definitions count only
 /// if nothing pins the controller, and texts beside the manifests only if no manifest pins a version.
 pub fn placed_pins(clusters: &[Cluster]) -> Vec<PlacedPin> {
-    let pins = pins_among(clusters, |file| !file.kind.is_text());
+    let pins = pins_among(clusters, |file| file.kind != FileKind::TextOnly);
     if pins.is_empty() { pins_among(clusters, |file| file.kind == FileKind::TextOnly) } else { pins }
 }
 

@@ -1,0 +1,61 @@
+//! Static hashes of the NodePools and EC2NodeClasses of files, as `karpwarden hash` shows them.
+
+use answers::hash::{HashAnswer, HashedObject};
+use answers::{SCHEMA, VERSION};
+use cluster::built_objects::BuiltObjects;
+use drift::{HashError, HashOptions, HashedKind, StaticHash, hash};
+use manifest::tree::Node;
+use manifest::{Document, File};
+use objects::location::Place;
+use objects::object::Object;
+use objects::placeholders::has_placeholder_below;
+
+/// The hashes of the objects in some files, as kustomizations build them.
+pub fn answer(files: &[File], options: &HashOptions) -> HashAnswer {
+    let built = BuiltObjects::of(files);
+    let objects = built.objects(files).into_iter();
+    HashAnswer {
+        schema: SCHEMA,
+        version: VERSION,
+        karpenter_version: options.release.to_string(),
+        objects: objects.filter_map(|object| hashed(object, files, options)).collect(),
+    }
+}
+
+fn hashed(object: Object<'_>, files: &[File], options: &HashOptions) -> Option<HashedObject> {
+    let kind = HashedKind::of(object)?;
+    let (hash, error) = match hash(object, options)? {
+        Ok(StaticHash { value, .. }) => (value.to_string(), String::new()),
+        Err(error) => (String::new(), text(object, &error)),
+    };
+    let annotation = |key: &str| object.annotation(key).and_then(Node::as_str).unwrap_or_default().to_owned();
+    let source = object.root().source();
+    let start = object.root().span().start;
+    Some(HashedObject {
+        file: source.name().to_owned(),
+        document: document_at(files, source.name(), start),
+        line: source.position(start).line,
+        kind: object.kind().to_owned(),
+        name: object.name().to_owned(),
+        hash_version: kind.version(options.release),
+        hash,
+        annotated_hash: annotation(kind.annotation()),
+        annotated_version: annotation(kind.version_annotation()),
+        has_placeholders: object.at(&["spec"]).is_some_and(has_placeholder_below),
+        error,
+    })
+}
+
+fn text(object: Object<'_>, error: &HashError<'_>) -> String {
+    format!("{}: {}", Place::value(error.node).path(object.root()), error.problem)
+}
+
+/// The position of the document with a byte of a file.
+fn document_at(files: &[File], name: &str, byte: usize) -> usize {
+    let Some(file) = files.iter().find(|file| file.source.name() == name) else { return 0 };
+    let starts = |document: &Document| match document {
+        Document::Read(tree) => tree.root().span().start <= byte,
+        _ => false,
+    };
+    file.documents.iter().rposition(starts).unwrap_or_default()
+}
