@@ -54,6 +54,47 @@ items:
   spec: *spec
 ";
 
+#[test]
+fn one_fix_converts_a_pair_that_a_kustomization_builds() {
+    let pool = r"apiVersion: karpenter.sh/v1beta1
+kind: NodePool
+metadata: {name: a}
+spec:
+  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: b}
+      requirements: []
+";
+    let class = r"apiVersion: karpenter.k8s.aws/v1beta1
+kind: EC2NodeClass
+metadata: {name: b}
+spec:
+  amiFamily: AL2023
+  amiSelectorTerms: [{id: ami-0123456789abcdef0}]
+  role: nodes
+  subnetSelectorTerms: [{tags: {a: b}}]
+  securityGroupSelectorTerms: [{tags: {a: b}}]
+";
+    let files = [
+        ("base/pool.yaml", pool),
+        ("base/class.yaml", class),
+        ("base/kustomization.yaml", "resources: [pool.yaml, class.yaml]\ncommonLabels: {team: a}\n"),
+    ];
+    let files = files.map(|(name, text)| File::read(name, text, READ_OPTIONS)).into();
+    let selector = RuleSelector::parse("removed-api-version", &REGISTRY).unwrap();
+    let settings = Settings { select: vec![selector], ..Settings::default() };
+    let report = check(&[Cluster { name: String::new(), files }], &settings);
+    let fixes: Vec<_> = report.findings.into_iter().filter_map(|finding| finding.fix).collect();
+    let files = |fix: &ReportedFix| {
+        let mut files: Vec<_> = fix.edits.iter().map(|edit| format!("{} {}", edit.file, edit.text)).collect();
+        files.sort();
+        files
+    };
+    let both = ["base/class.yaml karpenter.k8s.aws/v1", "base/pool.yaml karpenter.sh/v1"];
+    assert_eq!(fixes.iter().map(files).collect::<Vec<_>>(), [both, both]);
+}
+
 /// The findings of one rule in a text.
 fn findings(text: &str) -> Vec<ReportedFinding> {
     let selector = RuleSelector::parse("instance-profile-is-arn", &REGISTRY).unwrap();

@@ -12,7 +12,7 @@ use manifest::tree::{Node, NodeId, Tree};
 use objects::location::Place;
 use objects::object::Object;
 
-use crate::objects::Objects;
+use crate::objects::{ObjectId, Objects};
 
 /// The location of a document among the inputs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +50,7 @@ impl DocumentLocation<'_> {
 pub(crate) struct Locations<'d> {
     input: Input<'d>,
     /// The objects by tree, and by the order of their roots in the tree.
-    by_root: BTreeMap<(Address, NodeId), InputObject<'d>>,
+    by_root: BTreeMap<RootKey, (ObjectId, InputObject<'d>)>,
     /// The files of the clusters with builds by their text: a node of a built object can come from another file.
     by_source: BTreeMap<Address, FileId>,
 }
@@ -58,17 +58,21 @@ pub(crate) struct Locations<'d> {
 /// Address of a tree or text.
 type Address = usize;
 
+/// Node of a tree, such as the root of an object.
+pub(crate) type RootKey = (Address, NodeId);
+
+/// The key of a node.
+pub(crate) fn key_of(node: Node<'_>) -> RootKey {
+    (address(node.tree()), node.id())
+}
+
 impl<'d> Locations<'d> {
     pub(crate) fn new(input: Input<'d>, objects: &Objects<'d>) -> Self {
-        let key = |one: &InputObject<'d>| {
-            let root = one.object.root();
-            ((address(root.tree()), root.id()), *one)
-        };
         let is_built = |file: &FileId| input.built(file.cluster).is_some_and(|built| !built.is_empty());
         let files = input.files().filter(|(file, _)| is_built(file));
         Self {
             input,
-            by_root: objects.as_slice().iter().map(key).collect(),
+            by_root: objects.iter().map(|(id, one)| (key_of(one.object.root()), (id, *one))).collect(),
             by_source: files.map(|(id, file)| (address(&*file.source), id)).collect(),
         }
     }
@@ -109,18 +113,23 @@ impl<'d> Locations<'d> {
 
     /// The document of the object that has a node.
     pub(crate) fn document_with(&self, node: Node<'d>) -> Option<DocumentId> {
-        self.object_with(node).map(|one| one.document)
+        self.object_with(node).map(|(_, one)| one.document)
     }
 
-    fn object_with(&self, node: Node<'d>) -> Option<&InputObject<'d>> {
-        let key = (address(node.tree()), node.id());
+    /// The object that has a node.
+    pub(crate) fn id_with(&self, node: Node<'d>) -> Option<ObjectId> {
+        self.object_with(node).map(|(id, _)| *id)
+    }
+
+    fn object_with(&self, node: Node<'d>) -> Option<&(ObjectId, InputObject<'d>)> {
+        let key = key_of(node);
         let ((tree, _), one) = self.by_root.range(..=key).next_back()?;
         (*tree == key.0).then_some(one)
     }
 
     /// The location and the object of a place.
     pub(crate) fn find(&self, place: &Place<'d>) -> Option<(DocumentLocation<'d>, Object<'d>)> {
-        let one = self.object_with(place.node())?;
+        let (_, one) = self.object_with(place.node())?;
         let document = self.of_text(place).unwrap_or(one.document);
         Some((self.locate(document), one.object))
     }

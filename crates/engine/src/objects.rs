@@ -42,13 +42,6 @@ impl<'d> Objects<'d> {
         certain(self.0.get_mut(first..end))
     }
 
-    /// The ids of the objects of a document.
-    pub(crate) fn ids_in_document(&self, document: DocumentId) -> impl Iterator<Item = ObjectId> {
-        let first = self.0.partition_point(|one| one.document < document);
-        let end = self.0.partition_point(|one| one.document <= document);
-        (first..end).map(ObjectId)
-    }
-
     /// An object.
     pub(crate) fn get(&self, id: ObjectId) -> Option<&InputObject<'d>> {
         let object = self.0.get(id.0);

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use answers::report::{Report, ReportedFinding};
 use cluster::input_object::InputObject;
-use rule::finding::Finding;
+use objects::object::Object;
+use rule::finding::{Finding, shown_name};
 use rule::fix::Fix;
 
+use crate::locations::{RootKey, key_of};
 use crate::objects::ObjectId;
 use crate::tally::FindingTally;
 
@@ -47,14 +49,43 @@ pub(crate) struct Offers<'d> {
     pub(crate) offers: Vec<Offer<'d>>,
     /// The findings of the objects without any fix.
     pub(crate) before: BTreeMap<ObjectId, RuleTally>,
+    /// The objects and rules with a fix that has partners, also if an equal finding is shown, and whether all these fixes are safe.
+    paired: BTreeMap<(RootKey, &'static str), bool>,
 }
 
 impl<'d> Offers<'d> {
     /// Counts the findings of an object, if any of them has a fix.
-    pub(crate) fn count(&mut self, object: ObjectId, findings: &[Finding<'d>]) {
+    pub(crate) fn count(&mut self, id: ObjectId, object: Object<'d>, findings: &[Finding<'d>]) {
         if findings.iter().any(|finding| finding.fix.is_some()) {
-            self.before.insert(object, FindingTally::by_rule(findings));
+            self.before.insert(id, FindingTally::by_rule(findings));
         }
+        for finding in findings {
+            let Some(fix) = finding.fix.as_ref().filter(|fix| !fix.partners.is_empty()) else { continue };
+            let safe = self.paired.entry((key_of(object.root()), finding.rule.name)).or_insert(true);
+            *safe &= fix.safe;
+        }
+    }
+
+    /// The fixes that the findings of all their partners offer too, each as safe as the least safe one. Says in the other findings why
+    /// they have no fix.
+    pub(crate) fn of_all_partners(&mut self, report: &mut Report) -> Vec<Offer<'d>> {
+        let (offers, paired) = (core::mem::take(&mut self.offers), &self.paired);
+        let together = |mut offer: Offer<'d>| {
+            for partner in &offer.fix.partners {
+                let Some(safe) = paired.get(&(key_of(partner.root()), offer.rule)) else {
+                    let (kind, name) = (shown_name(partner.kind()), shown_name(partner.name()));
+                    let finding = offer.finding.finding(report)?;
+                    finding.help.push_str(&format!(
+                        "; no fix, because it would also change the {kind} `{name}`, about which `{}` reports nothing",
+                        offer.rule
+                    ));
+                    return None;
+                };
+                offer.fix.safe &= safe;
+            }
+            Some(offer)
+        };
+        offers.into_iter().filter_map(together).collect()
     }
 
     pub(crate) fn add(&mut self, offer: Offer<'d>) {

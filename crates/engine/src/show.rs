@@ -78,7 +78,7 @@ impl<'d> Show<'_, 'd> {
         report.summary.suppressed += if one.is_repeated || is_outside { 0 } else { outcome.accepted.count };
         report.used_exceptions.extend(outcome.accepted.exceptions);
         report.unchanged += outcome.unchanged;
-        self.offers.count(id, &outcome.findings);
+        self.offers.count(id, one.object, &outcome.findings);
         let names = Names::of(one.object);
         let location = self.locations.locate(one.document);
         if !is_outside {

@@ -13,12 +13,15 @@ pub struct Fix<'d> {
     pub safe: bool,
     /// The changes, which are applied together.
     pub changes: Vec<Change<'d>>,
+    /// Other objects that the changes fix too. The fix is offered only if the findings about each of them, which the settings or the
+    /// author may accept, offer it as well.
+    pub partners: Vec<Object<'d>>,
 }
 
 impl<'d> Fix<'d> {
     /// A safe fix.
     pub fn safe(title: impl Into<String>, changes: Vec<Change<'d>>) -> Self {
-        Self { title: title.into(), safe: true, changes }
+        Self { title: title.into(), safe: true, changes, partners: Vec::new() }
     }
 
     /// A safe fix with one change.
@@ -28,7 +31,12 @@ impl<'d> Fix<'d> {
 
     /// An unsafe fix, which the author has to review.
     pub fn for_review(title: impl Into<String>, changes: Vec<Change<'d>>) -> Self {
-        Self { title: title.into(), safe: false, changes }
+        Self { safe: false, ..Self::safe(title, changes) }
+    }
+
+    /// The same fix, which also fixes other objects.
+    pub fn with_partners(self, partners: Vec<Object<'d>>) -> Self {
+        Self { partners, ..self }
     }
 }
 

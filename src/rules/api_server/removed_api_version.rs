@@ -69,7 +69,8 @@ rule! {
     /// - AWSNodeTemplate: it becomes an EC2NodeClass, its selectors become lists of terms, and AL2 is the AMI family by default.
     ///
     /// One fix converts a NodePool and its node class, also in different files, because no release since 1.1 serves one of them in v1
-    /// and the other in an earlier version. If a kustomization builds them, each has a separate fix, as safe as the other.
+    /// and the other in an earlier version. There is no fix if the finding about one of them is accepted, off, or about another release
+    /// that has no fix.
     ///
     /// The fix is unsafe, and the help names what to review, if a comment calls the object legacy, if every object of Karpenter is
     /// from before 0.32 and the settings name no release, if the checked releases still serve the object, if the object has
@@ -252,8 +253,10 @@ fn offer<'d>(finding: Finding<'d>, object: Object<'d>, conversion: Conversion<'d
     }
     match (conversion.is_possible(), is_certain) {
         (false, _) => finding,
-        (true, true) => finding.fix(Fix::safe(title, conversion.changes)),
-        (true, false) => finding.fix(Fix::for_review(title, conversion.changes)),
+        (true, true) => finding.fix(Fix::safe(title, conversion.changes).with_partners(conversion.partners)),
+        (true, false) => {
+            finding.fix(Fix::for_review(title, conversion.changes).with_partners(conversion.partners))
+        }
     }
 }
 
@@ -463,6 +466,23 @@ spec:
             "{POOL}---\napiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\nmetadata: {{name: default}}\nspec: {{role: a}}\n"
         );
         assert_eq!(safety(&beta, &named), "- -");
+    }
+
+    #[test]
+    fn a_half_that_is_accepted_as_it_is_keeps_the_other_from_being_converted() {
+        let named = Settings {
+            karpenter: Target::parse("1.8").unwrap(),
+            is_karpenter_version_set: true,
+            ..Settings::default()
+        };
+        let comment = "# karpwarden: ignore[removed-api-version] applied by an old cluster\napiVersion: karpenter.k8s.aws";
+        let suppressed = PAIR.replace("apiVersion: karpenter.k8s.aws", comment);
+        assert_eq!(safety(&suppressed, &named), "-");
+        let help = findings_with(&super::RULE, &suppressed, &named);
+        assert!(
+            help.contains("no fix, because it would also change the AWSNodeTemplate `default`"),
+            "{help}"
+        );
     }
 
     #[test]

@@ -59,7 +59,24 @@ fn run(bench: &mut Bench) -> Result<()> {
             || Duration::from_millis(recorded),
         )?;
     }
-    Ok(())
+    compare_remedies(bench, release)
+}
+
+/// Compares a simulation that proposes changes for the pods without a place with one that only names the pods. The limits of the
+/// NodePools keep some pods without a place.
+fn compare_remedies(bench: &mut Bench, release: Release) -> Result<()> {
+    let (_, packed, _) =
+        INPUTS.into_iter().find(|(title, ..)| *title == "1,000 diverse pods").context("no input")?;
+    let text = manifests(packed)?.source.text().replace("\"10000000\"", "\"50\"");
+    let files = [File::read("input.json", text, READ_OPTIONS)];
+    let built = BuiltObjects::of(&files);
+    let objects = built.objects(&files);
+    let simulation = Simulation::new(SimulationSettings::new(release), &objects).context("too many pods")?;
+    let title = "simulate 1,000 diverse pods with remedies";
+    let comparison = Comparison { title, reference: "without remedies", budget: RatioBudget::None };
+    let with = || drop(black_box(simulation.run_with_remedies()));
+    let without = || drop(black_box(simulation.run()));
+    bench.compare(comparison, || time(with), || time(without))
 }
 
 /// The manifests of a recorded input.

@@ -1,6 +1,6 @@
 //! A fix as edits of documents, before it is verified.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::Document;
 use manifest::edit::{Change, TextEdit, differences, replace_alias};
@@ -24,16 +24,14 @@ pub(crate) struct FixCandidate<'d> {
     offer: Offer<'d>,
     /// The documents that the edits change, the document of the finding first.
     pub(crate) parts: Vec<FixPart<'d>>,
-    /// The string that holds the changed document, such as a patch in a kustomization.
-    pub(crate) held_in: Option<Node<'d>>,
+    /// The objects that the fix changes.
+    pub(crate) touched: BTreeSet<ObjectId>,
     /// Whether the fix changes other places, because they copy a value with an anchor.
     pub(crate) changes_copies: bool,
     /// Other places that the fix changes.
     pub(crate) also_changed: Vec<RelatedLocation>,
     /// Whether the fix replaces an alias by its value.
     replaces_alias: bool,
-    /// Whether the finding is about a built object, whose text is in other documents.
-    pub(crate) is_built: bool,
 }
 
 /// The edits of a fix in one document.
@@ -46,19 +44,24 @@ pub(crate) struct FixPart<'d> {
     pub(crate) changes: Vec<Change<'d>>,
     /// The edits, in the order of the changes.
     pub(crate) edits: Vec<TextEdit>,
+    /// The built object that the fix changes, whose text is in the document.
+    pub(crate) built: Option<BuiltPart<'d>>,
+}
+
+/// The changes of an object that a kustomization builds.
+#[derive(Debug)]
+pub(crate) struct BuiltPart<'d> {
+    pub(crate) object: ObjectId,
+    /// The changes, as the rule declares them.
+    pub(crate) declared: Vec<Change<'d>>,
+    /// The string that holds the changed document, such as a patch in a kustomization.
+    pub(crate) held_in: Option<Node<'d>>,
 }
 
 impl<'d> FixCandidate<'d> {
     /// Returns `None` if no edits make the changes.
     pub(crate) fn of(offer: Offer<'d>, locations: &Locations<'d>) -> Option<Self> {
-        let is_built = offer.object.object.root().tree().is_assembled();
-        let (parts, held_in, replaces_alias) = if is_built {
-            let (part, held_in, replaces_alias) = part_of_built(&offer.fix.changes, locations)?;
-            (vec![part], held_in, replaces_alias)
-        } else {
-            let (parts, replaces_alias) = parts(&offer, locations)?;
-            (parts, None, replaces_alias)
-        };
+        let (parts, replaces_alias) = parts(&offer, locations)?;
         if parts.iter().all(|part| part.edits.is_empty()) {
             return None;
         }
@@ -70,15 +73,9 @@ impl<'d> FixCandidate<'d> {
             }
         }
         let also_changed = copies.iter().filter_map(|copy| also_changed(*copy, locations)).collect();
-        Some(Self {
-            offer,
-            parts,
-            held_in,
-            changes_copies: !copies.is_empty(),
-            also_changed,
-            replaces_alias,
-            is_built,
-        })
+        let changed = offer.fix.changes.iter().filter_map(|change| locations.id_with(change.node()));
+        let touched = changed.chain([offer.id]).collect();
+        Some(Self { offer, parts, touched, changes_copies: !copies.is_empty(), also_changed, replaces_alias })
     }
 
     /// The finding in the report.
@@ -92,11 +89,6 @@ impl<'d> FixCandidate<'d> {
 
     pub(crate) fn rule(&self) -> &'static str {
         self.offer.rule
-    }
-
-    /// The changes of the object, as the rule declares them.
-    pub(crate) fn declared(&self) -> &[Change<'d>] {
-        &self.offer.fix.changes
     }
 
     /// The fix in the report. A fix that changes other places, or that replaces an alias, needs a review.
@@ -128,34 +120,36 @@ impl FixPart<'_> {
 
 /// The edits of a fix by document, the document of its object first, and whether one replaces an alias by its value.
 fn parts<'d>(offer: &Offer<'d>, locations: &Locations<'d>) -> Option<(Vec<FixPart<'d>>, bool)> {
-    let tree = offer.object.object.root().tree();
-    let own = FixPart { document: offer.object.document, tree, changes: Vec::new(), edits: Vec::new() };
-    let mut parts = vec![own];
+    let own = offer.object.object.root().tree();
+    let mut by_tree: Vec<(&'d Tree, Vec<Change<'d>>)> = vec![(own, Vec::new())];
     for change in &offer.fix.changes {
         let tree = change.node().tree();
-        if let Some(part) = parts.iter_mut().find(|part| core::ptr::eq(part.tree, tree)) {
-            part.changes.push(change.clone());
-            continue;
+        match by_tree.iter_mut().find(|(known, _)| core::ptr::eq(*known, tree)) {
+            Some((_, changes)) => changes.push(change.clone()),
+            None => by_tree.push((tree, vec![change.clone()])),
         }
-        // The text of a built object is in other documents.
-        let document = locations.document_with(change.node()).filter(|_| !tree.is_assembled())?;
-        parts.push(FixPart { document, tree, changes: vec![change.clone()], edits: Vec::new() });
     }
-    let mut replaces_alias = false;
-    for part in &mut parts {
-        let (edits, replaces) = edits(&part.changes)?;
-        part.edits = edits;
+    let (mut parts, mut replaces_alias) = (Vec::new(), false);
+    for (tree, changes) in by_tree {
+        let (part, replaces) = if tree.is_assembled() {
+            part_of_built(changes, locations)?
+        } else {
+            let is_own = core::ptr::eq(own, tree);
+            let document = if is_own { Some(offer.object.document) } else { None };
+            let document = document.or_else(|| locations.document_with(changes.first()?.node()))?;
+            let (edits, replaces) = edits(&changes)?;
+            (FixPart { document, tree, changes, edits, built: None }, replaces)
+        };
+        parts.push(part);
         replaces_alias |= replaces;
     }
     Some((parts, replaces_alias))
 }
 
-/// The edits of the document that has the text of a built object, and the string that holds the changed document, if any.
-fn part_of_built<'d>(
-    declared: &[Change<'d>],
-    locations: &Locations<'d>,
-) -> Option<(FixPart<'d>, Option<Node<'d>>, bool)> {
+/// The edits of the document that has the text of a built object.
+fn part_of_built<'d>(declared: Vec<Change<'d>>, locations: &Locations<'d>) -> Option<(FixPart<'d>, bool)> {
     let first = declared.first()?.node();
+    let object = locations.id_with(first)?;
     let (document, tree) = locations.document_of_text(first)?;
     let held_in = holder(first, tree);
     let (changes, (edits, replaces_alias)) = if held_in.is_some() {
@@ -166,7 +160,8 @@ fn part_of_built<'d>(
         let edits = edits(&changes)?;
         (changes, edits)
     };
-    Some((FixPart { document, tree, changes, edits }, held_in, replaces_alias))
+    let built = Some(BuiltPart { object, declared, held_in });
+    Some((FixPart { document, tree, changes, edits, built }, replaces_alias))
 }
 
 /// A place that a fix changes besides the place of its finding.

@@ -1,7 +1,7 @@
 //! Verification of the fixes that rules offer. A report has only fixes that work.
 //!
 //! A fix works if its documents still parse, only the declared values change, the finding is gone, and no new error or
-//! warning appears in the object and in the other documents that the fix changes. The fixes of a document are tried together, and
+//! warning appears in the objects that the fix changes. The fixes of a document are tried together, and
 //! the fixes of documents that a fix changes together. If they do not work together, the fixes of the objects in which they worked
 //! are tried without the others, or else each half is tried. The largest sets come first.
 //!
@@ -10,6 +10,8 @@
 //! verified after the last round are not offered.
 
 mod candidate;
+#[cfg(test)]
+mod pairs;
 mod slots;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,18 +49,13 @@ pub(crate) fn add_fixes<'d>(
     input: Input<'d>,
     objects: &Objects<'d>,
     locations: &Locations<'d>,
-    offers: Offers<'d>,
+    mut offers: Offers<'d>,
     report: &mut Report,
 ) {
     if offers.offers.is_empty() {
         return;
     }
-    let candidates = offers.offers.into_iter().filter_map(|offer| FixCandidate::of(offer, locations));
-    let is_outside = |part: &FixPart<'_>| {
-        input.file(part.document.file).is_some_and(|file| file.kind == FileKind::Referenced)
-    };
-    let candidates: Vec<FixCandidate<'d>> =
-        candidates.filter(|one| !one.parts.iter().any(is_outside)).collect();
+    let candidates = candidates(input, locations, &mut offers, report);
     let mut verification =
         Verification { checking, input, objects, candidates: &candidates, before: offers.before };
     verification.count_other_documents();
@@ -68,6 +65,21 @@ pub(crate) fn add_fixes<'d>(
             finding.related.extend(candidate.also_changed.iter().cloned());
         }
     }
+}
+
+/// The fixes as edits of documents of the input.
+fn candidates<'d>(
+    input: Input<'d>,
+    locations: &Locations<'d>,
+    offers: &mut Offers<'d>,
+    report: &mut Report,
+) -> Vec<FixCandidate<'d>> {
+    let together = offers.of_all_partners(report);
+    let candidates = together.into_iter().filter_map(|offer| FixCandidate::of(offer, locations));
+    let is_outside = |part: &FixPart<'_>| {
+        input.file(part.document.file).is_some_and(|file| file.kind == FileKind::Referenced)
+    };
+    candidates.filter(|one| !one.parts.iter().any(is_outside)).collect()
 }
 
 struct Verification<'v, 'd> {
@@ -116,7 +128,7 @@ fn take_largest(sets: &mut Vec<Vec<CandidateId>>) -> Option<Vec<CandidateId>> {
 impl<'d> Verification<'_, 'd> {
     /// Counts the findings of the objects that fixes of other objects change.
     fn count_other_documents(&mut self) {
-        let touched = self.candidates.iter().flat_map(|candidate| self.touched(candidate));
+        let touched = self.candidates.iter().flat_map(|candidate| candidate.touched.iter().copied());
         let uncounted: BTreeSet<ObjectId> = touched.filter(|id| !self.before.contains_key(id)).collect();
         if uncounted.is_empty() {
             return;
@@ -126,13 +138,6 @@ impl<'d> Verification<'_, 'd> {
             let tally = self.tally(id, self.objects, &surroundings);
             self.before.insert(id, tally);
         }
-    }
-
-    /// The objects that a fix changes: the object of its finding, and the objects of its other documents.
-    fn touched(&self, candidate: &FixCandidate<'_>) -> BTreeSet<ObjectId> {
-        let others = candidate.parts.iter().skip(1);
-        let others = others.flat_map(|part| self.objects.ids_in_document(part.document));
-        others.chain([candidate.object()]).collect()
     }
 
     /// Counts the findings of an object among others.
@@ -173,7 +178,7 @@ impl<'d> Verification<'_, 'd> {
     /// Two parts of a set of fixes that do not work together; none if the set has one fix.
     fn smaller_sets(&self, fixes: &[CandidateId], verdict: &TrialResult) -> Vec<Vec<CandidateId>> {
         if let TrialResult::FailsIn(objects) = verdict {
-            let is_failed = |candidate: &FixCandidate<'_>| !self.touched(candidate).is_disjoint(objects);
+            let is_failed = |candidate: &FixCandidate<'_>| !candidate.touched.is_disjoint(objects);
             let (failed, others): (Vec<CandidateId>, Vec<CandidateId>) =
                 fixes.iter().partition(|id| self.candidate(**id).is_some_and(is_failed));
             if !others.is_empty() {
@@ -250,8 +255,9 @@ impl<'d> Verification<'_, 'd> {
         let documents = by_document.iter().map(|(id, parts)| self.changed_document(*id, parts, fixes));
         let documents = documents.collect();
         let mut of_built = BTreeMap::<ObjectId, Vec<_>>::new();
-        for candidate in self.candidates(fixes).filter(|candidate| candidate.is_built) {
-            of_built.entry(candidate.object()).or_default().extend(candidate.declared());
+        let parts = self.candidates(fixes).flat_map(|candidate| &candidate.parts);
+        for built in parts.filter_map(|part| part.built.as_ref()) {
+            of_built.entry(built.object).or_default().extend(&built.declared);
         }
         let mut built = BTreeMap::new();
         for (id, changes) in of_built {
@@ -280,14 +286,15 @@ impl<'d> Verification<'_, 'd> {
         if !differences(before.root(), after.root(), &changes).iter().all(is_declared) {
             return None;
         }
-        let has_objects = parts.iter().any(|(candidate, _)| !candidate.is_built);
+        let has_objects = parts.iter().any(|(_, part)| part.built.is_none());
         Some(ChangedDocument { id, before, after, has_objects })
     }
 
     /// Whether a value is a string with a document that fixes change, and only as they declare.
     fn is_held_and_declared(&self, fixes: &[CandidateId], string: Node<'d>, after: &Tree) -> bool {
-        let here = self.candidates(fixes).filter(|candidate| candidate.held_in == Some(string));
-        let declared: Vec<_> = here.flat_map(FixCandidate::declared).collect();
+        let parts = self.candidates(fixes).flat_map(|candidate| &candidate.parts);
+        let here = parts.filter_map(|part| part.built.as_ref()).filter(|built| built.held_in == Some(string));
+        let declared: Vec<_> = here.flat_map(|built| &built.declared).collect();
         !declared.is_empty() && changes_held_documents(string, after.root(), &declared)
     }
 
@@ -311,8 +318,8 @@ impl<'d> Verification<'_, 'd> {
     ) -> TrialResult {
         let mut by_object = BTreeMap::<ObjectId, Vec<&'static str>>::new();
         for candidate in self.candidates(&trial.fixes) {
-            for id in self.touched(candidate) {
-                by_object.entry(id).or_default();
+            for id in &candidate.touched {
+                by_object.entry(*id).or_default();
             }
             by_object.entry(candidate.object()).or_default().push(candidate.rule());
         }

@@ -74,8 +74,7 @@ impl Conversion<'_> {
 /// Converts an object to v1. `None` if the object is in no version that has a conversion.
 ///
 /// No release since 1.1 serves a NodePool of v1 beside a node class of an earlier version, so a NodePool and its node class
-/// are converted together: the conversion of one is as certain as the conversion of the other, and has the changes of both. An
-/// object that a kustomization builds has only its own changes, because the text of each built object is elsewhere.
+/// are converted together: the conversion of one is as certain as the conversion of the other, and has the changes of both.
 pub fn convert<'d>(object: Object<'d>, neighbours: &Neighbours<'d>) -> Option<Conversion<'d>> {
     let mut conversion = convert_alone(object, neighbours)?;
     if conversion.is_possible() {
@@ -94,7 +93,6 @@ fn add_partners<'d>(object: Object<'d>, neighbours: &Neighbours<'d>, conversion:
         return;
     }
     let mut selects_old_images = conversion.selects_old_images && !partners.is_empty();
-    let is_text = |object: Object<'d>| !object.root().tree().is_assembled();
     for partner in partners {
         let Some(other) = convert_alone(partner, neighbours) else { continue };
         selects_old_images |= other.selects_old_images;
@@ -108,10 +106,8 @@ fn add_partners<'d>(object: Object<'d>, neighbours: &Neighbours<'d>, conversion:
         } else if !other.is_certain() {
             conversion.review(named);
         }
-        if is_text(object) && is_text(partner) {
-            add_changes(conversion, other.changes);
-            conversion.partners.push(partner);
-        }
+        add_changes(conversion, other.changes);
+        conversion.partners.push(partner);
     }
     if selects_old_images {
         conversion.undecided(
