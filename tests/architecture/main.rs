@@ -35,7 +35,7 @@ const INDEPENDENT: [(&str, &[&str]); 10] = [
     ("kustomize", &["values"]),
     ("karpenter", &["kustomize"]),
     ("userdata", &["kustomize", "karpenter"]),
-    ("drift", &["kustomize", "userdata", "scheduling"]),
+    ("drift", &["kustomize", "userdata"]),
     ("cluster", &["scheduling", "disruption"]),
     ("rule", &["kustomize", "scheduling", "disruption"]),
     ("engine", &["scheduling", "disruption", "kustomize"]),

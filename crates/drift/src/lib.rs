@@ -9,9 +9,11 @@
 //! | `node_pool`, `node_class` | the hashed types of the two kinds |
 //! | `hasher` | the hash of a stored value of such a type |
 //! | `elements` | what the hash of an object consists of, by release |
+//! | `decision` | whether Karpenter marks a node as drifted, and for which reason |
 //! | `difference` | the fields in which two objects differ |
 //! | `json` | JSON as Go writes it |
 
+mod decision;
 mod difference;
 mod elements;
 mod error;
@@ -22,6 +24,9 @@ mod json;
 mod node_class;
 mod node_pool;
 
+pub use decision::{
+    DriftDecision, DriftObstacle, DriftQuestion, DriftReason, Instance, MissingFact, OfferedType, decide,
+};
 pub use difference::{Difference, differences};
 pub use elements::{HashOptions, HashedKind, StaticHash, hash, kubelet_hash_of_1_0};
 pub use error::{HashError, HashProblem};

@@ -67,7 +67,7 @@ impl<'t> Requirement<'t> {
     }
 
     /// Requirement that accepts some values.
-    pub(crate) fn one_of(values: impl IntoIterator<Item = &'t str>) -> Self {
+    pub fn one_of(values: impl IntoIterator<Item = &'t str>) -> Self {
         Self {
             complement: false,
             values: values.into_iter().collect(),
@@ -261,7 +261,7 @@ impl<'t> Mismatch<'t> {
 
 impl<'t> Requirements<'t> {
     /// Adds a requirement; an alias of a well-known key counts as that key.
-    pub(crate) fn add(&mut self, key: &'t str, requirement: Requirement<'t>) {
+    pub fn add(&mut self, key: &'t str, requirement: Requirement<'t>) {
         let key = labels::normalised(key);
         let both = self.0.get(key).map(|present| present.intersection(&requirement));
         self.0.insert(key, both.unwrap_or(requirement));
@@ -286,12 +286,12 @@ impl<'t> Requirements<'t> {
 
     /// Whether a node with these requirements can meet a pod's requirements. A custom label has to be set here, unless the
     /// pod accepts its absence; a well-known label may be absent (`Compatible` with `AllowUndefinedWellKnownLabels`).
-    pub(crate) fn compatible(&self, asked: &Self) -> Result<(), Mismatch<'t>> {
+    pub fn compatible(&self, asked: &Self) -> Result<(), Mismatch<'t>> {
         self.compatible_unless(asked, |key| !labels::well_known(key).is_empty())
     }
 
     /// Whether a node with exactly these labels meets a pod's requirements (`Compatible` without options).
-    pub(crate) fn compatible_strictly(&self, asked: &Self) -> Result<(), Mismatch<'t>> {
+    pub fn compatible_strictly(&self, asked: &Self) -> Result<(), Mismatch<'t>> {
         self.compatible_unless(asked, |_| false)
     }
 
@@ -320,12 +320,12 @@ impl<'t> Requirements<'t> {
     }
 
     /// Replaces the requirement on a key.
-    pub(crate) fn replace(&mut self, key: &'t str, requirement: Requirement<'t>) {
+    pub fn replace(&mut self, key: &'t str, requirement: Requirement<'t>) {
         self.0.insert(key, requirement);
     }
 
     /// Removes the requirement on a key.
-    pub(crate) fn remove(&mut self, key: &str) {
+    pub fn remove(&mut self, key: &str) {
         self.0.remove(key);
     }
 
@@ -342,7 +342,7 @@ impl<'t> Requirements<'t> {
     }
 
     /// The labels of a node.
-    pub(crate) fn of_labels(labels: impl IntoIterator<Item = (&'t str, &'t str)>) -> Self {
+    pub fn of_labels(labels: impl IntoIterator<Item = (&'t str, &'t str)>) -> Self {
         let mut all = Self::default();
         all.extend(labels.into_iter().map(|(key, value)| (key, Requirement::is(value))));
         all

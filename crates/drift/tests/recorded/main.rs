@@ -2,6 +2,7 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
 
+mod decisions;
 mod hashes;
 mod newest;
 mod pairs;
