@@ -9,7 +9,7 @@ const fn flag(exceeded: Exceeded) -> Option<&'static str> {
         Exceeded::FileBytes(_) => "--max-file-bytes",
         Exceeded::Documents(_) => "--max-documents",
         Exceeded::Depth(_) => "--max-depth",
-        Exceeded::Nodes(_) => "--max-nodes",
+        Exceeded::Nodes(_) | Exceeded::Work(_) => "--max-nodes",
         Exceeded::Expansion => return None,
     })
 }

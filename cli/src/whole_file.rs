@@ -53,6 +53,7 @@ impl WholeFile {
             // A file that its owner protects from writing stays as it is.
             OpenOptions::new().append(true).open(&target)?;
         }
+        fault::point()?;
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let mut options = tempfile::Builder::new();
         options.prefix(".karpwarden-");
@@ -84,20 +85,26 @@ impl WholeFile {
             let kept = keep_attributes(&target, &replaced, file.as_file(), file.path());
             kept.or_else(|error| if keeps_all { Err(error) } else { Ok(()) })?;
         }
+        fault::point()?;
         file.persist(&target).map_err(|error| error.error)?;
-        sync_folder(&target)
+        sync_folder(&target);
+        Ok(())
     }
 
     /// Puts the file in its place, unless another file is there.
     pub(crate) fn finish_new(self) -> io::Result<()> {
         let (target, file) = self.complete()?;
+        fault::point()?;
         file.persist_noclobber(&target).map_err(|error| error.error)?;
-        sync_folder(&target)
+        sync_folder(&target);
+        Ok(())
     }
 
     /// Writes the content to the disk.
     fn complete(self) -> io::Result<(PathBuf, NamedTempFile)> {
+        fault::point()?;
         let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        fault::point()?;
         file.as_file().sync_all()?;
         Ok((self.target, file))
     }
@@ -105,6 +112,7 @@ impl WholeFile {
 
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        fault::point()?;
         self.out.write(bytes)
     }
 
@@ -151,6 +159,7 @@ impl FileReplacement {
     }
 
     fn compare(&self) -> Result<(), NotReplaced> {
+        fault::point()?;
         let is_same = fs::read(&self.file.target).map_err(not_found)? == self.old;
         if is_same { Ok(()) } else { Err(NotReplaced::Changed) }
     }
@@ -176,11 +185,13 @@ fn keep_attributes(from: &Path, replaced: &Metadata, file: &File, to: &Path) -> 
     use std::os::unix::fs::{MetadataExt as _, fchown};
 
     let new = file.metadata()?;
+    fault::point()?;
     if (new.uid(), new.gid()) != (replaced.uid(), replaced.gid()) {
         fchown(file, Some(replaced.uid()), Some(replaced.gid()))?;
     }
     // A file system without extended attributes refuses to list them.
     for name in xattr::list(from).into_iter().flatten() {
+        fault::point()?;
         let Some(value) = xattr::get(from, &name)? else { continue };
         // The security module of the system labels a new file itself, and lets only root copy a label.
         let is_label = name.as_encoded_bytes().starts_with(b"security.");
@@ -190,6 +201,7 @@ fn keep_attributes(from: &Path, replaced: &Metadata, file: &File, to: &Path) -> 
         }
     }
     // The last step: a change of the owner clears bits of the mode.
+    fault::point()?;
     file.set_permissions(replaced.permissions())
 }
 
@@ -198,20 +210,58 @@ fn keep_attributes(_: &Path, replaced: &Metadata, file: &File, _: &Path) -> io::
     file.set_permissions(replaced.permissions())
 }
 
-/// Writes the entry of a renamed file to the disk.
+/// Writes the entry of a renamed file to the disk. The file is in its place already, so that a file system that cannot do this changes
+/// nothing about the result.
 #[cfg(unix)]
-fn sync_folder(path: &Path) -> io::Result<()> {
+fn sync_folder(path: &Path) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    let synced = fault::point().and_then(|()| File::open(folder.unwrap_or(Path::new(".")))?.sync_all());
+    drop(synced);
 }
 
 #[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
+fn sync_folder(_: &Path) {}
+
+/// Points before the calls of the system at which a test can stop the program.
+mod fault {
+    use std::io;
+
+    #[cfg(test)]
+    type Hook = Box<dyn FnMut() -> io::Result<()>>;
+
+    #[cfg(test)]
+    std::thread_local! {
+        static HOOK: std::cell::RefCell<Option<Hook>> = const { std::cell::RefCell::new(None) };
+    }
+
+    /// Runs the hook of the test at each point that `work` passes.
+    #[cfg(test)]
+    pub(super) fn with_hook<T>(
+        hook: impl FnMut() -> io::Result<()> + 'static,
+        work: impl FnOnce() -> T,
+    ) -> T {
+        HOOK.set(Some(Box::new(hook)));
+        let result = work();
+        HOOK.take();
+        result
+    }
+
+    #[cfg(test)]
+    pub(super) fn point() -> io::Result<()> {
+        HOOK.with_borrow_mut(|hook| hook.as_mut().map_or(Ok(()), |hook| hook()))
+    }
+
+    #[cfg(not(test))]
+    pub(super) const fn point() -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
     use super::*;
 
     fn replace(path: &Path, folder: &Path, old: &[u8], new: &[u8]) -> Result<(), NotReplaced> {
@@ -299,5 +349,80 @@ mod tests {
         fs::hard_link(&path, &other).unwrap();
         assert!(matches!(replace(&path, folder.path(), b"old", b"new"), Err(NotReplaced::HardLinks(2))));
         assert_eq!(fs::read_to_string(&other).unwrap(), "old");
+    }
+
+    /// Replaces or creates a file once for each point, stops at that point, and checks the file before each point and after the last.
+    fn stopped_at_every_point(work: impl Fn(&Path) -> bool, old: Option<&'static [u8]>, new: &'static [u8]) {
+        for stop in 0.. {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.yaml");
+            if let Some(old) = old {
+                fs::write(&path, old).unwrap();
+            }
+            let content = |path: &Path| fs::read(path).ok();
+            let (mut points, watched) = (0, path.clone());
+            let is_stopped = Rc::new(Cell::new(false));
+            let stopped = Rc::clone(&is_stopped);
+            // A program that is killed at the point leaves what the file has now.
+            let hook = move || {
+                let found = content(&watched);
+                assert!(found.as_deref() == old || found.as_deref() == Some(new), "at point {points}");
+                points += 1;
+                stopped.set(points > stop);
+                if points > stop { Err(io::Error::other("stopped")) } else { Ok(()) }
+            };
+            let is_done = fault::with_hook(hook, || work(&path));
+            let found = content(&path);
+            assert_eq!(found.as_deref(), if is_done { Some(new) } else { old }, "stopped at point {stop}");
+            let left = names(folder.path());
+            assert!(left.iter().all(|name| name == "a.yaml"), "stopped at point {stop}: {left:?}");
+            if !is_stopped.get() {
+                assert!(is_done && stop >= 5, "only {stop} points");
+                return;
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_is_old_or_new_wherever_the_program_stops() {
+        static OLD: &[u8] = &[b'o'; 50_000];
+        static NEW: &[u8] = &[b'n'; 70_000];
+        let replaced = |path: &Path| replace(path, path.parent().unwrap(), OLD, NEW).is_ok();
+        stopped_at_every_point(replaced, Some(OLD), NEW);
+        let written = |path: &Path, finish: fn(WholeFile) -> io::Result<()>| {
+            let mut file = WholeFile::create(path)?;
+            NEW.chunks(1_000).try_for_each(|chunk| file.write_all(chunk))?;
+            finish(file)
+        };
+        for old in [None, Some(OLD)] {
+            stopped_at_every_point(|path| written(path, WholeFile::finish).is_ok(), old, NEW);
+        }
+        stopped_at_every_point(|path| written(path, WholeFile::finish_new).is_ok(), None, NEW);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_whose_attributes_cannot_be_kept_is_not_replaced() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.yaml");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
+        for stop in 0.. {
+            let mut points = 0;
+            let hook = move || {
+                points += 1;
+                if points == stop { Err(io::Error::other("stopped")) } else { Ok(()) }
+            };
+            let result = fault::with_hook(hook, || replace(&path, folder.path(), b"old", b"new"));
+            assert_eq!(mode(), 0o640);
+            assert_eq!(fs::read_to_string(&path).unwrap() == "new", result.is_ok(), "at point {stop}");
+            if result.is_ok() && stop > 0 {
+                return;
+            }
+            fs::write(&path, "old").unwrap();
+        }
     }
 }

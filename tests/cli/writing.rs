@@ -60,6 +60,41 @@ fn keeps_the_old_file_if_the_program_is_killed_while_it_writes() {
 }
 
 #[test]
+fn a_reader_sees_the_old_file_or_the_new_one() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let (bad, good) = (padded(BAD), padded(GOOD));
+    let folder = Folder::with(&[("a.yaml", &bad)]);
+    let is_done = AtomicBool::new(false);
+    let other = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut other = Vec::new();
+            while !is_done.load(Ordering::Relaxed) {
+                match fs::read_to_string(folder.path("a.yaml")) {
+                    Ok(text) if text == bad || text == good => {}
+                    result => other.push(result.map(|text| text.len())),
+                }
+            }
+            other
+        });
+        for _ in 0..5 {
+            folder.write("b.yaml", bad.as_bytes());
+            fs::rename(folder.path("b.yaml"), folder.path("a.yaml")).unwrap();
+            folder.check(&["--fix", "a.yaml"]);
+            assert!(folder.read("a.yaml") == good);
+        }
+        is_done.store(true, Ordering::Relaxed);
+        reader.join().unwrap()
+    });
+    assert!(other.is_empty(), "{other:?}");
+}
+
+/// A manifest with a long comment.
+fn padded(manifest: &str) -> String {
+    format!("{manifest}# {}\n", "c".repeat(500_000))
+}
+
+#[test]
 fn refuses_to_overwrite_an_input() {
     let folder = Folder::with(&[("a.yaml", BAD), ("b.json", "{\"kind\": \"x\"}")]);
     for arguments in [

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::names::FileNames;
 use crate::error::CommandError;
 use crate::whole_file::WholeFile;
 
@@ -17,6 +18,7 @@ const MAX_OBJECTS: usize = 50_000;
 #[derive(Debug)]
 pub(super) struct SnapshotFolder {
     path: PathBuf,
+    names: FileNames,
 }
 
 impl SnapshotFolder {
@@ -31,14 +33,16 @@ impl SnapshotFolder {
             let text = format!("`{shown}` is not empty: name another folder, or remove it");
             return Err(CommandError::Usage(text));
         }
-        Ok(Self { path: path.to_owned() })
+        Ok(Self { path: path.to_owned(), names: FileNames::default() })
     }
 
-    /// Creates a file in the folder.
-    pub(super) fn file(&self, name: &str) -> io::Result<WholeFile> {
-        let path = self.path.join(name);
-        WholeFile::create_private(&path)
-            .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", path.display())))
+    /// Creates a file in the folder. Returns its name, which has the stem if it is a safe name and no other file has it.
+    pub(super) fn file(&mut self, stem: &str, extension: &str) -> io::Result<(String, WholeFile)> {
+        let name = self.names.unused(stem, extension);
+        let path = self.path.join(&name);
+        let file = WholeFile::create_private(&path)
+            .map_err(|error| io::Error::other(format!("cannot write `{}`: {error}", path.display())))?;
+        Ok((name, file))
     }
 }
 
@@ -53,7 +57,7 @@ fn create_private_dir(path: &Path) -> io::Result<()> {
 /// The files with the objects of a kind, one object a line. A further file begins before a bound of the other commands is
 /// reached.
 pub(super) struct ObjectFiles<'f> {
-    folder: &'f SnapshotFolder,
+    folder: &'f mut SnapshotFolder,
     resource: &'static str,
     open: Option<WholeFile>,
     line: Vec<u8>,
@@ -66,7 +70,7 @@ pub(super) struct ObjectFiles<'f> {
 }
 
 impl<'f> ObjectFiles<'f> {
-    pub(super) fn new(folder: &'f SnapshotFolder, resource: &'static str) -> Self {
+    pub(super) fn new(folder: &'f mut SnapshotFolder, resource: &'static str) -> Self {
         let (open, line, names) = (None, Vec::new(), Vec::new());
         Self { folder, resource, open, line, bytes: 0, objects_in_file: 0, names, objects: 0 }
     }
@@ -81,11 +85,8 @@ impl<'f> ObjectFiles<'f> {
             self.finish()?;
         }
         if self.open.is_none() {
-            let name = match self.names.len() {
-                0 => format!("{}.jsonl", self.resource),
-                before => format!("{}-{}.jsonl", self.resource, before + 1),
-            };
-            self.open = Some(self.folder.file(&name)?);
+            let (name, file) = self.folder.file(self.resource, "jsonl")?;
+            self.open = Some(file);
             self.names.push(name);
             (self.bytes, self.objects_in_file) = (0, 0);
         }
@@ -113,8 +114,8 @@ mod tests {
     #[test]
     fn begins_a_further_file_at_a_bound() {
         let root = tempfile::tempdir().unwrap();
-        let folder = SnapshotFolder::create(&root.path().join("new")).unwrap();
-        let mut files = ObjectFiles::new(&folder, "pods");
+        let mut folder = SnapshotFolder::create(&root.path().join("new")).unwrap();
+        let mut files = ObjectFiles::new(&mut folder, "pods");
         for number in 0..=MAX_OBJECTS {
             files.write(&json!({ "n": number })).unwrap();
         }
@@ -128,8 +129,8 @@ mod tests {
     #[test]
     fn refuses_a_folder_with_files() {
         let root = tempfile::tempdir().unwrap();
-        let folder = SnapshotFolder::create(root.path()).unwrap();
-        folder.file("a").unwrap().finish_new().unwrap();
+        let mut folder = SnapshotFolder::create(root.path()).unwrap();
+        folder.file("a", "log").unwrap().1.finish_new().unwrap();
         let error = SnapshotFolder::create(root.path()).unwrap_err();
         assert!(error.to_string().contains("is not empty"), "{error}");
     }
@@ -141,8 +142,8 @@ mod tests {
 
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("new");
-        SnapshotFolder::create(&path).unwrap().file("a").unwrap().finish_new().unwrap();
+        SnapshotFolder::create(&path).unwrap().file("a", "log").unwrap().1.finish_new().unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(&path), mode(&path.join("a"))), (0o700, 0o600));
+        assert_eq!((mode(&path), mode(&path.join("a.log"))), (0o700, 0o600));
     }
 }

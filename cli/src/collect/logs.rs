@@ -48,7 +48,7 @@ impl LogSource {
     pub(super) fn collect(
         &self,
         kubectl: &Kubectl,
-        folder: &SnapshotFolder,
+        folder: &mut SnapshotFolder,
         since: &str,
     ) -> io::Result<Vec<LogResult>> {
         let mut results = vec![self.one(kubectl, folder, since, false)?];
@@ -58,12 +58,12 @@ impl LogSource {
         Ok(results)
     }
 
-    /// The arguments of kubectl. Source: pkg/cmd/logs/logs.go of kubernetes/kubectl at v0.33.0. The log of a container that
-    /// crashed ends with the crash, however long ago; `--since` would cut it.
+    /// The arguments of kubectl. Source: pkg/cmd/logs/logs.go of kubernetes/kubectl at v0.33.0. With `pod/` in front no name is a
+    /// flag. The log of a container that crashed ends with the crash, however long ago; `--since` would cut it.
     fn arguments(&self, since: &str, previous: bool) -> Vec<String> {
         let mut arguments = vec![
             "logs".to_owned(),
-            self.pod.clone(),
+            format!("pod/{}", self.pod),
             format!("--namespace={}", self.namespace),
             format!("--container={}", self.container),
         ];
@@ -74,14 +74,13 @@ impl LogSource {
     fn one(
         &self,
         kubectl: &Kubectl,
-        folder: &SnapshotFolder,
+        folder: &mut SnapshotFolder,
         since: &str,
         previous: bool,
     ) -> io::Result<LogResult> {
         let Self { namespace, pod, container, .. } = self;
         let suffix = if previous { "-previous" } else { "" };
-        let file = format!("log-{namespace}-{pod}-{container}{suffix}.log");
-        let mut out = folder.file(&file)?;
+        let (file, mut out) = folder.file(&format!("log-{namespace}-{pod}-{container}{suffix}"), "log")?;
         let arguments = self.arguments(since, previous);
         let (copied, failure) = kubectl.run(&arguments, |mut stdout| {
             let result = io::copy(&mut stdout, &mut out);
@@ -143,7 +142,7 @@ mod tests {
     fn asks_for_the_end_of_the_log_and_for_the_whole_log_before_a_restart() {
         let [namespace, pod, container] = ["kube-system", "karpenter-1", "controller"].map(str::to_owned);
         let source = LogSource { namespace, pod, container, restarted: true };
-        let common = ["logs", "karpenter-1", "--namespace=kube-system", "--container=controller"];
+        let common = ["logs", "pod/karpenter-1", "--namespace=kube-system", "--container=controller"];
         assert_eq!(source.arguments("1h", false), [&common[..], &["--since=1h"]].concat());
         assert_eq!(source.arguments("1h", true), [&common[..], &["--previous"]].concat());
     }

@@ -6,6 +6,7 @@ mod kinds;
 mod kubectl;
 mod list;
 mod logs;
+mod names;
 mod query;
 mod rbac;
 mod redact;
@@ -71,7 +72,7 @@ pub(crate) fn run(collect: &CollectArguments, color: Color) -> Result<Status, Co
         controllers: BTreeSet::new(),
     };
     let snapshot = collection.take(version, &collect.since)?;
-    let mut file = collection.folder.file(snapshot::FILE)?;
+    let (_, mut file) = collection.folder.file(snapshot::STEM, "json")?;
     serde_json::to_writer_pretty(&mut file, &snapshot).map_err(io::Error::from)?;
     file.write_all(b"\n")?;
     file.finish_new()?;
@@ -108,7 +109,7 @@ impl Collection {
         let kinds = KINDS.iter().map(|kind| self.kind(kind)).collect::<io::Result<Vec<_>>>()?;
         let mut logs = Vec::new();
         for source in std::mem::take(&mut self.controllers) {
-            logs.extend(source.collect(&self.kubectl, &self.folder, since)?);
+            logs.extend(source.collect(&self.kubectl, &mut self.folder, since)?);
         }
         Ok(Snapshot {
             api_version: "karpwarden.github.io/v1",
@@ -125,7 +126,7 @@ impl Collection {
 
     /// Collects the objects of a kind. An error of the cluster is a result; an error of the disk ends the collection.
     fn kind(&mut self, kind: &CollectedKind) -> io::Result<KindResult> {
-        let mut files = ObjectFiles::new(&self.folder, kind.resource);
+        let mut files = ObjectFiles::new(&mut self.folder, kind.resource);
         let (mut state, mut reason, mut missing) = (State::Read, String::new(), String::new());
         for query in Query::all(kind, &self.namespaces) {
             let (redactions, controllers) = (&mut self.redactions, &mut self.controllers);

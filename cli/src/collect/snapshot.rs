@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::kubectl::KubectlFailure;
 use super::redact::Redactions;
 
-/// Name of the file.
-pub(super) const FILE: &str = "snapshot.json";
+/// Name of the file without its extension.
+pub(super) const STEM: &str = "snapshot";
 
 /// Contents of the file.
 #[derive(Debug, Serialize)]

@@ -9,6 +9,7 @@ use karpenter::kind::is_karpenter_group;
 use karpenter::release::Releases;
 use manifest::limits::Limits;
 use manifest::tree::{Node, Style, Tree};
+use manifest::work::WorkBudget;
 use manifest::{Document, File, FileKind, ReadError};
 use objects::chart_values;
 use objects::controller::Controller;
@@ -139,7 +140,8 @@ fn unreadable_values(file: &File, document: DocumentId, objects: &[Object<'_>]) 
 /// other strings are only known as a whole.
 fn mistake_in_text(string: Node<'_>) -> Option<(usize, ReadError)> {
     let words = string.as_str()?;
-    let documents = File::read_yaml(string.source().name(), words, &Limits::DEFAULT).documents;
+    let budget = WorkBudget::of_file(words.len(), &Limits::DEFAULT);
+    let documents = File::read_yaml(string.source().name(), words, &Limits::DEFAULT, &budget).documents;
     let (at, error) = documents.into_iter().find_map(|content| match content {
         Document::Unreadable { at, error } => Some((at, error)),
         _ => None,

@@ -11,6 +11,7 @@ pub mod parallel;
 mod scalar;
 pub mod source;
 pub mod tree;
+pub mod work;
 mod yaml;
 
 pub use encoding::Encoding;

@@ -4,6 +4,9 @@
 /// document that repeats one large value in every line has about 20.
 pub const MAX_VALUES_PER_BYTE: usize = 64;
 
+/// Number of bytes of text that cost as much as a value if an alias repeats them: whoever reads the values reads the text again.
+pub(crate) const BYTES_PER_VALUE: usize = 8;
+
 /// Bounds on an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -13,7 +16,7 @@ pub struct Limits {
     pub documents: usize,
     /// Levels of nesting per document.
     pub depth: usize,
-    /// Values per document, after aliases are expanded.
+    /// Values per document, after aliases are expanded. Text that aliases repeat counts as values too.
     pub nodes: usize,
 }
 
@@ -43,6 +46,11 @@ pub enum Exceeded {
     /// [`Limits::nodes`].
     #[error("more than {0} values after aliases are expanded, not checked")]
     Nodes(usize),
+    /// The limit of a [`WorkBudget`](crate::work::WorkBudget).
+    #[error(
+        "the documents together have more than {0} values after aliases are expanded, the rest is not checked"
+    )]
+    Work(usize),
     /// [`MAX_VALUES_PER_BYTE`].
     #[error("aliases expand to more than {MAX_VALUES_PER_BYTE} values for each byte, not checked")]
     Expansion,

@@ -13,11 +13,11 @@ pub struct Source {
     marks: OnceLock<Vec<Mark>>,
 }
 
-/// The distance of marks in a long line, in bytes. A file may be one line of JSON, and converting one offset must not
-/// scan the whole file.
-const STRIDE: usize = 1024;
+/// The distance of marks, in bytes. Converting one offset must not scan the whole file, and a file of empty lines must not
+/// take more memory than another one, so marks do not follow the lines.
+const STRIDE: usize = 256;
 
-/// Start of a line, or a point within a long line.
+/// A point of the text.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     byte: usize,
@@ -153,13 +153,8 @@ impl Source {
     pub fn position(&self, byte: usize) -> Position {
         let byte = self.text.floor_char_boundary(byte);
         let mark = self.mark(|mark| mark.byte <= byte);
-        let before = self.slice(Span::new(mark.byte, byte));
-        let length = Length::of(before);
-        Position {
-            line: mark.line,
-            column: mark.points + length.points + 1,
-            offset: mark.utf16 + length.units,
-        }
+        let here = mark.after(self.slice(Span::new(mark.byte, byte)));
+        Position { line: here.line, column: here.points + 1, offset: here.utf16 }
     }
 
     /// Converts an offset in UTF-16 code units, as in [`Position::offset`], to a byte offset.
@@ -192,8 +187,24 @@ impl Source {
     fn mark(&self, holds: impl Fn(&Mark) -> bool) -> Mark {
         let marks = self.marks.get_or_init(|| marks_of(&self.text));
         let number = marks.partition_point(holds);
-        let start = Mark { byte: 0, utf16: 0, line: 1, points: 0 };
-        marks.get(number.saturating_sub(1)).copied().unwrap_or(start)
+        marks.get(number.saturating_sub(1)).copied().unwrap_or(Mark::START)
+    }
+}
+
+impl Mark {
+    const START: Self = Self { byte: 0, utf16: 0, line: 1, points: 0 };
+
+    /// The mark behind a text that starts at this mark.
+    fn after(self, text: &str) -> Self {
+        let breaks = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+        let last_line = text.rsplit('\n').next().unwrap_or_default();
+        let before = if breaks == 0 { self.points } else { 0 };
+        Self {
+            byte: self.byte + text.len(),
+            utf16: self.utf16 + Length::of(text).units,
+            line: self.line + breaks,
+            points: before + Length::of(last_line).points,
+        }
     }
 }
 
@@ -219,25 +230,14 @@ impl Length {
 }
 
 fn marks_of(text: &str) -> Vec<Mark> {
-    let mut mark = Mark { byte: 0, utf16: 0, line: 1, points: 0 };
+    let mut mark = Mark::START;
     let mut marks = vec![mark];
-    for line in text.split_inclusive('\n') {
-        let mut rest = line;
-        while rest.len() > STRIDE {
-            let (part, more) = rest.split_at(rest.floor_char_boundary(STRIDE));
-            let length = Length::of(part);
-            mark.byte += part.len();
-            mark.utf16 += length.units;
-            mark.points += length.points;
-            marks.push(mark);
-            rest = more;
-        }
-        mark.byte += rest.len();
-        mark.utf16 += Length::of(rest).units;
-        if line.ends_with('\n') {
-            mark = Mark { line: mark.line + 1, points: 0, ..mark };
-            marks.push(mark);
-        }
+    let mut rest = text;
+    while rest.len() > STRIDE {
+        let (part, more) = rest.split_at(rest.floor_char_boundary(STRIDE));
+        mark = mark.after(part);
+        marks.push(mark);
+        rest = more;
     }
     marks
 }
@@ -274,6 +274,17 @@ mod tests {
         }
         assert_eq!(source.byte_of(2, 99), source.text().find("\n\n").unwrap());
         assert_eq!(source.byte_of(99, 1), source.text().len());
+    }
+
+    #[test]
+    fn marks_take_less_memory_than_the_text_whatever_its_lines_are() {
+        let texts = ["\n", "---\n", "#\n", " ", "a: b\n", "é"].map(|piece| piece.repeat(100_000));
+        for text in texts {
+            let marks = marks_of(&text);
+            let last = marks.last().unwrap();
+            assert!(marks.len() * size_of::<Mark>() * 4 < text.len(), "{} marks", marks.len());
+            assert_eq!(last.line, 1 + text.get(..last.byte).unwrap().matches('\n').count());
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use karpenter::kind::Kind;
 use karpenter::release::PinnedVersion;
+use manifest::limits::Limits;
 use objects::budget::{self, Budget};
 use objects::node_pool::NodePool;
 use objects::object::Object;
@@ -60,7 +61,7 @@ impl<'c, 'd> Context<'c, 'd> {
             evidence: None,
             object,
             refusals: OnceCell::new(),
-            user_data: ParsedParts::default(),
+            user_data: ParsedParts::sharing(values_left(object)),
             budgets: OnceCell::new(),
         }
     }
@@ -127,4 +128,17 @@ impl<'c, 'd> Context<'c, 'd> {
         let keeps_unchanged = validation::keeps_unchanged_faults(self.settings.kubernetes_minor);
         self.refusals.get_or_init(|| validation::refusals(self.object, self.is_text, keeps_unchanged))
     }
+}
+
+/// The number of values that aliases in the user data of an object may make: what the document leaves of the bound on values. The objects
+/// of a list share the rest by their length, and an object that an alias repeats has no part of it.
+fn values_left(object: Object<'_>) -> usize {
+    let root = object.root();
+    if root.is_copied() {
+        return 0;
+    }
+    let rest = Limits::DEFAULT.nodes.saturating_sub(root.tree().work()) as u64;
+    let whole = root.tree().root().span().len().max(1) as u64;
+    let part = (root.span().len() as u64).min(whole);
+    usize::try_from(rest * part / whole).unwrap_or_default()
 }

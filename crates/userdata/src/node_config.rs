@@ -6,6 +6,7 @@
 use manifest::limits::Limits;
 use manifest::source::{Span, certain};
 use manifest::tree::Node;
+use manifest::work::WorkBudget;
 use manifest::{Document, File};
 
 use crate::kubelet::KubeletFlags;
@@ -29,10 +30,10 @@ pub struct Yaml {
 }
 
 impl Yaml {
-    /// Parses a text.
-    pub fn parse(text: &str) -> Self {
+    /// Parses a text that shares a budget with other texts.
+    pub fn parse(text: &str, budget: &WorkBudget) -> Self {
         let base = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Self { file: File::read_yaml("node.yaml", text, &Limits::DEFAULT), base }
+        Self { file: File::read_yaml("node.yaml", text, &Limits::DEFAULT, budget), base }
     }
 
     /// Root nodes of the documents that parse.
@@ -91,8 +92,7 @@ impl Yaml {
 ///
 /// A key, effect or flag with a `$` is unread, because a shell or another tool may replace `$X` first. A text that is
 /// not YAML is searched and also reported as unread.
-pub fn taints(body: &str) -> ConfiguredTaints {
-    let yaml = Yaml::parse(body);
+pub fn taints(body: &str, yaml: &Yaml) -> ConfiguredTaints {
     let mut found = ConfiguredTaints::default();
     if let Some((span, _)) = yaml.problem() {
         found = search_taints(body);
@@ -108,14 +108,14 @@ pub fn taints(body: &str) -> ConfiguredTaints {
                 }
             }
             if let Some(list) = root.at_path(&["spec", "kubelet", "config", FIELD]) {
-                list_taints(&yaml, list, &mut found);
+                list_taints(yaml, list, &mut found);
             }
             if let Some(flags) = root.at_path(&["spec", "kubelet", "flags"]) {
-                flag_taints(&yaml, flags, &mut found);
+                flag_taints(yaml, flags, &mut found);
             }
         } else if root.str_at(&["kind"]) == Some("KubeletConfiguration") {
             if let Some(list) = root.get(FIELD) {
-                list_taints(&yaml, list, &mut found);
+                list_taints(yaml, list, &mut found);
             }
         } else {
             is_known = false;
@@ -198,8 +198,12 @@ spec:
 ";
 
     /// Taints and unread lists, after a check of the spans of the taints.
+    fn taints_of(body: &str) -> ConfiguredTaints {
+        taints(body, &Yaml::parse(body, &WorkBudget::of_file(body.len(), &Limits::DEFAULT)))
+    }
+
     fn read(body: &str) -> Vec<String> {
-        let found = taints(body);
+        let found = taints_of(body);
         let mut lines: Vec<_> = found
             .taints
             .iter()
@@ -253,8 +257,9 @@ spec:
 
     #[test]
     fn searches_text_that_is_not_yaml_and_reports_it_as_unread() {
-        let found =
-            taints(&format!("{HEAD}\tconfig:\n\t\tregisterWithTaints: [{{key: a/b, effect: NoExecute}}]\n"));
+        let found = taints_of(&format!(
+            "{HEAD}\tconfig:\n\t\tregisterWithTaints: [{{key: a/b, effect: NoExecute}}]\n"
+        ));
         assert_eq!((found.taints.len(), found.unread.is_some()), (1, true));
         assert_eq!(read("registerWithTaints: [{key: a/b, effect: NoExecute}]"), ["a/b:NoExecute"]);
     }

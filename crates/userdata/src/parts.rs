@@ -1,25 +1,146 @@
 //! The parts of a text that several rules read.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
+use manifest::limits::Limits;
+use manifest::source::Span;
+use manifest::work::WorkBudget;
+
+use crate::node_config::Yaml;
 use crate::registration::Registration;
 use crate::shell::Script;
 
-/// Parts of the user data of one object. Each is parsed when it is first asked for.
-#[derive(Debug, Default)]
+/// Parts of the user data of one object. Each is parsed once, when it is first asked for, and all that are YAML share a budget.
+#[derive(Debug)]
 pub struct ParsedParts {
+    values: usize,
+    budget: OnceCell<WorkBudget>,
+    yaml: RefCell<BTreeMap<Span, Rc<Yaml>>>,
     registration: OnceCell<Registration>,
     scripts: OnceCell<Vec<Script>>,
 }
 
+impl Default for ParsedParts {
+    fn default() -> Self {
+        Self::sharing(Limits::DEFAULT.nodes)
+    }
+}
+
 impl ParsedParts {
-    /// How the user data joins the cluster, and which taints it registers. The text must be the same in every call.
+    /// The parts of user data whose aliases may make this number of values altogether. The text must be the same in every call.
+    pub fn sharing(values: usize) -> Self {
+        Self {
+            values,
+            budget: OnceCell::new(),
+            yaml: RefCell::default(),
+            registration: OnceCell::new(),
+            scripts: OnceCell::new(),
+        }
+    }
+
+    /// A part of the text as YAML.
+    pub fn yaml(&self, text: &str, part: Span) -> Rc<Yaml> {
+        let parsed = self.yaml.borrow().get(&part).cloned();
+        parsed.unwrap_or_else(|| {
+            let yaml = Rc::new(Yaml::parse(part.text(text), self.budget(text)));
+            self.yaml.borrow_mut().insert(part, Rc::clone(&yaml));
+            yaml
+        })
+    }
+
+    /// How the user data joins the cluster, and which taints it registers.
     pub fn registration(&self, text: &str) -> &Registration {
-        self.registration.get_or_init(|| Registration::parse(text))
+        self.registration.get_or_init(|| Registration::of_parts(text, self))
     }
 
     /// The scripts in the user data, which the first caller parses.
     pub fn scripts(&self, parse: impl FnOnce() -> Vec<Script>) -> &[Script] {
         self.scripts.get_or_init(parse)
+    }
+
+    /// The work that the parts of the text have taken so far.
+    pub fn work(&self) -> usize {
+        self.budget.get().map_or(0, WorkBudget::spent)
+    }
+
+    fn budget(&self, text: &str) -> &WorkBudget {
+        self.budget.get_or_init(|| WorkBudget::new(self.values, text.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values that aliases may make in these tests.
+    const VALUES: usize = 100_000;
+
+    /// A NodeConfig whose aliases make some 11,000 values.
+    fn config() -> String {
+        let level = |name: &str, item: &str| format!("  {name}: &{name} [{}]\n", [item; 10].join(","));
+        let levels = [("a", "x"), ("b", "*a"), ("c", "*b"), ("d", "*c")];
+        let levels: String = levels.map(|(name, item)| level(name, item)).concat();
+        format!("apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n{levels}")
+    }
+
+    fn archive(media_type: &str, bodies: &[String]) -> String {
+        let part = |body: &String| format!("--b\nContent-Type: {media_type}\n\n{body}\n");
+        let parts: String = bodies.iter().map(part).collect();
+        format!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n{parts}--b--\n")
+    }
+
+    /// Reads all that the rules read, and returns the work and the number of parts that were not read.
+    fn read(text: &str) -> (usize, usize) {
+        let parts = ParsedParts::sharing(VALUES);
+        let spans = parts.registration(text).node_configs.clone();
+        let unread = spans.iter().filter(|span| parts.yaml(text, **span).problem().is_some()).count();
+        (parts.work(), unread)
+    }
+
+    #[test]
+    fn all_parts_share_one_budget() {
+        let limit = |text: &str| WorkBudget::new(VALUES, text.len()).limit();
+        let heredocs = |config: String| format!("cat > /etc/a <<EOF\n{config}EOF\n").repeat(36);
+        let of_strings = format!(
+            "kind: NodeConfig\napiVersion: node.eks.aws/v1alpha1\nspec:\n a: &a {}\n b: [{}]\n",
+            "t".repeat(900),
+            ["*a"; 300].join(",")
+        );
+        let deep = format!("kind: NodeConfig\nspec: {}{}\n", "[".repeat(100), "]".repeat(100));
+        for (text, unread) in [
+            (archive("application/node.eks.aws", &vec![config(); 36]), true),
+            (archive("application/node.eks.aws", &[[config().as_str(); 36].join("---\n")]), true),
+            (archive("application/node.eks.aws", &[[config().as_str(); 36].join("...\n")]), true),
+            (archive("text/x-shellscript", &[format!("#!/bin/sh\n{}", heredocs(config()))]), true),
+            (format!("#!/bin/sh\n{}", heredocs(config())), true),
+            (archive("application/node.eks.aws", &vec![of_strings; 30]), true),
+            (archive("application/node.eks.aws", &vec![deep; 200]), false),
+            (archive("application/node.eks.aws", &vec!["kind: NodeConfig\n".to_owned(); 900]), false),
+        ] {
+            let (work, parts) = read(&text);
+            assert!(
+                work <= limit(&text),
+                "{work} of {}: {}",
+                limit(&text),
+                text.get(..200).unwrap_or_default()
+            );
+            assert_eq!(parts > 0, unread, "{}", text.get(..200).unwrap_or_default());
+            assert!(unread || work > 0, "{work}");
+        }
+    }
+
+    #[test]
+    fn a_part_is_parsed_once() {
+        let text = archive("application/node.eks.aws", &[config()]);
+        let parts = ParsedParts::sharing(VALUES);
+        let spans = parts.registration(&text).node_configs.clone();
+        let work = parts.work();
+        assert!(work > 11_000 && work < 14_000, "{work}");
+        for _ in 0..10 {
+            assert!(spans.iter().all(|span| parts.yaml(&text, *span).problem().is_none()));
+        }
+        assert_eq!(parts.work(), work);
     }
 }

@@ -144,13 +144,13 @@ impl FieldType {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     if !matches!(data.family, Image::Al2023 | Image::Custom) {
         return;
     }
     for body in data.node_configs() {
-        let yaml = Yaml::parse(body.text(data.text));
+        let yaml = data.yaml(context, body);
         // `userdata-nodeconfig-incomplete` reports what cannot be parsed.
         if yaml.problem().is_some() {
             continue;

@@ -1,6 +1,7 @@
 //! View of the user data of an EC2NodeClass that the rules of this family share.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use karpenter::release::{Interval, Releases};
 use manifest::edit::Change;
@@ -118,6 +119,11 @@ impl<'d> UserData<'d> {
         context.user_data().registration(self.text)
     }
 
+    /// Parses a part of the user data as YAML.
+    pub(super) fn yaml(&self, context: &Context<'_, 'd>, part: Span) -> Rc<Yaml> {
+        context.user_data().yaml(self.text, part)
+    }
+
     /// Parses every part of the user data that a shell runs.
     pub(super) fn scripts<'c>(&self, context: &'c Context<'_, 'd>) -> &'c [Script] {
         context.user_data().scripts(|| self.parse_scripts())
@@ -164,7 +170,7 @@ impl<'d> UserData<'d> {
 
     /// Commands that cloud-init runs for a cloud-config, each as a script: the items of `bootcmd` and `runcmd` that
     /// appear verbatim in the user data.
-    pub(super) fn cloud_commands(&self) -> Vec<CloudCommand> {
+    pub(super) fn cloud_commands(&self, context: &Context<'_, 'd>) -> Vec<CloudCommand> {
         let spans = match UserDataFormat::detect(self.text) {
             UserDataFormat::CloudConfig if self.family == ImageFamily::Custom => vec![Span::whole(self.text)],
             UserDataFormat::Mime => self.plain_bodies("text/cloud-config"),
@@ -172,7 +178,7 @@ impl<'d> UserData<'d> {
         };
         let mut commands = Vec::new();
         for span in spans {
-            let yaml = Yaml::parse(span.text(self.text));
+            let yaml = self.yaml(context, span);
             for root in yaml.roots() {
                 for item in CloudConfig::new(root).commands() {
                     commands.extend(self.cloud_command(item, span.start));

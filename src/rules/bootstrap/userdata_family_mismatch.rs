@@ -10,7 +10,6 @@ use rule::{Fixes, On, Runs};
 use userdata::format::{UserDataFormat as Format, only_comments, tag};
 use userdata::image_family::ImageFamily as Image;
 use userdata::mime::Archive;
-use userdata::node_config::Yaml;
 use userdata::powershell::parameters;
 use userdata::registration::{Join, Registration};
 use userdata::shell::ShellCommand;
@@ -170,7 +169,7 @@ fn al2023<'d>(
     context: &Context<'_, 'd>,
     findings: &mut Vec<Finding<'d>>,
 ) {
-    let mapping = || Yaml::parse(data.text).is_mapping();
+    let mapping = || data.yaml(context, Span::whole(data.text)).is_mapping();
     match format {
         Format::CloudConfig => {
             let treated_as = if mapping() {

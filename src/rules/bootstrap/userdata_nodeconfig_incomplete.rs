@@ -1,3 +1,5 @@
+use std::rc::Rc;
+
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
 use manifest::source::Span;
@@ -100,8 +102,8 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     let whole = Format::detect(data.text) == Format::NodeConfig;
-    let bodies: Vec<(Span, Yaml)> =
-        data.node_configs().into_iter().map(|body| (body, Yaml::parse(body.text(data.text)))).collect();
+    let bodies: Vec<(Span, Rc<Yaml>)> =
+        data.node_configs().into_iter().map(|body| (body, data.yaml(context, body))).collect();
     for (body, yaml) in &bodies {
         shape(data, *body, yaml, whole, findings);
     }
@@ -156,7 +158,7 @@ fn shape<'d>(data: UserData<'d>, body: Span, yaml: &Yaml, whole: bool, findings:
 /// Reports required fields of `spec.cluster` that no NodeConfig sets.
 fn cluster<'d>(
     data: UserData<'d>,
-    bodies: &[(Span, Yaml)],
+    bodies: &[(Span, Rc<Yaml>)],
     context: &Context<'_, 'd>,
 ) -> Option<Finding<'d>> {
     let mut missing = CLUSTER.to_vec();

@@ -80,14 +80,14 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(data) = UserData::of(object) else { return };
     match data.family {
         Image::Bottlerocket => bottlerocket(data, findings),
         Image::Al2023 => {
             let kubelet = Ec2NodeClass::of(object).and_then(Ec2NodeClass::kubelet);
             for body in data.node_configs() {
-                node_config(data, body, kubelet, findings);
+                node_config(data, body, kubelet, context, findings);
             }
         }
         _ => {}
@@ -232,9 +232,10 @@ fn node_config<'d>(
     data: UserData<'d>,
     body: Span,
     kubelet: Option<KubeletConfiguration<'_>>,
+    context: &Context<'_, 'd>,
     findings: &mut Vec<Finding<'d>>,
 ) {
-    let yaml = Yaml::parse(body.text(data.text));
+    let yaml = data.yaml(context, body);
     let place = |span: Span| data.place(span.shifted(body.start));
     let mut add = |node: Node<'_>, what: &str, help: &str, severity: Severity| {
         let message = format!(

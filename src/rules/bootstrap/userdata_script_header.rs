@@ -11,7 +11,6 @@ use rule::{Fixes, On, Runs};
 use userdata::format::UserDataFormat as Format;
 use userdata::image_family::ImageFamily as Image;
 use userdata::mime::{Archive, MimeProblemKind};
-use userdata::node_config::Yaml;
 use userdata::registration::Join;
 
 rule! {
@@ -206,7 +205,8 @@ fn unmarked<'d>(data: UserData<'d>, context: &Context<'_, 'd>) -> Option<Finding
         Image::Al2 => true,
         // Karpenter treats a YAML mapping as a NodeConfig, which `userdata-family-mismatch` reports.
         Image::Al2023 => {
-            !Yaml::parse(data.text).is_mapping() && !data.text.trim_start().starts_with("apiVersion:")
+            !data.yaml(context, Span::whole(data.text)).is_mapping()
+                && !data.text.trim_start().starts_with("apiVersion:")
         }
         _ => {
             let joins = &data.registration(context).joins;

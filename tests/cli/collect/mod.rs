@@ -194,7 +194,7 @@ fn calls_kubectl_with_the_flags_of_the_user_and_only_to_read() {
     assert_eq!(calls[1], format!("get nodepools.karpenter.sh {get} {flags}"));
     assert!(calls.contains(&format!("get pods {get} --all-namespaces {flags}")), "{calls:#?}");
     let log = format!(
-        "logs karpenter-5d8f7c9b6-x2x4z --namespace=kube-system --container=controller --since=30m {flags}"
+        "logs pod/karpenter-5d8f7c9b6-x2x4z --namespace=kube-system --container=controller --since=30m {flags}"
     );
     assert_eq!(calls.last(), Some(&log));
     assert!(calls.iter().all(|call| ["version ", "get ", "logs "].iter().any(|verb| call.starts_with(verb))));
@@ -309,6 +309,45 @@ fn collects_the_log_before_a_restart() {
     gone.error("karpenter-5d8f7c9b6-x2x4z-previous", "Error from server (BadRequest): previous terminated container \"controller\" in pod \"karpenter-5d8f7c9b6-x2x4z\" not found\n");
     assert_eq!(gone.run(&["snap"]).status, 0);
     assert_eq!(gone.snapshot()["logs"][1]["state"], "absent");
+}
+
+#[test]
+fn names_in_the_cluster_choose_no_file_and_no_flag() {
+    let cluster = Cluster::with_objects();
+    let pod = |namespace: &str, name: &str| {
+        let mut pod = controller_pod(0);
+        pod["metadata"]["namespace"] = json!(namespace);
+        pod["metadata"]["name"] = json!(name);
+        pod
+    };
+    let long = "x".repeat(5_000);
+    let names = [
+        ("a-b", "c"),
+        ("a", "b-c"),
+        ("../..", "../evil"),
+        ("a", "--kubeconfig=/x"),
+        ("a\n", "b\u{1b}[2J"),
+        ("CON", &long),
+    ];
+    cluster.list("pods", &names.map(|(namespace, name)| pod(namespace, name)));
+    for (_, name) in names.into_iter().filter(|(_, name)| !name.contains(['/', '\n']) && name.len() < 200) {
+        cluster.answer(name, LOG);
+    }
+    let run = cluster.run(&["snap"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    let entries = std::fs::read_dir(cluster.folder.path("snap")).unwrap();
+    let files: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let is_safe = |char: char| char.is_ascii_alphanumeric() || ".-_".contains(char);
+    assert!(files.iter().all(|name| name.len() < 220 && name.chars().all(is_safe)), "{files:#?}");
+    assert_eq!(files.iter().filter(|name| name.starts_with("log-")).count(), names.len(), "{files:#?}");
+    assert!(files.contains(&"log-a-b-c-controller-2.log".to_owned()), "{files:#?}");
+    let logs = cluster.snapshot()["logs"].as_array().unwrap().clone();
+    assert!(logs.iter().all(|log| files.contains(&log["file"].as_str().unwrap().to_owned())), "{logs:#?}");
+    for call in cluster.calls().iter().filter(|call| call.starts_with("logs ")) {
+        assert!(call.starts_with("logs pod/"), "{call}");
+    }
+    let outside = std::fs::read_dir(cluster.folder.path(".")).unwrap().count();
+    assert_eq!(outside, 2, "only the snapshot and the stand-in");
 }
 
 #[test]

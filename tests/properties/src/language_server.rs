@@ -20,8 +20,8 @@ use language_server::protocol::{
     OneOf, PublishDiagnosticsParams, Range, TextEdit, WorkspaceEdit,
 };
 use language_server::{
-    Checked, CheckedFile, Message, Notification, OpenDocuments, Request, Session, SessionStart, Workspace,
-    encode_uris, from_path,
+    Checked, CheckedFile, Message, Notification, OpenDocuments, Received, Request, Session, SessionStart,
+    Workspace, encode_uris, from_path, receive, write_parse_error,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -52,6 +52,59 @@ pub fn assert_messages(bytes: &[u8]) {
             break;
         }
     }
+}
+
+/// Reads messages with their headers, and sends them to a session. Reading ends, whatever the headers claim, and text that is not a
+/// message has an answer. Each line as a message of its own is read, whatever the line before is.
+pub fn assert_frames(bytes: &[u8]) {
+    let mut session = session(json!({"capabilities": {}}));
+    let mut from = bytes;
+    loop {
+        let before = from.len();
+        match receive(&mut from) {
+            Ok(None) => break,
+            Ok(Some(Received::Message(message))) => {
+                assert!(from.len() < before);
+                session.handle(vec![message]);
+                if session.has_ended() {
+                    break;
+                }
+            }
+            Ok(Some(Received::Undecodable(reason))) => {
+                assert!(from.len() < before);
+                assert_parse_error(&reason);
+            }
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                break;
+            }
+        }
+    }
+    let lines = bytes.split(|byte| *byte == b'\n');
+    let framed = |line: &[u8]| [format!("Content-Length: {}\r\n\r\n", line.len()).as_bytes(), line].concat();
+    let stream: Vec<u8> = lines.clone().flat_map(framed).collect();
+    let mut from = stream.as_slice();
+    for line in lines {
+        let received = receive(&mut from);
+        let is_message = serde_json::from_slice::<Message>(line).is_ok();
+        match received {
+            Ok(Some(Received::Message(_))) => assert!(is_message),
+            Ok(Some(Received::Undecodable(_))) => assert!(!is_message),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(matches!(receive(&mut from), Ok(None)));
+}
+
+/// The answer to text that is not a message is one framed object of JSON.
+fn assert_parse_error(reason: &str) {
+    let mut answer = Vec::new();
+    assert!(write_parse_error(&mut answer, reason).is_ok());
+    let text = String::from_utf8_lossy(&answer);
+    let (header, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(header, format!("Content-Length: {}", body.len()));
+    let body: Value = as_typed(serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}")));
+    assert!(body["error"]["message"].is_string(), "{body}");
 }
 
 /// Opens the documents of a text. Every diagnostic and every edit of a fix is within its document, and a document to which a fix is

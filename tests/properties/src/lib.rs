@@ -8,6 +8,7 @@
 
 pub mod additions;
 pub mod admission;
+pub mod cost;
 pub mod diagnosis;
 pub mod fixes;
 mod formats;

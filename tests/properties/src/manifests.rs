@@ -7,13 +7,17 @@ use karpwarden::manifest::edit::rewrite;
 use karpwarden::manifest::tree::{Node, Style, Tree};
 use karpwarden::manifest::{Document, File};
 use karpwarden::rule::classification::Family;
+use kustomize::{BuildOutcome, Builds};
+use serde_json::{Value, json};
 
+use crate::cost::InputCost;
 use crate::formats;
 use crate::input::{Input, LIMITS};
 use crate::locations::assert_locations;
 
 /// Checks files. The part of the engine that the page loads first gives the same report.
 pub fn assert_check(text: &str) {
+    InputCost::of_files(text).assert_is_bounded();
     let input = Input::parse(text);
     let report = input.check();
     assert_locations(&report, &input.clusters);
@@ -25,6 +29,65 @@ pub fn assert_check(text: &str) {
 /// Checks an IAM policy in a file without other content.
 pub fn assert_policy(text: &str) {
     assert_check(&format!("#== policy.json\n{text}"));
+}
+
+/// Builds the kustomizations of files and checks the files. The built objects together have no more values than the bounds allow,
+/// and each has its place in a document.
+pub fn assert_builds(text: &str) {
+    let input = Input::parse(text);
+    let builds = Builds::of(input.files(), &LIMITS);
+    let mut values = 0;
+    for object in builds.overlays.iter().flat_map(|overlay| &overlay.objects) {
+        let document = object.origin.document.within(input.files());
+        assert!(matches!(document, Some(Document::Read(_))), "{:?}", object.origin);
+        if let BuildOutcome::Changed(tree) = &object.outcome {
+            values += tree.work();
+        }
+    }
+    assert!(values <= LIMITS.nodes, "{values} values");
+    assert_check(text);
+}
+
+/// Checks a policy whose conditions are lines: `allow` or `deny` begins a statement, `action` and `resource` add to it, and any other line is
+/// an operator, a key and values.
+pub fn assert_conditions(text: &str) {
+    let mut statements: Vec<Value> = Vec::new();
+    for line in text.lines() {
+        let mut words = line.split(' ').map(str::to_owned);
+        let first = words.next().unwrap_or_default();
+        let effect = match first.as_str() {
+            "allow" => Some("Allow"),
+            "deny" => Some("Deny"),
+            _ => None,
+        };
+        if effect.is_some() || statements.is_empty() {
+            statements.push(
+                json!({"Effect": effect.unwrap_or("Allow"), "Action": [], "Resource": [], "Condition": {}}),
+            );
+        }
+        let Some(statement) = statements.last_mut() else { continue };
+        let values: Vec<String> = words.collect();
+        match (first.as_str(), values.split_first()) {
+            ("action", _) => extend(statement, "Action", values),
+            ("resource", _) => extend(statement, "Resource", values),
+            (operator, Some((key, values))) if effect.is_none() => {
+                if let Some(conditions) = statement.get_mut("Condition").and_then(Value::as_object_mut) {
+                    let keys = conditions.entry(operator).or_insert_with(|| json!({}));
+                    if let Some(keys) = keys.as_object_mut() {
+                        keys.insert(key.clone(), json!(values));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    assert_policy(&json!({"Version": "2012-10-17", "Statement": statements}).to_string());
+}
+
+fn extend(statement: &mut Value, field: &str, values: Vec<String>) {
+    if let Some(list) = statement.get_mut(field).and_then(Value::as_array_mut) {
+        list.extend(values.into_iter().map(Value::from));
+    }
 }
 
 /// Checks files and renders the report in every format.

@@ -10,7 +10,7 @@ use karpwarden::objects::object::Object;
 use karpwarden::scheduling::simulation::Simulation;
 use karpwarden::simulate::{Choices, DeducedSettings, Shown, json as simulation, skipped};
 use karpwarden::values::timestamp::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::input::Input;
 
@@ -37,6 +37,47 @@ pub fn assert_simulation(text: &str) {
         }));
         assert!(report.as_ref().is_ok_and(Value::is_object), "{report:?}");
     });
+}
+
+/// Simulates pods that are made to be hard to place. Each byte chooses one number: of NodePools, workloads, replicas, domains,
+/// preferences, and of the constraints that the workloads have.
+pub fn assert_hard_pods(bytes: &[u8]) {
+    let number = |at: usize, most: u8| bytes.get(at).copied().unwrap_or_default() % (most + 1);
+    let pools = (0..number(0, 6)).map(|pool| {
+        let zones: Vec<String> = (0..number(1, 12)).map(|zone| format!("zone-{zone}")).collect();
+        json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": format!("pool-{pool}")}, "spec": {
+            "weight": pool, "limits": {"cpu": number(2, 64)}, "template": {
+                "metadata": {"labels": {"team": format!("team-{}", pool % 3)}},
+                "spec": {
+                    "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
+                    "taints": if pool % 2 == number(3, 2) { json!([{"key": "a", "effect": "NoSchedule"}]) } else { json!([]) },
+                    "requirements": [
+                        {"key": "topology.kubernetes.io/zone", "operator": "In", "values": zones},
+                        {"key": "karpenter.k8s.aws/instance-family", "operator": "In", "values": ["m5", "c7g"], "minValues": number(4, 3)}]}}}})
+    });
+    let workloads = (0..number(5, 8)).map(|workload| {
+        let at = 8 + usize::from(workload) * 8;
+        let labels = json!({"app": format!("app-{}", number(at, 2))});
+        let selector = json!({"matchLabels": labels});
+        let keys = ["topology.kubernetes.io/zone", "kubernetes.io/hostname", "karpenter.sh/capacity-type", "team"];
+        let key = |index: usize| keys.get(usize::from(number(index, 3))).copied().unwrap_or_default();
+        let spread = (0..number(at + 1, 3)).map(|constraint| json!({"maxSkew": constraint + 1, "topologyKey": key(at + 2),
+            "whenUnsatisfiable": if constraint == 1 { "ScheduleAnyway" } else { "DoNotSchedule" }, "labelSelector": selector}));
+        let preferred = (0..number(at + 3, 30)).map(|preference| json!({"weight": 1 + preference, "preference": {
+            "matchExpressions": [{"key": key(at + 4), "operator": "In", "values": [format!("value-{preference}")]}]}}));
+        let term = json!([{"topologyKey": key(at + 5), "labelSelector": selector}]);
+        let kinds = [json!({}), json!({"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}}),
+            json!({"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}})];
+        let mut affinity = kinds.get(usize::from(number(at + 6, 2))).cloned().unwrap_or_default();
+        affinity["nodeAffinity"] = json!({"preferredDuringSchedulingIgnoredDuringExecution": preferred.collect::<Vec<_>>()});
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": format!("web-{workload}")}, "spec": {
+            "replicas": number(at + 7, 20), "selector": selector, "template": {"metadata": {"labels": labels}, "spec": {
+                "affinity": affinity, "topologySpreadConstraints": spread.collect::<Vec<_>>(),
+                "tolerations": if workload % 2 == 0 { json!([{"operator": "Exists"}]) } else { json!([]) },
+                "containers": [{"name": "a", "resources": {"requests": {"cpu": format!("{}m", 100 * (1 + u32::from(number(6, 40))))}}}]}}}})
+    });
+    let lines: Vec<String> = pools.chain(workloads).map(|object| object.to_string()).collect();
+    assert_simulation(&format!("#== objects.jsonl\n{}", lines.join("\n")));
 }
 
 /// Judges the disruption of the nodes in files.

@@ -9,9 +9,48 @@ use karpwarden::userdata::registration::{Join, Registration};
 use karpwarden::userdata::shell::Script;
 use karpwarden::userdata::toml::TomlDocument;
 use karpwarden::userdata::word::SourceWord;
+use serde_json::json;
+
+use crate::cost::InputCost;
+use crate::manifests::assert_check;
+
+/// Start of a line that names the type of the following part.
+const PART: &str = "== ";
+
+/// Boundary of the archive that parts are put into.
+const BOUNDARY: &str = "==";
+
+/// Puts the parts of a text into a MIME archive, and checks it as the user data of each AMI family. The archive has the parts again, and
+/// they share the bounds.
+pub fn assert_parts(text: &str) {
+    let mut parts: Vec<(&str, String)> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        match (line.strip_prefix(PART), parts.last_mut()) {
+            (Some(media_type), _) => parts.push((media_type.trim(), String::new())),
+            (None, Some((_, body))) => body.push_str(line),
+            (None, None) => parts.push(("text/x-shellscript", line.to_owned())),
+        }
+    }
+    let part =
+        |(media_type, body): &(&str, String)| format!("--{BOUNDARY}\nContent-Type: {media_type}\n\n{body}\n");
+    let head = format!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"{BOUNDARY}\"\n\n");
+    let archive = format!("{head}{}--{BOUNDARY}--\n", parts.iter().map(part).collect::<String>());
+    assert_user_data(&archive);
+    let parsed = Archive::parse(&archive);
+    if !text.contains('\r') && !text.contains("--") && parsed.problems.is_empty() {
+        let bodies: Vec<&str> = parsed.parts.iter().map(|part| part.body.text(&archive)).collect();
+        assert_eq!(bodies, parts.iter().map(|(_, body)| body.as_str()).collect::<Vec<_>>());
+    }
+    for family in ["AL2", "AL2023", "Custom", "Bottlerocket"] {
+        let class = json!({"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "a"},
+            "spec": {"amiFamily": family, "role": "a", "userData": archive}});
+        assert_check(&format!("#== class.json\n{class}"));
+    }
+}
 
 /// Parses user data in every format.
 pub fn assert_user_data(text: &str) {
+    InputCost::of_user_data(text).assert_is_bounded();
     let _ = UserDataFormat::detect(text);
     if let Some(span) = tag(text) {
         check(text, span);

@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::Path;
 
+use karpwarden_test_properties::cost::InputCost;
 use karpwarden_test_properties::{
     admission, diagnosis, fixes, language_server, manifests, page, placement, user_data, values,
 };
@@ -88,6 +89,50 @@ fn diagnoses_do_not_depend_on_the_size_of_pieces() {
 #[test]
 fn parsers_of_user_data_return_spans_in_the_text() {
     replay_text("user_data", user_data::assert_user_data);
+}
+
+#[test]
+fn parts_of_user_data_come_back() {
+    replay_text("parts", user_data::assert_parts);
+}
+
+#[test]
+fn builds_of_kustomizations_are_bounded() {
+    replay_text("kustomizations", manifests::assert_builds);
+}
+
+#[test]
+fn findings_about_conditions_have_places() {
+    replay_text("conditions", manifests::assert_conditions);
+}
+
+#[test]
+fn reading_of_framed_messages_ends() {
+    replay("frames", language_server::assert_frames);
+}
+
+#[test]
+fn simulates_pods_that_are_hard_to_place() {
+    replay("hard_pods", placement::assert_hard_pods);
+}
+
+#[test]
+fn no_seed_costs_more_than_a_hundred_times_the_median_for_its_size() {
+    let mut costs = Vec::new();
+    for folder in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds")).unwrap() {
+        let folder = folder.unwrap().file_name().into_string().unwrap();
+        for seed in contents(&format!("fuzz/seeds/{folder}")) {
+            let Ok(text) = String::from_utf8(seed) else { continue };
+            for cost in [InputCost::of_files(&text), InputCost::of_user_data(&text)] {
+                // Hundredths of a unit for each byte.
+                costs.push((cost.units * 100 / cost.bytes.max(1), folder.clone()));
+            }
+        }
+    }
+    costs.sort();
+    let (median, (most, folder)) = (costs[costs.len() / 2].0, costs.last().unwrap());
+    println!("median {median}, most {most} of {folder}, in hundredths of a unit for each byte");
+    assert!(median >= 100 && *most <= 100 * median, "{median} and {most} of {folder}");
 }
 
 #[test]

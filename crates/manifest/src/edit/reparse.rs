@@ -29,7 +29,7 @@ pub fn reparse(tree: &Tree, edits: &[TextEdit]) -> Option<Tree> {
     let whole = Excerpt { span: Span::whole(&text), is_json };
     // The document was within the bounds of the caller, and an edit adds few values.
     let limits =
-        Limits { file_bytes: usize::MAX, documents: 1, nodes: 2 * tree.len() + 1000, ..Limits::DEFAULT };
+        Limits { file_bytes: usize::MAX, documents: 1, nodes: 2 * tree.size() + 1000, ..Limits::DEFAULT };
     let file = File::from_excerpts(tree.source().name(), text, &[whole], tree.options_within(&limits));
     let mut documents = file.documents.into_iter();
     match (documents.next(), documents.next()) {

@@ -24,6 +24,7 @@ use crate::options::ReadOptions;
 use crate::parallel;
 use crate::source::{Source, Span, certain};
 use crate::tree::{Node, Tree};
+use crate::work::WorkBudget;
 use crate::yaml::{self, YamlError, YamlProblem};
 
 /// Maximum number of sections that are parsed before the documents are counted again.
@@ -191,12 +192,23 @@ impl File {
         Self::read_as(Language::detect(&name), name, text.into(), &options.into())
     }
 
-    /// Parses a text as YAML whatever its name is, or as JSON if it is valid JSON.
-    pub fn read_yaml(name: &str, text: &str, options: impl Into<ReadOptions>) -> Self {
-        Self::read_as(Language::Yaml, name.to_owned(), text.to_owned(), &options.into())
+    /// Parses a text as YAML whatever its name is, or as JSON if it is valid JSON. The text shares the budget with other texts.
+    pub fn read_yaml(name: &str, text: &str, options: impl Into<ReadOptions>, budget: &WorkBudget) -> Self {
+        Self::read_within(Language::Yaml, name.to_owned(), text.to_owned(), &options.into(), budget)
     }
 
     fn read_as(language: Language, name: String, text: String, options: &ReadOptions) -> Self {
+        let budget = WorkBudget::of_file(text.len(), &options.limits);
+        Self::read_within(language, name, text, options, &budget)
+    }
+
+    fn read_within(
+        language: Language,
+        name: String,
+        text: String,
+        options: &ReadOptions,
+        budget: &WorkBudget,
+    ) -> Self {
         let limits = &options.limits;
         if text.len() > limits.file_bytes {
             return Self::refused(name, Exceeded::FileBytes(limits.file_bytes).into());
@@ -206,11 +218,11 @@ impl File {
         let source = Arc::new(Source::new(name, text));
         let whole = Span::new(0, source.text().len());
         let documents = match language {
-            Language::Json => json_values(&source, whole, options),
-            Language::JsonLines => json_lines(&source, options),
-            Language::Yaml => yaml_or_json(&source, whole, options),
-            Language::Any => yaml_or_script(&source, options),
-            Language::Script(language) => script_documents(&source, language, options),
+            Language::Json => json_values(&source, whole, options, budget),
+            Language::JsonLines => json_lines(&source, options, budget),
+            Language::Yaml => yaml_or_json(&source, whole, options, budget),
+            Language::Any => yaml_or_script(&source, options, budget),
+            Language::Script(language) => script_documents(&source, language, options, budget),
         };
         let mut file = Self::of(source, documents);
         file.bound(limits.documents);
@@ -227,13 +239,14 @@ impl File {
         let options = options.into();
         let limits = &options.limits;
         let source = Arc::new(Source::new(name, text));
+        let budget = WorkBudget::of_file(source.text().len(), limits);
         let mut documents = Vec::new();
         for excerpt in excerpts {
             if documents.len() > limits.documents {
                 break;
             }
             let parse = if excerpt.is_json { json_values } else { yaml_or_json };
-            documents.extend(parse(&source, excerpt.span, &options));
+            documents.extend(parse(&source, excerpt.span, &options, &budget));
         }
         let mut file = Self::of(source, documents);
         file.bound(limits.documents);
@@ -271,13 +284,25 @@ impl Document {
 }
 
 /// Parses a sequence of JSON values up to the first syntax error: after an error the start of the next value is unknown.
-fn json_values(source: &Arc<Source>, within: Span, options: &ReadOptions) -> Vec<Document> {
+fn json_values(
+    source: &Arc<Source>,
+    within: Span,
+    options: &ReadOptions,
+    budget: &WorkBudget,
+) -> Vec<Document> {
     let mut documents = Vec::new();
     let mut rest = within;
     while documents.len() <= options.limits.documents {
         match json::read(source, rest, options) {
             Ok(None) => break,
+            // Only documents within strings can have more values than bytes.
+            Ok(Some((tree, _))) if tree.work() > budget.left() => {
+                let at = tree.root().span().start;
+                documents.push(Document::Unreadable { at, error: Exceeded::Work(budget.limit()).into() });
+                break;
+            }
             Ok(Some((tree, end))) => {
+                budget.spend(tree.work());
                 documents.push(Document::Read(tree));
                 rest.start = end;
             }
@@ -291,44 +316,81 @@ fn json_values(source: &Arc<Source>, within: Span, options: &ReadOptions) -> Vec
 }
 
 /// Parses each line as JSON; a syntax error in one line affects no other.
-fn json_lines(source: &Arc<Source>, options: &ReadOptions) -> Vec<Document> {
+fn json_lines(source: &Arc<Source>, options: &ReadOptions, budget: &WorkBudget) -> Vec<Document> {
     let mut documents = Vec::new();
     let mut start = 0;
     for line in source.text().split_inclusive('\n') {
-        if documents.len() > options.limits.documents {
+        if documents.len() > options.limits.documents || ends_at_budget(&documents) {
             break;
         }
-        documents.extend(json_values(source, Span::new(start, start + line.len()), options));
+        documents.extend(json_values(source, Span::new(start, start + line.len()), options, budget));
         start += line.len();
     }
     documents
 }
 
 /// Parses a stream that starts with `{` as JSON and, if it is not valid JSON, as YAML, like the Kubernetes tools.
-fn yaml_or_json(source: &Arc<Source>, within: Span, options: &ReadOptions) -> Vec<Document> {
+fn yaml_or_json(
+    source: &Arc<Source>,
+    within: Span,
+    options: &ReadOptions,
+    budget: &WorkBudget,
+) -> Vec<Document> {
     if source.slice(within).trim_start().starts_with('{') {
-        let documents = json_values(source, within, options);
-        if documents.iter().all(|document| matches!(document, Document::Read(_))) {
+        let documents = json_values(source, within, options, budget);
+        if ends_at_budget(&documents)
+            || documents.iter().all(|document| matches!(document, Document::Read(_)))
+        {
             return documents;
         }
     }
     let mut documents = Vec::new();
-    let at_once = options.limits.documents.saturating_add(1).min(MAX_SECTIONS);
-    for sections in split::sections(source.slice(within)).chunks(at_once) {
-        if documents.len() > options.limits.documents {
-            break;
-        }
+    let sections = split::sections(source.slice(within));
+    let mut rest = sections.as_slice();
+    while !rest.is_empty() && documents.len() <= options.limits.documents && !ends_at_budget(&documents) {
+        let (now, later) = rest.split_at(at_once(rest, options, budget));
+        let (limit, left) = (budget.limit(), budget.left());
         let parse = |section: &Span| {
             let section = Span::new(within.start + section.start, within.start + section.end);
-            yaml_section(source, section, options)
+            let budget = WorkBudget::part(limit, left);
+            let documents = yaml_section(source, section, options, &budget);
+            (documents, left - budget.left())
         };
-        documents.extend(parallel::map(sections, parse).into_iter().flatten());
+        for (parsed, spent) in parallel::map(now, parse) {
+            budget.spend(spent);
+            documents.extend(parsed);
+        }
+        rest = later;
     }
     documents
 }
 
+/// The number of sections that may be parsed at the same time: even if aliases make as much as possible of each, the budget
+/// is enough for all, or for the first alone.
+fn at_once(sections: &[Span], options: &ReadOptions, budget: &WorkBudget) -> usize {
+    let most = options.limits.documents.saturating_add(1).min(MAX_SECTIONS);
+    let mut left = budget.left();
+    let fits = |section: &&Span| {
+        let rest = left.checked_sub(yaml::most_work(section.len()));
+        left = rest.unwrap_or(left);
+        rest.is_some()
+    };
+    sections.iter().take(most).take_while(fits).count().max(1)
+}
+
+/// Whether the budget was not enough for the last document.
+fn ends_at_budget(documents: &[Document]) -> bool {
+    let last = documents.last();
+    matches!(last, Some(Document::Unreadable { error, .. }) if matches!(error.exceeded(), Some(Exceeded::Work(_))))
+}
+
 /// Parses a section between two `---` lines. After a `...` line it may hold further documents.
-fn yaml_section(source: &Arc<Source>, section: Span, options: &ReadOptions) -> Vec<Document> {
+fn yaml_section(
+    source: &Arc<Source>,
+    section: Span,
+    options: &ReadOptions,
+    budget: &WorkBudget,
+) -> Vec<Document> {
     let mut rest = section;
     let document = |result: Result<Tree, YamlError>| match result {
         Ok(tree) => {
@@ -337,33 +399,38 @@ fn yaml_section(source: &Arc<Source>, section: Span, options: &ReadOptions) -> V
         }
         Err(error) => unreadable_yaml(source, rest, error),
     };
-    yaml::read(source, section, options).into_iter().map(document).collect()
+    yaml::read(source, section, options, budget).into_iter().map(document).collect()
 }
 
 /// Parses YAML, JSON, or the here-documents of a shell script.
-fn yaml_or_script(source: &Arc<Source>, options: &ReadOptions) -> Vec<Document> {
+fn yaml_or_script(source: &Arc<Source>, options: &ReadOptions, budget: &WorkBudget) -> Vec<Document> {
     let text = source.text();
     if !script::heredocs(text, ScriptLanguage::Shell).is_empty() {
-        return script_documents(source, ScriptLanguage::Shell, options);
+        return script_documents(source, ScriptLanguage::Shell, options, budget);
     }
-    let documents = yaml_or_json(source, Span::new(0, text.len()), options);
+    let documents = yaml_or_json(source, Span::new(0, text.len()), options, budget);
     let is_manifest = documents.iter().any(is_mapping);
     if script::has_shell(text) && !is_manifest { vec![script(text)] } else { documents }
 }
 
 /// Parses the here-documents of a script. A script without a manifest is one document.
-fn script_documents(source: &Arc<Source>, language: ScriptLanguage, options: &ReadOptions) -> Vec<Document> {
+fn script_documents(
+    source: &Arc<Source>,
+    language: ScriptLanguage,
+    options: &ReadOptions,
+    budget: &WorkBudget,
+) -> Vec<Document> {
     let heredocs = script::heredocs(source.text(), language);
     let mut documents = Vec::new();
     for heredoc in heredocs {
-        if documents.len() > options.limits.documents {
+        if documents.len() > options.limits.documents || ends_at_budget(&documents) {
             break;
         }
         if heredoc.usage == Usage::Deletion {
             documents.push(Document::Deleted(heredoc.body));
             continue;
         }
-        let parsed = yaml_or_json(source, heredoc.body, options);
+        let parsed = yaml_or_json(source, heredoc.body, options, budget);
         let may_be_manifest =
             |document: &Document| is_mapping(document) || matches!(document, Document::Template(_));
         if heredoc.usage == Usage::Document || parsed.iter().all(may_be_manifest) {

@@ -108,7 +108,7 @@ impl Parser<'_> {
         let mut key: Option<(StringLocation, Span)> = None;
         loop {
             self.space();
-            if tree.len() >= limits.nodes {
+            if tree.size() >= limits.nodes {
                 return self.exceeded(Exceeded::Nodes(limits.nodes));
             }
             let start = self.at;

@@ -30,7 +30,7 @@ pub enum NewValue<'v> {
 
 impl fmt::Debug for Assembly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Assembly").field("nodes", &self.tree.len()).finish_non_exhaustive()
+        f.debug_struct("Assembly").field("nodes", &self.tree.size()).finish_non_exhaustive()
     }
 }
 
@@ -67,7 +67,7 @@ impl Assembly {
         at: Node<'_>,
         is_derived: bool,
     ) -> Option<NodeId> {
-        if self.tree.len() >= self.limit {
+        if self.tree.size() >= self.limit {
             return None;
         }
         let source = self.source_of(at)?;
@@ -97,7 +97,7 @@ impl Assembly {
 
     /// Number of nodes so far.
     pub fn len(&self) -> usize {
-        self.tree.len()
+        self.tree.size()
     }
 
     /// Whether there are no nodes yet.

@@ -16,12 +16,14 @@ pub(crate) struct AddedNode {
     pub(crate) style: Style,
 }
 
-impl Tree {
-    /// The number of nodes.
-    pub(crate) fn len(&self) -> usize {
-        self.nodes.len()
-    }
+/// End of a part of a tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TreeMark {
+    nodes: usize,
+    repeated: usize,
+}
 
+impl Tree {
     /// Stores a string: as a slice of the source if the source has the same bytes at `at`, otherwise as a copy.
     pub(crate) fn keep(&mut self, text: &str, at: Span) -> StringLocation {
         if self.source.slice(Span::new(at.start, at.start + text.len())) == text {
@@ -127,8 +129,14 @@ impl Tree {
         end as usize
     }
 
-    /// Copies the subtree of `from` below `parent`, as an alias does. Returns `None` if the tree would exceed `limit`
-    /// nodes.
+    /// Stores a key that an alias repeats.
+    pub(crate) fn repeat_key(&mut self, text: &str, at: Span) -> StringLocation {
+        self.repeated += text.len();
+        self.keep(text, at)
+    }
+
+    /// Copies the subtree of `from` below `parent`, as an alias does. Returns `None` if the size of the tree would exceed
+    /// `limit`.
     pub(crate) fn copy(
         &mut self,
         from: NodeId,
@@ -153,10 +161,13 @@ impl Tree {
         span: Option<StoredSpan>,
         limit: usize,
     ) -> Option<NodeId> {
-        if self.nodes.len() >= limit {
+        if self.size() >= limit {
             return None;
         }
         let data = *self.data(from);
+        if let NodeValue::String(text) = data.value {
+            self.repeated += text.len();
+        }
         let copy =
             self.add_stored(parent, key, key_span, data.value, span.unwrap_or(data.span), Style::Alias);
         if let Some(new) = self.data_mut(copy) {
@@ -171,14 +182,15 @@ impl Tree {
         let mut child = self.data(from).first_child;
         while child != NodeId::NONE {
             let data = *self.data(child);
+            self.repeated += data.key.len();
             self.copy_stored(child, Some(into), data.key, data.key_span, None, limit)?;
             child = data.next_sibling;
         }
         Some(())
     }
 
-    /// Copies the members of the mapping `from` into the mapping `into`, as a merge key does. Returns `None` if the tree
-    /// would exceed `limit` nodes.
+    /// Copies the members of the mapping `from` into the mapping `into`, as a merge key does. Returns `None` if the
+    /// size of the tree would exceed `limit`.
     pub(crate) fn merge(&mut self, from: NodeId, into: NodeId, limit: usize) -> Option<()> {
         let first = self.nodes.len();
         self.copy_children(from, into, limit)?;
@@ -271,9 +283,18 @@ impl Tree {
         children
     }
 
-    /// Drops the nodes from number `from` on, which are all below the node `above`, and the comments within `above`.
-    pub(crate) fn truncate(&mut self, above: NodeId, from: usize) {
+    /// The end of what the tree has so far.
+    pub(crate) fn mark(&self) -> TreeMark {
+        TreeMark { nodes: self.nodes.len(), repeated: self.repeated }
+    }
+
+    /// Drops the nodes from a mark on, which are all below the node `above`, and the comments within `above`.
+    pub(crate) fn truncate(&mut self, above: NodeId, from: TreeMark) {
+        let size = self.size();
+        let TreeMark { nodes: from, repeated } = from;
+        self.repeated = repeated;
         self.nodes.truncate(from);
+        self.dropped += size.saturating_sub(self.size());
         self.duplicates.retain(|key| key.later.index() < from);
         self.copies.retain(|(_, copy)| copy.index() < from);
         if let Some(data) = self.nodes.get_mut(above.index()) {

@@ -8,7 +8,7 @@ use always_assert::never;
 
 use super::id::{NodeId, SourceId};
 use crate::file::Excerpt;
-use crate::limits::Limits;
+use crate::limits::{BYTES_PER_VALUE, Limits};
 use crate::options::{HoldsDocument, ReadOptions};
 use crate::source::{Source, Span, certain};
 
@@ -32,6 +32,10 @@ pub struct Tree {
     pub(super) is_assembled: bool,
     /// A node with an anchor, and a node that copies its value: the value of an alias, or the object of a merge key.
     pub(super) copies: Vec<(NodeId, NodeId)>,
+    /// Number of bytes of text that aliases and merge keys repeat.
+    pub(super) repeated: usize,
+    /// Units of work that were dropped with the documents of strings.
+    pub(super) dropped: usize,
     /// The part of the text that was parsed as this document alone.
     pub(super) excerpt: Option<Excerpt>,
     /// The strings that hold documents, here and in what is parsed from this document again.
@@ -126,6 +130,11 @@ pub(crate) struct StringLocation {
 }
 
 impl StringLocation {
+    /// Number of bytes.
+    pub(super) fn len(self) -> usize {
+        self.len as usize
+    }
+
     fn range(self) -> Range<usize> {
         self.start as usize..self.start as usize + self.len as usize
     }
@@ -165,6 +174,8 @@ impl Tree {
             spellings: BTreeMap::new(),
             is_assembled: false,
             copies: Vec::new(),
+            repeated: 0,
+            dropped: 0,
             excerpt: None,
             holds_document,
         }
@@ -218,6 +229,16 @@ impl Tree {
             return &self.source;
         };
         source
+    }
+
+    /// The values, and the text that aliases repeat, in the units of a [`WorkBudget`](crate::work::WorkBudget).
+    pub(crate) fn size(&self) -> usize {
+        self.nodes.len() + self.repeated / BYTES_PER_VALUE
+    }
+
+    /// The work that it took to read the document, in the units of a [`WorkBudget`](crate::work::WorkBudget).
+    pub fn work(&self) -> usize {
+        self.size() + self.dropped
     }
 
     /// The comments in the order of the text; of an assembled document, text by text.

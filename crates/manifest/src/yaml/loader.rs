@@ -12,15 +12,27 @@ use crate::options::ReadOptions;
 use crate::scalar::{self, Scalar};
 use crate::source::{Source, Span};
 use crate::tree::{AddedNode, Node, NodeId, NodeValue, StringLocation, Style, Tree, Value};
+use crate::work::WorkBudget;
 
-/// Parses the documents within a span of the source up to the first error.
-pub(crate) fn read(source: &Arc<Source>, span: Span, options: &ReadOptions) -> Vec<Result<Tree, YamlError>> {
+/// Parses the documents within a span of the source up to the first error. They share the budget, and the work for each byte of
+/// the span.
+pub(crate) fn read(
+    source: &Arc<Source>,
+    span: Span,
+    options: &ReadOptions,
+    budget: &WorkBudget,
+) -> Vec<Result<Tree, YamlError>> {
     let mut documents = Vec::new();
     let mut parser = event_parser(source.slice(span), &options.limits);
+    let mut own = most_work(span.len());
     loop {
         let tree = Tree::new(Arc::clone(source), options.holds_document);
-        let mut loader = Loader::into(tree, span, &options.limits);
-        match loader.document(&mut parser) {
+        let bound = Bound::least(own, &options.limits, budget);
+        let mut loader = Loader::into(tree, span, &options.limits, bound);
+        let parsed = loader.document(&mut parser);
+        own = own.saturating_sub(loader.tree.work());
+        budget.spend(loader.tree.work());
+        match parsed {
             Ok(true) => {}
             Ok(false) => return documents,
             Err(error) => {
@@ -39,7 +51,8 @@ pub(crate) fn read(source: &Arc<Source>, span: Span, options: &ReadOptions) -> V
 pub(crate) fn embed(tree: &mut Tree, id: NodeId, span: Span, limits: &Limits) {
     let Some(text) = tree.string_of(id).map(str::to_owned) else { return };
     let empty = tree.sibling(tree.shared_source());
-    let mut loader = Loader::into(core::mem::replace(tree, empty), Span::whole(&text), limits);
+    let bound = Bound::within(tree, &text, limits.nodes);
+    let mut loader = Loader::into(core::mem::replace(tree, empty), Span::whole(&text), limits, bound);
     loader.embed(id, &text, span, Style::DoubleQuoted);
     *tree = loader.tree;
 }
@@ -51,19 +64,24 @@ pub(crate) fn read_string(node: Node<'_>, limits: &Limits) -> Vec<Result<Tree, Y
     let span = node.span();
     if node.style() == Style::Literal && node.is_verbatim() {
         let options = node.tree().options_within(limits);
+        let budget = WorkBudget::of_file(span.len(), limits);
         return sections_of_block(source, span)
             .into_iter()
-            .flat_map(|span| read(source, span, &options))
+            .flat_map(|span| read(source, span, &options, &budget))
             .collect();
     }
     let Some(text) = node.as_str() else { return Vec::new() };
     let mut documents = Vec::new();
+    let budget = WorkBudget::of_file(text.len(), limits);
     for section in sections(text) {
         let mut parser = event_parser(section.text(text), limits);
         let whole = Span::new(0, section.end - section.start);
-        let mut loader = Loader::into(node.tree().sibling(source), whole, limits);
+        let bound = Bound::least(most_work(section.len()), limits, &budget);
+        let mut loader = Loader::into(node.tree().sibling(source), whole, limits, bound);
         loader.container = Some(OpenContainer { id: None, whole: Some(span) });
-        match loader.document(&mut parser) {
+        let parsed = loader.document(&mut parser);
+        budget.spend(loader.tree.work());
+        match parsed {
             Ok(true) => {
                 loader.tree.finish();
                 documents.push(Ok(loader.tree));
@@ -93,6 +111,46 @@ fn sections_of_block(source: &Source, span: Span) -> Vec<Span> {
     sections
 }
 
+/// Work that a document may take, and the bound that it exceeds otherwise.
+#[derive(Clone, Copy)]
+struct Bound {
+    work: usize,
+    exceeded: Exceeded,
+}
+
+/// The most work that aliases may make of a text.
+pub(crate) fn most_work(bytes: usize) -> usize {
+    bytes.saturating_mul(MAX_VALUES_PER_BYTE)
+}
+
+impl Bound {
+    /// The bound on a text of which aliases may make `own` units.
+    fn of_text(own: usize, limits: &Limits) -> Self {
+        if own < limits.nodes {
+            Self { work: own, exceeded: Exceeded::Expansion }
+        } else {
+            Self { work: limits.nodes, exceeded: Exceeded::Nodes(limits.nodes) }
+        }
+    }
+
+    /// The bound on a document of a string in a tree whose work has the bound `most`. Documents that were dropped count too, so that
+    /// many of them take no more work than one.
+    fn within(tree: &Tree, text: &str, most: usize) -> Self {
+        let own = most_work(text.len()).min(most.saturating_sub(tree.work()));
+        Self { work: tree.size().saturating_add(own), exceeded: Exceeded::Expansion }
+    }
+
+    /// The bound on a text that shares a budget.
+    fn least(own: usize, limits: &Limits, budget: &WorkBudget) -> Self {
+        let bound = Self::of_text(own, limits);
+        if budget.left() < bound.work {
+            Self { work: budget.left(), exceeded: Exceeded::Work(budget.limit()) }
+        } else {
+            bound
+        }
+    }
+}
+
 /// Allows one more level of brackets than the limit, so that the loader reports the value that is too deep.
 fn event_parser<'t>(text: &'t str, limits: &Limits) -> EventParser<'t> {
     EventParser::new(text, limits.depth + 1).refusing_tabs()
@@ -112,8 +170,7 @@ struct Loader {
     /// Offset in the source of the text being parsed.
     base: usize,
     limits: Limits,
-    /// The bound on the number of nodes.
-    too_many: Exceeded,
+    bound: Bound,
     open: Vec<Open>,
     /// The node of each anchor. The event parser numbers anchors from 1.
     anchors: Vec<Option<NodeId>>,
@@ -146,13 +203,9 @@ enum Destination {
 
 impl Loader {
     /// A loader of the text within a span.
-    fn into(tree: Tree, text: Span, limits: &Limits) -> Self {
+    fn into(tree: Tree, text: Span, limits: &Limits, bound: Bound) -> Self {
         let (open, anchors) = (Vec::new(), Vec::new());
-        let expanded = text.len().saturating_mul(MAX_VALUES_PER_BYTE).saturating_add(tree.len());
-        let too_many =
-            if expanded < limits.nodes { Exceeded::Expansion } else { Exceeded::Nodes(limits.nodes) };
-        let limits = Limits { nodes: limits.nodes.min(expanded), ..*limits };
-        Self { tree, base: text.start, limits, too_many, open, anchors, container: None }
+        Self { tree, base: text.start, limits: *limits, bound, open, anchors, container: None }
     }
 
     /// Parses a document. Returns `false` at the end of the text.
@@ -210,7 +263,7 @@ impl Loader {
         let base = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let source = Arc::clone(self.tree.shared_source());
         let text = if verbatim { source.slice(Span::new(base, span.end)) } else { text };
-        let length = self.tree.len();
+        let mark = self.tree.mark();
         let container = OpenContainer { id: Some(id), whole: (!verbatim).then_some(span) };
         let outer = (
             core::mem::take(&mut self.open),
@@ -218,9 +271,12 @@ impl Loader {
             core::mem::replace(&mut self.base, base),
             self.container.replace(container),
         );
+        let bound = self.bound;
+        self.bound = Bound::within(&self.tree, text, bound.work);
         let parsed = self.document(&mut event_parser(text, &self.limits));
+        self.bound = bound;
         if !matches!(parsed, Ok(true)) {
-            self.tree.truncate(id, length);
+            self.tree.truncate(id, mark);
         }
         (self.open, self.anchors, self.base, self.container) = outer;
     }
@@ -246,12 +302,9 @@ impl Loader {
         }
     }
 
-    /// Checks that the tree has room for one more node.
+    /// Checks that the bound has room for one more node.
     fn room(&self, span: Span) -> Result<(), YamlError> {
-        if self.tree.len() < self.limits.nodes {
-            return Ok(());
-        }
-        Self::fail(span, YamlProblem::Exceeded(self.too_many))
+        self.within_bound(self.tree.size() < self.bound.work, span)
     }
 
     fn scalar(
@@ -396,11 +449,11 @@ impl Loader {
                 Value::String(text) => Some(text.to_owned().into()),
             };
             let Some(name) = name else { return Self::fail(span, YamlProblem::KeyIsNull) };
-            let key = Key::Named(self.tree.keep(&name, span), span);
+            let key = Key::Named(self.tree.repeat_key(&name, span), span);
             if let Some(open) = self.open.last_mut() {
                 open.key = Some(key);
             }
-            return Ok(());
+            return self.room(span);
         }
         match self.slot() {
             Destination::Merged(mapping) => {
@@ -409,18 +462,18 @@ impl Loader {
                 Ok(())
             }
             Destination::Below(parent, key) => {
-                let copied = self.tree.copy(from, parent, key, Some(span), self.limits.nodes);
-                self.copied(copied.is_some(), span)
+                let copied = self.tree.copy(from, parent, key, Some(span), self.bound.work);
+                self.within_bound(copied.is_some(), span)
             }
         }
     }
 
-    /// Reports the bound on nodes unless a copy was within it.
-    fn copied(&self, within: bool, span: Span) -> Result<(), YamlError> {
+    /// Reports the bound on the work unless a value was within it.
+    fn within_bound(&self, within: bool, span: Span) -> Result<(), YamlError> {
         if within {
             return Ok(());
         }
-        Self::fail(span, YamlProblem::Exceeded(self.too_many))
+        Self::fail(span, YamlProblem::Exceeded(self.bound.exceeded))
     }
 
     /// Merges a mapping, or a list of mappings, into another mapping. Of a list the earlier mappings take precedence, so
@@ -436,8 +489,8 @@ impl Loader {
             return Self::fail(span, YamlProblem::MergeNeedsMapping);
         }
         for source in sources {
-            let merged = self.tree.merge(source, into, self.limits.nodes);
-            self.copied(merged.is_some(), span)?;
+            let merged = self.tree.merge(source, into, self.bound.work);
+            self.within_bound(merged.is_some(), span)?;
         }
         Ok(())
     }

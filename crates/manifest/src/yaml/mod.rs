@@ -25,4 +25,4 @@ mod token;
 
 pub(crate) use error::YamlError;
 pub use error::YamlProblem;
-pub(crate) use loader::{embed, read, read_string};
+pub(crate) use loader::{embed, most_work, read, read_string};

@@ -6,11 +6,13 @@ use super::model::{FoundTaint, Join, Registration, TaintSource, Unresolved, Unre
 use crate::kubelet::KubeletFlags;
 use crate::kubelet_config::ConfiguredTaints;
 use crate::node_config;
+use crate::parts::ParsedParts;
 use crate::taint_list::SpannedTaint;
 
 /// User data and the parts of it found so far.
 pub(super) struct Collector<'t> {
     pub(super) text: &'t str,
+    pub(super) parts: &'t ParsedParts,
     pub(super) found: Registration,
 }
 
@@ -56,7 +58,12 @@ impl Collector<'_> {
     pub(super) fn node_config(&mut self, body: Span) {
         self.found.node_configs.push(body);
         self.join(Join::NodeConfig(body.first_line(self.text)));
-        let found = node_config::taints(body.text(self.text));
+        let found = self.taints_in_yaml(body);
         self.configured(found, TaintSource::NodeConfig, &|span| span.shifted(body.start));
+    }
+
+    /// The taints in a part of the text that is YAML.
+    pub(super) fn taints_in_yaml(&self, body: Span) -> ConfiguredTaints {
+        node_config::taints(body.text(self.text), &self.parts.yaml(self.text, body))
     }
 }

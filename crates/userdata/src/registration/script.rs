@@ -9,7 +9,6 @@ use super::model::{Join, TaintSource, UnresolvedReason};
 use crate::bootstrap::Bootstrap;
 use crate::kubelet::KubeletFlags;
 use crate::kubelet_config::search_taints;
-use crate::node_config;
 use crate::shell::{Heredoc, Invocation, Script, ShellCommand, ShellProblemKind, is_shell};
 use crate::word::SourceWord;
 
@@ -123,7 +122,7 @@ impl Collector<'_> {
             return self.node_config(heredoc.body);
         }
         let is_kubelet = body.contains("kubelet.config.k8s.io/");
-        let found = if is_kubelet { node_config::taints(body) } else { search_taints(body) };
+        let found = if is_kubelet { self.taints_in_yaml(heredoc.body) } else { search_taints(body) };
         self.configured(found, TaintSource::Config, &|span| span.shifted(heredoc.body.start));
         if heredoc.expands(self.text) {
             let hides = |line: &&str| {

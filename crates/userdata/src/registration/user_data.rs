@@ -8,6 +8,7 @@ use crate::format::UserDataFormat;
 use crate::kubelet::KubeletFlags;
 use crate::kubelet_config::search_taints;
 use crate::mime::Archive;
+use crate::parts::ParsedParts;
 use crate::powershell::parameters;
 use crate::taint_list::SpannedTaint;
 use crate::toml::{TomlDocument, TomlEntry};
@@ -16,7 +17,12 @@ use crate::word::{SourceWord, SpannedText};
 impl Registration {
     /// Parses user data of any format.
     pub fn parse(text: &str) -> Self {
-        let mut collector = Collector { text, found: Self::default() };
+        Self::of_parts(text, &ParsedParts::default())
+    }
+
+    /// Parses user data of any format, and keeps its parts.
+    pub(crate) fn of_parts(text: &str, parts: &ParsedParts) -> Self {
+        let mut collector = Collector { text, parts, found: Self::default() };
         let whole = Span::whole(text);
         match UserDataFormat::detect(text) {
             UserDataFormat::Empty | UserDataFormat::Comments => {}

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
+use crate::limits::Limits;
 use crate::options::ReadOptions;
 use crate::source::{Source, Span};
 use crate::tree::Style;
+use crate::work::WorkBudget;
 use crate::yaml::events::{EventParser, YamlEvent};
 use crate::yaml::read;
 use crate::yaml::token::Tag;
@@ -223,7 +225,8 @@ fn yaml_test_suite_values() {
         let expected: Vec<Json> =
             serde_json::Deserializer::from_str(json).into_iter().map(Result::unwrap).collect();
         let source = Arc::new(Source::new("-", case.yaml.as_str()));
-        let documents = read(&source, Span::new(0, case.yaml.len()), &ReadOptions::DEFAULT);
+        let budget = WorkBudget::of_file(case.yaml.len(), &Limits::DEFAULT);
+        let documents = read(&source, Span::new(0, case.yaml.len()), &ReadOptions::DEFAULT, &budget);
         let values: Vec<_> = documents
             .iter()
             .map(|document| match document {
