@@ -17,7 +17,7 @@ use karpwarden::rule::settings::Settings;
 
 use crate::host::Host;
 use crate::inventory::{Answers, Lists};
-use crate::mutation;
+use crate::mutation::{self, Mutation};
 use crate::response::{self, ValidationResponse};
 
 /// Maximum number of safe fixes to apply to an object: all rules check the result again.
@@ -62,7 +62,7 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> ValidationResponse {
     let review = Review { settings: &settings, answers: &answers, lists: &lists };
     let findings = review.findings(object, &rules);
     if settings.fix {
-        review.fixed(&findings, object, &rules, note.into_iter().collect())
+        review.fixed(findings, object, &rules, note.into_iter().collect())
     } else {
         review.respond(&findings, object, note.into_iter().collect())
     }
@@ -207,30 +207,31 @@ impl Review<'_> {
     /// The response with the safe fixes applied, as far as they survive the next apply of the same manifest.
     fn fixed(
         &self,
-        findings: &[Finding<'_>],
+        mut findings: Vec<Finding<'_>>,
         object: Object<'_>,
         rules: &[&'static Rule],
         mut notes: Vec<String>,
     ) -> ValidationResponse {
-        match mutation::count(findings) {
-            0 => return self.respond(findings, object, notes),
+        match mutation::count(&findings) {
+            0 => return self.respond(&findings, object, notes),
             1..=MAX_FIXES => {}
             count => {
                 notes.push(format!(
                     "not fixed: {count} safe fixes, and the policy applies at most {MAX_FIXES}"
                 ));
-                return self.respond(findings, object, notes);
+                return self.respond(&findings, object, notes);
             }
         }
         let on_update = Object::in_request(object.root(), None, Operation::Update);
-        let mutation = mutation::choose(findings, &self.findings(on_update, rules), object);
-        notes.extend(mutation.refused);
-        if mutation.fixed.is_empty() {
-            return self.respond(findings, object, notes);
+        let mutation = mutation::choose(&findings, &self.findings(on_update, rules), object);
+        if !mutation.fixed.is_empty()
+            && let Some(response) = self.mutated(object, &findings, &mutation, &notes)
+        {
+            return response;
         }
-        let with_applied = [mutation.applied, notes.clone()].concat();
-        let fixed = self.mutated(object, findings, &mutation.fixed, with_applied);
-        fixed.unwrap_or_else(|| self.respond(findings, object, notes))
+        let refused = mutation.refused;
+        mutation::explain(&refused, &mut findings, object);
+        self.respond(&findings, object, notes)
     }
 
     /// The response with the fixes of some findings applied. `None` unless only the values that they declare change, these findings
@@ -239,9 +240,10 @@ impl Review<'_> {
         &self,
         sent: Object<'_>,
         before: &[Finding<'_>],
-        fixable: &[&Finding<'_>],
-        notes: Vec<String>,
+        mutation: &Mutation<'_, '_>,
+        notes: &[String],
     ) -> Option<ValidationResponse> {
+        let fixable = &mutation.fixed;
         let changes: Vec<_> =
             fixable.iter().filter_map(|finding| finding.fix.as_ref()).flat_map(|fix| &fix.changes).collect();
         let fixed = rewrite(sent.root(), changes.clone());
@@ -252,9 +254,11 @@ impl Review<'_> {
         let object = Object::in_request(tree.root(), sent.old(), sent.operation());
         let lists = Lists::parse(self.answers, object);
         let review = Review { lists: &lists, ..*self };
-        let after = review.findings(object, &ADMISSION.rules_on(object));
+        let mut after = review.findings(object, &ADMISSION.rules_on(object));
         let fixed_rules = fixable.iter().map(|finding| finding.rule.name);
         FindingTally::by_rule(before).allows(&FindingTally::by_rule(&after), fixed_rules).ok()?;
+        mutation::explain(&mutation.refused, &mut after, object);
+        let notes = [mutation.applied.as_slice(), notes].concat();
         let mut response = review.respond(&after, object, notes);
         response.mutated_object = response.accepted.then_some(fixed);
         Some(response)

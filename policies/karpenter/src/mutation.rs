@@ -3,6 +3,8 @@
 //! A fix must survive the next apply of the unfixed manifest, such as by Flux. So the policy changes no field that is immutable once
 //! the object exists, and no field that a manager of server-side apply owns.
 
+use std::fmt::Write as _;
+
 use karpwarden::manifest::tree::Node;
 use karpwarden::objects::location::PlaceOrder;
 use karpwarden::objects::object::Object;
@@ -16,8 +18,38 @@ pub(crate) struct Mutation<'f, 'd> {
     pub(crate) fixed: Vec<&'f Finding<'d>>,
     /// One note for each of these fixes.
     pub(crate) applied: Vec<String>,
-    /// One note for each fix that another owner of the field prevents.
-    pub(crate) refused: Vec<String>,
+    /// The fixes that another owner of the field prevents.
+    pub(crate) refused: Vec<RefusedFix>,
+}
+
+/// A fix that another owner of the field prevents.
+#[derive(Debug)]
+pub(crate) struct RefusedFix {
+    /// Rule and path of the finding.
+    what: String,
+    /// The field manager.
+    owner: String,
+}
+
+/// Says in the help of each finding which field manager prevents its fix. A note of its own would be a second message about the
+/// finding.
+pub(crate) fn explain(refused: &[RefusedFix], findings: &mut [Finding<'_>], object: Object<'_>) {
+    for finding in findings {
+        let what = what(finding, object);
+        let Some(RefusedFix { owner, .. }) = refused.iter().find(|fix| fix.what == what) else { continue };
+        if !finding.help.is_empty() {
+            finding.help.push_str("; ");
+        }
+        let _ = write!(
+            finding.help,
+            "not fixed here: the field manager `{owner}` applies this field, so fix it in its source"
+        );
+    }
+}
+
+/// Rule and path of a finding.
+fn what(finding: &Finding<'_>, object: Object<'_>) -> String {
+    format!("{} at {}", finding.rule.name, finding.place.path(object.root()))
 }
 
 /// Chooses the fixes of an object. `on_update` are the findings that the object would have if it existed: the API
@@ -34,11 +66,9 @@ pub(crate) fn choose<'f, 'd>(
         while repeated.next_if(|other| order(other) < order(finding)).is_some() {}
         let is_repeatable = repeated.peek().is_some_and(|other| order(other) == order(finding));
         let Some(fix) = safe(finding).filter(|_| is_repeatable) else { continue };
-        let what = format!("{} at {}", finding.rule.name, finding.place.path(object.root()));
+        let what = what(finding, object);
         if let Some(owner) = fix.changes.iter().find_map(|change| owner(object, change.node())) {
-            mutation.refused.push(format!(
-                "not fixed: {what}: the field manager `{owner}` applies this field; fix it in its source"
-            ));
+            mutation.refused.push(RefusedFix { what, owner: owner.to_owned() });
         } else {
             mutation.applied.push(format!("fixed: {what}: {}, because {}", fix.title, finding.message));
             mutation.fixed.push(finding);

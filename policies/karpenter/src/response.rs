@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use karpwarden::answers::report::url;
 use karpwarden::manifest::json::quote;
 use karpwarden::objects::object::Object;
 use karpwarden::rule::finding::{Finding, Severity, shown_name};
@@ -29,6 +28,9 @@ pub struct ValidationResponse {
 const MAX_LISTED: usize = 20;
 /// Number of problems of the settings that an answer lists.
 const MAX_PROBLEMS: usize = 20;
+/// The site with the pages of the rules: `homepage` in Cargo.toml. It is empty unless whoever builds the module publishes a site, and
+/// then no message names an address.
+const HOMEPAGE: &str = env!("CARGO_PKG_HOMEPAGE");
 /// Size of an audit annotation and of the message of a rejection, in bytes.
 const MAX_TEXT: usize = 16_384;
 
@@ -141,7 +143,15 @@ fn name(finding: &Finding<'_>, object: Object<'_>) -> String {
     if path.is_empty() { finding.rule.name.to_owned() } else { format!("{} at {path}", finding.rule.name) }
 }
 
-/// The message of a rejection. For each error: rule and path, message, help, URL.
+/// Writes where a rule is described: the command, which needs no site, and the page, if there is one.
+fn reference(rule: &str, homepage: &str, text: &mut String) {
+    let _ = write!(text, "\n   explain: karpwarden explain {rule}");
+    if !homepage.is_empty() {
+        let _ = write!(text, "\n   see {}/rules/{rule}", homepage.trim_end_matches('/'));
+    }
+}
+
+/// The message of a rejection. For each error: rule and path, message, help, and where the rule is described.
 fn refusal(errors: &[&Finding<'_>], object: Object<'_>, settings: &Settings) -> String {
     let count = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
     let mut text = format!(
@@ -155,7 +165,7 @@ fn refusal(errors: &[&Finding<'_>], object: Object<'_>, settings: &Settings) -> 
         if !&finding.help.is_empty() {
             let _ = write!(text, "\n   help: {}", &finding.help);
         }
-        let _ = write!(text, "\n   see {}", url(finding.rule.name));
+        reference(finding.rule.name, HOMEPAGE, &mut text);
     }
     if errors.len() > MAX_LISTED {
         let _ = write!(text, "\nand {} more", errors.len() - MAX_LISTED);
@@ -171,4 +181,23 @@ fn warning(finding: &Finding<'_>, object: Object<'_>) -> Warning {
 fn announced(error: &Finding<'_>, object: Object<'_>) -> Warning {
     let warning = warning(error, object);
     Warning { name: format!("would be rejected: {}", warning.name), ..warning }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_an_address_only_if_there_is_a_site() {
+        let told = |homepage| {
+            let mut text = String::new();
+            reference("some-rule", homepage, &mut text);
+            text
+        };
+        assert_eq!(told(""), "\n   explain: karpwarden explain some-rule");
+        assert_eq!(
+            told("https://rules.example/"),
+            "\n   explain: karpwarden explain some-rule\n   see https://rules.example/rules/some-rule"
+        );
+    }
 }

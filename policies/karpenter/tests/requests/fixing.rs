@@ -65,13 +65,32 @@ fn leaves_fields_that_server_side_apply_manages() {
     );
     let answer = fix(&owned);
     assert_eq!(answer["mutated_object"], Value::Null, "{answer}");
-    assert!(
-        has_warning(
-            &answer,
-            "not fixed: instance-profile-is-arn at spec.instanceProfile: the field manager `flux`"
-        ),
-        "{answer}"
-    );
+    let reason = "not fixed here: the field manager `flux` applies this field, so fix it in its source";
+    assert!(answer["message"].as_str().unwrap().contains(reason), "{answer}");
+    let [warning] = warnings(&answer)[..] else { panic!("one message for the finding: {answer}") };
+    assert!(warning.starts_with("would be rejected: instance-profile-is-arn at "), "{warning}");
+    assert!(warning.ends_with(reason), "{warning}");
+}
+
+/// The component `fix` beside the policies of the component `protect`: the API server shows the messages of both.
+#[test]
+fn one_finding_gives_one_message_from_two_policies() {
+    let text =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("kustomize/components/fix/fix.yaml"));
+    let file = File::read("fix.yaml", text.unwrap(), &Limits::DEFAULT);
+    let Document::Read(tree) = &file.documents[0] else { panic!("not read") };
+    let settings = tree.root().to_json()["spec"]["settings"].clone();
+    let protect = json!({"announceErrors": false});
+    let owned = managed(node_class(ARN), "Apply", &json!({"f:spec": {"f:instanceProfile": {}}}));
+    let fixing = Cluster::default().create(&owned, &settings);
+    assert_eq!((&fixing["accepted"], warnings(&fixing).len()), (&json!(true), 0), "{fixing}");
+    let guarding = Cluster::default().create(&owned, &protect);
+    assert_eq!((&guarding["accepted"], warnings(&guarding).len()), (&json!(false), 0), "{guarding}");
+    // What the fixing policy changes, the other one does not see.
+    let fixing = Cluster::default().create(&node_class(ARN), &settings);
+    assert_eq!(warnings(&fixing).len(), 1, "{fixing}");
+    let guarding = Cluster::default().create(&fixing["mutated_object"], &protect);
+    assert_eq!((&guarding["accepted"], warnings(&guarding).len()), (&json!(true), 0), "{guarding}");
 }
 
 #[test]
