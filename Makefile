@@ -43,7 +43,7 @@ test: setup modules ## Run every test, including those in a browser; installs wh
 ready: fmt-check lint lint-workflows deny test ## Run what CI runs
 
 .PHONY: setup
-setup: ## Install what the tests need and this machine lacks: WebAssembly targets, npm, Chromium, a registry
+setup: ## Install what the tests need and this machine lacks: WebAssembly targets, npm, Chromium, a registry, promtool
 	@$(xtask) setup
 
 .PHONY: fmt

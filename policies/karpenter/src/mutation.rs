@@ -31,7 +31,7 @@ pub(crate) struct RefusedFix {
     owner: String,
 }
 
-/// Says in the help of each finding which field manager prevents its fix. A note of its own would be a second message about the
+/// Says in the help of each finding which field manager prevents its fix. A separate note would be a second message about the
 /// finding.
 pub(crate) fn explain(refused: &[RefusedFix], findings: &mut [Finding<'_>], object: Object<'_>) {
     for finding in findings {

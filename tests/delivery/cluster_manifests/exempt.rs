@@ -49,7 +49,7 @@ fn creating_and_changing_objects_is_matched() {
     for (policy, kind) in [
         ("karpwarden-node-overlays", "NodeOverlay"),
         ("karpwarden-workloads", "Deployment"),
-        ("karpwarden-workloads", "Pod"),
+        ("karpwarden-pods", "Pod"),
         ("karpwarden-workloads", "CronJob"),
         ("karpwarden-storage", "StorageClass"),
         ("karpwarden-storage", "PersistentVolume"),
@@ -113,10 +113,7 @@ fn relabelling_and_scaling_existing_objects_is_not_matched() {
 fn pods_of_matched_workloads_are_not_matched() {
     let owned = |api_version: &str, is_controller: bool| {
         let owner = json!([{"apiVersion": api_version, "kind": "Owner", "name": "a", "uid": "1", "controller": is_controller}]);
-        is_matched(
-            "karpwarden-workloads",
-            &Request::create(with(good("Pod"), "/metadata/ownerReferences", owner)),
-        )
+        is_matched("karpwarden-pods", &Request::create(with(good("Pod"), "/metadata/ownerReferences", owner)))
     };
     // Owners: a ReplicaSet, a Job, and the node of a mirror pod.
     assert!(!owned("apps/v1", true) && !owned("batch/v1", true) && !owned("v1", true));

@@ -10,21 +10,21 @@ use super::samples::{bad, good, kind};
 use super::types::policies;
 
 /// The policy module. Compiled once, because that takes longer than all requests.
-fn module() -> &'static PolicyModule {
+pub(super) fn module() -> &'static PolicyModule {
     static MODULE: LazyLock<PolicyModule> =
         LazyLock::new(|| PolicyModule::load(&built::policy().unwrap()).unwrap());
     &MODULE
 }
 
 /// A cluster with the objects that the policy looks up.
-fn cluster(spec: &Value) -> FakeCluster {
+pub(super) fn cluster(spec: &Value) -> FakeCluster {
     let granted = spec["contextAwareResources"].as_array().unwrap();
     let granted =
         granted.iter().map(|one| (one["apiVersion"].as_str().unwrap(), one["kind"].as_str().unwrap()));
     FakeCluster::holding(["NodePool", "EC2NodeClass", "StorageClass"].map(good)).granting(granted)
 }
 
-fn policy(module: &PolicyModule, spec: &Value) -> Policy {
+pub(super) fn policy(module: &PolicyModule, spec: &Value) -> Policy {
     let mode = if spec["mode"] == "monitor" { Mode::Monitor } else { Mode::Protect };
     Policy::new(module.clone())
         .settings(spec["settings"].clone())
@@ -48,7 +48,7 @@ fn matched(spec: &Value) -> Vec<(String, String, String)> {
     matched
 }
 
-fn request(operation: &str, object: &Value, old: &Value) -> Value {
+pub(super) fn request(operation: &str, object: &Value, old: &Value) -> Value {
     let request = match operation {
         "CREATE" => Request::create(object.clone()),
         "UPDATE" => Request::update(old.clone(), object.clone()),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use k8s_openapi::api::batch::v1::CronJob;
 use k8s_openapi::api::core::v1::{Affinity, ServiceAccount, Toleration};
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
@@ -50,6 +51,7 @@ fn manifests_have_known_kinds_and_fields() {
             "ClusterAdmissionPolicy" => drop(read::<ClusterAdmissionPolicy>(&object)),
             "ClusterRole" => drop(read::<ClusterRole>(&object)),
             "ClusterRoleBinding" => drop(read::<ClusterRoleBinding>(&object)),
+            "CronJob" => drop(read::<CronJob>(&object)),
             "ServiceAccount" => drop(read::<ServiceAccount>(&object)),
             "PolicyServer" => drop(read::<PolicyServer>(&object["spec"])),
             other => panic!("no type for the kind {other}"),
@@ -70,7 +72,7 @@ fn component_protect_changes_the_mode_of_every_policy_and_nothing_else() {
     };
     let monitored = render(&["node-overlays"]);
     let mut protected = render(&["node-overlays", "protect"]);
-    assert_eq!(of_kind(&monitored, "ClusterAdmissionPolicy").len(), 5);
+    assert_eq!(of_kind(&monitored, "ClusterAdmissionPolicy").len(), 6);
     for (object, monitored) in protected.iter_mut().zip(&monitored) {
         if object["kind"] == "ClusterAdmissionPolicy" {
             for (object, mode, announces) in [(&*object, "protect", false), (monitored, "monitor", true)] {
@@ -173,11 +175,11 @@ fn policy_server_does_not_run_on_karpenters_nodes() {
 }
 
 #[test]
-fn fixing_policy_sets_every_family_to_warn() {
+fn fixing_policy_sets_every_family_to_info() {
     let fix = policies().into_iter().find(|policy| policy["metadata"]["name"] == "karpwarden-fix").unwrap();
     let levels = fix["spec"]["settings"]["rules"].as_object().unwrap();
     for family in karpwarden::rule::finding::Family::ALL {
-        assert_eq!(levels[family.name()], "warn", "{}", family.name());
+        assert_eq!(levels[family.name()], "info", "{}", family.name());
     }
     assert_eq!(fix["spec"]["mutating"], true);
     assert_eq!(fix["spec"]["settings"]["fix"], true);

@@ -12,38 +12,46 @@ fn parsed(block: &str) -> Value {
     yaml::documents(block).unwrap().remove(0)
 }
 
-/// The only block that is a whole `kustomization.yaml`.
+/// The first block, a whole `kustomization.yaml`.
 fn overlay() -> Value {
-    let blocks: Vec<_> = blocks().iter().map(|block| parsed(block)).collect();
-    let mut whole = blocks.into_iter().filter(|block| block["kind"] == "Kustomization");
-    let first = whole.next().unwrap();
-    assert_eq!(whole.next(), None, "the page has one overlay");
-    first
+    blocks().iter().map(|block| parsed(block)).find(|block| block["kind"] == "Kustomization").unwrap()
 }
 
-/// The blocks that are added to the overlay.
+/// The blocks that are added to the overlay: items of `patches`, or lists that it does not have yet.
 fn additions() -> Vec<Value> {
     blocks().iter().map(|block| parsed(block)).filter(|block| block["kind"].is_null()).collect()
 }
 
-/// The overlay with the lists of an addition appended to its own.
-fn with(mut overlay: Value, addition: &Value) -> Value {
+/// The overlay with an addition, as a text editor makes it. A key that the overlay has already would be there twice.
+fn with(overlay: &Value, addition: &Value) -> Value {
+    let mut overlay = overlay.clone();
+    if let Some(items) = addition.as_array() {
+        overlay["patches"].as_array_mut().unwrap().extend(items.iter().cloned());
+        return overlay;
+    }
     for (key, items) in addition.as_object().unwrap() {
-        let items = items.as_array().unwrap().clone();
-        match overlay.get_mut(key).and_then(Value::as_array_mut) {
-            Some(list) => list.extend(items),
-            None => overlay[key] = items.into(),
-        }
+        assert_eq!(overlay.get(key), None, "`{key}` twice");
+        overlay[key] = items.clone();
     }
     overlay
 }
 
-fn rendered(overlay: &Value) -> Vec<Value> {
-    kustomize::render_text(&yaml::text(overlay).unwrap()).unwrap()
+/// The addition that contains a text.
+fn addition(text: &str) -> Value {
+    additions().into_iter().find(|addition| addition.to_string().contains(text)).unwrap()
 }
 
-fn named<'o>(objects: &'o [Value], name: &str) -> &'o Value {
-    objects.iter().find(|object| object["metadata"]["name"] == name).unwrap()
+#[test]
+fn no_addition_repeats_a_key_of_the_overlay() {
+    let (overlay, additions) = (overlay(), additions());
+    assert!(additions.len() >= 4, "{additions:?}");
+    for addition in &additions {
+        with(&overlay, addition);
+    }
+}
+
+fn rendered(overlay: &Value) -> Vec<Value> {
+    kustomize::render_text(&yaml::text(overlay).unwrap()).unwrap()
 }
 
 fn policies(objects: &[Value]) -> Vec<&Value> {
@@ -53,7 +61,7 @@ fn policies(objects: &[Value]) -> Vec<&Value> {
 #[test]
 fn overlay_sets_release_cluster_name_and_image_in_mode_monitor() {
     let objects = rendered(&overlay());
-    assert_eq!(policies(&objects).len(), 4);
+    assert_eq!(policies(&objects).len(), 5);
     for policy in policies(&objects) {
         assert_eq!(policy["spec"]["mode"], "monitor");
         assert_eq!(policy["spec"]["settings"]["karpenterVersion"], "1.8");
@@ -70,11 +78,8 @@ fn overlay_sets_release_cluster_name_and_image_in_mode_monitor() {
 
 #[test]
 fn enforcing_keeps_settings_image_and_conditions() {
-    let additions = additions();
-    let protect = additions.iter().find(|addition| addition.get("components").is_some()).unwrap();
-    let account = additions.iter().find(|addition| addition.to_string().contains("matchConditions")).unwrap();
-    let chosen = with(overlay(), account);
-    let (before, after) = (rendered(&chosen), rendered(&with(chosen, protect)));
+    let chosen = with(&overlay(), &addition("matchConditions"));
+    let (before, after) = (rendered(&chosen), rendered(&with(&chosen, &addition("components/protect"))));
     assert_eq!(before.len(), after.len());
     for (mut before, after) in before.into_iter().zip(after) {
         if before["kind"] == "ClusterAdmissionPolicy" {
@@ -87,20 +92,27 @@ fn enforcing_keeps_settings_image_and_conditions() {
 }
 
 #[test]
-fn another_account_of_karpenter_replaces_the_condition() {
-    let additions = additions();
-    let account = additions.iter().find(|addition| addition.to_string().contains("matchConditions")).unwrap();
-    let objects = rendered(&with(overlay(), account));
-    let condition = &named(&objects, "karpwarden-karpenter-objects")["spec"]["matchConditions"][0];
-    assert_eq!(condition["name"], "not-by-karpenter");
-    assert!(condition["expression"].as_str().unwrap().contains("system:serviceaccount:infra:karpenter"));
+fn another_account_of_karpenter_replaces_every_condition_about_it() {
+    let mut overlay = overlay();
+    let components = "policies/karpenter/kustomize/components";
+    let address = |name: &str| format!("{}//{components}/{name}?ref=v{}", home::REPOSITORY, home::VERSION);
+    overlay["components"] = ["node-overlays", "fix"].map(address).to_vec().into();
+    let objects = rendered(&with(&overlay, &addition("matchConditions")));
+    let mut conditions = 0;
+    for policy in policies(&objects) {
+        for condition in policy["spec"]["matchConditions"].as_array().unwrap() {
+            let expression = condition["expression"].as_str().unwrap();
+            let names_the_account = expression.contains("system:serviceaccount:infra:karpenter");
+            assert_eq!(names_the_account, condition["name"] == "not-by-karpenter", "{policy}");
+            conditions += usize::from(names_the_account);
+        }
+    }
+    assert_eq!(conditions, 3);
 }
 
 #[test]
 fn one_policy_can_be_enforced_before_the_others() {
-    let additions = additions();
-    let single = additions.iter().find(|addition| addition.to_string().contains("/spec/mode")).unwrap();
-    let objects = rendered(&with(overlay(), single));
+    let objects = rendered(&with(&overlay(), &addition("/spec/mode")));
     let modes: Vec<_> = policies(&objects)
         .iter()
         .map(|policy| {

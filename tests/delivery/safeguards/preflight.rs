@@ -64,6 +64,30 @@ fn asks_for_everything_that_the_policies_look_up_and_the_scanner_lists() {
     }
 }
 
+#[test]
+fn component_asks_what_the_script_asks() {
+    let (_, mut by_script) = run("component", "");
+    by_script.sort();
+    let mut by_component = Vec::new();
+    let account = |name: &str| format!("system:serviceaccount:kubewarden:{name}");
+    for job in kustomize::render("policies/karpenter/kustomize/components/preflight").unwrap() {
+        let pod = &job["spec"]["jobTemplate"]["spec"]["template"]["spec"];
+        let account = account(pod["serviceAccountName"].as_str().unwrap());
+        for container in pod["containers"].as_array().unwrap() {
+            let arguments: Vec<_> =
+                container["args"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+            let ["auth", "can-i", verb, resource, "--all-namespaces"] = arguments[..] else {
+                panic!("{container}")
+            };
+            let name = format!("{verb}-{}", resource.split('.').next().unwrap());
+            assert_eq!(container["name"], name.as_str());
+            by_component.push(format!("{account} {verb} {resource}"));
+        }
+    }
+    by_component.sort();
+    assert_eq!(by_component, by_script);
+}
+
 /// The setting `context` limits the kinds that the policies look up, and so the permissions that they need.
 #[test]
 fn asks_only_for_the_kinds_of_the_setting_context() {

@@ -8,6 +8,7 @@ mod metadata;
 mod questions;
 mod screenshot;
 mod sessions;
+mod versions;
 
 use anyhow::Result;
 use sessions::RecordedCluster;
@@ -18,9 +19,9 @@ const REQUEST: &str = "deployment-create-unmatched";
 /// A path in the repository, and the text of the file.
 pub type DerivedFile = (String, String);
 
-/// The manifests for the cluster, of which parts are derived. The other derived files are read from them.
+/// The manifests for the cluster and the pages about them, of which parts are derived. The other derived files are read from them.
 pub fn manifests() -> Result<Vec<DerivedFile>> {
-    context::files()
+    Ok([context::files()?, versions::files()?].concat())
 }
 
 /// The other derived files.

@@ -19,6 +19,9 @@ pub fn module() -> String {
     format!("registry://{MODULE}:v{VERSION}")
 }
 
+/// The oldest and the newest minor version of Kubewarden to which the manifests apply.
+pub const KUBEWARDEN: (&str, &str) = ("1.36", "1.38");
+
 /// The path of a file of the repository.
 pub fn path(relative: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(relative)

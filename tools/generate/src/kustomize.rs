@@ -1,10 +1,11 @@
-//! The part of Kustomize that the overlays use: resources, components, and JSON patches with a target.
+//! The part of Kustomize that the overlays use: resources, components, ConfigMaps from files, and JSON patches with a target.
 //!
 //! Any other field of a `kustomization.yaml` is an error, so that the tests see what `kubectl apply -k` applies.
 
 use anyhow::{Context as _, Result, bail};
+use regex_lite::Regex;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::home;
 use crate::yaml::documents;
@@ -19,7 +20,26 @@ struct Kustomization {
     #[serde(default)]
     components: Vec<String>,
     #[serde(default)]
+    config_map_generator: Vec<ConfigMap>,
+    #[serde(default)]
     patches: Vec<Patch>,
+}
+
+/// A ConfigMap whose keys are the names of files.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConfigMap {
+    name: String,
+    namespace: String,
+    files: Vec<String>,
+    options: ConfigMapOptions,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ConfigMapOptions {
+    disable_name_suffix_hash: bool,
+    labels: Value,
 }
 
 #[derive(Deserialize)]
@@ -33,6 +53,7 @@ struct Patch {
 #[serde(deny_unknown_fields)]
 struct Target {
     kind: String,
+    /// A regular expression for the whole name.
     name: Option<String>,
 }
 
@@ -52,7 +73,7 @@ pub fn render(folder: &str) -> Result<Vec<Value>> {
 }
 
 /// The objects that a user's `kustomization.yaml` renders to. An address of this repository at the current version means
-/// the folder in the working tree.
+/// the folder in the working tree, and so does the folder `karpwarden` beside the file.
 pub fn render_text(text: &str) -> Result<Vec<Value>> {
     let mut objects = Vec::new();
     build("", text, &mut objects)?;
@@ -69,6 +90,7 @@ fn local(folder: &str, entry: &str) -> String {
     let current = format!("?ref=v{}", home::VERSION);
     match of_repository.and_then(|rest| rest.strip_suffix(&current)) {
         Some(path) => path.to_owned(),
+        None if folder.is_empty() => entry.strip_prefix("karpwarden/").unwrap_or(entry).to_owned(),
         None => format!("{folder}/{entry}"),
     }
 }
@@ -95,12 +117,16 @@ fn build(folder: &str, text: &str, objects: &mut Vec<Value>) -> Result<()> {
     for component in kustomization.components {
         add(&local(folder, &component), objects)?;
     }
+    for generated in kustomization.config_map_generator {
+        objects.push(config_map(folder, &generated).with_context(|| file.clone())?);
+    }
     for patch in kustomization.patches {
         let changes: Vec<Change> = serde_saphyr::from_str(&patch.patch).with_context(|| file.clone())?;
+        let name = patch.target.name.as_deref().unwrap_or(".*");
+        let name = Regex::new(&format!("^(?:{name})$")).with_context(|| file.clone())?;
         let is_target = |object: &&mut Value| {
-            let is = |pointer, wanted: &str| object.pointer(pointer).and_then(Value::as_str) == Some(wanted);
-            is("/kind", &patch.target.kind)
-                && patch.target.name.as_deref().is_none_or(|name| is("/metadata/name", name))
+            let text = |pointer| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+            text("/kind") == patch.target.kind && name.is_match(text("/metadata/name"))
         };
         let mut targets: Vec<&mut Value> = objects.iter_mut().filter(is_target).collect();
         if targets.is_empty() {
@@ -113,6 +139,26 @@ fn build(folder: &str, text: &str, objects: &mut Vec<Value>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn config_map(folder: &str, generated: &ConfigMap) -> Result<Value> {
+    if !generated.options.disable_name_suffix_hash {
+        bail!("{}: a name with a hash cannot be removed by name", generated.name);
+    }
+    let mut data = Map::new();
+    for name in &generated.files {
+        data.insert(name.clone(), home::text(&format!("{folder}/{name}"))?.into());
+    }
+    Ok(json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": generated.name,
+            "namespace": generated.namespace,
+            "labels": generated.options.labels,
+        },
+        "data": data,
+    }))
 }
 
 /// Applies a change of RFC 6902: `add` to an object, or `replace`.

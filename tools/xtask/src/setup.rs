@@ -16,7 +16,7 @@ struct Program {
     packages: &'static [&'static str],
 }
 
-const PROGRAMS: [Program; 3] = [
+const PROGRAMS: [Program; 4] = [
     // Builds and tests the page.
     Program { commands: &["npm"], variable: None, packages: &["nodejs", "npm"] },
     // Runs the page in its tests.
@@ -27,6 +27,8 @@ const PROGRAMS: [Program; 3] = [
     },
     // The registry that publishing is tested against.
     Program { commands: &["docker-registry"], variable: None, packages: &["docker-registry"] },
+    // Evaluates the alerts.
+    Program { commands: &["promtool"], variable: None, packages: &["prometheus"] },
 ];
 
 /// The targets of the policy module and of the page.

@@ -14,9 +14,10 @@ use crate::home;
 const FOLDER: &str = "policies/karpenter";
 
 /// The manifests with a policy.
-const POLICIES: [&str; 6] = [
+const POLICIES: [&str; 7] = [
     "kustomize/base/controller.yaml",
     "kustomize/base/karpenter-objects.yaml",
+    "kustomize/base/pods.yaml",
     "kustomize/base/storage.yaml",
     "kustomize/base/workloads.yaml",
     "kustomize/components/fix/fix.yaml",
