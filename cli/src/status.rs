@@ -13,7 +13,8 @@ pub(crate) enum Status {
     NoInput,
     /// An editor ended the language server without `shutdown`.
     NotShutDown,
-    /// Some input that may concern Karpenter could not be read or parsed, or changed while it was read; the rest was checked.
+    /// Some input that may concern Karpenter could not be read or parsed, changed while it was read, or takes too much work; the rest
+    /// was checked.
     Unreadable,
     /// A file could not be written, or the system refused a resource.
     System,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use answers::simulation::{
     IgnoredPodField, Placed, PlacedPod, PlacementSummary, PoolObjection, ReportedNode, ReportedWorkload,
@@ -12,7 +13,7 @@ use ids::Id;
 use objects::location::Place;
 use objects::object::Object;
 use scheduling::simulation::{
-    IgnoredField, Placement, PoolReason, ScaledWorkload, SimulatedClaim, SimulatedPod, requests_of,
+    IgnoredField, Placement, PoolReason, ScaledWorkload, SimulatedClaim, SimulatedPod, Unplaced, requests_of,
 };
 use values::quantity::Quantity;
 
@@ -43,6 +44,7 @@ pub fn answer(shown: &Shown<'_, '_>) -> SimulationAnswer {
             existing: totals.existing,
             unplaced: totals.unplaced,
             ignored: totals.ignored,
+            untried: totals.untried,
             node_claims: totals.claims,
             rounds: outcome.rounds,
             price_per_hour: rounded(totals.price),
@@ -65,19 +67,38 @@ fn pods(shown: &Shown<'_, '_>) -> Vec<PlacedPod> {
     let release = shown.simulation.settings().release;
     let mut last = None;
     let mut all = Vec::new();
+    let mut told: BTreeMap<ReasonsKey<'_>, usize> = BTreeMap::new();
     for one in &shown.outcome.pods {
         let spec = one.pod.spec().node();
         let requests = match last.take() {
             Some((of, requests)) if of == spec => requests,
             _ => requests_of(one.pod, release),
         };
-        all.push(pod(shown, one, &requests));
+        let first = reasons_key(one).map(|key| *told.entry(key).or_insert(all.len()));
+        let first = first.filter(|first| *first < all.len());
+        all.push(pod(shown, one, &requests, first));
         last = Some((spec, requests));
     }
     all
 }
 
-fn pod(shown: &Shown<'_, '_>, pod: &SimulatedPod<'_>, requests: &Amounts<'_>) -> PlacedPod {
+/// The reasons of a pod: the place of the pod's spec, to which the reasons point, and the place of the reasons in memory, which
+/// equal pods share.
+type ReasonsKey<'s> = (&'s str, usize, *const Unplaced<'s>);
+
+fn reasons_key<'s>(pod: &'s SimulatedPod<'_>) -> Option<ReasonsKey<'s>> {
+    let Placement::Unplaced(unplaced) = &pod.placement else { return None };
+    let place = Place::value(pod.pod.spec().node());
+    (!unplaced.reasons.is_empty()).then(|| (place.source().name(), place.span().start, Rc::as_ptr(unplaced)))
+}
+
+/// A pod. `first` is the pod before it that has the same reasons.
+fn pod(
+    shown: &Shown<'_, '_>,
+    pod: &SimulatedPod<'_>,
+    requests: &Amounts<'_>,
+    first: Option<usize>,
+) -> PlacedPod {
     let object = pod.pod.object();
     let nowhere = PlacedPod {
         namespace: pod.namespace.to_owned(),
@@ -91,6 +112,8 @@ fn pod(shown: &Shown<'_, '_>, pod: &SimulatedPod<'_>, requests: &Amounts<'_>) ->
         node: String::new(),
         message: String::new(),
         reasons: Vec::new(),
+        same_reasons_as: None,
+        reasons_left_out: 0,
         ignored: pod.ignored_field.as_ref().map(|field| ignored_field(field, object)),
     };
     match &pod.placement {
@@ -104,13 +127,25 @@ fn pod(shown: &Shown<'_, '_>, pod: &SimulatedPod<'_>, requests: &Amounts<'_>) ->
         }
         Placement::Unplaced(unplaced) => PlacedPod {
             message: unplaced.message.clone(),
-            reasons: unplaced.reasons.iter().map(|one| objection(pod, one)).collect(),
+            reasons: unplaced
+                .reasons
+                .iter()
+                .filter(|_| first.is_none())
+                .map(|one| objection(pod, one))
+                .collect(),
+            same_reasons_as: first,
+            reasons_left_out: unplaced.left_out,
             ..nowhere
         },
         Placement::Ignored(message) => {
             PlacedPod { placed: Placed::Ignored, message: message.clone(), ..nowhere }
         }
         Placement::Unreported => nowhere,
+        Placement::Untried => PlacedPod {
+            placed: Placed::Untried,
+            message: "not tried: the input takes more work than a simulation does".to_owned(),
+            ..nowhere
+        },
     }
 }
 

@@ -19,6 +19,8 @@ pub struct SimulationSummary {
     pub unplaced: usize,
     /// Pods that Karpenter ignores.
     pub ignored: usize,
+    /// Pods that were not tried, because the input takes too much work.
+    pub untried: usize,
     /// New nodes.
     pub claims: usize,
     /// USD per hour, if each new node is of its cheapest type.
@@ -41,6 +43,7 @@ impl SimulationSummary {
                 Placement::Existing(_) => summary.existing += 1,
                 Placement::Unplaced(_) | Placement::Unreported => summary.unplaced += 1,
                 Placement::Ignored(_) => summary.ignored += 1,
+                Placement::Untried => summary.untried += 1,
             }
         }
         summary.price =

@@ -27,7 +27,14 @@ pub fn verdict(totals: SimulationSummary, scaled: &[ScaledWorkload]) -> String {
     let verb = if totals.unplaced == 1 { "fits" } else { "fit" };
     let unplaced = format!("; {} {verb} nowhere", counted(totals.unplaced, "pod"));
     let ignored = format!("; Karpenter ignores {}", counted(totals.ignored, "pod"));
-    let parts = [(totals.claims, price), (totals.unplaced, unplaced), (totals.ignored, ignored)];
+    let untried =
+        format!("; {} not tried, because the input takes too much work", counted(totals.untried, "pod"));
+    let parts = [
+        (totals.claims, price),
+        (totals.unplaced, unplaced),
+        (totals.ignored, ignored),
+        (totals.untried, untried),
+    ];
     let shown: Vec<String> =
         parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
     format!("{placed} of {all} placed{place}{}", shown.concat())
@@ -90,6 +97,11 @@ mod tests {
         );
         let totals = SimulationSummary { pods: 1, ignored: 1, ..SimulationSummary::default() };
         assert_eq!(verdict(totals, &[]), "0 of 1 pod placed; Karpenter ignores 1 pod");
+        let totals = SimulationSummary { pods: 3, untried: 3, ..SimulationSummary::default() };
+        assert_eq!(
+            verdict(totals, &[]),
+            "0 of 3 pods placed; 3 pods not tried, because the input takes too much work"
+        );
     }
 
     #[test]

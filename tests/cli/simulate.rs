@@ -362,3 +362,75 @@ metadata: {{name: {name}}}
         json["pods"].as_array().unwrap().iter().map(|pod| pod["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["running-0", "daily-0"]);
 }
+
+#[test]
+fn equal_pods_share_their_reasons_in_json() {
+    let large = PODS.replace("replicas: 3", "replicas: 4").replace("cpu: '1'", "cpu: '64'");
+    let folder = Folder::with(&[("pool.yaml", POOL), ("pods.yaml", &large)]);
+    let json = folder.run(&["simulate", "--format", "json", "."]).json();
+    let reasons = |pod: usize| json["pods"][pod]["reasons"].as_array().unwrap().len();
+    assert_eq!([0, 1, 2, 3].map(reasons), [1, 0, 0, 0]);
+    assert_eq!(json["pods"][0]["sameReasonsAs"], Value::Null);
+    assert_eq!(json["pods"][3]["sameReasonsAs"], 0);
+    assert_eq!(json["pods"][3]["message"], json["pods"][0]["message"]);
+    assert_eq!(json["pods"][5]["reasons"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn lists_the_pods_that_were_not_tried() {
+    use std::fmt::Write as _;
+
+    let mut text = String::from("kind: List\napiVersion: v1\nitems:\n");
+    for number in 0..100 {
+        write!(
+            text,
+            r"- apiVersion: karpenter.sh/v1
+  kind: NodePool
+  metadata: {{name: p{number}}}
+  spec:
+    template:
+      spec:
+        nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}
+        taints: [{{key: k{number}, effect: NoSchedule}}]
+        requirements: []
+"
+        )
+        .unwrap();
+    }
+    let term = |number: usize| {
+        format!(
+            "{{weight: 1, preference: {{matchExpressions: [{{key: zone, operator: In, values: [z{number}]}}]}}}}"
+        )
+    };
+    let terms: Vec<String> = (0..250).map(term).collect();
+    let preferred = format!("{{preferredDuringSchedulingIgnoredDuringExecution: [{}]}}", terms.join(", "));
+    for number in 0..80 {
+        let affinity = if number == 0 { format!("&preferred {preferred}") } else { "*preferred".to_owned() };
+        write!(
+            text,
+            r"- apiVersion: v1
+  kind: Pod
+  metadata: {{name: pod-{number}}}
+  spec:
+    affinity: {{nodeAffinity: {affinity}}}
+    containers: [{{name: a, resources: {{requests: {{cpu: {}m}}}}}}]
+",
+            100 + number
+        )
+        .unwrap();
+    }
+    let folder = Folder::with(&[("all.yaml", &text)]);
+    let run = folder.run(&["simulate", "--format", "json", "all.yaml"]);
+    assert_eq!(run.status, 4, "{}", run.stderr);
+    let json = run.json();
+    let untried = json["summary"]["untried"].as_u64().unwrap();
+    let unplaced = json["summary"]["unplaced"].as_u64().unwrap();
+    assert!(untried > 0 && unplaced > 0 && untried + unplaced == 80, "{untried} + {unplaced}");
+    let pods = json["pods"].as_array().unwrap();
+    let of_kind = |placed: &str| pods.iter().filter(|pod| pod["placed"] == placed).count() as u64;
+    assert_eq!((of_kind("untried"), of_kind("no")), (untried, unplaced));
+    assert!(json["verdict"].as_str().unwrap().ends_with("not tried, because the input takes too much work"));
+    let text = folder.run(&["simulate", "all.yaml"]);
+    assert_eq!(text.status, 4);
+    assert!(text.stdout.contains("\nnot tried default/pod-"), "{}", text.stdout);
+}

@@ -21,11 +21,23 @@ const MAX_NAMED: usize = 3;
 /// Characters of a bar.
 const BAR: usize = 20;
 
+/// The number of workloads in a line.
+const MAX_GROUPS: usize = 100;
+
+/// Pods without a place for the same reasons.
+struct UnplacedGroup<'s, 'd> {
+    message: &'s str,
+    reasons: &'s [PoolReason<'d>],
+    /// The number of NodePools whose reasons are left out.
+    left_out: usize,
+    pods: Vec<&'s SimulatedPod<'d>>,
+}
+
 /// Writes the result: the verdict, the nodes, the pods without a place, the assumptions.
 pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>, color: bool) -> io::Result<()> {
     let painter = Painter { color };
     let totals = SimulationSummary::of(shown.outcome);
-    let style = if totals.unplaced + totals.ignored == 0 { GOOD } else { BAD };
+    let style = if totals.unplaced + totals.ignored + totals.untried == 0 { GOOD } else { BAD };
     let scaled = &shown.outcome.workloads;
     writeln!(out, "{}", painter.paint(style, &human::printable(&verdict(totals, scaled))))?;
     // Without a pod to place, the verdict is about these workloads.
@@ -46,6 +58,7 @@ pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>, color: bool) -> 
     write_existing(out, painter, shown.outcome)?;
     write_unplaced(out, painter, shown)?;
     write_ignored(out, painter, shown)?;
+    write_untried(out, painter, shown.outcome)?;
     write_assumptions(out, painter, shown)?;
     write_findings(out, shown)
 }
@@ -108,24 +121,28 @@ fn filled(asked: Quantity, has: Quantity) -> usize {
     usize::try_from(cells.clamp(0, width)).unwrap_or_default()
 }
 
-/// The pods by the workload that they come from: `default/web ×12`.
+/// The pods by the workload that they come from: `default/web ×12`, at most [`MAX_GROUPS`] workloads.
 fn grouped(pods: &[&SimulatedPod<'_>]) -> String {
     let mut groups: Vec<(String, usize)> = Vec::new();
+    let mut positions: BTreeMap<String, usize> = BTreeMap::new();
     for pod in pods {
         // The simulation names the pods that it adds for a workload.
         let object = pod.pod.object();
         let name = if object.kind() == "Pod" { &pod.name } else { object.name() };
         let name = format!("{}/{name}", pod.namespace);
-        match groups.iter_mut().find(|(present, _)| *present == name) {
+        let at = *positions.entry(name.clone()).or_insert(groups.len());
+        match groups.get_mut(at) {
             Some((_, count)) => *count += 1,
             None => groups.push((name, 1)),
         }
     }
-    let texts = groups.iter().map(|(name, count)| {
+    let more = groups.len().saturating_sub(MAX_GROUPS);
+    let texts = groups.iter().take(MAX_GROUPS).map(|(name, count)| {
         let name = human::printable(name);
         if *count == 1 { name } else { format!("{name} ×{count}") }
     });
-    texts.collect::<Vec<_>>().join(", ")
+    let texts = texts.collect::<Vec<_>>().join(", ");
+    if more == 0 { texts } else { format!("{texts} and {more} more") }
 }
 
 fn write_existing(out: &mut dyn Write, painter: Painter, outcome: &SimulationResult<'_>) -> io::Result<()> {
@@ -144,23 +161,27 @@ fn write_existing(out: &mut dyn Write, painter: Painter, outcome: &SimulationRes
 
 /// The pods without a place, those with the same message together.
 fn write_unplaced(out: &mut dyn Write, painter: Painter, shown: &Shown<'_, '_>) -> io::Result<()> {
-    let mut groups: Vec<(&SimulatedPod<'_>, &str, &[PoolReason<'_>], Vec<&SimulatedPod<'_>>)> = Vec::new();
+    let mut groups: Vec<UnplacedGroup<'_, '_>> = Vec::new();
+    let mut positions = BTreeMap::new();
     for pod in &shown.outcome.pods {
-        let (message, reasons) = match &pod.placement {
-            Placement::Unplaced(unplaced) => (unplaced.message.as_str(), unplaced.reasons.as_slice()),
-            Placement::Unreported => ("this release reports no reason", [].as_slice()),
+        let (message, reasons, left_out) = match &pod.placement {
+            Placement::Unplaced(unplaced) => {
+                (unplaced.message.as_str(), unplaced.reasons.as_slice(), unplaced.left_out)
+            }
+            Placement::Unreported => ("this release reports no reason", [].as_slice(), 0),
             _ => continue,
         };
-        let object = pod.pod.object();
-        let same = groups.iter_mut().find(|(first, text, reasons, _)| {
-            *text == message && (reasons.is_empty() || first.pod.object() == object)
-        });
-        match same {
-            Some((.., pods)) => pods.push(pod),
-            None => groups.push((pod, message, reasons, vec![pod])),
+        // Reasons point at the lines of the pod.
+        let place = Place::value(pod.pod.object().root());
+        let place = (!reasons.is_empty()).then(|| (place.source().name(), place.span().start));
+        let at = *positions.entry((message, place)).or_insert(groups.len());
+        match groups.get_mut(at) {
+            Some(group) => group.pods.push(pod),
+            None => groups.push(UnplacedGroup { message, reasons, left_out, pods: vec![pod] }),
         }
     }
-    for (first, message, reasons, pods) in groups {
+    for UnplacedGroup { message, reasons, left_out, pods } in groups {
+        let Some(first) = pods.first() else { continue };
         writeln!(out, "\n{} {}", painter.paint(BAD, "no node for"), grouped(&pods))?;
         if reasons.is_empty() {
             writeln!(out, "  {}", human::printable(message))?;
@@ -171,8 +192,26 @@ fn write_unplaced(out: &mut dyn Write, painter: Painter, shown: &Shown<'_, '_>) 
         for reason in reasons {
             write_reason(out, painter, first, reason)?;
         }
+        if left_out > 0 {
+            writeln!(out, "  and {} more", counted(left_out, "NodePool"))?;
+        }
     }
     Ok(())
+}
+
+/// The pods that were not tried.
+fn write_untried(out: &mut dyn Write, painter: Painter, outcome: &SimulationResult<'_>) -> io::Result<()> {
+    let pods = outcome.pods.iter().filter(|pod| matches!(pod.placement, Placement::Untried));
+    let pods: Vec<&SimulatedPod<'_>> = pods.collect();
+    if pods.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{} {}", painter.paint(BAD, "not tried"), grouped(&pods))?;
+    writeln!(
+        out,
+        "  the input takes more than {} steps of work; simulate fewer workloads or NodePools at a time",
+        outcome.steps
+    )
 }
 
 fn write_reason(

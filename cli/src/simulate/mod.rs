@@ -90,7 +90,7 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
     let unreadable = one_cluster::report_unreadable(files, color);
     let totals = SimulationSummary::of(&outcome);
     Ok(match totals.unplaced + totals.ignored {
-        _ if unreadable => Status::Unreadable,
+        _ if unreadable || totals.untried > 0 => Status::Unreadable,
         0 => Status::Clean,
         _ => Status::Findings,
     })

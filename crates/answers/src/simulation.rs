@@ -51,6 +51,8 @@ pub struct PlacementSummary {
     pub unplaced: usize,
     /// Pods that Karpenter ignores.
     pub ignored: usize,
+    /// Pods whose place is not known, because the input takes too much work.
+    pub untried: usize,
     /// New nodes.
     pub node_claims: usize,
     /// The last round of the provisioner that placed a pod; 0 if no round did.
@@ -94,8 +96,12 @@ pub struct PlacedPod {
     pub node: String,
     /// Karpenter's message about a pod without a node; else empty.
     pub message: String,
-    /// Reason of each NodePool that does not take the pod.
+    /// Reasons of the NodePools that do not take the pod. Of several pods with the same reasons, the first has them.
     pub reasons: Vec<PoolObjection>,
+    /// Index of the pod that has the reasons of this pod, if another pod has them.
+    pub same_reasons_as: Option<usize>,
+    /// Number of further NodePools whose reasons are left out, because very many pods and NodePools disagree.
+    pub reasons_left_out: usize,
     /// Field for which Karpenter ignores the pod.
     pub ignored: Option<IgnoredPodField>,
 }
@@ -128,6 +134,8 @@ pub enum Placed {
     No,
     /// Nowhere: Karpenter ignores the pod before it schedules.
     Ignored,
+    /// Unknown: the simulation ended before it tried the pod, because the input takes too much work.
+    Untried,
 }
 
 /// Reason for which a NodePool does not take a pod.

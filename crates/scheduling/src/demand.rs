@@ -4,6 +4,7 @@ use manifest::tree::{Node, items_of};
 use objects::pod::Pod;
 use objects::requirement::{RequirementItem, RequirementList};
 
+use crate::preferences::Preferences;
 use crate::requirements::{Requirement, Requirements};
 use crate::scalar::text;
 use crate::taints::Toleration;
@@ -28,7 +29,7 @@ pub(crate) struct Demand<'d> {
     /// The required terms of the node affinity.
     pub(crate) required_terms: Vec<Term<'d>>,
     /// The preferred terms of the node affinity with their weights.
-    pub(crate) preferred_terms: Vec<(i64, Term<'d>)>,
+    pub(crate) preferred_terms: Preferences<Term<'d>>,
     /// `tolerations`.
     pub(crate) tolerations: Vec<Toleration<'d>>,
 }
@@ -52,7 +53,7 @@ impl<'d> Demand<'d> {
         Self {
             node_selector: selector.map(|one| (one.key, Requirement::is(text(one.node)))).collect(),
             required_terms: spec.required_terms().map(|term| read_term(term.match_expressions())).collect(),
-            preferred_terms: Vec::new(),
+            preferred_terms: Preferences::default(),
             tolerations: spec.tolerations().map(Toleration::from_item).collect(),
         }
     }
@@ -70,9 +71,7 @@ impl<'d> Demand<'d> {
     /// Source: `newPodRequirements` in pkg/scheduling/requirements.go of kubernetes-sigs/karpenter at v1.14.1.
     pub(crate) fn requirements(&self, with_preference: bool) -> Requirements<'d> {
         let mut all = self.selected();
-        let heaviest = self.preferred_terms.iter().map(|(weight, _)| *weight).max();
-        let preferred = self.preferred_terms.iter().find(|(weight, _)| Some(*weight) == heaviest);
-        if let Some((_, term)) = preferred.filter(|_| with_preference) {
+        if let Some((_, term)) = self.preferred_terms.first().filter(|_| with_preference) {
             all.extend(term.iter().cloned());
         }
         all.extend(self.required_terms.first().into_iter().flatten().cloned());

@@ -17,6 +17,7 @@ pub mod matching;
 pub mod other_nodes;
 mod places;
 pub mod pool_index;
+mod preferences;
 pub mod provisionable;
 pub mod requirements;
 mod scalar;

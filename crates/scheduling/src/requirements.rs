@@ -142,6 +142,11 @@ impl<'t> Requirement<'t> {
         wider
     }
 
+    /// Whether every value is accepted.
+    pub(crate) fn accepts_all(&self) -> bool {
+        self.operator() == EffectiveOperator::Exists && self.lower.is_none() && self.upper.is_none()
+    }
+
     /// The accepted values, if they are a finite set.
     pub(crate) fn listed(&self) -> Option<&BTreeSet<&'t str>> {
         (!self.complement).then_some(&self.values)

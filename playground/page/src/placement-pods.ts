@@ -23,7 +23,7 @@ export function grouped(pods: PlacedPod[], key: (pod: PlacedPod) => string): Gro
 
 /** The pods without a node; pods of one workload with the same message form a group. */
 export function unplacedGroups(pods: PlacedPod[]): Group[] {
-  const unplaced = pods.filter(({ placed }) => placed === 'no' || placed === 'ignored');
+  const unplaced = pods.filter(({ placed }) => placed === 'no' || placed === 'ignored' || placed === 'untried');
   return grouped(unplaced, (pod) => `${pod.namespace} ${pod.workload} ${pod.message}`);
 }
 

@@ -192,7 +192,7 @@ export class PlacementView {
     const verdict = h(
       'p',
       { class: 'verdict placement-verdict', id: 'placement-verdict' },
-      icon(summary.unplaced + summary.ignored > 0 ? 'error' : 'clean'),
+      icon(summary.unplaced + summary.ignored + summary.untried > 0 ? 'error' : 'clean'),
       h('span', {}, result.verdict),
     );
     const unplaced =
@@ -216,7 +216,7 @@ export class PlacementView {
   /** Pods of a workload that have no node for the same reasons. */
   #unplaced({ workload, namespace, number, pod }: Group): HTMLElement {
     const name = `${namespace}/${workload.split('/')[1]}`;
-    const why = pod.placed === 'ignored' ? 'Karpenter ignores' : 'no node for';
+    const why = { ignored: 'Karpenter ignores', untried: 'not tried' }[pod.placed as string] ?? 'no node for';
     return h(
       'li',
       { class: 'unplaced' },

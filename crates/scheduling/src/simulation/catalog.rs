@@ -9,7 +9,7 @@ use ids::{IdVec, ids};
 use super::amounts::AmountIndex;
 use super::resources::Resources;
 use crate::id_set::IdSet;
-use crate::requirements::{Requirement, Requirements};
+use crate::requirements::{EffectiveOperator, Requirement, Requirements};
 
 ids! {
     /// Instance type of a catalog.
@@ -130,6 +130,25 @@ impl<'d> Catalog<'d> {
     pub(crate) fn drop_reservation(&mut self, id: &str) {
         let offerings = std::mem::take(&mut self.offerings).into_iter();
         self.offerings = offerings.filter(|offering| offering.reservation != Some(id)).collect();
+    }
+
+    /// The types that may be left for a pod with requirements: no NodePool leaves another type, but perhaps fewer. A requirement with
+    /// listed values only loses values when it is joined with the requirement of a NodePool.
+    pub(crate) fn possible(&self, asked: &Requirements<'d>) -> TypeSet {
+        let listed = || asked.iter().filter(|(_, one)| one.operator() == EffectiveOperator::In);
+        let mut types = TypeSet::empty(self.names.len());
+        let may_be_sold = |offering: &&Offering<'d>| {
+            listed().all(|(key, one)| {
+                offering.requirements.get(key).is_none_or(|offered| one.intersects(offered))
+            })
+        };
+        self.offerings.iter().filter(may_be_sold).for_each(|offering| types.union_with(&offering.types));
+        for (key, one) in listed() {
+            if let Some(accepted) = self.accepted(key, one) {
+                types.intersect_with(&accepted);
+            }
+        }
+        types
     }
 
     /// Whether any type agrees with requirements. Types that the table lacks may have other values.

@@ -18,8 +18,9 @@ use super::reservations::Reservations;
 use super::resources::Resources;
 use super::result::PodId;
 use super::settings::SimulationSettings;
-use super::topology::{Topology, TopologyFailure};
+use super::topology::{Refusal, Topology, TopologyFailure};
 use super::variant::{Variant, VariantId};
+use super::work::Work;
 use crate::id_set::IdSet;
 use crate::requirements::{Mismatch, Requirement, Requirements};
 use crate::template::{Obstacle, check_labels, check_taints};
@@ -73,7 +74,20 @@ pub(crate) struct Attempt<'a, 'd> {
     pub(crate) reservations: &'a Reservations<'d>,
     /// The settings.
     pub(crate) settings: &'d SimulationSettings,
+    /// The steps of the simulation.
+    pub(crate) work: &'a Work,
+    /// Whether rejections are explained in Karpenter's words.
+    pub(crate) explains: bool,
 }
+
+/// Number of steps for the choice of instance types.
+const STEPS_OF_FILTER: usize = 200;
+/// Number of steps to join the requirements of a pod and a node.
+const STEPS_OF_ADDITION: usize = 20;
+/// Number of steps for the comparison of a pod with the taints and labels of a node.
+pub(super) const STEPS_OF_TEMPLATE: usize = 4;
+/// Number of steps for the search of types with enough resources.
+pub(super) const STEPS_OF_ROOM: usize = 10;
 
 /// New node.
 #[derive(Debug)]
@@ -120,9 +134,16 @@ impl<'d> Claim<'d> {
         if self.refused.contains(pod.id) {
             return None;
         }
-        let result =
-            if self.is_full_for(pod) { Err(Rejection::Full) } else { self.try_add(pod, attempt, false) };
-        match result {
+        attempt.work.count(STEPS_OF_TEMPLATE);
+        let refusal = attempt.topology.refusal(pod, &self.requirements);
+        if refusal == Some(Refusal::Now) {
+            return None;
+        }
+        if refusal == Some(Refusal::ForEver) {
+            self.refused.insert(pod.id);
+            return None;
+        }
+        match self.try_quickly(pod, attempt).and_then(|()| self.try_add(pod, attempt, false)) {
             Ok(addition) => Some(addition),
             Err(rejection) => {
                 if is_final(&rejection, pod) {
@@ -131,6 +152,15 @@ impl<'d> Claim<'d> {
                 None
             }
         }
+    }
+
+    /// Checks what takes little time, and keeps the pod away for ever if it fails.
+    fn try_quickly(&self, pod: &Variant<'d>, attempt: Attempt<'_, 'd>) -> Result<(), Rejection<'d>> {
+        check_taints(&self.pool.taints, &pod.shape.demand.tolerations).map_err(Rejection::Obstacle)?;
+        check_labels(&self.requirements, &pod.requirements).map_err(Rejection::Obstacle)?;
+        let is_impossible = self.types.is_disjoint(&pod.possible(&self.pool.catalog, attempt.work));
+        attempt.work.count(STEPS_OF_ROOM);
+        if is_impossible || self.is_full_for(pod) { Err(Rejection::Full) } else { Ok(()) }
     }
 
     /// Whether no type that is left has enough resources for the pod as well.
@@ -147,6 +177,7 @@ impl<'d> Claim<'d> {
         attempt: Attempt<'_, 'd>,
         relaxes_min_values: bool,
     ) -> Result<Addition<'d>, Rejection<'d>> {
+        attempt.work.count(STEPS_OF_ADDITION);
         check_taints(&self.pool.taints, &pod.shape.demand.tolerations).map_err(Rejection::Obstacle)?;
         self.check_ports(pod, attempt.settings)?;
         check_labels(&self.requirements, &pod.requirements).map_err(Rejection::Obstacle)?;
@@ -156,6 +187,7 @@ impl<'d> Claim<'d> {
         }
         let mut last = None;
         for volume in &pod.shape.volumes {
+            attempt.work.count(STEPS_OF_ADDITION);
             match self.try_volume(pod, base.clone(), Some(volume), attempt, relaxes_min_values) {
                 Ok(addition) => return Ok(addition),
                 Err(rejection) => last = Some(rejection),
@@ -205,7 +237,11 @@ impl<'d> Claim<'d> {
             changed = merged(current, volume).or(changed);
         }
         let current = changed.as_ref().unwrap_or(&self.requirements);
-        let domains = attempt.topology.requirements(pod, current).map_err(Rejection::Topology)?;
+        let explained = |unsatisfied| attempt.topology.explain(&unsatisfied, pod, current, attempt.explains);
+        let domains = attempt
+            .topology
+            .requirements(pod, current)
+            .map_err(|unsatisfied| Rejection::Topology(explained(unsatisfied)))?;
         if let Err(mismatch) = current.compatible(&domains) {
             return Err(Rejection::Domains(mismatch, domains));
         }
@@ -230,6 +266,7 @@ impl<'d> Claim<'d> {
         attempt: Attempt<'_, 'd>,
         relaxes_min_values: bool,
     ) -> Result<Filtered<'d>, Rejection<'d>> {
+        attempt.work.count(STEPS_OF_FILTER);
         let release = attempt.settings.release;
         let requirements = changed.unwrap_or(&self.requirements);
         let mut requests = self.requests.clone();

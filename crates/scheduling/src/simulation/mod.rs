@@ -14,8 +14,9 @@
 //! | `solver`, `queue`, `variant` | the loop over the pods |
 //! | `claim`, `reservations`, `host_ports`, `topology` | new nodes, and the state that nodes share |
 //! | `explain`, `exclusion`, `reason`, `report`, `result` | the result |
-//! | `refine`, `unmet`, `unmet_types` | the smallest set of demands for which a pod has no place |
+//! | `refine`, `unmet`, `unmet_types` | the reasons: the smallest set of demands for which a pod has no place |
 //! | `proposals`, `remedy`, `trials` | changes with which the pod has a place, each simulated |
+//! | `work` | the bound of all these parts, in steps |
 //! | `binding`, `launch`, `rounds` | kube-scheduler's part, and the rounds until nothing changes |
 //!
 //! | module | content |
@@ -74,6 +75,7 @@ mod unmet_types;
 mod validation;
 mod variant;
 mod volumes;
+mod work;
 mod workloads;
 mod world;
 
@@ -83,8 +85,10 @@ use objects::pod::Pod;
 use thiserror::Error;
 use values::quantity::Quantity;
 
-use remedy::ProposedChange;
+use pods::{BatchPod, PendingPods};
+use refine::Explanation;
 use rounds::Rounds;
+use work::Work;
 use workloads::InputPods;
 use world::Base;
 
@@ -158,21 +162,40 @@ impl<'o> Simulation<'o> {
 
     /// Places the pods among the objects. The reasons name neither unmet demands nor changes.
     pub fn run(&self) -> SimulationResult<'_> {
-        self.place(None, false)
+        let (base, pending) = self.read();
+        self.place(base, pending, Explanation::Messages, self.work())
     }
 
     /// Places the pods among the objects, and finds the demands that decide about the pods without a place, and the changes that place them.
     pub fn run_with_remedies(&self) -> SimulationResult<'_> {
-        let mut result = self.place(None, true);
-        trials::add_remedies(self, &mut result);
+        let (base, pending) = self.read();
+        let mut result = self.place(base.clone(), pending.clone(), Explanation::Demands, self.work());
+        trials::add_remedies(self, &base, &pending, &mut result);
         result
     }
 
-    /// Places the pods among the objects after a change.
-    fn place<'s>(&'s self, change: Option<&ProposedChange<'s>>, refines: bool) -> SimulationResult<'s> {
-        let ClusterInput { objects, settings, pods, hosts } = &self.0;
-        let base = Base::read_changed(objects, pods, settings, change);
-        let result = Rounds::new(base, settings, hosts, &pods.pending).run(refines);
+    fn work(&self) -> Work {
+        Work::of_pods(self.0.pods.pending.len())
+    }
+
+    /// Reads the cluster and the pods that wait for a node.
+    fn read(&self) -> (Base<'_>, PendingPods<'_>) {
+        let ClusterInput { objects, settings, pods, .. } = &self.0;
+        let base = Base::read(objects, pods, settings);
+        let pending = base.pending(pods.pending.iter().cloned().map(BatchPod::pending).collect());
+        (base, pending)
+    }
+
+    /// Places pods in a cluster.
+    fn place<'s>(
+        &'s self,
+        base: Base<'s>,
+        pending: PendingPods<'s>,
+        explanation: Explanation,
+        work: Work,
+    ) -> SimulationResult<'s> {
+        let ClusterInput { settings, pods, hosts, .. } = &self.0;
+        let result = Rounds::new(base, settings, hosts, pending, work).run(explanation);
         SimulationResult { workloads: pods.scaled.clone(), ..result }
     }
 }

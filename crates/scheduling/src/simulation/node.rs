@@ -274,7 +274,8 @@ impl<'d> ExistingNode<'d> {
             && !self.volumes.is_exceeded_by(volumes)
             && self.ports.conflict(&shape.ports).is_none()
             && shape.requests.fit_into(&self.available)
-            && self.labels.compatible_strictly(&pod.requirements).is_ok();
+            && self.labels.compatible_strictly(&pod.requirements).is_ok()
+            && topology.refusal(pod, &self.labels).is_none();
         if !fits {
             return None;
         }

@@ -60,7 +60,7 @@ impl<'d> BatchPod<'d> {
 }
 
 /// Pod that waits for a node.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct PendingPod<'d> {
     /// The pod.
     pub(super) input: InputPod<'d>,
@@ -79,12 +79,23 @@ pub(super) struct PendingPod<'d> {
 }
 
 /// Pods that wait for a node, with their shapes.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct PendingPods<'d> {
     /// The pods, in the order of the input.
     pub(super) pods: IdVec<PodId, PendingPod<'d>>,
     /// The shapes of these pods.
-    pub(super) shapes: IdVec<ShapeId, PodShape<'d>>,
+    pub(super) shapes: IdVec<ShapeId, Rc<PodShape<'d>>>,
+}
+
+impl<'d> PendingPods<'d> {
+    /// The same pods after a change.
+    pub(super) fn changed(&self, change: &ProposedChange<'d>, names: &ResourceNames<'d>) -> Self {
+        let mut all = self.clone();
+        for shape in all.shapes.iter_mut().filter(|shape| ***shape == *change.shape) {
+            change.change_pod(Rc::make_mut(shape), names);
+        }
+        all
+    }
 }
 
 /// Pods that have their place already.
@@ -128,8 +139,6 @@ pub(super) struct PodReader<'d> {
     priorities: OnceCell<BTreeMap<&'d str, i64>>,
     storage: Storage<'d>,
     default_spreads: DefaultSpreads<'d>,
-    /// A change of the pods that wait for a node.
-    change: Option<ProposedChange<'d>>,
 }
 
 impl<'d> PodReader<'d> {
@@ -142,18 +151,12 @@ impl<'d> PodReader<'d> {
         Self {
             objects,
             settings,
-            change: None,
             names: Rc::clone(names),
             namespaces: OnceCell::new(),
             priorities: OnceCell::new(),
             storage: Storage::of(objects, settings.release),
             default_spreads: DefaultSpreads::of(objects, settings),
         }
-    }
-
-    /// The reader with a change of the pods that wait for a node.
-    pub(super) fn with_change(self, change: Option<ProposedChange<'d>>) -> Self {
-        Self { change, ..self }
     }
 
     /// The priority of a pod: `priority`, which the API server fills in, or else the value of its class.
@@ -222,7 +225,7 @@ impl<'d> PodReader<'d> {
 
     /// The pods to place, and their shapes.
     pub(super) fn pending(&self, batch: Vec<BatchPod<'d>>) -> PendingPods<'d> {
-        let mut ids: BTreeMap<PodShape<'d>, ShapeId> = BTreeMap::new();
+        let mut ids: BTreeMap<Rc<PodShape<'d>>, ShapeId> = BTreeMap::new();
         let mut all = PendingPods::default();
         // The pods of a workload come one after the other.
         let mut last: Option<(Node<'d>, PodShape<'d>)> = None;
@@ -238,10 +241,8 @@ impl<'d> PodReader<'d> {
             let ignored = ignored.or_else(|| validation::problem(input.pod, &shape, self.settings.release));
             // Only pods without a node are validated.
             let ignored = ignored.filter(|_| !is_moved);
-            if let Some(change) = &self.change {
-                change.change_pod(&mut shape, &self.names);
-            }
-            let shape = *ids.entry(shape).or_insert_with_key(|shape| all.shapes.push(shape.clone()));
+            let shape =
+                *ids.entry(Rc::new(shape)).or_insert_with_key(|shape| all.shapes.push(Rc::clone(shape)));
             let created = created(&input);
             all.pods.push(PendingPod {
                 input,

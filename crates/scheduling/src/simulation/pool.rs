@@ -15,7 +15,7 @@ use objects::object::Object;
 
 use super::behaviour::SchedulerBehaviour;
 use super::catalog::{Catalog, TypeSet};
-use super::filter::DaemonGroup;
+use super::filter::{DaemonGroup, fitting};
 use super::host_ports::HostPortUsage;
 use super::resources::{NODES, ResourceNames, Resources};
 use crate::pool_index::is_of_this_provider;
@@ -50,6 +50,8 @@ pub(crate) struct Pool<'d> {
     pub(crate) groups: Vec<DaemonGroup<'d>>,
     /// Resources that the limits leave.
     pub(crate) remaining: RefCell<Resources>,
+    /// The instance types that these resources leave, once asked.
+    within_limits: RefCell<Option<Rc<TypeSet>>>,
     /// The host ports of all its nodes, in releases that share them.
     pub(crate) shared_ports: RefCell<HostPortUsage<'d>>,
 }
@@ -89,6 +91,7 @@ impl<'d> Pool<'d> {
             types: TypeSet::default(),
             groups: Vec::new(),
             remaining: RefCell::new(limits.iter().filter(|(id, _)| *id != NODES || has_node_limit).collect()),
+            within_limits: RefCell::default(),
             shared_ports: RefCell::default(),
         })
     }
@@ -96,6 +99,7 @@ impl<'d> Pool<'d> {
     /// Subtracts an existing node from the limits.
     pub(crate) fn count_node(&self, capacity: &Resources) {
         self.remaining.borrow_mut().subtract(capacity);
+        self.within_limits.take();
     }
 
     /// Whether the limit `nodes` is used up.
@@ -104,7 +108,12 @@ impl<'d> Pool<'d> {
     }
 
     /// The instance types that the limits leave.
-    pub(crate) fn within_limits(&self) -> TypeSet {
+    pub(crate) fn within_limits(&self) -> Rc<TypeSet> {
+        let find = || Rc::new(self.find_within_limits());
+        Rc::clone(self.within_limits.borrow_mut().get_or_insert_with(find))
+    }
+
+    fn find_within_limits(&self) -> TypeSet {
         let remaining = self.remaining.borrow();
         let mut types = self.types.clone();
         if remaining.is_empty() {
@@ -122,6 +131,11 @@ impl<'d> Pool<'d> {
         types
     }
 
+    /// Whether one of some instance types has room for the requests of a pod beside the daemons.
+    pub(crate) fn has_room(&self, requests: &Resources, types: &TypeSet) -> bool {
+        !fitting(&self.catalog, self.groups.iter(), requests, types).is_empty()
+    }
+
     /// Subtracts a new node from the limits: the largest of the types that it can have, of each resource.
     pub(crate) fn subtract_largest(&self, types: &TypeSet) {
         let mut largest = Resources::default();
@@ -129,6 +143,7 @@ impl<'d> Pool<'d> {
             largest.raise(&resources.capacity);
         }
         self.remaining.borrow_mut().subtract(&largest);
+        self.within_limits.take();
     }
 
     /// The largest amount of each resource that one of some types has beside the daemons.

@@ -35,6 +35,11 @@ impl Queue {
         self.pods.pop_front()
     }
 
+    /// The pods that still wait.
+    pub(crate) fn rest(self) -> impl Iterator<Item = PodId> {
+        self.pods.into_iter()
+    }
+
     /// Puts back a pod that failed. A relaxed pod starts a new cycle.
     pub(crate) fn push(&mut self, pod: PodId, is_relaxed: bool) {
         self.pods.push_back(pod);

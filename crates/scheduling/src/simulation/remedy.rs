@@ -84,11 +84,14 @@ pub(super) struct ProposedChange<'d> {
 }
 
 impl<'d> ProposedChange<'d> {
-    /// Changes a pod, if it has the shape.
+    /// Changes a pod that has the shape.
     pub(super) fn change_pod(&self, shape: &mut PodShape<'d>, names: &ResourceNames<'d>) {
-        if *shape == *self.shape {
-            self.remedies.iter().for_each(|one| one.change_pod(shape, names));
-        }
+        self.remedies.iter().for_each(|one| one.change_pod(shape, names));
+    }
+
+    /// Whether NodePools change.
+    pub(super) fn changes_pools(&self) -> bool {
+        self.remedies.iter().any(|one| one.pool().is_some())
     }
 
     /// Changes the NodePools.
@@ -187,11 +190,12 @@ fn rename_topology<'d>(shape: &mut PodShape<'d>, from: &str, to: &'d str) {
         spread.key = to;
     }
     for terms in [&mut shape.affinity, &mut shape.anti_affinity] {
-        let preferred = terms.preferred.iter_mut().map(|(_, term)| term);
-        let renamed: Vec<&mut AffinityTerm<'d>> =
-            terms.required.iter_mut().chain(preferred).filter(|term| term.key == from).collect();
-        for term in renamed {
-            term.key = to;
-        }
+        let rename = |term: &mut AffinityTerm<'d>| {
+            if term.key == from {
+                term.key = to;
+            }
+        };
+        terms.required.iter_mut().for_each(rename);
+        terms.preferred = terms.preferred.changed(rename);
     }
 }

@@ -1,6 +1,7 @@
 //! From the state of the solver to the result.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use ids::{Id, IdVec};
 use karpenter::labels;
@@ -10,8 +11,8 @@ use super::claim::Claim;
 use super::node::NodeOrigin;
 use super::offerings::RESERVATION_LABELS;
 use super::resources::{ResourceNames, Resources};
-use super::result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod, Unplaced};
-use super::solver::Solver;
+use super::result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod};
+use super::solver::{Cause, Failure, Solver};
 use crate::requirements::Requirement;
 use values::quantity::Quantity;
 
@@ -49,8 +50,8 @@ pub(crate) fn placements(solver: Solver<'_>, earlier: usize) -> Placements<'_> {
             return Placement::Ignored(message);
         }
         places.remove(&id).unwrap_or_else(|| match failures.get(&id) {
-            Some(failure) if failure.is_reported => Placement::Unplaced(Unplaced::clone(&failure.unplaced)),
-            _ => Placement::Unreported,
+            Some(failure) => unplaced(failure),
+            None => Placement::Unreported,
         })
     };
     let ids = world.pods.ids();
@@ -66,6 +67,16 @@ pub(crate) fn placements(solver: Solver<'_>, earlier: usize) -> Placements<'_> {
         }
     });
     Placements { pods: pods.collect(), claims }
+}
+
+/// The place of a pod that failed. The reasons of NodePools are left out if they were not asked for.
+fn unplaced<'d>(failure: &Failure<'d>) -> Placement<'d> {
+    match &failure.cause {
+        Cause::Untried => Placement::Untried,
+        _ if !failure.is_reported => Placement::Unreported,
+        Cause::Known(unplaced) => Placement::Unplaced(Rc::clone(unplaced)),
+        Cause::Pools(_) => Placement::Unplaced(Rc::default()),
+    }
 }
 
 /// The place of a pod on an existing node.

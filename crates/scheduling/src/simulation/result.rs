@@ -26,8 +26,10 @@ pub enum Placement<'d> {
     New(ClaimId),
     /// On an existing node.
     Existing(Object<'d>),
-    /// Nowhere.
-    Unplaced(Unplaced<'d>),
+    /// Nowhere. Equal pods share the reasons.
+    Unplaced(Rc<Unplaced<'d>>),
+    /// Unknown: the simulation ended before the pod was tried, because the input takes too much work.
+    Untried,
     /// Karpenter ignores the pod.
     Ignored(String),
     /// Neither placed nor reported: releases without an error for the situation.
@@ -41,6 +43,8 @@ pub struct Unplaced<'d> {
     pub message: String,
     /// A reason for each NodePool, in the order in which Karpenter tries them.
     pub reasons: Vec<PoolReason<'d>>,
+    /// The number of further NodePools whose reasons are left out.
+    pub left_out: usize,
     /// The shape of the pod, if its reasons name unmet demands.
     pub(crate) shape: Option<Rc<PodShape<'d>>>,
 }
@@ -106,4 +110,8 @@ pub struct SimulationResult<'d> {
     pub workloads: Vec<ScaledWorkload>,
     /// The last round that placed a pod; 0 if no round did.
     pub rounds: usize,
+    /// The number of steps of work that placed the pods.
+    pub steps: u64,
+    /// The number of steps of work that found reasons and changes.
+    pub steps_of_reasons: u64,
 }

@@ -13,11 +13,13 @@ use super::ClusterInput;
 use super::known_pool::KnownPool;
 use super::new_node::NewNode;
 use super::pods::BatchPod;
+use super::refine::{self, Explanation};
 use super::report::{self, Placements};
 use super::result::{ClaimId, PodId, SimulatedPod};
 use super::selector::namespace_of;
 use super::settings::SimulationSettings;
 use super::solver::Solver;
+use super::work::Work;
 use super::workloads::InputPod;
 use super::world::{Absence, Base};
 
@@ -86,8 +88,11 @@ impl<'s> SimulatedCluster<'s> {
             waiting: input.waiting.clone(),
         };
         let batch = input.pods.iter().filter_map(|pod| batch_pod(*pod)).collect();
-        let mut solver = Solver::new(self.base.round(batch, &absence), self.settings, self.hosts);
+        let work = Rc::new(Work::of_pods(input.pods.len()));
+        let world = self.base.round(self.base.pending(batch), &absence, &work);
+        let mut solver = Solver::new(world, self.settings, self.hosts, &work);
         solver.solve();
+        refine::explain(&mut solver, Explanation::Messages, &Work::of_pods(input.pods.len()));
         let release = self.settings.release;
         let names = Rc::clone(&solver.world.names);
         let Placements { pods, claims } = report::placements(solver, 0);

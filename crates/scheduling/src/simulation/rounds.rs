@@ -13,14 +13,15 @@ use super::behaviour::SchedulerBehaviour;
 use super::binding;
 use super::claim::Claim;
 use super::launch::Launch;
-use super::pods::{BatchPod, PendingPod, RunningPod, ShapeId};
-use super::refine;
+use super::pods::{PendingPod, PendingPods, RunningPod, ShapeId};
+use super::refine::{self, Explanation};
 use super::report::{self, Placements};
 use super::resources::ResourceNames;
 use super::result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod, SimulationResult};
 use super::settings::SimulationSettings;
 use super::shape::PodShape;
 use super::solver::Solver;
+use super::work::{PART_OF_REASONS, Work};
 use super::workloads::InputPod;
 use super::world::{Absence, Base};
 
@@ -33,7 +34,9 @@ pub(super) struct Rounds<'d> {
     settings: &'d SimulationSettings,
     hosts: &'d [String],
     /// The pods that have no place, with their number in the input.
-    waiting: Vec<(PodId, InputPod<'d>)>,
+    waiting: Vec<(PodId, PendingPod<'d>)>,
+    /// The shapes of all pods.
+    shapes: IdVec<ShapeId, Rc<PodShape<'d>>>,
     /// The pods, as the last round left them.
     pods: BTreeMap<PodId, SimulatedPod<'d>>,
     /// The new nodes, in the order of their rounds.
@@ -43,6 +46,8 @@ pub(super) struct Rounds<'d> {
     /// The number of host names that new nodes had.
     next_host: usize,
     round: usize,
+    work: Rc<Work>,
+    work_of_reasons: Rc<Work>,
 }
 
 impl<'d> Rounds<'d> {
@@ -51,35 +56,52 @@ impl<'d> Rounds<'d> {
         base: Base<'d>,
         settings: &'d SimulationSettings,
         hosts: &'d [String],
-        pods: &[InputPod<'d>],
+        PendingPods { pods, shapes }: PendingPods<'d>,
+        work: Work,
     ) -> Self {
-        let ids = (0..).map(PodId::from_position);
+        let steps = work.left() / PART_OF_REASONS;
         Self {
             base,
             settings,
             hosts,
-            waiting: ids.zip(pods.iter().cloned()).collect(),
+            waiting: pods.ids().zip(pods).collect(),
+            shapes,
             pods: BTreeMap::new(),
             claims: Vec::new(),
             positions: Vec::new(),
             next_host: 0,
             round: 0,
+            work: Rc::new(work),
+            work_of_reasons: Rc::new(Work::of_steps(steps)),
         }
     }
 
-    /// Simulates the rounds. If asked, the reasons of the last round name the demands that decide about the pods without a place.
-    pub(super) fn run(mut self, refines: bool) -> SimulationResult<'d> {
+    /// Simulates the rounds. The last round explains the pods without a place.
+    pub(super) fn run(mut self, explanation: Explanation) -> SimulationResult<'d> {
         let most = self.settings.rounds.unwrap_or(MAX_ROUNDS).clamp(1, MAX_ROUNDS);
         while self.round < most {
             self.round += 1;
             let bound = if self.settings.binds { self.bind() } else { 0 };
-            let is_last = self.round == most;
-            let placed = self.provision(|placed| refines && (is_last || bound + placed == 0));
-            if self.waiting.is_empty() || bound + placed == 0 {
+            if self.work.is_over() {
+                self.leave_out();
+                break;
+            }
+            let placed = self.provision(bound, most, explanation);
+            if self.waiting.is_empty() || bound + placed == 0 || self.work.is_over() {
                 break;
             }
         }
         self.result()
+    }
+
+    /// Leaves out the pods that have no place: the work is over before they are tried.
+    fn leave_out(&mut self) {
+        for (id, pod) in std::mem::take(&mut self.waiting) {
+            let InputPod { pod, namespace, name, .. } = pod.input;
+            let placement = Placement::Untried;
+            let pod = SimulatedPod { namespace, name, pod, placement, ignored_field: None, round: None };
+            self.pods.insert(id, pod);
+        }
     }
 
     /// Lets kube-scheduler bind the waiting pods that fit nodes of the cluster. Returns their number.
@@ -88,21 +110,21 @@ impl<'d> Rounds<'d> {
         if self.waiting.is_empty() || !has_node {
             return 0;
         }
-        let pending = self.base.pending(self.batch());
-        let bound = binding::bind(&self.base, &pending);
+        let pending = self.pending();
+        let bound = binding::bind(&self.base, &pending, &self.work);
         let running = seats(&pending.pods, &pending.shapes);
         let waiting = std::mem::take(&mut self.waiting);
-        for (((id, input), seat), local) in waiting.into_iter().zip(running).zip(pending.pods.ids()) {
+        for (((id, pod), seat), local) in waiting.into_iter().zip(running).zip(pending.pods.ids()) {
             let Some((at, one)) = bound.get(&local).and_then(|at| Some((*at, self.base.nodes.get(*at)?)))
             else {
-                self.waiting.push((id, input));
+                self.waiting.push((id, pod));
                 continue;
             };
             let placement = report::place_on(one.node.origin);
             if let Placement::New(claim) = placement {
                 self.add_to_claim(claim, id, Some(&seat));
             }
-            let InputPod { pod, namespace, name, .. } = input;
+            let InputPod { pod, namespace, name, .. } = pod.input;
             let round = Some(self.round);
             self.pods
                 .insert(id, SimulatedPod { namespace, name, pod, placement, ignored_field: None, round });
@@ -111,21 +133,22 @@ impl<'d> Rounds<'d> {
         bound.len()
     }
 
-    fn batch(&self) -> Vec<BatchPod<'d>> {
-        self.waiting.iter().map(|(_, pod)| BatchPod::pending(pod.clone())).collect()
+    /// The pods that have no place.
+    fn pending(&self) -> PendingPods<'d> {
+        let pods = self.waiting.iter().map(|(_, pod)| pod.clone()).collect();
+        PendingPods { pods, shapes: self.shapes.clone() }
     }
 
-    /// Simulates a round of the provisioner. Returns the number of placed pods. `refines` says for a number of placed pods
-    /// whether the reasons of the others are refined.
-    fn provision(&mut self, refines: impl FnOnce(usize) -> bool) -> usize {
-        let world = self.base.round(self.batch(), &Absence::default());
+    /// Simulates a round of the provisioner after a number of pods were bound. Returns the number of placed pods.
+    fn provision(&mut self, bound: usize, most: usize, explanation: Explanation) -> usize {
+        let world = self.base.round(self.pending(), &Absence::default(), &self.work);
         // Each new node has a name that no other one had.
         let hosts = self.hosts.get(self.next_host..).filter(|left| left.len() >= self.waiting.len());
         let hosts = hosts.unwrap_or(self.hosts);
-        let mut solver = Solver::new(world, self.settings, hosts);
+        let mut solver = Solver::new(world, self.settings, hosts, &self.work);
         solver.solve();
-        if refines(solver.placed()) {
-            refine::refine(&mut solver);
+        if self.round == most || bound + solver.placed() == 0 || self.work.is_over() {
+            refine::explain(&mut solver, explanation, &self.work_of_reasons);
         }
         self.next_host += solver.opened;
         let goes_on = self.settings.rounds != Some(1) && !solver.failures.is_empty();
@@ -141,7 +164,7 @@ impl<'d> Rounds<'d> {
         self.open(&claims, &names, goes_on);
         let waiting = std::mem::take(&mut self.waiting);
         let mut placed = 0;
-        for ((id, input), (local, mut pod)) in waiting.into_iter().zip(pods.ids().zip(pods)) {
+        for ((id, waited), (local, mut pod)) in waiting.into_iter().zip(pods.ids().zip(pods)) {
             let seat = running.next();
             let at = match &pod.placement {
                 Placement::New(claim) => {
@@ -150,8 +173,8 @@ impl<'d> Rounds<'d> {
                 }
                 Placement::Existing(_) => on_nodes.get(&local).copied(),
                 Placement::Ignored(_) => None,
-                Placement::Unplaced(_) | Placement::Unreported => {
-                    self.waiting.push((id, input));
+                Placement::Unplaced(_) | Placement::Unreported | Placement::Untried => {
+                    self.waiting.push((id, waited));
                     None
                 }
             };
@@ -221,6 +244,8 @@ impl<'d> Rounds<'d> {
             claims: claims.into_iter().map(|(_, claim)| claim).collect(),
             workloads: Vec::new(),
             rounds,
+            steps: self.work.done(),
+            steps_of_reasons: self.work_of_reasons.done(),
         }
     }
 }
@@ -228,9 +253,8 @@ impl<'d> Rounds<'d> {
 /// The pods of a round as they run afterwards, in their order.
 fn seats<'d>(
     pods: &IdVec<PodId, PendingPod<'d>>,
-    shapes: &IdVec<ShapeId, PodShape<'d>>,
+    shapes: &IdVec<ShapeId, Rc<PodShape<'d>>>,
 ) -> Vec<RunningPod<'d>> {
-    let shapes: IdVec<ShapeId, Rc<PodShape<'d>>> = shapes.iter().cloned().map(Rc::new).collect();
     let seat = |pod: &PendingPod<'d>| RunningPod {
         object: pod.input.pod.object(),
         node: "",

@@ -81,6 +81,16 @@ impl<'d> LabelSelector<'d> {
         self.expressions.insert(Expression { key, operator, values: BTreeSet::from([value]) });
     }
 
+    /// A label that every matching object has, with its value; `None` if several values, or none, are asked for.
+    pub(crate) fn required_label(&self) -> Option<(&'d str, &'d str)> {
+        let one_value = |expression: &Expression<'d>| {
+            let is_one = expression.operator == "In" && expression.values.len() == 1;
+            expression.values.first().filter(|_| is_one).map(|value| (expression.key, *value))
+        };
+        let own = self.labels.first_key_value().map(|(key, value)| (*key, *value));
+        own.or_else(|| self.expressions.iter().find_map(one_value))
+    }
+
     /// Whether labels match.
     pub fn matches(&self, labels: &Labels<'_>) -> bool {
         self.labels.iter().all(|(key, value)| labels.get(key) == Some(value))

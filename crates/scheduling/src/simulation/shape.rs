@@ -11,6 +11,7 @@ use super::host_ports::HostPort;
 use super::resources::{ResourceNames, Resources, requests_of_pod};
 use super::selector::{LabelSelector, Labels, Namespaces, labels_of};
 use crate::demand::Demand;
+use crate::preferences::Preferences;
 use crate::requirements::Requirements;
 use crate::scalar::{text, text_or_empty};
 
@@ -34,7 +35,7 @@ pub(crate) struct AffinityTerms<'d> {
     /// The required terms.
     pub(crate) required: Vec<AffinityTerm<'d>>,
     /// The preferred terms with their weights.
-    pub(crate) preferred: Vec<(i64, AffinityTerm<'d>)>,
+    pub(crate) preferred: Preferences<AffinityTerm<'d>>,
 }
 
 /// Topology spread constraint.

@@ -56,6 +56,9 @@ impl<'d> UnmetDemands<'_, 'd> {
         let mut demands: Vec<Disagreement<'d>> = Vec::new();
         let mut others: Vec<Vec<Disagreement<'d>>> = Vec::new();
         for _ in 0..MAX_STEPS {
+            if self.attempt.work.is_over() {
+                break;
+            }
             let rejection = match self.place(pool, &trial) {
                 Ok(types) => {
                     self.measure_limits(pool, &types, &mut demands);
@@ -87,7 +90,8 @@ impl<'d> UnmetDemands<'_, 'd> {
         if pool.has_no_node_left() && !trial.ignores_limits {
             return Err(Rejection::NodeLimit);
         }
-        let types = if trial.ignores_limits { pool.types.clone() } else { pool.within_limits() };
+        let types =
+            if trial.ignores_limits { pool.types.clone() } else { TypeSet::clone(&pool.within_limits()) };
         if types.is_empty() && !pool.types.is_empty() {
             return Err(Rejection::Limits);
         }
@@ -146,13 +150,15 @@ impl<'d> UnmetDemands<'_, 'd> {
             return vec![failure.min_values.iter().map(miss).collect()];
         }
         let domains = self.attempt.topology.requirements(&trial.variant, requirements).unwrap_or_default();
+        let demands = trial.variant.requirements.iter().count() + trial.variant.shape.requests.iter().count();
+        self.attempt.work.count((1 + demands) * pool.types.capacity());
         let within_limits = (!trial.ignores_limits).then(|| pool.within_limits());
         let question = TypeQuestion {
             pool,
             left,
             pod: &trial.variant,
             domains: &domains,
-            within_limits: within_limits.as_ref(),
+            within_limits: within_limits.as_deref(),
             names: self.names,
         };
         question.smallest_sets()

@@ -4,18 +4,32 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use ids::ids;
-use manifest::source::certain;
 
+use super::catalog::{Catalog, TypeSet};
 use super::shape::PodShape;
-use super::topology::{GroupIdentity, SharedGroup, TopologyConstraint};
+use super::topology::{CreatedGroups, GroupIdentity, SharedGroup, TopologyConstraint};
+use super::work::Work;
 use crate::demand::PREFER_NO_SCHEDULE;
 use crate::requirements::Requirements;
 
 ids! {
     /// Variant of a pod in a simulation.
     pub(crate) VariantId;
+}
+
+/// Number of steps to find the instance types of a catalog for a pod.
+const STEPS_OF_CATALOG: usize = 40;
+
+/// The groups of other pods that concern the pods of a shape, whatever they have relaxed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Neighbours<'d> {
+    /// The groups that count the pod, and the number of groups that were looked at.
+    selecting: RefCell<(usize, Vec<SharedGroup<'d>>)>,
+    /// The groups of other pods whose anti-affinity it must respect.
+    matching_inverse: OnceCell<Vec<SharedGroup<'d>>>,
 }
 
 /// Pod at one step of its relaxation. Pods with equal shapes share it.
@@ -33,10 +47,9 @@ pub(crate) struct Variant<'d> {
     pub(crate) groups: Vec<SharedGroup<'d>>,
     /// The groups of its required anti-affinity, for other pods.
     pub(crate) inverse: Vec<SharedGroup<'d>>,
-    /// The groups that count it, and the number of groups that were looked at.
-    selecting: RefCell<(usize, Vec<SharedGroup<'d>>)>,
-    /// The groups of other pods whose anti-affinity it must respect.
-    matching_inverse: OnceCell<Vec<SharedGroup<'d>>>,
+    neighbours: Rc<Neighbours<'d>>,
+    /// The instance types that a catalog may have for it. The NodePools of a node class share a catalog.
+    possible: RefCell<Option<(Rc<Catalog<'d>>, Rc<TypeSet>)>>,
 }
 
 impl<'d> Variant<'d> {
@@ -45,6 +58,7 @@ impl<'d> Variant<'d> {
         id: VariantId,
         shape: PodShape<'d>,
         (groups, inverse): (Vec<SharedGroup<'d>>, Vec<SharedGroup<'d>>),
+        neighbours: &Rc<Neighbours<'d>>,
         ignores_preferences: bool,
     ) -> Self {
         Self {
@@ -54,9 +68,28 @@ impl<'d> Variant<'d> {
             shape,
             groups,
             inverse,
-            selecting: RefCell::default(),
-            matching_inverse: OnceCell::new(),
+            neighbours: Rc::clone(neighbours),
+            possible: RefCell::default(),
         }
+    }
+
+    /// Takes over the instance types of the step before, if the step left the requirements on the node as they were.
+    pub(super) fn keep_possible(&mut self, before: &Self, step: Relaxed) {
+        if !matches!(step, Relaxed::RequiredTerm | Relaxed::NodeAffinity) {
+            self.possible = before.possible.clone();
+        }
+    }
+
+    /// The instance types of a catalog that may be left for the pod.
+    pub(crate) fn possible(&self, catalog: &Rc<Catalog<'d>>, work: &Work) -> Rc<TypeSet> {
+        let mut known = self.possible.borrow_mut();
+        if let Some((_, types)) = known.as_ref().filter(|(of, _)| Rc::ptr_eq(of, catalog)) {
+            return Rc::clone(types);
+        }
+        work.count(STEPS_OF_CATALOG);
+        let types = Rc::new(catalog.possible(&self.requirements));
+        *known = Some((Rc::clone(catalog), Rc::clone(&types)));
+        types
     }
 
     /// A copy whose demands can be left out.
@@ -68,8 +101,8 @@ impl<'d> Variant<'d> {
             strict: self.strict.clone(),
             groups: self.groups.clone(),
             inverse: self.inverse.clone(),
-            selecting: RefCell::default(),
-            matching_inverse: self.matching_inverse.clone(),
+            neighbours: Rc::new(Neighbours::clone(&self.neighbours)),
+            possible: RefCell::default(),
         }
     }
 
@@ -83,7 +116,7 @@ impl<'d> Variant<'d> {
     pub(crate) fn leave_out_topology(&mut self, key: &str) {
         let is_kept = |group: &SharedGroup<'d>| group.borrow().constraint.key != key;
         self.groups.retain(is_kept);
-        if let Some(others) = self.matching_inverse.get_mut() {
+        if let Some(others) = Rc::make_mut(&mut self.neighbours).matching_inverse.get_mut() {
             others.retain(is_kept);
         }
     }
@@ -96,14 +129,18 @@ impl<'d> Variant<'d> {
     /// Calls a function with every group that counts the pod.
     pub(crate) fn selecting_groups(
         &self,
-        created: &[SharedGroup<'d>],
+        created: &CreatedGroups<'d>,
+        work: &Work,
         mut each: impl FnMut(&SharedGroup<'d>),
     ) {
-        let mut selecting = self.selecting.borrow_mut();
+        let mut selecting = self.neighbours.selecting.borrow_mut();
         let (seen, found) = &mut *selecting;
-        let new = certain(created.get(*seen..));
-        found.extend(new.iter().filter(|group| group.borrow().constraint.selects(&self.shape)).cloned());
-        *seen = created.len();
+        if *seen < created.len() {
+            let new = created.since(*seen, &self.shape.labels).inspect(|_| work.count(1));
+            found.extend(new.filter(|group| group.borrow().constraint.selects(&self.shape)).cloned());
+            *seen = created.len();
+        }
+        work.count(found.len());
         found.iter().for_each(&mut each);
     }
 
@@ -112,25 +149,54 @@ impl<'d> Variant<'d> {
     pub(crate) fn matching_inverse(
         &self,
         inverse: &BTreeMap<GroupIdentity<'d>, SharedGroup<'d>>,
+        work: &Work,
     ) -> &[SharedGroup<'d>] {
         let matching = || {
+            work.count(inverse.len());
             let all = inverse.values().filter(|group| group.borrow().constraint.selects(&self.shape));
             all.cloned().collect()
         };
-        self.matching_inverse.get_or_init(matching)
+        self.neighbours.matching_inverse.get_or_init(matching)
     }
 }
 
+/// Preference that a step of the relaxation drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Relaxed {
+    /// The first of the required terms of the node affinity, which are alternatives.
+    RequiredTerm,
+    /// The heaviest preferred pod affinity.
+    Affinity,
+    /// The heaviest preferred pod anti-affinity.
+    AntiAffinity,
+    /// The heaviest preferred node affinity.
+    NodeAffinity,
+    /// A topology spread constraint, by its position. The last one takes its place.
+    Spread(usize),
+    /// The taints with the effect `PreferNoSchedule`.
+    SoftTaints,
+}
+
 /// Returns the shape without its next preference; `None` if nothing is left to relax.
-pub(crate) fn relax<'d>(shape: &PodShape<'d>, tolerates: bool) -> Option<PodShape<'d>> {
+pub(crate) fn relax<'d>(shape: &PodShape<'d>, tolerates: bool) -> Option<(PodShape<'d>, Relaxed)> {
     let mut relaxed = shape.clone();
-    let changed = drop_required_term(&mut relaxed)
-        || drop_heaviest(&mut relaxed.affinity.preferred)
-        || drop_heaviest(&mut relaxed.anti_affinity.preferred)
-        || drop_heaviest(&mut relaxed.demand.preferred_terms)
-        || drop_spread(&mut relaxed)
-        || (tolerates && tolerate(&mut relaxed));
-    changed.then_some(relaxed)
+    let step = if drop_required_term(&mut relaxed) {
+        Relaxed::RequiredTerm
+    } else if relaxed.affinity.preferred.drop_heaviest() {
+        Relaxed::Affinity
+    } else if relaxed.anti_affinity.preferred.drop_heaviest() {
+        Relaxed::AntiAffinity
+    } else if relaxed.demand.preferred_terms.drop_heaviest() {
+        Relaxed::NodeAffinity
+    } else if let Some(position) = relaxed.spreads.iter().position(|spread| spread.is_preference) {
+        relaxed.spreads.swap_remove(position);
+        Relaxed::Spread(position)
+    } else if tolerates && tolerate(&mut relaxed) {
+        Relaxed::SoftTaints
+    } else {
+        return None;
+    };
+    Some((relaxed, step))
 }
 
 /// The terms are alternatives, and the last term stays.
@@ -140,23 +206,6 @@ fn drop_required_term(shape: &mut PodShape<'_>) -> bool {
         shape.demand.required_terms.remove(0);
     }
     can
-}
-
-fn drop_heaviest<T>(terms: &mut Vec<(i64, T)>) -> bool {
-    terms.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
-    let can = !terms.is_empty();
-    if can {
-        terms.remove(0);
-    }
-    can
-}
-
-fn drop_spread(shape: &mut PodShape<'_>) -> bool {
-    let first = shape.spreads.iter().position(|spread| spread.is_preference);
-    if let Some(index) = first {
-        shape.spreads.swap_remove(index);
-    }
-    first.is_some()
 }
 
 fn tolerate(shape: &mut PodShape<'_>) -> bool {

@@ -25,6 +25,7 @@ use super::selector::namespace_of;
 use super::settings::SimulationSettings;
 use super::shape::PodShape;
 use super::topology::{Domains, Topology, TopologyNode};
+use super::work::Work;
 use super::workloads::InputPods;
 
 ids! {
@@ -49,12 +50,20 @@ pub(super) struct World<'d> {
     /// The pods that wait for a node, in the order of the input.
     pub(super) pods: IdVec<PodId, PendingPod<'d>>,
     /// The shapes of these pods.
-    pub(super) shapes: IdVec<ShapeId, PodShape<'d>>,
+    pub(super) shapes: IdVec<ShapeId, Rc<PodShape<'d>>>,
     /// The constraints on topology.
     pub(super) topology: Topology<'d>,
     /// The capacity reservations.
     pub(super) reservations: Reservations<'d>,
 }
+
+/// Numbers of steps for the start of a round, by pod, node and NodePool.
+const STEPS_OF_POD: usize = 10;
+const STEPS_OF_NODE: usize = 4;
+const STEPS_OF_POOL: usize = 200;
+
+/// Number of steps to find the instance types of a NodePool.
+const STEPS_OF_PREPARATION: usize = 600;
 
 /// Namespace and name of a pod.
 pub(super) type PodKey<'d> = (&'d str, &'d str);
@@ -71,6 +80,7 @@ pub(super) struct Absence<'d> {
 }
 
 /// Node with the pods that count for topology.
+#[derive(Clone)]
 pub(super) struct BaseNode<'d> {
     /// The node.
     pub(super) node: Rc<ExistingNode<'d>>,
@@ -84,18 +94,24 @@ pub(super) struct BaseNode<'d> {
 }
 
 /// The part of a cluster that several rounds share.
+#[derive(Clone)]
 pub(super) struct Base<'d> {
-    reader: PodReader<'d>,
-    names: Rc<ResourceNames<'d>>,
+    reader: Rc<PodReader<'d>>,
+    /// The names of resources.
+    pub(super) names: Rc<ResourceNames<'d>>,
     settings: &'d SimulationSettings,
     /// All NodePools, whether or not they take pods.
     pub(super) known: Vec<Pool<'d>>,
     pools: IdVec<PoolId, Pool<'d>>,
     used_pools: usize,
+    unready: Vec<PoolReason<'d>>,
     unusable: Vec<PoolReason<'d>>,
     has_soft_taint: bool,
     domains: Rc<Domains<'d>>,
+    /// The daemons before they are compared with a NodePool.
     daemons: Daemons<'d>,
+    /// The daemons as the NodePools leave them.
+    daemons_of_nodes: Daemons<'d>,
     /// The existing nodes, in the order in which they are tried.
     pub(super) nodes: Vec<BaseNode<'d>>,
     /// The instances of capacity reservations that the nodes of earlier rounds have.
@@ -109,48 +125,56 @@ impl<'d> Base<'d> {
         all: &InputPods<'d>,
         settings: &'d SimulationSettings,
     ) -> Self {
-        Self::read_changed(objects, all, settings, None)
+        let names = Rc::new(ResourceNames::new());
+        let reader = Rc::new(PodReader::new(objects, &names, settings));
+        let PlacedPods { daemons, running } = reader.placed(all);
+        let known = pools::read_pools(objects, &names, settings);
+        let mut base = Self {
+            reader,
+            settings,
+            used_pools: 0,
+            unready: pools::unready(objects),
+            unusable: Vec::new(),
+            has_soft_taint: false,
+            domains: Rc::default(),
+            daemons: Daemons::new(daemons, settings.release),
+            pools: IdVec::default(),
+            nodes: Vec::new(),
+            daemons_of_nodes: Daemons::new(IdVec::default(), settings.release),
+            taken: BTreeMap::new(),
+            known,
+            names,
+        };
+        let daemons = base.prepare();
+        let nodes = read_nodes(objects, running, &base.names, settings).into_iter();
+        base.nodes = nodes.map(|occupied| BaseNode::new(occupied, &daemons, &base.pools)).collect();
+        base.daemons_of_nodes = daemons;
+        base
     }
 
-    /// Reads the NodePools, nodes and running pods of objects, with a change of NodePools and of the pods that wait for a node.
-    pub(super) fn read_changed(
-        objects: &'d [Object<'d>],
-        all: &InputPods<'d>,
-        settings: &'d SimulationSettings,
-        change: Option<&ProposedChange<'d>>,
-    ) -> Self {
-        let names = Rc::new(ResourceNames::new());
-        let reader = PodReader::new(objects, &names, settings).with_change(change.cloned());
-        let mut unusable = pools::unready(objects);
-        let mut known = pools::read_pools(objects, &names, settings);
-        if let Some(change) = change {
-            change.change_pools(&mut known, &names);
+    /// The same cluster after a change of its NodePools.
+    pub(super) fn changed(&self, change: &ProposedChange<'d>, work: &Work) -> Self {
+        let mut base = self.clone();
+        work.count(self.nodes.len() * STEPS_OF_NODE);
+        if change.changes_pools() {
+            work.count(self.known.len() * STEPS_OF_PREPARATION);
+            change.change_pools(&mut base.known, &base.names);
+            base.prepare();
         }
-        let mut pools: IdVec<PoolId, Pool<'d>> = known.iter().filter(|pool| pool.is_used).cloned().collect();
-        let domains = Domains::of_pools(&pools);
-        let PlacedPods { daemons, running } = reader.placed(all);
-        let mut daemons = Daemons::new(daemons, settings.release);
-        daemons.prepare(&mut pools, settings);
-        let nodes = read_nodes(objects, running, &names, settings).into_iter();
-        let nodes = nodes.map(|occupied| BaseNode::new(occupied, &daemons, &pools)).collect();
-        let used_pools = pools.len();
-        let has_soft_taint = pools.iter().any(Pool::has_soft_taint);
-        unusable.extend(pools.iter().filter(|pool| pool.types.is_empty()).map(without_types));
-        let domains = Rc::new(domains);
-        Self {
-            reader,
-            names,
-            settings,
-            known,
-            pools,
-            used_pools,
-            unusable,
-            has_soft_taint,
-            domains,
-            daemons,
-            nodes,
-            taken: BTreeMap::new(),
-        }
+        base
+    }
+
+    /// Computes the parts that follow from the NodePools. Returns the daemons as the NodePools leave them.
+    fn prepare(&mut self) -> Daemons<'d> {
+        self.pools = self.known.iter().filter(|pool| pool.is_used).cloned().collect();
+        self.domains = Rc::new(Domains::of_pools(&self.pools));
+        let mut daemons = self.daemons.clone();
+        daemons.prepare(&mut self.pools, self.settings);
+        self.used_pools = self.pools.len();
+        self.has_soft_taint = self.pools.iter().any(Pool::has_soft_taint);
+        let without_types = self.pools.iter().filter(|pool| pool.types.is_empty()).map(without_types);
+        self.unusable = self.unready.iter().cloned().chain(without_types).collect();
+        daemons
     }
 
     /// Reads the pods of a batch.
@@ -182,7 +206,7 @@ impl<'d> Base<'d> {
     pub(super) fn join(&mut self, launch: &Launch<'_, 'd>, host: &'d str, number: ClaimId) -> usize {
         let node = ExistingNode::launched(launch, host, number);
         let occupied = OccupiedNode { node, pods: Vec::new() };
-        self.nodes.push(BaseNode::new(occupied, &self.daemons, &self.pools));
+        self.nodes.push(BaseNode::new(occupied, &self.daemons_of_nodes, &self.pools));
         if let Some(id) = launch.offering.reservation {
             let taken = self.taken.entry(id).or_default();
             *taken += 1;
@@ -199,7 +223,15 @@ impl<'d> Base<'d> {
     }
 
     /// The cluster at the start of a round.
-    pub(super) fn round(&self, batch: Vec<BatchPod<'d>>, absence: &Absence<'d>) -> World<'d> {
+    pub(super) fn round(
+        &self,
+        pending: PendingPods<'d>,
+        absence: &Absence<'d>,
+        work: &Rc<Work>,
+    ) -> World<'d> {
+        let PendingPods { pods, shapes } = pending;
+        work.count(pods.len() * STEPS_OF_POD + self.nodes.len() * STEPS_OF_NODE);
+        work.count(self.pools.len() * STEPS_OF_POOL);
         let is_present = |one: &&BaseNode<'d>| !absence.nodes.contains(one.node.name);
         let present: Vec<&BaseNode<'d>> = self.nodes.iter().filter(is_present).collect();
         let mut nodes: Vec<Rc<ExistingNode<'d>>> = present.iter().map(|one| Rc::clone(&one.node)).collect();
@@ -207,10 +239,16 @@ impl<'d> Base<'d> {
             Rc::make_mut(node).is_waiting = true;
         }
         let topology_nodes = self.nodes.iter().filter_map(|one| one.topology(absence)).collect();
-        let mut topology = Topology::new(Rc::clone(&self.domains), topology_nodes, self.settings);
-        let PendingPods { pods, shapes } = self.reader.pending(batch);
-        for shape in &shapes {
-            topology.join(shape);
+        let mut topology = Topology::new(Rc::clone(&self.domains), topology_nodes, self.settings, work);
+        let mut joined = BTreeSet::new();
+        for pod in pods.iter().filter(|pod| joined.insert(pod.shape)) {
+            // Without work that is left, no pod is tried.
+            if work.is_over() {
+                break;
+            }
+            if let Some(shape) = shapes.get(pod.shape) {
+                topology.join(shape);
+            }
         }
         for host in present.iter().filter_map(|one| one.host) {
             topology.register(labels::HOSTNAME, host);

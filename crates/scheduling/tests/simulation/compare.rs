@@ -21,6 +21,7 @@ pub(crate) fn placement(outcome: &SimulationResult<'_>, pod: &SimulatedPod<'_>) 
             json!({"placed": "no", "error": unplaced.message, "kinds": kinds})
         }
         Placement::Ignored(message) => json!({"placed": "ignored", "error": message}),
+        Placement::Untried => json!({"placed": "untried"}),
         Placement::Unreported => json!({"placed": "no", "error": message::UNREPORTED, "kinds": []}),
     }
 }

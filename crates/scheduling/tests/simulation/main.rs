@@ -13,6 +13,7 @@ mod message;
 mod releases;
 mod rounds;
 mod scaling;
+mod shapes;
 mod unmet;
 mod world;
 

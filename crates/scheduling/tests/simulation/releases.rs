@@ -52,6 +52,7 @@ fn place(pod: &SimulatedPod<'_>) -> String {
         Placement::Unplaced(unplaced) => format!("unplaced: {}", unplaced.message),
         Placement::Ignored(reason) => format!("ignored: {reason}"),
         Placement::Unreported => "unreported".to_owned(),
+        Placement::Untried => "untried".to_owned(),
     }
 }
 

@@ -63,6 +63,7 @@ pub(crate) fn all_places(result: &SimulationResult<'_>) -> Vec<String> {
         Placement::Unplaced(_) => "unplaced".to_owned(),
         Placement::Ignored(_) => "ignored".to_owned(),
         Placement::Unreported => "unreported".to_owned(),
+        Placement::Untried => "untried".to_owned(),
     };
     result.pods.iter().map(|pod| format!("{}: {}", pod.name, place(&pod.placement))).collect()
 }

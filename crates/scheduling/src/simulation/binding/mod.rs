@@ -23,6 +23,7 @@ use objects::pod::Pod;
 use super::pods::{PendingPod, PendingPods, ShapeId};
 use super::result::PodId;
 use super::shape::PodShape;
+use super::work::Work;
 use super::world::Base;
 
 use neighbours::{PodTallies, TalliesOfPod};
@@ -31,16 +32,27 @@ use node::BindingNode;
 /// kube-scheduler's name for itself.
 const DEFAULT_SCHEDULER: &str = "default-scheduler";
 
+/// Number of steps to compare the labels and taints of a node with a pod.
+const STEPS_OF_NODE: usize = 4;
+
+/// Number of steps to compare and to rate a node that has the labels and taints for a pod.
+const STEPS_OF_CANDIDATE: usize = 4;
+
 /// Binds pods to nodes. Returns the position of the node of each bound pod among the existing nodes.
-pub(super) fn bind<'d>(base: &Base<'d>, pending: &PendingPods<'d>) -> BTreeMap<PodId, usize> {
+pub(super) fn bind<'d>(base: &Base<'d>, pending: &PendingPods<'d>, work: &Work) -> BTreeMap<PodId, usize> {
     let nodes: Vec<BindingNode<'d>> = BindingNode::all(base);
     if nodes.is_empty() {
         return BTreeMap::new();
     }
-    let shapes = pending.shapes.iter().cloned().map(Rc::new).collect();
-    let mut binder = Binder { neighbours: PodTallies::of(&nodes), nodes, shapes, plans: BTreeMap::new() };
+    let shapes = pending.shapes.clone();
+    let pods = nodes.iter().map(|node| node.pods.len()).sum();
+    let neighbours = PodTallies::of(&nodes);
+    let mut binder = Binder { neighbours, nodes, shapes, plans: BTreeMap::new(), pods, work };
     let mut bound = BTreeMap::new();
     for (id, pod) in in_order(base, &pending.pods) {
+        if work.is_over() {
+            break;
+        }
         if let Some(position) = binder.bind(pod) {
             bound.insert(id, position);
         }
@@ -68,11 +80,14 @@ fn is_known(pod: Pod<'_>) -> bool {
 }
 
 /// State of the binding.
-struct Binder<'d> {
+struct Binder<'w, 'd> {
     nodes: Vec<BindingNode<'d>>,
     neighbours: PodTallies<'d>,
     shapes: IdVec<ShapeId, Rc<PodShape<'d>>>,
     plans: BTreeMap<ShapeId, Plan>,
+    /// The number of pods on the nodes at the start.
+    pods: usize,
+    work: &'w Work,
 }
 
 /// The nodes that may take the pods of a shape. Nodes only get fuller, so a node that is too full leaves the list.
@@ -81,7 +96,7 @@ struct Plan {
     neighbours: TalliesOfPod,
 }
 
-impl<'d> Binder<'d> {
+impl<'d> Binder<'_, 'd> {
     /// Binds a pod to the best node that passes all filters. Returns the position of the node.
     fn bind(&mut self, pod: &PendingPod<'d>) -> Option<usize> {
         let shape = Rc::clone(self.shapes.get(pod.shape)?);
@@ -90,6 +105,7 @@ impl<'d> Binder<'d> {
         }
         let mut plan = self.plans.remove(&pod.shape).unwrap_or_else(|| self.plan(&shape));
         let nodes = &self.nodes;
+        self.work.count(plan.candidates.len() * STEPS_OF_CANDIDATE + self.neighbours.len());
         plan.candidates.retain(|at| nodes.get(*at).is_some_and(|node| node.has_room(&shape)));
         self.neighbours.refresh(&mut plan.neighbours, &shape);
         let fits = |at: &&usize| {
@@ -112,6 +128,11 @@ impl<'d> Binder<'d> {
     }
 
     fn plan(&mut self, shape: &PodShape<'d>) -> Plan {
+        let constraints = shape.spreads.len() + usize::from(!shape.affinity.required.is_empty());
+        let terms = shape.anti_affinity.required.len() + shape.anti_affinity.preferred.len();
+        let terms = terms + shape.affinity.preferred.len();
+        self.work.count(self.nodes.len() * STEPS_OF_NODE);
+        self.work.count((constraints + terms) * (self.nodes.len() + self.pods));
         let candidates = self.nodes.iter().enumerate().filter(|(_, node)| node.accepts(shape));
         let candidates: Vec<usize> = candidates.map(|(at, _)| at).collect();
         Plan { candidates, neighbours: self.neighbours.plan(&self.nodes, shape) }

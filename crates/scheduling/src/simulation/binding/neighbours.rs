@@ -91,6 +91,11 @@ impl<'d> PodTallies<'d> {
         all
     }
 
+    /// The number of tallies, which each pod that is bound is compared with.
+    pub(super) fn len(&self) -> usize {
+        self.spreads.len() + self.affinities.len() + self.selected.len() + self.repelling.len()
+    }
+
     /// The tallies for the pods of a shape.
     pub(super) fn plan(&mut self, nodes: &[BindingNode<'d>], shape: &PodShape<'d>) -> TalliesOfPod {
         let mut plan = TalliesOfPod::default();

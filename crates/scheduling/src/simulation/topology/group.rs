@@ -3,12 +3,13 @@
 //! Source: pkg/controllers/provisioning/scheduling/topologygroup.go and topologynodefilter.go of kubernetes-sigs/karpenter at
 //! v1.14.1.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use karpenter::labels;
 
 use super::super::selector::LabelSelector;
 use super::super::shape::PodShape;
+use super::domain_counts::{ANY, DomainCounts, EMPTY, OCCUPIED, only_value};
 use crate::requirements::{EffectiveOperator, Requirement, Requirements};
 use crate::taints::{PoolTaint, Toleration};
 use crate::template::check_taints;
@@ -59,6 +60,15 @@ impl<'d> NodeFilter<'d> {
             || self.alternatives.is_empty()
             || self.alternatives.iter().any(|asked| node.compatible_strictly(asked).is_ok());
         selected && (!self.honors_taints || self.tolerates(taints))
+    }
+
+    /// Whether the pods of every node count.
+    pub(super) fn matches_all(&self) -> bool {
+        let is_empty = |asked: &Requirements<'d>| asked.iter().next().is_none();
+        !self.honors_taints
+            && (!self.honors_affinity
+                || self.alternatives.is_empty()
+                || self.alternatives.iter().any(is_empty))
     }
 
     /// Whether the domains of nodes with taints count.
@@ -138,6 +148,12 @@ impl<'d> TopologyConstraint<'d> {
         self.namespaces.contains(shape.namespace)
             && selector.is_some_and(|selector| selector.matches(&shape.labels))
     }
+
+    /// Whether a running pod counts. Without a selector Karpenter lists every pod of the namespace.
+    pub(super) fn counts(&self, shape: &PodShape<'d>) -> bool {
+        let everything = self.selector.is_none() && self.namespaces.contains(shape.namespace);
+        everything || self.selects(shape)
+    }
 }
 
 /// A constraint with the number of pods in each domain.
@@ -146,31 +162,17 @@ pub(crate) struct Group<'d> {
     /// The constraint.
     pub(crate) constraint: TopologyConstraint<'d>,
     /// The number of pods in each known domain.
-    pub(crate) domains: BTreeMap<&'d str, i64>,
-    /// The number of domains with a pod.
-    occupied: usize,
+    pub(super) domains: DomainCounts<'d>,
 }
 
 impl<'d> Group<'d> {
-    /// A group with empty domains.
-    pub(crate) fn new(constraint: TopologyConstraint<'d>, domains: impl Iterator<Item = &'d str>) -> Self {
-        Self { constraint, domains: domains.map(|domain| (domain, 0)).collect(), occupied: 0 }
-    }
-
-    /// Adds an empty domain.
-    pub(crate) fn register(&mut self, domain: &'d str) {
-        self.domains.entry(domain).or_insert(0);
-    }
-
-    /// Counts a pod in a domain.
-    pub(crate) fn record(&mut self, domain: &'d str) {
-        let count = self.domains.entry(domain).or_insert(0);
-        self.occupied += usize::from(*count == 0);
-        *count += 1;
+    /// A group with its domains.
+    pub(super) fn new(constraint: TopologyConstraint<'d>, domains: DomainCounts<'d>) -> Self {
+        Self { constraint, domains }
     }
 
     fn count(&self, domain: &str) -> i64 {
-        self.domains.get(domain).copied().unwrap_or_default()
+        self.domains.find(domain).unwrap_or_default()
     }
 
     /// The domains in which a pod may be placed; none if the requirement accepts no value. `selects` is whether the pod
@@ -195,11 +197,36 @@ impl<'d> Group<'d> {
         names.next().is_none().then_some(first)
     }
 
-    /// The known domains that a node can be in.
-    fn domains_of<'g>(&'g self, node: &'g Requirement<'d>) -> impl Iterator<Item = (&'d str, i64)> + 'g {
-        let accepted = |domain: &&'d str| node.has(domain);
-        let all = self.domains.iter().map(|(domain, count)| (*domain, *count));
-        all.filter(move |(domain, _)| accepted(domain))
+    /// The number of known domains that a requirement accepts.
+    fn number_of(&self, requirement: &Requirement<'d>) -> usize {
+        if requirement.accepts_all() {
+            return self.domains.len();
+        }
+        self.domains.accepted(requirement, ANY, usize::MAX).len()
+    }
+
+    /// The number of domains that an answer about a node may look at.
+    pub(super) fn domains_to_look_at(&self, node: &Requirement<'d>) -> usize {
+        if only_value(node).is_some() { 1 } else { self.domains.len() }
+    }
+
+    /// Whether the pods of other nodes keep a pod out of a domain, as far as this takes no time to find out.
+    pub(super) fn refuses(&self, selects: bool, pod: &Requirement<'d>, domain: &str) -> bool {
+        let known = self.domains.find(domain);
+        let count = known.unwrap_or_default();
+        let is_host = self.constraint.key == labels::HOSTNAME;
+        match self.constraint.kind {
+            GroupKind::Spread if is_host || known.is_some() => count > self.most(selects, pod),
+            GroupKind::Spread => true,
+            GroupKind::AntiAffinity => count > 0 || !(is_host || (known.is_some() && pod.has(domain))),
+            GroupKind::Affinity => false,
+        }
+    }
+
+    /// The largest number of pods that a domain may have before a pod joins it.
+    fn most(&self, selects: bool, pod: &Requirement<'d>) -> i64 {
+        let with_least = self.constraint.max_skew.saturating_add(self.least(pod));
+        with_least.saturating_sub(i64::from(selects))
     }
 
     fn next_of_spread(
@@ -208,15 +235,12 @@ impl<'d> Group<'d> {
         pod: &Requirement<'d>,
         node: &Requirement<'d>,
     ) -> Option<&'d str> {
-        let own = i64::from(selects);
-        let max = self.constraint.max_skew;
+        let most = self.most(selects, pod);
         if let Some(host) = self.host(node) {
-            return (self.count(host) + own <= max).then_some(host);
+            return (self.count(host) <= most).then_some(host);
         }
-        let least = self.least(pod);
-        let valid = self.domains_of(node).filter(|(_, count)| count + own - least <= max);
         // Among equal counts Karpenter takes the first of a Go map, which is random.
-        valid.min_by_key(|(_, count)| *count).map(|(domain, _)| domain)
+        self.domains.first(node, ANY).filter(|(count, _)| *count <= most).map(|(_, domain)| domain)
     }
 
     /// The smallest count of the domains that the pod can be in.
@@ -224,17 +248,16 @@ impl<'d> Group<'d> {
         if self.constraint.key == labels::HOSTNAME {
             return 0;
         }
-        let counts: Vec<i64> = self.domains_of(pod).map(|(_, count)| count).collect();
-        let number = i64::try_from(counts.len()).unwrap_or(i64::MAX);
-        if self.constraint.min_domains.is_some_and(|least| number < least) {
+        let is_below = |least: i64| i64::try_from(self.number_of(pod)).unwrap_or(i64::MAX) < least;
+        if self.constraint.min_domains.is_some_and(is_below) {
             return 0;
         }
-        counts.into_iter().min().unwrap_or(i64::from(i32::MAX))
+        self.domains.first(pod, ANY).map_or(i64::from(i32::MAX), |(count, _)| count)
     }
 
     /// Whether a pod starts its own affinity: no pod that it could join exists.
     fn starts(&self, selects: bool, pod: &Requirement<'d>) -> bool {
-        selects && (self.occupied == 0 || !self.domains_of(pod).any(|(_, count)| count > 0))
+        selects && self.domains.first(pod, OCCUPIED).is_none()
     }
 
     fn next_of_affinity(
@@ -247,16 +270,15 @@ impl<'d> Group<'d> {
             let joins = pod.has(host) && (self.count(host) > 0 || self.starts(selects, pod));
             return Requirement::one_of(joins.then_some(host));
         }
-        let accepted = |domain: &&'d str| pod.has(domain) && node.has(domain);
-        let all = self.domains_of(pod);
-        let occupied = all.filter(|(domain, count)| *count > 0 && node.has(domain)).map(|(domain, _)| domain);
-        let occupied = Requirement::one_of(occupied);
+        let occupied = self.domains.accepted(node, OCCUPIED, usize::MAX).into_iter();
+        let occupied =
+            Requirement::one_of(occupied.map(|(_, domain)| domain).filter(|domain| pod.has(domain)));
         if occupied.operator() == EffectiveOperator::In || !self.starts(selects, pod) {
             return occupied;
         }
         // Karpenter adds the first domain of the pod's as well, which may be another one.
-        let both = self.domains.keys().copied().find(accepted);
-        let first = both.or_else(|| self.domains.keys().copied().find(|domain| pod.has(domain)));
+        let both = self.domains.first_by_name(|domain| pod.has(domain) && node.has(domain));
+        let first = both.or_else(|| self.domains.first_by_name(|domain| pod.has(domain)));
         Requirement::one_of(first)
     }
 
@@ -264,7 +286,7 @@ impl<'d> Group<'d> {
         if let Some(host) = self.host(node) {
             return Requirement::one_of((self.count(host) == 0).then_some(host));
         }
-        let empty = self.domains_of(node).filter(|(domain, count)| *count == 0 && pod.has(domain));
-        Requirement::one_of(empty.map(|(domain, _)| domain))
+        let empty = self.domains.accepted(node, EMPTY, usize::MAX).into_iter();
+        Requirement::one_of(empty.map(|(_, domain)| domain).filter(|domain| pod.has(domain)))
     }
 }
