@@ -22,6 +22,7 @@ fn text(assumption: &Assumption) -> String {
             "; name the folders of one cluster to simulate it"
         }
         Assumption::NoDefaultSpreads
+        | Assumption::NodesLeave(..)
         | Assumption::DefaultNodeClass(_)
         | Assumption::AnyNumberOfVolumes
         | Assumption::NoReservationFallback

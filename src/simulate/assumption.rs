@@ -35,6 +35,8 @@ pub enum Assumption {
     AnyNumberOfVolumes,
     /// Pods wait if all capacity reservations are taken.
     NoReservationFallback,
+    /// The nodes of these names are being deleted, and this number of their pods look for another place.
+    NodesLeave(Vec<String>, usize),
     /// kube-scheduler binds pods to existing nodes before Karpenter looks at them.
     BindsFirst,
     /// Before a further round, the new nodes join the cluster.
@@ -88,6 +90,16 @@ impl fmt::Display for Assumption {
             Self::NoReservationFallback => f.write_str(
                 "pods wait for the next round if all capacity reservations are taken, although this release may relax them",
             ),
+            Self::NodesLeave(names, pods) => {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                let (be, they) = if names.len() == 1 { ("is", "it takes") } else { ("are", "they take") };
+                let look = if *pods == 1 { "pod looks" } else { "pods look" };
+                write!(
+                    f,
+                    "{} {be} being deleted: {they} no pods, and {pods} {look} for another node",
+                    names.join(", ")
+                )
+            }
             Self::BindsFirst => f.write_str(
                 "kube-scheduler first binds the pods that pass its filters on existing nodes: by the preferences of the pod, then to \
                  the node with the largest free part of CPU and memory, then by name, without preemption",

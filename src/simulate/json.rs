@@ -104,6 +104,7 @@ fn pod(
         namespace: pod.namespace.to_owned(),
         name: pod.name.clone(),
         workload: format!("{}/{}", object.kind(), object.name()),
+        leaves_node: pod.leaves.unwrap_or_default().to_owned(),
         requests: texts(requests),
         usage: BTreeMap::new(),
         placed: Placed::No,

@@ -73,8 +73,13 @@ pub fn answer(
     }))
 }
 
-/// The assumptions of a simulation, with the assumption about further rounds if there were any.
+/// The assumptions of a simulation, with the assumptions about nodes that are being deleted and about further rounds if there are any.
 pub fn with_outcome(mut assumptions: Vec<Assumption>, outcome: &SimulationResult<'_>) -> Vec<Assumption> {
+    if !outcome.leaving_nodes.is_empty() {
+        let names = outcome.leaving_nodes.iter().map(ToString::to_string).collect();
+        let pods = outcome.pods.iter().filter(|pod| pod.leaves.is_some()).count();
+        assumptions.push(Assumption::NodesLeave(names, pods));
+    }
     if outcome.rounds > 1 {
         assumptions.push(Assumption::NodesJoin);
     }

@@ -82,6 +82,8 @@ pub struct PlacedPod {
     pub name: String,
     /// Kind and name of the object that has the pod, such as `Deployment/web`.
     pub workload: String,
+    /// Name of the node that the pod leaves, because the node is being deleted; else empty.
+    pub leaves_node: String,
     /// Requested amount of each resource.
     pub requests: BTreeMap<String, String>,
     /// Parts of the allocatable CPU, memory and pods of its new node.

@@ -18,13 +18,6 @@ impl Behaviour {
     /// Messages say `node` instead of `state node`, and events start with a capital letter and have no prefix (statenode.go,
     /// types.go and events.go at v1.2.0).
     pub(crate) const PLAIN_NODE: Self = Self(Releases::since(2));
-    /// Pods that cannot be evicted now are not simulated (#2033, backported to 1.0.7, 1.1.3, 1.2.3 and 1.3.3).
-    pub(crate) const SIMULATES_MOVABLE: Self = Self(Releases::union(&[
-        Interval::patches_from(0, 10),
-        Interval::patches_from(1, 6),
-        Interval::patches_from(2, 4),
-        Interval::since_patch(3, 4),
-    ]));
     /// NodePools take turns in single-node consolidation (#2035, #2133).
     pub(crate) const POOLS_TAKE_TURNS: Self = Self(Releases::since(4));
     /// Emptiness comes before drift (#2180, 8a6239bd5).
@@ -45,16 +38,12 @@ impl Behaviour {
     pub(crate) const STRUCTURED_MESSAGES: Self = Self(Releases::since(5));
     /// Whether a node is in the queue is asked first (types.go at v1.6.0).
     pub(crate) const QUEUE_FIRST: Self = Self(Releases::since(6));
-    /// Several budgets on one pod always block (#2379).
-    pub(crate) const SEVERAL_BUDGETS_BLOCK: Self = Self(Releases::since(7));
     /// NodePools with a fixed number of nodes (#2521, 9136011b9).
     pub(crate) const STATIC_POOLS: Self = Self(Releases::since(8));
     /// Events for the candidates of a replacement and for its rejection (#2786).
     pub(crate) const CANDIDATE_EVENTS: Self = Self(Releases::since(9));
     /// A node without a known price counts as free instead of being an error (#2812).
     pub(crate) const UNKNOWN_PRICE_IS_FREE: Self = Self(Releases::since(9));
-    /// `karpenter.sh/do-not-disrupt` on a pod may be a duration (#2874, 501287b36).
-    pub(crate) const DO_NOT_DISRUPT_DURATION: Self = Self(Releases::since(12));
     /// Candidates come in the order of price per disruption; a node without a pod that costs anything is empty; the policy
     /// `Balanced` (#2962, 43964dc54).
     pub(crate) const SAVINGS_RATIO: Self = Self(Releases::since(14));

@@ -10,6 +10,7 @@ use manifest::tree::Node;
 use objects::location::Place;
 use objects::object::Object;
 use scheduling::simulation::namespace_of;
+use scheduling::state::StateBehaviour;
 use values::timestamp::Timestamp;
 
 use crate::behaviour::Behaviour;
@@ -154,7 +155,7 @@ impl<'d> NodeBlocker<'d> {
             Self::PodDoNotDisrupt(pod, _) => {
                 format!("pod \"{}\" has \"{DO_NOT_DISRUPT}\" annotation", pod.full_name())
             }
-            Self::PodBudget(_, budget) if Behaviour::SEVERAL_BUDGETS_BLOCK.holds_in(release) => {
+            Self::PodBudget(_, budget) if StateBehaviour::SEVERAL_BUDGETS_BLOCK.holds_in(release) => {
                 format!("pdb prevents pod evictions (PodDisruptionBudget=[{}])", full_name(*budget))
             }
             Self::PodBudget(_, budget) if structured => {

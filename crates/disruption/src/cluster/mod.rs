@@ -3,8 +3,6 @@
 //! Source: pkg/controllers/state/cluster.go of kubernetes-sigs/karpenter at v1.14.1.
 
 mod node;
-mod pod;
-mod pod_budgets;
 
 use std::collections::BTreeMap;
 
@@ -19,10 +17,9 @@ use values::duration::{Duration, NillableDuration};
 
 pub use node::{ClaimCondition, StateNode};
 pub(crate) use node::{INSTANCE_TYPE, ZONE};
-pub(crate) use pod::DISRUPTED;
-use pod::StateObjectId;
-pub use pod::{ClusterPod, Protection};
-pub use pod_budgets::PodBudgets;
+pub(crate) use scheduling::state::DISRUPTED;
+use scheduling::state::StateObjectId;
+pub use scheduling::state::{ClusterPod, PodBudgets, Protection};
 
 use crate::settings::DisruptionSettings;
 

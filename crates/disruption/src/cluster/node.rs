@@ -10,8 +10,8 @@ use objects::object::Object;
 use values::duration::{Duration, NillableDuration};
 use values::timestamp::Timestamp;
 
-use super::pod::ClusterPod;
 use karpenter::labels::DO_NOT_DISRUPT;
+use scheduling::state::{ClusterPod, is_deleted};
 
 /// The label of the zone.
 pub(crate) const ZONE: &str = "topology.kubernetes.io/zone";
@@ -129,12 +129,7 @@ impl<'d> StateNode<'d> {
 
     /// Whether the controller has marked the node, or the node is going (`MarkedForDeletion`).
     pub fn is_going(&self) -> bool {
-        let is_deleted = |object: Object<'_>| object.at(&["metadata", "deletionTimestamp"]).is_some();
-        let deleted = match self.claim {
-            Some(claim) => is_deleted(claim.object()) || self.has_condition("InstanceTerminating"),
-            None => self.node.is_some_and(is_deleted),
-        };
-        self.is_marked || deleted
+        self.is_marked || is_deleted(self.node, self.claim.map(NodeClaim::object))
     }
 
     /// Whether the condition Ready of the Node is True.

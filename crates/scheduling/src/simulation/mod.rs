@@ -8,7 +8,7 @@
 //! | `world` | the cluster at the start of a round |
 //! | `pools`, `pool`, `daemons`, `filter` | NodePools, and the choice of instance types |
 //! | `offerings`, `node_class`, `overlay`, `catalog`, `amounts` | instance types with resources, zones and prices |
-//! | `node` | existing nodes |
+//! | `node`, `node_claims`, `leaving` | existing nodes, and the pods of nodes that go |
 //! | `pods`, `daemon_pods`, `default_spreads`, `validation`, `ignored` | the pods that wait for a node, and the pods that have one |
 //! | `shape`, `selector`, `resources`, `volumes` | the part of a pod that decides where it runs |
 //! | `solver`, `queue`, `variant` | the loop over the pods |
@@ -41,8 +41,10 @@ mod host_ports;
 mod ignored;
 mod known_pool;
 mod launch;
+mod leaving;
 mod new_node;
 mod node;
+mod node_claims;
 mod node_class;
 mod offerings;
 mod overlay;
@@ -175,7 +177,8 @@ impl<'o> Simulation<'o> {
     }
 
     fn work(&self) -> Work {
-        Work::of_pods(self.0.pods.pending.len())
+        let nodes = self.0.objects.iter().filter(|object| object.kind() == "Node").count();
+        Work::of(self.0.pods.pending.len(), nodes)
     }
 
     /// Reads the cluster and the pods that wait for a node.

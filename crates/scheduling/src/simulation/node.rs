@@ -16,6 +16,7 @@ use super::behaviour::SchedulerBehaviour;
 use super::daemons::Daemons;
 use super::host_ports::HostPortUsage;
 use super::launch::Launch;
+use super::node_claims::NodeClaims;
 use super::pods::RunningPod;
 use super::resources::{NODES, ResourceNames, Resources};
 use super::result::{ClaimId, PodId};
@@ -345,34 +346,19 @@ fn without_pods<'d>(
     settings: &'d SimulationSettings,
 ) -> Vec<ExistingNode<'d>> {
     let of_kind = |kind: &'static str| objects.iter().copied().filter(move |object| object.kind() == kind);
-    // If the caller knows the whole state, it also says which nodes go.
-    let is_staying =
-        |object: &Object<'d>| settings.whole_state || object.at(&["metadata", "deletionTimestamp"]).is_none();
-    let nodes: Vec<Object<'d>> = of_kind("Node").filter(is_staying).collect();
-    let by_provider: BTreeMap<&str, &str> =
-        nodes.iter().filter_map(|node| Some((node.str_at(&["spec", "providerID"])?, node.name()))).collect();
-    // Before a node registers, only the provider's ID connects it with its NodeClaim.
-    let node_of = |claim: &Object<'d>| {
-        let own = claim.str_at(&["status", "nodeName"]).filter(|name| !name.is_empty());
-        own.or_else(|| by_provider.get(claim.str_at(&["status", "providerID"])?).copied())
-    };
-    let claims: BTreeMap<&str, Object<'d>> =
-        of_kind("NodeClaim").filter_map(|claim| Some((node_of(&claim)?, claim))).collect();
+    let claims = NodeClaims::of(objects);
     let csi: BTreeMap<&str, Object<'d>> = of_kind("CSINode").map(|node| (node.name(), node)).collect();
     let pools: BTreeMap<&str, Object<'d>> = of_kind("NodePool").map(|pool| (pool.name(), pool)).collect();
     let read = |object, companions| ExistingNode::read(object, companions, names, settings);
-    let launched = of_kind("NodeClaim").filter(|claim| {
-        let is_launched = claim.at(&["status", "allocatable"]).is_some();
-        node_of(claim).is_none() && is_staying(claim) && is_launched
-    });
-    let with_node = nodes.iter().map(|node| {
+    let launched = claims.without_node().filter(|claim| claim.at(&["status", "allocatable"]).is_some());
+    let with_node = of_kind("Node").map(|node| {
         let pool = node.metadata().label(labels::NODEPOOL).map(text);
         let companions = Companions {
-            claim: claims.get(node.name()).copied(),
+            claim: claims.of_node(node.name()),
             pool: pool.and_then(|name| pools.get(name).copied()),
             csi: csi.get(node.name()).copied(),
         };
-        read(*node, companions)
+        read(node, companions)
     });
     with_node.chain(launched.map(|claim| read(claim, Companions::default()))).collect()
 }

@@ -53,9 +53,9 @@ pub(super) struct BatchPod<'d> {
 }
 
 impl<'d> BatchPod<'d> {
-    /// A pod without a node.
+    /// A pod that waits for a node, or leaves a node that goes.
     pub(super) fn pending(input: InputPod<'d>) -> Self {
-        Self { input, is_moved: false, avoids_waiting: false }
+        Self { is_moved: input.leaves.is_some(), input, avoids_waiting: false }
     }
 }
 
@@ -236,10 +236,10 @@ impl<'d> PodReader<'d> {
             last = Some((spec, shape.clone()));
             add_workload_labels(&mut shape, &input);
             let (volumes, problem) = self.restrict(&mut shape, &input);
-            let ignored = validation::unprovisionable(&input).or(problem);
+            // Only pods without a node are validated.
+            let ignored = validation::unprovisionable(&input).filter(|_| !is_moved).or(problem);
             let is_schedulable = ignored.is_none();
             let ignored = ignored.or_else(|| validation::problem(input.pod, &shape, self.settings.release));
-            // Only pods without a node are validated.
             let ignored = ignored.filter(|_| !is_moved);
             let shape =
                 *ids.entry(Rc::new(shape)).or_insert_with_key(|shape| all.shapes.push(Rc::clone(shape)));

@@ -61,6 +61,7 @@ pub(crate) fn placements(solver: Solver<'_>, earlier: usize) -> Placements<'_> {
             namespace: pod.input.namespace,
             name: pod.input.name,
             pod: pod.input.pod,
+            leaves: pod.input.leaves,
             placement: placement(id, message),
             ignored_field: ignored_field.flatten(),
             round: None,

@@ -58,6 +58,8 @@ pub struct SimulatedPod<'d> {
     pub name: String,
     /// The pod or the template that it comes from.
     pub pod: Pod<'d>,
+    /// The name of the node that the pod leaves, because the node is being deleted.
+    pub leaves: Option<&'d str>,
     /// The place.
     pub placement: Placement<'d>,
     /// The field for which Karpenter ignores the pod.
@@ -110,6 +112,8 @@ pub struct SimulationResult<'d> {
     pub workloads: Vec<ScaledWorkload>,
     /// The last round that placed a pod; 0 if no round did.
     pub rounds: usize,
+    /// The names of the nodes that are being deleted. They take no pods.
+    pub leaving_nodes: Vec<&'d str>,
     /// The number of steps of work that placed the pods.
     pub steps: u64,
     /// The number of steps of work that found reasons and changes.

@@ -88,11 +88,12 @@ impl<'s> SimulatedCluster<'s> {
             waiting: input.waiting.clone(),
         };
         let batch = input.pods.iter().filter_map(|pod| batch_pod(*pod)).collect();
-        let work = Rc::new(Work::of_pods(input.pods.len()));
-        let world = self.base.round(self.base.pending(batch), &absence, &work);
-        let mut solver = Solver::new(world, self.settings, self.hosts, &work);
+        let work = || Work::of(input.pods.len(), self.base.nodes.len());
+        let placing = Rc::new(work());
+        let world = self.base.round(self.base.pending(batch), &absence, &placing);
+        let mut solver = Solver::new(world, self.settings, self.hosts, &placing);
         solver.solve();
-        refine::explain(&mut solver, Explanation::Messages, &Work::of_pods(input.pods.len()));
+        refine::explain(&mut solver, Explanation::Messages, &work());
         let release = self.settings.release;
         let names = Rc::clone(&solver.world.names);
         let Placements { pods, claims } = report::placements(solver, 0);

@@ -23,7 +23,7 @@ use super::shape::PodShape;
 use super::solver::Solver;
 use super::work::{PART_OF_REASONS, Work};
 use super::workloads::InputPod;
-use super::world::{Absence, Base};
+use super::world::Base;
 
 /// Largest number of rounds. Each round costs about as much as the first.
 const MAX_ROUNDS: usize = 100;
@@ -97,9 +97,10 @@ impl<'d> Rounds<'d> {
     /// Leaves out the pods that have no place: the work is over before they are tried.
     fn leave_out(&mut self) {
         for (id, pod) in std::mem::take(&mut self.waiting) {
-            let InputPod { pod, namespace, name, .. } = pod.input;
+            let InputPod { pod, namespace, name, leaves, .. } = pod.input;
             let placement = Placement::Untried;
-            let pod = SimulatedPod { namespace, name, pod, placement, ignored_field: None, round: None };
+            let pod =
+                SimulatedPod { namespace, name, pod, leaves, placement, ignored_field: None, round: None };
             self.pods.insert(id, pod);
         }
     }
@@ -124,10 +125,12 @@ impl<'d> Rounds<'d> {
             if let Placement::New(claim) = placement {
                 self.add_to_claim(claim, id, Some(&seat));
             }
-            let InputPod { pod, namespace, name, .. } = pod.input;
+            let InputPod { pod, namespace, name, leaves, .. } = pod.input;
             let round = Some(self.round);
-            self.pods
-                .insert(id, SimulatedPod { namespace, name, pod, placement, ignored_field: None, round });
+            self.pods.insert(
+                id,
+                SimulatedPod { namespace, name, pod, leaves, placement, ignored_field: None, round },
+            );
             self.base.settle(at, seat);
         }
         bound.len()
@@ -141,7 +144,7 @@ impl<'d> Rounds<'d> {
 
     /// Simulates a round of the provisioner after a number of pods were bound. Returns the number of placed pods.
     fn provision(&mut self, bound: usize, most: usize, explanation: Explanation) -> usize {
-        let world = self.base.round(self.pending(), &Absence::default(), &self.work);
+        let world = self.base.round(self.pending(), &self.base.absence, &self.work);
         // Each new node has a name that no other one had.
         let hosts = self.hosts.get(self.next_host..).filter(|left| left.len() >= self.waiting.len());
         let hosts = hosts.unwrap_or(self.hosts);
@@ -244,6 +247,7 @@ impl<'d> Rounds<'d> {
             claims: claims.into_iter().map(|(_, claim)| claim).collect(),
             workloads: Vec::new(),
             rounds,
+            leaving_nodes: self.base.absence.nodes.into_iter().collect(),
             steps: self.work.done(),
             steps_of_reasons: self.work_of_reasons.done(),
         }

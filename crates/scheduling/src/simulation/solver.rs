@@ -36,7 +36,7 @@ const MAX_KEPT_STEPS: usize = 8;
 const STEPS_OF_RELAXATION: usize = 60;
 
 /// Number of steps to compare a pod with an existing node.
-const STEPS_OF_NODE: usize = 3;
+const STEPS_OF_NODE: usize = 2;
 
 /// Number of new nodes that are sorted in a step.
 const SORTED_PER_STEP: usize = 16;

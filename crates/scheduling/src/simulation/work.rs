@@ -6,15 +6,15 @@
 
 use std::cell::Cell;
 
-/// Largest number of steps for each pod that waits for a node, in all rounds. A step takes about as long as the comparison of a pod
+/// Largest number of steps for each pod that waits for a node, and for each node, in all rounds. A step takes about as long as the comparison of a pod
 /// with a taint and a label: about 50 nanoseconds.
-pub(super) const MAX_STEPS_PER_POD: u64 = 24_000;
+pub(super) const MAX_STEPS_PER_PART: u64 = 24_000;
 
 /// Part of the steps that may be spent on reasons, and again on changes that may help, after the pods were placed.
 pub(super) const PART_OF_REASONS: u64 = 4;
 
-/// Number of pods whose steps a simulation of fewer pods may also take.
-pub(super) const MIN_COUNTED_PODS: usize = 200;
+/// Number of pods and nodes whose steps a simulation of fewer may also take.
+pub(super) const MIN_PARTS: usize = 200;
 
 /// The steps that a part of a simulation has taken, of the steps that it may take.
 #[derive(Debug)]
@@ -24,10 +24,10 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// The work of a simulation of a number of pods.
-    pub(crate) fn of_pods(pods: usize) -> Self {
-        let pods = u64::try_from(pods.max(MIN_COUNTED_PODS)).unwrap_or(u64::MAX);
-        Self::of_steps(pods.saturating_mul(MAX_STEPS_PER_POD))
+    /// The work of a simulation of a number of pods that wait for a node in a cluster with a number of nodes.
+    pub(crate) fn of(pods: usize, nodes: usize) -> Self {
+        let parts = u64::try_from((pods + nodes).max(MIN_PARTS)).unwrap_or(u64::MAX);
+        Self::of_steps(parts.saturating_mul(MAX_STEPS_PER_PART))
     }
 
     /// Work of at most a number of steps.

@@ -7,6 +7,7 @@ use objects::object::Object;
 use objects::pod::Pod;
 use objects::workload::Workload;
 
+use super::leaving::leaving_pods;
 use super::ownership::{Ownership, WorkloadKey};
 use super::scaling::{ScaledWorkload, Scaling, has_replicas, is_active, number};
 use super::selector::namespace_of;
@@ -25,12 +26,14 @@ pub(crate) struct InputPod<'d> {
     pub(crate) is_added: bool,
     /// The `pod-template-hash` of the running pods of its workload.
     pub(crate) template_hash: Option<&'d str>,
+    /// The name of the node that the pod leaves, because the node goes.
+    pub(crate) leaves: Option<&'d str>,
 }
 
 impl<'d> InputPod<'d> {
     /// A pod of the input, or a pod that a workload of the input makes.
     pub(crate) fn new(pod: Pod<'d>, namespace: &'d str, name: String) -> Self {
-        Self { pod, namespace, name, is_added: false, template_hash: None }
+        Self { pod, namespace, name, is_added: false, template_hash: None, leaves: None }
     }
 
     /// A pod that a replica count adds.
@@ -81,6 +84,7 @@ impl<'d> InputPods<'d> {
             }
         }
         all.add_pending(scaling.further);
+        all.add_pending(leaving_pods(objects, &all.running, settings));
         all.scaled = scaling.workloads;
         all
     }

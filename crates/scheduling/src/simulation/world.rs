@@ -12,6 +12,7 @@ use super::behaviour::SchedulerBehaviour;
 use super::daemons::Daemons;
 use super::exclusion::without_types;
 use super::launch::Launch;
+use super::leaving::absence;
 use super::node::{ExistingNode, OccupiedNode, read_nodes};
 use super::pods::{BatchPod, PendingPod, PendingPods, PlacedPods, PodReader, RunningPod, ShapeId};
 use super::pool::Pool;
@@ -79,6 +80,13 @@ pub(super) struct Absence<'d> {
     pub(super) waiting: BTreeSet<&'d str>,
 }
 
+impl<'d> Absence<'d> {
+    /// Whether a pod leaves its node.
+    pub(super) fn has(&self, pod: &RunningPod<'d>) -> bool {
+        self.pods.contains(&(namespace_of(pod.object), pod.object.name()))
+    }
+}
+
 /// Node with the pods that count for topology.
 #[derive(Clone)]
 pub(super) struct BaseNode<'d> {
@@ -114,6 +122,8 @@ pub(super) struct Base<'d> {
     daemons_of_nodes: Daemons<'d>,
     /// The existing nodes, in the order in which they are tried.
     pub(super) nodes: Vec<BaseNode<'d>>,
+    /// The nodes that go, and the pods that leave them.
+    pub(super) absence: Absence<'d>,
     /// The instances of capacity reservations that the nodes of earlier rounds have.
     taken: BTreeMap<&'d str, u32>,
 }
@@ -140,6 +150,7 @@ impl<'d> Base<'d> {
             daemons: Daemons::new(daemons, settings.release),
             pools: IdVec::default(),
             nodes: Vec::new(),
+            absence: absence(objects, &all.pending, settings),
             daemons_of_nodes: Daemons::new(IdVec::default(), settings.release),
             taken: BTreeMap::new(),
             known,
@@ -298,9 +309,7 @@ impl<'d> BaseNode<'d> {
         if !absence.nodes.contains(self.node.name) {
             return self.topology.clone();
         }
-        let stays =
-            |pod: &&RunningPod<'d>| !absence.pods.contains(&(namespace_of(pod.object), pod.object.name()));
-        let pods: Vec<&RunningPod<'d>> = self.pods.iter().filter(stays).collect();
+        let pods: Vec<&RunningPod<'d>> = self.pods.iter().filter(|pod| !absence.has(pod)).collect();
         let TopologyNode { labels, taints, .. } = self.topology.as_deref()?;
         (!pods.is_empty()).then(|| Rc::new(TopologyNode::new(labels.clone(), taints.clone(), pods)))
     }

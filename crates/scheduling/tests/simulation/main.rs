@@ -9,6 +9,7 @@ mod binding;
 mod case;
 mod compare;
 mod extremes;
+mod leaving;
 mod message;
 mod releases;
 mod rounds;

@@ -127,17 +127,8 @@ fn simulate<T>(objects: &[Vec<Value>], question: impl FnOnce(&SimulationResult<'
     let mut settings = SimulationSettings::new(Release::parse("1.14.1").unwrap());
     settings.binds = true;
     settings.rounds = None;
-    let started = std::time::Instant::now();
     let simulation = Simulation::new(settings, &objects).unwrap();
     let result = simulation.run_with_remedies();
-    println!(
-        "{:?}, {} pods, {} rounds, {} + {} steps",
-        started.elapsed(),
-        result.pods.len(),
-        result.rounds,
-        result.steps,
-        result.steps_of_reasons
-    );
     question(&result)
 }
 
@@ -154,7 +145,7 @@ fn totals(result: &SimulationResult<'_>) -> [usize; 3] {
 /// Asserts the places of the pods of a shape at a size, and that the work stays in proportion to the pods.
 fn assert_work(shape: &str, objects: &[Vec<Value>], expected: [usize; 3]) {
     simulate(objects, |result| {
-        println!("  {shape}");
+        println!("{shape}: {} pods, {} + {} steps", result.pods.len(), result.steps, result.steps_of_reasons);
         assert_eq!(totals(result), expected, "{shape}");
         let pods = u64::try_from(result.pods.len()).unwrap();
         let most = pods * MOST_PER_POD;
@@ -312,7 +303,6 @@ fn tells_the_pods_that_the_work_does_not_suffice_for() {
         let taint = json!({"key": format!("k{number}"), "effect": "NoSchedule"});
         pool(&format!("p{number}"), json!({"spec": {"requirements": [], "taints": [taint]}}))
     });
-    let nodes = (0..300).map(node);
     let pods = deployments(
         300,
         |number| json!({"affinity": pod_preferences(number, 200), "nodeSelector": {"team": format!("x{number}")}}),

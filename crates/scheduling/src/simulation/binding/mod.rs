@@ -32,10 +32,7 @@ use node::BindingNode;
 /// kube-scheduler's name for itself.
 const DEFAULT_SCHEDULER: &str = "default-scheduler";
 
-/// Number of steps to compare the labels and taints of a node with a pod.
-const STEPS_OF_NODE: usize = 4;
-
-/// Number of steps to compare and to rate a node that has the labels and taints for a pod.
+/// Number of steps to compare and to rate a node that has room, and the labels and taints for a pod.
 const STEPS_OF_CANDIDATE: usize = 4;
 
 /// Binds pods to nodes. Returns the position of the node of each bound pod among the existing nodes.
@@ -105,8 +102,9 @@ impl<'d> Binder<'_, 'd> {
         }
         let mut plan = self.plans.remove(&pod.shape).unwrap_or_else(|| self.plan(&shape));
         let nodes = &self.nodes;
-        self.work.count(plan.candidates.len() * STEPS_OF_CANDIDATE + self.neighbours.len());
+        self.work.count(plan.candidates.len() + self.neighbours.len());
         plan.candidates.retain(|at| nodes.get(*at).is_some_and(|node| node.has_room(&shape)));
+        self.work.count(plan.candidates.len() * STEPS_OF_CANDIDATE);
         self.neighbours.refresh(&mut plan.neighbours, &shape);
         let fits = |at: &&usize| {
             nodes.get(**at).is_some_and(|node| {
@@ -131,7 +129,7 @@ impl<'d> Binder<'_, 'd> {
         let constraints = shape.spreads.len() + usize::from(!shape.affinity.required.is_empty());
         let terms = shape.anti_affinity.required.len() + shape.anti_affinity.preferred.len();
         let terms = terms + shape.affinity.preferred.len();
-        self.work.count(self.nodes.len() * STEPS_OF_NODE);
+        self.work.count(self.nodes.len());
         self.work.count((constraints + terms) * (self.nodes.len() + self.pods));
         let candidates = self.nodes.iter().enumerate().filter(|(_, node)| node.accepts(shape));
         let candidates: Vec<usize> = candidates.map(|(at, _)| at).collect();

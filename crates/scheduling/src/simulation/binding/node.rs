@@ -18,6 +18,8 @@ use crate::template::check_taints;
 
 /// Node of the cluster with its pods.
 pub(super) struct BindingNode<'d> {
+    /// Whether the node takes pods: it is not being deleted.
+    takes_pods: bool,
     /// The position among the existing nodes.
     pub(super) position: usize,
     /// The name.
@@ -49,9 +51,10 @@ impl<'d> BindingNode<'d> {
                 let node = &one.node;
                 let (soft_taints, hard_taints) =
                     node.own.taints.iter().copied().partition(|taint| taint.effect == "PreferNoSchedule");
-                let pods: Vec<_> =
-                    one.pods.iter().map(|pod| (Rc::clone(&pod.shape), pod.is_terminating())).collect();
+                let pods = one.pods.iter().filter(|pod| !base.absence.has(pod));
+                let pods: Vec<_> = pods.map(|pod| (Rc::clone(&pod.shape), pod.is_terminating())).collect();
                 Self {
+                    takes_pods: !base.absence.nodes.contains(node.name),
                     position,
                     name: node.name,
                     labels: node.own.labels.clone(),
@@ -72,7 +75,8 @@ impl<'d> BindingNode<'d> {
 
     /// Whether the labels and the taints of the node accept a pod.
     pub(super) fn accepts(&self, shape: &PodShape<'d>) -> bool {
-        check_taints(&self.hard_taints, &shape.demand.tolerations).is_ok()
+        self.takes_pods
+            && check_taints(&self.hard_taints, &shape.demand.tolerations).is_ok()
             && self.is_selected_by(&shape.demand)
             && (shape.volumes.is_empty()
                 || shape

@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets as the disruption controllers look at them.
+//! PodDisruptionBudgets as the controllers look at them.
 //!
 //! Source: pkg/utils/pdb/pdb.go of kubernetes-sigs/karpenter at v1.14.1.
 
@@ -8,11 +8,11 @@ use karpenter::release::Release;
 use manifest::tree::Node;
 use objects::object::Object;
 use objects::pod_disruption_budget::PodDisruptionBudget;
-use scheduling::simulation::{LabelSelector, labels_of, namespace_of};
 use values::timestamp::Timestamp;
 
+use super::behaviour::StateBehaviour;
 use super::pod::ClusterPod;
-use crate::behaviour::Behaviour;
+use crate::simulation::{LabelSelector, labels_of, namespace_of};
 
 /// PodDisruptionBudget.
 #[derive(Clone, Debug)]
@@ -38,11 +38,11 @@ enum Question {
 pub struct PodBudgets<'d>(BTreeMap<&'d str, Vec<PodBudget<'d>>>);
 
 /// Budgets that prevent an eviction: one, or several on the same pod.
-pub(crate) type Blocking<'d> = Vec<Object<'d>>;
+pub type BlockingBudgets<'d> = Vec<Object<'d>>;
 
 impl<'d> PodBudgets<'d> {
     /// The budgets among objects.
-    pub(crate) fn of(objects: &[Object<'d>]) -> Self {
+    pub fn of(objects: &[Object<'d>]) -> Self {
         let mut all: BTreeMap<&str, Vec<PodBudget<'_>>> = BTreeMap::new();
         for budget in objects.iter().filter_map(|object| PodDisruptionBudget::of(*object)) {
             if let Some(read) = read(budget) {
@@ -56,27 +56,33 @@ impl<'d> PodBudgets<'d> {
     }
 
     /// The budgets that prevent the eviction of a pod now. Empty if nothing prevents it.
-    pub(crate) fn blocking(&self, pod: ClusterPod<'d>, now: Timestamp, release: Release) -> Blocking<'d> {
+    pub fn blocking(&self, pod: ClusterPod<'d>, now: Timestamp, release: Release) -> BlockingBudgets<'d> {
         self.ask(pod, now, release, Question::Now)
     }
 
     /// Whether a pod has to move when its node goes, and can (`IsCurrentlyReschedulable`).
-    pub(crate) fn is_movable(&self, pod: ClusterPod<'d>, now: Timestamp, release: Release) -> bool {
+    pub fn is_movable(&self, pod: ClusterPod<'d>, now: Timestamp, release: Release) -> bool {
         if !pod.is_reschedulable() {
             return false;
         }
-        !Behaviour::SIMULATES_MOVABLE.holds_in(release)
+        !StateBehaviour::SIMULATES_MOVABLE.holds_in(release)
             || pod.is_disruptable(now, release) && self.ask(pod, now, release, Question::Ever).is_empty()
     }
 
     /// The budgets that select a pod, by name.
-    pub(crate) fn matching(&self, pod: &ClusterPod<'d>) -> Vec<Object<'d>> {
+    pub fn matching(&self, pod: &ClusterPod<'d>) -> Vec<Object<'d>> {
         let Some(budgets) = self.0.get(pod.namespace()) else { return Vec::new() };
         let labels = labels_of(pod.object().metadata().label_map());
         budgets.iter().filter(|budget| budget.selector.matches(&labels)).map(|budget| budget.object).collect()
     }
 
-    fn ask(&self, pod: ClusterPod<'d>, now: Timestamp, release: Release, question: Question) -> Blocking<'d> {
+    fn ask(
+        &self,
+        pod: ClusterPod<'d>,
+        now: Timestamp,
+        release: Release,
+        question: Question,
+    ) -> BlockingBudgets<'d> {
         let Some(budgets) = self.0.get(pod.namespace()) else { return Vec::new() };
         if !pod.is_evictable(now, release) {
             return Vec::new();
@@ -84,7 +90,7 @@ impl<'d> PodBudgets<'d> {
         let labels = labels_of(pod.object().metadata().label_map());
         let matching: Vec<&PodBudget<'d>> =
             budgets.iter().filter(|budget| budget.selector.matches(&labels)).collect();
-        if matching.len() > 1 && Behaviour::SEVERAL_BUDGETS_BLOCK.holds_in(release) {
+        if matching.len() > 1 && StateBehaviour::SEVERAL_BUDGETS_BLOCK.holds_in(release) {
             return matching.iter().map(|budget| budget.object).collect();
         }
         for budget in matching {

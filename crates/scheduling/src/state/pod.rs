@@ -1,4 +1,4 @@
-//! Pods as the disruption controllers look at them.
+//! Pods of a cluster as the controllers look at them.
 //!
 //! Source: pkg/utils/pod/scheduling.go and pkg/utils/disruption/disruption.go of kubernetes-sigs/karpenter at v1.14.1.
 
@@ -8,18 +8,18 @@ use karpenter::release::Release;
 use manifest::tree::{Node, items_of};
 use objects::object::Object;
 use objects::pod::Pod;
-use scheduling::provisionable::Unprovisionable;
-use scheduling::simulation::namespace_of;
-use scheduling::taints::{PoolTaint, Toleration};
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
-use crate::behaviour::Behaviour;
+use super::behaviour::StateBehaviour;
+use crate::provisionable::Unprovisionable;
+use crate::simulation::namespace_of;
+use crate::taints::{PoolTaint, Toleration};
 
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// The taint of nodes that are disrupted.
-pub(crate) const DISRUPTED: PoolTaint<'static> =
+pub const DISRUPTED: PoolTaint<'static> =
     PoolTaint { key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" };
 
 /// Protection of a pod through `karpenter.sh/do-not-disrupt`.
@@ -39,7 +39,7 @@ pub enum Protection {
 
 ids! {
     /// Object of a cluster, in the order of the input.
-    pub(crate) StateObjectId;
+    pub StateObjectId;
 }
 
 /// Pod of a cluster.
@@ -51,7 +51,7 @@ pub struct ClusterPod<'d> {
 
 impl<'d> ClusterPod<'d> {
     /// The object as a pod, where it is one.
-    pub(crate) fn of(object: Object<'d>, id: StateObjectId) -> Option<Self> {
+    pub fn of(object: Object<'d>, id: StateObjectId) -> Option<Self> {
         (object.kind() == "Pod" && object.group().is_empty()).then_some(())?;
         Some(Self { pod: Pod::of(object)?, id })
     }
@@ -77,17 +77,17 @@ impl<'d> ClusterPod<'d> {
     }
 
     /// The UID; empty where the object has none.
-    pub(crate) fn uid(self) -> &'d str {
+    pub fn uid(self) -> &'d str {
         self.object().str_at(&["metadata", "uid"]).unwrap_or_default()
     }
 
     /// The object among the objects of the cluster.
-    pub(crate) fn id(self) -> StateObjectId {
+    pub fn id(self) -> StateObjectId {
         self.id
     }
 
     /// The name of its node; empty without a node.
-    pub(crate) fn node_name(self) -> &'d str {
+    pub fn node_name(self) -> &'d str {
         self.pod.spec().node_name().and_then(Node::as_str).unwrap_or_default()
     }
 
@@ -97,22 +97,22 @@ impl<'d> ClusterPod<'d> {
     }
 
     /// Whether the pod has ended.
-    pub(crate) fn is_terminal(self) -> bool {
+    pub fn is_terminal(self) -> bool {
         matches!(self.phase(), Some("Succeeded" | "Failed"))
     }
 
     /// Whether the pod is being deleted.
-    pub(crate) fn is_terminating(self) -> bool {
+    pub fn is_terminating(self) -> bool {
         self.object().at(&["metadata", "deletionTimestamp"]).is_some()
     }
 
     /// Whether the pod runs and is not being deleted.
-    pub(crate) fn is_active(self) -> bool {
+    pub fn is_active(self) -> bool {
         !self.is_terminal() && !self.is_terminating()
     }
 
     /// Whether the phase is `Pending`.
-    pub(crate) fn is_pending(self) -> bool {
+    pub fn is_pending(self) -> bool {
         self.phase() == Some("Pending")
     }
 
@@ -123,28 +123,28 @@ impl<'d> ClusterPod<'d> {
     }
 
     /// Whether a DaemonSet makes the pod.
-    pub(crate) fn is_daemon(self) -> bool {
+    pub fn is_daemon(self) -> bool {
         self.is_owned_by("apps/v1", "DaemonSet")
     }
 
     /// Whether the pod is the mirror of a static pod.
-    pub(crate) fn is_mirror(self) -> bool {
+    pub fn is_mirror(self) -> bool {
         self.is_owned_by("v1", "Node")
     }
 
     /// Whether the pod needs a place elsewhere when its node goes (`IsReschedulable`).
-    pub(crate) fn is_reschedulable(self) -> bool {
+    pub fn is_reschedulable(self) -> bool {
         let goes_back = self.is_terminating() && self.is_owned_by("apps/v1", "StatefulSet");
         (self.is_active() || goes_back) && !self.is_daemon() && !self.is_mirror()
     }
 
     /// Whether Karpenter would launch a node for the pod (`IsProvisionable`).
-    pub(crate) fn is_provisionable(self) -> bool {
+    pub fn is_provisionable(self) -> bool {
         self.node_name().is_empty() && Unprovisionable::of(self.object()).is_none() && self.is_active()
     }
 
     /// Whether the pod tolerates the taint of disrupted nodes.
-    pub(crate) fn tolerates_disruption(self) -> bool {
+    pub fn tolerates_disruption(self) -> bool {
         self.pod.spec().tolerations().any(|item| Toleration::from_item(item).tolerates(&DISRUPTED))
     }
 
@@ -154,12 +154,12 @@ impl<'d> ClusterPod<'d> {
     }
 
     /// Whether the eviction API would be called for the pod (`IsEvictable`).
-    pub(crate) fn is_evictable(self, now: Timestamp, release: Release) -> bool {
+    pub fn is_evictable(self, now: Timestamp, release: Release) -> bool {
         self.may_be_evicted() && !self.protection(now, release).is_active()
     }
 
     /// Whether the pod's annotation does not protect it now (`IsDisruptable`).
-    pub(crate) fn is_disruptable(self, now: Timestamp, release: Release) -> bool {
+    pub fn is_disruptable(self, now: Timestamp, release: Release) -> bool {
         !self.is_active() || !self.protection(now, release).is_active()
     }
 
@@ -171,7 +171,7 @@ impl<'d> ClusterPod<'d> {
         if value == "true" {
             return Protection::Always;
         }
-        if !Behaviour::DO_NOT_DISRUPT_DURATION.holds_in(release) {
+        if !StateBehaviour::DO_NOT_DISRUPT_DURATION.holds_in(release) {
             return Protection::None;
         }
         match Duration::parse(value) {
@@ -192,7 +192,7 @@ impl<'d> ClusterPod<'d> {
     }
 
     /// Whether the condition Ready is False.
-    pub(crate) fn is_unhealthy(self) -> bool {
+    pub fn is_unhealthy(self) -> bool {
         let mut conditions = items_of(self.object().at(&["status", "conditions"]));
         conditions.any(|condition| {
             condition.str_at(&["type"]) == Some("Ready") && condition.str_at(&["status"]) == Some("False")
