@@ -9,7 +9,7 @@ pub(crate) fn texts(assumptions: &[Assumption]) -> Vec<String> {
 
 fn text(assumption: &Assumption) -> String {
     let remedy = match assumption {
-        Assumption::Release(_) => " (`--karpenter-version`)",
+        Assumption::Release(_) | Assumption::PinnedRelease { .. } => " (`--karpenter-version`)",
         Assumption::Zones(_) => " (`--zones`)",
         Assumption::ListPrices
         | Assumption::OtherRegion(_)

@@ -1,6 +1,6 @@
 //! Input of `simulate` and `disruption`, which are about one cluster.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cluster::Cluster;
 use manifest::{Document, File};
@@ -8,6 +8,7 @@ use rule::settings::Settings;
 
 use super::error::CommandError;
 use super::form::Color;
+use super::input::pinning::texts_with_pins;
 use super::input::{self, Wanted};
 use super::options::{InputOptions, SettingsOptions};
 use super::{bounds, config, output, terminal};
@@ -37,7 +38,12 @@ pub(crate) fn read(
     output::refuse_input(output, "--output", &clusters)?;
     let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
     let config = config.for_files(&inputs.clone(), color)?;
-    let files = inputs.map(|one| one.read(&input.limits).file).collect();
+    let mut files: Vec<File> = inputs.map(|one| one.read(&input.limits).file).collect();
+    if !config.settings.is_karpenter_version_set {
+        let pinning: Vec<PathBuf> =
+            clusters.iter().flat_map(|cluster| cluster.pinning.iter().cloned()).collect();
+        files.extend(texts_with_pins(&pinning, &config.base));
+    }
     Ok(OneCluster { settings: config.settings, cluster: Cluster { name: String::new(), files } })
 }
 

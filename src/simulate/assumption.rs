@@ -11,6 +11,15 @@ use karpenter::release::Release;
 pub enum Assumption {
     /// Karpenter runs in this release.
     Release(Release),
+    /// Karpenter runs in the release that the input pins.
+    PinnedRelease {
+        /// The release.
+        release: Release,
+        /// Name of the file with the pin.
+        file: String,
+        /// Line of the pin.
+        line: usize,
+    },
     /// The objects of these overlays are left out, because each overlay is a variant of another one.
     OverlaysLeftOut(Vec<String>),
     /// `SCHEDULER_CONFIG` cannot be parsed, so its topology spread constraints do not apply.
@@ -55,6 +64,9 @@ impl fmt::Display for Assumption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Release(release) => write!(f, "Karpenter runs in release {release}"),
+            Self::PinnedRelease { release, file, line } => {
+                write!(f, "Karpenter runs in release {release}, pinned in {file}:{line}")
+            }
             Self::OverlaysLeftOut(names) => {
                 let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
                 write!(f, "the objects of kustomization {} belong to another cluster", names.join(", "))

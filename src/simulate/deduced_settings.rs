@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use engine::pins::{PlacedPin, pins_of_files};
 use karpenter::instance_types::{self, PRICED_REGION};
 use karpenter::kind::Kind;
 use karpenter::operator::Operator;
 use karpenter::release::{PinnedRelease, Release, Releases};
+use manifest::File;
 use manifest::tree::{Node, items_of};
-use manifest::{Document, File};
 use objects::controller::{Controller, ControllerOption};
 use objects::feature_gates::FeatureGates;
 use objects::node_pool::NodePool;
 use objects::object::Object;
-use objects::version_pin::pins;
 use rule::settings::Settings;
 use scheduling::simulation::{Prices, ReplicaCount, SimulationSettings, Zone};
 use thiserror::Error;
@@ -321,25 +321,21 @@ fn missing_node_classes<'d>(objects: &[Object<'d>]) -> BTreeSet<&'d str> {
     names.filter(|name| !present.contains(name)).collect()
 }
 
-/// The release of the settings, or else the one that the input pins, or else the newest, which is an assumption.
+/// The release of the settings, or else the newest that the input pins, or else the newest. What the settings do not say is an assumption.
 pub fn release_of(config: &Settings, files: &[File]) -> (Release, Option<Assumption>) {
     let (_, chosen) = config.karpenter.ends();
     if config.is_karpenter_version_set {
         return (chosen, None);
     }
-    let mut pinned = BTreeSet::new();
-    for file in files {
-        for document in &file.documents {
-            let Document::Read(tree) = document else { continue };
-            for pin in pins(tree, file.source.name()) {
-                if let PinnedRelease::Known(release) = pin.version.release() {
-                    pinned.insert(release);
-                }
-            }
+    let known = pins_of_files(files.iter()).into_iter().filter_map(|pin| match pin.version.release() {
+        PinnedRelease::Known(release) => Some((release, pin)),
+        _ => None,
+    });
+    // The first of several pins of the newest release.
+    match known.reduce(|newest, pin| if pin.0 > newest.0 { pin } else { newest }) {
+        Some((release, PlacedPin { file, line, .. })) => {
+            (release, Some(Assumption::PinnedRelease { release, file, line }))
         }
-    }
-    match pinned.into_iter().next_back() {
-        Some(newest) => (newest, None),
         None => (chosen, Some(Assumption::Release(chosen))),
     }
 }
@@ -404,6 +400,8 @@ fn region_of(zone: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use manifest::Document;
+
     use super::*;
 
     fn shown(text: &str) -> String {

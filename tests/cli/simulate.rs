@@ -434,3 +434,19 @@ fn lists_the_pods_that_were_not_tried() {
     assert_eq!(text.status, 4);
     assert!(text.stdout.contains("\nnot tried default/pod-"), "{}", text.stdout);
 }
+
+#[test]
+fn takes_the_release_that_a_script_of_the_folder_pins() {
+    let install =
+        "helm upgrade --install karpenter oci://public.ecr.aws/karpenter/karpenter --version 1.6.2\n";
+    let folder = Folder::with(&[("pool.yaml", POOL), ("pods.yaml", PODS), ("install.sh", install)]);
+    for command in ["simulate", "disruption"] {
+        let json = folder.run(&[command, "--format", "json", "."]).json();
+        assert_eq!(json["karpenterVersion"], "1.6.2", "{command}");
+        let json = folder.run(&[command, "--format", "json", "--karpenter-version", "1.14", "."]).json();
+        assert_eq!(json["karpenterVersion"], "1.14", "{command}");
+    }
+    let text = folder.run(&["simulate", "."]).stdout;
+    let assumed = "\n  Karpenter runs in release 1.6.2, pinned in install.sh:1 (`--karpenter-version`)\n";
+    assert!(text.contains(assumed), "{text}");
+}

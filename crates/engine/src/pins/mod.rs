@@ -27,7 +27,7 @@ use cluster::ids::{ClusterId, DocumentId, FileId};
 use cluster::input::Input;
 use rule::settings::{Settings, Target};
 
-pub use placed::{PlacedPin, placed_pins};
+pub use placed::{PlacedPin, pins_of_files, placed_pins};
 
 /// The Karpenter versions of the files of all clusters.
 #[derive(Debug)]

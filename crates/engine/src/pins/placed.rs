@@ -20,15 +20,23 @@ pub struct PlacedPin {
     pub line: usize,
 }
 
-/// The versions that some clusters pin, each once, with the place of its first pin. Pins of the custom resource definitions count only
-/// if nothing pins the controller, and texts beside the manifests only if no manifest pins a version.
+/// The versions that some clusters pin, as [`pins_of_files`].
 pub fn placed_pins(clusters: &[Cluster]) -> Vec<PlacedPin> {
-    let pins = pins_among(clusters, |file| file.kind != FileKind::TextOnly);
-    if pins.is_empty() { pins_among(clusters, |file| file.kind == FileKind::TextOnly) } else { pins }
+    pins_of_files(clusters.iter().flat_map(|cluster| &cluster.files))
 }
 
-fn pins_among(clusters: &[Cluster], counts: impl Fn(&File) -> bool) -> Vec<PlacedPin> {
-    let files = || clusters.iter().flat_map(|cluster| &cluster.files).filter(|file| counts(file));
+/// The versions that some files pin, each once, with the place of its first pin. Pins of the custom resource definitions count only if
+/// nothing pins the controller, and texts beside the manifests only if no manifest pins a version.
+pub fn pins_of_files<'f>(files: impl Iterator<Item = &'f File> + Clone) -> Vec<PlacedPin> {
+    let pins = pins_among(&files, |file| file.kind != FileKind::TextOnly);
+    if pins.is_empty() { pins_among(&files, |file| file.kind == FileKind::TextOnly) } else { pins }
+}
+
+fn pins_among<'f>(
+    files: &(impl Iterator<Item = &'f File> + Clone),
+    counts: impl Fn(&File) -> bool,
+) -> Vec<PlacedPin> {
+    let files = || files.clone().filter(|file| counts(file));
     let of_part = |part| files().flat_map(pins_of).filter(move |(of, _)| *of == part).map(|(_, pin)| pin);
     let mut all: Vec<PlacedPin> = of_part(PinnedPart::Controller).collect();
     if all.is_empty() {
