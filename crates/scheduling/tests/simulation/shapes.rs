@@ -266,6 +266,14 @@ fn compares_many_nodes_with_many_pods() {
     assert_work("resources", &[vec![node_class(), arm()], nodes(), large.collect()], [0, n, 0]);
     let selecting = deployments(n, |_| json!({"nodeSelector": {"team": "x"}}));
     assert_work("labels", &[vec![node_class(), arm()], nodes(), selecting], [0, n, 0]);
+    // Equal pods ask about the nodes once.
+    let term = json!({"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": "none"}}});
+    let affinity = json!({"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}});
+    let lonely = vec![deployment("a", n, "100m", json!({"affinity": affinity}))];
+    simulate(&[vec![node_class(), arm()], nodes(), lonely], |result| {
+        assert_eq!(totals(result), [0, n, 0]);
+        assert!(result.steps < u64::try_from(100 * n).unwrap(), "{} steps", result.steps);
+    });
 }
 
 #[test]

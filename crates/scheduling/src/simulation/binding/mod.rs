@@ -44,9 +44,15 @@ pub(super) fn bind<'d>(base: &Base<'d>, pending: &PendingPods<'d>, work: &Work) 
     let shapes = pending.shapes.clone();
     let pods = nodes.iter().map(|node| node.pods.len()).sum();
     let neighbours = PodTallies::of(&nodes);
-    let mut binder = Binder { neighbours, nodes, shapes, plans: BTreeMap::new(), pods, work };
+    let in_order = in_order(base, &pending.pods);
+    let mut waiting: BTreeMap<ShapeId, usize> = BTreeMap::new();
+    for (_, pod) in &in_order {
+        *waiting.entry(pod.shape).or_default() += 1;
+    }
+    let plans = BTreeMap::new();
+    let mut binder = Binder { neighbours, nodes, shapes, plans, waiting, bound: 0, pods, work };
     let mut bound = BTreeMap::new();
-    for (id, pod) in in_order(base, &pending.pods) {
+    for (id, pod) in in_order {
         if work.is_over() {
             break;
         }
@@ -81,7 +87,12 @@ struct Binder<'w, 'd> {
     nodes: Vec<BindingNode<'d>>,
     neighbours: PodTallies<'d>,
     shapes: IdVec<ShapeId, Rc<PodShape<'d>>>,
+    /// The plans of the shapes of which pods wait.
     plans: BTreeMap<ShapeId, Plan>,
+    /// The number of pods of each shape that wait.
+    waiting: BTreeMap<ShapeId, usize>,
+    /// The number of bound pods.
+    bound: usize,
     /// The number of pods on the nodes at the start.
     pods: usize,
     work: &'w Work,
@@ -91,6 +102,8 @@ struct Binder<'w, 'd> {
 struct Plan {
     candidates: Vec<usize>,
     neighbours: TalliesOfPod,
+    /// The number of bound pods when no node took a pod of the shape. No node takes one before the next pod is bound.
+    failed_at: Option<usize>,
 }
 
 impl<'d> Binder<'_, 'd> {
@@ -101,11 +114,30 @@ impl<'d> Binder<'_, 'd> {
             return None;
         }
         let mut plan = self.plans.remove(&pod.shape).unwrap_or_else(|| self.plan(&shape));
+        let fails_again = plan.failed_at == Some(self.bound) && pod.volumes.is_empty();
+        let best = if fails_again { None } else { self.best(&mut plan, pod, &shape) };
+        if best.is_none() && pod.volumes.is_empty() {
+            plan.failed_at = Some(self.bound);
+        }
+        let waiting = self.waiting.entry(pod.shape).or_default();
+        *waiting = waiting.saturating_sub(1);
+        if *waiting > 0 {
+            self.plans.insert(pod.shape, plan);
+        }
+        let node = self.nodes.get_mut(best?)?;
+        node.add(&shape, &pod.volumes);
+        self.neighbours.add(node, &shape);
+        self.bound += 1;
+        Some(node.position)
+    }
+
+    /// The best node for a pod.
+    fn best(&self, plan: &mut Plan, pod: &PendingPod<'d>, shape: &PodShape<'d>) -> Option<usize> {
         let nodes = &self.nodes;
         self.work.count(plan.candidates.len() + self.neighbours.len());
-        plan.candidates.retain(|at| nodes.get(*at).is_some_and(|node| node.has_room(&shape)));
+        plan.candidates.retain(|at| nodes.get(*at).is_some_and(|node| node.has_room(shape)));
         self.work.count(plan.candidates.len() * STEPS_OF_CANDIDATE);
-        self.neighbours.refresh(&mut plan.neighbours, &shape);
+        self.neighbours.refresh(&mut plan.neighbours, shape);
         let fits = |at: &&usize| {
             nodes.get(**at).is_some_and(|node| {
                 node.has_volumes(&pod.volumes) && self.neighbours.allow(&plan.neighbours, node)
@@ -113,16 +145,11 @@ impl<'d> Binder<'_, 'd> {
         };
         let rated = plan.candidates.iter().filter(fits).filter_map(|at| {
             let node = nodes.get(*at)?;
-            Some((*at, node.score(&shape, self.neighbours.preference(&plan.neighbours, node))))
+            Some((*at, node.score(shape, self.neighbours.preference(&plan.neighbours, node))))
         });
         // The first of equal nodes: the nodes are sorted by name.
         let best = rated.reduce(|best, other| if other.1 > best.1 { other } else { best });
-        self.plans.insert(pod.shape, plan);
-        let (at, _) = best?;
-        let node = self.nodes.get_mut(at)?;
-        node.add(&shape, &pod.volumes);
-        self.neighbours.add(node, &shape);
-        Some(node.position)
+        best.map(|(at, _)| at)
     }
 
     fn plan(&mut self, shape: &PodShape<'d>) -> Plan {
@@ -133,7 +160,7 @@ impl<'d> Binder<'_, 'd> {
         self.work.count((constraints + terms) * (self.nodes.len() + self.pods));
         let candidates = self.nodes.iter().enumerate().filter(|(_, node)| node.accepts(shape));
         let candidates: Vec<usize> = candidates.map(|(at, _)| at).collect();
-        Plan { candidates, neighbours: self.neighbours.plan(&self.nodes, shape) }
+        Plan { candidates, neighbours: self.neighbours.plan(&self.nodes, shape), failed_at: None }
     }
 }
 
