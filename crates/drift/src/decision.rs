@@ -253,7 +253,7 @@ fn condition<'d>(object: Object<'d>, kind: &str) -> Option<StatusCondition<'d>> 
 }
 
 /// The requirements of a list. Karpenter reads none that the API server would have refused.
-fn requirements_of(list: RequirementList<'_>) -> Requirements<'_> {
+pub(crate) fn requirements_of(list: RequirementList<'_>) -> Requirements<'_> {
     let mut all = Requirements::default();
     for item in list.items() {
         let (Some(key), Some(operator)) = (item.key(), item.operator()) else { continue };

@@ -31,7 +31,7 @@ pub fn differences<'d>(old: Object<'d>, new: Object<'d>, options: &HashOptions) 
     for (old, new) in olds.iter().zip(&news) {
         match (&old.value, &new.value) {
             (ElementValue::Struct(go, Some(old_value)), ElementValue::Struct(_, Some(new_value))) => {
-                finder.in_struct(old.path, go, *old_value, *new_value);
+                finder.in_struct(old.path, go, Some(*old_value), Some(*new_value));
             }
             (ElementValue::Text(old_text, old_node), ElementValue::Text(new_text, new_node)) => {
                 if old_text != new_text {
@@ -57,11 +57,17 @@ struct Finder<'d, 'f> {
 }
 
 impl<'d> Finder<'d, '_> {
-    fn in_struct(&mut self, path: &str, go: &'static GoStruct, old: Typed<'d>, new: Typed<'d>) {
+    fn in_struct(
+        &mut self,
+        path: &str,
+        go: &'static GoStruct,
+        old: Option<Typed<'d>>,
+        new: Option<Typed<'d>>,
+    ) {
         let hasher = self.hasher;
         for field in go.fields.iter().filter(|field| field.releases.contains(hasher.release)) {
-            let value = |object| {
-                let value = hasher.member(object, field.key)?;
+            let value = |object: Option<Typed<'d>>| {
+                let value = hasher.member(object?, field.key)?;
                 let is_zero = hasher.hash(&field.kind, value).is_ok_and(|hashed| hashed.is_zero);
                 (!(field.skips_zero && is_zero)).then_some(value)
             };
@@ -78,7 +84,14 @@ impl<'d> Finder<'d, '_> {
         new: Option<Typed<'d>>,
     ) {
         let (Some(one), Some(other)) = (old, new) else {
-            if old.is_some() || new.is_some() {
+            let known = self.found.len();
+            match go {
+                Some(GoType::Struct(go)) => self.in_struct(path, go, old, new),
+                Some(GoType::Map(values)) => self.in_map(path, values, old, new),
+                _ => {}
+            }
+            // An empty struct or map differs from an absent one, too.
+            if self.found.len() == known && (old.is_some() || new.is_some()) {
                 self.found.push(Difference { path: path.to_owned(), old: node(old), new: node(new) });
             }
             return;
@@ -88,8 +101,8 @@ impl<'d> Finder<'d, '_> {
             return;
         }
         match go {
-            GoType::Struct(go) => self.in_struct(path, go, one, other),
-            GoType::Map(values) => self.in_map(path, values, one, other),
+            GoType::Struct(go) => self.in_struct(path, go, old, new),
+            GoType::Map(values) => self.in_map(path, values, old, new),
             GoType::List(items) => self.in_list(path, items, one, other),
             _ => self.found.push(Difference { path: path.to_owned(), old: node(old), new: node(new) }),
         }
@@ -104,12 +117,18 @@ impl<'d> Finder<'d, '_> {
         }
     }
 
-    fn in_map(&mut self, path: &str, values: &'static GoType, old: Typed<'d>, new: Typed<'d>) {
+    fn in_map(
+        &mut self,
+        path: &str,
+        values: &'static GoType,
+        old: Option<Typed<'d>>,
+        new: Option<Typed<'d>>,
+    ) {
         let mut entries: BTreeMap<&str, [Option<Typed<'d>>; 2]> = BTreeMap::new();
-        for (key, value) in Hasher::entries(old) {
+        for (key, value) in old.into_iter().flat_map(Hasher::entries) {
             entries.entry(key).or_default()[0] = Some(value);
         }
-        for (key, value) in Hasher::entries(new) {
+        for (key, value) in new.into_iter().flat_map(Hasher::entries) {
             entries.entry(key).or_default()[1] = Some(value);
         }
         for (key, [old, new]) in entries {

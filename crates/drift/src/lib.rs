@@ -11,10 +11,13 @@
 //! | `elements` | what the hash of an object consists of, by release |
 //! | `decision` | whether Karpenter marks a node as drifted, and for which reason |
 //! | `difference` | the fields in which two objects differ |
+//! | `effect`, `change` | what a change of each field does to nodes, and what the change of an object does |
 //! | `json` | JSON as Go writes it |
 
+mod change;
 mod decision;
 mod difference;
+mod effect;
 mod elements;
 mod error;
 mod fnv;
@@ -24,9 +27,11 @@ mod json;
 mod node_class;
 mod node_pool;
 
+pub use change::{FieldChange, ObjectChange, ObjectChangeKind, changes, field_changes};
 pub use decision::{
     DriftDecision, DriftObstacle, DriftQuestion, DriftReason, Instance, MissingFact, OfferedType, decide,
 };
 pub use difference::{Difference, differences};
+pub use effect::{Effect, FIELD_EFFECTS, FieldEffect};
 pub use elements::{HashOptions, HashedKind, StaticHash, hash, kubelet_hash_of_1_0};
 pub use error::{HashError, HashProblem};

@@ -1,12 +1,12 @@
 //! 292 NodeClaims with the decision of Karpenter's controllers at four releases.
 
+use ::objects::object::Object;
 use karpenter::kind::Kind;
 use karpenter::operator::Operator;
 use karpenter::release::{Release, Releases};
 use karpwarden_drift::{DriftDecision, DriftQuestion, Instance, OfferedType, decide};
 use manifest::limits::Limits;
 use manifest::{Document, File};
-use objects::object::Object;
 use scheduling::requirements::{Requirement, Requirements};
 use serde_json::Value as Json;
 use values::timestamp::Timestamp;

@@ -5,16 +5,17 @@
 mod decisions;
 mod hashes;
 mod newest;
+mod objects;
 mod pairs;
 
 use std::io::Read as _;
 
+use ::objects::object::Object;
 use karpenter::kind::Kind;
 use karpenter::release::Release;
 use karpwarden_drift::{HashOptions, hash};
 use manifest::limits::Limits;
 use manifest::{Document, File};
-use objects::object::Object;
 use serde_json::Value as Json;
 
 /// The rows of a file.

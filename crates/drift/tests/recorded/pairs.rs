@@ -1,7 +1,7 @@
 //! 508 edits with the hashes before and after.
 
 use karpenter::release::Release;
-use karpwarden_drift::{HashOptions, differences};
+use karpwarden_drift::{Effect, HashOptions, differences, field_changes};
 
 use super::{file, hash_at, object, rows};
 
@@ -23,15 +23,61 @@ fn edits_have_the_recorded_effect_and_name_the_fields_that_make_the_difference()
             options.is_stored = true;
             let (old, new) = (file(&row["old"]), file(&row["new"]));
             let found = differences(object(&old), object(&new), &options);
-            assert_eq!(!found.is_empty(), expected["oldHash"] != expected["newHash"], "{context} {found:?}");
+            assert_eq!(!found.is_empty(), expected["oldHash"] != expected["newHash"], "{context}");
+            let fields = field_changes(object(&old), object(&new), &options);
+            // A pinned alias replaces nodes too, but not because of the hash.
+            let is_hashed = |field: &&karpwarden_drift::FieldChange<'_>| {
+                field.effect == Effect::ReplacesAll && field.path != "spec.amiSelectorTerms"
+            };
+            assert_eq!(fields.iter().any(|field| is_hashed(&field)), !found.is_empty(), "{context}");
             if is_written {
                 options.is_stored = false;
                 let (old, new) = (file(&row["oldWritten"]), file(&row["newWritten"]));
                 let written = differences(object(&old), object(&new), &options);
-                assert_eq!(written.is_empty(), found.is_empty(), "{context} {written:?}");
+                assert_eq!(written.is_empty(), found.is_empty(), "{context}");
             }
             count += 1;
         }
     }
     assert!(count > 2_500, "{count}");
+}
+
+/// What the edits do that are no part of a hash.
+#[test]
+fn edits_outside_of_the_hash_have_the_effect_of_their_field() {
+    let expected = |edit: &str| match edit {
+        "weight changed"
+        | "limits changed"
+        | "limits removed"
+        | "budgets changed"
+        | "consolidateAfter changed" => Some(Effect::ActsAtOnce),
+        "requirement removed"
+        | "requirement values widened"
+        | "ipPrefixCount changed"
+        | "subnet term added" => Some(Effect::NewNodes),
+        "requirements reordered"
+        | "disruption defaults written"
+        | "NodePool metadata label added"
+        | "expireAfter default written as 43200m"
+        | "volumeSize same, other unit"
+        | "tags written as null"
+        | "unknown field in spec" => Some(Effect::None),
+        "security group selector changed" | "subnet selector changed" | "alias pinned -> latest" => {
+            Some(Effect::Unknown)
+        }
+        _ => None,
+    };
+    let mut count = 0;
+    for row in rows(include_bytes!("pairs.jsonl.gz")) {
+        let edit = row["edit"].as_str().unwrap();
+        let Some(expected) = expected(edit) else { continue };
+        let mut options = HashOptions::new(Release::parse("1.14.1").unwrap());
+        options.is_stored = true;
+        let (old, new) = (file(&row["old"]), file(&row["new"]));
+        let fields = field_changes(object(&old), object(&new), &options);
+        let found = fields.iter().map(|field| field.effect).max().unwrap_or(Effect::None);
+        assert_eq!(found, expected, "{}", row["id"]);
+        count += 1;
+    }
+    assert!(count > 60, "{count}");
 }

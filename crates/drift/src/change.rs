@@ -1,0 +1,314 @@
+//! What a change of a NodePool, an EC2NodeClass or a NodeOverlay does to nodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use karpenter::api::comparison::same;
+use karpenter::api::stored::StoredValue;
+use karpenter::kind::Kind;
+use manifest::tree::Node;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use objects::requirement::RequirementList;
+use scheduling::requirements::Requirements;
+use values::duration::NillableDuration;
+use values::quantity::Quantity;
+
+use crate::decision::{DriftReason, requirements_of};
+use crate::difference::differences;
+use crate::effect::{Comparison, Effect, FIELD_EFFECTS, FieldEffect};
+use crate::elements::HashOptions;
+use crate::hasher::{Hasher, Typed};
+
+/// A changed field, and what the change does.
+#[derive(Clone, Debug)]
+pub struct FieldChange<'d> {
+    /// The path of the field.
+    pub path: String,
+    /// The value in the old object; `None` if it is absent or a default.
+    pub old: Option<Node<'d>>,
+    /// The value in the new object; `None` if it is absent or a default.
+    pub new: Option<Node<'d>>,
+    /// What the change does.
+    pub effect: Effect,
+    /// The reason of drift, if the change can replace nodes.
+    pub reason: Option<DriftReason>,
+    /// What changes of the field do in general.
+    pub field: &'static FieldEffect,
+}
+
+/// How an object changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectChangeKind {
+    /// Only the new input has the object.
+    Added,
+    /// Only the old input has the object.
+    Removed,
+    /// Both have the object, written differently.
+    Changed,
+}
+
+/// A changed object, and what the change does.
+#[derive(Clone, Debug)]
+pub struct ObjectChange<'d> {
+    /// How the object changes.
+    pub change: ObjectChangeKind,
+    /// The old object.
+    pub old: Option<Object<'d>>,
+    /// The new object.
+    pub new: Option<Object<'d>>,
+    /// The strongest effect.
+    pub effect: Effect,
+    /// The reason of drift of the strongest effect.
+    pub reason: Option<DriftReason>,
+    /// The NodePools whose nodes the change concerns.
+    pub node_pools: BTreeSet<&'d str>,
+    /// The changed fields.
+    pub fields: Vec<FieldChange<'d>>,
+}
+
+impl<'d> ObjectChange<'d> {
+    /// The object: the new one, else the old one.
+    pub fn object(&self) -> Option<Object<'d>> {
+        self.new.or(self.old)
+    }
+}
+
+/// The changes between two clusters, by kind and name.
+pub fn changes<'d>(old: &[Object<'d>], new: &[Object<'d>], options: &HashOptions) -> Vec<ObjectChange<'d>> {
+    const KINDS: [Kind; 3] = [Kind::NODE_POOL, Kind::NODE_CLASS, Kind::NODE_OVERLAY];
+    let mut found = Vec::new();
+    for kind in KINDS {
+        let mut pairs: BTreeMap<&str, (Option<Object<'d>>, Option<Object<'d>>)> = BTreeMap::new();
+        for object in old.iter().filter(|object| object.is(kind)) {
+            pairs.entry(object.name()).or_default().0 = Some(*object);
+        }
+        for object in new.iter().filter(|object| object.is(kind)) {
+            pairs.entry(object.name()).or_default().1 = Some(*object);
+        }
+        found.extend(pairs.into_values().filter_map(|(old_object, new_object)| {
+            let mut change = object_change(kind, old_object, new_object, options)?;
+            change.node_pools = concerned(kind, change.object()?.name(), old, new);
+            Some(change)
+        }));
+    }
+    found
+}
+
+fn object_change<'d>(
+    kind: Kind,
+    old: Option<Object<'d>>,
+    new: Option<Object<'d>>,
+    options: &HashOptions,
+) -> Option<ObjectChange<'d>> {
+    let (change, effect, fields) = match (old, new) {
+        (None, Some(_)) if kind == Kind::NODE_OVERLAY => {
+            (ObjectChangeKind::Added, Effect::ActsAtOnce, vec![])
+        }
+        (None, Some(_)) => (ObjectChangeKind::Added, Effect::NewNodes, vec![]),
+        // The garbage collector deletes the NodeClaims of a NodePool. An EC2NodeClass stays until its nodes are gone.
+        (Some(_), None) if kind == Kind::NODE_POOL => {
+            (ObjectChangeKind::Removed, Effect::RemovesNodes, vec![])
+        }
+        (Some(_), None) => (ObjectChangeKind::Removed, Effect::ActsAtOnce, vec![]),
+        (Some(old), Some(new)) => {
+            if is_written_alike(old.root(), new.root()) {
+                return None;
+            }
+            let fields = field_changes(old, new, options);
+            let effect = fields.iter().map(|field| field.effect).max().unwrap_or(Effect::None);
+            (ObjectChangeKind::Changed, effect, fields)
+        }
+        (None, None) => return None,
+    };
+    let reason = fields.iter().find(|field| field.effect == effect).and_then(|field| field.reason);
+    Some(ObjectChange { change, old, new, effect, reason, node_pools: BTreeSet::new(), fields })
+}
+
+/// The NodePools whose nodes the change of an object concerns.
+fn concerned<'d>(kind: Kind, name: &'d str, old: &[Object<'d>], new: &[Object<'d>]) -> BTreeSet<&'d str> {
+    if kind == Kind::NODE_POOL {
+        return BTreeSet::from([name]);
+    }
+    let pools = old.iter().chain(new).filter_map(|object| NodePool::of(*object));
+    let uses = |pool: &NodePool<'d>| {
+        let class = pool.node_class_ref().and_then(|class| class.name()?.as_str());
+        kind == Kind::NODE_OVERLAY || class == Some(name)
+    };
+    pools.filter(uses).map(|pool| pool.object().name()).collect()
+}
+
+/// The changed fields of an object that both inputs have.
+pub fn field_changes<'d>(old: Object<'d>, new: Object<'d>, options: &HashOptions) -> Vec<FieldChange<'d>> {
+    let Some(kind) =
+        [Kind::NODE_POOL, Kind::NODE_CLASS, Kind::NODE_OVERLAY].into_iter().find(|kind| new.is(*kind))
+    else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    if kind != Kind::NODE_OVERLAY {
+        for difference in differences(old, new, options) {
+            let Some(field) = FieldEffect::of(kind, &difference.path) else { continue };
+            found.push(FieldChange {
+                path: difference.path,
+                old: difference.old,
+                new: difference.new,
+                effect: Effect::ReplacesAll,
+                reason: FIELD_EFFECTS
+                    .iter()
+                    .find(|row| row.kind == kind && row.comparison == Comparison::Hash)
+                    .and_then(|row| row.reason),
+                field,
+            });
+        }
+    }
+    let rows = FIELD_EFFECTS.iter().filter(|row| row.kind == kind && row.comparison != Comparison::Hash);
+    found.extend(rows.filter_map(|field| unhashed_change(field, old, new, options.hasher())));
+    found
+}
+
+fn unhashed_change<'d>(
+    field: &'static FieldEffect,
+    old: Object<'d>,
+    new: Object<'d>,
+    hasher: Hasher,
+) -> Option<FieldChange<'d>> {
+    let value = |object: Object<'d>| -> Option<Typed<'d>> {
+        let mut keys = field.path.split('.').skip(1);
+        let spec =
+            Typed { value: StoredValue::Given(object.at(&["spec"])?), schema: &object.table()?.spec.schema };
+        keys.try_fold(spec, |value, key| hasher.member(value, key))
+    };
+    let (one, other) = (value(old), value(new));
+    let effect = effect_between(field, one, other, hasher)?;
+    let node = |value: Option<Typed<'d>>| match value?.value {
+        StoredValue::Given(node) => Some(node),
+        StoredValue::Filled(_) => None,
+    };
+    let reason = field.reason.filter(|_| effect > Effect::ActsAtOnce);
+    Some(FieldChange { path: field.path.to_owned(), old: node(one), new: node(other), effect, reason, field })
+}
+
+/// The effect of a change from one value to the other; `None` if they mean the same.
+fn effect_between(
+    field: &FieldEffect,
+    one: Option<Typed<'_>>,
+    other: Option<Typed<'_>>,
+    hasher: Hasher,
+) -> Option<Effect> {
+    let is_same = |one: &Typed<'_>, other: &Typed<'_>| {
+        same(one.schema, one.value, other.value).contains(hasher.release)
+    };
+    let is_stored_alike = match (&one, &other) {
+        (Some(one), Some(other)) => is_same(one, other),
+        (None, None) => true,
+        _ => false,
+    };
+    if is_stored_alike {
+        return None;
+    }
+    match field.comparison {
+        Comparison::Hash | Comparison::Stored => Some(field.effect),
+        Comparison::Duration => {
+            (duration(one) != duration(other) || duration(one).is_none()).then_some(field.effect)
+        }
+        Comparison::Quantities => (quantities(one) != quantities(other)).then_some(field.effect),
+        Comparison::Unordered => {
+            let (ones, others) = (items(one), items(other));
+            let is_in = |item: &Typed<'_>, all: &[Typed<'_>]| all.iter().any(|other| is_same(item, other));
+            let alike = ones.len() == others.len()
+                && ones.iter().all(|item| is_in(item, &others))
+                && others.iter().all(|item| is_in(item, &ones));
+            (!alike).then_some(field.effect)
+        }
+        Comparison::Requirements => requirements_effect(one, other),
+        Comparison::Terms => {
+            let (ones, others) = (items(one), items(other));
+            let keeps = |item: &Typed<'_>| others.iter().any(|other| is_same(item, other));
+            let adds = |item: &Typed<'_>| !ones.iter().any(|other| is_same(item, other));
+            match (ones.iter().all(keeps), others.iter().any(adds)) {
+                (true, false) => None,
+                (true, true) => Some(Effect::NewNodes),
+                (false, _) => Some(field.effect),
+            }
+        }
+        Comparison::WholeTerms => {
+            let (ones, others) = (items(one), items(other));
+            let is_in = |item: &Typed<'_>, all: &[Typed<'_>]| all.iter().any(|other| is_same(item, other));
+            let alike =
+                ones.iter().all(|item| is_in(item, &others)) && others.iter().all(|item| is_in(item, &ones));
+            (!alike).then_some(field.effect)
+        }
+        Comparison::Images => Some(match (pinned_alias(one), pinned_alias(other)) {
+            // Two versions of a family have different images.
+            (Some(one), Some(other)) if one != other => Effect::ReplacesAll,
+            _ => field.effect,
+        }),
+    }
+}
+
+/// Whether wider or narrower requirements are asked.
+fn requirements_effect(one: Option<Typed<'_>>, other: Option<Typed<'_>>) -> Option<Effect> {
+    let (one, other) = (asked_by(one), asked_by(other));
+    if one == other {
+        return None;
+    }
+    let accepts_all = other.iter().all(|(key, asked)| {
+        one.get(key).is_some_and(|had| {
+            let both = had.intersection(asked);
+            both.operator() == had.operator() && both.named_values().eq(had.named_values())
+        })
+    });
+    Some(if accepts_all { Effect::NewNodes } else { Effect::ReplacesSome })
+}
+
+fn asked_by(list: Option<Typed<'_>>) -> Requirements<'_> {
+    match list.map(|list| list.value) {
+        Some(StoredValue::Given(node)) => requirements_of(RequirementList::new(Some(node))),
+        _ => Requirements::default(),
+    }
+}
+
+fn items(value: Option<Typed<'_>>) -> Vec<Typed<'_>> {
+    value.map(Hasher::items).unwrap_or_default()
+}
+
+fn duration(value: Option<Typed<'_>>) -> Option<NillableDuration> {
+    NillableDuration::parse(value?.value.as_str()?).ok()
+}
+
+/// The amounts of a map of quantities, with the text of what is none.
+fn quantities<'d>(value: Option<Typed<'d>>) -> BTreeMap<&'d str, Result<Quantity, String>> {
+    let entries = value.map(Hasher::entries).unwrap_or_default();
+    let amount = |value: Typed<'d>| match value.value {
+        StoredValue::Given(node) => {
+            let text = node.as_str().map_or_else(|| node.spelling().to_owned(), str::to_owned);
+            Quantity::parse(text.trim()).map_err(|_| text)
+        }
+        StoredValue::Filled(_) => Err(String::new()),
+    };
+    entries.into_iter().map(|(key, value)| (key, amount(value))).collect()
+}
+
+/// The alias that pins the version of the image, if the terms are such an alias.
+fn pinned_alias(value: Option<Typed<'_>>) -> Option<String> {
+    let terms = items(value);
+    let [term] = terms.as_slice() else { return None };
+    let alias = term.value.get("alias")?.as_str()?;
+    (!alias.ends_with("@latest")).then(|| alias.to_owned())
+}
+
+/// Whether two objects are written alike, except for the order of keys.
+fn is_written_alike(one: Node<'_>, other: Node<'_>) -> bool {
+    if one.is_mapping() && other.is_mapping() {
+        let count = one.members().count();
+        return count == other.members().count()
+            && one
+                .members()
+                .all(|(key, value)| other.get(key).is_some_and(|other| is_written_alike(value, other)));
+    }
+    if one.is_sequence() && other.is_sequence() {
+        return one.len() == other.len()
+            && one.items().zip(other.items()).all(|(one, other)| is_written_alike(one, other));
+    }
+    one.value() == other.value()
+}

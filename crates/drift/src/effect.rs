@@ -1,0 +1,220 @@
+//! What a change of a field does to nodes, by field.
+
+use karpenter::kind::Kind;
+
+use crate::decision::DriftReason;
+
+/// What a change does to nodes, from the weakest to the strongest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// Nothing.
+    None,
+    /// It counts for new nodes only.
+    NewNodes,
+    /// Karpenter acts on it at once, without a replacement of nodes for this reason.
+    ActsAtOnce,
+    /// Something outside of the input decides whether it replaces nodes.
+    Unknown,
+    /// The nodes that no longer fit are replaced.
+    ReplacesSome,
+    /// The nodes go, and no replacement is made first.
+    RemovesNodes,
+    /// Every node is replaced.
+    ReplacesAll,
+}
+
+/// How two values of a field are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    /// By the hash.
+    Hash,
+    /// As the API server stores them.
+    Stored,
+    /// As the API server stores them, without the order of the items.
+    Unordered,
+    /// Quantities by amount.
+    Quantities,
+    /// Durations by length.
+    Duration,
+    /// Requirements by the labels that they accept.
+    Requirements,
+    /// Selector terms, each of which adds to what is selected.
+    Terms,
+    /// Selector terms, of which the whole result counts.
+    WholeTerms,
+    /// Selector terms of images.
+    Images,
+}
+
+/// What a change of a field does.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldEffect {
+    /// The kind of the object.
+    pub kind: Kind,
+    /// The path of the field. Fields below it have the same effect.
+    pub path: &'static str,
+    /// The effect of a change.
+    pub effect: Effect,
+    /// The reason of drift, if the change can replace nodes.
+    pub reason: Option<DriftReason>,
+    /// The effect in a sentence.
+    pub sentence: &'static str,
+    pub(crate) comparison: Comparison,
+}
+
+/// The hash of the NodePool.
+const fn pool_hash(path: &'static str) -> FieldEffect {
+    FieldEffect {
+        kind: Kind::NODE_POOL,
+        path,
+        effect: Effect::ReplacesAll,
+        reason: Some(DriftReason::NodePoolDrifted),
+        sentence: "part of the hash: changing it replaces every node of this NodePool",
+        comparison: Comparison::Hash,
+    }
+}
+
+const fn pool(path: &'static str, sentence: &'static str, comparison: Comparison) -> FieldEffect {
+    FieldEffect {
+        kind: Kind::NODE_POOL,
+        path,
+        effect: Effect::ActsAtOnce,
+        reason: None,
+        sentence,
+        comparison,
+    }
+}
+
+const fn class(
+    path: &'static str,
+    effect: Effect,
+    reason: Option<DriftReason>,
+    sentence: &'static str,
+    comparison: Comparison,
+) -> FieldEffect {
+    FieldEffect { kind: Kind::NODE_CLASS, path, effect, reason, sentence, comparison }
+}
+
+const fn overlay(path: &'static str) -> FieldEffect {
+    FieldEffect {
+        kind: Kind::NODE_OVERLAY,
+        path,
+        effect: Effect::ActsAtOnce,
+        reason: None,
+        sentence: "Karpenter launches and consolidates with the new prices and resources; no node is replaced because of drift",
+        comparison: Comparison::Stored,
+    }
+}
+
+/// The fields, by kind and path. A row that is more exact comes first.
+///
+/// Source: kubernetes-sigs/karpenter pkg/apis/v1/nodepool.go (`Hash`) and pkg/controllers/nodeclaim/disruption/drift.go,
+/// aws/karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go (`Hash`) and pkg/cloudprovider/drift.go, v1.0.6 to v1.14.1.
+pub const FIELD_EFFECTS: &[FieldEffect] = &[
+    FieldEffect {
+        kind: Kind::NODE_POOL,
+        path: "spec.template.spec.requirements",
+        effect: Effect::ReplacesSome,
+        reason: Some(DriftReason::RequirementsDrifted),
+        sentence: "not part of the hash: the nodes whose labels no longer meet the requirements are replaced; wider requirements count for \
+                   new nodes only",
+        comparison: Comparison::Requirements,
+    },
+    pool_hash("spec.template.metadata.labels"),
+    pool_hash("spec.template.metadata.annotations"),
+    pool_hash("spec.template.spec.taints"),
+    pool_hash("spec.template.spec.startupTaints"),
+    pool_hash("spec.template.spec.nodeClassRef"),
+    pool_hash("spec.template.spec.terminationGracePeriod"),
+    pool_hash("spec.template.spec.expireAfter"),
+    pool(
+        "spec.disruption.consolidateAfter",
+        "Karpenter waits the new time before it consolidates",
+        Comparison::Duration,
+    ),
+    pool(
+        "spec.disruption.consolidationPolicy",
+        "Karpenter consolidates by the new policy",
+        Comparison::Stored,
+    ),
+    pool(
+        "spec.disruption.budgets",
+        "the next disruption obeys the new budgets; a rollout that waits may start, or stop",
+        Comparison::Unordered,
+    ),
+    pool(
+        "spec.limits",
+        "Karpenter launches no node beyond the new limits, and removes none because of them",
+        Comparison::Quantities,
+    ),
+    pool("spec.weight", "the next pods try the NodePools in the new order", Comparison::Stored),
+    pool("spec.replicas", "Karpenter launches or removes nodes until there are as many", Comparison::Stored),
+    class(
+        "spec.amiSelectorTerms",
+        Effect::Unknown,
+        Some(DriftReason::AmiDrift),
+        "not part of the hash: the nodes whose image is no longer the first that fits are replaced",
+        Comparison::Images,
+    ),
+    class(
+        "spec.subnetSelectorTerms",
+        Effect::Unknown,
+        Some(DriftReason::SubnetDrift),
+        "not part of the hash: the nodes in subnets that are no longer selected are replaced",
+        Comparison::Terms,
+    ),
+    class(
+        "spec.securityGroupSelectorTerms",
+        Effect::Unknown,
+        Some(DriftReason::SecurityGroupDrift),
+        "not part of the hash: every node is replaced if other security groups are selected",
+        Comparison::WholeTerms,
+    ),
+    class(
+        "spec.capacityReservationSelectorTerms",
+        Effect::Unknown,
+        Some(DriftReason::CapacityReservationDrift),
+        "not part of the hash: the nodes in reservations that are no longer selected are replaced",
+        Comparison::Terms,
+    ),
+    class(
+        "spec.ipPrefixCount",
+        Effect::NewNodes,
+        None,
+        "not part of the hash: new nodes have the new number of prefixes",
+        Comparison::Stored,
+    ),
+    class(
+        "spec",
+        Effect::ReplacesAll,
+        Some(DriftReason::NodeClassDrift),
+        "part of the hash: changing it replaces every node of the NodePools that use this EC2NodeClass",
+        Comparison::Hash,
+    ),
+    overlay("spec"),
+];
+
+impl FieldEffect {
+    /// The row of a path of an object, the field itself or one that it is below of.
+    pub fn of(kind: Kind, path: &str) -> Option<&'static Self> {
+        FIELD_EFFECTS.iter().find(|row| {
+            let rest = (row.kind == kind).then(|| path.strip_prefix(row.path)).flatten();
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        })
+    }
+}
+
+impl Effect {
+    /// The effect as programs read it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::NewNodes => "new-nodes",
+            Self::ActsAtOnce => "acts-at-once",
+            Self::Unknown => "unknown",
+            Self::ReplacesSome => "replaces-some",
+            Self::RemovesNodes => "removes-nodes",
+            Self::ReplacesAll => "replaces-all",
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Changes of whole objects.
+
+use ::objects::object::Object;
+use karpenter::kind::Kind;
+use karpenter::release::Release;
+use karpwarden_drift::{Effect, HashOptions, ObjectChangeKind, changes};
+use manifest::limits::Limits;
+use manifest::{Document, File};
+
+const POOL: &str = "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {template: {spec: {requirements: [], \
+                    nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: b}}}}}";
+const CLASS: &str = "{apiVersion: karpenter.k8s.aws/v1, kind: EC2NodeClass, metadata: {name: b}, spec: {role: r, amiSelectorTerms: [{alias: \
+                     al2023@v20250101}], subnetSelectorTerms: [{id: subnet-1}], securityGroupSelectorTerms: [{id: sg-1}]}}";
+
+fn file(documents: &[&str]) -> File {
+    File::read("a.yaml", documents.join("\n---\n"), &Limits::DEFAULT)
+}
+
+fn objects(file: &File) -> Vec<Object<'_>> {
+    let roots = file.documents.iter().filter_map(|document| match document {
+        Document::Read(tree) => Some(tree.root()),
+        _ => None,
+    });
+    let kind = |name| if name == Some("NodePool") { Kind::NODE_POOL } else { Kind::NODE_CLASS };
+    roots.map(|root| Object::of_kind(root, kind(root.str_at(&["kind"])))).collect()
+}
+
+/// Each change: the name, how it changes, the effect, and the NodePools that it concerns.
+fn changed(old: &[&str], new: &[&str]) -> Vec<(String, ObjectChangeKind, Effect, Vec<String>)> {
+    let (old, new) = (file(old), file(new));
+    let options = HashOptions::new(Release::parse("1.14").unwrap());
+    let all = changes(&objects(&old), &objects(&new), &options);
+    let row = |change: &karpwarden_drift::ObjectChange<'_>| {
+        let name = change.object().unwrap().name().to_owned();
+        (
+            name,
+            change.change,
+            change.effect,
+            change.node_pools.iter().map(|pool| (*pool).to_owned()).collect(),
+        )
+    };
+    all.iter().map(row).collect()
+}
+
+#[test]
+fn a_removed_pool_takes_its_nodes_and_a_class_concerns_the_pools_that_use_it() {
+    use ObjectChangeKind::{Added, Changed, Removed};
+    let pools = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let row = |name: &str, change, effect| (name.to_owned(), change, effect, pools(&["a"]));
+    assert_eq!(changed(&[POOL, CLASS], &[CLASS, POOL]), []);
+    assert_eq!(changed(&[POOL], &[POOL, CLASS]), [row("b", Added, Effect::NewNodes)]);
+    assert_eq!(changed(&[POOL, CLASS], &[CLASS]), [row("a", Removed, Effect::RemovesNodes)]);
+    assert_eq!(changed(&[POOL, CLASS], &[POOL]), [row("b", Removed, Effect::ActsAtOnce)]);
+    let tagged = CLASS.replace("role: r", "role: r, tags: {a: b}");
+    assert_eq!(changed(&[POOL, CLASS], &[POOL, &tagged]), [row("b", Changed, Effect::ReplacesAll)]);
+    let newer = CLASS.replace("v20250101", "v20250202");
+    assert_eq!(changed(&[POOL, CLASS], &[POOL, &newer]), [row("b", Changed, Effect::ReplacesAll)]);
+    let written_out = POOL.replace("requirements: []", "requirements: [], expireAfter: 43200m");
+    assert_eq!(changed(&[POOL], &[&written_out]), [row("a", Changed, Effect::None)]);
+    let narrow = POOL.replace(
+        "requirements: []",
+        "requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]",
+    );
+    assert_eq!(changed(&[POOL], &[&narrow]), [row("a", Changed, Effect::ReplacesSome)]);
+    assert_eq!(changed(&[&narrow], &[POOL]), [row("a", Changed, Effect::NewNodes)]);
+}
