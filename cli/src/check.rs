@@ -10,7 +10,7 @@ use engine::check::check_within;
 use engine::pins::reads_pins;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::rules::documentation;
-use manifest::{Encoding, File, FileKind, parallel};
+use manifest::{Encoding, File, parallel};
 use render::{github, gitlab, human, junit, markdown, sarif};
 
 use super::baseline::{self, Baseline};
@@ -18,7 +18,7 @@ use super::config::{self, Config};
 use super::error::CommandError;
 use super::fix::{self, Fixed, TextOrigin};
 use super::form::{Color, Format};
-use super::input::{self, ClusterInputs, InputFile, Loaded, NotFollowed, Patterns, Wanted, pinning};
+use super::input::{self, ClusterInputs, InputFile, Loaded, NotFollowed, Patterns, Wanted, charts, pinning};
 use super::options::{BaselineUse, CheckOptions, Fixing};
 use super::output::{self, Stream};
 use super::progress::{Progress, Unit};
@@ -178,7 +178,8 @@ impl CheckRun<'_> {
                 files.push(file);
                 origins.push(TextOrigin { path: None, is_stdin: false, encoding: Encoding::default() });
             }
-            for file in self.texts_with_pins(pinning, &mut remarks) {
+            let templates = charts::texts(&files, &self.config.base);
+            for file in self.texts_with_pins(pinning, &mut remarks).into_iter().chain(templates) {
                 files.push(file);
                 origins.push(TextOrigin { path: None, is_stdin: false, encoding: Encoding::default() });
             }
@@ -211,7 +212,7 @@ impl CheckRun<'_> {
         let mut report = check_within(&REGISTRY, clusters, &self.config.settings, bound);
         bounds::advise(&mut report);
         let files = clusters.iter().flat_map(|cluster| &cluster.files);
-        let texts = files.filter(|file| file.kind == FileKind::TextOnly).map(|file| file.source.name());
+        let texts = files.filter(|file| file.kind.is_text()).map(|file| file.source.name());
         let read: BTreeSet<&str> = texts.collect();
         report.unread = self.unread.iter().filter(|name| !read.contains(name.as_str())).cloned().collect();
         report.notes.extend_from_slice(self.remarks);

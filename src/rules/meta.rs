@@ -1,8 +1,9 @@
 //! Tests for every rule: its documentation is complete, its examples do what they claim, and its fix has the declared
 //! kind.
 
-use super::testing::{fixed, report_of_clusters};
+use super::testing::{fixed, folder, report_of_clusters};
 use super::{ADMISSION, KARPENTER_OBJECTS, REGISTRY, documentation};
+use crate::check;
 use answers::report::Report;
 use karpenter::release::Release;
 use karpenter::upgrade_path::UpgradePath;
@@ -36,8 +37,16 @@ pub(super) fn blocks(markdown: &str, heading: &str) -> Vec<(String, String)> {
     blocks
 }
 
-/// Checks an example with one rule. With the word `clusters`, each document belongs to a different cluster.
+/// Checks an example with one rule. With the word `clusters`, each document belongs to a different cluster; with the word `files`, each
+/// document is a file, whose name is the comment in its first line.
 pub(super) fn report(rule: &'static Rule, example: &str, words: &str) -> Report {
+    if words.split(',').any(|word| word == "files") {
+        let name = |text: &str| text.lines().next().unwrap().trim_start_matches("# ").to_owned();
+        let files: Vec<_> = example.split("---\n").map(|text| (name(text), text)).collect();
+        let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
+        let settings = Settings { select: vec![RuleSelector::One(rule.names())], ..settings(words) };
+        return check(&[folder(&files)], &settings);
+    }
     let several = words.split(',').any(|word| word == "clusters");
     let texts: Vec<_> = if several { example.split("---\n").collect() } else { vec![example] };
     report_of_clusters(rule, &texts, &settings(words))
@@ -56,7 +65,7 @@ pub(super) fn settings(words: &str) -> Settings {
             }
             ("kubernetes", value) => settings.kubernetes_minor = kubernetes_minor(value),
             ("cluster", value) => settings.cluster_name = Some(value.to_owned()),
-            ("clusters", _) => {}
+            ("clusters" | "files", _) => {}
             ("complete", _) => settings.complete_inventory = true,
             ("today", value) => settings.today = Date::parse(value),
             ("except", value) => {
@@ -146,7 +155,7 @@ fn names_are_kebab_case_and_unique() {
 
 /// Whether an entry of `on` is an object that no admission request has.
 fn is_in_files(on: &On) -> bool {
-    matches!(on, On::IamPolicy | On::ChartValues | On::MetricQueries | On::Untyped)
+    matches!(on, On::IamPolicy | On::ChartValues | On::LocalValues | On::MetricQueries | On::Untyped)
 }
 
 #[test]

@@ -103,6 +103,30 @@ pub(crate) fn findings_in_files(rule: &'static Rule, files: &[(&str, &str)], set
     output
 }
 
+/// The findings of one rule on the files of a folder, which hold all templates of its charts, one line per finding.
+pub(crate) fn findings_in_folder(rule: &'static Rule, files: &[(&str, &str)]) -> String {
+    let settings = Settings { select: vec![RuleSelector::One(rule.names())], ..Settings::default() };
+    let mut output = String::new();
+    for finding in check(&[folder(files)], &settings).findings {
+        let (severity, path, message) = (finding.severity, &finding.path, &finding.message);
+        let _ = writeln!(output, "{severity} {}/{} {path}: {message}", finding.kind, finding.name);
+    }
+    output
+}
+
+/// The files of a folder as a cluster, with the lists of the templates of its charts.
+pub(crate) fn folder(files: &[(&str, &str)]) -> Cluster {
+    let mut read: Vec<File> =
+        files.iter().map(|(name, text)| File::read(*name, *text, READ_OPTIONS)).collect();
+    for chart in files.iter().filter_map(|(name, _)| name.strip_suffix("Chart.yaml")) {
+        let templates = format!("{chart}templates/");
+        let names = files.iter().map(|(name, _)| *name).filter(|name| name.starts_with(&templates));
+        let list = names.collect::<Vec<_>>().join("\n");
+        read.push(File::chart_text(templates, list));
+    }
+    Cluster { name: String::new(), files: read }
+}
+
 /// An admission request for an object.
 pub(crate) fn request(operation: &str, object: &str) -> String {
     let object = object.trim_end().replace('\n', "\n    ");

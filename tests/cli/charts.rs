@@ -171,3 +171,24 @@ fn checks_objects_as_kustomize_builds_them_and_skips_patches() {
     let run = check(&folder, &["-"], &patch);
     assert_eq!(run.status, 1, "{run:?}");
 }
+
+#[test]
+fn reports_values_of_a_local_chart_that_no_template_reads() {
+    let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: {{ include \"pools.name\" . }}}\nspec: {weight: {{ .Values.pool.weight }}}\n";
+    let helpers = "{{ define \"pools.name\" }}{{ .Values.nameOverride }}{{ end }}\n";
+    let files = [
+        ("chart/Chart.yaml", "apiVersion: v2\nname: pools\nversion: 1.0.0\n"),
+        ("chart/values.yaml", "nameOverride: a\npool:\n  weight: 10\n"),
+        ("chart/values-prod.yaml", "nameOverride: b\npool:\n  wieght: 20\n"),
+        ("chart/templates/pool.yaml", pool),
+        ("chart/templates/_helpers.tpl", helpers),
+        ("karpwarden.yaml", "exclude: ['chart/templates/']\n"),
+    ];
+    let folder = Folder::with(&files);
+    assert_snapshot!(locations(&check(&folder, &["."], "")), @"chart-value-unread chart/values-prod.yaml:3:3 pool.wieght");
+    // A template that cannot be read may read any value.
+    let run = check(&Folder::with(&[&files[..], &[("chart/templates/a.bin", "\0")]].concat()), &["."], "");
+    assert!(locations(&run).contains("wieght"), "{run:?}");
+    std::fs::write(folder.path("chart/templates/b.bin"), [0xff]).unwrap();
+    assert_eq!(locations(&check(&folder, &["."], "")), "");
+}

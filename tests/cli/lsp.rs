@@ -40,8 +40,8 @@ struct Editor {
     requests: i32,
     /// The diagnostics that the editor shows, by URI.
     shown: BTreeMap<String, Vec<Value>>,
-    /// The number of patterns of files that the editor watches.
-    watched: usize,
+    /// The patterns of files that the editor watches.
+    watched: Vec<String>,
 }
 
 impl Editor {
@@ -51,7 +51,7 @@ impl Editor {
         command.args(["lsp", "--stdio"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut server = command.spawn().unwrap();
         let (input, output) = (server.stdin.take(), BufReader::new(server.stdout.take().unwrap()));
-        Self { server, input, output, requests: 0, shown: BTreeMap::new(), watched: 0 }
+        Self { server, input, output, requests: 0, shown: BTreeMap::new(), watched: Vec::new() }
     }
 
     /// Starts the server with the folders of an editor with every ability.
@@ -103,7 +103,9 @@ impl Editor {
                     assert_eq!(request.method, "client/registerCapability");
                     let registration = &request.params["registrations"][0];
                     assert_eq!(registration["method"], "workspace/didChangeWatchedFiles");
-                    self.watched = registration["registerOptions"]["watchers"].as_array().unwrap().len();
+                    let watchers = registration["registerOptions"]["watchers"].as_array().unwrap().iter();
+                    let pattern = |watcher: &Value| watcher["globPattern"].as_str().unwrap().to_owned();
+                    self.watched = watchers.map(pattern).collect();
                     self.send(&Message::Response(Response::new_ok(request.id, Value::Null)));
                 }
             }
@@ -256,7 +258,6 @@ fn applies_the_config_file_and_shows_its_errors() {
     editor.open(&old, CLASS);
     assert_eq!(editor.diagnostics(&class), ["4:19 instance-profile-is-arn 2"]);
     assert!(editor.diagnostics(&old).is_empty(), "excluded");
-    assert_eq!(editor.watched, 4);
     std::fs::write(&settings, "rules: {instance-profile-is-ar: warn}\n").unwrap();
     editor.changed(&[&settings]);
     let [error] = editor.diagnostics(&settings).try_into().unwrap();
@@ -376,6 +377,65 @@ fn reads_files_again_that_change_on_disk() {
     std::fs::remove_dir_all(folder.path("classes")).unwrap();
     editor.changed(&[&folder.path("classes")]);
     assert!(editor.diagnostics(&pool).is_empty(), "without any EC2NodeClass a reference is not checked");
+}
+
+#[test]
+fn reads_texts_again_that_pin_a_version() {
+    let pool = "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}\n";
+    let folder = Folder::with(&[("pool.yaml", pool), ("README.md", "# Karpenter\n")]);
+    let path = folder.path("pool.yaml");
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&path, pool);
+    let severity = |editor: &mut Editor| {
+        let found = editor.diagnostics(&path);
+        found.iter().find_map(|line| line.split_once(" removed-api-version ")).map(|(_, it)| it.to_owned())
+    };
+    assert_eq!(severity(&mut editor).as_deref(), Some("1"));
+    for name in ["Makefile", ".github/workflows/deploy.yml", ".gitlab-ci.yml", "infra/install.bash"] {
+        let install = "helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --version 1.0.8";
+        let text =
+            if name.ends_with(".yml") { format!("script: {install}\n") } else { format!("{install}\n") };
+        folder.write(name, text.as_bytes());
+        editor.changed(&[&folder.path(name)]);
+        assert_eq!(severity(&mut editor).as_deref(), Some("2"), "{name}");
+        folder.write(name, text.replace("1.0.8", "1.1.0").as_bytes());
+        editor.changed(&[&folder.path(name)]);
+        assert_eq!(severity(&mut editor).as_deref(), Some("1"), "{name}");
+        std::fs::remove_file(folder.path(name)).unwrap();
+        editor.changed(&[&folder.path(name)]);
+    }
+    let watches = |pattern: &str| editor.watched.iter().any(|watched| watched == pattern);
+    assert!(
+        watches("**/.gitlab-ci.yml")
+            && watches("**/.github/workflows/*.{yml,yaml}")
+            && watches("**/templates/**")
+    );
+    assert!(editor.watched.iter().any(|watched| watched.contains("Makefile")), "{:?}", editor.watched);
+}
+
+#[test]
+fn reads_templates_of_a_chart_again() {
+    let values = "name: a\nregion: eu\n";
+    let template = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: {{ .Values.name }}}\n";
+    let folder = Folder::with(&[
+        ("chart/Chart.yaml", "apiVersion: v2\nname: a\nversion: 1.0.0\n"),
+        ("chart/values.yaml", values),
+        ("chart/templates/pool.yaml", template),
+        ("karpwarden.yaml", "exclude: [chart/templates]\n"),
+    ]);
+    let path = folder.path("chart/values.yaml");
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&path, values);
+    let unread = ["1:0 chart-value-unread 3"];
+    assert_eq!(editor.diagnostics(&path), unread);
+    for name in ["chart/templates/_helpers.tpl", "chart/templates/pool.yaml"] {
+        folder.write(name, format!("{template}# {{{{ .Values.region }}}}\n").as_bytes());
+        editor.changed(&[&folder.path(name)]);
+        assert!(editor.diagnostics(&path).is_empty(), "{name}");
+        folder.write(name, template.as_bytes());
+        editor.changed(&[&folder.path(name)]);
+        assert_eq!(editor.diagnostics(&path), unread, "{name}");
+    }
 }
 
 #[test]

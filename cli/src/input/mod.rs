@@ -1,6 +1,7 @@
 //! Input files: the files that paths lead to, in the same order on every run, and their texts.
 
 mod base;
+pub(crate) mod charts;
 mod clusters;
 mod compressed;
 mod error;
@@ -21,4 +22,4 @@ pub(crate) use file::{InputFile, Loaded, is_same_file};
 pub(crate) use patterns::{Patterns, resolved};
 pub(crate) use references::{NotFollowed, referenced};
 pub(crate) use regular::read_regular;
-pub(crate) use walk::{Wanted, is_manifest};
+pub(crate) use walk::{Wanted, is_manifest, manifest_patterns};

@@ -38,8 +38,30 @@ const NAMES: [&str; 8] = [
 const HIDDEN_FILES: [&str; 2] = [".gitlab-ci.yml", ".circleci/config.yml"];
 const HIDDEN_FOLDERS: [&str; 2] = [".github/workflows", ".github/actions"];
 
+/// Glob patterns of the files that a folder walk takes for their pins.
+pub(crate) fn patterns() -> Vec<String> {
+    let mut patterns =
+        vec![format!("**/*.{{{}}}", EXTENSIONS.join(",")), format!("**/{{{}}}", NAMES.join(","))];
+    patterns.extend(HIDDEN_FILES.map(|name| format!("**/{name}")));
+    patterns.extend(HIDDEN_FOLDERS.map(|folder| format!("**/{folder}/*.{{yml,yaml}}")));
+    patterns
+}
+
+/// Whether the file is read for its pins, as a file of a folder or as a hidden file.
+pub(crate) fn is_read(path: &Path) -> bool {
+    let is_hidden = HIDDEN_FILES.iter().any(|name| path.ends_with(name));
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let is_in_hidden = || HIDDEN_FOLDERS.iter().any(|name| folder.ends_with(name)) && is_yaml(path);
+    may_pin(path) || is_hidden || is_in_hidden()
+}
+
+/// Whether the name of a file is the name of a YAML file.
+fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yml" || extension == "yaml")
+}
+
 /// Whether a folder walk takes the file for its pins.
-pub(crate) fn may_pin(path: &Path) -> bool {
+pub(super) fn may_pin(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known)) || NAMES.contains(&name)
@@ -50,7 +72,6 @@ pub(super) fn hidden_in(folder: &Path) -> Vec<PathBuf> {
     let files = HIDDEN_FILES.iter().map(|name| folder.join(name)).filter(|path| path.is_file());
     let mut found: Vec<PathBuf> = files.collect();
     for inner in HIDDEN_FOLDERS.iter().filter_map(|name| fs::read_dir(folder.join(name)).ok()) {
-        let is_yaml = |path: &PathBuf| path.extension().is_some_and(|it| it == "yml" || it == "yaml");
         let paths = inner.filter_map(Result::ok).map(|entry| entry.path());
         found.extend(paths.filter(|path| is_yaml(path) && path.is_file()));
     }

@@ -244,6 +244,11 @@ pub(crate) fn is_manifest(path: &Path) -> bool {
     EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
+/// Glob patterns of the files that a folder walk takes.
+pub(crate) fn manifest_patterns() -> Vec<String> {
+    vec![format!("**/*.{{{}}}", EXTENSIONS.join(","))]
+}
+
 /// Path, if known, and message of an error of the walk.
 fn walk_error(error: ignore::Error) -> (Option<PathBuf>, String) {
     match error {

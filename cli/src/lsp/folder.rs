@@ -14,19 +14,34 @@ use karpwarden::objects::embedded::READ_OPTIONS;
 use language_server::{Checked, CheckedFile, ConfigProblem, OpenDocument, from_path};
 use manifest::limits::Limits;
 use manifest::source::{Source, Span};
-use manifest::{File, parallel};
+use manifest::{File, FileKind, parallel};
 use rule::settings::Settings;
 
 use crate::config::{self, Config};
 use crate::form::Color;
-use crate::input::pinning::{self, may_pin};
-use crate::input::{self, InputError, InputFile, Patterns, Wanted, is_manifest, read_regular, resolved};
+use crate::input::charts;
+use crate::input::pinning;
+use crate::input::{
+    self, BaseFolder, InputError, InputFile, Patterns, Wanted, is_manifest, manifest_patterns, read_regular,
+    resolved,
+};
 use crate::options::{ConfigSource, InputOptions, SettingsOptions};
 use crate::terminal;
 
 /// Names of files that decide which files of a folder are checked, and how.
 const DECISIVE: [&str; 5] =
     [config::FILE, "kustomization.yaml", "kustomization.yml", ".gitignore", ".ignore"];
+
+/// Glob patterns of the files that a check of a folder reads, or that say which files it reads.
+pub(super) fn watched() -> Vec<String> {
+    let mut patterns = manifest_patterns();
+    patterns.extend(pinning::patterns());
+    patterns.push(charts::PATTERN.to_owned());
+    patterns.extend(
+        DECISIVE.iter().filter(|name| !is_manifest(Path::new(name))).map(|name| format!("**/{name}")),
+    );
+    patterns
+}
 
 /// Maximum number of files and folders that the server looks at in a folder.
 const MAX_WALKED: usize = 50_000;
@@ -62,7 +77,9 @@ struct Contents {
     members: IdVec<MemberId, Member>,
     /// The members by path, with symbolic links resolved.
     by_path: BTreeMap<PathBuf, MemberId>,
-    /// The files, in the order of the members, and the texts that pin a version.
+    /// The folder from which the names of the files start.
+    base: BaseFolder,
+    /// The files, in the order of the members, and the texts that pin a version or belong to a chart.
     cluster: Cluster,
 }
 
@@ -108,7 +125,9 @@ impl Folder {
     /// Reads a changed file again at the next update, or the whole folder if the change may add or remove files.
     pub(super) fn reload(&mut self, path: &Path, resolved: &Path) {
         let is_decisive = path.file_name().is_some_and(|name| DECISIVE.iter().any(|own| name == *own));
-        if is_decisive || (may_pin(path) && self.root.holds(path, resolved)) {
+        let is_text = |contents: &Contents| contents.reads_as_text(path, resolved);
+        let changes_text = self.root.holds(path, resolved) && self.contents.as_ref().is_some_and(is_text);
+        if is_decisive || changes_text {
             self.left_out.clear();
             self.contents = None;
         }
@@ -208,6 +227,7 @@ impl Contents {
             is_cut: false,
             members: IdVec::default(),
             by_path: BTreeMap::new(),
+            base: BaseFolder::here(),
             cluster: Cluster::default(),
         };
         if let Some((config, inputs, pinning)) = contents.inputs(path, unsaved) {
@@ -217,6 +237,9 @@ impl Contents {
             (contents.members, contents.cluster.files) = (members.into_iter().collect(), files);
             // The texts follow the members, so that a member and its file have the same position.
             contents.cluster.files.extend(pinning::texts_with_pins(&pinning, &config.base));
+            let templates = charts::texts(&contents.cluster.files, &config.base);
+            contents.cluster.files.extend(templates);
+            contents.base = config.base;
             let paths = contents.members.enumerate().map(|(id, member)| (member.resolved.clone(), id));
             contents.by_path = paths.collect();
         } else if let Some(config) = contents.config_file.as_mut().filter(|config| !config.has_error()) {
@@ -265,6 +288,24 @@ impl Contents {
         Some((config.for_files(&inputs.iter(), color).ok()?, inputs, pinning))
     }
 
+    /// Whether a file that is no member is read as a text, or was before it changed: it pins a version, or is a template of a chart. Other
+    /// texts change nothing.
+    fn reads_as_text(&self, path: &Path, resolved: &Path) -> bool {
+        if self.is_member(resolved) {
+            return false;
+        }
+        let name = self.base.name(path);
+        let mut texts = self.cluster.files.iter().skip(self.members.len()).map(|file| file.source.name());
+        // The list of the templates of a chart has the name of their folder.
+        let is_template = |text: &str| text.ends_with('/') && name.starts_with(text);
+        let is_within = |text: &str| {
+            text.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let is_known = |text: &str| is_template(text) || is_within(text);
+        let pins = || !pinning::texts_with_pins(&[path.to_owned()], &self.base).is_empty();
+        texts.any(is_known) || (pinning::is_read(path) && pins())
+    }
+
     fn is_member(&self, path: &Path) -> bool {
         self.by_path.contains_key(path)
     }
@@ -308,7 +349,9 @@ impl Contents {
     }
 
     fn check(&self, open: &OpenByPath<'_>) -> Checked {
-        if !self.members.iter().any(|member| member.mentions_karpenter) {
+        let mut texts = self.cluster.files.iter().filter(|file| file.kind == FileKind::ChartText);
+        let is_template = |file: &File| mentions_karpenter(file.source.text().as_bytes());
+        if !self.members.iter().any(|member| member.mentions_karpenter) && !texts.any(is_template) {
             return nothing(&self.settings);
         }
         // An open document must not lose its findings to the other files of the folder.

@@ -7,7 +7,7 @@ use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::reference::page;
 use language_server::{Checked, OpenDocument, OpenDocuments, Workspace};
 
-use super::folder::{Folder, OpenByPath};
+use super::folder::{Folder, OpenByPath, watched};
 use crate::config;
 use crate::input::resolved;
 
@@ -91,6 +91,10 @@ impl Workspace for Folders {
         self.paths.retain(|path| !removed.contains(path));
         self.paths.extend(added);
         self.update_folders();
+    }
+
+    fn watched(&self) -> Vec<String> {
+        watched()
     }
 
     fn page(&self, rule: &str) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use manifest::{File, FileKind};
+use manifest::File;
 
 /// The files of a cluster, and whether they show that Karpenter runs in it.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl<'d> KarpenterEvidence<'d> {
         let shows =
             |file: &File| file.is_relevant == Some(true) || mentions_karpenter(file.source.text().as_bytes());
         // A script beside the manifests can be about any cluster.
-        let mut files = self.files.iter().filter(|file| file.kind != FileKind::TextOnly);
+        let mut files = self.files.iter().filter(|file| !file.kind.is_text());
         *self.found.get_or_init(|| files.any(shows))
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod built;
 pub mod built_objects;
+pub mod charts;
 pub mod environments;
 pub mod evidence;
 pub mod files;

@@ -4,9 +4,10 @@
 use answers::report::Report;
 use cluster::Cluster;
 use cluster::built::BuiltCluster;
+use cluster::charts::LocalCharts;
 use cluster::input::Input;
 use karpenter::api::served::is_own_group;
-use manifest::{Document, File, parallel};
+use manifest::{Document, File, FileKind, parallel};
 use rule::classification::Severity;
 use rule::registry::Registry;
 use rule::settings::Settings;
@@ -61,27 +62,29 @@ pub fn check_karpenter_objects(
     Some(check_built(registry, Input::new(clusters, &built), settings, MAX_FINDINGS))
 }
 
-/// Whether every object of a file belongs to Karpenter's API groups.
+/// Whether every object of a file belongs to Karpenter's API groups, and the file shows no chart, whose values are checked too.
 fn has_own_objects_only(file: &File) -> bool {
-    file.documents.iter().all(|document| match document {
-        Document::Read(tree) => {
-            objects_in(file.kind, tree).into_iter().all(|object| is_own_group(object.group()))
-        }
-        _ => true,
-    })
+    file.kind != FileKind::ChartText
+        && file.documents.iter().all(|document| match document {
+            Document::Read(tree) => {
+                objects_in(file.kind, tree).into_iter().all(|object| is_own_group(object.group()))
+            }
+            _ => true,
+        })
 }
 
 fn check_built(registry: &Registry, input: Input<'_>, settings: &Settings, max_findings: usize) -> Report {
     let mut report = Report::new(settings);
     let pins = Pins::of(input, settings);
     let selection = Selection::new(registry);
-    let reader = DocumentReader { selection: &selection, settings };
+    let charts: Vec<LocalCharts> = input.clusters().map(|(_, it)| LocalCharts::of(&it.files)).collect();
+    let reader = DocumentReader { selection: &selection, settings, charts: &charts };
     let collected =
         collect(input, &reader, |document, file| pins.of_document(document, file.source.name()), &mut report);
     let objects = &collected.objects;
     report.pins = pins.report(input, |file| collected.files.contains(&file));
 
-    let checking = Checking { registry, settings, pins: &pins };
+    let checking = Checking { registry, settings, pins: &pins, charts: &charts };
     let surroundings = Surroundings::of(checking, input, objects);
     surroundings.compute_large_indexes();
     report.environments = surroundings.environments();

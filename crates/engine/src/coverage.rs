@@ -1,6 +1,7 @@
 //! Coverage of documents: checked, or skipped for a reason.
 
 use answers::report::Unreadable;
+use cluster::charts::LocalCharts;
 use cluster::evidence::mentions_karpenter;
 use cluster::folders;
 use cluster::ids::DocumentId;
@@ -49,6 +50,8 @@ pub(crate) enum Coverage {
 pub(crate) struct DocumentReader<'c, 'd> {
     pub(crate) selection: &'c Selection<'c, 'd>,
     pub(crate) settings: &'c Settings,
+    /// The charts of each cluster whose folders are in the input.
+    pub(crate) charts: &'c [LocalCharts],
 }
 
 impl<'d> DocumentReader<'_, 'd> {
@@ -91,7 +94,10 @@ impl<'d> DocumentReader<'_, 'd> {
         if let Some(reason) = skip_reason {
             return none(Coverage::Skipped(reason));
         }
-        let objects = objects_in(file.kind, tree);
+        let mut objects = objects_in(file.kind, tree);
+        if objects.is_empty() && self.is_local_values(document, file) {
+            objects.extend(Object::local_values(tree));
+        }
         if let Some(unreadable) = unreadable_values(file, document, &objects) {
             return ReadDocument { objects, coverage: Coverage::Unreadable(unreadable) };
         }
@@ -106,6 +112,12 @@ impl<'d> DocumentReader<'_, 'd> {
             None => Coverage::Skipped(reason_without_object(tree, file)),
         };
         ReadDocument { objects, coverage }
+    }
+
+    /// Whether a document holds values of a chart in the input.
+    fn is_local_values(&self, document: DocumentId, file: &File) -> bool {
+        let charts = document.file.cluster.item_of(self.charts);
+        charts.is_some_and(|charts| charts.of_values(file.source.name()).is_some())
     }
 
     /// Whether rules check any of the objects of a document.

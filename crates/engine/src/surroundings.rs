@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use answers::report::ReportedEnvironments;
+use cluster::charts::LocalCharts;
 use cluster::environments::Environments;
 use cluster::evidence::KarpenterEvidence;
 use cluster::ids::OverlayId;
@@ -27,6 +28,8 @@ pub(crate) struct Checking<'c> {
     pub(crate) registry: &'c Registry,
     pub(crate) settings: &'c Settings,
     pub(crate) pins: &'c Pins<'c>,
+    /// The charts of each cluster whose folders are in the input.
+    pub(crate) charts: &'c [LocalCharts],
 }
 
 /// The inventories of an input.
@@ -78,7 +81,8 @@ impl<'c, 'd> Surroundings<'c, 'd> {
         let name = self.input.file(file).map_or("", |file| file.source.name());
         let settings = self.checking.pins.settings_of(file, name);
         let before_v1 = self.checking.pins.version_of(file, name).before_v1;
-        let context = self.now.context(one, &settings)?.before_v1(before_v1);
+        let charts = file.cluster.item_of(self.checking.charts)?;
+        let context = self.now.context(one, &settings)?.before_v1(before_v1).with_charts(charts);
         check_one(self.checking.registry, rules, &context, || {
             let context = self.before.as_ref()?.context(&one.stored()?, &settings)?;
             Some(context.before_v1(before_v1))

@@ -193,7 +193,10 @@ impl<W: Workspace> Session<W> {
                 self.has_ended = true;
                 None
             }
-            Initialized::METHOD => return self.client.watches_files.then(watch_files).into_iter().collect(),
+            Initialized::METHOD => {
+                let watch = || watch_files(self.workspace.watched());
+                return self.client.watches_files.then(watch).into_iter().collect();
+            }
             DidOpenTextDocument::METHOD => read(&method, params).map(|params| self.open(params)).err(),
             DidChangeTextDocument::METHOD => {
                 read(&method, params).and_then(|params| self.change(params)).err()
@@ -293,6 +296,10 @@ mod tests {
         }
 
         fn reload(&mut self, _: &[PathBuf]) {}
+
+        fn watched(&self) -> Vec<String> {
+            Vec::new()
+        }
 
         fn change_folders(&mut self, _: Vec<PathBuf>, _: &[PathBuf]) {}
 

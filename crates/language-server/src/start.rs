@@ -20,15 +20,6 @@ use crate::error::ProtocolError;
 use crate::messages::{json, read};
 use crate::uri::path_of;
 
-/// Files that a check reads, also for the version that they pin, files that say which files to ignore, and what may be a folder that is
-/// deleted.
-const WATCHED: [(&str, Option<WatchKind>); 4] = [
-    ("**/*.{yaml,yml,json,jsonl}", None),
-    ("**/*.{sh,tf,tfvars,md}", None),
-    ("**/{.gitignore,.ignore}", None),
-    ("**", Some(WatchKind::Delete)),
-];
-
 /// The start of a session: the folders and the abilities of the editor.
 #[derive(Debug)]
 pub struct SessionStart {
@@ -80,13 +71,14 @@ impl SessionStart {
     }
 }
 
-/// The request to the editor to say when a file on disk changes.
-pub(crate) fn watch_files() -> Message {
-    let watcher = |(pattern, kind): (&str, Option<WatchKind>)| FileSystemWatcher {
-        glob_pattern: GlobPattern::String(pattern.to_owned()),
-        kind,
-    };
-    let options = DidChangeWatchedFilesRegistrationOptions { watchers: WATCHED.map(watcher).to_vec() };
+/// The request to the editor to say when a file on disk changes that matches a pattern, and when anything is deleted, which may be a
+/// folder.
+pub(crate) fn watch_files(patterns: Vec<String>) -> Message {
+    let watcher = |(pattern, kind)| FileSystemWatcher { glob_pattern: GlobPattern::String(pattern), kind };
+    let changed = patterns.into_iter().map(|pattern| (pattern, None));
+    let deleted = ("**".to_owned(), Some(WatchKind::Delete));
+    let watchers = changed.chain([deleted]).map(watcher).collect();
+    let options = DidChangeWatchedFilesRegistrationOptions { watchers };
     let registration = Registration {
         id: "files".to_owned(),
         method: DidChangeWatchedFiles::METHOD.to_owned(),

@@ -23,6 +23,9 @@ pub trait Workspace {
     /// Adds folders of the editor, and removes others.
     fn change_folders(&mut self, added: Vec<PathBuf>, removed: &[PathBuf]);
 
+    /// Glob patterns of the files that the checks read.
+    fn watched(&self) -> Vec<String>;
+
     /// The documentation of a rule as Markdown.
     fn page(&self, rule: &str) -> Option<String>;
 }

@@ -12,6 +12,7 @@ use objects::validation::{self, Refusal};
 use userdata::parts::ParsedParts;
 
 use crate::settings::Settings;
+use cluster::charts::{LocalChart, LocalCharts};
 use cluster::evidence::KarpenterEvidence;
 use cluster::inventory::Inventory;
 
@@ -32,6 +33,8 @@ pub struct Context<'c, 'd> {
     input: Option<&'c Inventory<'d>>,
     /// The files of the cluster; `None` for a request, because only a cluster with Karpenter has the policy.
     evidence: Option<&'c KarpenterEvidence<'d>>,
+    /// The charts of the cluster whose folders are in the input.
+    charts: Option<&'c LocalCharts>,
     /// The object that the rules check.
     object: Object<'d>,
     /// Its refusals, computed when a rule first asks for them.
@@ -59,6 +62,7 @@ impl<'c, 'd> Context<'c, 'd> {
             version_before_v1: None,
             input: None,
             evidence: None,
+            charts: None,
             object,
             refusals: OnceCell::new(),
             user_data: ParsedParts::sharing(values_left(object)),
@@ -76,6 +80,11 @@ impl<'c, 'd> Context<'c, 'd> {
         Self { evidence: Some(evidence), ..self }
     }
 
+    /// The same context for an object in files that may hold charts.
+    pub fn with_charts(self, charts: &'c LocalCharts) -> Self {
+        Self { charts: Some(charts), ..self }
+    }
+
     /// The same context for an object of an environment, with the objects of the whole input.
     pub fn among_environments(self, input: &'c Inventory<'d>) -> Self {
         Self { input: Some(input), ..self }
@@ -84,6 +93,11 @@ impl<'c, 'd> Context<'c, 'd> {
     /// The object that the rules check.
     pub const fn object(&self) -> Object<'d> {
         self.object
+    }
+
+    /// The chart in the input to whose values the object, a document of values, belongs.
+    pub fn local_chart(&self) -> Option<&'c LocalChart> {
+        self.charts?.of_values(self.object.root().source().name())
     }
 
     /// Whether the objects of the cluster, or of a folder that looks like another cluster, have something. A rule asks this

@@ -96,6 +96,8 @@ pub enum On {
     IamPolicy,
     /// Values of Karpenter's Helm chart, in a values file or in an object that installs the chart.
     ChartValues,
+    /// Values of another Helm chart, whose folder is in the input.
+    LocalValues,
     /// Objects whose `apiVersion` or `kind` is missing or misspelt.
     Untyped,
     /// Rules of the Prometheus operator, alert files, and dashboards of Grafana.
@@ -111,9 +113,12 @@ impl On {
             Self::Kind(kind) => is_own_group(kind.group),
             Self::Group(group) => is_own_group(group),
             Self::Any => true,
-            Self::Workload | Self::IamPolicy | Self::ChartValues | Self::Untyped | Self::MetricQueries => {
-                false
-            }
+            Self::Workload
+            | Self::IamPolicy
+            | Self::ChartValues
+            | Self::LocalValues
+            | Self::Untyped
+            | Self::MetricQueries => false,
         }
     }
 
@@ -127,7 +132,8 @@ impl On {
             Self::Workload => subject.is_workload,
             Self::IamPolicy => subject.holds_policies,
             Self::ChartValues => subject.holds_chart_values,
-            Self::Untyped => subject.is_untyped,
+            Self::LocalValues => subject.form == Form::LocalValues,
+            Self::Untyped => subject.form == Form::Untyped,
             Self::MetricQueries => subject.holds_metric_queries,
             Self::Any => true,
         }
@@ -142,7 +148,7 @@ pub struct Subject<'d> {
     group: &'d str,
     version: &'d str,
     is_workload: bool,
-    is_untyped: bool,
+    form: Form,
     holds_policies: bool,
     holds_chart_values: bool,
     holds_metric_queries: bool,
@@ -156,7 +162,7 @@ impl<'d> Subject<'d> {
             group: object.group(),
             version: object.version(),
             is_workload: object.pod().is_some(),
-            is_untyped: object.form() == Form::Untyped,
+            form: object.form(),
             holds_policies: iam_policy::holds(object),
             holds_chart_values: chart_values::of(object).is_some(),
             holds_metric_queries: metric_queries::holds(object),

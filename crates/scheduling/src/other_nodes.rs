@@ -14,7 +14,7 @@ const OF_NODE_GROUPS: &[(&str, LabelReplacement)] = &[
     ("alpha.eksctl.io/nodegroup-name", LabelReplacement::Pool),
     ("alpha.eksctl.io/cluster-name", LabelReplacement::Nothing),
     ("alpha.eksctl.io/instance-id", LabelReplacement::Nothing),
-    // pkg/apis/kops/labels.go of kubernetes/kops: kOps labels the nodes of its instance groups.
+    // `NodeLabelInstanceGroup` in pkg/apis/kops/instancegroup.go of kubernetes/kops: kOps labels the nodes of its instance groups.
     ("kops.k8s.io/instancegroup", LabelReplacement::Pool),
     ("node.kubernetes.io/lifecycle", LabelReplacement::CapacityType),
     ("spotinst.io/node-lifecycle", LabelReplacement::CapacityType),

@@ -1,5 +1,6 @@
 //! The text itself, values that cannot be decoded, suppressions and exceptions.
 
+pub(crate) mod chart_value_unread;
 pub(crate) mod exception_expired;
 pub(crate) mod suppression_of_unknown_rule;
 pub(crate) mod suppression_unused;

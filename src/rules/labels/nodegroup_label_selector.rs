@@ -18,8 +18,8 @@ rule! {
     ///
     /// Looks for pods that can only run on nodes with a label of a node group or of another autoscaler
     /// (`eks.amazonaws.com/nodegroup`, `eks.amazonaws.com/capacityType`, `alpha.eksctl.io/nodegroup-name`,
-    /// `node.kubernetes.io/lifecycle`, `k8s.amazonaws.com/accelerator`, `cloud.google.com/…`), and names the label to
-    /// use instead.
+    /// `kops.k8s.io/instancegroup`, `node.kubernetes.io/lifecycle`, `k8s.amazonaws.com/accelerator`, `cloud.google.com/…`), and
+    /// names the label to use instead.
     ///
     /// ## Why it is bad
     ///
@@ -72,6 +72,7 @@ rule! {
     /// ## References
     ///
     /// - aws/karpenter-provider-aws#2971, #5521
+    /// - `NodeLabelInstanceGroup` in pkg/apis/kops/instancegroup.go of kubernetes/kops
     RULE {
         severity: Severity::Warning,
         caught_by: CaughtBy::Nobody,

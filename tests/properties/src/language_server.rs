@@ -306,6 +306,10 @@ impl Workspace for OpenOnly {
         vec![Arc::new(Checked { report, files: files.collect(), config_problems: Vec::new() })]
     }
 
+    fn watched(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn reload(&mut self, _: &[PathBuf]) {}
 
     fn change_folders(&mut self, _: Vec<PathBuf>, _: &[PathBuf]) {}

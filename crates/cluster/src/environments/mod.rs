@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ids::{IdVec, ids};
 use karpenter::kind::is_karpenter_group;
-use manifest::{File, FileKind};
+use manifest::File;
 use objects::chart_values;
 use objects::controller::Controller;
 use objects::iam_policy;
@@ -42,7 +42,7 @@ impl<'d> Environments<'d> {
     /// Finds the environments of a cluster without a name, among its files and their objects in the order of the input.
     pub fn of(cluster: ClusterId, files: &[File], objects: &[InputObject<'d>], complete: bool) -> Self {
         // Folders that hold only scripts are no clusters.
-        let read = files_of(cluster, files).filter(|(_, file)| file.kind != FileKind::TextOnly);
+        let read = files_of(cluster, files).filter(|(_, file)| !file.kind.is_text());
         let names = read.map(|(id, file)| (id, file.source.name())).collect();
         let roles = roles_of_folders(&names, objects);
         let groups = groups(&roles);

@@ -95,7 +95,7 @@ impl<'c> Pins<'c> {
         let mut by_file = Vec::new();
         for (id, file) in files_of(cluster, files) {
             let own = pins_of_file(id, file, &mut self.documents);
-            let is_input = file.kind != FileKind::TextOnly;
+            let is_input = !file.kind.is_text();
             if !own.is_empty() {
                 let known = if is_input { &mut by_folder } else { &mut beside };
                 for folder in folders_of(file.source.name()) {
@@ -250,7 +250,11 @@ fn pins_of_file(id: FileId, file: &File, documents: &mut BTreeSet<DocumentId>) -
 /// The pins in the text of a file.
 fn text_pins(file: &File) -> Vec<TextPin> {
     let text = file.source.text();
-    if file.kind == FileKind::TextOnly { pins_beside(text, file.source.name()) } else { pins_in_text(text) }
+    match file.kind {
+        FileKind::TextOnly => pins_beside(text, file.source.name()),
+        FileKind::ChartText => Vec::new(),
+        _ => pins_in_text(text),
+    }
 }
 
 fn with_release(settings: Settings, release: Release) -> Settings {

@@ -57,6 +57,16 @@ pub enum FileKind {
     Referenced,
     /// A text beside the input that is searched as a whole. It has no documents, and nothing is reported about the file itself.
     TextOnly,
+    /// A text of a Helm chart of the input that is searched for the values that it reads: a template that is no input, or the list of all
+    /// templates, one name per line, under a name that ends with `/`. It has no documents, and nothing is reported about it.
+    ChartText,
+}
+
+impl FileKind {
+    /// Whether files of the kind are only searched as a whole, and have no documents.
+    pub const fn is_text(self) -> bool {
+        matches!(self, Self::TextOnly | Self::ChartText)
+    }
 }
 
 /// One document of a file.
@@ -161,9 +171,14 @@ impl File {
         Self { kind: FileKind::TextOnly, ..file }
     }
 
+    /// A text of a Helm chart, without documents.
+    pub fn chart_text(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { kind: FileKind::ChartText, ..Self::text_only(name, text) }
+    }
+
     /// Whether the file is an input, and not a text or file that is only looked up.
     pub const fn is_input(&self) -> bool {
-        !matches!(self.kind, FileKind::Referenced | FileKind::TextOnly)
+        !self.kind.is_text() && !matches!(self.kind, FileKind::Referenced)
     }
 
     /// A file of which only the start of the text can be decoded.

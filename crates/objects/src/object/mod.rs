@@ -25,7 +25,7 @@ pub enum Operation {
 }
 
 /// Form of an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Form {
     /// An object of the Kubernetes API.
     #[default]
@@ -36,6 +36,8 @@ pub enum Form {
     StackResource,
     /// Values of Karpenter's Helm chart, alone or under the key `karpenter`.
     ChartValues,
+    /// Values of another Helm chart, whose folder is in the input.
+    LocalValues,
     /// An object of the Kubernetes API whose `apiVersion` or `kind` is missing or misspelt.
     Untyped,
     /// An alert file of Prometheus, or a dashboard of Grafana, with metrics of Karpenter.

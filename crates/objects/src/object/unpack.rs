@@ -42,9 +42,19 @@ impl<'d> Object<'d> {
     pub fn values(tree: &'d Tree) -> Vec<Self> {
         let below = tree.root().get("karpenter").filter(|values| values.is_mapping());
         let values = Some(below.unwrap_or(tree.root())).filter(|values| values.is_mapping());
-        let values = values.map(|root| Self::of_form(root, Form::ChartValues));
-        let whole = |values| Self { comments: tree.comments(), duplicates: tree.duplicate_keys(), ..values };
-        values.map(whole).into_iter().collect()
+        values.map(|root| Self::whole(tree, root, Form::ChartValues)).into_iter().collect()
+    }
+
+    /// Returns the object of a document that is known to hold values of a chart in the input.
+    pub fn local_values(tree: &'d Tree) -> Option<Self> {
+        let root = Some(tree.root()).filter(|root| root.is_mapping());
+        root.map(|root| Self::whole(tree, root, Form::LocalValues))
+    }
+
+    /// The only object of a document.
+    fn whole(tree: &'d Tree, root: Node<'d>, form: Form) -> Self {
+        let (comments, duplicates) = (tree.comments(), tree.duplicate_keys());
+        Self { comments, duplicates, ..Self::of_form(root, form) }
     }
 }
 
