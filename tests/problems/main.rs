@@ -8,6 +8,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 #[cfg(feature = "symptoms")]
+mod key_order;
+#[cfg(feature = "symptoms")]
 mod symptoms;
 
 use std::collections::BTreeSet;

@@ -44,12 +44,13 @@ pub(super) fn report(
 ) -> Report {
     let mut report = check_within(registry, clusters, settings, max_findings);
     // The causes do not depend on the rules that the user selects.
-    let causes = if settings.select.is_empty() && settings.ignore.is_empty() {
+    let mut causes = if settings.select.is_empty() && settings.ignore.is_empty() {
         report.findings.clone()
     } else {
         let all = Settings { select: Vec::new(), ignore: Vec::new(), ..settings.clone() };
         check_within(registry, clusters, &all, max_findings).findings
     };
+    sort_by_path(&mut causes);
     let answer = Answer { inputs, clusters, causes: &causes };
     let open: Vec<&'static Symptom> = diagnoses
         .iter()
@@ -249,6 +250,18 @@ impl Answer<'_> {
             offset: None,
             end_offset: None,
         }
+    }
+}
+
+/// Sorts the findings of each object by path. They come in the order of their positions, in which `status` may be before `spec`, and
+/// the first of several causes must not depend on the order of the keys.
+fn sort_by_path(causes: &mut [ReportedFinding]) {
+    let object = |finding: &ReportedFinding| {
+        let ReportedFinding { file, document, api_version, kind, namespace, name, .. } = finding;
+        format!("{file} {document} {api_version} {kind} {namespace} {name}")
+    };
+    for of_object in causes.chunk_by_mut(|one, other| object(one) == object(other)) {
+        of_object.sort_by(|one, other| (&one.path, one.rule).cmp(&(&other.path, other.rule)));
     }
 }
 

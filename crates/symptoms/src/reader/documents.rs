@@ -68,6 +68,14 @@ impl Documents {
         self.start.and_then(|start| self.text.get(start..)).unwrap_or_default()
     }
 
+    /// Ends the open document at a place in it, and begins the next one there.
+    pub(super) fn split(&mut self, at: usize) {
+        if let Some(start) = self.start {
+            self.parts.push(Excerpt { span: Span::new(start, start + at), is_json: false });
+            self.start = Some(start + at);
+        }
+    }
+
     /// Ends the open document, and keeps or drops it.
     pub(super) fn end(&mut self, keep: bool, is_json: bool) {
         if let Some(start) = self.start.take().filter(|_| keep) {

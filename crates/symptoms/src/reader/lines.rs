@@ -10,33 +10,55 @@ pub(super) fn starts_json(bare: &str) -> bool {
     bare.trim() == "{" || is_object_start(bare.as_bytes())
 }
 
+/// Whether a JSON object over several lines may start here, with its first members on the same line. A log line may be cut off
+/// at such a place too.
+pub(super) fn may_open_json(bare: &str) -> bool {
+    bare.trim_end().ends_with([',', '{', '['])
+        && may_be_object(bare.as_bytes())
+        && brackets(bare, 0).is_ok_and(|depth| depth > 0)
+}
+
+/// First keys of lines that a logger writes.
+const OF_LOGS: [&[u8]; 8] = [
+    b"\"level\"",
+    b"\"time\"",
+    b"\"ts\"",
+    b"\"timestamp\"",
+    b"\"@timestamp\"",
+    b"\"log\"",
+    b"\"severity\"",
+    b"\"logger\"",
+];
+
+/// Whether the start of a line allows an object of the API. A line of the controller's log starts with another key.
+pub(super) fn may_be_object(start: &[u8]) -> bool {
+    let Some(rest) = start.strip_prefix(b"{") else { return false };
+    let rest = rest.trim_ascii_start();
+    !OF_LOGS.iter().any(|key| rest.starts_with(key))
+}
+
 /// Whether a line starts like an object of the API, a list or a policy, whatever the order of its keys. A line of the controller's
-/// log starts with another key, and is not searched.
+/// log is not searched.
 pub(super) fn is_object_start(line: &[u8]) -> bool {
     const FIRST: [&[u8]; 6] =
         [b"\"apiVersion\"", b"\"kind\"", b"\"items\"", b"\"metadata\"", b"\"Version\"", b"\"Statement\""];
-    const OF_LOGS: [&[u8]; 8] = [
-        b"\"level\"",
-        b"\"time\"",
-        b"\"ts\"",
-        b"\"timestamp\"",
-        b"\"@timestamp\"",
-        b"\"log\"",
-        b"\"severity\"",
-        b"\"logger\"",
-    ];
-    let Some(rest) = line.strip_prefix(b"{") else { return false };
-    let rest = rest.trim_ascii_start();
-    let starts_with = |key: &&[u8]| rest.starts_with(key);
-    if FIRST.iter().any(&starts_with) {
-        return true;
-    }
-    if OF_LOGS.iter().any(starts_with) || memchr::memmem::find(rest, b"\"apiVersion\"").is_none() {
+    /// Members that make an object, and the one of them by which a line is searched first.
+    const MEMBERS: [(&[u8], &[&str]); 2] =
+        [(b"\"apiVersion\"", &["apiVersion", "kind"]), (b"\"Statement\"", &["Version", "Statement"])];
+    if !may_be_object(line) {
         return false;
     }
-    // The line may be cut within a character.
-    let text = line.utf8_chunks().next().map(|chunk| chunk.valid()).unwrap_or_default();
-    has_members(text, &["apiVersion", "kind"])
+    let rest = line.get(1..).unwrap_or_default().trim_ascii_start();
+    if FIRST.iter().any(|key| rest.starts_with(key)) {
+        return true;
+    }
+    MEMBERS.iter().any(|(word, members)| {
+        memchr::memmem::find(rest, word).is_some() && {
+            // The line may be cut within a character.
+            let text = line.utf8_chunks().next().map(|chunk| chunk.valid()).unwrap_or_default();
+            has_members(text, members)
+        }
+    })
 }
 
 /// Whether the object at the start of a text has some members itself, and not only an object within it. The text may end early.
@@ -59,6 +81,25 @@ pub(super) fn is_key(line: &str) -> bool {
     let Some((key, rest)) = line.split_once(':') else { return false };
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./<".contains(&byte);
     !key.is_empty() && key.bytes().all(plain) && (rest.is_empty() || rest.starts_with([' ', '\t']))
+}
+
+/// Keys with which a document starts if it starts with a usual key.
+const FIELDS: [&str; 6] = ["apiVersion", "kind", "metadata", "items", "spec", "status"];
+
+/// `apiVersion:` or another key that every object of the API may have.
+pub(super) fn is_field(line: &str) -> bool {
+    let key = line.split_once(':').map_or(line, |(key, _)| key);
+    FIELDS.contains(&key) && is_key(line)
+}
+
+/// Whether a line may be the first one of an object of the API, such as `allowVolumeExpansion: true`. A field of an object starts in
+/// lower case, and a word of a description in upper case.
+pub(super) fn may_be_field(line: &str) -> bool {
+    let is_plain = |key: &str| {
+        key.starts_with(|first: char| first.is_ascii_lowercase())
+            && key.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    is_key(line) && line.split_once(':').is_some_and(|(key, _)| is_plain(key))
 }
 
 /// The first line of `kubectl describe`, or the header of a table of events.

@@ -10,6 +10,7 @@ mod export;
 mod lines;
 mod parts;
 mod undated;
+mod yaml;
 
 use super::entry::{At, Entry, EntryOrigin, LogFileId};
 use super::log::{self, LineKind, Year};
@@ -20,7 +21,8 @@ use crash::Crash;
 use documents::Documents;
 use export::{Export, ExportRecord, Lost};
 use lines::{
-    MAX_LINE_BYTES, brackets, is_described, is_key, is_log, is_object_start, is_separator, starts_json,
+    MAX_LINE_BYTES, brackets, is_log, is_object_start, may_be_field, may_be_object, may_open_json,
+    starts_json,
 };
 use manifest::limits::Limits;
 use manifest::source::certain;
@@ -29,6 +31,7 @@ use objects::embedded::READ_OPTIONS;
 use objects::object::Object;
 use parts::{IncompleteLines, PartKind};
 use undated::Undated;
+use yaml::PossibleYaml;
 
 /// Numbers of lines and entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,6 +94,8 @@ pub(super) struct FileReader {
     /// A panic whose goroutine dump is being read.
     crash: Option<Crash>,
     state: State,
+    /// Lines that may be the start of a document.
+    possible: PossibleYaml,
     table: Table,
     documents: Documents,
     counts: LineCounts,
@@ -123,8 +128,10 @@ enum State {
     Lines,
     /// A YAML document, and whether its `apiVersion` was read.
     Yaml { has_version: bool },
-    /// A JSON value with this number of open brackets.
-    Json { depth: usize },
+    /// Lines that are a YAML document if an `apiVersion` or a `kind` follows, and otherwise text.
+    PossibleYaml,
+    /// A JSON value with this number of open brackets. Its first line may be a log line that was cut off, if it is not certain.
+    Json { depth: usize, is_certain: bool },
 }
 
 impl FileReader {
@@ -153,6 +160,7 @@ impl FileReader {
             undated: Undated::default(),
             crash: None,
             state: State::Lines,
+            possible: PossibleYaml::default(),
             table: Table::default(),
             documents: Documents::new(limits.file_bytes),
             counts: LineCounts::default(),
@@ -198,7 +206,7 @@ impl FileReader {
         self.rest.extend_from_slice(bytes);
         if self.rest.len() > self.longest(&self.rest) {
             let rest = std::mem::take(&mut self.rest);
-            self.too_long(&rest);
+            self.too_long(&rest, emit);
             self.passing = true;
         }
     }
@@ -215,6 +223,7 @@ impl FileReader {
         if !rest.is_empty() {
             self.whole(&rest, emit);
         }
+        self.end_possible(emit);
         for start in std::mem::take(&mut self.parts).finish() {
             self.read_line(&start.text, start.at, emit);
         }
@@ -269,12 +278,13 @@ impl FileReader {
 
     /// Maximum length of a line with this start.
     fn longest(&self, start: &[u8]) -> usize {
-        let in_document = self.state != State::Lines || is_object_start(start);
+        let in_document = !matches!(self.state, State::Lines | State::PossibleYaml) || may_be_object(start);
         if in_document { MAX_LINE_BYTES.max(self.limits.file_bytes) } else { MAX_LINE_BYTES }
     }
 
     /// Skips a line that is too long, from its start.
-    fn too_long(&mut self, line: &[u8]) {
+    fn too_long(&mut self, line: &[u8], emit: &mut dyn FnMut(&Entry<'_>)) {
+        self.end_possible(emit);
         self.end_document(false, &mut |_| {});
         self.counts.lines += 1;
         self.counts.too_long += 1;
@@ -291,8 +301,10 @@ impl FileReader {
 
     /// Reads a line with its line feed, which the last line of a file may lack.
     fn whole(&mut self, line: &[u8], emit: &mut dyn FnMut(&Entry<'_>)) {
-        if line.len() > self.longest(line) {
-            self.too_long(line);
+        let is_outside = matches!(self.state, State::Lines | State::PossibleYaml);
+        let is_document = !is_outside || line.len() <= MAX_LINE_BYTES || is_object_start(line);
+        if line.len() > self.longest(line) || !is_document {
+            self.too_long(line, emit);
             return;
         }
         self.counts.lines += 1;
@@ -306,11 +318,22 @@ impl FileReader {
 
     fn line(&mut self, text: &str, emit: &mut dyn FnMut(&Entry<'_>)) {
         let bare = text.trim_end_matches(['\n', '\r']);
+        if self.state == State::PossibleYaml {
+            if !bare.contains('\0') && self.is_in_yaml(bare, false) && self.possible.add(text) {
+                if self.possible.is_document() {
+                    self.begin_possible();
+                }
+                return;
+            }
+            self.end_possible(emit);
+        }
         match self.state {
-            State::Lines => {}
+            State::Lines | State::PossibleYaml => {}
             State::Json { .. } | State::Yaml { .. } if bare.contains('\0') => self.end_document(false, emit),
-            State::Json { depth } => {
-                if is_log(bare) {
+            State::Json { depth, is_certain } => {
+                // After a log line that was cut off, the next line is no member.
+                let is_member = is_certain || bare.starts_with([' ', '\t', '"', '}']) || bare.is_empty();
+                if is_log(bare) || !is_member {
                     self.end_document(true, emit);
                 } else {
                     self.json(text, depth, emit);
@@ -318,7 +341,7 @@ impl FileReader {
                 }
             }
             State::Yaml { has_version } => {
-                if self.is_in_yaml(bare, has_version) {
+                if self.is_in_yaml(bare, has_version) || self.splits_yaml(bare, has_version) {
                     let met = has_version || bare.starts_with("apiVersion:");
                     self.state = State::Yaml { has_version: met };
                     self.documents.push(text);
@@ -329,7 +352,15 @@ impl FileReader {
         }
         // The most frequent case first: a line of the controller.
         if bare.starts_with('{') && !starts_json(bare) {
-            self.object(text, bare, emit);
+            if !self.is_manifest && may_open_json(bare) {
+                self.documents.begin();
+                self.json(text, 0, emit);
+                if let State::Json { is_certain, .. } = &mut self.state {
+                    *is_certain = false;
+                }
+            } else {
+                self.object(text, bare, emit);
+            }
         } else if bare.starts_with(|first: char| first.is_ascii_digit()) && self.part(bare, emit) {
             self.blank(text);
         } else if bare.contains('\0') {
@@ -344,6 +375,9 @@ impl FileReader {
             self.documents.begin();
             self.documents.push(text);
             self.state = State::Yaml { has_version: bare.starts_with("apiVersion:") };
+        } else if may_be_field(bare) && !is_log(bare) {
+            self.possible = PossibleYaml::new(self.counts.lines, text);
+            self.state = State::PossibleYaml;
         } else {
             self.row_or_log(text, bare, emit);
         }
@@ -457,13 +491,13 @@ impl FileReader {
         match brackets(text, depth) {
             Ok(depth) => {
                 self.documents.push(text);
-                self.state = State::Json { depth };
+                self.state = State::Json { depth, is_certain: true };
             }
             Err(end) => {
                 // The text after the value is ignored.
                 let (value, after) = text.split_at_checked(end).unwrap_or((text, ""));
                 self.documents.push(value);
-                self.state = State::Json { depth: 0 };
+                self.state = State::Json { depth: 0, is_certain: true };
                 self.end_document(true, emit);
                 self.blank(after);
             }
@@ -479,11 +513,11 @@ impl FileReader {
         }
         let at = self.at();
         let text = self.documents.open();
-        let is_object = text.contains("apiVersion") || text.contains("kind");
+        let is_object = ["apiVersion", "kind", "\"Statement\""].iter().any(|word| text.contains(word));
         if !is_object && is_json {
             // A log line that was pretty-printed.
             let mut kind = LineKind::Truncated;
-            if matches!(state, State::Json { depth: 0 }) {
+            if matches!(state, State::Json { depth: 0, .. }) {
                 let line = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
                 let lines = text.lines().count().saturating_sub(1);
                 let at = At { line: at.line - lines.min(at.line), ..at };
@@ -507,33 +541,6 @@ impl FileReader {
         let is_known =
             is_object || self.is_manifest || text.contains("settings:") || text.contains("Statement");
         self.documents.end(sound && is_known, is_json && !self.is_yaml);
-    }
-
-    fn starts_yaml(&self, bare: &str) -> bool {
-        const KEYS: [&str; 6] = ["apiVersion", "kind", "metadata", "items", "spec", "status"];
-        const HEADS: [&str; 3] = ["settings:", "karpenter:", "controller:"];
-        let key = bare.split_once(':').map_or(bare, |(key, _)| key);
-        let item = bare.strip_prefix("- ").unwrap_or(bare);
-        (KEYS.contains(&key) && is_key(bare))
-            || HEADS.contains(&bare)
-            || item.starts_with("apiVersion: ")
-            || is_separator(bare)
-            || (self.is_manifest && !bare.trim().is_empty() && !is_log(bare) && !is_described(bare))
-    }
-
-    /// Whether a line belongs to the open YAML document.
-    fn is_in_yaml(&self, bare: &str, has_version: bool) -> bool {
-        if bare.is_empty() || bare.starts_with([' ', '#', '-', '\t']) {
-            return !(is_separator(bare) && !self.is_manifest && has_version);
-        }
-        if is_log(bare) || is_described(bare) || is_object_start(bare.as_bytes()) {
-            return false;
-        }
-        if self.is_manifest {
-            return true;
-        }
-        let again = has_version && bare.starts_with("apiVersion:");
-        !again && (is_key(bare) || bare.starts_with(['.', '%', ']', '}', '"', '\'', '?', '&']))
     }
 }
 

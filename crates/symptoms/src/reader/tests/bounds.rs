@@ -56,6 +56,21 @@ kind: A
     );
 }
 
+/// An API server stores objects of up to 1.5 MiB.
+#[test]
+fn reads_an_object_on_a_long_line_whatever_its_first_key_is() {
+    let data = "x".repeat(3 << 19);
+    let objects = [
+        format!(r#"{{"data":{{"a":"{data}"}},"apiVersion":"v1","kind":"ConfigMap"}}"#),
+        format!(r#"{{"apiVersion":"v1","data":{{"a":"{data}"}},"kind":"ConfigMap"}}"#),
+        format!(r#"{{"message":"{data}","reason":"a"}}"#),
+    ];
+    let text = objects.join("\n");
+    let pieces: Vec<&[u8]> = text.as_bytes().chunks(1 << 18).collect();
+    let (_, counts) = read_pieces("-", &pieces);
+    assert_eq!(counts, LineCounts { lines: 3, documents: 2, too_long: 1, ..LineCounts::default() });
+}
+
 #[test]
 fn counts_documents_beyond_the_bound() {
     let limits = Limits { file_bytes: 600, ..Limits::DEFAULT };

@@ -62,6 +62,81 @@ fn reads_a_manifest_as_documents() {
     assert_eq!((text.lines().count(), counts.entries, counts.documents), (2, 2, 0));
 }
 
+/// kubectl prints the keys of an object in the order of the alphabet.
+#[test]
+fn reads_yaml_that_starts_with_any_key() {
+    let text = format!(
+        r#"{LINE}
+allowVolumeExpansion: true
+allowedTopologies:
+- matchLabelExpressions: []
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+{LINE}
+action: Scheduling
+apiVersion: v1
+kind: Event
+message: a
+action: Binding
+apiVersion: v1
+kind: Event
+message: b
+{LINE}
+"#
+    );
+    assert_snapshot!(entries_of(&text), @r#"
+    1: Log Error by provisioner of web-1 at 2026-04-23T18:04:55Z: could not schedule pod <- did not tolerate "a"=b
+    7: Log Error by provisioner of web-1 at 2026-04-23T18:04:55Z: could not schedule pod <- did not tolerate "a"=b
+    16: Log Error by provisioner of web-1 at 2026-04-23T18:04:55Z: could not schedule pod <- did not tolerate "a"=b
+    8: Event Info: a
+    12: Event Info: b
+    document at 2, offset 282: {"allowVolumeExpansion":true,"allowedTopologies":[{"matchLabelExpressions":[]}],"apiVersion":"storage.k8s.io/v1","kind":"StorageClass"}
+    document at 8, offset 687: {"action":"Scheduling","apiVersion":"v1","kind":"Event","message":"a"}
+    document at 12, offset 744: {"action":"Binding","apiVersion":"v1","kind":"Event","message":"b"}
+    "#);
+}
+
+#[test]
+fn text_with_colons_stays_text() {
+    let text = format!(
+        "panic: boom\n\ngoroutine 1 [running]:\nmain.main()\nerror: a\n  b\nreason: c\n{LINE}\nlast: d\n"
+    );
+    let (shown, counts) = read_pieces("-", &[text.as_bytes()]);
+    assert_snapshot!(shown, @r#"
+    5: Text Info: error: a
+    6: Text Info:   b
+    7: Text Info: reason: c
+    8: Log Error by provisioner of web-1 at 2026-04-23T18:04:55Z: could not schedule pod <- did not tolerate "a"=b
+    1: Log Panic: boom
+    9: Text Info: last: d
+    "#);
+    assert_eq!((counts.lines, counts.documents), (9, 0));
+    let (shown, counts) = read_pieces("-", &[b"note: a\nmetadata:\n  name: b\nkind: C\n"]);
+    assert_snapshot!(shown, @r#"
+    1: Text Info: note: a
+    document at 2, offset 8: {"kind":"C","metadata":{"name":"b"}}
+    "#);
+    assert_eq!((counts.text, counts.documents), (1, 1));
+}
+
+#[test]
+fn reads_json_whose_first_member_is_on_the_line_of_the_bracket() {
+    let object = "{ \"allowVolumeExpansion\": true,\n  \"kind\": \"A\",\n  \"apiVersion\": \"v1\"\n}\n";
+    let (shown, counts) = read_pieces("-", &[format!("{object}{LINE}\n").as_bytes()]);
+    assert_eq!((counts.documents, counts.entries), (1, 1), "{shown}");
+    // A line that is cut off at the same place takes no line with it.
+    let cut = r#"{"a":{"b":1},"#;
+    let plain = r#"{"severity":"info","message":"x"}"#;
+    let (shown, counts) = read_pieces("-", &[format!("{cut}\n{plain}\n{LINE}\n").as_bytes()]);
+    assert_eq!((counts.truncated, counts.entries, counts.documents), (1, 2, 0), "{shown}");
+}
+
+#[test]
+fn reads_a_policy_with_its_statements_last() {
+    let policy = r#"{"Id":"a","Version":"2012-10-17","Statement":[]}"#;
+    assert_eq!(read_pieces("-", &[policy.as_bytes()]).1.documents, 1);
+}
+
 #[test]
 fn reads_pretty_printed_lines() {
     let pretty =

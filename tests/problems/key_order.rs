@@ -1,0 +1,234 @@
+//! The order of keys in objects, which differs between people and kubectl, changes no diagnosis.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use manifest::limits::Limits;
+use manifest::{Document, File, FileKind, ReadOptions};
+use rule::settings::Settings;
+use serde_json::{Value, json};
+use symptoms::Reading;
+
+/// Ways in which people hand objects to `diagnose`.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Lines,
+    Pretty,
+    /// Pretty-printed, with the first member on the line of the bracket.
+    Compact,
+    Yaml,
+    JsonList,
+    YamlList,
+}
+
+const FORMS: [Form; 6] =
+    [Form::Lines, Form::Pretty, Form::Compact, Form::Yaml, Form::JsonList, Form::YamlList];
+
+/// Order of keys that a number gives. Order 0 is the order of the alphabet, as kubectl prints objects.
+fn keys(object: &serde_json::Map<String, Value>, order: u64) -> Vec<&String> {
+    let rank = |key: &String| {
+        key.bytes().fold(order, |rank, byte| (rank ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    };
+    let mut keys: Vec<&String> = object.keys().collect();
+    keys.sort();
+    if order > 0 {
+        keys.sort_by_key(|key| rank(key));
+    }
+    keys
+}
+
+/// Writes a value as JSON, on one line without an indentation.
+fn json(value: &Value, order: u64, indent: Option<usize>, out: &mut String) {
+    let inner = indent.map(|indent| indent + 2);
+    let feed = |indent: Option<usize>, out: &mut String| {
+        if let Some(indent) = indent {
+            let _ = write!(out, "\n{:indent$}", "");
+        }
+    };
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            out.push('{');
+            for (at, key) in keys(members, order).into_iter().enumerate() {
+                out.push_str(if at == 0 { "" } else { "," });
+                feed(inner, out);
+                let _ = write!(out, "{}:{}", json!(key), if indent.is_some() { " " } else { "" });
+                json(&members[key], order, inner, out);
+            }
+            feed(indent, out);
+            out.push('}');
+        }
+        Value::Array(items) if !items.is_empty() => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                out.push_str(if at == 0 { "" } else { "," });
+                feed(inner, out);
+                json(item, order, inner, out);
+            }
+            feed(indent, out);
+            out.push(']');
+        }
+        other => {
+            let _ = write!(out, "{other}");
+        }
+    }
+}
+
+/// Writes the members of an object or the items of a list as YAML, the first one without its indentation.
+fn yaml(value: &Value, order: u64, indent: usize, out: &mut String) {
+    let begin = |at: usize, out: &mut String| {
+        if at > 0 {
+            let _ = write!(out, "{:indent$}", "");
+        }
+    };
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            for (at, key) in keys(members, order).into_iter().enumerate() {
+                begin(at, out);
+                let is_plain = key.bytes().all(|byte| byte.is_ascii_alphabetic());
+                let _ = if is_plain { write!(out, "{key}:") } else { write!(out, "{}:", json!(key)) };
+                match &members[key] {
+                    inner @ (Value::Object(_) | Value::Array(_)) if !is_empty(inner) => {
+                        let indent = indent + 2;
+                        let _ = write!(out, "\n{:indent$}", "");
+                        yaml(inner, order, indent, out);
+                    }
+                    scalar => {
+                        let _ = writeln!(out, " {scalar}");
+                    }
+                }
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            for (at, item) in items.iter().enumerate() {
+                begin(at, out);
+                out.push_str("- ");
+                yaml(item, order, indent + 2, out);
+            }
+        }
+        scalar => {
+            let _ = writeln!(out, "{scalar}");
+        }
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_object().is_some_and(serde_json::Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
+}
+
+fn written(objects: &[Value], order: u64, form: Form) -> String {
+    let list =
+        json!({"apiVersion": "v1", "kind": "List", "items": objects, "metadata": {"resourceVersion": ""}});
+    let mut out = String::new();
+    match form {
+        Form::Lines | Form::Pretty | Form::Compact => {
+            for object in objects {
+                let mut text = String::new();
+                json(object, order, (!matches!(form, Form::Lines)).then_some(0), &mut text);
+                if matches!(form, Form::Compact) {
+                    text = text.replacen("{\n  ", "{ ", 1);
+                }
+                let _ = writeln!(out, "{text}");
+            }
+        }
+        Form::Yaml => {
+            for object in objects {
+                yaml(object, order, 0, &mut out);
+                out.push_str("---\n");
+            }
+        }
+        Form::JsonList => json(&list, order, Some(0), &mut out),
+        Form::YamlList => yaml(&list, order, 0, &mut out),
+    }
+    out
+}
+
+/// The objects of a manifest; none if the file is a log or a table.
+fn objects(path: &Path) -> Vec<Value> {
+    let is_manifest = path.extension().is_some_and(|end| end == "yaml" || end == "json");
+    let text = fs::read_to_string(path).unwrap();
+    let file = File::read("a", text, ReadOptions::default());
+    let trees = file.documents.iter().filter(|_| is_manifest).filter_map(|document| match document {
+        Document::Read(tree) => Some(tree.root().to_json()),
+        _ => None,
+    });
+    let unpacked = trees.flat_map(|object| match object["items"].as_array() {
+        Some(items) => items.clone(),
+        None => vec![object],
+    });
+    unpacked.filter(|object| object["apiVersion"].is_string()).collect()
+}
+
+/// The findings for a manifest among the other files of its folder, without their places.
+fn told(name: &str, text: &str, others: &[PathBuf]) -> Vec<Value> {
+    let mut reading = Reading::new(&REGISTRY, Settings::default(), Limits::DEFAULT);
+    for other in others {
+        reading.file(&other.display().to_string(), FileKind::Unknown);
+        reading.feed(&fs::read(other).unwrap());
+    }
+    reading.file(name, FileKind::Unknown);
+    reading.feed(text.as_bytes());
+    let report: Value = serde_json::from_str(&reading.finish().report.to_json()).unwrap();
+    assert_eq!(report["unreadable"], json!([]), "{name}\n{text}");
+    let finding = |finding: &Value| {
+        let keys = ["rule", "severity", "confidence", "kind", "namespace", "name", "path", "message", "help"];
+        json!({
+            "finding": keys.map(|key| finding[key].clone()),
+            "count": finding["seen"]["count"],
+            "objects": finding["seen"]["objects"],
+        })
+    };
+    let mut told: Vec<Value> = report["findings"].as_array().unwrap().iter().map(finding).collect();
+    // The places of findings decide about their order, and the places differ.
+    told.sort_by_key(Value::to_string);
+    told
+}
+
+fn folders() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut open = vec![root.join("examples"), root.join("tests/problems"), root.join("tests/field-cases")];
+    let mut folders = Vec::new();
+    while let Some(folder) = open.pop() {
+        let mut inner: Vec<PathBuf> =
+            fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        inner.retain(|path| path.is_dir());
+        inner.sort();
+        open.extend(inner);
+        folders.push(folder);
+    }
+    folders
+}
+
+#[test]
+fn keys_in_any_order_give_the_same_findings() {
+    let mut read = 0;
+    for folder in folders() {
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.retain(|path| path.is_file());
+        files.sort();
+        // The files of a folder are one input if a log is among them.
+        let is_one = files.iter().any(|path| path.ends_with("karpenter.log"));
+        for path in &files {
+            let objects = objects(path);
+            if objects.is_empty() {
+                continue;
+            }
+            let others: Vec<PathBuf> =
+                files.iter().filter(|other| is_one && *other != path).cloned().collect();
+            let expected = told("-", &written(&objects, 0, Form::Lines), &others);
+            for (order, form) in FORMS.into_iter().enumerate() {
+                read += 1;
+                for order in [0, order as u64 * 7 + read] {
+                    let text = written(&objects, order, form);
+                    let found = told("-", &text, &others);
+                    let differs = |one: &&Value| !(found.contains(one) && expected.contains(one));
+                    let different: Vec<_> = found.iter().chain(&expected).filter(differs).collect();
+                    assert!(different.is_empty(), "{} as {form:?}: {different:#?}\n{text}", path.display());
+                }
+            }
+        }
+    }
+    assert!(read > 300, "{read}");
+}
