@@ -86,9 +86,8 @@ pub(crate) fn run(collect: &CollectArguments, color: Color) -> Result<Status, Co
 }
 
 fn status(snapshot: &Snapshot) -> Status {
-    let is_read = |kind: &KindResult| !kind.state.is_error() || kind.objects > 0;
     match snapshot {
-        _ if !snapshot.kinds.iter().any(is_read) => Status::NoInput,
+        _ if snapshot.is_unread() => Status::NoInput,
         _ if snapshot.is_incomplete() => Status::Unreadable,
         _ => Status::Clean,
     }

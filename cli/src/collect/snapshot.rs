@@ -100,6 +100,11 @@ impl Snapshot {
         all
     }
 
+    /// Whether no kind was read.
+    pub(super) fn is_unread(&self) -> bool {
+        self.kinds.iter().all(|kind| kind.state.is_error() && kind.objects == 0)
+    }
+
     /// Whether something that exists was not read.
     pub(super) fn is_incomplete(&self) -> bool {
         self.kinds.iter().any(|kind| kind.state.is_error())

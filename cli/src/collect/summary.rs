@@ -30,6 +30,13 @@ pub(super) fn text(snapshot: &Snapshot, folder: &Path) -> String {
         counted(redacted.user_data, "secret in user data"),
         counted(redacted.volumes, "volume attribute"),
     );
+    if snapshot.is_unread() {
+        if !snapshot.missing().is_empty() {
+            let _ =
+                writeln!(out, "next: karpwarden collect --print-rbac, for a role with the missing rights");
+        }
+        return out;
+    }
     let is_complete = ["NodePool", "EC2NodeClass"]
         .map(|name| snapshot.kinds.iter().any(|kind| kind.kind == name && kind.state == State::Read));
     let flag = if is_complete == [true, true] { "--complete " } else { "" };

@@ -1,9 +1,11 @@
 //! `karpwarden collect`, with a stand-in for kubectl on the PATH.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use insta::assert_snapshot;
+use karpwarden::{Document, File, READ_OPTIONS};
 use serde_json::{Value, json};
 
 use crate::folder::{Folder, Run};
@@ -231,6 +233,67 @@ fn snapshot_is_the_input_of_the_other_commands() {
     assert_eq!(judged["nodes"][0]["blockedBy"], "unmanaged", "{judged}");
 }
 
+/// The objects of a manifest by resource, as kubectl lists them: `nodepools.karpenter.sh`.
+fn by_resource(path: &Path) -> BTreeMap<String, Vec<Value>> {
+    let file = File::read("a", std::fs::read_to_string(path).unwrap(), READ_OPTIONS);
+    let mut all: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for document in &file.documents {
+        let Document::Read(tree) = document else { continue };
+        let object = tree.root().to_json();
+        let (Some(version), Some(kind)) = (object["apiVersion"].as_str(), object["kind"].as_str()) else {
+            continue;
+        };
+        let kind = kind.to_lowercase();
+        let plural = match kind.strip_suffix('y') {
+            Some(stem) => format!("{stem}ies"),
+            None if kind.ends_with('s') => format!("{kind}es"),
+            None => format!("{kind}s"),
+        };
+        let group = version.split_once('/').map_or(String::new(), |(group, _)| format!(".{group}"));
+        all.entry(format!("{plural}{group}")).or_default().push(object);
+    }
+    all
+}
+
+/// The findings of a run, as the rule and its message. A diagnosis of a contradiction in a status has another place.
+fn rules_and_messages(run: &Run) -> BTreeSet<String> {
+    let report = run.json();
+    assert_eq!(report["unreadable"], json!([]));
+    let findings = report["findings"].as_array().unwrap().iter();
+    findings.map(|one| format!("{}: {}", one["rule"], one["message"])).collect()
+}
+
+#[test]
+fn diagnose_finds_in_a_snapshot_what_check_finds() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let (mut found, mut rules) = (0, BTreeSet::new());
+    for folder in ["examples", "examples/symptoms/double-nodeclaim", "tests/problems"] {
+        let mut files: Vec<_> =
+            std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+        files.sort();
+        for path in files {
+            let cluster = Cluster::with_objects();
+            for (resource, objects) in by_resource(&path) {
+                cluster.list(&resource, &objects);
+            }
+            assert!(cluster.run(&["snap"]).status < 2);
+            // The log names a release, which `check` does not read.
+            let run = |command| {
+                let arguments = [command, "--karpenter-version", "1.8", "--format", "json", "snap"];
+                rules_and_messages(&cluster.folder.run(&arguments))
+            };
+            let (checked, diagnosed) = (run("check"), run("diagnose"));
+            let missing: Vec<_> = checked.difference(&diagnosed).collect();
+            assert!(missing.is_empty(), "{}: {missing:#?}", path.display());
+            found += checked.len();
+            rules.extend(checked.iter().filter_map(|one| one.split(':').next().map(str::to_owned)));
+        }
+    }
+    assert!(found > 40 && rules.len() > 20, "{found} {rules:?}");
+    assert!(rules.contains("\"storageclass-immediate\""), "{rules:?}");
+}
+
 #[test]
 fn missing_rights_do_not_stop_the_rest() {
     let cluster = Cluster::with_objects();
@@ -407,6 +470,12 @@ fn a_user_without_any_right_gets_no_snapshot_but_the_reasons() {
     let run = cluster.run(&["snap"]);
     assert_eq!(run.status, 3);
     assert!(run.stderr.contains("missing rights: list nodepools.karpenter.sh, "), "{}", run.stderr);
+    assert!(
+        run.stdout.ends_with("\nnext: karpwarden collect --print-rbac, for a role with the missing rights\n"),
+        "{}",
+        run.stdout
+    );
+    assert!(!run.stdout.contains("diagnose"), "{}", run.stdout);
     assert_eq!(cluster.kind("NodePool")["state"], "forbidden");
 }
 
