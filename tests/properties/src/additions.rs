@@ -6,9 +6,15 @@
 use std::collections::BTreeMap;
 
 use karpwarden::answers::report::{Report, ReportedPin};
+use karpwarden::karpenter::release::Release;
 use karpwarden::rule::classification::Severity;
 
 use crate::input::Input;
+
+/// The newest release of Karpenter, which a text is checked against if nothing pins another one.
+pub fn newest_release() -> String {
+    Release::NEWEST.to_string()
+}
 
 /// Number of errors of each rule in each document of the first file.
 type Errors = BTreeMap<(&'static str, usize), usize>;
@@ -33,14 +39,16 @@ impl<'t> Alone<'t> {
     }
 
     /// The errors that the text has alone and not beside another text, in an input that may be incomplete, and in a complete one.
-    /// None if the other text pins another version of Karpenter.
+    /// None if the other text pins another release of Karpenter than the one that the text is checked against. A line of the other
+    /// text that begins with `#== ` names a further file.
     pub fn hidden_by(&self, added: &str) -> Vec<String> {
         let mut input = Input::parse(&format!("{}\n#== b.yaml\n{added}", self.text));
         let mut hidden = Vec::new();
         for is_complete in [false, true] {
             input.settings.complete_inventory = is_complete;
             let report = input.check();
-            if report.pins != self.pins {
+            let is_newest = |pin: &ReportedPin| pin.checked_as == Release::NEWEST.to_string();
+            if report.pins != self.pins && !report.pins.iter().all(is_newest) {
                 return Vec::new();
             }
             let beside = errors(&report);

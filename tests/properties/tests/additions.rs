@@ -80,6 +80,77 @@ fn another_document_hides_no_error() {
     assert!(tried > 500, "only {tried} pairs");
 }
 
+/// Files of other kinds than manifests alone, each with a name. None of them changes the objects of the file `a.yaml`.
+fn files_of_other_kinds() -> Vec<(&'static str, String)> {
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: karpenter-notes}\ndata: {a: b}\n";
+    let indented = object.replace('\n', "\n    ");
+    let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: {{ .Values.name }}}\n";
+    let newest = karpwarden_test_properties::additions::newest_release();
+    vec![
+        (
+            "a kustomization of other files",
+            format!("#== k/kustomization.yaml\nresources: [other.yaml]\n#== k/other.yaml\n{object}"),
+        ),
+        ("a kustomization that lists the file", "#== kustomization.yaml\nresources: [a.yaml]\n".to_owned()),
+        (
+            "a kustomization that adds a label",
+            "#== kustomization.yaml\nresources: [a.yaml]\nlabels: [{pairs: {added-by-kustomize: a}}]\n".to_owned(),
+        ),
+        (
+            "two overlays, of which one is empty",
+            "#== kustomization.yaml\nresources: [a.yaml]\n#== overlays/x/kustomization.yaml\nresources: [../..]\nlabels: [{pairs: {added-by-kustomize: a}}]\n#== overlays/y/kustomization.yaml\nresources: []\n".to_owned(),
+        ),
+        (
+            "a patch of another object",
+            "#== kustomization.yaml\nresources: [a.yaml]\npatches: [{path: patch.yaml, target: {kind: Nothing}}]\n#== patch.yaml\n- {op: add, path: /spec/a, value: b}\n".to_owned(),
+        ),
+        (
+            "a chart",
+            format!("#== c/Chart.yaml\napiVersion: v2\nname: c\nversion: 1.0.0\n#== c/values.yaml\nname: a\nother: b\n#== c/templates/pool.yaml\n{pool}"),
+        ),
+        (
+            "values of Karpenter's chart",
+            "#== values.yaml\nsettings: {clusterName: prod, interruptionQueue: prod}\nreplicas: 2\n".to_owned(),
+        ),
+        (
+            "a manifest in Terraform",
+            format!("#== main.tf\nresource \"kubectl_manifest\" \"a\" {{\n  yaml_body = <<-YAML\n    {indented}\n  YAML\n}}\n"),
+        ),
+        ("a manifest in a script", format!("#== install.sh\nkubectl apply -f - <<'EOF'\n{object}EOF\n")),
+        ("deleted objects in a script", format!("#== remove.sh\nkubectl delete -f - <<'EOF'\n{object}EOF\n")),
+        (
+            "a pin of the newest release",
+            format!("#== chart.yaml\napiVersion: helm.cattle.io/v1\nkind: HelmChart\nmetadata: {{name: karpenter}}\nspec: {{chart: karpenter/karpenter, version: {newest}}}\n"),
+        ),
+        (
+            "a pin of the newest release in a script",
+            format!("#== install.sh\nhelm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --version {newest}\n"),
+        ),
+        ("a text that is not YAML", "#== broken.yaml\na: [\n".to_owned()),
+    ]
+}
+
+#[test]
+fn files_of_other_kinds_hide_no_error() {
+    let kinds = files_of_other_kinds();
+    let (mut wrong, mut tried) = (Vec::new(), 0);
+    for (name, text) in inputs().iter().chain(&examples()) {
+        let alone = Alone::check(text);
+        if !alone.has_errors() {
+            continue;
+        }
+        for (kind, added) in &kinds {
+            tried += 1;
+            let hidden = alone.hidden_by(added);
+            if !hidden.is_empty() {
+                wrong.push(format!("{kind} hides errors of {name}: {hidden:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(tried > 1000, "only {tried} pairs");
+}
+
 /// A Deployment that only nodes with one label can run.
 fn deployment(selector: &str) -> String {
     format!(
