@@ -33,6 +33,9 @@ struct UnplacedGroup<'s, 'd> {
     pods: Vec<&'s SimulatedPod<'d>>,
 }
 
+/// Number of rounds on a line of 80 characters.
+const ROUNDS_ON_A_LINE: usize = 3;
+
 /// Writes the result: the verdict, the nodes, the pods without a place, the assumptions.
 pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>, color: bool) -> io::Result<()> {
     let painter = Painter { color };
@@ -50,7 +53,9 @@ pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>, color: bool) -> 
         }
     }
     if shown.outcome.rounds > 1 {
-        writeln!(out, "  {}", by_round(shown.outcome))?;
+        for line in by_round(shown.outcome) {
+            writeln!(out, "  {line}")?;
+        }
     }
     for (number, claim) in shown.outcome.claims.iter().enumerate() {
         write_claim(out, painter, shown.outcome, number, claim)?;
@@ -63,15 +68,20 @@ pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>, color: bool) -> 
     write_findings(out, shown)
 }
 
-/// The number of pods that each round placed.
-fn by_round(outcome: &SimulationResult<'_>) -> String {
+/// The number of pods that each round placed, a few rounds on each line.
+fn by_round(outcome: &SimulationResult<'_>) -> Vec<String> {
     let mut rounds: BTreeMap<usize, usize> = BTreeMap::new();
     for round in outcome.pods.iter().filter_map(|pod| pod.round) {
         *rounds.entry(round).or_default() += 1;
     }
+    in_lines(&rounds)
+}
+
+fn in_lines(rounds: &BTreeMap<usize, usize>) -> Vec<String> {
     let texts =
         rounds.iter().map(|(round, count)| format!("round {round} places {}", counted(*count, "pod")));
-    texts.collect::<Vec<_>>().join(", ")
+    let texts: Vec<String> = texts.collect();
+    texts.chunks(ROUNDS_ON_A_LINE).map(|some| some.join(", ")).collect()
 }
 
 fn write_claim(
@@ -342,5 +352,14 @@ mod tests {
         assert_eq!(filled(quantity("500m"), quantity("1")), BAR / 2);
         assert_eq!(filled(quantity("2"), quantity("1")), BAR);
         assert_eq!(filled(quantity("1"), quantity("0")), BAR);
+    }
+
+    #[test]
+    fn names_a_few_rounds_on_each_line() {
+        let rounds = (1..=4).map(|round| (round, 10_usize.pow(4) / round)).collect();
+        insta::assert_snapshot!(in_lines(&rounds).join("\n"), @"
+        round 1 places 10000 pods, round 2 places 5000 pods, round 3 places 3333 pods
+        round 4 places 2500 pods
+        ");
     }
 }
