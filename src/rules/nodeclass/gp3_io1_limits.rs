@@ -153,7 +153,12 @@ fn check_volume<'d>(
     }
     let iops = ebs.iops().and_then(|node| Some((node, node.as_int()?)));
     match (volume_type.iops, iops, ebs.iops()) {
-        (None, _, Some(node)) => findings.push(unsupported(node, "iops", name, "`gp3`, `io1` or `io2`")),
+        (None, _, Some(node)) => findings.push(unsupported(
+            node,
+            "iops",
+            name,
+            "`volumeType: gp3`, `volumeType: io1` or `volumeType: io2`",
+        )),
         (Some(range), Some((node, iops)), _) => {
             let outside = outside(node, "iops", iops, range, name, "IOPS");
             let is_outside = outside.is_some();
@@ -166,12 +171,12 @@ fn check_volume<'d>(
             let message =
                 format!("EC2 requires `iops` for a volume of type `{name}`, and refuses to launch nodes");
             let finding = Finding::new(&RULE, Place::value(type_node), message);
-            findings.push(finding.help("write `iops`, or the type `gp3`"));
+            findings.push(finding.help("write `iops`, or `volumeType: gp3`"));
         }
         _ => {}
     }
     match (volume_type.throughput, ebs.throughput()) {
-        (None, Some(node)) => findings.push(unsupported(node, "throughput", name, "`gp3`")),
+        (None, Some(node)) => findings.push(unsupported(node, "throughput", name, "`volumeType: gp3`")),
         (Some(range), Some(node)) => {
             let Some(throughput) = node.as_int() else { return };
             if let Some(finding) = outside(node, "throughput", throughput, range, name, "MiB/s") {
@@ -204,8 +209,7 @@ fn gibibytes(node: Node<'_>) -> Option<i64> {
 fn unsupported<'d>(node: Node<'d>, field: &str, name: &str, types: &str) -> Finding<'d> {
     let message =
         format!("EC2 does not accept `{field}` for a volume of type `{name}`, and refuses to launch nodes");
-    Finding::new(&RULE, Place::key(node), message)
-        .help(format!("remove `{field}`, or write the type {types}"))
+    Finding::new(&RULE, Place::key(node), message).help(format!("remove `{field}`, or write {types}"))
 }
 
 fn outside<'d>(
@@ -276,12 +280,12 @@ spec:
             |                            ^^^^^^^^^^
         error EC2NodeClass/a spec.blockDeviceMappings[0].ebs.throughput [all]
           EC2 does not accept `throughput` for a volume of type `gp2`, and refuses to launch nodes
-          help: remove `throughput`, or write the type `gp3`
+          help: remove `throughput`, or write `volumeType: gp3`
           7 |     ebs: {volumeType: gp2, throughput: 250, iops: 3000}
             |                                             ^^^^
         error EC2NodeClass/a spec.blockDeviceMappings[0].ebs.iops [all]
           EC2 does not accept `iops` for a volume of type `gp2`, and refuses to launch nodes
-          help: remove `iops`, or write the type `gp3`, `io1` or `io2`
+          help: remove `iops`, or write `volumeType: gp3`, `volumeType: io1` or `volumeType: io2`
         ");
         assert!(
             findings(&RULE, &class("volumeType: io1, iops: 3000, throughput: 250")).contains("`throughput`")
@@ -359,7 +363,7 @@ spec:
             |                       ^^^
         error EC2NodeClass/a spec.blockDeviceMappings[0].ebs.volumeType [all]
           EC2 requires `iops` for a volume of type `io2`, and refuses to launch nodes
-          help: write `iops`, or the type `gp3`
+          help: write `iops`, or `volumeType: gp3`
         ");
         silent(&RULE, &class("volumeType: io2, volumeSize: 100Gi, iops: 3000"));
     }

@@ -12,6 +12,11 @@ use manifest::tree::Node;
 use rule::finding::Severity;
 use rule::settings::Settings;
 
+mod follow;
+mod wording;
+
+use self::follow::changed;
+use self::wording::{Instruction, instructions, values};
 use super::meta::{blocks, settings};
 use super::testing::chosen;
 use super::{REGISTRY, documentation};
@@ -47,22 +52,8 @@ fn worse(before: &Report, after: &Report) -> Vec<String> {
     faults
 }
 
-/// The text that a help asks to write: `X` in ``write `X` ``, and in ``use `X` `` and ``set `X` `` if it is a key with a value.
-fn named(help: &str) -> Option<&str> {
-    let after = |verb: &str| {
-        let (before, rest) = help.split_once(&format!("{verb} `"))?;
-        let is_word = !before.ends_with(|last: char| last.is_ascii_alphabetic());
-        let text = rest.split('`').next().filter(|_| is_word)?;
-        (verb == "write" || text.contains(": ")).then_some((before.len(), text))
-    };
-    let asked = ["write", "use", "set"].into_iter().filter_map(after);
-    asked.min().map(|(_, text)| text)
-}
-
-/// The example with the text that the help names in the place of the value; `None` if the help describes what to write, instead
-/// of naming it.
-fn followed(example: &str, finding: &ReportedFinding) -> Option<String> {
-    let written = named(&finding.help)?;
+/// The example with a text that the help names in the place of the value; `None` if the text is for another place.
+fn followed(example: &str, finding: &ReportedFinding, written: &str) -> Option<String> {
     let range = finding.position.offset?..finding.position.end_offset?;
     let old = example.get(range.clone())?;
     let last = finding.path.rsplit('.').next().unwrap_or_default();
@@ -148,6 +139,38 @@ fn with_node<T>(
     None
 }
 
+/// Calls `then` with the node at the place of a finding, or with the smallest node around it: a report marks only the first line of an
+/// object, and only a part of a script.
+fn with_nearest_node<T>(
+    example: &str,
+    finding: &ReportedFinding,
+    then: impl FnOnce(Node<'_>) -> Option<T>,
+) -> Option<T> {
+    let file = chosen("-", example);
+    let Some(Document::Read(tree)) = file.documents.get(finding.document) else { return None };
+    let (start, end) = (finding.position.offset?, finding.position.end_offset?);
+    let last = finding.path.rsplit('.').next().unwrap_or_default();
+    let is_named = |node: &Node<'_>| match node.parent() {
+        Some(parent) if parent.is_sequence() => last.ends_with(&format!("[{}]", node.index())),
+        _ => last == node.key(),
+    };
+    let starts = |node: &Node<'_>| [node.span().start, node.key_span().start].contains(&start);
+    let (mut open, mut nearest) = (vec![tree.root()], tree.root());
+    while let Some(node) = open.pop() {
+        let is_exact = [node.span(), node.key_span()].contains(&Span::new(start, end));
+        if is_exact || (starts(&node) && is_named(&node)) {
+            nearest = node;
+            break;
+        }
+        if node.span().start <= start && end <= node.span().end && node.children().next().is_none() {
+            nearest = node;
+        }
+        open.extend(node.children());
+    }
+    let mut around = core::iter::successors(Some(nearest), |node| node.parent());
+    then(around.find(is_named).unwrap_or(nearest))
+}
+
 /// The example with the edits of a fix.
 fn fixed(example: &str, finding: &ReportedFinding) -> Option<String> {
     let mut edits = finding.fix.as_ref()?.edits.clone();
@@ -175,20 +198,41 @@ fn for_each_finding(mut visit: impl FnMut(&str, &str, &ReportedFinding, &Report,
     }
 }
 
+/// The texts before and after each change that a help asks for.
+fn followed_in_every_way(example: &str, finding: &ReportedFinding) -> Vec<(String, String)> {
+    let as_json = |instruction: &Instruction<'_>| {
+        with_nearest_node(example, finding, |node| changed(example, finding, node, instruction))
+    };
+    let mut texts = Vec::new();
+    for value in &values(&finding.help) {
+        let text = followed(example, finding, value).map(|text| (example.to_owned(), text));
+        texts.extend(text.or_else(|| as_json(&Instruction::Write(value))));
+    }
+    texts.extend(removed(example, finding).map(|text| (example.to_owned(), text)));
+    texts.extend(instructions(&finding.help).iter().filter_map(as_json));
+    texts
+}
+
 #[test]
 fn following_a_help_leads_to_no_other_fault() {
-    let (mut wrong, mut count) = (String::new(), 0);
-    for_each_finding(|rule, example, finding, before, settings| {
-        for text in [followed(example, finding), removed(example, finding)].into_iter().flatten() {
+    let (mut wrong, mut described, mut count) = (String::new(), String::new(), 0);
+    for_each_finding(|rule, example, finding, _, settings| {
+        let texts = followed_in_every_way(example, finding);
+        if texts.is_empty() && finding.fix.is_none() {
+            let _ = writeln!(described, "{rule}: {}", finding.help);
+        }
+        for (before, after) in texts {
             count += 1;
-            let faults = new_faults(before, &text, settings);
+            let faults = new_faults(&report(&before, settings), &after, settings);
             if !faults.is_empty() {
-                let _ = writeln!(wrong, "{rule}: {} leads to {faults:?}:\n{text}", finding.help);
+                let _ = writeln!(wrong, "{rule}: {} leads to {faults:?}:\n{after}", finding.help);
             }
         }
     });
+    println!("helps that describe a change without naming it:\n{described}");
+    println!("{count} changes");
     assert!(wrong.is_empty(), "{wrong}");
-    assert!(count > 40, "only {count} helps name what to write");
+    assert!(count > 120, "only {count} changes that helps name");
 }
 
 #[test]

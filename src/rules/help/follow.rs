@@ -1,0 +1,293 @@
+//! Documents after the changes that helps ask for, as JSON.
+
+use answers::report::ReportedFinding;
+use manifest::Document;
+use manifest::tree::Node;
+use serde_json::{Map, Value, json};
+
+use super::super::testing::chosen;
+use super::wording::Instruction;
+
+/// The place of a finding in its document.
+struct Site {
+    /// The JSON pointer of the value; of a missing field too.
+    pointer: String,
+    is_missing: bool,
+}
+
+impl Site {
+    fn of(node: Node<'_>, finding: &ReportedFinding) -> Self {
+        let mut steps = Vec::new();
+        for node in core::iter::successors(Some(node), |node| node.parent()) {
+            if let Some(parent) = node.parent() {
+                let is_member = parent.is_mapping();
+                steps.push(if is_member { escaped(node.key()) } else { node.index().to_string() });
+            }
+        }
+        let last = finding.path.rsplit('.').next().unwrap_or_default();
+        let is_missing =
+            node.is_mapping() && node.parent().is_some() && node.key() != last && !last.ends_with(']');
+        if is_missing {
+            steps.insert(0, escaped(last));
+        }
+        let pointer = steps.iter().rev().map(|step| format!("/{step}")).collect();
+        Self { pointer, is_missing }
+    }
+
+    /// The pointer and the pointers of the values around it, from the inside out.
+    fn around(&self) -> impl Iterator<Item = &str> {
+        core::iter::successors(Some(self.pointer.as_str()), |pointer| Some(pointer.rsplit_once('/')?.0))
+    }
+}
+
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+fn unescaped(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
+}
+
+/// A value as YAML reads it.
+fn parsed(text: &str) -> Option<Value> {
+    match chosen("-", text).documents.first()? {
+        Document::Read(tree) => Some(tree.root().to_json()),
+        _ => None,
+    }
+}
+
+/// The documents of a text as JSON; `None` if one is not YAML.
+fn documents(text: &str) -> Option<Vec<Value>> {
+    let file = chosen("-", text);
+    let values = file.documents.iter().map(|document| match document {
+        Document::Read(tree) => Some(tree.root().to_json()),
+        _ => None,
+    });
+    values.collect()
+}
+
+fn joined(documents: &[Value]) -> String {
+    documents.iter().map(Value::to_string).collect::<Vec<_>>().join("\n---\n")
+}
+
+/// The example as JSON before and after a change; `None` if the change does not apply to the place of the finding.
+pub(super) fn changed(
+    example: &str,
+    finding: &ReportedFinding,
+    node: Node<'_>,
+    instruction: &Instruction<'_>,
+) -> Option<(String, String)> {
+    let mut all = documents(example)?;
+    let before = joined(&all);
+    let site = Site::of(node, finding);
+    if let Instruction::Write(written) = instruction
+        && let Some((path, value)) = written.split_once(": ").filter(|(path, _)| path.contains('.'))
+    {
+        write_elsewhere(&mut all, path, value)?;
+    } else if let Instruction::RemoveNamed(_) = instruction {
+        // The member can be in another document.
+        let mut whole = Value::Array(all);
+        apply(&mut whole, &site, instruction)?;
+        all = whole.as_array()?.clone();
+    } else {
+        apply(all.get_mut(finding.document)?, &site, instruction)?;
+    }
+    Some((before, joined(&all)))
+}
+
+fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option<()> {
+    match instruction {
+        Instruction::Write(written) => write(root, site, written),
+        Instruction::Remove => take(root, site).map(drop),
+        Instruction::RemoveNamed(name) => {
+            let mut found = Vec::new();
+            with_key(root, name, "", &mut found);
+            let pointer = found.pop().filter(|_| found.is_empty())?;
+            take(root, &Site { pointer, is_missing: false }).map(drop)
+        }
+        Instruction::Tolerate(item) => {
+            let item = parsed(item)?;
+            list(pod(root, site)?, "tolerations")?.push(item);
+            Some(())
+        }
+        Instruction::Add { item, list: Some(name), .. } => {
+            let item = parsed(item)?;
+            let holder = site.around().find_map(|pointer| {
+                let of_list = pointer.rsplit_once('/').filter(|(_, last)| last == name);
+                let is_holder = || root.pointer(pointer).is_some_and(|value| value.get(name).is_some());
+                of_list.map(|(holder, _)| holder).or_else(|| is_holder().then_some(pointer))
+            })?;
+            list(root.pointer_mut(holder)?, name)?.push(item);
+            Some(())
+        }
+        Instruction::Add { item, list: None, without } => {
+            let item = parsed(item)?;
+            let own = root.pointer_mut(&site.pointer)?.as_object_mut()?;
+            for name in without {
+                own.remove(*name)?;
+            }
+            let (around, _) = site.pointer.rsplit_once('/')?;
+            root.pointer_mut(around)?.as_array_mut()?.push(item);
+            Some(())
+        }
+        Instruction::Insert { word, option } => {
+            let script = root.pointer_mut(&site.pointer)?;
+            let (before, after) = script.as_str()?.split_once(&format!("{option} '"))?;
+            *script = json!(format!("{before}{option} '{word} {after}"));
+            Some(())
+        }
+        Instruction::Limit(limit) => {
+            let (name, amount) = limit.split_once(": ")?;
+            let container = pod(root, site)?.pointer_mut("/containers/0")?.as_object_mut()?;
+            let resources = container.entry("resources").or_insert_with(|| json!({}));
+            object(resources, "limits")?.insert(name.to_owned(), parsed(amount)?);
+            Some(())
+        }
+        Instruction::Condition(condition) => {
+            let condition = parsed(&condition.replace("<name>", "prod"))?;
+            let is_statement =
+                |pointer: &&str| root.pointer(pointer).is_some_and(|it| it.get("Effect").is_some());
+            let statement = site.around().find(is_statement)?.to_owned();
+            let conditions = object(root.pointer_mut(&statement)?, "Condition")?;
+            conditions.extend(condition.as_object()?.clone());
+            Some(())
+        }
+        Instruction::Allow(value) => {
+            let requirement = root.pointer_mut(&site.pointer)?;
+            requirement.get_mut("values")?.as_array_mut()?.push(json!(value));
+            Some(())
+        }
+        Instruction::Require(key, operator, values) => {
+            let mut requirement = json!({"key": key, "operator": operator});
+            let values = parsed(values)?;
+            match values {
+                Value::Array(values) if values.is_empty() => {}
+                Value::Array(_) => requirement["values"] = values,
+                value => requirement["values"] = json!([value]),
+            }
+            require(root, site, requirement)
+        }
+        Instruction::Move(path) => {
+            // A part of a script has no place of its own.
+            let is_script = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
+            let moved = take(root, site).filter(|moved| !is_script(moved))?;
+            let (holder, name) = path.rsplit_once('.')?;
+            let holder = holder.split('.').try_fold(root, |value, key| {
+                let members = value.as_object_mut()?;
+                Some(members.entry(key).or_insert_with(|| json!({})))
+            });
+            holder?.as_object_mut()?.insert(name.to_owned(), moved);
+            Some(())
+        }
+    }
+}
+
+/// Writes a value at the place of a finding, or a member, `key: value`, in the nearest object that has or lacks it.
+fn write(root: &mut Value, site: &Site, written: &str) -> Option<()> {
+    let (_, last) = site.pointer.rsplit_once('/')?;
+    let Some((key, value)) = written.split_once(": ").filter(|(key, _)| !key.contains(['.', ' '])) else {
+        let value = parsed(written).filter(|_| !written.contains('…'))?;
+        let here = root.pointer_mut(&site.pointer).filter(|here| !here.is_object() && !here.is_array())?;
+        *here = if here.is_string() { json!(written.trim_matches('"')) } else { value };
+        return Some(());
+    };
+    let value = parsed(value)?;
+    let own = site.pointer.rsplit_once('/').filter(|_| site.is_missing && last == key).map(|(own, _)| own);
+    // The finding is about the only item of a list.
+    let only = root.pointer(&site.pointer).and_then(Value::as_array).filter(|items| items.len() == 1);
+    let only = only.map(|_| format!("{}/0", site.pointer));
+    let has_key = |pointer: &&str| root.pointer(pointer).is_some_and(|value| value.get(key).is_some());
+    let pointer = own.or(only.as_deref()).or_else(|| site.around().find(has_key))?.to_owned();
+    root.pointer_mut(&pointer)?.as_object_mut()?.insert(key.to_owned(), value);
+    Some(())
+}
+
+/// Writes a value at a path of the document that has its first key, such as the values of a chart.
+fn write_elsewhere(all: &mut [Value], path: &str, value: &str) -> Option<()> {
+    let (holder, name) = path.rsplit_once('.')?;
+    let first = path.split('.').next()?;
+    let document = all.iter_mut().find(|document| document.get(first).is_some())?;
+    let holder = holder.split('.').try_fold(document, |value, key| {
+        let members = value.as_object_mut()?;
+        Some(members.entry(key).or_insert_with(|| json!({})))
+    });
+    holder?.as_object_mut()?.insert(name.to_owned(), parsed(value)?);
+    Some(())
+}
+
+/// Collects the pointers of the members with a key.
+fn with_key(value: &Value, key: &str, pointer: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                let pointer = format!("{pointer}/{}", escaped(name));
+                if name == key {
+                    found.push(pointer.clone());
+                }
+                with_key(value, key, &pointer, found);
+            }
+        }
+        Value::Array(items) => {
+            for (index, value) in items.iter().enumerate() {
+                with_key(value, key, &format!("{pointer}/{index}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Removes the member or item at the place of a finding.
+fn take(root: &mut Value, site: &Site) -> Option<Value> {
+    let (holder, last) = site.pointer.rsplit_once('/').filter(|_| !site.is_missing)?;
+    match root.pointer_mut(holder)? {
+        Value::Object(members) => members.remove(&unescaped(last)),
+        Value::Array(items) => Some(items.remove(last.parse().ok()?)),
+        _ => None,
+    }
+}
+
+/// The `spec` of the pod that a finding is about.
+fn pod<'v>(root: &'v mut Value, site: &Site) -> Option<&'v mut Value> {
+    let known = ["/spec", "/spec/template/spec", "/spec/jobTemplate/spec/template/spec"];
+    let is_pod = |pointer: &&str| root.pointer(pointer).is_some_and(|spec| spec.get("containers").is_some());
+    let pointer = site.around().chain(known).find(is_pod)?.to_owned();
+    root.pointer_mut(&pointer)
+}
+
+/// A list of an object, which is added if it is missing.
+fn list<'v>(holder: &'v mut Value, name: &str) -> Option<&'v mut Vec<Value>> {
+    holder.as_object_mut()?.entry(name).or_insert_with(|| json!([])).as_array_mut()
+}
+
+/// A map of an object, which is added if it is missing.
+fn object<'v>(holder: &'v mut Value, name: &str) -> Option<&'v mut Map<String, Value>> {
+    holder.as_object_mut()?.entry(name).or_insert_with(|| json!({})).as_object_mut()
+}
+
+/// Adds a requirement to a NodePool or to the required node affinity of a pod, in place of one with the same key.
+fn require(root: &mut Value, site: &Site, requirement: Value) -> Option<()> {
+    let key = requirement["key"].as_str()?.to_owned();
+    if let Some(pool) =
+        root.pointer_mut("/spec/template/spec").filter(|spec| spec.get("nodeClassRef").is_some())
+    {
+        let requirements = list(pool, "requirements")?;
+        requirements.retain(|other| other["key"] != key.as_str());
+        requirements.push(requirement);
+        return Some(());
+    }
+    let pod = pod(root, site)?;
+    if let Some(selector) = pod.get_mut("nodeSelector").and_then(Value::as_object_mut) {
+        selector.remove(&key);
+    }
+    let affinity = pod.as_object_mut()?.entry("affinity").or_insert_with(|| json!({}));
+    object(affinity, "nodeAffinity")?;
+    let required =
+        object(affinity.get_mut("nodeAffinity")?, "requiredDuringSchedulingIgnoredDuringExecution")?;
+    let terms = required.entry("nodeSelectorTerms").or_insert_with(|| json!([{}])).as_array_mut()?;
+    for term in terms {
+        let expressions = list(term, "matchExpressions")?;
+        expressions.retain(|other| other["key"] != key.as_str());
+        expressions.push(requirement.clone());
+    }
+    Some(())
+}

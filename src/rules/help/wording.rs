@@ -1,0 +1,205 @@
+//! The wordings in which helps ask for a change, as changes.
+
+/// A change of the document with a finding that a help asks for, beyond a value to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Instruction<'h> {
+    /// Writes a value, or a member of the object around the finding, `key: value`.
+    Write(&'h str),
+    /// Removes the member or item that the finding is at.
+    Remove,
+    /// Removes the only member of this name.
+    RemoveNamed(&'h str),
+    /// Adds a toleration to the pod.
+    Tolerate(&'h str),
+    /// Adds an item to the list of this name, or to the list that has the finding.
+    Add { item: &'h str, list: Option<&'h str>, without: Vec<&'h str> },
+    /// Adds a word to the quoted value of an option of a script.
+    Insert { word: &'h str, option: &'h str },
+    /// Adds a limit to a container.
+    Limit(&'h str),
+    /// Adds a condition to the statement of an IAM policy.
+    Condition(&'h str),
+    /// Adds a value to the values of a requirement.
+    Allow(&'h str),
+    /// Requires a label: the key, the operator, and the values.
+    Require(&'h str, &'h str, &'h str),
+    /// Moves the member that the finding is at to another path of the object.
+    Move(&'h str),
+}
+
+/// Names for the place of a finding in helps that ask to remove it.
+const PLACES: [&str; 14] = [
+    "it",
+    "the line",
+    "the key",
+    "the flag",
+    "the item",
+    "the second item",
+    "the tag",
+    "the annotation",
+    "the field",
+    "the option",
+    "the requirement",
+    "the selector",
+    "the zone",
+    "this expression",
+];
+
+/// The texts after each occurrence of some words that does not begin within a word.
+fn after<'h>(help: &'h str, words: &'static str) -> impl Iterator<Item = &'h str> {
+    help.match_indices(words).filter_map(|(at, words)| {
+        let before = help.get(..at)?;
+        let is_start = !before.ends_with(|last: char| last.is_ascii_alphanumeric());
+        // `then` makes the change a second step.
+        help.get(at + words.len()..).filter(|_| is_start && !before.ends_with("then "))
+    })
+}
+
+/// The text in back-ticks that follows, and the text after it.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    text.strip_prefix('`')?.split_once('`')
+}
+
+/// The values that a help names: `X` in ``write `X` ``, and in ``use `X` `` and ``set `X` `` if it is a key with a value.
+pub(super) fn values(help: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    for verb in ["write ", "use ", "set "] {
+        let is_named = |text: &str| verb == "write " || text.contains(": ");
+        for text in after(help, verb) {
+            let Some((mut value, mut rest)) = quoted(text) else { continue };
+            if let Some((example, _)) = rest.strip_prefix(", such as ").and_then(quoted) {
+                values.push(format!("{value}: {example}"));
+                continue;
+            }
+            values.extend(is_named(value).then(|| value.to_owned()));
+            while let Some(next) = [" or ", ", or ", ", "].iter().find_map(|or| rest.strip_prefix(or)) {
+                let Some(alternative) = quoted(next) else { break };
+                (value, rest) = alternative;
+                values.extend(is_named(value).then(|| value.to_owned()));
+            }
+        }
+    }
+    let types = after(help, "write the type ").filter_map(quoted).map(|(value, _)| format!("type: {value}"));
+    values.extend(types);
+    for words in ["did you mean ", "in quotes: "] {
+        values.extend(after(help, words).filter_map(quoted).map(|(value, _)| value.to_owned()));
+    }
+    // ``write a date such as `2026-01-31T12:00:00Z` ``
+    let asks = |clause: &&str| clause.trim_start().starts_with("write ") || clause.starts_with("use a ");
+    for clause in help.split(';').filter(asks) {
+        let (before, text) = clause.split_once("such as ").unwrap_or_default();
+        let Some((value, rest)) = quoted(text).filter(|_| !before.ends_with("`, ")) else { continue };
+        values.push(value.to_owned());
+        let or = [" or ", ", or "].iter().find_map(|or| rest.strip_prefix(or));
+        values.extend(or.and_then(quoted).map(|(value, _)| value.to_owned()));
+    }
+    // A mark such as `--` is a part of a text.
+    values.retain(|value| value.contains(|char: char| char.is_alphanumeric()));
+    for words in ["write ", "write at most ", "request at most "] {
+        let number = |text: &str| text.split([' ', ',', ';']).next().map(str::to_owned);
+        let numbers =
+            after(help, words).filter(|text| text.starts_with(|first: char| first.is_ascii_digit()));
+        values.extend(numbers.filter_map(number));
+    }
+    values
+}
+
+/// The other changes that a help asks for.
+pub(super) fn instructions(help: &str) -> Vec<Instruction<'_>> {
+    let mut found = Vec::new();
+    for text in after(help, "the toleration ") {
+        let Some((item, rest)) = quoted(text) else { continue };
+        found.push(Instruction::Tolerate(item));
+        let other = rest.split_once(" or ").and_then(|(_, text)| quoted(text));
+        found.extend(
+            other.filter(|(item, _)| item.starts_with('{')).map(|(item, _)| Instruction::Tolerate(item)),
+        );
+    }
+    for text in after(help, "add ") {
+        let Some((item, rest)) = quoted(text) else { continue };
+        if let Some((option, _)) = rest.strip_prefix(" to the value of ").and_then(quoted) {
+            found.push(Instruction::Insert { word: item, option });
+            continue;
+        }
+        let list = rest.strip_prefix(" to ").and_then(quoted).map(|(list, _)| list);
+        let removed = help.split_once("remove the ").and_then(|(_, rest)| rest.split_once(" here and add"));
+        let without = removed.map_or_else(Vec::new, |(names, _)| names.split(" and ").collect());
+        if list.is_some() || item.starts_with('{') {
+            found.push(Instruction::Add { item, list, without });
+        }
+    }
+    let one = |words: &'static str| after(help, words).filter_map(quoted);
+    found.extend(one("add the limit ").map(|(limit, _)| Instruction::Limit(limit)));
+    found.extend(one("add the condition ").map(|(condition, _)| Instruction::Condition(condition)));
+    let allowed = one("allow ").filter(|(_, rest)| rest.starts_with(" as well"));
+    found.extend(allowed.map(|(value, _)| Instruction::Allow(value)));
+    let moved = one("move it to ").filter(|(path, _)| path.contains('.'));
+    found.extend(moved.map(|(path, _)| Instruction::Move(path)));
+    for words in ["require ", "require that ", "use node affinity for "] {
+        for (key, rest) in one(words) {
+            if rest.starts_with(" does not exist") || rest.starts_with(" with `DoesNotExist`") {
+                found.push(Instruction::Require(key, "DoesNotExist", "[]"));
+            } else if let Some((value, _)) = rest.strip_prefix(" to be ").and_then(quoted) {
+                found.push(Instruction::Require(key, "In", value));
+            } else if let Some((operator, rest)) = rest.strip_prefix(' ').and_then(quoted)
+                && let Some((values, _)) = rest.strip_prefix(' ').and_then(quoted)
+            {
+                found.push(Instruction::Require(key, operator, values));
+            }
+        }
+    }
+    let is_place = |text: &str| {
+        PLACES.iter().any(|place| {
+            let rest = text.strip_prefix(place);
+            rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
+        })
+    };
+    // `remove the schedule and duration here and add …` is one change.
+    let removes = after(help, "remove ").any(is_place);
+    found.extend(removes.then_some(Instruction::Remove));
+    found.extend(one("remove ").map(|(name, _)| Instruction::RemoveNamed(name)));
+    found
+}
+
+#[test]
+fn reads_the_wordings_of_helps() {
+    use Instruction::{Add, Allow, Condition, Insert, Limit, Move, Remove, RemoveNamed, Require, Tolerate};
+    let add = |item, list, without: &[&'static str]| Add { item, list, without: without.to_vec() };
+    for (help, expected) in [
+        (
+            "add the toleration `{a: b}`, so that it runs, or `{c: d}`",
+            vec![Tolerate("{a: b}"), Tolerate("{c: d}")],
+        ),
+        ("add `{a: b}` to `startupTaints`; the nodes drift", vec![add("{a: b}", Some("startupTaints"), &[])]),
+        (
+            "remove the schedule and duration here and add `{nodes: \"0\"}`",
+            vec![add("{nodes: \"0\"}", None, &["schedule", "duration"])],
+        ),
+        ("add `ebs` with a `volumeSize`", vec![]),
+        ("add `--a=b` to the value of `--c`", vec![Insert { word: "--a=b", option: "--c" }]),
+        ("add the limit `gpu: 1` to the container, or remove the selector", vec![Limit("gpu: 1"), Remove]),
+        ("add the condition `A: {b: c}`", vec![Condition("A: {b: c}")]),
+        ("select another, or allow `on-demand` as well", vec![Allow("on-demand")]),
+        ("move it to `spec.a.b`", vec![Move("spec.a.b")]),
+        ("require `a` `In` `[b]`, or more", vec![Require("a", "In", "[b]")]),
+        ("require that `a` does not exist", vec![Require("a", "DoesNotExist", "[]")]),
+        ("move its settings, then remove the annotation", vec![]),
+        ("remove the items", vec![]),
+        ("remove `a`, or lower it", vec![RemoveNamed("a")]),
+        ("require `a` to be `b`", vec![Require("a", "In", "b")]),
+    ] {
+        assert_eq!(instructions(help), expected, "{help}");
+    }
+    for (help, expected) in [
+        ("write `1G` or `1Gi`", &["1G", "1Gi"][..]),
+        ("write `duration`, such as `8h`: the time", &["duration: 8h"]),
+        ("set `a`, or set `expireAfter: Never`", &["expireAfter: Never"]),
+        ("did you mean `debug`?", &["debug"]),
+        ("for 64 GiB write 65536; `Gt`", &["65536"]),
+        ("write a value such as `5%` or `100Mi`, or remove the line", &["5%", "100Mi"]),
+        ("write how long it lives, such as `336h`, or `Never`", &["336h", "Never"]),
+        ("request at most 15890m cpu, or allow more", &["15890m"]),
+    ] {
+        assert_eq!(values(help), expected, "{help}");
+    }
+}
