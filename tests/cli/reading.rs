@@ -198,6 +198,22 @@ fn bounds_the_nesting() {
 }
 
 #[test]
+fn documents_with_many_aliases_share_a_bound() {
+    let level = |name: &str, item: &str| format!("{name}: &{name} [{}]\n", [item; 10].join(","));
+    let levels = [("a", "x"), ("b", "*a"), ("c", "*b"), ("d", "*c")].map(|(name, item)| level(name, item));
+    let document = format!("# {}\n{}---\n", "c".repeat(100), levels.concat());
+    let folder = Folder::with(&[("a.yaml", &format!("{}{BAD}", document.repeat(300))), ("b.yaml", BAD)]);
+    let run = folder.check(&["a.yaml", "b.yaml"]);
+    assert_eq!(run.status, 4, "{}", run.stderr);
+    let reason =
+        "values after aliases are expanded, the rest is not checked; raise the bound with --max-nodes";
+    assert!(run.stdout.contains(reason), "{}", run.stdout);
+    assert_eq!(run.stdout.matches("error[instance-profile-is-arn]").count(), 1, "{}", run.stdout);
+    let raised = folder.check(&["a.yaml", "b.yaml", "--max-nodes", "9000000"]);
+    assert_eq!(raised.status, 1, "{}", raised.stderr);
+}
+
+#[test]
 fn checks_large_files_and_reports_files_above_the_bound() {
     let mut text = String::new();
     let pad = "x".repeat(1000);

@@ -3,6 +3,7 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 mod cluster_manifests {
+    mod bounds;
     mod combined;
     mod exempt;
     mod matched;

@@ -63,7 +63,8 @@ impl ValidationResponse {
             errors.iter().filter(|_| settings.announce_errors).map(|error| announced(error, object));
         let warnings = of(Severity::Warning).map(|finding| warning(finding, object));
         let notes = notes.into_iter().map(Warning::note);
-        let all: Vec<Warning> = announced.chain(warnings).chain(notes).collect();
+        // The findings of an object may be more than fit.
+        let all: Vec<Warning> = notes.chain(announced).chain(warnings).collect();
         let (warnings, is_shortened) = warnings::texts(&all);
         let mut audit_annotations = Vec::new();
         for (key, severity) in

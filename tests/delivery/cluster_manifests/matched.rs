@@ -33,7 +33,7 @@ pub(super) fn policy(module: &PolicyModule, spec: &Value) -> Policy {
 }
 
 /// Group, resource and operation of each match of a policy.
-fn matched(spec: &Value) -> Vec<(String, String, String)> {
+pub(super) fn matched(spec: &Value) -> Vec<(String, String, String)> {
     let mut matched = Vec::new();
     for rule in spec["rules"].as_array().unwrap() {
         let list =

@@ -55,7 +55,7 @@ pub fn assert_messages(bytes: &[u8]) {
 }
 
 /// Reads messages with their headers, and sends them to a session. Reading ends, whatever the headers claim, and text that is not a
-/// message has an answer. Each line as a message of its own is read, whatever the line before is.
+/// message has an answer. Each line is also sent as a separate message, and is read whatever the line before it is.
 pub fn assert_frames(bytes: &[u8]) {
     let mut session = session(json!({"capabilities": {}}));
     let mut from = bytes;

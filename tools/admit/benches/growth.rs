@@ -1,9 +1,10 @@
 //! Growth: the example of every rule, with each of its lists and maps, and the example itself, made longer.
 //!
 //! All rules check each input at three sizes, each twice the one before, as a WebAssembly module (`tools/counted`) whose
-//! instructions are counted. The report in each format is counted for copies of the whole example. The program prints every
-//! input that grows faster than n log n, or than pairs if an example has pods and what is compared with each of them, and
-//! fails; `--rule NAME` checks one example.
+//! instructions are counted. The report in each format is counted for copies of the whole example. The same for the inputs that are made
+//! to cost more than their size (`karpwarden_bench::shapes`), which must also cost at most so many times what common manifests of
+//! their length cost. The program prints every input that grows faster than n log n, or than pairs if an example has pods and
+//! what is compared with each of them, and fails; `--rule NAME` checks one example, `--shapes` only those inputs.
 
 use std::num::NonZero;
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ use karpwarden::manifest::{Document, File};
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::{REGISTRY, reference};
 use karpwarden_admit::{FakeCluster, Meter, built};
+use karpwarden_bench::shapes::{SHAPES, Shape, common};
 use serde_json::Value;
 
 /// The smallest size of a list or map, and the smallest number of copies of an example.
@@ -29,6 +31,10 @@ const MAX_GROWTH: u64 = 250;
 const MAX_GROWTH_OF_PAIRS: u64 = 440;
 /// The smallest number of copies of such an example.
 const PAIRED: usize = 25;
+/// The smallest size of an input that is made to cost more than its size.
+const SHAPED: usize = 500;
+/// Maximum cost of such an input, as a multiple of the cost of common manifests of the same length.
+const MAX_FACTOR: u64 = 100;
 /// Fewer instructions for the second doubling say nothing about growth.
 const LEAST: u64 = 2_000_000;
 
@@ -42,7 +48,10 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let rules = REGISTRY.rules().filter(|rule| wanted.is_none_or(|name| name == rule.name));
+    let has_shapes = wanted.is_none();
+    let only_shapes = words.iter().any(|word| word == "--shapes");
+    let rules =
+        REGISTRY.rules().filter(|_| !only_shapes).filter(|rule| wanted.is_none_or(|name| name == rule.name));
     let inputs: Vec<Input> = rules.flat_map(|rule| Input::all(rule.name, &reference::page(rule))).collect();
     let (next, faults) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
@@ -53,10 +62,21 @@ fn main() -> ExitCode {
             }
         }
     };
+    let shapes: Vec<Shape> = SHAPES.into_iter().filter(|_| has_shapes).collect();
+    let next_shape = AtomicUsize::new(0);
+    let work = || {
+        work();
+        while let Some(shape) = shapes.get(next_shape.fetch_add(1, Ordering::Relaxed)) {
+            if let Some(fault) = fault_of_shape(*shape, &meter) {
+                faults.fetch_add(1, Ordering::Relaxed);
+                println!("{}: {fault}", shape.name);
+            }
+        }
+    };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
     let faults = faults.into_inner();
-    println!("{} inputs, {faults} of them grow too fast", inputs.len());
+    println!("{} inputs, {faults} of them grow too fast", inputs.len() + shapes.len());
     ExitCode::from(u8::from(faults > 0))
 }
 
@@ -100,21 +120,63 @@ impl Input {
 
     /// The same from one size on.
     fn fault_at(&self, meter: &Meter, size: usize, most: u64) -> Option<String> {
-        let mut counts = [0; 3];
-        for (count, factor) in counts.iter_mut().zip([1, 2, 4]) {
-            let lines = text(&self.example, &self.growth, size * factor);
-            match meter.call(self.operation, lines.as_bytes(), &FakeCluster::offline()) {
-                Ok(cost) => *count = cost.instructions,
-                // The lines before the last are a backtrace of WebAssembly.
-                Err(error) => return error.to_string().lines().last().map(str::to_owned),
-            }
+        let text = |size| text(&self.example, &self.growth, size);
+        match counts(meter, self.operation, text, size) {
+            Ok(counts) => too_fast(counts, size, most),
+            Err(error) => Some(error),
         }
-        let [one, two, four] = counts;
-        let (first, second) = (two.saturating_sub(one), four.saturating_sub(two));
-        (second > LEAST && second > first.saturating_mul(most) / 100).then(|| {
-            format!("{size}, {} and {} items take {one}, {two} and {four} instructions", size * 2, size * 4)
-        })
     }
+}
+
+/// The instructions for a text of one size, of twice and of four times the size.
+fn counts(
+    meter: &Meter,
+    operation: &str,
+    text: impl Fn(usize) -> String,
+    size: usize,
+) -> Result<[u64; 3], String> {
+    let mut counts = [0; 3];
+    for (count, factor) in counts.iter_mut().zip([1, 2, 4]) {
+        *count = instructions(meter, operation, &text(size * factor))?;
+    }
+    Ok(counts)
+}
+
+fn instructions(meter: &Meter, operation: &str, text: &str) -> Result<u64, String> {
+    let cost = meter.call(operation, text.as_bytes(), &FakeCluster::offline());
+    // The lines before the last are a backtrace of WebAssembly.
+    cost.map(|cost| cost.instructions)
+        .map_err(|error| error.to_string().lines().last().unwrap_or_default().to_owned())
+}
+
+/// The growth of the cost, if it is too fast.
+fn too_fast([one, two, four]: [u64; 3], size: usize, most: u64) -> Option<String> {
+    let (first, second) = (two.saturating_sub(one), four.saturating_sub(two));
+    (second > LEAST && second > first.saturating_mul(most) / 100).then(|| {
+        format!("{size}, {} and {} items take {one}, {two} and {four} instructions", size * 2, size * 4)
+    })
+}
+
+/// The fault of an input that is made to cost more than its size: its growth is too fast, also with more items, or it costs too much
+/// for its length.
+fn fault_of_shape(shape: Shape, meter: &Meter) -> Option<String> {
+    let growth = |size| match counts(meter, "files", shape.text, size) {
+        Ok(counts) => too_fast(counts, size, MAX_GROWTH),
+        Err(error) => Some(error),
+    };
+    let fault = growth(SHAPED).and_then(|_| growth(SHAPED * 4));
+    fault.or_else(|| {
+        let text = (shape.text)(SHAPED);
+        let cost = instructions(meter, "files", &text);
+        let common = instructions(meter, "files", &common(text.len()));
+        let (cost, common) = match (cost, common) {
+            (Ok(cost), Ok(common)) => (cost, common.max(1)),
+            (Err(error), _) | (_, Err(error)) => return Some(error),
+        };
+        println!("{}: {} bytes cost {} times as much as common ones", shape.name, text.len(), cost / common);
+        (cost / common > MAX_FACTOR)
+            .then(|| format!("{} bytes take {cost} instructions, common ones {common}", text.len()))
+    })
 }
 
 /// Whether an example has pods, and objects that are compared with each of them.

@@ -14,10 +14,17 @@ use karpwarden::cluster::Cluster;
 use karpwarden::manifest::{File, parallel};
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::{RuleSelector, Settings};
+use karpwarden_bench::shapes::{SHAPES, Shape, common};
 use karpwarden_bench::{Bench, Comparison, RatioBudget, main_of, time};
 
 /// Time for ten times the documents, as a multiple.
 const GROWTH: f64 = 11.0;
+
+/// Time for an input that is made to cost more than its size, as a multiple of the time for common manifests.
+const SHAPE: f64 = 100.0;
+
+/// The size of such an input.
+const SHAPED: usize = 500;
 
 fn main() -> ExitCode {
     main_of(run)
@@ -52,7 +59,26 @@ fn run(bench: &mut Bench) -> Result<()> {
     let title = "check 1,000 files of one document";
     compare(bench, title, &text, || check(&files, &all))?;
     let title = "check 1,000 files of one document on one core";
-    compare(bench, title, &text, || one_core.install(|| check(&files, &all)))
+    compare(bench, title, &text, || one_core.install(|| check(&files, &all)))?;
+    SHAPES.into_iter().try_for_each(|shape| compare_shape(bench, shape, &all))
+}
+
+/// Compares a check of an input that is made to cost more than its size with a check of common manifests of the same length.
+fn compare_shape(bench: &mut Bench, shape: Shape, settings: &Settings) -> Result<()> {
+    let text = (shape.text)(SHAPED);
+    let (hostile, common) = (named(&text), named(&common(text.len())));
+    let comparison = Comparison {
+        title: &format!("check {}", shape.name),
+        reference: "manifests of the same length",
+        budget: RatioBudget::Limit(SHAPE),
+    };
+    bench.compare(comparison, || time(|| check(&hostile, settings)), || time(|| check(&common, settings)))
+}
+
+/// The files of a shape.
+fn named(text: &str) -> Vec<(String, String)> {
+    let files = text.split("#== ").filter_map(|rest| rest.split_once('\n'));
+    files.map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
 }
 
 /// Compares a check of some documents with the parser.

@@ -5,6 +5,8 @@
 //! value is the ratio of their times. Load slows both sides, but a side that uses several cores more. Every program prints rows of
 //! one table, which `cargo xtask bench` collects.
 
+pub mod shapes;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

@@ -16,18 +16,32 @@ use wapc_guest::{CallResult, register_function};
 pub extern "C" fn wapc_init() {
     register_function("check", check);
     register_function("report", report);
+    register_function("files", files);
 }
 
 /// Checks lines of JSON, each with one document, by every rule, and returns the number of findings.
 #[expect(clippy::unnecessary_wraps, reason = "the signature that the host calls")]
 fn check(lines: &[u8]) -> CallResult {
-    let (_, report) = checked(lines);
+    let file = File::from_bytes("all.jsonl".to_owned(), lines.to_vec(), READ_OPTIONS);
+    let (_, report) = checked(vec![file]);
     Ok(report.findings.len().to_string().into_bytes())
 }
 
 /// Checks like [`check`], and returns the report in each format.
 fn report(lines: &[u8]) -> CallResult {
-    let (cluster, report) = checked(lines);
+    let file = File::from_bytes("all.jsonl".to_owned(), lines.to_vec(), READ_OPTIONS);
+    rendered(vec![file])
+}
+
+/// Checks files, each after a line `#== NAME`, and returns the report in each format.
+fn files(texts: &[u8]) -> CallResult {
+    let texts = str::from_utf8(texts)?;
+    let named = texts.split("#== ").filter_map(|rest| rest.split_once('\n'));
+    rendered(named.map(|(name, text)| File::read(name, text, READ_OPTIONS)).collect())
+}
+
+fn rendered(files: Vec<File>) -> CallResult {
+    let (cluster, report) = checked(files);
     let clusters = [cluster];
     let files = clusters.iter().flat_map(|cluster| &cluster.files).map(|file| file.source.name());
     let mut all = Vec::new();
@@ -41,10 +55,9 @@ fn report(lines: &[u8]) -> CallResult {
     Ok(all)
 }
 
-fn checked(lines: &[u8]) -> (Cluster, Report) {
+fn checked(files: Vec<File>) -> (Cluster, Report) {
     let settings = Settings { select: vec![RuleSelector::All], ..Settings::default() };
-    let file = File::from_bytes("all.jsonl".to_owned(), lines.to_vec(), READ_OPTIONS);
-    let cluster = Cluster { files: vec![file], ..Cluster::default() };
+    let cluster = Cluster { files, ..Cluster::default() };
     let report = karpwarden::check(std::slice::from_ref(&cluster), &settings);
     (cluster, report)
 }

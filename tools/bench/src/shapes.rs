@@ -1,0 +1,206 @@
+//! Inputs that are made to cost more than their size, in any size.
+
+use std::fmt::Write as _;
+
+/// A kind of input.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Its name.
+    pub name: &'static str,
+    /// Its files, each after a line `#== NAME`, for a size. The length of the text is proportional to the size.
+    pub text: fn(usize) -> String,
+}
+
+/// All kinds.
+pub const SHAPES: [Shape; 12] = [
+    Shape { name: "copies in a JSON patch", text: json_patch_copies },
+    Shape { name: "replacements that create fields", text: replacements },
+    Shape { name: "kustomizations that include each other", text: includes },
+    Shape { name: "kustomizations of one base", text: overlays },
+    Shape { name: "disruption budgets and workloads", text: disruption_budgets },
+    Shape { name: "wildcards in an IAM policy", text: wildcards },
+    Shape { name: "empty lines", text: |size| format!("#== a.yaml\n{}", "\n".repeat(size * 100)) },
+    Shape {
+        name: "empty documents",
+        text: |size| format!("#== a.yaml\n{}", "---\n# c\n\n".repeat(size * 20)),
+    },
+    Shape { name: "a long name behind aliases", text: repeated_name },
+    Shape { name: "documents with aliases", text: documents_with_aliases },
+    Shape { name: "parts of user data with aliases", text: user_data },
+    Shape { name: "documents with aliases in strings", text: held_documents },
+];
+
+/// NodePools without faults, of about as many bytes as a text.
+pub fn common(bytes: usize) -> String {
+    let mut text = "#== a.yaml\n".to_owned();
+    for number in 0.. {
+        if text.len() >= bytes {
+            break;
+        }
+        text += &node_pool(&format!("pool-{number}"));
+        text += "---\n";
+    }
+    text
+}
+
+fn node_pool(name: &str) -> String {
+    format!(
+        r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: {name}}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}
+      requirements:
+      - {{key: kubernetes.io/arch, operator: In, values: [amd64]}}
+"
+    )
+}
+
+/// The text of a number of items.
+fn repeat(count: usize, item: impl Fn(usize) -> String) -> String {
+    (0..count).map(item).collect()
+}
+
+/// Each copy doubles the object.
+fn json_patch_copies(size: usize) -> String {
+    let copies = repeat(size, |number| format!("      - {{op: copy, from: /spec, path: /spec/x{number}}}\n"));
+    format!(
+        "#== kustomization.yaml\nresources: [pool.yaml]\npatches:\n  - target: {{kind: NodePool}}\n    patch: |-\n{copies}#== pool.yaml\n{}",
+        node_pool("default")
+    )
+}
+
+/// Each replacement doubles the object.
+fn replacements(size: usize) -> String {
+    let one = |number| {
+        format!(
+            "- source: {{kind: NodePool, fieldPath: spec}}\n  targets: [{{select: {{kind: NodePool}}, fieldPaths: [spec.x{number}], options: {{create: true}}}}]\n"
+        )
+    };
+    let all = repeat(size, one);
+    format!(
+        "#== kustomization.yaml\nresources: [pool.yaml]\nreplacements:\n{all}#== pool.yaml\n{}",
+        node_pool("default")
+    )
+}
+
+/// Each folder includes the next two, so that the number of ways to the last folder grows exponentially.
+fn includes(size: usize) -> String {
+    let folder = |number| {
+        let (one, two) = (number + 1, number + 2);
+        format!("#== d{number}/kustomization.yaml\nresources: [../d{one}, ../d{two}]\n")
+    };
+    let (last, end) = (size, size + 1);
+    let files = repeat(size, folder);
+    format!(
+        "{files}#== d{last}/kustomization.yaml\nnamePrefix: a-\n#== d{end}/kustomization.yaml\nresources: []\n"
+    )
+}
+
+/// Each overlay builds the base again, which has one object.
+fn overlays(size: usize) -> String {
+    let overlay =
+        |number| format!("#== o{number}/kustomization.yaml\nresources: [../base]\nnameSuffix: -{number}\n");
+    let base = format!(
+        "#== base/kustomization.yaml\nresources: [pool.yaml]\n#== base/pool.yaml\n{}",
+        node_pool("default")
+    );
+    base + &repeat(size, overlay)
+}
+
+/// Every budget has a label of every workload, and selects one of them.
+fn disruption_budgets(size: usize) -> String {
+    let budget = |number| {
+        format!(
+            "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: b{number}, namespace: a}}\nspec: {{maxUnavailable: 1, selector: {{matchLabels: {{app: web, part: p{number}}}}}}}\n"
+        )
+    };
+    let workload = |number| {
+        let labels = format!("{{app: web, part: p{number}}}");
+        format!(
+            "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: w{number}, namespace: a}}\nspec: {{replicas: 2, selector: {{matchLabels: {labels}}}, template: {{metadata: {{labels: {labels}}}, spec: {{containers: [{{name: a, image: a}}]}}}}}}\n"
+        )
+    };
+    format!("#== a.yaml\n{}{}", repeat(size, budget), repeat(size, workload))
+}
+
+/// Patterns that match their text in many ways, except for its last character.
+fn wildcards(size: usize) -> String {
+    let pattern = "*a".repeat(size);
+    let mut text = "#== policy.json\n".to_owned();
+    let _ = write!(
+        text,
+        r#"{{"Version": "2012-10-17", "Statement": [
+{{"Effect": "Allow", "Action": ["{pattern}", "ec2:{pattern}"], "Resource": "arn:aws:iam::*:role/{pattern}"}},
+{{"Effect": "Allow", "Action": "iam:PassRole", "Resource": "arn:aws:iam::111122223333:role/{}b",
+ "Condition": {{"StringLike": {{"iam:PassedToService": "{pattern}", "aws:RequestTag/karpenter.sh/nodepool": "{pattern}"}}}}}}]}}"#,
+        "a".repeat(size)
+    );
+    text
+}
+
+/// A long name with many aliases, each of which is an error.
+fn repeated_name(size: usize) -> String {
+    let name = "n".repeat(size * 2);
+    let requirement = |_| "      - {key: *n, operator: Is, values: [*n]}\n".to_owned();
+    let head = node_pool("&n N").replace("&n N", &format!("&n {name}"));
+    format!("#== a.yaml\n{head}{}", repeat(size / 5, requirement))
+}
+
+/// Ten times as many values for each level.
+fn levels(depth: usize, indent: &str) -> String {
+    let level = |number: usize| {
+        let item = number.checked_sub(1).map_or("x".to_owned(), |below| format!("*a{below}"));
+        format!("{indent}a{number}: &a{number} [{}]\n", vec![item; 10].join(","))
+    };
+    repeat(depth, level)
+}
+
+fn documents_with_aliases(size: usize) -> String {
+    let document = |_| format!("---\n{}", levels(3, ""));
+    format!("#== a.yaml\n{}", repeat(size, document))
+}
+
+/// EC2NodeClasses whose user data has as many parts as the rules read.
+fn user_data(size: usize) -> String {
+    let part = format!(
+        "    --b\n    Content-Type: application/node.eks.aws\n\n    apiVersion: node.eks.aws/v1alpha1\n    kind: NodeConfig\n    spec:\n{}\n",
+        levels(4, "     ")
+    );
+    let class = |number| {
+        format!(
+            "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: c{number}}}\nspec:\n  amiFamily: AL2023\n  role: a\n  userData: |\n    MIME-Version: 1.0\n    Content-Type: multipart/mixed; boundary=b\n\n{}    --b--\n",
+            part.repeat(10)
+        )
+    };
+    format!("#== a.yaml\n{}", repeat(size / 50, class))
+}
+
+fn held_documents(size: usize) -> String {
+    let application = |number| {
+        format!(
+            "---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: a{number}}}\nspec: {{source: {{chart: karpenter, helm: {{values: \"{}\"}}}}}}\n",
+            levels(3, "").replace('\n', "\\n")
+        )
+    };
+    format!("#== a.yaml\n{}", repeat(size, application))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_grow_with_their_size() {
+        for Shape { name, text } in SHAPES {
+            let [one, two, four] = [100, 200, 400].map(|size| text(size).len());
+            assert!(
+                two > one && (four - two).abs_diff(2 * (two - one)) < one / 4,
+                "{name}: {one} {two} {four}"
+            );
+        }
+        assert!(common(10_000).len() < 11_000);
+    }
+}
