@@ -4,7 +4,7 @@
 //! instructions are counted. The report in each format is counted for copies of the whole example. The same for the inputs that are made
 //! to cost more than their size (`karpwarden_bench::shapes`), which must also cost at most so many times what common manifests of
 //! their length cost. The program prints every input that grows faster than n log n, or than pairs if an example has pods and
-//! what is compared with each of them, and fails; `--rule NAME` checks one example, `--shapes` only those inputs.
+//! what is compared with each of them, and fails; the same for simulations (`karpwarden_bench::simulated`); `--rule NAME` checks one example, `--shapes` only those inputs.
 
 use std::num::NonZero;
 use std::process::ExitCode;
@@ -17,6 +17,7 @@ use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::{REGISTRY, reference};
 use karpwarden_admit::{FakeCluster, Meter, built};
 use karpwarden_bench::shapes::{SHAPES, Shape, common};
+use karpwarden_bench::simulated::SIMULATED;
 use serde_json::Value;
 
 /// The smallest size of a list or map, and the smallest number of copies of an example.
@@ -33,6 +34,8 @@ const MAX_GROWTH_OF_PAIRS: u64 = 440;
 const PAIRED: usize = 25;
 /// The smallest size of an input that is made to cost more than its size.
 const SHAPED: usize = 500;
+/// The smallest number of pods of a simulation.
+const SIMULATED_PODS: usize = 40;
 /// Maximum cost of such an input, as a multiple of the cost of common manifests of the same length.
 const MAX_FACTOR: u64 = 100;
 /// Fewer instructions for the second doubling say nothing about growth.
@@ -73,10 +76,21 @@ fn main() -> ExitCode {
             }
         }
     };
+    let simulated: Vec<Shape> = SIMULATED.into_iter().filter(|_| has_shapes).collect();
+    let next_simulated = AtomicUsize::new(0);
+    let work = || {
+        work();
+        while let Some(shape) = simulated.get(next_simulated.fetch_add(1, Ordering::Relaxed)) {
+            if let Some(fault) = fault_of_simulation(*shape, &meter) {
+                faults.fetch_add(1, Ordering::Relaxed);
+                println!("simulate: {}: {fault}", shape.name);
+            }
+        }
+    };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
     let faults = faults.into_inner();
-    println!("{} inputs, {faults} of them grow too fast", inputs.len() + shapes.len());
+    println!("{} inputs, {faults} of them grow too fast", inputs.len() + shapes.len() + simulated.len());
     ExitCode::from(u8::from(faults > 0))
 }
 
@@ -177,6 +191,15 @@ fn fault_of_shape(shape: Shape, meter: &Meter) -> Option<String> {
         (cost / common > MAX_FACTOR)
             .then(|| format!("{} bytes take {cost} instructions, common ones {common}", text.len()))
     })
+}
+
+/// The growth of a simulation, if it is too fast. The scheduler compares each pod with each NodePool and each node.
+fn fault_of_simulation(shape: Shape, meter: &Meter) -> Option<String> {
+    let growth = |size| match counts(meter, "simulate", shape.text, size) {
+        Ok(counts) => too_fast(counts, size, MAX_GROWTH_OF_PAIRS),
+        Err(error) => Some(error),
+    };
+    growth(SIMULATED_PODS).and_then(|_| growth(SIMULATED_PODS * 4))
 }
 
 /// Whether an example has pods, and objects that are compared with each of them.

@@ -16,10 +16,17 @@ use karpwarden::karpenter::release::Release;
 use karpwarden::manifest::File;
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::scheduling::simulation::{Simulation, SimulationSettings};
+use karpwarden_bench::simulated::SIMULATED;
 use karpwarden_bench::{Bench, Comparison, RatioBudget, main_of, time};
 
 /// Time of a simulation, as a multiple of Karpenter's: twenty times the pods per second.
 const BUDGET: f64 = 0.05;
+
+/// Time of a simulation that compares many equal parts with each other, as a multiple of Karpenter's for diverse pods.
+const BUDGET_OF_SHAPES: f64 = 0.1;
+
+/// The number of pods of these simulations, and the shorter of two recorded times in milliseconds for so many diverse pods.
+const SHAPED: (usize, u64) = (1_000, 7_000);
 
 /// The inputs, and the shorter of two recorded times in milliseconds: `Solve` of Karpenter 1.14.1 on two shared cores.
 const INPUTS: [(&str, &[u8], u64); 6] = [
@@ -59,7 +66,34 @@ fn run(bench: &mut Bench) -> Result<()> {
             || Duration::from_millis(recorded),
         )?;
     }
+    compare_shapes(bench, release)?;
     compare_remedies(bench, release)
+}
+
+/// Compares simulations that compare many equal parts with each other with Karpenter's time for diverse pods.
+fn compare_shapes(bench: &mut Bench, release: Release) -> Result<()> {
+    for shape in SIMULATED {
+        let (size, recorded) = SHAPED;
+        let files = [File::read("input.jsonl", (shape.text)(size), READ_OPTIONS)];
+        let built = BuiltObjects::of(&files);
+        let objects = built.objects(&files);
+        let title = format!("simulate 1,000 pods: {}", shape.name);
+        let simulate = || {
+            if let Ok(simulation) = Simulation::new(SimulationSettings::new(release), &objects) {
+                black_box(simulation.run_with_remedies());
+            }
+        };
+        bench.compare(
+            Comparison {
+                title: &title,
+                reference: "Karpenter, recorded for diverse pods",
+                budget: RatioBudget::Limit(BUDGET_OF_SHAPES),
+            },
+            || time(simulate),
+            || Duration::from_millis(recorded),
+        )?;
+    }
+    Ok(())
 }
 
 /// Compares a simulation that proposes changes for the pods without a place with one that only names the pods. The limits of the

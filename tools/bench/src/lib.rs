@@ -6,6 +6,7 @@
 //! one table, which `cargo xtask bench` collects.
 
 pub mod shapes;
+pub mod simulated;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

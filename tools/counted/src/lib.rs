@@ -7,6 +7,7 @@ use karpwarden::cluster::Cluster;
 use karpwarden::manifest::File;
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::{RuleSelector, Settings};
+use karpwarden::simulate::Choices;
 use render::{github, human, junit, markdown, sarif};
 use wapc_guest::{CallResult, register_function};
 
@@ -16,6 +17,7 @@ use wapc_guest::{CallResult, register_function};
 pub extern "C" fn wapc_init() {
     register_function("check", check);
     register_function("report", report);
+    register_function("simulate", simulate);
     register_function("files", files);
 }
 
@@ -53,6 +55,13 @@ fn rendered(files: Vec<File>) -> CallResult {
     let options = human::Options { color: true, quiet: false, verbose: true, width: None };
     human::write(&mut all, &report, &clusters, options)?;
     Ok(all)
+}
+
+/// Simulates the pods of lines of JSON, each with one document, and returns the sentence about the result.
+fn simulate(lines: &[u8]) -> CallResult {
+    let file = File::from_bytes("all.jsonl".to_owned(), lines.to_vec(), READ_OPTIONS);
+    let answer = karpwarden::simulate::answer(&[file], &Choices::default(), &Settings::default())?;
+    Ok(answer.verdict.into_bytes())
 }
 
 fn checked(files: Vec<File>) -> (Cluster, Report) {
