@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use always_assert::never;
 use karpenter::api::comparison::same;
 use karpenter::api::stored::StoredValue;
 use karpenter::kind::Kind;
@@ -73,7 +74,7 @@ impl<'d> ObjectChange<'d> {
     }
 }
 
-/// The changes between two clusters, by kind and name.
+/// The changes between two states of one cluster, in which no two objects have one kind and name.
 pub fn changes<'d>(old: &[Object<'d>], new: &[Object<'d>], options: &HashOptions) -> Vec<ObjectChange<'d>> {
     const KINDS: [Kind; 3] = [Kind::NODE_POOL, Kind::NODE_CLASS, Kind::NODE_OVERLAY];
     let mut found = Vec::new();
@@ -147,16 +148,16 @@ pub fn field_changes<'d>(old: Object<'d>, new: Object<'d>, options: &HashOptions
     let mut found = Vec::new();
     if kind != Kind::NODE_OVERLAY {
         for difference in differences(old, new, options) {
-            let Some(field) = FieldEffect::of(kind, &difference.path) else { continue };
+            let Some(field) = FieldEffect::hashed(kind, &difference.path) else {
+                never!("no row for {}", difference.path);
+                continue;
+            };
             found.push(FieldChange {
                 path: difference.path,
                 old: difference.old,
                 new: difference.new,
-                effect: Effect::ReplacesAll,
-                reason: FIELD_EFFECTS
-                    .iter()
-                    .find(|row| row.kind == kind && row.comparison == Comparison::Hash)
-                    .and_then(|row| row.reason),
+                effect: field.effect,
+                reason: field.reason,
                 field,
             });
         }
@@ -212,13 +213,8 @@ fn effect_between(
             (duration(one) != duration(other) || duration(one).is_none()).then_some(field.effect)
         }
         Comparison::Quantities => (quantities(one) != quantities(other)).then_some(field.effect),
-        Comparison::Unordered => {
-            let (ones, others) = (items(one), items(other));
-            let is_in = |item: &Typed<'_>, all: &[Typed<'_>]| all.iter().any(|other| is_same(item, other));
-            let alike = ones.len() == others.len()
-                && ones.iter().all(|item| is_in(item, &others))
-                && others.iter().all(|item| is_in(item, &ones));
-            (!alike).then_some(field.effect)
+        Comparison::Unordered | Comparison::WholeTerms => {
+            (!is_same_set(one, other, &is_same)).then_some(field.effect)
         }
         Comparison::Requirements => requirements_effect(one, other),
         Comparison::Terms => {
@@ -231,13 +227,7 @@ fn effect_between(
                 (false, _) => Some(field.effect),
             }
         }
-        Comparison::WholeTerms => {
-            let (ones, others) = (items(one), items(other));
-            let is_in = |item: &Typed<'_>, all: &[Typed<'_>]| all.iter().any(|other| is_same(item, other));
-            let alike =
-                ones.iter().all(|item| is_in(item, &others)) && others.iter().all(|item| is_in(item, &ones));
-            (!alike).then_some(field.effect)
-        }
+        Comparison::Images if is_same_set(one, other, &is_same) => None,
         Comparison::Images => Some(match (pinned_alias(one), pinned_alias(other)) {
             // Two versions of a family have different images.
             (Some(one), Some(other)) if one != other => Effect::ReplacesAll,
@@ -246,16 +236,18 @@ fn effect_between(
     }
 }
 
-/// Whether wider or narrower requirements are asked.
+/// Whether wider or narrower requirements are asked. Nodes are not compared with `minValues`.
 fn requirements_effect(one: Option<Typed<'_>>, other: Option<Typed<'_>>) -> Option<Effect> {
-    let (one, other) = (asked_by(one), asked_by(other));
-    if one == other {
+    let (had, asked) = (asked_by(one), asked_by(other));
+    if had == asked {
         return None;
     }
-    let accepts_all = other.iter().all(|(key, asked)| {
-        one.get(key).is_some_and(|had| {
-            let both = had.intersection(asked);
-            both.operator() == had.operator() && both.named_values().eq(had.named_values())
+    let accepts_all = asked.iter().all(|(key, asked)| {
+        had.get(key).is_some_and(|had| {
+            let had = had.clone().with_min_values(None);
+            // A label that may be absent must stay so.
+            let may_be_absent = !had.is_negative() || asked.is_negative();
+            may_be_absent && had.intersection(asked).with_min_values(None) == had
         })
     });
     Some(if accepts_all { Effect::NewNodes } else { Effect::ReplacesSome })
@@ -268,6 +260,19 @@ fn asked_by(list: Option<Typed<'_>>) -> Requirements<'_> {
     }
 }
 
+/// Whether two lists have the same items, whatever their order and number.
+fn is_same_set<'d>(
+    one: Option<Typed<'d>>,
+    other: Option<Typed<'d>>,
+    is_same: &impl Fn(&Typed<'d>, &Typed<'d>) -> bool,
+) -> bool {
+    let (ones, others) = (items(one), items(other));
+    let all_in = |all: &[Typed<'d>], others: &[Typed<'d>]| {
+        all.iter().all(|item| others.iter().any(|other| is_same(item, other)))
+    };
+    all_in(&ones, &others) && all_in(&others, &ones)
+}
+
 fn items(value: Option<Typed<'_>>) -> Vec<Typed<'_>> {
     value.map(Hasher::items).unwrap_or_default()
 }
@@ -276,7 +281,7 @@ fn duration(value: Option<Typed<'_>>) -> Option<NillableDuration> {
     NillableDuration::parse(value?.value.as_str()?).ok()
 }
 
-/// The amounts of a map of quantities, with the text of what is none.
+/// The amounts of a map of quantities, with the text of what is not a quantity.
 fn quantities<'d>(value: Option<Typed<'d>>) -> BTreeMap<&'d str, Result<Quantity, String>> {
     let entries = value.map(Hasher::entries).unwrap_or_default();
     let amount = |value: Typed<'d>| match value.value {

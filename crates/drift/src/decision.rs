@@ -80,9 +80,9 @@ pub enum DriftReason {
     AmiDrift,
     /// The security groups differ.
     SecurityGroupDrift,
-    /// The subnet is none of the EC2NodeClass.
+    /// The subnet is not among the subnets of the EC2NodeClass.
     SubnetDrift,
-    /// The capacity reservation is none of the EC2NodeClass.
+    /// The capacity reservation is not among those of the EC2NodeClass.
     CapacityReservationDrift,
     /// The placement group is another one.
     PlacementGroupDrift,
@@ -104,7 +104,7 @@ pub enum DriftDecision {
 /// Reason why Karpenter cannot decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DriftObstacle {
-    /// The instance type is none that EC2 offers.
+    /// EC2 does not offer the instance type.
     InstanceType,
     /// The status of the EC2NodeClass has no images.
     Images,
@@ -258,8 +258,9 @@ pub(crate) fn requirements_of(list: RequirementList<'_>) -> Requirements<'_> {
     for item in list.items() {
         let (Some(key), Some(operator)) = (item.key(), item.operator()) else { continue };
         let values = item.values().map(|value| value.as_str().unwrap_or_default());
+        let least = item.min_values_node().and_then(Node::as_int);
         if let Some(requirement) = Requirement::new(operator, values) {
-            all.add(key, requirement);
+            all.add(key, requirement.with_min_values(least));
         }
     }
     all

@@ -6,9 +6,10 @@ use karpenter::api::stored::StoredValue;
 use manifest::tree::Node;
 use objects::object::Object;
 
-use crate::elements::{ElementValue, HashOptions, elements};
+use crate::elements::{ElementValue, HAS_KUBELET_HASH, HashOptions, elements};
 use crate::go::{GoStruct, GoType};
 use crate::hasher::{Hasher, Typed};
+use crate::node_class;
 
 /// A field whose change changes the hash.
 #[derive(Clone, Debug)]
@@ -22,33 +23,43 @@ pub struct Difference<'d> {
     pub new: Option<Node<'d>>,
 }
 
-/// The fields in which two NodePools or two EC2NodeClasses differ, if they have different hashes. Values that Karpenter cannot
-/// decode count as different if they are written differently.
+/// The fields in which two NodePools or two EC2NodeClasses differ, if they have different hashes; in 1.0 also the fields of the
+/// kubelet configuration, which has a hash of its own. Values that Karpenter cannot decode count as different if they are written
+/// differently.
 pub fn differences<'d>(old: Object<'d>, new: Object<'d>, options: &HashOptions) -> Vec<Difference<'d>> {
     let mut found = Vec::new();
-    let (Ok(olds), Ok(news)) = (elements(old, options), elements(new, options)) else { return found };
     let mut finder = Finder { hasher: options.hasher(), found: &mut found };
-    for (old, new) in olds.iter().zip(&news) {
-        match (&old.value, &new.value) {
-            (ElementValue::Struct(go, Some(old_value)), ElementValue::Struct(_, Some(new_value))) => {
-                finder.in_struct(old.path, go, Some(*old_value), Some(*new_value));
+    for (one, other) in elements(old, options).iter().zip(&elements(new, options)) {
+        match (&one.value, &other.value) {
+            (ElementValue::Struct(go, one_value), ElementValue::Struct(_, other_value)) => {
+                finder.in_struct(one.path, go, *one_value, *other_value);
             }
-            (ElementValue::Text(old_text, old_node), ElementValue::Text(new_text, new_node)) => {
-                if old_text != new_text {
-                    finder.found.push(Difference {
-                        path: old.path.to_owned(),
-                        old: *old_node,
-                        new: *new_node,
-                    });
+            (one_value, other_value) => {
+                let ((one_text, old), (other_text, new)) = (written(one_value), written(other_value));
+                if one_text != other_text {
+                    finder.found.push(Difference { path: one.path.to_owned(), old, new });
                 }
             }
-            (ElementValue::Struct(_, old_value), ElementValue::Struct(_, new_value)) => {
-                finder.compare(old.path, None, *old_value, *new_value);
-            }
-            _ => {}
         }
     }
+    if HAS_KUBELET_HASH.contains(options.release) {
+        let kubelet = |object: Object<'d>| {
+            let value = StoredValue::Given(object.at(&["spec"])?);
+            finder.hasher.member(Typed { value, schema: &object.table()?.spec.schema }, "kubelet")
+        };
+        let (old, new) = (kubelet(old), kubelet(new));
+        finder.in_struct("spec.kubelet", &node_class::KUBELET, old, new);
+    }
     found
+}
+
+/// The text of a part of a hash, with its value.
+fn written<'e, 'd>(value: &'e ElementValue<'d>) -> (Option<&'e str>, Option<Node<'d>>) {
+    match value {
+        ElementValue::Struct(..) => (None, None),
+        ElementValue::Text(text, node) => (Some(text), *node),
+        ElementValue::Undecodable(error) => (Some(error.node.spelling()), Some(error.node)),
+    }
 }
 
 struct Finder<'d, 'f> {
@@ -139,11 +150,11 @@ impl<'d> Finder<'d, '_> {
     /// The items that occur an odd number of times in both lists together: equal items cancel each other out in the hash.
     fn in_list(&mut self, path: &str, items: &'static GoType, old: Typed<'d>, new: Typed<'d>) {
         let (olds, news) = (self.hashed_items(items, old), self.hashed_items(items, new));
-        let mut counts: BTreeMap<Option<u64>, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<Result<u64, &str>, usize> = BTreeMap::new();
         for (_, hash) in olds.iter().chain(&news) {
             *counts.entry(*hash).or_default() += 1;
         }
-        let is_odd = |hash: &Option<u64>| counts.get(hash).is_some_and(|count| count % 2 == 1);
+        let is_odd = |hash: &Result<u64, &str>| counts.get(hash).is_some_and(|count| count % 2 == 1);
         for (index, (item, _)) in olds.iter().enumerate().filter(|(_, (_, hash))| is_odd(hash)) {
             let path = format!("{path}[{index}]");
             self.found.push(Difference { path, old: node(Some(*item)), new: None });
@@ -154,8 +165,12 @@ impl<'d> Finder<'d, '_> {
         }
     }
 
-    fn hashed_items(&self, go: &'static GoType, list: Typed<'d>) -> Vec<(Typed<'d>, Option<u64>)> {
-        let hash = |item| self.hasher.hash(go, item).ok().map(|hashed| hashed.hash);
+    /// The items of a list with their hashes; what Karpenter cannot decode has its spelling instead.
+    fn hashed_items(&self, go: &'static GoType, list: Typed<'d>) -> Vec<(Typed<'d>, Result<u64, &'d str>)> {
+        let hash = |item| match self.hasher.hash(go, item) {
+            Ok(hashed) => Ok(hashed.hash),
+            Err(error) => Err(error.node.spelling()),
+        };
         Hasher::items(list).into_iter().map(|item| (item, hash(item))).collect()
     }
 }

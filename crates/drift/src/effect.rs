@@ -40,7 +40,7 @@ pub(crate) enum Comparison {
     Requirements,
     /// Selector terms, each of which adds to what is selected.
     Terms,
-    /// Selector terms, of which the whole result counts.
+    /// Selector terms whose whole result must be equal.
     WholeTerms,
     /// Selector terms of images.
     Images,
@@ -201,6 +201,13 @@ impl FieldEffect {
             let rest = (row.kind == kind).then(|| path.strip_prefix(row.path)).flatten();
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         })
+    }
+}
+
+impl FieldEffect {
+    /// The row of a path that is a part of a hash. A family that follows from an alias has the path `spec.amiFamily`.
+    pub(crate) fn hashed(kind: Kind, path: &str) -> Option<&'static Self> {
+        Self::of(kind, path).filter(|row| row.comparison == Comparison::Hash)
     }
 }
 

@@ -116,10 +116,14 @@ impl HashedKind {
 /// The first value that Karpenter cannot decode.
 pub fn hash<'d>(object: Object<'d>, options: &HashOptions) -> Option<Result<StaticHash, HashError<'d>>> {
     let version = HashedKind::of(object)?.version(options.release);
-    let value = elements(object, options)
-        .and_then(|elements| elements.iter().try_fold(0, |all, one| Ok(all ^ one.hash(options.hasher())?)));
+    let value = decode_rest(object, options).and_then(|()| {
+        elements(object, options).iter().try_fold(0, |all, one| Ok(all ^ one.hash(options.hasher())?))
+    });
     Some(value.map(|value| StaticHash { version, value }))
 }
+
+/// The releases in which the kubelet configuration has a hash of its own.
+pub(crate) const HAS_KUBELET_HASH: Releases = Releases::until(0);
 
 /// The hash of a kubelet configuration in 1.0, which is apart from the hash of the EC2NodeClass. No configuration has the hash of an
 /// empty one.
@@ -154,6 +158,8 @@ pub(crate) enum ElementValue<'d> {
     Struct(&'static GoStruct, Option<Typed<'d>>),
     /// A text that Karpenter makes of a value.
     Text(String, Option<Node<'d>>),
+    /// A value of which Karpenter makes no text.
+    Undecodable(HashError<'d>),
 }
 
 impl<'d> Element<'d> {
@@ -162,29 +168,23 @@ impl<'d> Element<'d> {
             ElementValue::Struct(go, Some(value)) => Ok(hasher.hash_struct(go, *value)?.hash),
             ElementValue::Struct(go, None) => Ok(fnv::text(go.name)),
             ElementValue::Text(text, _) => Ok(fnv::text(text)),
+            ElementValue::Undecodable(error) => Err(error.clone()),
         }
     }
 }
 
 /// The parts of the hash of a NodePool or an EC2NodeClass.
-pub(crate) fn elements<'d>(
-    object: Object<'d>,
-    options: &HashOptions,
-) -> Result<Vec<Element<'d>>, HashError<'d>> {
+pub(crate) fn elements<'d>(object: Object<'d>, options: &HashOptions) -> Vec<Element<'d>> {
     let hasher = options.hasher();
     let spec = object.at(&["spec"]).zip(object.table());
     let spec = spec.map(|(node, kind)| Typed { value: StoredValue::Given(node), schema: &kind.spec.schema });
     if object.is(Kind::NODE_POOL) {
-        decode_disruption(object, hasher)?;
         let template = spec.and_then(|spec| hasher.member(spec, "template"));
         let value = ElementValue::Struct(&node_pool::TEMPLATE, template);
-        return Ok(vec![Element { path: "spec.template", value }]);
-    }
-    if Releases::until(0).contains(options.release) {
-        kubelet_hash_of_1_0(object.at(&["spec", "kubelet"]))?;
+        return vec![Element { path: "spec.template", value }];
     }
     let spec_of_class = ElementValue::Struct(&node_class::SPEC, spec);
-    let mut elements = vec![Element { path: "spec", value: spec_of_class }, ami_family(object)?];
+    let mut elements = vec![Element { path: "spec", value: spec_of_class }, ami_family(object)];
     if Releases::since(12).contains(options.release) {
         let value = ElementValue::Text(options.ca_bundle.clone(), None);
         elements.push(Element { path: "", value });
@@ -194,12 +194,16 @@ pub(crate) fn elements<'d>(
         let text = kubelet.map_or_else(|| "null".to_owned(), json::text);
         elements.push(Element { path: "spec.kubelet", value: ElementValue::Text(text, kubelet) });
     }
-    Ok(elements)
+    elements
 }
 
-/// Decodes the durations outside of the hash: Karpenter reads the whole object or nothing of it.
-fn decode_disruption<'d>(pool: Object<'d>, hasher: Hasher) -> Result<(), HashError<'d>> {
-    let disruption = pool.at(&["spec", "disruption"]);
+/// Decodes what is no part of the hash: Karpenter reads the whole object or nothing of it.
+fn decode_rest<'d>(object: Object<'d>, options: &HashOptions) -> Result<(), HashError<'d>> {
+    let hasher = options.hasher();
+    if HAS_KUBELET_HASH.contains(options.release) {
+        kubelet_hash_of_1_0(object.at(&["spec", "kubelet"]))?;
+    }
+    let disruption = object.at(&["spec", "disruption"]);
     let after = disruption.and_then(|disruption| disruption.get("consolidateAfter"));
     let budgets = disruption.and_then(|disruption| disruption.get("budgets"));
     let durations = budgets.into_iter().flat_map(Node::items).filter_map(|budget| budget.get("duration"));
@@ -208,7 +212,7 @@ fn decode_disruption<'d>(pool: Object<'d>, hasher: Hasher) -> Result<(), HashErr
 }
 
 /// The AMI family: as written, else the one of the first alias, else `Custom`.
-fn ami_family(object: Object<'_>) -> Result<Element<'_>, HashError<'_>> {
+fn ami_family(object: Object<'_>) -> Element<'_> {
     const FAMILIES: [&str; 6] =
         ["AL2", "AL2023", "Bottlerocket", "Windows2019", "Windows2022", "Windows2025"];
     let element = |family: &str, node| Element {
@@ -216,19 +220,22 @@ fn ami_family(object: Object<'_>) -> Result<Element<'_>, HashError<'_>> {
         value: ElementValue::Text(family.to_owned(), node),
     };
     if let Some(node) = object.at(&["spec", "amiFamily"]).filter(|node| !node.is_null()) {
-        return Ok(element(node.as_str().unwrap_or_default(), Some(node)));
+        return element(node.as_str().unwrap_or_default(), Some(node));
     }
     let terms = object.at(&["spec", "amiSelectorTerms"]);
     let alias = terms.into_iter().flat_map(Node::items).find_map(|term| {
         let node = term.get("alias")?;
         node.as_str().filter(|alias| !alias.is_empty()).map(|alias| (node, alias))
     });
-    let Some((node, alias)) = alias else { return Ok(element("Custom", None)) };
+    let Some((node, alias)) = alias else { return element("Custom", None) };
     let parts: Vec<&str> = alias.split('@').collect();
     let known =
         FAMILIES.into_iter().find(|family| parts.first() == Some(&family.to_ascii_lowercase().as_str()));
     match known.filter(|_| parts.len() == 2) {
-        Some(family) => Ok(element(family, Some(node))),
-        None => Err(HashError { node, problem: HashProblem::Alias }),
+        Some(family) => element(family, Some(node)),
+        None => Element {
+            path: "spec.amiFamily",
+            value: ElementValue::Undecodable(HashError { node, problem: HashProblem::Alias }),
+        },
     }
 }

@@ -42,8 +42,24 @@ fn write_value(node: Node<'_>, out: &mut String) {
         Value::Bool(value) => {
             let _ = write!(out, "{value}");
         }
-        _ => out.push_str(node.spelling()),
+        Value::Int(number) => {
+            let _ = write!(out, "{number}");
+        }
+        Value::Float(number) => write_float(number, out),
     }
+}
+
+/// Go writes very large and very small numbers with an exponent (`encoding/json` encode.go, `floatEncoder`).
+fn write_float(number: f64, out: &mut String) {
+    let size = number.abs();
+    if size == 0.0 || (1e-6..1e21).contains(&size) {
+        let _ = write!(out, "{number}");
+        return;
+    }
+    let text = format!("{number:e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |rest| ('-', rest));
+    let _ = write!(out, "{digits}e{sign}{exponent}");
 }
 
 /// Go escapes `<`, `>`, `&` and the line separators of JavaScript too.
@@ -79,6 +95,7 @@ mod tests {
             ("{b: 1, a: [true, null, 1.5]}", r#"{"a":[true,null,1.5],"b":1}"#),
             (r#"{a: "\"\\\n\t\x01\u2028é"}"#, r#"{"a":"\"\\\n\t\u0001\u2028é"}"#),
             ("{a: 'x < y && z > 1'}", r#"{"a":"x \u003c y \u0026\u0026 z \u003e 1"}"#),
+            ("[0x6e, 1_000, 0.50, 1.0, 1e21, 2.5e-7, 1e3]", "[110,1000,0.5,1,1e+21,2.5e-7,1000]"),
             ("{}", "{}"),
         ] {
             let file = File::read("-", given.to_owned(), &Limits::DEFAULT);

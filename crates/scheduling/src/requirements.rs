@@ -83,7 +83,8 @@ impl<'t> Requirement<'t> {
     }
 
     /// The same requirement with `minValues`.
-    pub(crate) fn with_min_values(self, min_values: Option<i64>) -> Self {
+    #[must_use]
+    pub fn with_min_values(self, min_values: Option<i64>) -> Self {
         Self { min_values, ..self }
     }
 

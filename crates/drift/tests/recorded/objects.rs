@@ -64,3 +64,50 @@ fn a_removed_pool_takes_its_nodes_and_a_class_concerns_the_pools_that_use_it() {
     assert_eq!(changed(&[POOL], &[&narrow]), [row("a", Changed, Effect::ReplacesSome)]);
     assert_eq!(changed(&[&narrow], &[POOL]), [row("a", Changed, Effect::NewNodes)]);
 }
+
+#[test]
+fn narrower_requirements_replace_nodes_and_wider_ones_do_not() {
+    let with = |requirement: &str| {
+        POOL.replace("requirements: []", &format!("requirements: [{{key: team, {requirement}}}]"))
+    };
+    let gt = |bound: &str| format!("operator: Gt, values: ['{bound}']");
+    let (exists, not_x) = ("operator: Exists", "operator: NotIn, values: [x]");
+    let (a, a_b) = ("operator: In, values: [a]", "operator: In, values: [a, b]");
+    for (old, new, expected) in [
+        (gt("2"), gt("5"), Effect::ReplacesSome),
+        (gt("5"), gt("2"), Effect::NewNodes),
+        (exists.to_owned(), gt("5"), Effect::ReplacesSome),
+        (gt("5"), exists.to_owned(), Effect::NewNodes),
+        // A node without the label was accepted before.
+        (not_x.to_owned(), exists.to_owned(), Effect::ReplacesSome),
+        (a.to_owned(), not_x.to_owned(), Effect::NewNodes),
+        (a.to_owned(), a_b.to_owned(), Effect::NewNodes),
+        (a_b.to_owned(), a.to_owned(), Effect::ReplacesSome),
+        (a_b.to_owned(), format!("{a_b}, minValues: 2"), Effect::NewNodes),
+        (a_b.to_owned(), "operator: In, values: [b, a]".to_owned(), Effect::None),
+    ] {
+        let found = changed(&[&with(&old)], &[&with(&new)]);
+        assert_eq!(found.first().map(|row| row.2), Some(expected), "{old} -> {new}");
+    }
+}
+
+#[test]
+fn a_value_that_karpenter_cannot_decode_hides_no_other_change() {
+    let class = |role: &str, alias: &str| {
+        CLASS.replace("role: r", &format!("role: {role}")).replace("al2023@v20250101", alias)
+    };
+    let paths = |old: &str, new: &str| {
+        let (old, new) = (file(&[old]), file(&[new]));
+        let all = changes(&objects(&old), &objects(&new), &HashOptions::new(Release::parse("1.14").unwrap()));
+        all.into_iter().flat_map(|change| change.fields).map(|field| field.path).collect::<Vec<_>>()
+    };
+    assert_eq!(paths(&class("a", "'${AMI}'"), &class("b", "'${AMI}'")), ["spec.role"]);
+    assert_eq!(
+        paths(&class("a", "'${AMI}'"), &class("a", "al2023@latest")),
+        ["spec.amiFamily", "spec.amiSelectorTerms"]
+    );
+    let reordered =
+        CLASS.replace("[{alias: al2023@v20250101}]", "[{id: ami-1}, {id: ami-2}], amiFamily: AL2023");
+    let other = reordered.replace("[{id: ami-1}, {id: ami-2}]", "[{id: ami-2}, {id: ami-1}]");
+    assert_eq!(paths(&reordered, &other), [""; 0]);
+}

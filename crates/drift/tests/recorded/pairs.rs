@@ -23,13 +23,16 @@ fn edits_have_the_recorded_effect_and_name_the_fields_that_make_the_difference()
             options.is_stored = true;
             let (old, new) = (file(&row["old"]), file(&row["new"]));
             let found = differences(object(&old), object(&new), &options);
-            assert_eq!(!found.is_empty(), expected["oldHash"] != expected["newHash"], "{context}");
+            let is_drifted = expected["drifted"] == true || expected["kubeletDrifted"] == true;
+            assert_eq!(!found.is_empty(), is_drifted, "{context}");
             let fields = field_changes(object(&old), object(&new), &options);
             // A pinned alias replaces nodes too, but not because of the hash.
-            let is_hashed = |field: &&karpwarden_drift::FieldChange<'_>| {
-                field.effect == Effect::ReplacesAll && field.path != "spec.amiSelectorTerms"
-            };
-            assert_eq!(fields.iter().any(|field| is_hashed(&field)), !found.is_empty(), "{context}");
+            let hashed = fields.iter().filter(|field| field.path != "spec.amiSelectorTerms");
+            let strongest = hashed.max_by_key(|field| field.effect);
+            let reason = strongest.filter(|field| field.effect == Effect::ReplacesAll);
+            let reason = reason.and_then(|field| field.reason).map(|reason| reason.name());
+            let expected = expected["reason"].as_str().or(is_drifted.then_some("NodeClassDrift"));
+            assert_eq!(reason, expected, "{context}");
             if is_written {
                 options.is_stored = false;
                 let (old, new) = (file(&row["oldWritten"]), file(&row["newWritten"]));
@@ -62,6 +65,7 @@ fn edits_outside_of_the_hash_have_the_effect_of_their_field() {
         | "volumeSize same, other unit"
         | "tags written as null"
         | "unknown field in spec" => Some(Effect::None),
+        "requirement minValues added" => Some(Effect::NewNodes),
         "security group selector changed" | "subnet selector changed" | "alias pinned -> latest" => {
             Some(Effect::Unknown)
         }
