@@ -10,16 +10,20 @@ use objects::location::Place;
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 
-/// The hashes of the objects in some files, as kustomizations build them.
-pub fn answer(files: &[File], options: &HashOptions) -> HashAnswer {
+/// The hashes of the objects in some files, as kustomizations build them, without the words of assumptions. Also returns the
+/// overlays that are left out, because each is a variant of another one.
+pub fn answer(files: &[File], options: &HashOptions) -> (HashAnswer, Vec<String>) {
     let built = BuiltObjects::of(files);
     let objects = built.objects(files).into_iter();
-    HashAnswer {
+    let left_out = built.left_out().into_iter().map(str::to_owned).collect();
+    let answer = HashAnswer {
         schema: SCHEMA,
         version: VERSION,
         karpenter_version: options.release.to_string(),
         objects: objects.filter_map(|object| hashed(object, files, options)).collect(),
-    }
+        assumptions: Vec::new(),
+    };
+    (answer, left_out)
 }
 
 fn hashed(object: Object<'_>, files: &[File], options: &HashOptions) -> Option<HashedObject> {
@@ -41,13 +45,23 @@ fn hashed(object: Object<'_>, files: &[File], options: &HashOptions) -> Option<H
         hash,
         annotated_hash: annotation(kind.annotation()),
         annotated_version: annotation(kind.version_annotation()),
-        has_placeholders: object.at(&["spec"]).is_some_and(has_placeholder_below),
+        has_placeholders: !options.is_stored && has_placeholder(object),
         error,
     })
 }
 
+/// Whether a field of the spec has a placeholder. A script in user data has variables of its own.
+fn has_placeholder(object: Object<'_>) -> bool {
+    let fields = object.at(&["spec"]).into_iter().flat_map(Node::members);
+    fields.into_iter().any(|(key, value)| key != "userData" && has_placeholder_below(value))
+}
+
 fn text(object: Object<'_>, error: &HashError<'_>) -> String {
-    format!("{}: {}", Place::value(error.node).path(object.root()), error.problem)
+    let path = Place::value(error.node).path(object.root());
+    if has_placeholder_below(error.node) {
+        return format!("{path} has a placeholder");
+    }
+    format!("Karpenter cannot decode {path}: {}", error.problem)
 }
 
 /// The position of the document with a byte of a file.

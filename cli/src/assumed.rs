@@ -18,9 +18,7 @@ fn text(assumption: &Assumption) -> String {
         Assumption::SpotDiscount => " (`--spot-discount`)",
         Assumption::BindsFirst => " (`--no-bind`)",
         Assumption::NodesJoin => " (`--rounds 1`)",
-        Assumption::OverlaysLeftOut(_) | Assumption::RepeatedPool(_) => {
-            "; name the folders of one cluster to simulate it"
-        }
+        Assumption::OverlaysLeftOut(_) | Assumption::RepeatedPool(_) => "; name the folders of one cluster",
         Assumption::NoDefaultSpreads
         | Assumption::NodesLeave(..)
         | Assumption::DefaultNodeClass(_)

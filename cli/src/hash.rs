@@ -3,13 +3,15 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use anstyle::Style;
 use answers::hash::{HashAnswer, HashedObject};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
 use karpwarden::drift::HashOptions;
 use karpwarden::hashes;
-use karpwarden::simulate::release_of;
+use karpwarden::karpenter::release::Releases;
+use karpwarden::simulate::{Assumption, release_of};
 use render::human::printable;
 
 use super::assumed;
@@ -28,7 +30,7 @@ use super::status::Status;
 const STATUS: &str = "\
 Exit status:
   0  every NodePool and EC2NodeClass has a hash
-  1  Karpenter cannot decode some of them
+  1  some of them have no hash
   2  invalid command line or config file
   3  no input files, or no NodePool and no EC2NodeClass in them
   4  some input could not be read or parsed";
@@ -93,7 +95,10 @@ fn read_and_hash(flags: HashArguments, color: Color) -> Result<Status, CommandEr
         one_cluster::read(&input, &settings, flags.output.as_deref(), "hash", color)?;
     let (release, assumption) = release_of(&settings, &cluster.files);
     let options = HashOptions { release, is_stored: flags.stored, ca_bundle };
-    let answer = hashes::answer(&cluster.files, &options);
+    let (mut answer, left_out) = hashes::answer(&cluster.files, &options);
+    let left_out = (!left_out.is_empty()).then_some(Assumption::OverlaysLeftOut(left_out));
+    answer.assumptions = assumed::texts(&assumption.into_iter().chain(left_out).collect::<Vec<_>>());
+    let lacks_ca_bundle = options.ca_bundle.is_empty() && Releases::since(12).contains(release);
     let escaping = match flags.format {
         ListFormat::Json => Escaping::Json,
         ListFormat::Human => Escaping::Symbol,
@@ -101,10 +106,7 @@ fn read_and_hash(flags: HashArguments, color: Color) -> Result<Status, CommandEr
     let (mut out, has_color) = output::open(flags.output.as_deref(), Stream::Stdout, escaping, color)?;
     output::unless_closed(match flags.format {
         ListFormat::Json => write_json(&mut out, &answer),
-        ListFormat::Human => {
-            let assumptions = assumed::texts(assumption.as_slice());
-            write_table(&mut out, &answer, &assumptions, Painter { color: has_color })
-        }
+        ListFormat::Human => write_table(&mut out, &answer, lacks_ca_bundle, Painter { color: has_color }),
     })?;
     output::unless_closed(out.finish())?;
     let is_unreadable = one_cluster::report_unreadable(&cluster.files, color);
@@ -129,7 +131,8 @@ fn ca_bundle(path: &Path) -> Result<String, CommandError> {
     if text.contains("-----BEGIN") {
         return Ok(STANDARD.encode(text));
     }
-    let text = text.trim().to_owned();
+    // `base64` wraps its output.
+    let text: String = text.split_ascii_whitespace().collect();
     STANDARD.decode(&text).map_err(|_| refused(&"neither PEM nor Base64"))?;
     Ok(text)
 }
@@ -142,7 +145,7 @@ fn write_json(out: &mut dyn Write, answer: &HashAnswer) -> io::Result<()> {
 fn write_table(
     out: &mut dyn Write,
     answer: &HashAnswer,
-    assumptions: &[String],
+    lacks_ca_bundle: bool,
     painter: Painter,
 ) -> io::Result<()> {
     if answer.objects.is_empty() {
@@ -162,11 +165,11 @@ fn write_table(
     writeln!(out, "{}", painter.paint(BOLD, &line(&header)))?;
     for (cells, object) in rows.iter().zip(&answer.objects) {
         writeln!(out, "{}", line(cells))?;
-        for (style, remark) in remarks(object) {
+        for (style, remark) in remarks(object, lacks_ca_bundle) {
             writeln!(out, "    {}", painter.paint(style, &printable(&remark)))?;
         }
     }
-    for assumption in assumptions {
+    for assumption in &answer.assumptions {
         writeln!(out, "{}", painter.paint(DIM, &format!("assumed: {}", printable(assumption))))?;
     }
     Ok(())
@@ -182,26 +185,29 @@ fn row(object: &HashedObject) -> [String; 4] {
     ]
 }
 
-/// What to know about the hash of an object.
-fn remarks(object: &HashedObject) -> Vec<(anstyle::Style, String)> {
-    let mut remarks = Vec::new();
+/// What to know about the hash of an object. `lacks_ca_bundle` is whether the release hashes a CA bundle that is not known.
+fn remarks(object: &HashedObject, lacks_ca_bundle: bool) -> Vec<(Style, String)> {
     if !object.error.is_empty() {
-        remarks.push((BAD, format!("Karpenter cannot decode the object: {}", object.error)));
-    } else if object.has_placeholders {
-        remarks.push((
-            WARN,
-            "the object has placeholders, so the hash in the cluster is another one".to_owned(),
-        ));
+        return vec![(BAD, format!("no hash: {}", object.error))];
     }
-    if !object.annotated_hash.is_empty() && !object.hash.is_empty() {
-        let (annotated, version) = (&object.annotated_hash, &object.annotated_version);
-        remarks.push(if version != object.hash_version {
-            (DIM, format!("the annotation has version {version}: {annotated}"))
-        } else if *annotated == object.hash {
-            (DIM, "the annotation has the same hash".to_owned())
-        } else {
-            (WARN, format!("the annotation has another hash: {annotated}"))
-        });
+    let mut remarks = Vec::new();
+    if object.has_placeholders {
+        let text = "the object has placeholders, so the hash in the cluster is another one";
+        remarks.push((WARN, text.to_owned()));
     }
+    let (annotated, version) = (&object.annotated_hash, &object.annotated_version);
+    if annotated.is_empty() {
+        return remarks;
+    }
+    remarks.push(if version != object.hash_version {
+        (DIM, format!("the annotation has version {version}: {annotated}"))
+    } else if *annotated == object.hash {
+        (DIM, "the annotation has the same hash".to_owned())
+    } else if lacks_ca_bundle && object.kind == "EC2NodeClass" {
+        let text = "its cluster's CA bundle is a part of it (`--ca-bundle`)";
+        (WARN, format!("the annotation has another hash, {annotated}; {text}"))
+    } else {
+        (WARN, format!("the annotation has another hash: {annotated}"))
+    });
     remarks
 }

@@ -1,4 +1,4 @@
-//! Input of `simulate` and `disruption`, which are about one cluster.
+//! Input of `simulate`, `disruption` and `hash`, which are about one cluster.
 
 use std::path::{Path, PathBuf};
 

@@ -134,7 +134,7 @@ fn what_karpenter_cannot_decode_has_no_hash() {
     Karpenter 1.14
       object            version  hash  place
       NodePool/default  v3       none  pool.yaml:1
-        Karpenter cannot decode the object: spec.template.spec.expireAfter: `9999999h` is longer than 292 years, the longest duration
+        no hash: Karpenter cannot decode spec.template.spec.expireAfter: `9999999h` is longer than 292 years, the longest duration
     ");
 }
 
@@ -151,4 +151,41 @@ fn placeholders_and_input_without_objects_are_told() {
     );
     assert_eq!(folder.run(&["hash", "other.yaml"]).status, 3);
     assert_eq!(folder.run(&["hash"]).status, 3);
+}
+
+#[test]
+fn a_placeholder_is_no_mistake_and_variables_of_a_script_are_no_placeholders() {
+    let class = CLASS.replace("al2023@latest", "'${AMI_ALIAS}'");
+    let folder = Folder::with(&[("class.yaml", &class)]);
+    let run = folder.run(&["hash", "class.yaml"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert!(run.stdout.contains("no hash: spec.amiSelectorTerms[0].alias has a placeholder\n"), "{run:?}");
+    let script = CLASS.replace("  role: r\n", "  role: r\n  userData: 'echo ${TOKEN} $HOME <foo>'\n");
+    let answer = json_of(&Folder::with(&[("class.yaml", &script)]), &["class.yaml"]);
+    assert_eq!(answer["objects"][0]["hasPlaceholders"], false);
+}
+
+#[test]
+fn a_missing_ca_bundle_and_overlays_that_are_left_out_are_told() {
+    let stored = CLASS.replace("6468882521411450633", "1");
+    let run =
+        Folder::with(&[("class.yaml", &stored)]).run(&["hash", "--karpenter-version", "1.14", "class.yaml"]);
+    let expected =
+        "the annotation has another hash, 1; its cluster's CA bundle is a part of it (`--ca-bundle`)";
+    assert!(run.stdout.contains(expected), "{run:?}");
+    let folder = Folder::with(&[
+        ("base/kustomization.yaml", "resources: [class.yaml]\n"),
+        ("base/class.yaml", CLASS),
+        (
+            "overlays/a/kustomization.yaml",
+            "resources: [../../base]\npatches:\n- {patch: '[{op: replace, path: /spec/role, value: a}]', target: {kind: EC2NodeClass}}\n",
+        ),
+        (
+            "overlays/b/kustomization.yaml",
+            "resources: [../../base]\npatches:\n- {patch: '[{op: replace, path: /spec/role, value: b}]', target: {kind: EC2NodeClass}}\n",
+        ),
+    ]);
+    let answer = json_of(&folder, &["--karpenter-version", "1.14", "."]);
+    let assumptions = answer["assumptions"].to_string();
+    assert!(assumptions.contains("overlays/b"), "{assumptions}");
 }

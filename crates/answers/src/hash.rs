@@ -16,6 +16,8 @@ pub struct HashAnswer {
     pub karpenter_version: String,
     /// The NodePools and EC2NodeClasses, in the order of the input.
     pub objects: Vec<HashedObject>,
+    /// What the input does not show.
+    pub assumptions: Vec<String>,
 }
 
 /// A NodePool or an EC2NodeClass with its hash.
@@ -35,14 +37,14 @@ pub struct HashedObject {
     pub name: String,
     /// Version of the hash. Hashes of two versions say nothing about each other.
     pub hash_version: &'static str,
-    /// The hash, a decimal number; empty if Karpenter cannot decode the object.
+    /// The hash, a decimal number; empty if there is none.
     pub hash: String,
     /// The hash in the object's annotation, where Karpenter keeps it; empty if there is none.
     pub annotated_hash: String,
     /// The version of the hash in the annotation; empty if there is none.
     pub annotated_version: String,
-    /// Whether the object has placeholders, so that the hash in the cluster is another one.
+    /// Whether the object has placeholders, which the cluster has other values for. User data is not searched.
     pub has_placeholders: bool,
-    /// Reason why Karpenter cannot decode the object; else empty.
+    /// Reason why there is no hash: a value that Karpenter cannot decode, or a placeholder in its place; else empty.
     pub error: String,
 }

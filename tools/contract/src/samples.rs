@@ -119,7 +119,7 @@ fn read(name: &'static str, kind: &'static str, json: &str) -> Result<Sample, St
 }
 
 fn hashed() -> HashAnswer {
-    hashes::answer(&files(&CLUSTER), &HashOptions::new(Release::NEWEST))
+    hashes::answer(&files(&CLUSTER), &HashOptions::new(Release::NEWEST)).0
 }
 
 fn files(texts: &[(&str, &str)]) -> Vec<File> {
