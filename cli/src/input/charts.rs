@@ -27,17 +27,16 @@ pub(crate) const PATTERN: &str = "**/templates/**";
 /// For each chart among some files, the list of its templates, and the templates that are not among the files.
 pub(crate) fn texts(files: &[File], base: &BaseFolder) -> Vec<File> {
     let names = files.iter().map(|file| file.source.name());
+    let known: BTreeSet<&str> = names.clone().collect();
     let folders: Vec<PathBuf> = names
-        .clone()
         .filter(|name| *name == "Chart.yaml" || name.ends_with("/Chart.yaml"))
         .map(|name| base.path(Path::new(name)))
-        .filter(|chart| !is_dependency(chart))
+        .filter(|chart| !is_dependency(chart) && knows_dependencies(chart, &known, base))
         .map(|chart| chart.with_file_name(FOLDER))
         .collect();
     if folders.is_empty() {
         return Vec::new();
     }
-    let known: BTreeSet<&str> = names.collect();
     folders.iter().filter_map(|folder| texts_of(folder, &known, base)).flatten().collect()
 }
 
@@ -45,6 +44,13 @@ pub(crate) fn texts(files: &[File], base: &BaseFolder) -> Vec<File> {
 fn is_dependency(chart: &Path) -> bool {
     let folder = chart.canonicalize().ok().and_then(|chart| Some(chart.parent()?.parent()?.to_owned()));
     folder.is_some_and(|charts| charts.ends_with("charts") && charts.with_file_name("Chart.yaml").exists())
+}
+
+/// Whether the definitions of all charts in the folder `charts` of a chart are known. An archive may hold a chart of any name.
+fn knows_dependencies(chart: &Path, known: &BTreeSet<&str>, base: &BaseFolder) -> bool {
+    let Ok(entries) = fs::read_dir(chart.with_file_name("charts")) else { return true };
+    let mut definitions = entries.map(|entry| Some(entry.ok()?.path().join("Chart.yaml")));
+    definitions.all(|path| path.is_some_and(|path| known.contains(base.name(&path).as_str())))
 }
 
 /// The list of the templates in a folder, and those that are not known. `None` if a template cannot be read.
@@ -130,6 +136,9 @@ mod tests {
         fs::create_dir_all(folder.path().join(outer)).unwrap();
         fs::write(folder.path().join(inner), "name: inner").unwrap();
         assert_eq!(shown(texts(&[File::read(inner, "", READ_OPTIONS)], &base)), Vec::<String>::new());
+        assert_eq!(shown(texts(&inputs, &base)), Vec::<String>::new());
+        fs::remove_dir_all(folder.path().join("chart/charts")).unwrap();
+        assert_eq!(shown(texts(&inputs, &base)), expected);
         fs::write(templates.join("c.bin"), [0xff]).unwrap();
         assert_eq!(shown(texts(&inputs, &base)), Vec::<String>::new());
     }

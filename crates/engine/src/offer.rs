@@ -75,8 +75,11 @@ impl<'d> Offers<'d> {
                 let Some(safe) = paired.get(&(key_of(partner.root()), offer.rule)) else {
                     let (kind, name) = (shown_name(partner.kind()), shown_name(partner.name()));
                     let finding = offer.finding.finding(report)?;
+                    if !finding.help.is_empty() {
+                        finding.help.push_str("; ");
+                    }
                     finding.help.push_str(&format!(
-                        "; no fix, because it would also change the {kind} `{name}`, about which `{}` reports nothing",
+                        "no fix, because it would also change the {kind} `{name}`, about which `{}` reports nothing",
                         offer.rule
                     ));
                     return None;

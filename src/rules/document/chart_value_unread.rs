@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use cluster::charts::{LocalChart, ValueReads};
 use karpenter::release::Releases;
 use manifest::source::Span;
@@ -86,6 +88,9 @@ rule! {
     }
 }
 
+/// Maximum number of absent keys among which a similar one is looked for.
+const MAX_ABSENT: usize = 50;
+
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let root = object.root().tree().root();
     let is_values = match object.form() {
@@ -110,6 +115,7 @@ fn check_members<'d>(
     path: &mut Vec<&'d str>,
     findings: &mut Vec<Finding<'d>>,
 ) {
+    let mut absent = None;
     for (key, value) in map.members() {
         let is_handed_on = chart.is_some_and(|chart| chart.hands_on(key));
         if is_handed_on || value.is_merged() || value.is_copied() || has_placeholder(key) {
@@ -120,14 +126,24 @@ fn check_members<'d>(
             Some(below) if below.is_whole() || !value.is_mapping() => {}
             Some(below) => check_members(value, below, None, path, findings),
             None if value.is_null() || has_anchor(value) => {}
-            None => findings.push(unread(map, value, reads, path)),
+            None => {
+                let absent = absent.get_or_insert_with(|| absent_keys(map, reads));
+                findings.push(unread(value, absent, path));
+            }
         }
         path.pop();
     }
 }
 
-fn unread<'d>(map: Node<'d>, value: Node<'d>, reads: &ValueReads, path: &[&str]) -> Finding<'d> {
-    let meant = nearest(value.key(), reads.keys().filter(|read| map.get(read).is_none()));
+/// The keys that the templates read and a mapping lacks. Of too many, none is suggested.
+fn absent_keys<'r>(map: Node<'_>, reads: &'r ValueReads) -> Vec<&'r str> {
+    let present: BTreeSet<&str> = map.members().map(|(key, _)| key).collect();
+    let absent: Vec<&str> = reads.keys().filter(|read| !present.contains(read)).collect();
+    if absent.len() > MAX_ABSENT { Vec::new() } else { absent }
+}
+
+fn unread<'d>(value: Node<'d>, absent: &[&str], path: &[&str]) -> Finding<'d> {
+    let meant = nearest(value.key(), absent.iter().copied());
     let message = format!("no template of the chart reads `{}`, so the value has no effect", path.join("."));
     let finding = Finding::new(&RULE, Place::key(value), message);
     match meant {

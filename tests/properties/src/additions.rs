@@ -39,7 +39,7 @@ impl<'t> Alone<'t> {
     }
 
     /// The errors that the text has alone and not beside another text, in an input that may be incomplete, and in a complete one.
-    /// None if the other text pins another release of Karpenter than the one that the text is checked against. A line of the other
+    /// Empty if the other text pins another release of Karpenter than the one that the text is checked against. A line of the other
     /// text that begins with `#== ` names a further file.
     pub fn hidden_by(&self, added: &str) -> Vec<String> {
         let mut input = Input::parse(&format!("{}\n#== b.yaml\n{added}", self.text));

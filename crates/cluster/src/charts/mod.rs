@@ -120,8 +120,9 @@ impl LocalChart {
             }
             let names = ["name", "alias"].into_iter().filter_map(|key| dependency.str_at(&[key]));
             chart.handed_on.extend(names.map(str::to_owned));
-            for condition in dependency.str_at(&["condition"]).unwrap_or_default().split(',') {
-                chart.reads.add(condition.trim().split('.'));
+            let conditions = dependency.str_at(&["condition"]).unwrap_or_default().split(',').map(str::trim);
+            for condition in conditions.filter(|condition| !condition.is_empty()) {
+                chart.reads.add(condition.split('.'));
             }
         }
         let folder_of_charts = below("charts/");
@@ -129,7 +130,11 @@ impl LocalChart {
             let rest = file.strip_prefix(folder_of_charts.as_str())?;
             rest.split('/').next()
         });
-        chart.handed_on.extend(inner.map(str::to_owned));
+        for inner in inner.collect::<BTreeSet<_>>() {
+            // Helm hands values on by the name of the chart, whatever its folder is called.
+            let definition = files.get(format!("{folder_of_charts}{inner}/Chart.yaml").as_str())?;
+            chart.handed_on.insert(root_of(definition)?.str_at(&["name"])?.to_owned());
+        }
 
         let list = files.get(below("templates/").as_str())?;
         let mut reads = TemplateReads::default();
@@ -230,7 +235,8 @@ mod tests {
         let files = [
             ("c/Chart.yaml", chart),
             ("c/templates/pool.yaml", POOL),
-            ("c/charts/x/Chart.yaml", "name: x\n"),
+            ("c/charts/vendored/Chart.yaml", "name: x\n"),
+            ("c/charts/vendored/values.yaml", "a: 1\n"),
         ];
         let expected = ["on", "pool", "engine", "exports", "global", "karpenter", "tags", "x"];
         assert_eq!(keys(&files).unwrap(), expected);
@@ -247,6 +253,7 @@ mod tests {
         let imports = "name: c\ndependencies: [{name: a, import-values: [data]}]\n";
         assert!(with(imports, other).is_none());
         assert!(with(chart, ("c/requirements.yaml", "dependencies: []\n")).is_none());
+        assert!(with(chart, ("c/charts/x/values.yaml", "a: 1\n")).is_none());
         for template in ["{{ toYaml .Values }}", "{{ include \"elsewhere\" . }}", "{{ tpl .Values.a . }}"] {
             assert!(with(chart, ("c/templates/other.yaml", template)).is_none(), "{template}");
         }
@@ -263,6 +270,14 @@ mod tests {
         assert!(!read(["a/charts/c/Chart.yaml", "a/Chart.yaml"]));
         let not_karpenter = ("c/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\n");
         assert!(keys(&[("c/Chart.yaml", chart), not_karpenter]).is_none());
+    }
+
+    #[test]
+    fn a_dependency_without_a_condition_reads_nothing() {
+        let chart =
+            "apiVersion: v2\nname: c\ndependencies:\n- {name: x, repository: 'https://charts.example.com'}\n";
+        let files = [("c/Chart.yaml", chart), ("c/templates/pool.yaml", POOL)];
+        assert_eq!(keys(&files).unwrap(), ["pool", "exports", "global", "tags", "x"]);
     }
 
     #[test]

@@ -7,6 +7,9 @@ use super::ValueReads;
 /// Functions whose literal arguments after `.Values` are keys, and whether they take several.
 const LOOK_UPS: [(&str, bool); 3] = [("index", true), ("get", false), ("hasKey", false)];
 
+/// Methods of the type of `.Values` (`Values` in pkg/chartutil/values.go), which templates can call.
+const METHODS: [&str; 5] = ["AsMap", "Encode", "PathValue", "Table", "YAML"];
+
 /// Reads of some templates, beside the paths.
 #[derive(Debug, Default)]
 pub(super) struct TemplateReads {
@@ -120,7 +123,8 @@ fn path_of_field(after: &str) -> Option<Vec<&str>> {
         path.push(key);
         rest = next;
     }
-    (!path.is_empty()).then_some(path)
+    path.first().filter(|first| !METHODS.contains(first))?;
+    Some(path)
 }
 
 /// The path in `index .Values "a" "b"` and in `get .Values "a"`. `operand` is the text before `.Values`.
@@ -194,6 +198,8 @@ mod tests {
             "{{ index .Values $key }}",
             "{{ index . \"Values\" \"a\" }}",
             "{{ dig \"a\" \"b\" .Values }}",
+            "{{ dig \"a\" \"b\" \"\" .Values.AsMap }}",
+            "{{ pluck \"a\" .Values.AsMap | first }}",
             "{{ include \"lib\" (dict \"context\" $ \"values\" .Values) }}",
             "{{ tpl .Values.text . }}",
             "{{ include \"other.labels\" . }}",
