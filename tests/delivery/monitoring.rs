@@ -74,7 +74,8 @@ fn promtool(name: &str, files: &[(&str, &Value)], arguments: &[&str]) {
 }
 
 /// A case of `promtool test rules`: the series, the time, and the alerts that fire then.
-fn case(series: &[(&str, &str)], at: &str, firing: &[&str]) -> Value {
+fn case(policy: &str, series: &[(&str, &str)], at: &str, firing: &[&str]) -> Value {
+    let webhook = format!("{policy}.kubewarden.admission");
     let series: Vec<_> =
         series.iter().map(|(series, values)| json!({"series": series, "values": values})).collect();
     let tests: Vec<_> = alerts()
@@ -86,8 +87,8 @@ fn case(series: &[(&str, &str)], at: &str, firing: &[&str]) -> Value {
                 let mut labels = rule["labels"].clone();
                 let text = rule["expr"].as_str().unwrap();
                 for (label, value) in [
-                    ("by (name", ("name", "clusterwide-karpwarden-pods.kubewarden.admission")),
-                    ("by (policy_name", ("policy_name", "clusterwide-karpwarden-pods")),
+                    ("by (name", ("name", webhook.as_str())),
+                    ("by (policy_name", ("policy_name", policy)),
                     ("by (job_name", ("job_name", "karpwarden-preflight-server-1")),
                 ] {
                     if text.contains(label) {
@@ -135,7 +136,19 @@ fn prometheus_reads_the_rules_and_the_queries_of_the_dashboard() {
 
 #[test]
 fn alerts_fire_for_their_cause_only() {
-    let webhook = "name=\"clusterwide-karpwarden-pods.kubewarden.admission\"";
+    // The names of a policy and of a group of policies, since 1.37.2 and before.
+    for policy in [
+        "kw.cap.karpwarden-pods",
+        "kw.capg.karpwarden-or-exempt",
+        "clusterwide-karpwarden-pods",
+        "clusterwide-group-karpwarden-or-exempt",
+    ] {
+        alerts_fire(policy);
+    }
+}
+
+fn alerts_fire(policy: &str) {
+    let webhook = format!("name=\"{policy}.kubewarden.admission\"");
     let open = format!("apiserver_admission_webhook_fail_open_count{{{webhook},type=\"validating\"}}");
     let of_others =
         "apiserver_admission_webhook_fail_open_count{name=\"other.example.com\",type=\"validating\"}";
@@ -148,15 +161,14 @@ fn alerts_fire_for_their_cause_only() {
         format!("apiserver_admission_webhook_admission_duration_seconds_bucket{{{webhook},le=\"{le}\"}}")
     };
     let evaluations = |code: &str| {
-        format!(
-            "kubewarden_policy_evaluations_total{{policy_name=\"clusterwide-karpwarden-pods\",error_code=\"{code}\"}}"
-        )
+        format!("kubewarden_policy_evaluations_total{{policy_name=\"{policy}\",error_code=\"{code}\"}}")
     };
     let ready = "kube_deployment_status_replicas_ready{namespace=\"kubewarden\",deployment=\"policy-server-karpwarden\"}";
     let job = "kube_job_failed{namespace=\"kubewarden\",job_name=\"karpwarden-preflight-server-1\",condition=\"true\"}";
     let (up, flat) = ("0+6x30", "5+0x30");
     let tests = json!([
         case(
+            policy,
             &[
                 (&open, flat),
                 (of_others, up),
@@ -167,25 +179,30 @@ fn alerts_fire_for_their_cause_only() {
             "20m",
             &[]
         ),
-        case(&[(&open, up), (ready, "0+0x30")], "20m", &["KarpwardenRequestsPassUnchecked"]),
+        case(policy, &[(&open, up), (ready, "0+0x30")], "20m", &["KarpwardenRequestsPassUnchecked"]),
+        // One short outage.
+        case(policy, &[(&open, "0x10 6x40"), (ready, "2+0x50")], "18m", &["KarpwardenRequestsPassUnchecked"]),
         case(
+            policy,
             &[(&open, up), (ready, "2+0x30")],
             "20m",
             &["KarpwardenRequestsPassUnchecked", "KarpwardenServerHangs"]
         ),
-        case(&[(&rejected("calling_webhook_error"), up)], "20m", &["KarpwardenRequestsFail"]),
+        case(policy, &[(&rejected("calling_webhook_error"), up)], "20m", &["KarpwardenRequestsFail"]),
         case(
+            policy,
             &[(&bucket("1"), "0+90x30"), (&bucket("2.5"), "0+100x30"), (&bucket("+Inf"), "0+100x30")],
             "25m",
             &["KarpwardenSlow"]
         ),
         case(
+            policy,
             &[(&bucket("1"), "0+100x30"), (&bucket("2.5"), "0+100x30"), (&bucket("+Inf"), "0+100x30")],
             "25m",
             &[]
         ),
-        case(&[(&evaluations("500"), up)], "20m", &["KarpwardenEvaluationErrors"]),
-        case(&[(job, "0 1+0x30")], "20m", &["KarpwardenPermissionMissing"]),
+        case(policy, &[(&evaluations("500"), up)], "20m", &["KarpwardenEvaluationErrors"]),
+        case(policy, &[(job, "0 1+0x30")], "20m", &["KarpwardenPermissionMissing"]),
     ]);
     let file = json!({"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": tests});
     let rules = of_kind("PrometheusRule")["spec"].clone();

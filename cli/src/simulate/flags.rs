@@ -15,7 +15,8 @@ Exit status:
   1  a pod fits nowhere, or Karpenter ignores it
   2  invalid command line or config file
   3  no input files
-  4  some input could not be read or parsed (takes precedence over 1; the rest is simulated)";
+  4  some input could not be read or parsed, or some pods were not tried because the simulation takes too
+     much work (takes precedence over 1; the rest is simulated)";
 
 /// Show where Karpenter would place the pods of the input, and why not.
 ///

@@ -96,7 +96,8 @@ pub struct PlacedPod {
     pub round: Option<usize>,
     /// Name of the existing node; else empty.
     pub node: String,
-    /// Karpenter's message about a pod without a node; else empty.
+    /// Karpenter's message about a pod without a node, with the reasons of at most 10 NodePools and the number of the others; for a pod
+    /// that was not tried, that it was not; else empty.
     pub message: String,
     /// Reasons of the NodePools that do not take the pod. Of several pods with the same reasons, the first has them.
     pub reasons: Vec<PoolObjection>,

@@ -108,7 +108,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             let error = match &placed.placement {
                 _ if *origin == Origin::Pending => None,
                 Placement::Unplaced(unplaced) => Some(unplaced.message.clone()),
-                Placement::Untried => Some("the simulation takes too much work".to_owned()),
+                Placement::Untried => Some("not tried: the simulation takes too much work".to_owned()),
                 Placement::Existing(node) if *origin == Origin::Candidate => {
                     self.state.node(node.name()).and_then(uninitialized)
                 }

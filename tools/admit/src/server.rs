@@ -38,7 +38,7 @@ pub enum Mode {
 impl Policy {
     /// A policy with the defaults of the resource: no settings, mode `protect`, not mutating.
     pub fn new(module: PolicyModule) -> Self {
-        let id = "clusterwide-karpenter".to_owned();
+        let id = "kw.cap.karpenter".to_owned();
         Self { module, id, settings: json!({}), mode: Mode::Protect, mutating: false, message: None }
     }
 

@@ -94,7 +94,7 @@ fn mutation_is_rejected_in_a_policy_that_is_not_mutating() {
     assert_eq!(response.patch, None);
     assert_eq!(
         response.message(),
-        "Request rejected by policy clusterwide-karpenter. The policy attempted to mutate the request, \
+        "Request rejected by policy kw.cap.karpenter. The policy attempted to mutate the request, \
          but it is currently configured to not allow mutations."
     );
 }
