@@ -70,10 +70,10 @@ pub(super) fn object(text: &str) -> Result<JsonLine<'_>, Broken> {
 }
 
 /// Calls a function with the name of each member of the object at the start of a text, until it returns false or the text ends.
-pub(crate) fn each_key(text: &str, take: &mut dyn FnMut(&str) -> bool) {
+/// Returns whether the text ends within the object.
+pub(crate) fn each_key(text: &str, take: &mut dyn FnMut(&str) -> bool) -> bool {
     let mut scanner = Scanner { text, at: 0 };
-    // An error ends the search.
-    let _ = each_key_of(&mut scanner, take);
+    each_key_of(&mut scanner, take) == Err(Broken::Ends)
 }
 
 fn each_key_of(scanner: &mut Scanner<'_>, take: &mut dyn FnMut(&str) -> bool) -> Result<(), Broken> {

@@ -61,14 +61,15 @@ pub(super) fn is_object_start(line: &[u8]) -> bool {
     })
 }
 
-/// Whether the object at the start of a text has some members itself, and not only an object within it. The text may end early.
+/// Whether the object at the start of a text has some members itself, and not only an object within it. If the text ends early, one
+/// of them is enough: the others may follow.
 fn has_members(text: &str, members: &[&str]) -> bool {
     let mut open: Vec<&str> = members.to_vec();
-    crate::log::each_key(text, &mut |key| {
+    let is_cut = crate::log::each_key(text, &mut |key| {
         open.retain(|member| *member != key);
         !open.is_empty()
     });
-    open.is_empty()
+    open.is_empty() || (is_cut && open.len() < members.len())
 }
 
 /// `---`, alone or before a comment.

@@ -131,6 +131,24 @@ fn reads_json_whose_first_member_is_on_the_line_of_the_bracket() {
     assert_eq!((counts.truncated, counts.entries, counts.documents), (1, 2, 0), "{shown}");
 }
 
+/// The end of a file that is cut off is an object that cannot be read, not a log line, once the object is known as one.
+#[test]
+fn end_of_an_object_that_is_cut_off_is_reported_in_any_order_of_its_keys() {
+    for object in [
+        r#"{"apiVersion":"v1","kind":"Event","action":"Binding","message":"a"}"#,
+        r#"{"action":"Binding","apiVersion":"v1","kind":"Event","message":"a"}"#,
+        r#"{"message":"a","action":"Binding","kind":"Event","apiVersion":"v1"}"#,
+    ] {
+        let known = object.find("\"apiVersion\":\"v1\"").unwrap() + "\"apiVersion\":\"v1\"".len();
+        for end in known..object.len() {
+            let text = format!("{LINE}\n{}", object.get(..end).unwrap());
+            let (shown, counts) = read_pieces("-", &[text.as_bytes()]);
+            assert!(shown.contains("unreadable at 2"), "{text}: {shown}");
+            assert_eq!((counts.truncated, counts.entries), (0, 1), "{text}");
+        }
+    }
+}
+
 #[test]
 fn reads_a_policy_with_its_statements_last() {
     let policy = r#"{"Id":"a","Version":"2012-10-17","Statement":[]}"#;
