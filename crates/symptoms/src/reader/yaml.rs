@@ -14,8 +14,8 @@ pub(super) struct PossibleYaml {
     bytes: usize,
     has_version: bool,
     has_kind: bool,
-    /// The first line with a field that every object may have.
-    field: Option<usize>,
+    /// The first line that starts a document by itself.
+    head: Option<usize>,
 }
 
 /// Lines that turned out to be no document, or not from the first one on.
@@ -48,8 +48,8 @@ impl PossibleYaml {
         }
         self.has_version |= is_version;
         self.has_kind |= line.starts_with("kind:");
-        if self.field.is_none() && is_field(line.trim_end()) {
-            self.field = Some(self.lines.len());
+        if self.head.is_none() && is_head(line.trim_end()) {
+            self.head = Some(self.lines.len());
         }
         self.bytes += line.len();
         self.lines.push(line.to_owned());
@@ -68,8 +68,8 @@ impl PossibleYaml {
 
     /// Returns the lines as text, up to the first line that starts a document by itself.
     pub(super) fn into_text(self) -> NoYaml {
-        let Self { first, lines: mut text, field, has_version, .. } = self;
-        let document = field.map(|at| text.split_off(at)).unwrap_or_default();
+        let Self { first, lines: mut text, head, has_version, .. } = self;
+        let document = head.map(|at| text.split_off(at)).unwrap_or_default();
         NoYaml { first, text, document, has_version }
     }
 }
@@ -77,11 +77,7 @@ impl PossibleYaml {
 impl FileReader {
     /// Whether a line certainly starts a document.
     pub(super) fn starts_yaml(&self, bare: &str) -> bool {
-        const HEADS: [&str; 3] = ["settings:", "karpenter:", "controller:"];
-        let item = bare.strip_prefix("- ").unwrap_or(bare);
-        is_field(bare)
-            || HEADS.contains(&bare)
-            || item.starts_with("apiVersion: ")
+        is_head(bare)
             || is_separator(bare)
             || (self.is_manifest && !bare.trim().is_empty() && !is_log(bare) && !is_described(bare))
     }
@@ -146,6 +142,13 @@ impl FileReader {
             self.begin_yaml(document, has_version);
         }
     }
+}
+
+/// Whether a line starts a document by itself: a field that every object may have, an object of a list, or the values of Karpenter's chart.
+fn is_head(bare: &str) -> bool {
+    const VALUES: [&str; 3] = ["settings:", "karpenter:", "controller:"];
+    let item = bare.strip_prefix("- ").unwrap_or(bare);
+    is_field(bare) || VALUES.contains(&bare) || item.starts_with("apiVersion: ")
 }
 
 /// Start of the next object in a document to which no `---` puts an end, if the next line has its `apiVersion`: kubectl prints the

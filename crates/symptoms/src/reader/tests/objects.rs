@@ -371,3 +371,18 @@ items:
     document at 1, offset 0: {"apiVersion":"v1","items":[{"apiVersion":"v1","count":7,"involvedObject":{"kind":"Pod","name":"web-1","namespace":"shop"},"kind":"Event","lastTimestamp":"2026-04-23T18:00:00Z","message":"no node","reason":"FailedScheduling","type":"Warning"},{"apiVersion":"events.k8s.io/v1","eventTime":"2026-04-23T18:00:01.123456Z","kind":"Event","note":"Status condition transitioned, Type: Registered, Status: Unknown -> False, Reason: UnregisteredTaintNotFound, Message: a, b","reason":"Registered","regarding":{"kind":"NodeClaim","name":"default-x"},"reportingController":"karpenter","series":{"count":3,"lastObservedTime":"2026-04-23T18:00:02.123456Z"}},{"apiVersion":"karpenter.sh/v1","kind":"NodeClaim","metadata":{"name":"default-x"},"status":{"conditions":[{"lastTransitionTime":"2026-04-23T18:00:00Z","reason":"Launched","status":"True","type":"Launched"}]}},{"apiVersion":"v1","kind":"Service","status":{"conditions":[{"status":"B","type":"A"}]}}],"kind":"List"}
     "#);
 }
+
+/// `helm get values karpenter` prints the values in the order of the alphabet.
+#[test]
+fn reads_the_values_of_the_chart_whatever_comes_before_them() {
+    for (text, expected) in [
+        (
+            "USER-SUPPLIED VALUES:\nreplicas: 2\nsettings:\n  clusterName: a\n",
+            "{\"settings\":{\"clusterName\":\"a\"}}",
+        ),
+        ("replicas: 2\n- apiVersion: v1\n  kind: A\n", "{\"apiVersion\":\"v1\",\"kind\":\"A\"}"),
+    ] {
+        let shown = entries_of(text);
+        assert!(shown.contains("document at ") && shown.contains(expected), "{text}: {shown}");
+    }
+}
