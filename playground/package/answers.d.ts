@@ -367,6 +367,8 @@ export type HashAnswer = {
   karpenterVersion: string;
   /** The NodePools and EC2NodeClasses, in the order of the input. */
   objects: Array<HashedObject>;
+  /** What the input does not show. */
+  assumptions: Array<string>;
 };
 
 /** A NodePool or an EC2NodeClass with its hash. */
@@ -383,15 +385,15 @@ export type HashedObject = {
   name: string;
   /** Version of the hash. Hashes of two versions say nothing about each other. */
   hashVersion: string;
-  /** The hash, a decimal number; empty if Karpenter cannot decode the object. */
+  /** The hash, a decimal number; empty if there is none. */
   hash: string;
   /** The hash in the object's annotation, where Karpenter keeps it; empty if there is none. */
   annotatedHash: string;
   /** The version of the hash in the annotation; empty if there is none. */
   annotatedVersion: string;
-  /** Whether the object has placeholders, so that the hash in the cluster is another one. */
+  /** Whether the object has placeholders, which the cluster has other values for. User data is not searched. */
   hasPlaceholders: boolean;
-  /** Reason why Karpenter cannot decode the object; else empty. */
+  /** Reason why there is no hash: a value that Karpenter cannot decode, or a placeholder in its place; else empty. */
   error: string;
 };
 
@@ -643,7 +645,7 @@ export type Pin = {
 };
 
 /** Placement of a pod. */
-export type Placed = "new" | "existing" | "no" | "ignored";
+export type Placed = "new" | "existing" | "no" | "ignored" | "untried";
 
 /** Pod with its node, or with the reasons why it has none. */
 export type PlacedPod = {
@@ -653,6 +655,8 @@ export type PlacedPod = {
   name: string;
   /** Kind and name of the object that has the pod, such as `Deployment/web`. */
   workload: string;
+  /** Name of the node that the pod leaves, because the node is being deleted; else empty. */
+  leavesNode: string;
   /** Requested amount of each resource. */
   requests: { [key in string]: string };
   /** Parts of the allocatable CPU, memory and pods of its new node. */
@@ -665,10 +669,17 @@ export type PlacedPod = {
   round: number | null;
   /** Name of the existing node; else empty. */
   node: string;
-  /** Karpenter's message about a pod without a node; else empty. */
+  /**
+   * Karpenter's message about a pod without a node, with the reasons of at most 10 NodePools and the number of the others; for a pod
+   * that was not tried, that it was not; else empty.
+   */
   message: string;
-  /** Reason of each NodePool that does not take the pod. */
+  /** Reasons of the NodePools that do not take the pod. Of several pods with the same reasons, the first has them. */
   reasons: Array<PoolObjection>;
+  /** Index of the pod that has the reasons of this pod, if another pod has them. */
+  sameReasonsAs: number | null;
+  /** Number of further NodePools whose reasons are left out, because very many pods and NodePools disagree. */
+  reasonsLeftOut: number;
   /** Field for which Karpenter ignores the pod. */
   ignored: IgnoredPodField | null;
 };
@@ -701,6 +712,8 @@ export type PlacementSummary = {
   unplaced: number;
   /** Pods that Karpenter ignores. */
   ignored: number;
+  /** Pods whose place is not known, because the input takes too much work. */
+  untried: number;
   /** New nodes. */
   nodeClaims: number;
   /** The last round of the provisioner that placed a pod; 0 if no round did. */

@@ -19,16 +19,16 @@ export const checked: Report = {
       "column": 20,
       "document": 0,
       "endColumn": 88,
-      "endLine": 7,
-      "endOffset": 269,
+      "endLine": 8,
+      "endOffset": 294,
       "family": "nodeclass",
       "file": "nodeclass.yaml",
       "fix": {
         "edits": [
           {
-            "endOffset": 269,
+            "endOffset": 294,
             "file": "nodeclass.yaml",
-            "offset": 201,
+            "offset": 226,
             "text": "KarpenterNodeProfile-prod"
           }
         ],
@@ -37,11 +37,11 @@ export const checked: Report = {
       },
       "help": "write `KarpenterNodeProfile-prod`",
       "kind": "EC2NodeClass",
-      "line": 7,
+      "line": 8,
       "message": "`spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready",
       "name": "default",
       "namespace": "",
-      "offset": 201,
+      "offset": 226,
       "path": "spec.instanceProfile",
       "related": [],
       "releases": "all",
@@ -111,18 +111,18 @@ export const upgraded: Report = {
       "column": 9,
       "document": 0,
       "endColumn": 16,
-      "endLine": 5,
-      "endOffset": 175,
+      "endLine": 6,
+      "endOffset": 200,
       "family": "disruption",
       "file": "nodeclass.yaml",
       "fix": null,
       "help": "check the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time",
       "kind": "EC2NodeClass",
-      "line": 5,
+      "line": 6,
       "message": "the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes",
       "name": "default",
       "namespace": "",
-      "offset": 168,
+      "offset": 193,
       "path": "",
       "phase": "before",
       "related": [],
@@ -139,18 +139,18 @@ export const upgraded: Report = {
       "column": 9,
       "document": 0,
       "endColumn": 16,
-      "endLine": 5,
-      "endOffset": 175,
+      "endLine": 6,
+      "endOffset": 200,
       "family": "nodeclass",
       "file": "nodeclass.yaml",
       "fix": null,
       "help": "if the account has open on-demand capacity reservations, select them before the upgrade, or set the feature gate `ReservedCapacity=false`; if it has none, nothing changes",
       "kind": "EC2NodeClass",
-      "line": 5,
+      "line": 6,
       "message": "Karpenter no longer launches instances into open capacity reservations, because this EC2NodeClass selects none: the reservations stay unused but are still billed",
       "name": "default",
       "namespace": "",
-      "offset": 168,
+      "offset": 193,
       "path": "spec.capacityReservationSelectorTerms",
       "phase": "before",
       "related": [],
@@ -218,12 +218,12 @@ export const diagnosed: Report = {
       "apiVersion": "karpenter.k8s.aws/v1",
       "caughtBy": "nobody",
       "cluster": "",
-      "column": 5,
+      "column": 168,
       "confidence": "certain",
       "document": 0,
-      "endColumn": 26,
+      "endColumn": 249,
       "endLine": 20,
-      "endOffset": 531,
+      "endOffset": 754,
       "evidence": [
         {
           "file": "karpenter.log",
@@ -238,24 +238,35 @@ export const diagnosed: Report = {
       ],
       "family": "symptoms",
       "file": "custom.yaml",
-      "fix": null,
+      "fix": {
+        "edits": [
+          {
+            "endOffset": 694,
+            "file": "custom.yaml",
+            "offset": 673,
+            "text": "--kubelet-extra-args "
+          }
+        ],
+        "safe": true,
+        "title": "write the option as bootstrap.sh expects it"
+      },
       "help": "let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` except `Custom` Karpenter adds it",
       "kind": "EC2NodeClass",
       "line": 20,
       "message": "the node of `custom-w6n8t` started without the taint `karpenter.sh/unregistered:NoExecute`, and this release does not register such a node: the NodeClaim will be deleted after 15 minutes",
       "name": "custom",
       "namespace": "",
-      "offset": 510,
+      "offset": 673,
       "path": "spec.userData",
       "related": [
         {
-          "column": 168,
+          "column": 5,
           "document": 0,
-          "endOffset": 754,
+          "endOffset": 531,
           "file": "custom.yaml",
           "line": 20,
-          "message": "bootstrap.sh reads the value of an option only from the next word; it does not recognise `--kubelet-extra-args=` and ignores it, so the kubelet never gets these arguments",
-          "offset": 673,
+          "message": "nodes join without the taint `karpenter.sh/unregistered:NoExecute`, so Karpenter never registers them: it deletes each one after 15 minutes and launches the next",
+          "offset": 510,
           "path": "spec.userData"
         }
       ],
@@ -429,12 +440,12 @@ export const told: Report = {
       "apiVersion": "karpenter.k8s.aws/v1",
       "caughtBy": "nobody",
       "cluster": "",
-      "column": 5,
+      "column": 168,
       "confidence": "certain",
       "document": 0,
-      "endColumn": 26,
+      "endColumn": 249,
       "endLine": 20,
-      "endOffset": 531,
+      "endOffset": 754,
       "evidence": [
         {
           "file": "karpenter.log",
@@ -449,24 +460,35 @@ export const told: Report = {
       ],
       "family": "symptoms",
       "file": "custom.yaml",
-      "fix": null,
+      "fix": {
+        "edits": [
+          {
+            "endOffset": 694,
+            "file": "custom.yaml",
+            "offset": 673,
+            "text": "--kubelet-extra-args "
+          }
+        ],
+        "safe": true,
+        "title": "write the option as bootstrap.sh expects it"
+      },
       "help": "let the kubelet register with the taint `karpenter.sh/unregistered:NoExecute`: `--register-with-taints=karpenter.sh/unregistered:NoExecute` in the value of `--kubelet-extra-args`, or `registerWithTaints` in the NodeConfig; for every `amiFamily` except `Custom` Karpenter adds it",
       "kind": "EC2NodeClass",
       "line": 20,
       "message": "the node of `custom-w6n8t` started without the taint `karpenter.sh/unregistered:NoExecute`, and this release does not register such a node: the NodeClaim will be deleted after 15 minutes",
       "name": "custom",
       "namespace": "",
-      "offset": 510,
+      "offset": 673,
       "path": "spec.userData",
       "related": [
         {
-          "column": 168,
+          "column": 5,
           "document": 0,
-          "endOffset": 754,
+          "endOffset": 531,
           "file": "custom.yaml",
           "line": 20,
-          "message": "bootstrap.sh reads the value of an option only from the next word; it does not recognise `--kubelet-extra-args=` and ignores it, so the kubelet never gets these arguments",
-          "offset": 673,
+          "message": "nodes join without the taint `karpenter.sh/unregistered:NoExecute`, so Karpenter never registers them: it deletes each one after 15 minutes and launches the next",
+          "offset": 510,
           "path": "spec.userData"
         }
       ],
@@ -768,36 +790,36 @@ export const rules: Rule[] = [
     "enabled": "default",
     "family": "symptoms",
     "fix": "none",
-    "name": "controller-starved",
-    "severity": "warning",
-    "since": "1.0",
-    "summary": "the controller's loops run too rarely",
-    "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/controller-starved"
-  },
-  {
-    "caughtBy": "controller",
-    "enabled": "default",
-    "family": "symptoms",
-    "fix": "none",
-    "name": "lease-forbidden",
+    "name": "controller-panicked",
     "severity": "error",
     "since": "1.0",
-    "summary": "the controller may not use its lease",
+    "summary": "the controller panics",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/lease-forbidden"
+    "url": "https://karpwarden.github.io/karpwarden/rules/controller-panicked"
   },
   {
     "caughtBy": "controller",
     "enabled": "default",
     "family": "symptoms",
     "fix": "none",
-    "name": "pool-value-invalid",
+    "name": "leader-lost",
     "severity": "warning",
-    "since": "1.5",
-    "summary": "a NodePool has a value that its label cannot have",
+    "since": "1.0",
+    "summary": "the controller loses its leadership",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/pool-value-invalid"
+    "url": "https://karpwarden.github.io/karpwarden/rules/leader-lost"
+  },
+  {
+    "caughtBy": "controller",
+    "enabled": "default",
+    "family": "symptoms",
+    "fix": "none",
+    "name": "pool-limit-reached",
+    "severity": "error",
+    "since": "1.0",
+    "summary": "a NodePool has reached its limits",
+    "until": "",
+    "url": "https://karpwarden.github.io/karpwarden/rules/pool-limit-reached"
   }
 ];
 
@@ -818,6 +840,7 @@ export const simulated: SimulationAnswer = {
   "pods": [
     {
       "ignored": null,
+      "leavesNode": "",
       "message": "failed to validate pvc, failed to get storage class, storageclasses.storage.k8s.io \"ebs\" not found (PersistentVolumeClaim=default/data, StorageClass=ebs)",
       "name": "web-0",
       "namespace": "default",
@@ -825,17 +848,20 @@ export const simulated: SimulationAnswer = {
       "nodeClaim": null,
       "placed": "ignored",
       "reasons": [],
+      "reasonsLeftOut": 0,
       "requests": {
         "cpu": "1500m",
         "memory": "1Gi",
         "pods": "1"
       },
       "round": null,
+      "sameReasonsAs": null,
       "usage": {},
       "workload": "StatefulSet/web"
     },
     {
       "ignored": null,
+      "leavesNode": "",
       "message": "failed to validate pvc, failed to get storage class, storageclasses.storage.k8s.io \"ebs\" not found (PersistentVolumeClaim=default/data, StorageClass=ebs)",
       "name": "web-1",
       "namespace": "default",
@@ -843,12 +869,14 @@ export const simulated: SimulationAnswer = {
       "nodeClaim": null,
       "placed": "ignored",
       "reasons": [],
+      "reasonsLeftOut": 0,
       "requests": {
         "cpu": "1500m",
         "memory": "1Gi",
         "pods": "1"
       },
       "round": null,
+      "sameReasonsAs": null,
       "usage": {},
       "workload": "StatefulSet/web"
     }
@@ -867,7 +895,8 @@ export const simulated: SimulationAnswer = {
     "rounds": 0,
     "spotPricePerHour": -0.0,
     "spotPricePerMonth": -0.0,
-    "unplaced": 0
+    "unplaced": 0,
+    "untried": 0
   },
   "verdict": "0 of 2 pods placed; Karpenter ignores 2 pods",
   "version": "1.0.0",
@@ -875,6 +904,7 @@ export const simulated: SimulationAnswer = {
 };
 
 export const hashed: HashAnswer = {
+  "assumptions": [],
   "karpenterVersion": "1.15",
   "objects": [
     {
@@ -1173,7 +1203,7 @@ export const fixed: FixedFiles = {
   "files": [
     {
       "name": "nodeclass.yaml",
-      "text": "# A node class whose instance profile is reported as ready, but which never becomes ready itself.\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: default\nspec:\n  instanceProfile: KarpenterNodeProfile-prod\n  amiSelectorTerms:\n    - alias: al2023@v20250807\n  subnetSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: prod\n  securityGroupSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: prod\n"
+      "text": "# A node class whose instance profile is reported as ready, but which never becomes ready itself.\n# The policy rejects it.\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: default\nspec:\n  instanceProfile: KarpenterNodeProfile-prod\n  amiSelectorTerms:\n    - alias: al2023@v20250807\n  subnetSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: prod\n  securityGroupSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: prod\n"
     }
   ],
   "skipped": []
@@ -1185,7 +1215,7 @@ export const objects: ListedObject[] = [
     "document": 0,
     "file": "nodeclass.yaml",
     "kind": "EC2NodeClass",
-    "line": 2,
+    "line": 3,
     "name": "default",
     "namespace": "",
     "object": {
@@ -1217,7 +1247,7 @@ export const objects: ListedObject[] = [
         ]
       }
     },
-    "offset": 98,
+    "offset": 123,
     "oldObject": null,
     "operation": ""
   }
@@ -1229,10 +1259,10 @@ export const outline: ListedObject[] = [
     "document": 0,
     "file": "nodeclass.yaml",
     "kind": "EC2NodeClass",
-    "line": 2,
+    "line": 3,
     "name": "default",
     "namespace": "",
-    "offset": 98,
+    "offset": 123,
     "operation": ""
   }
 ];
