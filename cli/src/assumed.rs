@@ -47,7 +47,7 @@ mod tests {
             texts(&assumptions),
             [
                 "the subnets are in us-east-1a, us-east-1b (`--zones`)",
-                "NodePool `default` occurs several times, as in several clusters; name the folders of one cluster to simulate it",
+                "NodePool `default` occurs several times, as in several clusters; name the folders of one cluster",
                 "webhooks change no pod",
             ]
         );

@@ -93,7 +93,7 @@
   [ "$status" -eq 0 ]
   [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
   [ $(expr "$output" : '.*"patchType".*') -eq 0 ]
-  [ $(expr "$output" : '.*"warnings":.*not fixed: instance-profile-is-arn.*kustomize-controller.*') -ne 0 ]
+  [ $(expr "$output" : '.*"warnings":.*instance-profile-is-arn.*not fixed here: .*kustomize-controller.*') -ne 0 ]
 }
 
 @test "return errors as warnings with announceErrors: true" {

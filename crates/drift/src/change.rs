@@ -16,7 +16,7 @@ use values::quantity::Quantity;
 
 use crate::decision::{DriftReason, requirements_of};
 use crate::difference::differences;
-use crate::effect::{Comparison, Effect, FIELD_EFFECTS, FieldEffect};
+use crate::effect::{Effect, FIELD_EFFECTS, FieldComparison, FieldEffect};
 use crate::elements::HashOptions;
 use crate::hasher::{Hasher, Typed};
 
@@ -162,7 +162,7 @@ pub fn field_changes<'d>(old: Object<'d>, new: Object<'d>, options: &HashOptions
             });
         }
     }
-    let rows = FIELD_EFFECTS.iter().filter(|row| row.kind == kind && row.comparison != Comparison::Hash);
+    let rows = FIELD_EFFECTS.iter().filter(|row| row.kind == kind && row.comparison != FieldComparison::Hash);
     found.extend(rows.filter_map(|field| unhashed_change(field, old, new, options.hasher())));
     found
 }
@@ -208,16 +208,16 @@ fn effect_between(
         return None;
     }
     match field.comparison {
-        Comparison::Hash | Comparison::Stored => Some(field.effect),
-        Comparison::Duration => {
+        FieldComparison::Hash | FieldComparison::Stored => Some(field.effect),
+        FieldComparison::Duration => {
             (duration(one) != duration(other) || duration(one).is_none()).then_some(field.effect)
         }
-        Comparison::Quantities => (quantities(one) != quantities(other)).then_some(field.effect),
-        Comparison::Unordered | Comparison::WholeTerms => {
+        FieldComparison::Quantities => (quantities(one) != quantities(other)).then_some(field.effect),
+        FieldComparison::Unordered | FieldComparison::WholeTerms => {
             (!is_same_set(one, other, &is_same)).then_some(field.effect)
         }
-        Comparison::Requirements => requirements_effect(one, other),
-        Comparison::Terms => {
+        FieldComparison::Requirements => requirements_effect(one, other),
+        FieldComparison::Terms => {
             let (ones, others) = (items(one), items(other));
             let keeps = |item: &Typed<'_>| others.iter().any(|other| is_same(item, other));
             let adds = |item: &Typed<'_>| !ones.iter().any(|other| is_same(item, other));
@@ -227,8 +227,8 @@ fn effect_between(
                 (false, _) => Some(field.effect),
             }
         }
-        Comparison::Images if is_same_set(one, other, &is_same) => None,
-        Comparison::Images => Some(match (pinned_alias(one), pinned_alias(other)) {
+        FieldComparison::Images if is_same_set(one, other, &is_same) => None,
+        FieldComparison::Images => Some(match (pinned_alias(one), pinned_alias(other)) {
             // Two versions of a family have different images.
             (Some(one), Some(other)) if one != other => Effect::ReplacesAll,
             _ => field.effect,

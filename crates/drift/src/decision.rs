@@ -32,7 +32,7 @@ pub struct DriftQuestion<'q, 'd> {
     /// The instance types that EC2 offers; `None` if they are not known.
     pub instance_types: Option<&'q [OfferedType<'q>]>,
     /// The instance.
-    pub instance: Instance<'q>,
+    pub instance: KnownInstance<'q>,
     /// The ID of the placement group that the EC2NodeClass resolves to, empty for none; `None` if it is not known.
     pub placement_group: Option<&'q str>,
     /// The time of the decision.
@@ -54,7 +54,7 @@ pub struct OfferedType<'t> {
 
 /// What EC2 says of an instance; `None` for what is not known.
 #[derive(Clone, Debug, Default)]
-pub struct Instance<'t> {
+pub struct KnownInstance<'t> {
     /// The ID of the image.
     pub image: Option<&'t str>,
     /// The ID of the subnet.

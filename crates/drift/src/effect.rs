@@ -25,7 +25,7 @@ pub enum Effect {
 
 /// How two values of a field are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comparison {
+pub(crate) enum FieldComparison {
     /// By the hash.
     Hash,
     /// As the API server stores them.
@@ -59,7 +59,7 @@ pub struct FieldEffect {
     pub reason: Option<DriftReason>,
     /// The effect in a sentence.
     pub sentence: &'static str,
-    pub(crate) comparison: Comparison,
+    pub(crate) comparison: FieldComparison,
 }
 
 /// The hash of the NodePool.
@@ -70,11 +70,11 @@ const fn pool_hash(path: &'static str) -> FieldEffect {
         effect: Effect::ReplacesAll,
         reason: Some(DriftReason::NodePoolDrifted),
         sentence: "part of the hash: changing it replaces every node of this NodePool",
-        comparison: Comparison::Hash,
+        comparison: FieldComparison::Hash,
     }
 }
 
-const fn pool(path: &'static str, sentence: &'static str, comparison: Comparison) -> FieldEffect {
+const fn pool(path: &'static str, sentence: &'static str, comparison: FieldComparison) -> FieldEffect {
     FieldEffect {
         kind: Kind::NODE_POOL,
         path,
@@ -90,7 +90,7 @@ const fn class(
     effect: Effect,
     reason: Option<DriftReason>,
     sentence: &'static str,
-    comparison: Comparison,
+    comparison: FieldComparison,
 ) -> FieldEffect {
     FieldEffect { kind: Kind::NODE_CLASS, path, effect, reason, sentence, comparison }
 }
@@ -102,7 +102,7 @@ const fn overlay(path: &'static str) -> FieldEffect {
         effect: Effect::ActsAtOnce,
         reason: None,
         sentence: "Karpenter launches and consolidates with the new prices and resources; no node is replaced because of drift",
-        comparison: Comparison::Stored,
+        comparison: FieldComparison::Stored,
     }
 }
 
@@ -118,7 +118,7 @@ pub const FIELD_EFFECTS: &[FieldEffect] = &[
         reason: Some(DriftReason::RequirementsDrifted),
         sentence: "not part of the hash: the nodes whose labels no longer meet the requirements are replaced; wider requirements count for \
                    new nodes only",
-        comparison: Comparison::Requirements,
+        comparison: FieldComparison::Requirements,
     },
     pool_hash("spec.template.metadata.labels"),
     pool_hash("spec.template.metadata.annotations"),
@@ -130,66 +130,70 @@ pub const FIELD_EFFECTS: &[FieldEffect] = &[
     pool(
         "spec.disruption.consolidateAfter",
         "Karpenter waits the new time before it consolidates",
-        Comparison::Duration,
+        FieldComparison::Duration,
     ),
     pool(
         "spec.disruption.consolidationPolicy",
         "Karpenter consolidates by the new policy",
-        Comparison::Stored,
+        FieldComparison::Stored,
     ),
     pool(
         "spec.disruption.budgets",
         "the next disruption obeys the new budgets; a rollout that waits may start, or stop",
-        Comparison::Unordered,
+        FieldComparison::Unordered,
     ),
     pool(
         "spec.limits",
         "Karpenter launches no node beyond the new limits, and removes none because of them",
-        Comparison::Quantities,
+        FieldComparison::Quantities,
     ),
-    pool("spec.weight", "the next pods try the NodePools in the new order", Comparison::Stored),
-    pool("spec.replicas", "Karpenter launches or removes nodes until there are as many", Comparison::Stored),
+    pool("spec.weight", "the next pods try the NodePools in the new order", FieldComparison::Stored),
+    pool(
+        "spec.replicas",
+        "Karpenter launches or removes nodes until there are as many",
+        FieldComparison::Stored,
+    ),
     class(
         "spec.amiSelectorTerms",
         Effect::Unknown,
         Some(DriftReason::AmiDrift),
         "not part of the hash: the nodes whose image is no longer the first that fits are replaced",
-        Comparison::Images,
+        FieldComparison::Images,
     ),
     class(
         "spec.subnetSelectorTerms",
         Effect::Unknown,
         Some(DriftReason::SubnetDrift),
         "not part of the hash: the nodes in subnets that are no longer selected are replaced",
-        Comparison::Terms,
+        FieldComparison::Terms,
     ),
     class(
         "spec.securityGroupSelectorTerms",
         Effect::Unknown,
         Some(DriftReason::SecurityGroupDrift),
         "not part of the hash: every node is replaced if other security groups are selected",
-        Comparison::WholeTerms,
+        FieldComparison::WholeTerms,
     ),
     class(
         "spec.capacityReservationSelectorTerms",
         Effect::Unknown,
         Some(DriftReason::CapacityReservationDrift),
         "not part of the hash: the nodes in reservations that are no longer selected are replaced",
-        Comparison::Terms,
+        FieldComparison::Terms,
     ),
     class(
         "spec.ipPrefixCount",
         Effect::NewNodes,
         None,
         "not part of the hash: new nodes have the new number of prefixes",
-        Comparison::Stored,
+        FieldComparison::Stored,
     ),
     class(
         "spec",
         Effect::ReplacesAll,
         Some(DriftReason::NodeClassDrift),
         "part of the hash: changing it replaces every node of the NodePools that use this EC2NodeClass",
-        Comparison::Hash,
+        FieldComparison::Hash,
     ),
     overlay("spec"),
 ];
@@ -207,7 +211,7 @@ impl FieldEffect {
 impl FieldEffect {
     /// The row of a path that is a part of a hash. A family that follows from an alias has the path `spec.amiFamily`.
     pub(crate) fn hashed(kind: Kind, path: &str) -> Option<&'static Self> {
-        Self::of(kind, path).filter(|row| row.comparison == Comparison::Hash)
+        Self::of(kind, path).filter(|row| row.comparison == FieldComparison::Hash)
     }
 }
 

@@ -29,7 +29,7 @@ mod node_pool;
 
 pub use change::{FieldChange, ObjectChange, ObjectChangeKind, changes, field_changes};
 pub use decision::{
-    DriftDecision, DriftObstacle, DriftQuestion, DriftReason, Instance, MissingFact, OfferedType, decide,
+    DriftDecision, DriftObstacle, DriftQuestion, DriftReason, KnownInstance, MissingFact, OfferedType, decide,
 };
 pub use difference::{Difference, differences};
 pub use effect::{Effect, FIELD_EFFECTS, FieldEffect};

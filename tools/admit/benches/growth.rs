@@ -16,7 +16,7 @@ use karpwarden::manifest::{Document, File};
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::{REGISTRY, reference};
 use karpwarden_admit::{FakeCluster, Meter, built};
-use karpwarden_bench::shapes::{SHAPES, Shape, common};
+use karpwarden_bench::shapes::{InputShape, SHAPES, common};
 use karpwarden_bench::simulated::SIMULATED;
 use serde_json::Value;
 
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
             }
         }
     };
-    let shapes: Vec<Shape> = SHAPES.into_iter().filter(|_| has_shapes).collect();
+    let shapes: Vec<InputShape> = SHAPES.into_iter().filter(|_| has_shapes).collect();
     let next_shape = AtomicUsize::new(0);
     let work = || {
         work();
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
             }
         }
     };
-    let simulated: Vec<Shape> = SIMULATED.into_iter().filter(|_| has_shapes).collect();
+    let simulated: Vec<InputShape> = SIMULATED.into_iter().filter(|_| has_shapes).collect();
     let next_simulated = AtomicUsize::new(0);
     let work = || {
         work();
@@ -173,7 +173,7 @@ fn too_fast([one, two, four]: [u64; 3], size: usize, most: u64) -> Option<String
 
 /// The fault of an input that is made to cost more than its size: its growth is too fast, also with more items, or it costs too much
 /// for its length.
-fn fault_of_shape(shape: Shape, meter: &Meter) -> Option<String> {
+fn fault_of_shape(shape: InputShape, meter: &Meter) -> Option<String> {
     let growth = |size| match counts(meter, "files", shape.text, size) {
         Ok(counts) => too_fast(counts, size, MAX_GROWTH),
         Err(error) => Some(error),
@@ -194,7 +194,7 @@ fn fault_of_shape(shape: Shape, meter: &Meter) -> Option<String> {
 }
 
 /// The growth of a simulation, if it is too fast. The scheduler compares each pod with each NodePool and each node.
-fn fault_of_simulation(shape: Shape, meter: &Meter) -> Option<String> {
+fn fault_of_simulation(shape: InputShape, meter: &Meter) -> Option<String> {
     let growth = |size| match counts(meter, "simulate", shape.text, size) {
         Ok(counts) => too_fast(counts, size, MAX_GROWTH_OF_PAIRS),
         Err(error) => Some(error),

@@ -14,7 +14,7 @@ use karpwarden::cluster::Cluster;
 use karpwarden::manifest::{File, parallel};
 use karpwarden::objects::embedded::READ_OPTIONS;
 use karpwarden::rule::settings::{RuleSelector, Settings};
-use karpwarden_bench::shapes::{SHAPES, Shape, common};
+use karpwarden_bench::shapes::{InputShape, SHAPES, common};
 use karpwarden_bench::{Bench, Comparison, RatioBudget, main_of, time};
 
 /// Time for ten times the documents, as a multiple.
@@ -64,7 +64,7 @@ fn run(bench: &mut Bench) -> Result<()> {
 }
 
 /// Compares a check of an input that is made to cost more than its size with a check of common manifests of the same length.
-fn compare_shape(bench: &mut Bench, shape: Shape, settings: &Settings) -> Result<()> {
+fn compare_shape(bench: &mut Bench, shape: InputShape, settings: &Settings) -> Result<()> {
     let text = (shape.text)(SHAPED);
     let (hostile, common) = (named(&text), named(&common(text.len())));
     let comparison = Comparison {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// A kind of input.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct InputShape {
     /// Its name.
     pub name: &'static str,
     /// Its files, each after a line `#== NAME`, for a size. The length of the text is proportional to the size.
@@ -12,22 +12,22 @@ pub struct Shape {
 }
 
 /// All kinds.
-pub const SHAPES: [Shape; 12] = [
-    Shape { name: "copies in a JSON patch", text: json_patch_copies },
-    Shape { name: "replacements that create fields", text: replacements },
-    Shape { name: "kustomizations that include each other", text: includes },
-    Shape { name: "kustomizations of one base", text: overlays },
-    Shape { name: "disruption budgets and workloads", text: disruption_budgets },
-    Shape { name: "wildcards in an IAM policy", text: wildcards },
-    Shape { name: "empty lines", text: |size| format!("#== a.yaml\n{}", "\n".repeat(size * 100)) },
-    Shape {
+pub const SHAPES: [InputShape; 12] = [
+    InputShape { name: "copies in a JSON patch", text: json_patch_copies },
+    InputShape { name: "replacements that create fields", text: replacements },
+    InputShape { name: "kustomizations that include each other", text: includes },
+    InputShape { name: "kustomizations of one base", text: overlays },
+    InputShape { name: "disruption budgets and workloads", text: disruption_budgets },
+    InputShape { name: "wildcards in an IAM policy", text: wildcards },
+    InputShape { name: "empty lines", text: |size| format!("#== a.yaml\n{}", "\n".repeat(size * 100)) },
+    InputShape {
         name: "empty documents",
         text: |size| format!("#== a.yaml\n{}", "---\n# c\n\n".repeat(size * 20)),
     },
-    Shape { name: "a long name behind aliases", text: repeated_name },
-    Shape { name: "documents with aliases", text: documents_with_aliases },
-    Shape { name: "parts of user data with aliases", text: user_data },
-    Shape { name: "documents with aliases in strings", text: held_documents },
+    InputShape { name: "a long name behind aliases", text: repeated_name },
+    InputShape { name: "documents with aliases", text: documents_with_aliases },
+    InputShape { name: "parts of user data with aliases", text: user_data },
+    InputShape { name: "documents with aliases in strings", text: held_documents },
 ];
 
 /// NodePools without faults, of about as many bytes as a text.
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn texts_grow_with_their_size() {
-        for Shape { name, text } in SHAPES {
+        for InputShape { name, text } in SHAPES {
             let [one, two, four] = [100, 200, 400].map(|size| text(size).len());
             assert!(
                 two > one && (four - two).abs_diff(2 * (two - one)) < one / 4,

@@ -2,25 +2,25 @@
 
 use serde_json::{Value, json};
 
-use crate::shapes::Shape;
+use crate::shapes::InputShape;
 
 /// All kinds, with one object in each line. `crates/scheduling/tests/simulation/shapes.rs` counts the steps of more of them.
-pub const SIMULATED: [Shape; 6] = [
-    Shape {
+pub const SIMULATED: [InputShape; 6] = [
+    InputShape {
         name: "NodePools that take no pod",
         text: |size| lines(tainted_pools(size), pods(size, &json!({}))),
     },
-    Shape {
+    InputShape {
         name: "pods that repel each other in zones",
         text: |size| lines(any_pool(), repelling_pods(size)),
     },
-    Shape { name: "topology domains", text: |size| lines(racks(size), spread_over_racks(size)) },
-    Shape { name: "preferences", text: |size| lines(any_pool(), preferring_pods(size)) },
-    Shape {
+    InputShape { name: "topology domains", text: |size| lines(racks(size), spread_over_racks(size)) },
+    InputShape { name: "preferences", text: |size| lines(any_pool(), preferring_pods(size)) },
+    InputShape {
         name: "full nodes",
         text: |size| lines([any_pool(), full_nodes(size)].concat(), lost_pods(size)),
     },
-    Shape { name: "groups without a place", text: |size| lines(any_pool(), lost_pods(size)) },
+    InputShape { name: "groups without a place", text: |size| lines(any_pool(), lost_pods(size)) },
 ];
 
 /// The objects and a node class.

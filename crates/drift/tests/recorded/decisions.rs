@@ -4,7 +4,7 @@ use ::objects::object::Object;
 use karpenter::kind::Kind;
 use karpenter::operator::Operator;
 use karpenter::release::{Release, Releases};
-use karpwarden_drift::{DriftDecision, DriftQuestion, Instance, OfferedType, decide};
+use karpwarden_drift::{DriftDecision, DriftQuestion, KnownInstance, OfferedType, decide};
 use manifest::limits::Limits;
 use manifest::{Document, File};
 use scheduling::requirements::{Requirement, Requirements};
@@ -67,7 +67,7 @@ fn drifted_after(row: &Json, release_name: &str) -> Option<String> {
         node_pool: object(&pool, Kind::NODE_POOL),
         node_class: class.as_ref().map(|class| object(class, Kind::NODE_CLASS)),
         instance_types: Some(&types),
-        instance: Instance {
+        instance: KnownInstance {
             image: Some(text(&instance["imageID"])),
             subnet: Some(text(&instance["subnetID"])),
             security_groups: Some(groups.map(text).collect()),
@@ -122,7 +122,7 @@ fn what_is_not_known_is_told_unless_a_known_reason_applies() {
             node_pool: object(&pool, Kind::NODE_POOL),
             node_class: Some(object(&class, Kind::NODE_CLASS)),
             instance_types: None,
-            instance: Instance::default(),
+            instance: KnownInstance::default(),
             placement_group: None,
             now: Timestamp::parse(text(&row["now"])).unwrap(),
             release: Release::parse("1.14.1").unwrap(),

@@ -86,7 +86,8 @@ fn a_pair_has_no_fix_if_the_finding_about_one_half_is_accepted_or_off() {
     ] {
         let (edits, help) = fixes(&files, &settings);
         assert_eq!(edits, [0]);
-        let expected = "; no fix, because it would also change the EC2NodeClass `b`, about which `pairs` reports nothing";
+        let expected =
+            "no fix, because it would also change the EC2NodeClass `b`, about which `pairs` reports nothing";
         assert_eq!(help, expected);
     }
     let suppressed = b.replace("spec:", "# karpwarden: ignore[pairs] an old cluster\nspec:");

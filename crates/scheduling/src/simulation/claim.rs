@@ -18,7 +18,7 @@ use super::reservations::Reservations;
 use super::resources::Resources;
 use super::result::PodId;
 use super::settings::SimulationSettings;
-use super::topology::{Refusal, Topology, TopologyFailure};
+use super::topology::{KeptAway, Topology, TopologyFailure};
 use super::variant::{Variant, VariantId};
 use super::work::Work;
 use crate::id_set::IdSet;
@@ -136,10 +136,10 @@ impl<'d> Claim<'d> {
         }
         attempt.work.count(STEPS_OF_TEMPLATE);
         let refusal = attempt.topology.refusal(pod, &self.requirements);
-        if refusal == Some(Refusal::Now) {
+        if refusal == Some(KeptAway::Now) {
             return None;
         }
-        if refusal == Some(Refusal::ForEver) {
+        if refusal == Some(KeptAway::ForEver) {
             self.refused.insert(pod.id);
             return None;
         }

@@ -88,7 +88,7 @@ use thiserror::Error;
 use values::quantity::Quantity;
 
 use pods::{BatchPod, PendingPods};
-use refine::Explanation;
+use refine::ReasonDetail;
 use rounds::Rounds;
 use work::Work;
 use workloads::InputPods;
@@ -165,13 +165,13 @@ impl<'o> Simulation<'o> {
     /// Places the pods among the objects. The reasons name neither unmet demands nor changes.
     pub fn run(&self) -> SimulationResult<'_> {
         let (base, pending) = self.read();
-        self.place(base, pending, Explanation::Messages, self.work())
+        self.place(base, pending, ReasonDetail::Messages, self.work())
     }
 
     /// Places the pods among the objects, and finds the demands that decide about the pods without a place, and the changes that place them.
     pub fn run_with_remedies(&self) -> SimulationResult<'_> {
         let (base, pending) = self.read();
-        let mut result = self.place(base.clone(), pending.clone(), Explanation::Demands, self.work());
+        let mut result = self.place(base.clone(), pending.clone(), ReasonDetail::Demands, self.work());
         trials::add_remedies(self, &base, &pending, &mut result);
         result
     }
@@ -194,7 +194,7 @@ impl<'o> Simulation<'o> {
         &'s self,
         base: Base<'s>,
         pending: PendingPods<'s>,
-        explanation: Explanation,
+        explanation: ReasonDetail,
         work: Work,
     ) -> SimulationResult<'s> {
         let ClusterInput { settings, pods, hosts, .. } = &self.0;

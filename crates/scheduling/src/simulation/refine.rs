@@ -8,7 +8,7 @@ use super::pool::Pool;
 use super::proposals::proposals;
 use super::reason::{Disagreement, PoolReason, ReasonKind};
 use super::result::{PodId, Unplaced};
-use super::solver::{Cause, Solver};
+use super::solver::{FailureCause, Solver};
 use super::unmet::UnmetDemands;
 use super::unmet_types::TypesLeft;
 use super::variant::Variant;
@@ -28,7 +28,7 @@ const STEPS_OF_ROOM: usize = 2;
 
 /// Explanation of the pods without a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Explanation {
+pub(super) enum ReasonDetail {
     /// None.
     None,
     /// Karpenter's messages.
@@ -39,17 +39,17 @@ pub(super) enum Explanation {
 
 /// Explains why pods have no place. The solver has finished: since its last success, each pod without a place was tried, so that its
 /// reasons hold in this state. Pods of one shape share their reasons.
-pub(super) fn explain(solver: &mut Solver<'_>, explanation: Explanation, work: &Work) {
-    if explanation == Explanation::None {
+pub(super) fn explain(solver: &mut Solver<'_>, explanation: ReasonDetail, work: &Work) {
+    if explanation == ReasonDetail::None {
         return;
     }
     let mut shapes: BTreeMap<(ShapeId, Option<String>), Vec<PodId>> = BTreeMap::new();
     for (id, failure) in &solver.failures {
         let Some(shape) = solver.world.pods.get(*id).map(|pod| pod.shape) else { continue };
         match &failure.cause {
-            Cause::Untried => {}
-            Cause::Pools(_) => shapes.entry((shape, None)).or_default().push(*id),
-            Cause::Known(unplaced) => {
+            FailureCause::Untried => {}
+            FailureCause::Pools(_) => shapes.entry((shape, None)).or_default().push(*id),
+            FailureCause::Known(unplaced) => {
                 shapes.entry((shape, Some(unplaced.message.clone()))).or_default().push(*id);
             }
         }
@@ -60,18 +60,20 @@ pub(super) fn explain(solver: &mut Solver<'_>, explanation: Explanation, work: &
     for ((shape, _), ids) in &shapes {
         let Some(failure) = ids.first().and_then(|id| solver.failures.get(id)) else { continue };
         let (mut unplaced, pod) = match &failure.cause {
-            Cause::Untried => continue,
-            Cause::Known(unplaced) => (Unplaced::clone(unplaced), None),
-            Cause::Pools(variant) => (solver.rejections(variant, told, work), Some(Rc::clone(variant))),
+            FailureCause::Untried => continue,
+            FailureCause::Known(unplaced) => (Unplaced::clone(unplaced), None),
+            FailureCause::Pools(variant) => {
+                (solver.rejections(variant, told, work), Some(Rc::clone(variant)))
+            }
         };
-        if explanation == Explanation::Demands && !work.is_over() {
+        if explanation == ReasonDetail::Demands && !work.is_over() {
             refine(solver, &mut pools, pod.as_deref(), &mut unplaced, refined, work);
             unplaced.shape = solver.world.shapes.get(*shape).cloned();
         }
         let unplaced = Rc::new(unplaced);
         for id in ids {
             if let Some(failure) = solver.failures.get_mut(id) {
-                failure.cause = Cause::Known(Rc::clone(&unplaced));
+                failure.cause = FailureCause::Known(Rc::clone(&unplaced));
             }
         }
     }

@@ -12,7 +12,7 @@ use super::node::NodeOrigin;
 use super::offerings::RESERVATION_LABELS;
 use super::resources::{ResourceNames, Resources};
 use super::result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod};
-use super::solver::{Cause, Failure, Solver};
+use super::solver::{Failure, FailureCause, Solver};
 use crate::requirements::Requirement;
 use values::quantity::Quantity;
 
@@ -73,10 +73,10 @@ pub(crate) fn placements(solver: Solver<'_>, earlier: usize) -> Placements<'_> {
 /// The place of a pod that failed. The reasons of NodePools are left out if they were not asked for.
 fn unplaced<'d>(failure: &Failure<'d>) -> Placement<'d> {
     match &failure.cause {
-        Cause::Untried => Placement::Untried,
+        FailureCause::Untried => Placement::Untried,
         _ if !failure.is_reported => Placement::Unreported,
-        Cause::Known(unplaced) => Placement::Unplaced(Rc::clone(unplaced)),
-        Cause::Pools(_) => Placement::Unplaced(Rc::default()),
+        FailureCause::Known(unplaced) => Placement::Unplaced(Rc::clone(unplaced)),
+        FailureCause::Pools(_) => Placement::Unplaced(Rc::default()),
     }
 }
 

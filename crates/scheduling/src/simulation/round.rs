@@ -13,7 +13,7 @@ use super::ClusterInput;
 use super::known_pool::KnownPool;
 use super::new_node::NewNode;
 use super::pods::BatchPod;
-use super::refine::{self, Explanation};
+use super::refine::{self, ReasonDetail};
 use super::report::{self, Placements};
 use super::result::{ClaimId, PodId, SimulatedPod};
 use super::selector::namespace_of;
@@ -93,7 +93,7 @@ impl<'s> SimulatedCluster<'s> {
         let world = self.base.round(self.base.pending(batch), &absence, &placing);
         let mut solver = Solver::new(world, self.settings, self.hosts, &placing);
         solver.solve();
-        refine::explain(&mut solver, Explanation::Messages, &work());
+        refine::explain(&mut solver, ReasonDetail::Messages, &work());
         let release = self.settings.release;
         let names = Rc::clone(&solver.world.names);
         let Placements { pods, claims } = report::placements(solver, 0);

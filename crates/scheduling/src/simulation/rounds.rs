@@ -14,7 +14,7 @@ use super::binding;
 use super::claim::Claim;
 use super::launch::Launch;
 use super::pods::{PendingPod, PendingPods, RunningPod, ShapeId};
-use super::refine::{self, Explanation};
+use super::refine::{self, ReasonDetail};
 use super::report::{self, Placements};
 use super::resources::ResourceNames;
 use super::result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod, SimulationResult};
@@ -77,7 +77,7 @@ impl<'d> Rounds<'d> {
     }
 
     /// Simulates the rounds. The last round explains the pods without a place.
-    pub(super) fn run(mut self, explanation: Explanation) -> SimulationResult<'d> {
+    pub(super) fn run(mut self, explanation: ReasonDetail) -> SimulationResult<'d> {
         let most = self.settings.rounds.unwrap_or(MAX_ROUNDS).clamp(1, MAX_ROUNDS);
         while self.round < most {
             self.round += 1;
@@ -143,7 +143,7 @@ impl<'d> Rounds<'d> {
     }
 
     /// Simulates a round of the provisioner after a number of pods were bound. Returns the number of placed pods.
-    fn provision(&mut self, bound: usize, most: usize, explanation: Explanation) -> usize {
+    fn provision(&mut self, bound: usize, most: usize, explanation: ReasonDetail) -> usize {
         let world = self.base.round(self.pending(), &self.base.absence, &self.work);
         // Each new node has a name that no other one had.
         let hosts = self.hosts.get(self.next_host..).filter(|left| left.len() >= self.waiting.len());

@@ -21,7 +21,7 @@ use super::result::PodId;
 use super::result::Unplaced;
 use super::settings::SimulationSettings;
 use super::shape::PodShape;
-use super::variant::{Neighbours, Variant, VariantId, relax};
+use super::variant::{GroupsOfOthers, Variant, VariantId, relax};
 use super::work::Work;
 use super::world::World;
 use crate::template::{check_labels, check_taints};
@@ -52,7 +52,7 @@ pub(crate) struct PlacedInRound;
 #[derive(Clone, Debug)]
 pub(crate) struct Failure<'d> {
     /// The cause.
-    pub(crate) cause: Cause<'d>,
+    pub(crate) cause: FailureCause<'d>,
     /// Whether relaxing preferences does not help.
     ends_relaxation: bool,
     /// Whether Karpenter reports the failure.
@@ -63,7 +63,7 @@ pub(crate) struct Failure<'d> {
 
 /// Cause of a failure.
 #[derive(Clone, Debug)]
-pub(crate) enum Cause<'d> {
+pub(crate) enum FailureCause<'d> {
     /// These reasons.
     Known(Rc<Unplaced<'d>>),
     /// The NodePools rejected the pod at its last step. The reasons are computed when they are asked for.
@@ -101,7 +101,7 @@ pub(crate) struct Solver<'d> {
 #[derive(Default)]
 struct Ladder<'d> {
     variants: Vec<Rc<Variant<'d>>>,
-    neighbours: Rc<Neighbours<'d>>,
+    neighbours: Rc<GroupsOfOthers<'d>>,
     /// The number of pods without a place.
     waiting: usize,
 }
@@ -198,13 +198,13 @@ impl<'d> Solver<'d> {
         for pod in queue.rest() {
             let is_tried = |failure: &Failure<'d>| failure.placed == placed;
             if !self.failures.get(&pod).is_some_and(is_tried) {
-                self.failures.insert(pod, self.failure(Cause::Untried));
+                self.failures.insert(pod, self.failure(FailureCause::Untried));
             }
         }
     }
 
     /// A failure at this time.
-    fn failure(&self, cause: Cause<'d>) -> Failure<'d> {
+    fn failure(&self, cause: FailureCause<'d>) -> Failure<'d> {
         Failure { cause, ends_relaxation: false, is_reported: true, placed: self.placed }
     }
 
@@ -212,7 +212,7 @@ impl<'d> Solver<'d> {
     fn without_pools(&self, message: &str, is_reported: bool) -> Failure<'d> {
         let reasons = self.world.unusable.clone();
         let unplaced = Unplaced { message: message.to_owned(), reasons, ..Unplaced::default() };
-        Failure { is_reported, ..self.failure(Cause::Known(Rc::new(unplaced))) }
+        Failure { is_reported, ..self.failure(FailureCause::Known(Rc::new(unplaced))) }
     }
 
     /// Since 1.4 a pod is relaxed completely before the next pod is tried.
@@ -232,7 +232,7 @@ impl<'d> Solver<'d> {
     }
 
     fn try_with_relaxation(&mut self, id: PodId) -> Result<PlacedInRound, Failure<'d>> {
-        let Some(pod) = self.world.pods.get(id) else { return Err(self.failure(Cause::Untried)) };
+        let Some(pod) = self.world.pods.get(id) else { return Err(self.failure(FailureCause::Untried)) };
         let (shape, has_volumes) = (pod.shape, !pod.volumes.is_empty());
         let key = FailureKey { shape, avoids_waiting: pod.avoids_waiting };
         let last = self.last_failures.get(&key).filter(|last| last.placed == self.placed && !has_volumes);
@@ -240,10 +240,10 @@ impl<'d> Solver<'d> {
             return Err(last.clone());
         }
         let mut level = 0;
-        let mut last = self.failure(Cause::Untried);
+        let mut last = self.failure(FailureCause::Untried);
         while let Some(variant) = self.variant(shape, level) {
             if self.work.is_over() {
-                return Err(self.failure(Cause::Untried));
+                return Err(self.failure(FailureCause::Untried));
             }
             match self.add(id, &variant) {
                 Ok(placed) => {
@@ -287,7 +287,7 @@ impl<'d> Solver<'d> {
                     let is_relaxed = !failure.ends_relaxation && self.variant(shape, level + 1).is_some();
                     if is_relaxed {
                         levels.insert(pod, level + 1);
-                        self.failures.insert(pod, self.failure(Cause::Untried));
+                        self.failures.insert(pod, self.failure(FailureCause::Untried));
                     } else {
                         self.failures.insert(pod, failure);
                     }
@@ -339,7 +339,7 @@ impl<'d> Solver<'d> {
             let text =
                 "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter";
             let unplaced = Unplaced { message: text.to_owned(), ..Unplaced::default() };
-            let failure = self.failure(Cause::Known(Rc::new(unplaced)));
+            let failure = self.failure(FailureCause::Known(Rc::new(unplaced)));
             return Err(Failure { ends_relaxation: true, ..failure });
         }
         if self.add_to_existing(pod, variant) || self.add_to_claim(pod, variant) {
@@ -408,7 +408,7 @@ impl<'d> Solver<'d> {
                 break;
             }
         }
-        Err(Failure { ends_relaxation, ..self.failure(Cause::Pools(Rc::clone(variant))) })
+        Err(Failure { ends_relaxation, ..self.failure(FailureCause::Pools(Rc::clone(variant))) })
     }
 
     /// The first NodePools that reject a pod, at most a number of them, each with the rejection in words.
@@ -488,7 +488,7 @@ impl<'d> Solver<'d> {
             false
         });
         for (pod, unplaced) in failed {
-            self.failures.insert(pod, self.failure(Cause::Known(unplaced)));
+            self.failures.insert(pod, self.failure(FailureCause::Known(unplaced)));
         }
     }
 }

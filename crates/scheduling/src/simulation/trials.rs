@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::Simulation;
 use super::pods::PendingPods;
 use super::reason::{PoolReason, ReasonKind};
-use super::refine::Explanation;
+use super::refine::ReasonDetail;
 use super::remedy::{ProposedChange, Remedy};
 use super::result::{Placement, SimulatedPod, SimulationResult, Unplaced};
 use super::shape::PodShape;
@@ -32,7 +32,7 @@ pub(super) fn add_remedies<'s>(
 ) {
     // Rounds without a bound of their number leave nothing to wait for.
     let ends_early = simulation.0.settings.rounds.is_some();
-    let explanation = if ends_early { Explanation::Messages } else { Explanation::None };
+    let explanation = if ends_early { ReasonDetail::Messages } else { ReasonDetail::None };
     let work = Work::of_steps(simulation.work().left() / PART_OF_REASONS);
     let mut trials = MAX_TRIALS;
     let mut by_shape: BTreeMap<Rc<PodShape<'s>>, Remedies<'s>> = BTreeMap::new();

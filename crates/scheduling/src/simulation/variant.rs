@@ -25,7 +25,7 @@ const STEPS_OF_CATALOG: usize = 40;
 
 /// The groups of other pods that concern the pods of a shape, whatever they have relaxed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Neighbours<'d> {
+pub(crate) struct GroupsOfOthers<'d> {
     /// The groups that count the pod, and the number of groups that were looked at.
     selecting: RefCell<(usize, Vec<SharedGroup<'d>>)>,
     /// The groups of other pods whose anti-affinity it must respect.
@@ -47,7 +47,7 @@ pub(crate) struct Variant<'d> {
     pub(crate) groups: Vec<SharedGroup<'d>>,
     /// The groups of its required anti-affinity, for other pods.
     pub(crate) inverse: Vec<SharedGroup<'d>>,
-    neighbours: Rc<Neighbours<'d>>,
+    neighbours: Rc<GroupsOfOthers<'d>>,
     /// The instance types that a catalog may have for it. The NodePools of a node class share a catalog.
     possible: RefCell<Option<(Rc<Catalog<'d>>, Rc<TypeSet>)>>,
 }
@@ -58,7 +58,7 @@ impl<'d> Variant<'d> {
         id: VariantId,
         shape: PodShape<'d>,
         (groups, inverse): (Vec<SharedGroup<'d>>, Vec<SharedGroup<'d>>),
-        neighbours: &Rc<Neighbours<'d>>,
+        neighbours: &Rc<GroupsOfOthers<'d>>,
         ignores_preferences: bool,
     ) -> Self {
         Self {
@@ -101,7 +101,7 @@ impl<'d> Variant<'d> {
             strict: self.strict.clone(),
             groups: self.groups.clone(),
             inverse: self.inverse.clone(),
-            neighbours: Rc::new(Neighbours::clone(&self.neighbours)),
+            neighbours: Rc::new(GroupsOfOthers::clone(&self.neighbours)),
             possible: RefCell::default(),
         }
     }

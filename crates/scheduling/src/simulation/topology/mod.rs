@@ -98,7 +98,7 @@ pub(crate) struct TopologyFailure<'d> {
 
 /// Duration for which the pods of other nodes keep a pod away from a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum KeptAway {
     /// Until other pods are placed.
     Now,
     /// For ever: the number of pods on a host only grows.
@@ -415,7 +415,7 @@ impl<'d> Topology<'d> {
 
     /// Whether the pods of other nodes keep a pod away from a node whose domains are known, as far as this takes little time to find
     /// out.
-    pub(crate) fn refusal(&self, pod: &Variant<'d>, node: &Requirements<'d>) -> Option<Refusal> {
+    pub(crate) fn refusal(&self, pod: &Variant<'d>, node: &Requirements<'d>) -> Option<KeptAway> {
         let any = Requirement::exists();
         let mut refusal = None;
         for shared in self.groups_of(pod) {
@@ -428,9 +428,9 @@ impl<'d> Topology<'d> {
                 continue;
             }
             if key == labels::HOSTNAME {
-                return Some(Refusal::ForEver);
+                return Some(KeptAway::ForEver);
             }
-            refusal = Some(Refusal::Now);
+            refusal = Some(KeptAway::Now);
         }
         refusal
     }
