@@ -50,7 +50,7 @@ fn hashed(object: Object<'_>, files: &[File], options: &HashOptions) -> Option<H
     })
 }
 
-/// Whether a field of the spec has a placeholder. A script in user data has variables of its own.
+/// Whether a field of the spec has a placeholder. The variables of a script in user data are no placeholders.
 fn has_placeholder(object: Object<'_>) -> bool {
     let fields = object.at(&["spec"]).into_iter().flat_map(Node::members);
     fields.into_iter().any(|(key, value)| key != "userData" && has_placeholder_below(value))

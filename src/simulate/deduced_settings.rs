@@ -327,7 +327,7 @@ pub fn release_of(config: &Settings, files: &[File]) -> (Release, Option<Assumpt
     if config.is_karpenter_version_set {
         return (chosen, None);
     }
-    let known = pins_of_files(files.iter()).into_iter().filter_map(|pin| match pin.version.release() {
+    let known = pins_of_files(&files.iter()).into_iter().filter_map(|pin| match pin.version.release() {
         PinnedRelease::Known(release) => Some((release, pin)),
         _ => None,
     });

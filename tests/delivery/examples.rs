@@ -1,6 +1,6 @@
 //! The files in `examples/`, which users apply: the API server takes them, and the policy does what their first lines say.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
 use std::fs;

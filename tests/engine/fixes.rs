@@ -85,14 +85,14 @@ spec:
     let selector = RuleSelector::parse("removed-api-version", &REGISTRY).unwrap();
     let settings = Settings { select: vec![selector], ..Settings::default() };
     let report = check(&[Cluster { name: String::new(), files }], &settings);
-    let fixes: Vec<_> = report.findings.into_iter().filter_map(|finding| finding.fix).collect();
+    let offered: Vec<_> = report.findings.into_iter().filter_map(|finding| finding.fix).collect();
     let files = |fix: &ReportedFix| {
         let mut files: Vec<_> = fix.edits.iter().map(|edit| format!("{} {}", edit.file, edit.text)).collect();
         files.sort();
         files
     };
     let both = ["base/class.yaml karpenter.k8s.aws/v1", "base/pool.yaml karpenter.sh/v1"];
-    assert_eq!(fixes.iter().map(files).collect::<Vec<_>>(), [both, both]);
+    assert_eq!(offered.iter().map(files).collect::<Vec<_>>(), [both, both]);
 }
 
 /// The findings of one rule in a text.

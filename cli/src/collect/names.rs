@@ -43,7 +43,7 @@ fn is_device(name: &str) -> bool {
     let is_numbered = |device: &&str| {
         stem.strip_prefix(*device).is_some_and(|number| number.len() == 1 && number.is_ascii())
     };
-    DEVICES.contains(&stem.as_str()) || NUMBERED_DEVICES.iter().any(|device| is_numbered(&device))
+    DEVICES.contains(&stem.as_str()) || NUMBERED_DEVICES.iter().any(is_numbered)
 }
 
 #[cfg(test)]

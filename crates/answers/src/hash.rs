@@ -16,7 +16,7 @@ pub struct HashAnswer {
     pub karpenter_version: String,
     /// The NodePools and EC2NodeClasses, in the order of the input.
     pub objects: Vec<HashedObject>,
-    /// What the input does not show.
+    /// Assumptions about facts that the input does not show.
     pub assumptions: Vec<String>,
 }
 
@@ -37,11 +37,11 @@ pub struct HashedObject {
     pub name: String,
     /// Version of the hash. Hashes of two versions say nothing about each other.
     pub hash_version: &'static str,
-    /// The hash, a decimal number; empty if there is none.
+    /// The hash, a decimal number; empty with an `error`.
     pub hash: String,
-    /// The hash in the object's annotation, where Karpenter keeps it; empty if there is none.
+    /// The hash in the object's annotation, where Karpenter keeps it; empty without the annotation.
     pub annotated_hash: String,
-    /// The version of the hash in the annotation; empty if there is none.
+    /// The version of the hash in the annotation; empty without the annotation.
     pub annotated_version: String,
     /// Whether the object has placeholders, which the cluster has other values for. User data is not searched.
     pub has_placeholders: bool,

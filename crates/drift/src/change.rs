@@ -1,4 +1,4 @@
-//! What a change of a NodePool, an EC2NodeClass or a NodeOverlay does to nodes.
+//! The effect on nodes of a changed NodePool, EC2NodeClass or NodeOverlay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ use crate::effect::{Effect, FIELD_EFFECTS, FieldComparison, FieldEffect};
 use crate::elements::HashOptions;
 use crate::hasher::{Hasher, Typed};
 
-/// A changed field, and what the change does.
+/// A changed field, with the effect of the change.
 #[derive(Clone, Debug)]
 pub struct FieldChange<'d> {
     /// The path of the field.
@@ -29,15 +29,15 @@ pub struct FieldChange<'d> {
     pub old: Option<Node<'d>>,
     /// The value in the new object; `None` if it is absent or a default.
     pub new: Option<Node<'d>>,
-    /// What the change does.
+    /// The effect of this change.
     pub effect: Effect,
     /// The reason of drift, if the change can replace nodes.
     pub reason: Option<DriftReason>,
-    /// What changes of the field do in general.
+    /// The effect of changes of the field in general.
     pub field: &'static FieldEffect,
 }
 
-/// How an object changes.
+/// Kind of a change of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectChangeKind {
     /// Only the new input has the object.
@@ -48,10 +48,10 @@ pub enum ObjectChangeKind {
     Changed,
 }
 
-/// A changed object, and what the change does.
+/// A changed object, with the effect of the change.
 #[derive(Clone, Debug)]
 pub struct ObjectChange<'d> {
-    /// How the object changes.
+    /// Kind of the change.
     pub change: ObjectChangeKind,
     /// The old object.
     pub old: Option<Object<'d>>,

@@ -52,7 +52,7 @@ pub struct OfferedType<'t> {
     pub offerings: Vec<Requirements<'t>>,
 }
 
-/// What EC2 says of an instance; `None` for what is not known.
+/// Facts that EC2 has about an instance; `None` if a fact is not known.
 #[derive(Clone, Debug, Default)]
 pub struct KnownInstance<'t> {
     /// The ID of the image.
@@ -82,7 +82,7 @@ pub enum DriftReason {
     SecurityGroupDrift,
     /// The subnet is not among the subnets of the EC2NodeClass.
     SubnetDrift,
-    /// The capacity reservation is not among those of the EC2NodeClass.
+    /// The capacity reservation is not in the status of the EC2NodeClass.
     CapacityReservationDrift,
     /// The placement group is another one.
     PlacementGroupDrift,
@@ -377,7 +377,7 @@ impl<'q> DriftQuestion<'q, '_> {
         Ok(self.label("karpenter.k8s.aws/placement-group-id").unwrap_or_default() != wanted)
     }
 
-    /// 1.0 keeps the hash of the kubelet configuration in an annotation of its own. A NodePool that was converted from v1beta1 has
+    /// 1.0 keeps the hash of the kubelet configuration in a further annotation. A NodePool that was converted from v1beta1 has
     /// the configuration in an annotation, as JSON.
     fn has_other_kubelet(&self, class: Object<'_>) -> bool {
         let annotation = |object: Object<'_>, key: &str| {

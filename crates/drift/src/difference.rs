@@ -24,7 +24,7 @@ pub struct Difference<'d> {
 }
 
 /// The fields in which two NodePools or two EC2NodeClasses differ, if they have different hashes; in 1.0 also the fields of the
-/// kubelet configuration, which has a hash of its own. Values that Karpenter cannot decode count as different if they are written
+/// kubelet configuration, which has a separate hash. Values that Karpenter cannot decode count as different if they are written
 /// differently.
 pub fn differences<'d>(old: Object<'d>, new: Object<'d>, options: &HashOptions) -> Vec<Difference<'d>> {
     let mut found = Vec::new();

@@ -1,10 +1,10 @@
-//! What a change of a field does to nodes, by field.
+//! The effect on nodes of a changed field.
 
 use karpenter::kind::Kind;
 
 use crate::decision::DriftReason;
 
-/// What a change does to nodes, from the weakest to the strongest.
+/// Effect of a change on nodes, from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// Nothing.
@@ -23,7 +23,7 @@ pub enum Effect {
     ReplacesAll,
 }
 
-/// How two values of a field are compared.
+/// Way to compare two values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldComparison {
     /// By the hash.
@@ -46,7 +46,7 @@ pub(crate) enum FieldComparison {
     Images,
 }
 
-/// What a change of a field does.
+/// Effect of the changes of a field.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldEffect {
     /// The kind of the object.

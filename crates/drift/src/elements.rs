@@ -1,4 +1,4 @@
-//! What the hash of an object consists of, by release.
+//! The parts of the hash of an object, by release.
 //!
 //! Source: kubernetes-sigs/karpenter pkg/apis/v1/nodepool.go `Hash`, aws/karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go
 //! `Hash`, v1.0.9 to v1.14.1, and 88f489914 (between 1.14.1 and 1.15.0) for 1.15.
@@ -17,7 +17,7 @@ use crate::go::{GoStruct, GoType};
 use crate::hasher::{Hasher, Typed};
 use crate::{fnv, json, node_class, node_pool};
 
-/// What a hash depends on besides the object.
+/// The world outside of the object on which its hash depends.
 #[derive(Clone, Debug)]
 pub struct HashOptions {
     /// Karpenter's release.
@@ -122,7 +122,7 @@ pub fn hash<'d>(object: Object<'d>, options: &HashOptions) -> Option<Result<Stat
     Some(value.map(|value| StaticHash { version, value }))
 }
 
-/// The releases in which the kubelet configuration has a hash of its own.
+/// The releases in which the kubelet configuration has a separate hash.
 pub(crate) const HAS_KUBELET_HASH: Releases = Releases::until(0);
 
 /// The hash of a kubelet configuration in 1.0, which is apart from the hash of the EC2NodeClass. No configuration has the hash of an

@@ -46,7 +46,7 @@ pub(crate) enum GoType {
     Struct(&'static GoStruct),
 }
 
-/// A field whose absence is told apart from its zero value: a pointer, a list or a map.
+/// A field whose absence and zero value have different hashes: a pointer, a list or a map.
 pub(crate) const fn pointer(key: &'static str, name: &'static str, kind: GoType) -> GoField {
     GoField { key, name, kind, skips_zero: false, releases: Releases::ALL }
 }

@@ -15,7 +15,7 @@ use crate::error::{HashError, HashProblem};
 use crate::fnv;
 use crate::go::{GoField, GoStruct, GoType};
 
-/// How an object is stored.
+/// Release and form of an object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hasher {
     pub(crate) release: Release,
@@ -61,13 +61,13 @@ impl Hasher {
     }
 
     /// The items of a list.
-    pub(crate) fn items<'d>(list: Typed<'d>) -> Vec<Typed<'d>> {
+    pub(crate) fn items(list: Typed<'_>) -> Vec<Typed<'_>> {
         let SchemaType::List(schema) = list.schema.shape else { return Vec::new() };
         list.value.items().into_iter().map(|value| Typed { value, schema }).collect()
     }
 
     /// The entries of a map; null counts as absent.
-    pub(crate) fn entries<'d>(map: Typed<'d>) -> Vec<(&'d str, Typed<'d>)> {
+    pub(crate) fn entries(map: Typed<'_>) -> Vec<(&str, Typed<'_>)> {
         let (SchemaType::Map(schema), StoredValue::Given(node)) = (map.schema.shape, map.value) else {
             return Vec::new();
         };
@@ -171,7 +171,7 @@ fn fits(go: &GoType, node: Node<'_>) -> bool {
             go,
             GoType::Text | GoType::Duration | GoType::NillableDuration | GoType::Quantity | GoType::Time
         ),
-        _ => false,
+        Value::Float(_) => false,
     }
 }
 

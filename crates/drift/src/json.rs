@@ -99,7 +99,7 @@ mod tests {
             ("{}", "{}"),
         ] {
             let file = File::read("-", given.to_owned(), &Limits::DEFAULT);
-            let [Document::Read(document)] = file.documents.as_slice() else { unreachable!("{file:?}") };
+            let [Document::Read(document)] = file.documents.as_slice() else { panic!("{file:?}") };
             assert_eq!(text(document.root()), expected, "{given}");
         }
     }

@@ -16,7 +16,7 @@ pub(crate) const SPEC: GoStruct = GoStruct {
         plain("role", "Role", GoType::Text),
         pointer("instanceProfile", "InstanceProfile", GoType::Text),
         pointer("tags", "Tags", TEXTS),
-        // 1.0 has a hash of its own for it, 1.15 hashes its text.
+        // 1.0 hashes it separately, 1.15 hashes its text.
         pointer("kubelet", "Kubelet", GoType::Struct(&KUBELET)).hashed_in(Releases::between(1, 14)),
         pointer("blockDeviceMappings", "BlockDeviceMappings", GoType::List(&GoType::Struct(&MAPPING))),
         pointer("instanceStorePolicy", "InstanceStorePolicy", GoType::Text),

@@ -1,5 +1,6 @@
 //! The fixes that rules offer for the findings in a report.
 
+use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
 use answers::report::{Report, ReportedFinding};
@@ -46,7 +47,7 @@ pub(crate) struct Offer<'d> {
 /// The fixes of a check, and the findings of the objects with fixes.
 #[derive(Debug, Default)]
 pub(crate) struct Offers<'d> {
-    pub(crate) offers: Vec<Offer<'d>>,
+    pub(crate) all: Vec<Offer<'d>>,
     /// The findings of the objects without any fix.
     pub(crate) before: BTreeMap<ObjectId, RuleTally>,
     /// The objects and rules with a fix that has partners, also if an equal finding is shown, and whether all these fixes are safe.
@@ -69,7 +70,7 @@ impl<'d> Offers<'d> {
     /// The fixes that the findings of all their partners offer too, each as safe as the least safe one. Says in the other findings why
     /// they have no fix.
     pub(crate) fn of_all_partners(&mut self, report: &mut Report) -> Vec<Offer<'d>> {
-        let (offers, paired) = (core::mem::take(&mut self.offers), &self.paired);
+        let (offers, paired) = (core::mem::take(&mut self.all), &self.paired);
         let together = |mut offer: Offer<'d>| {
             for partner in &offer.fix.partners {
                 let Some(safe) = paired.get(&(key_of(partner.root()), offer.rule)) else {
@@ -78,10 +79,11 @@ impl<'d> Offers<'d> {
                     if !finding.help.is_empty() {
                         finding.help.push_str("; ");
                     }
-                    finding.help.push_str(&format!(
+                    let _ = write!(
+                        finding.help,
                         "no fix, because it would also change the {kind} `{name}`, about which `{}` reports nothing",
                         offer.rule
-                    ));
+                    );
                     return None;
                 };
                 offer.fix.safe &= safe;
@@ -92,6 +94,6 @@ impl<'d> Offers<'d> {
     }
 
     pub(crate) fn add(&mut self, offer: Offer<'d>) {
-        self.offers.push(offer);
+        self.all.push(offer);
     }
 }

@@ -146,7 +146,8 @@ mod tests {
     #[test]
     fn documents_in_strings_share_the_budget_of_their_document() {
         let held = |n: usize| {
-            format!("held{n}: |\n{}", laughs(9).lines().map(|line| format!("  {line}\n")).collect::<String>())
+            let lines: String = laughs(9).lines().flat_map(|line| ["  ", line, "\n"]).collect();
+            format!("held{n}: |\n{lines}")
         };
         let text: String = (0..200).map(held).collect();
         let (work, exceeded) = read("-", &text);

@@ -24,7 +24,9 @@ impl<T: Clone> Preferences<T> {
     /// The same preferences after a change of each.
     pub(crate) fn changed(&self, mut change: impl FnMut(&mut T)) -> Self {
         let mut all = self.to_vec();
-        all.iter_mut().for_each(|(_, preference)| change(preference));
+        for (_, preference) in &mut all {
+            change(preference);
+        }
         Self { all: all.into(), dropped: 0 }
     }
 }

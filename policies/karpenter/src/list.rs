@@ -25,7 +25,7 @@ pub(crate) struct List {
 #[derive(Debug)]
 enum Trees {
     /// The whole list.
-    Whole(Tree),
+    Whole(Box<Tree>),
     /// Some of the items.
     Items(Vec<Tree>),
 }
@@ -39,7 +39,7 @@ impl List {
                 let trees: Result<_, _> = items.into_iter().map(parse).collect();
                 (Trees::Items(trees?), omitted)
             }
-            None => (Trees::Whole(whole(text)?), 0),
+            None => (Trees::Whole(Box::new(whole(text)?)), 0),
         };
         Ok(Self { kind, trees, omitted })
     }

@@ -30,7 +30,7 @@ impl Site {
         if is_missing {
             steps.insert(0, escaped(last));
         }
-        let pointer = steps.iter().rev().map(|step| format!("/{step}")).collect();
+        let pointer = steps.iter().rev().flat_map(|step| ["/", step.as_str()]).collect();
         Self { pointer, is_missing }
     }
 

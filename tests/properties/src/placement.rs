@@ -69,7 +69,10 @@ pub fn assert_hard_pods(bytes: &[u8]) {
         let kinds = [json!({}), json!({"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}}),
             json!({"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}})];
         let mut affinity = kinds.get(usize::from(number(at + 6, 2))).cloned().unwrap_or_default();
-        affinity["nodeAffinity"] = json!({"preferredDuringSchedulingIgnoredDuringExecution": preferred.collect::<Vec<_>>()});
+        if let Some(affinity) = affinity.as_object_mut() {
+            let preferred = json!({"preferredDuringSchedulingIgnoredDuringExecution": preferred.collect::<Vec<_>>()});
+            affinity.insert("nodeAffinity".to_owned(), preferred);
+        }
         json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": format!("web-{workload}")}, "spec": {
             "replicas": number(at + 7, 20), "selector": selector, "template": {"metadata": {"labels": labels}, "spec": {
                 "affinity": affinity, "topologySpreadConstraints": spread.collect::<Vec<_>>(),

@@ -49,12 +49,21 @@ fn racks(count: usize) -> Vec<Value> {
 }
 
 /// NodePool with a specification of its nodes.
-fn pool(name: &str, mut spec: Value) -> Value {
-    spec["nodeClassRef"] = json!({"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"});
+fn pool(name: &str, spec: Value) -> Value {
+    let class = json!({"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"});
+    let spec = with(spec, "nodeClassRef", class);
     json!({
         "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": name},
         "spec": {"template": {"spec": spec}},
     })
+}
+
+/// An object with one more member.
+fn with(mut object: Value, key: &str, value: Value) -> Value {
+    if let Some(members) = object.as_object_mut() {
+        members.insert(key.to_owned(), value);
+    }
+    object
 }
 
 fn full_nodes(count: usize) -> Vec<Value> {
@@ -71,9 +80,9 @@ fn full_nodes(count: usize) -> Vec<Value> {
 /// Pods with equal specifications, each with its own requests.
 fn pods(count: usize, spec: &Value) -> Vec<Value> {
     let pod = |number: usize| {
-        let mut spec = spec.clone();
         let requests = json!({"cpu": format!("{}m", 100 + number), "memory": "64Mi"});
-        spec["containers"] = json!([{"name": "app", "resources": {"requests": requests}}]);
+        let containers = json!([{"name": "app", "resources": {"requests": requests}}]);
+        let spec = with(spec.clone(), "containers", containers);
         json!({
             "apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": format!("pod-{number}"), "labels": {"all": "yes"}}, "spec": spec,

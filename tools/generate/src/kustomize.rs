@@ -1,4 +1,4 @@
-//! The part of Kustomize that the overlays use: resources, components, ConfigMaps from files, and JSON patches with a target.
+//! The part of Kustomize that the overlays use: resources, components, `ConfigMap`s from files, and JSON patches with a target.
 //!
 //! Any other field of a `kustomization.yaml` is an error, so that the tests see what `kubectl apply -k` applies.
 

@@ -3,7 +3,7 @@
 //! Helm accepts every key in the values of a chart, so a key that no template reads is silently without effect. Only charts are judged
 //! all of whose templates are known, and in which nothing can read the values unseen.
 //!
-//! Source: docs/chart_template_guide and docs/topics/charts.md of helm/helm-www; pkg/chartutil/dependencies.go and
+//! Source: `docs/chart_template_guide` and docs/topics/charts.md of helm/helm-www; pkg/chartutil/dependencies.go and
 //! pkg/chartutil/coalesce.go of helm/helm at v3.16.0.
 
 mod template;
@@ -95,7 +95,8 @@ impl LocalCharts {
     /// The chart to whose values a file belongs: a file in the folder of the chart whose name starts with `values`.
     pub fn of_values(&self, file: &str) -> Option<&LocalChart> {
         let name = name(file);
-        let is_values = name.starts_with("values") && (name.ends_with(".yaml") || name.ends_with(".yml"));
+        let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+        let is_values = name.starts_with("values") && matches!(extension, Some("yaml" | "yml"));
         self.by_folder.get(parent(file).filter(|_| is_values)?)
     }
 }

@@ -1,6 +1,6 @@
 //! Hashes that Karpenter's own code gave (`README.md`).
 
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
 
 mod decisions;
 mod hashes;
@@ -43,7 +43,7 @@ fn hash_at(manifest: &Json, release: &str, is_stored: bool, ca_bundle: &str) -> 
     let file = file(manifest);
     let mut options = HashOptions::new(Release::parse(release).unwrap());
     options.is_stored = is_stored;
-    options.ca_bundle = ca_bundle.to_owned();
+    ca_bundle.clone_into(&mut options.ca_bundle);
     let hash = hash(object(&file), &options).unwrap();
     hash.map(|hash| hash.to_string()).map_err(|error| error.problem.to_string())
 }

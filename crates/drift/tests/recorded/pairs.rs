@@ -1,7 +1,7 @@
 //! 508 edits with the hashes before and after.
 
 use karpenter::release::Release;
-use karpwarden_drift::{Effect, HashOptions, differences, field_changes};
+use karpwarden_drift::{DriftReason, Effect, HashOptions, differences, field_changes};
 
 use super::{file, hash_at, object, rows};
 
@@ -30,7 +30,7 @@ fn edits_have_the_recorded_effect_and_name_the_fields_that_make_the_difference()
             let hashed = fields.iter().filter(|field| field.path != "spec.amiSelectorTerms");
             let strongest = hashed.max_by_key(|field| field.effect);
             let reason = strongest.filter(|field| field.effect == Effect::ReplacesAll);
-            let reason = reason.and_then(|field| field.reason).map(|reason| reason.name());
+            let reason = reason.and_then(|field| field.reason).map(DriftReason::name);
             let expected = expected["reason"].as_str().or(is_drifted.then_some("NodeClassDrift"));
             assert_eq!(reason, expected, "{context}");
             if is_written {
@@ -45,7 +45,7 @@ fn edits_have_the_recorded_effect_and_name_the_fields_that_make_the_difference()
     assert!(count > 2_500, "{count}");
 }
 
-/// What the edits do that are no part of a hash.
+/// The effects of edits that change no hash.
 #[test]
 fn edits_outside_of_the_hash_have_the_effect_of_their_field() {
     let expected = |edit: &str| match edit {
@@ -57,7 +57,8 @@ fn edits_outside_of_the_hash_have_the_effect_of_their_field() {
         "requirement removed"
         | "requirement values widened"
         | "ipPrefixCount changed"
-        | "subnet term added" => Some(Effect::NewNodes),
+        | "subnet term added"
+        | "requirement minValues added" => Some(Effect::NewNodes),
         "requirements reordered"
         | "disruption defaults written"
         | "NodePool metadata label added"
@@ -65,7 +66,6 @@ fn edits_outside_of_the_hash_have_the_effect_of_their_field() {
         | "volumeSize same, other unit"
         | "tags written as null"
         | "unknown field in spec" => Some(Effect::None),
-        "requirement minValues added" => Some(Effect::NewNodes),
         "security group selector changed" | "subnet selector changed" | "alias pinned -> latest" => {
             Some(Effect::Unknown)
         }

@@ -22,14 +22,14 @@ pub struct PlacedPin {
 
 /// The versions that some clusters pin, as [`pins_of_files`].
 pub fn placed_pins(clusters: &[Cluster]) -> Vec<PlacedPin> {
-    pins_of_files(clusters.iter().flat_map(|cluster| &cluster.files))
+    pins_of_files(&clusters.iter().flat_map(|cluster| &cluster.files))
 }
 
 /// The versions that some files pin, each once, with the place of its first pin. Pins of the custom resource definitions count only if
 /// nothing pins the controller, and texts beside the manifests only if no manifest pins a version.
-pub fn pins_of_files<'f>(files: impl Iterator<Item = &'f File> + Clone) -> Vec<PlacedPin> {
-    let pins = pins_among(&files, |file| !file.kind.is_text());
-    if pins.is_empty() { pins_among(&files, |file| file.kind == FileKind::TextOnly) } else { pins }
+pub fn pins_of_files<'f>(files: &(impl Iterator<Item = &'f File> + Clone)) -> Vec<PlacedPin> {
+    let pins = pins_among(files, |file| !file.kind.is_text());
+    if pins.is_empty() { pins_among(files, |file| file.kind == FileKind::TextOnly) } else { pins }
 }
 
 fn pins_among<'f>(

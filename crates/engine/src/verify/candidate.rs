@@ -73,8 +73,8 @@ impl<'d> FixCandidate<'d> {
             }
         }
         let also_changed = copies.iter().filter_map(|copy| also_changed(*copy, locations)).collect();
-        let changed = offer.fix.changes.iter().filter_map(|change| locations.id_with(change.node()));
-        let touched = changed.chain([offer.id]).collect();
+        let own_changes = offer.fix.changes.iter().filter_map(|change| locations.id_with(change.node()));
+        let touched = own_changes.chain([offer.id]).collect();
         Some(Self { offer, parts, touched, changes_copies: !copies.is_empty(), also_changed, replaces_alias })
     }
 

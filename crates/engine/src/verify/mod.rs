@@ -52,7 +52,7 @@ pub(crate) fn add_fixes<'d>(
     mut offers: Offers<'d>,
     report: &mut Report,
 ) {
-    if offers.offers.is_empty() {
+    if offers.all.is_empty() {
         return;
     }
     let candidates = candidates(input, locations, &mut offers, report);

@@ -112,14 +112,14 @@ fn one_fix_changes_both_objects_that_a_kustomization_builds() {
     let plain = class("b", "other: a");
     let files = [files[0], ("base/b.yaml", &plain), ("base/kustomization.yaml", patch)];
     let report = check(&registry_of(&PAIRS), &[cluster(&files)], &Settings::default());
-    let fixes = report.findings.into_iter().map(|finding| finding.fix.unwrap().edits);
+    let edits_of_fixes = report.findings.into_iter().map(|finding| finding.fix.unwrap().edits);
     let of_files = |edits: Vec<answers::report::ReportedEdit>| {
         let mut names: Vec<_> = edits.into_iter().map(|edit| edit.file).collect();
         names.sort();
         names
     };
     let both = ["base/a.yaml", "base/kustomization.yaml"];
-    assert_eq!(fixes.map(of_files).collect::<Vec<_>>(), [both, both]);
+    assert_eq!(edits_of_fixes.map(of_files).collect::<Vec<_>>(), [both, both]);
 }
 
 /// The numbers of fixes for some files, and of objects that they touch together.

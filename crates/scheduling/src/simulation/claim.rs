@@ -237,7 +237,8 @@ impl<'d> Claim<'d> {
             changed = merged(current, volume).or(changed);
         }
         let current = changed.as_ref().unwrap_or(&self.requirements);
-        let explained = |unsatisfied| attempt.topology.explain(&unsatisfied, pod, current, attempt.explains);
+        let explained =
+            |unsatisfied| Box::new(attempt.topology.explain(&unsatisfied, pod, current, attempt.explains));
         let domains = attempt
             .topology
             .requirements(pod, current)

@@ -14,7 +14,7 @@ use super::unmet_types::TypesLeft;
 use super::variant::Variant;
 use super::work::Work;
 
-/// Largest number of pairs of a pod's shape and a NodePool whose reason is told. All shapes have an equal share, at least one.
+/// Largest number of pairs of a pod's shape and a NodePool whose reason is computed. All shapes have an equal share, at least one.
 const MAX_REASONS: usize = 5_000;
 
 /// Largest number of these pairs whose demands are looked for. Each costs many times as much as a try of the pod.

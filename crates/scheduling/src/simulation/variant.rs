@@ -76,7 +76,7 @@ impl<'d> Variant<'d> {
     /// Takes over the instance types of the step before, if the step left the requirements on the node as they were.
     pub(super) fn keep_possible(&mut self, before: &Self, step: Relaxed) {
         if !matches!(step, Relaxed::RequiredTerm | Relaxed::NodeAffinity) {
-            self.possible = before.possible.clone();
+            self.possible.clone_from(&before.possible);
         }
     }
 

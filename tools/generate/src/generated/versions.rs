@@ -52,7 +52,7 @@ pub(super) fn files() -> Result<Vec<DerivedFile>> {
 /// The version of the image of the policy server.
 fn image() -> Result<String> {
     let server: Vec<Value> = yaml::documents(&home::text(SERVER)?)?;
-    let image = server.first().and_then(|server| server["spec"]["image"].as_str()).unwrap_or_default();
+    let image = server.first().and_then(|server| server.pointer("/spec/image")?.as_str()).unwrap_or_default();
     let (_, version) = image.rsplit_once(":v").with_context(|| format!("{SERVER}: no version"))?;
     Ok(version.to_owned())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::selector::Labels;
+use super::super::selector::{LabelSelector, Labels};
 use super::SharedGroup;
 
 /// Key and value of a label.
@@ -23,7 +23,7 @@ impl<'d> CreatedGroups<'d> {
     pub(super) fn push(&mut self, group: &SharedGroup<'d>) {
         let position = self.all.len();
         let borrowed = group.borrow();
-        let pair = borrowed.constraint.selector.as_ref().and_then(|selector| selector.required_label());
+        let pair = borrowed.constraint.selector.as_ref().and_then(LabelSelector::required_label);
         pair.map_or(&mut self.others, |pair| self.by_label.entry(pair).or_default()).push(position);
         self.all.push(SharedGroup::clone(group));
     }

@@ -101,7 +101,7 @@ pub(crate) struct TopologyFailure<'d> {
 pub(crate) enum KeptAway {
     /// Until other pods are placed.
     Now,
-    /// For ever: the number of pods on a host only grows.
+    /// Until the end of the round: the number of pods on a host only grows.
     ForEver,
 }
 
@@ -126,7 +126,7 @@ pub(crate) struct Topology<'d> {
     pub(super) created: CreatedGroups<'d>,
     /// The domains that groups without pods share.
     shared: BTreeMap<(&'d str, DomainOrigin), SharedDomains<'d>>,
-    /// The groups by their label that have domains of their own.
+    /// The groups by their label that have separate domains.
     by_key: RefCell<BTreeMap<&'d str, Vec<SharedGroup<'d>>>>,
     /// The pods of the nodes by a label, once many groups ask for it.
     by_label: OnceCell<PodsByLabel<'d>>,
@@ -364,7 +364,9 @@ impl<'d> Topology<'d> {
         let by_key = self.by_key.borrow();
         let own = by_key.get(key).map(Vec::as_slice).unwrap_or_default();
         self.work.count(own.len());
-        own.iter().for_each(|group| group.borrow_mut().domains.register(domain));
+        for group in own {
+            group.borrow_mut().domains.register(domain);
+        }
     }
 
     /// Counts a placed pod in the domains of its node.
@@ -376,7 +378,9 @@ impl<'d> Topology<'d> {
                 let all = node.get(key).filter(|_| counts && filter.matches(taints, node));
                 all.into_iter().flat_map(Requirement::named_values).collect()
             };
-            domains.into_iter().for_each(|domain| self.count_in(group, domain));
+            for domain in domains {
+                self.count_in(group, domain);
+            }
         });
         for group in &pod.inverse {
             let key = group.borrow().constraint.key;
@@ -442,11 +446,11 @@ impl<'d> Topology<'d> {
         pod: &Variant<'d>,
         node: &Requirements<'d>,
         with_message: bool,
-    ) -> Box<TopologyFailure<'d>> {
+    ) -> TopologyFailure<'d> {
         let group = shared.borrow();
         let TopologyConstraint { kind, key, .. } = group.constraint;
         let is_final = key == labels::HOSTNAME && kind != GroupKind::Affinity;
-        let mut failure = Box::new(TopologyFailure { key, message: String::new(), is_final });
+        let mut failure = TopologyFailure { key, message: String::new(), is_final };
         if with_message {
             let any = Requirement::exists();
             let of_pod = pod.strict.get(key).unwrap_or(&any);

@@ -66,7 +66,7 @@ fn reads_a_manifest_as_documents() {
 #[test]
 fn reads_yaml_that_starts_with_any_key() {
     let text = format!(
-        r#"{LINE}
+        r"{LINE}
 allowVolumeExpansion: true
 allowedTopologies:
 - matchLabelExpressions: []
@@ -82,7 +82,7 @@ apiVersion: v1
 kind: Event
 message: b
 {LINE}
-"#
+"
     );
     assert_snapshot!(entries_of(&text), @r#"
     1: Log Error by provisioner of web-1 at 2026-04-23T18:04:55Z: could not schedule pod <- did not tolerate "a"=b
