@@ -367,7 +367,7 @@ export type HashAnswer = {
   karpenterVersion: string;
   /** The NodePools and EC2NodeClasses, in the order of the input. */
   objects: Array<HashedObject>;
-  /** What the input does not show. */
+  /** Assumptions about facts that the input does not show. */
   assumptions: Array<string>;
 };
 
@@ -385,11 +385,11 @@ export type HashedObject = {
   name: string;
   /** Version of the hash. Hashes of two versions say nothing about each other. */
   hashVersion: string;
-  /** The hash, a decimal number; empty if there is none. */
+  /** The hash, a decimal number; empty with an `error`. */
   hash: string;
-  /** The hash in the object's annotation, where Karpenter keeps it; empty if there is none. */
+  /** The hash in the object's annotation, where Karpenter keeps it; empty without the annotation. */
   annotatedHash: string;
-  /** The version of the hash in the annotation; empty if there is none. */
+  /** The version of the hash in the annotation; empty without the annotation. */
   annotatedVersion: string;
   /** Whether the object has placeholders, which the cluster has other values for. User data is not searched. */
   hasPlaceholders: boolean;
