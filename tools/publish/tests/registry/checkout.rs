@@ -30,8 +30,11 @@ fn documented_steps_from_a_checkout_install_what_was_published() {
 
     // Publish. `make -n` shows the command that the documented one ends in.
     let shown = Command::new("make")
-        .args(["-n", "publish", &format!("TARGET={target}")])
+        .args(["-n", "--no-print-directory", "publish", &format!("TARGET={target}")])
         .current_dir(home::path(""))
+        // The tests may run below `make test`, which hands its flags on.
+        .env_remove("MAKEFLAGS")
+        .env_remove("MAKELEVEL")
         .output()
         .unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
