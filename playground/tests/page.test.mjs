@@ -138,7 +138,7 @@ onPage('Admission shows the output of kubectl, the response, the digest and the 
   const terminal = await page.locator('.terminal').textContent();
   assert.match(
     terminal,
-    /^\$ kubectl apply -f nodeclass-bad.yaml\nError from server: error when creating "nodeclass-bad.yaml": admission webhook "clusterwide-karpwarden-karpenter-objects.kubewarden.admission" denied the request: 1 error in EC2NodeClass\/default/,
+    /^\$ kubectl apply -f nodeclass-bad.yaml\nError from server: error when creating "nodeclass-bad.yaml": admission webhook "kw.cap.karpwarden-karpenter-objects.kubewarden.admission" denied the request: 1 error in EC2NodeClass\/default/,
   );
   const { response } = JSON.parse(await page.locator('#admission-response pre').textContent());
   assert.equal(response.allowed, false);

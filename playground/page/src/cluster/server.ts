@@ -24,9 +24,9 @@ export interface AdmissionResponse {
   warnings: string[] | null;
 }
 
-const ID = 'clusterwide-karpenter';
+const ID = 'kw.cap.karpenter';
 /** Returns the name of a policy's webhook in the API server. */
-export const webhookOf = (policy: string): string => `clusterwide-${policy}.kubewarden.admission`;
+export const webhookOf = (policy: string): string => `kw.cap.${policy}.kubewarden.admission`;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
