@@ -56,8 +56,6 @@ const STATES = {
   'admission-refused': async (page) => {
     await paste(page, example('labels-bad.yaml'));
     await page.locator('#tab-admission').click();
-    // The first object is the Namespace.
-    await page.locator('#admission-object').selectOption({ index: 1 });
     await page.getByText('Refused by the API server').waitFor();
   },
   'log-in-manifest': async (page) => {

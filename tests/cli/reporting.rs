@@ -196,7 +196,7 @@ fn range_shows_which_releases_accept_a_document() {
         serde_json::json!([{"file": "class.yaml", "document": 0, "releases": "1.0 to 1.14"}])
     );
     let run = folder.check(&["--karpenter-version", "1.0..1.14", "."]);
-    assert!(run.stdout.contains("accepted by 1.0 to 1.14: class.yaml:3"), "{}", run.stdout);
+    assert!(run.stdout.contains("accepted by 1.0 to 1.14: class.yaml:2"), "{}", run.stdout);
     assert!(run.summary().ends_with("checked against Karpenter 1.0..1.14"), "{}", run.summary());
 }
 
