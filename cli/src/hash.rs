@@ -185,7 +185,7 @@ fn row(object: &HashedObject) -> [String; 4] {
     ]
 }
 
-/// What to know about the hash of an object. `lacks_ca_bundle` is whether the release hashes a CA bundle that is not known.
+/// Remarks on the hash of an object. `lacks_ca_bundle` is whether the release hashes a CA bundle that is not known.
 fn remarks(object: &HashedObject, lacks_ca_bundle: bool) -> Vec<(Style, String)> {
     if !object.error.is_empty() {
         return vec![(BAD, format!("no hash: {}", object.error))];

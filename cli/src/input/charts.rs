@@ -1,7 +1,7 @@
 //! Templates of the Helm charts in the input, which are searched for the values that they read.
 //!
 //! They are no inputs: nothing is reported about them, and ignore files and exclusions do not apply. A chart with a template that cannot
-//! be read is left out, so that nothing is said about its values.
+//! be read is left out: no rule checks its values.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -53,7 +53,7 @@ fn knows_dependencies(chart: &Path, known: &BTreeSet<&str>, base: &BaseFolder) -
     definitions.all(|path| path.is_some_and(|path| known.contains(base.name(&path).as_str())))
 }
 
-/// The list of the templates in a folder, and those that are not known. `None` if a template cannot be read.
+/// The list of the templates in a folder, and the templates that are not known. `None` if a template cannot be read.
 fn texts_of(folder: &Path, known: &BTreeSet<&str>, base: &BaseFolder) -> Option<Vec<File>> {
     let (mut list, mut texts, mut bytes) = (String::new(), Vec::new(), 0);
     for path in files_in(folder)? {

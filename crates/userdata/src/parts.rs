@@ -50,7 +50,7 @@ impl ParsedParts {
         })
     }
 
-    /// How the user data joins the cluster, and which taints it registers.
+    /// The way in which the user data joins the cluster, and the taints that it registers.
     pub fn registration(&self, text: &str) -> &Registration {
         self.registration.get_or_init(|| Registration::of_parts(text, self))
     }

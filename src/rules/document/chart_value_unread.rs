@@ -15,7 +15,7 @@ rule! {
     /// ## What it does
     ///
     /// Checks the values of a Helm chart whose folder is in the input, and whose templates hold objects of Karpenter, for keys that no
-    /// template of the chart reads. Files of values are `values.yaml` and the files beside it whose names start with `values`.
+    /// template of the chart reads. Values files are `values.yaml` and the files beside it with a name that starts with `values`.
     ///
     /// It needs the whole folder of the chart. A chart is not checked if a template can read values unseen: `tpl`, templates that
     /// another chart defines, values that are passed on as a whole, library charts, charts that another chart in the input depends on,

@@ -168,7 +168,7 @@ fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option
             require(root, site, requirement)
         }
         Instruction::Move(path) => {
-            // A part of a script has no place of its own.
+            // A part of a script has no node.
             let is_script = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
             let moved = take(root, site).filter(|moved| !is_script(moved))?;
             let (holder, name) = path.rsplit_once('.')?;

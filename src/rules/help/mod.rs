@@ -120,23 +120,33 @@ fn removed(example: &str, finding: &ReportedFinding) -> Option<String> {
     })
 }
 
+/// Calls `then` with the root of the document of a finding, and the place of the finding.
+fn with_root<T>(
+    example: &str,
+    finding: &ReportedFinding,
+    then: impl FnOnce(Node<'_>, Span) -> Option<T>,
+) -> Option<T> {
+    let file = chosen("-", example);
+    let Some(Document::Read(tree)) = file.documents.get(finding.document) else { return None };
+    then(tree.root(), Span::new(finding.position.offset?, finding.position.end_offset?))
+}
+
 /// Calls `then` with the node at the place of a finding.
 fn with_node<T>(
     example: &str,
     finding: &ReportedFinding,
     then: impl FnOnce(Node<'_>) -> Option<T>,
 ) -> Option<T> {
-    let file = chosen("-", example);
-    let Some(Document::Read(tree)) = file.documents.get(finding.document) else { return None };
-    let range = Span::new(finding.position.offset?, finding.position.end_offset?);
-    let mut open = vec![tree.root()];
-    while let Some(node) = open.pop() {
-        if node.span() == range || node.key_span() == range {
-            return then(node);
+    with_root(example, finding, |root, range| {
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            if node.span() == range || node.key_span() == range {
+                return then(node);
+            }
+            open.extend(node.children());
         }
-        open.extend(node.children());
-    }
-    None
+        None
+    })
 }
 
 /// Calls `then` with the node at the place of a finding, or with the smallest node around it: a report marks only the first line of an
@@ -146,29 +156,33 @@ fn with_nearest_node<T>(
     finding: &ReportedFinding,
     then: impl FnOnce(Node<'_>) -> Option<T>,
 ) -> Option<T> {
-    let file = chosen("-", example);
-    let Some(Document::Read(tree)) = file.documents.get(finding.document) else { return None };
-    let (start, end) = (finding.position.offset?, finding.position.end_offset?);
+    with_root(example, finding, |root, range| then(nearest_node(root, range, finding)))
+}
+
+fn nearest_node<'d>(root: Node<'d>, range: Span, finding: &ReportedFinding) -> Node<'d> {
     let last = finding.path.rsplit('.').next().unwrap_or_default();
     let is_named = |node: &Node<'_>| match node.parent() {
         Some(parent) if parent.is_sequence() => last.ends_with(&format!("[{}]", node.index())),
         _ => last == node.key(),
     };
-    let starts = |node: &Node<'_>| [node.span().start, node.key_span().start].contains(&start);
-    let (mut open, mut nearest) = (vec![tree.root()], tree.root());
+    let starts = |node: &Node<'_>| [node.span().start, node.key_span().start].contains(&range.start);
+    let (mut open, mut nearest) = (vec![root], root);
     while let Some(node) = open.pop() {
-        let is_exact = [node.span(), node.key_span()].contains(&Span::new(start, end));
+        let is_exact = [node.span(), node.key_span()].contains(&range);
         if is_exact || (starts(&node) && is_named(&node)) {
             nearest = node;
             break;
         }
-        if node.span().start <= start && end <= node.span().end && node.children().next().is_none() {
+        if node.span().start <= range.start
+            && range.end <= node.span().end
+            && node.children().next().is_none()
+        {
             nearest = node;
         }
         open.extend(node.children());
     }
     let mut around = core::iter::successors(Some(nearest), |node| node.parent());
-    then(around.find(is_named).unwrap_or(nearest))
+    around.find(is_named).unwrap_or(nearest)
 }
 
 /// The example with the edits of a fix.

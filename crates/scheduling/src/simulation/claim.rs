@@ -154,7 +154,7 @@ impl<'d> Claim<'d> {
         }
     }
 
-    /// Checks what takes little time, and keeps the pod away for ever if it fails.
+    /// Does the checks that take little time. A pod that fails them is kept away for the rest of the round.
     fn try_quickly(&self, pod: &Variant<'d>, attempt: Attempt<'_, 'd>) -> Result<(), Rejection<'d>> {
         check_taints(&self.pool.taints, &pod.shape.demand.tolerations).map_err(Rejection::Obstacle)?;
         check_labels(&self.requirements, &pod.requirements).map_err(Rejection::Obstacle)?;

@@ -86,7 +86,7 @@ fn one_finding_gives_one_message_from_two_policies() {
     assert_eq!((&fixing["accepted"], warnings(&fixing).len()), (&json!(true), 0), "{fixing}");
     let guarding = Cluster::default().create(&owned, &protect);
     assert_eq!((&guarding["accepted"], warnings(&guarding).len()), (&json!(false), 0), "{guarding}");
-    // What the fixing policy changes, the other one does not see.
+    // The other policy does not see the changes of the fixing policy.
     let fixing = Cluster::default().create(&node_class(ARN), &settings);
     assert_eq!(warnings(&fixing).len(), 1, "{fixing}");
     let guarding = Cluster::default().create(&fixing["mutated_object"], &protect);

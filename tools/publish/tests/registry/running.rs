@@ -96,7 +96,7 @@ pub(crate) fn publish(module: &[u8], target: &str, variables: &[(&str, &str)]) -
     for name in ["REGISTRY_USER", "REGISTRY_PASSWORD", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
         command.env_remove(name);
     }
-    // An empty configuration, so that no login of this machine is used.
+    // The configuration is empty: the test must not use a login of this machine.
     command.env("DOCKER_CONFIG", folder.path());
     command.args([file.as_os_str(), target.as_ref()]).envs(variables.iter().copied()).output().unwrap()
 }
