@@ -19,16 +19,16 @@ export const checked: Report = {
       "column": 20,
       "document": 0,
       "endColumn": 88,
-      "endLine": 8,
-      "endOffset": 294,
+      "endLine": 7,
+      "endOffset": 269,
       "family": "nodeclass",
       "file": "nodeclass.yaml",
       "fix": {
         "edits": [
           {
-            "endOffset": 294,
+            "endOffset": 269,
             "file": "nodeclass.yaml",
-            "offset": 226,
+            "offset": 201,
             "text": "KarpenterNodeProfile-prod"
           }
         ],
@@ -37,11 +37,11 @@ export const checked: Report = {
       },
       "help": "write `KarpenterNodeProfile-prod`",
       "kind": "EC2NodeClass",
-      "line": 8,
+      "line": 7,
       "message": "`spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready",
       "name": "default",
       "namespace": "",
-      "offset": 226,
+      "offset": 201,
       "path": "spec.instanceProfile",
       "related": [],
       "releases": "all",
@@ -111,18 +111,18 @@ export const upgraded: Report = {
       "column": 9,
       "document": 0,
       "endColumn": 16,
-      "endLine": 6,
-      "endOffset": 200,
+      "endLine": 5,
+      "endOffset": 175,
       "family": "disruption",
       "file": "nodeclass.yaml",
       "fix": null,
       "help": "check the budgets of the NodePools before the upgrade; they decide how many nodes are replaced at a time",
       "kind": "EC2NodeClass",
-      "line": 6,
+      "line": 5,
       "message": "the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes",
       "name": "default",
       "namespace": "",
-      "offset": 193,
+      "offset": 168,
       "path": "",
       "phase": "before",
       "related": [],
@@ -139,18 +139,18 @@ export const upgraded: Report = {
       "column": 9,
       "document": 0,
       "endColumn": 16,
-      "endLine": 6,
-      "endOffset": 200,
+      "endLine": 5,
+      "endOffset": 175,
       "family": "nodeclass",
       "file": "nodeclass.yaml",
       "fix": null,
       "help": "if the account has open on-demand capacity reservations, select them before the upgrade, or set the feature gate `ReservedCapacity=false`; if it has none, nothing changes",
       "kind": "EC2NodeClass",
-      "line": 6,
+      "line": 5,
       "message": "Karpenter no longer launches instances into open capacity reservations, because this EC2NodeClass selects none: the reservations stay unused but are still billed",
       "name": "default",
       "namespace": "",
-      "offset": 193,
+      "offset": 168,
       "path": "spec.capacityReservationSelectorTerms",
       "phase": "before",
       "related": [],
@@ -1203,7 +1203,7 @@ export const fixed: FixedFiles = {
   "files": [
     {
       "name": "nodeclass.yaml",
-      "text": "# A node class whose instance profile is reported as ready, but which never becomes ready itself.\n# The policy rejects it.\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: default\nspec:\n  instanceProfile: KarpenterNodeProfile-prod\n  amiSelectorTerms:\n    - alias: al2023@v20250807\n  subnetSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: prod\n  securityGroupSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: prod\n"
+      "text": "# A node class whose instance profile is reported as ready, but which never becomes ready itself.\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: default\nspec:\n  instanceProfile: KarpenterNodeProfile-prod\n  amiSelectorTerms:\n    - alias: al2023@v20250807\n  subnetSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: prod\n  securityGroupSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: prod\n"
     }
   ],
   "skipped": []
@@ -1215,7 +1215,7 @@ export const objects: ListedObject[] = [
     "document": 0,
     "file": "nodeclass.yaml",
     "kind": "EC2NodeClass",
-    "line": 3,
+    "line": 2,
     "name": "default",
     "namespace": "",
     "object": {
@@ -1247,7 +1247,7 @@ export const objects: ListedObject[] = [
         ]
       }
     },
-    "offset": 123,
+    "offset": 98,
     "oldObject": null,
     "operation": ""
   }
@@ -1259,10 +1259,10 @@ export const outline: ListedObject[] = [
     "document": 0,
     "file": "nodeclass.yaml",
     "kind": "EC2NodeClass",
-    "line": 3,
+    "line": 2,
     "name": "default",
     "namespace": "",
-    "offset": 123,
+    "offset": 98,
     "operation": ""
   }
 ];
