@@ -126,6 +126,7 @@ fn pod(
         Placement::Existing(node) => {
             PlacedPod { placed: Placed::Existing, node: node.name().to_owned(), ..nowhere }
         }
+        Placement::Added(node) => PlacedPod { placed: Placed::Existing, node: (*node).to_owned(), ..nowhere },
         Placement::Unplaced(unplaced) => PlacedPod {
             message: unplaced.message.clone(),
             reasons: unplaced

@@ -40,7 +40,7 @@ impl SimulationSummary {
         for pod in &outcome.pods {
             match pod.placement {
                 Placement::New(_) => summary.new += 1,
-                Placement::Existing(_) => summary.existing += 1,
+                Placement::Existing(_) | Placement::Added(_) => summary.existing += 1,
                 Placement::Unplaced(_) | Placement::Unreported => summary.unplaced += 1,
                 Placement::Ignored(_) => summary.ignored += 1,
                 Placement::Untried => summary.untried += 1,

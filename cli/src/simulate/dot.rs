@@ -22,6 +22,7 @@ pub(super) fn write(out: &mut dyn Write, shown: &Shown<'_, '_>) -> io::Result<()
     for pod in &outcome.pods {
         match &pod.placement {
             Placement::Existing(node) => existing.entry(node.name()).or_default().push(pod),
+            Placement::Added(node) => existing.entry(node).or_default().push(pod),
             Placement::New(_) => {}
             _ => elsewhere.push(pod),
         }

@@ -202,7 +202,7 @@ fn blocker_of_state<'o>(node: &StateNode<'o>, release: Release) -> Option<NodeBl
 }
 
 /// The price of the offering in the node's zone and of its capacity type (`resolveNodePrice`).
-fn price(node: &StateNode<'_>, pool: KnownPool<'_, '_>) -> Option<f64> {
+pub(crate) fn price(node: &StateNode<'_>, pool: KnownPool<'_, '_>) -> Option<f64> {
     let label = |key: &str| node.label(key);
     pool.price(label(INSTANCE_TYPE)?, label(ZONE)?, label(labels::CAPACITY_TYPE)?)
 }

@@ -20,7 +20,8 @@ pub(crate) struct Draft<'e, 's, 'o> {
     pub(crate) nodes: Vec<NewNode<'s>>,
     /// The NodePool whose template replaces a node of a static NodePool.
     pub(crate) template: Option<SimulatedClaim<'s>>,
-    pods: IdVec<PodId, SimulatedPod<'s>>,
+    /// The pods of the simulation with their places.
+    pub(crate) pods: IdVec<PodId, SimulatedPod<'s>>,
 }
 
 impl<'e, 's, 'o> Draft<'e, 's, 'o> {

@@ -11,6 +11,7 @@
 //! | [`methods`], `simulate`, [`balanced`] | emptiness, drift and consolidation |
 //! | `draft`, [`command`], [`validation`], [`event`] | commands and events of the methods |
 //! | [`judgement`] | all of it about a cluster |
+//! | [`forecast`] | one disruption after the other: the rollout of drifted nodes |
 //! | [`drain`] | the termination of a node: evictions, volumes, and how long it can take |
 //!
 //! This crate knows objects and schedules. It knows no rules and no findings, and it reads no clock.
@@ -28,6 +29,7 @@ mod draft;
 pub mod drain;
 mod engine;
 pub mod event;
+pub mod forecast;
 pub mod judgement;
 pub mod methods;
 mod quota;

@@ -4,8 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use karpenter::release::Release;
+
 use crate::allowance::{Allowance, DisruptionReason, PoolBudgets};
 use crate::behaviour::Behaviour;
+use crate::cluster::StateNode;
 use crate::engine::Engine;
 use crate::event::Recorder;
 
@@ -24,16 +27,15 @@ pub(crate) type Quota<'o> = BTreeMap<&'o str, i64>;
 impl<'o> Engine<'_, '_, 'o> {
     /// The nodes of each NodePool as budgets count them.
     pub(crate) fn pool_counts(&self) -> BTreeMap<&'o str, PoolCount> {
-        let ignores_terminated = Behaviour::TERMINATED_DO_NOT_COUNT.holds_in(self.settings.release());
         let mut all: BTreeMap<&str, PoolCount> = BTreeMap::new();
         for node in &self.state.nodes {
-            let is_terminated = ignores_terminated && node.has_condition("InstanceTerminating");
-            if node.claim.is_none() || !node.is_initialized() || is_terminated {
-                continue;
-            }
+            let Some(is_available) = availability(node, self.settings.release()) else { continue };
             let count = all.entry(node.pool()).or_default();
             count.nodes += 1;
-            count.unavailable += usize::from(!node.is_ready() || node.is_going());
+            count.unavailable += usize::from(!is_available);
+        }
+        for added in self.state.added.values().filter(|added| added.is_initialized) {
+            all.entry(added.pool).or_default().nodes += 1;
         }
         all
     }
@@ -62,9 +64,17 @@ impl<'o> Engine<'_, '_, 'o> {
     }
 }
 
+/// Whether a node is ready and not going; `None` if budgets do not count it.
+pub(crate) fn availability(node: &StateNode<'_>, release: Release) -> Option<bool> {
+    let ignores_terminated = Behaviour::TERMINATED_DO_NOT_COUNT.holds_in(release);
+    let is_terminated = ignores_terminated && node.has_condition("InstanceTerminating");
+    let counts = node.claim.is_some() && node.is_initialized() && !is_terminated;
+    counts.then(|| node.is_ready() && !node.is_going())
+}
+
 impl PoolCount {
     /// The number of nodes that may be disrupted beside the unavailable ones.
-    fn left(self, most: i64) -> i64 {
+    pub(crate) fn left(self, most: i64) -> i64 {
         most.saturating_sub(i64::try_from(self.unavailable).unwrap_or(i64::MAX)).max(0)
     }
 }

@@ -42,8 +42,17 @@ pub(crate) struct Simulated<'s> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     Pending,
+    /// The node of the pod went.
+    Homeless,
     Candidate,
     Going,
+}
+
+impl Origin {
+    /// Whether the pod has no node.
+    fn waits(self) -> bool {
+        matches!(self, Self::Pending | Self::Homeless)
+    }
 }
 
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
@@ -62,6 +71,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         let going = &self.special.going;
         let mut batch: Vec<(ClusterPod<'o>, Origin)> =
             self.state.pending.iter().map(|pod| (*pod, Origin::Pending)).collect();
+        batch.extend(self.state.homeless.iter().map(|pod| (*pod, Origin::Homeless)));
         for candidate in candidates {
             batch.extend(self.movable(candidate.node).map(|pod| (pod, Origin::Candidate)));
         }
@@ -69,7 +79,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             batch.extend(self.movable(node).map(|pod| (pod, Origin::Going)));
         }
         // The UIDs decide about pods that are otherwise equal. Without UIDs the order of the batch does.
-        batch.sort_by_key(|(pod, origin)| (pod.uid(), *origin != Origin::Pending, pod.id()));
+        batch.sort_by_key(|(pod, origin)| (pod.uid(), !origin.waits(), pod.id()));
         let absent = going.iter().map(|node| node.name()).chain(candidates.iter().map(|one| one.name()));
         let absent: BTreeSet<&str> = absent.collect();
         let input = RoundInput {
@@ -106,12 +116,14 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         let mut failures = Vec::new();
         for (placed, (pod, origin)) in pods.iter().zip(batch) {
             let error = match &placed.placement {
-                _ if *origin == Origin::Pending => None,
+                _ if origin.waits() => None,
                 Placement::Unplaced(unplaced) => Some(unplaced.message.clone()),
                 Placement::Untried => Some("not tried: the simulation takes too much work".to_owned()),
                 Placement::Existing(node) if *origin == Origin::Candidate => {
                     self.state.node(node.name()).and_then(uninitialized)
                 }
+                Placement::Added(name) if *origin == Origin::Candidate => (!self.state.is_initialized(name))
+                    .then(|| format!("would schedule against uninitialized nodeclaim/{name}")),
                 _ => None,
             };
             failures.extend(error.map(|error| format!("{} => {error} ", pod.full_name())));
@@ -146,11 +158,20 @@ fn uninitialized(node: &StateNode<'_>) -> Option<String> {
 pub(crate) fn pods_on_nodes(pods: &IdVec<PodId, SimulatedPod<'_>>) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for pod in pods {
-        if let Placement::Existing(node) = &pod.placement {
-            all.entry(node.name().to_owned()).or_default().push(full_name(pod));
+        if let Some(node) = existing(&pod.placement) {
+            all.entry(node.to_owned()).or_default().push(full_name(pod));
         }
     }
     all
+}
+
+/// The name of the existing node on which a pod is.
+pub(crate) fn existing<'d>(placement: &Placement<'d>) -> Option<&'d str> {
+    match placement {
+        Placement::Existing(node) => Some(node.name()),
+        Placement::Added(name) => Some(name),
+        _ => None,
+    }
 }
 
 /// `namespace/name` of a pod.

@@ -2,6 +2,7 @@
 //!
 //! Source: pkg/controllers/state/cluster.go of kubernetes-sigs/karpenter at v1.14.1.
 
+mod evolution;
 mod node;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use objects::node_pool::{Disruption, NodePool};
 use objects::object::Object;
 use values::duration::{Duration, NillableDuration};
 
+pub(crate) use evolution::AddedState;
 pub use node::{ClaimCondition, StateNode};
 pub(crate) use node::{INSTANCE_TYPE, ZONE};
 pub(crate) use scheduling::state::DISRUPTED;
@@ -32,6 +34,10 @@ pub struct ClusterState<'d> {
     pub unlaunched: BTreeMap<&'d str, i64>,
     /// The pods that wait for a node.
     pub pending: Vec<ClusterPod<'d>>,
+    /// The pods whose node went after the cluster was read, and which wait for a node.
+    pub(crate) homeless: Vec<ClusterPod<'d>>,
+    /// The nodes that were added after the cluster was read, by name.
+    pub(crate) added: BTreeMap<String, AddedState<'d>>,
     /// The NodePools, by name.
     pub pools: BTreeMap<&'d str, NodePool<'d>>,
     /// The PodDisruptionBudgets.
@@ -131,7 +137,13 @@ fn state_node<'d>(
         is_in_queue: false,
         nominated_until: None,
         has_buffer_pods: false,
+        is_drifted: false,
+        drifted_since: None,
+        has_started: false,
     };
+    if let Some(drifted) = state.condition("Drifted").filter(|condition| condition.is_true) {
+        (state.is_drifted, state.drifted_since) = (true, drifted.since);
+    }
     let name = state.name();
     state.is_marked = settings.marked_for_deletion.contains(name);
     state.is_in_queue = settings.in_queue.contains(name);

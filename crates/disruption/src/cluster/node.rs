@@ -20,6 +20,7 @@ pub(crate) const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 
 /// Node of a cluster.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the facts about a node are independent")]
 pub struct StateNode<'d> {
     /// The Node.
     pub node: Option<Object<'d>>,
@@ -37,6 +38,12 @@ pub struct StateNode<'d> {
     pub nominated_until: Option<Timestamp>,
     /// Whether the node keeps capacity free for a buffer.
     pub has_buffer_pods: bool,
+    /// Whether the node is drifted.
+    pub is_drifted: bool,
+    /// The time at which the node was found to be drifted.
+    pub drifted_since: Option<Timestamp>,
+    /// Whether the node started completely after the cluster was read.
+    pub(crate) has_started: bool,
 }
 
 /// Condition of a NodeClaim.
@@ -74,7 +81,9 @@ impl<'d> StateNode<'d> {
 
     /// Whether the node has started completely. A node without a NodeClaim counts as started.
     pub fn is_initialized(&self) -> bool {
-        self.claim.is_none() || self.node_label("karpenter.sh/initialized") == Some("true")
+        self.claim.is_none()
+            || self.node_label("karpenter.sh/initialized") == Some("true")
+            || self.has_started
     }
 
     /// The object whose labels and annotations count: the NodeClaim until the node has joined.
@@ -132,8 +141,11 @@ impl<'d> StateNode<'d> {
         self.is_marked || is_deleted(self.node, self.claim.map(NodeClaim::object))
     }
 
-    /// Whether the condition Ready of the Node is True.
+    /// Whether the condition Ready of the Node is True, or the node has started since it was read.
     pub fn is_ready(&self) -> bool {
+        if self.has_started {
+            return true;
+        }
         let mut conditions = items_of(self.node.and_then(|node| node.at(&["status", "conditions"])));
         let ready = conditions.find(|condition| condition.str_at(&["type"]) == Some("Ready"));
         ready.is_some_and(|ready| ready.str_at(&["status"]) == Some("True"))

@@ -20,6 +20,8 @@ use crate::cluster::{ClusterPod, ClusterState, PodBudgets, Protection, StateNode
 pub struct DrainEstimate<'d> {
     /// The longest time; `None` if nothing limits the termination.
     pub longest: Option<Duration>,
+    /// The time that the grace periods and protections of limited length take, whatever else delays the termination.
+    pub(crate) shortest: Duration,
     /// Whether the termination never ends with the objects as they are.
     pub never: bool,
     /// The reasons for a delay, in the order of evictions, and then the limit.
@@ -75,13 +77,33 @@ pub fn estimate<'d>(
     now: Timestamp,
     release: Release,
 ) -> Vec<(&'d str, DrainEstimate<'d>)> {
-    let volumes = AttachedVolumes::of(objects);
+    let drains = Drains::of(objects);
     let nodes = cluster.nodes.iter().filter(|node| node.node.is_some() && node.claim.is_some());
-    let estimates = nodes.map(|node| {
-        let estimator = Estimator { pod_budgets: &cluster.pod_budgets, volumes: &volumes, now, release };
-        (node.name(), estimator.estimate(node))
-    });
-    estimates.collect()
+    nodes.map(|node| (node.name(), drains.estimate(node, cluster, now, release))).collect()
+}
+
+/// Terminations of the nodes of a cluster.
+pub(crate) struct Drains<'d> {
+    volumes: AttachedVolumes<'d>,
+}
+
+impl<'d> Drains<'d> {
+    /// The terminations among objects.
+    pub(crate) fn of(objects: &[Object<'d>]) -> Self {
+        Self { volumes: AttachedVolumes::of(objects) }
+    }
+
+    /// Estimates the termination of a node.
+    pub(crate) fn estimate(
+        &self,
+        node: &StateNode<'d>,
+        cluster: &ClusterState<'d>,
+        now: Timestamp,
+        release: Release,
+    ) -> DrainEstimate<'d> {
+        let estimator = Estimator { pod_budgets: &cluster.pod_budgets, volumes: &self.volumes, now, release };
+        estimator.estimate(node)
+    }
 }
 
 struct Estimator<'c, 'd> {
@@ -127,13 +149,13 @@ impl<'d> Estimator<'_, 'd> {
         let Some(grace) = self.grace_period(node) else {
             let never = because.iter().any(DrainReason::is_permanent);
             because.extend(expires_at(node).filter(|_| never).map(DrainReason::Expires));
-            return DrainEstimate { longest: is_limited.then_some(end), never, because };
+            return DrainEstimate { longest: is_limited.then_some(end), shortest: end, never, because };
         };
         if !is_limited || end > grace {
             because.push(DrainReason::GracePeriod(grace));
         }
         let longest = if is_limited { end.min(grace) } else { grace };
-        DrainEstimate { longest: Some(longest), never: false, because }
+        DrainEstimate { longest: Some(longest), shortest: end.min(grace), never: false, because }
     }
 
     /// `terminationGracePeriod` of the NodeClaim, or what is left of it.
@@ -151,8 +173,7 @@ impl<'d> Estimator<'_, 'd> {
         if !pod.may_be_evicted() {
             return None;
         }
-        let restarts = pod.pod.object().str_at(&["spec", "restartPolicy"]);
-        let ends = matches!(restarts, Some("Never" | "OnFailure"));
+        let ends = ends_by_itself(pod.pod);
         match pod.pod.protection(self.now, self.release) {
             Protection::Always => return Some(DrainReason::Protected { pod: pod.pod, until: None, ends }),
             // Whatever the budgets say then is unknown now.
@@ -196,8 +217,13 @@ pub fn expires_at(node: &StateNode<'_>) -> Option<Timestamp> {
     Some(Timestamp::parse(created)?.plus(lifetime)).filter(|_| !node.is_going())
 }
 
+/// Whether a pod is not restarted when it ends.
+pub(crate) fn ends_by_itself(pod: ClusterPod<'_>) -> bool {
+    matches!(pod.object().str_at(&["spec", "restartPolicy"]), Some("Never" | "OnFailure"))
+}
+
 /// The reason for which a budget refuses the eviction of a pod.
-fn budget_reason<'d>(pod: &ClusterPod<'d>, budget: Object<'d>) -> Option<DrainReason<'d>> {
+pub(crate) fn budget_reason<'d>(pod: &ClusterPod<'d>, budget: Object<'d>) -> Option<DrainReason<'d>> {
     let view = PodDisruptionBudget::of(budget)?;
     let is = |node: Option<Node<'_>>, text: &str| node.and_then(Node::as_str) == Some(text);
     let number = |field: &str| budget.at(&["status", field]).and_then(Node::as_int);

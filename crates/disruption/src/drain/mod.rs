@@ -13,5 +13,6 @@ mod tests;
 mod volumes;
 
 pub use estimate::{DrainEstimate, DrainReason, estimate, expires_at};
+pub(crate) use estimate::{Drains, budget_reason, ends_by_itself};
 pub use step::{DrainEvent, DrainStep};
 pub use termination::{Provider, Termination};

@@ -12,14 +12,13 @@ use crate::simulate::{Fault, Purpose};
 
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     /// Replaces the node that drifted first and whose pods find a place. Empty nodes come first.
-    pub(super) fn drift(
+    pub(crate) fn drift(
         &self,
         mut candidates: Vec<Candidate<'e, 's, 'o>>,
         pass: &mut Pass<'o>,
     ) -> Option<Draft<'e, 's, 'o>> {
         let release = self.settings.release();
-        candidates
-            .sort_by_key(|candidate| candidate.node.condition("Drifted").and_then(|drifted| drifted.since));
+        candidates.sort_by_key(|candidate| candidate.node.drifted_since);
         let is_empty = |candidate: &Candidate<'_, '_, '_>| candidate.reschedulable.is_empty();
         let (empty, others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_empty);
         if !Behaviour::EMPTINESS_FIRST.holds_in(release) {
@@ -39,7 +38,8 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         None
     }
 
-    fn drift_of(
+    /// Replaces a node if the budget is left and its pods find a place.
+    pub(crate) fn drift_of(
         &self,
         candidate: &Candidate<'e, 's, 'o>,
         pass: &mut Pass<'o>,

@@ -89,7 +89,7 @@ fn require(holds: bool, otherwise: Unfit<'_>) -> Result<(), Unfit<'_>> {
 }
 
 fn drifted<'o>(candidate: &Candidate<'_, '_, 'o>) -> Result<(), Unfit<'o>> {
-    require(candidate.node.has_condition("Drifted"), Unfit::NotDrifted)
+    require(candidate.node.is_drifted, Unfit::NotDrifted)
 }
 
 fn consolidatable<'o>(candidate: &Candidate<'_, '_, 'o>) -> Result<(), Unfit<'o>> {

@@ -21,7 +21,7 @@ struct NodeCount {
 
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     /// Replaces as many drifted nodes of each static NodePool as its budget and its limit on nodes allow.
-    pub(super) fn static_drift(
+    pub(crate) fn static_drift(
         &self,
         candidates: &[Candidate<'e, 's, 'o>],
         pass: &Pass<'o>,
@@ -61,7 +61,9 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             count.all += 1;
             count.running += i64::from(!node.is_going());
         }
-        count
+        let added = self.state.added.values().filter(|added| added.pool == pool).count();
+        let added = i64::try_from(added).unwrap_or(i64::MAX);
+        NodeCount { running: count.running.saturating_add(added), all: count.all.saturating_add(added) }
     }
 }
 

@@ -57,6 +57,12 @@ impl Case {
         self.options["validation"]["method"].as_str()
     }
 
+    /// The objects as JSON.
+    #[allow(dead_code, reason = "the forecasts replay the objects")]
+    pub(crate) fn manifests(&self) -> &Json {
+        &self.manifests
+    }
+
     /// The objects.
     pub(crate) fn file(&self) -> File {
         read(&self.manifests)

@@ -6,7 +6,7 @@
 
 use karpenter::labels;
 
-use super::catalog::{Offering, TypeId, TypeResources};
+use super::catalog::{Offering, TypeId, TypeResources, TypeSet};
 use super::claim::Claim;
 use super::pool::Pool;
 use crate::requirements::{EffectiveOperator, Requirement, Requirements};
@@ -26,10 +26,14 @@ pub(super) struct Launch<'c, 'd> {
 impl<'c, 'd> Launch<'c, 'd> {
     /// The launch of a node; `None` if no instance type can be bought.
     pub(super) fn of(claim: &'c Claim<'d>) -> Option<Self> {
+        Self::of_types(claim, &claim.types)
+    }
+
+    /// The launch of a node with one of some instance types.
+    pub(super) fn of_types(claim: &'c Claim<'d>, types: &TypeSet) -> Option<Self> {
         let catalog = &claim.pool.catalog;
-        let offered = catalog.offered(&claim.requirements);
-        let mut types = claim.types.clone();
-        types.intersect_with(&offered);
+        let mut types = types.clone();
+        types.intersect_with(&catalog.offered(&claim.requirements));
         let (id, _) = *catalog.by_price(&types, &claim.requirements).first()?;
         let offerings = catalog.compatible_offerings(&claim.requirements);
         let available = offerings.filter(|offering| offering.types.contains(id));
@@ -38,6 +42,16 @@ impl<'c, 'd> Launch<'c, 'd> {
         })?;
         let resources = catalog.resources.get(id);
         Some(Self { pool: &claim.pool, requirements: &claim.requirements, id, offering, resources })
+    }
+
+    /// The name of the instance type.
+    pub(super) fn instance_type(&self) -> &'static str {
+        self.pool.catalog.names.get(self.id).copied().unwrap_or_default()
+    }
+
+    /// The price in USD per hour.
+    pub(super) fn price(&self) -> f64 {
+        self.offering.price(self.id)
     }
 
     /// The labels of the node: of the offering, of the instance type where it has one value, and of the NodeClaim.

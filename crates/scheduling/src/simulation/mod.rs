@@ -21,7 +21,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `round`, `new_node`, `known_pool` | rounds in a cluster that changes, for decisions about disruption |
+//! | `round`, `evolution`, `new_node`, `known_pool` | rounds in a cluster that changes, for decisions about disruption |
 //! | `room` | pods and DaemonSets that are too large for the instance types |
 //! | `types_left` | the instance types that each requirement leaves |
 
@@ -33,6 +33,7 @@ mod claim;
 mod daemon_pods;
 mod daemons;
 mod default_spreads;
+mod evolution;
 mod exclusion;
 mod explain;
 mod filter;
@@ -94,6 +95,7 @@ use work::Work;
 use workloads::InputPods;
 use world::Base;
 
+pub use evolution::LaunchedNode;
 pub use ignored::{FieldProblem, IgnoredField};
 pub use known_pool::KnownPool;
 pub use new_node::NewNode;
@@ -137,14 +139,26 @@ impl<'o> ClusterInput<'o> {
         let running = if settings.whole_state { pods.running.len() } else { 0 };
         // A node that is given up again has a name too.
         let numbers = 1..=2 * pods.pending.len().saturating_add(running).min(Simulation::MAX_PODS);
-        let hosts = numbers.map(|number| format!("hostname-placeholder-{number:04}")).collect();
-        Self { objects, settings, pods, hosts }
+        Self { objects, settings, pods, hosts: numbers.map(host_name).collect() }
+    }
+
+    /// The cluster with names for a number of further nodes.
+    #[must_use]
+    pub fn with_added_nodes(mut self, count: usize) -> Self {
+        let named = self.hosts.len();
+        self.hosts.extend((named + 1..=named + count).map(host_name));
+        self
     }
 
     /// The cluster, for several rounds.
     pub fn cluster(&self) -> SimulatedCluster<'_> {
         SimulatedCluster::new(self)
     }
+}
+
+/// The name of a new node.
+fn host_name(number: usize) -> String {
+    format!("hostname-placeholder-{number:04}")
 }
 
 impl<'o> Simulation<'o> {

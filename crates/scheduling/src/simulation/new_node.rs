@@ -13,6 +13,7 @@ use super::behaviour::SchedulerBehaviour;
 use super::catalog::{Catalog, TypeId, TypeSet};
 use super::claim::Claim;
 use super::filter::missing_values;
+use super::launch::Launch;
 use super::report;
 use super::resources::ResourceNames;
 use super::result::PodId;
@@ -38,6 +39,11 @@ impl<'d> NewNode<'d> {
         let by_price = claim.pool.catalog.by_price(&claim.types, &claim.requirements);
         let types = by_price.into_iter().take(most).map(|(id, _)| id).collect();
         Self { claim, types, names: Rc::clone(names), release }
+    }
+
+    /// The launch with one of the instance types that are left; `None` if none can be bought.
+    pub(super) fn launch(&self) -> Option<Launch<'_, 'd>> {
+        Launch::of_types(&self.claim, &self.set())
     }
 
     fn catalog(&self) -> &Catalog<'d> {

@@ -79,14 +79,17 @@ pub(crate) enum NodeOrigin<'d> {
     Object(Object<'d>),
     /// A new node of an earlier round.
     Launched(ClaimId),
+    /// A node that was added to the cluster after it was read, by its name.
+    Added(&'d str),
 }
 
 impl NodeOrigin<'_> {
-    /// Whether the node has joined the cluster.
+    /// Whether the node has joined the cluster when it is first known. An added node joins when it starts.
     pub(crate) fn has_joined(self) -> bool {
         match self {
             Self::Object(object) => object.kind() == "Node",
             Self::Launched(_) => true,
+            Self::Added(_) => false,
         }
     }
 }
@@ -207,8 +210,8 @@ impl<'d> ExistingNode<'d> {
         }
     }
 
-    /// A new node of an earlier round, which has joined the cluster with its cheapest instance type.
-    pub(super) fn launched(launch: &Launch<'_, 'd>, host: &'d str, number: ClaimId) -> Self {
+    /// A new node of an earlier round with its cheapest instance type, which has joined the cluster unless it is only added.
+    pub(super) fn launched(launch: &Launch<'_, 'd>, host: &'d str, origin: NodeOrigin<'d>) -> Self {
         let taints = launch.pool.taints.clone();
         let resources = launch.resources.cloned().unwrap_or_default();
         let mut capacity = resources.capacity;
@@ -218,11 +221,11 @@ impl<'d> ExistingNode<'d> {
         Self {
             name: host,
             order: host,
-            origin: NodeOrigin::Launched(number),
+            origin,
             own: OwnProperties { labels: labels.clone(), taints: taints.clone() },
             labels,
             taints,
-            is_initialized: true,
+            is_initialized: origin.has_joined(),
             is_waiting: false,
             capacity,
             available: resources.allocatable.clone(),
@@ -232,6 +235,11 @@ impl<'d> ExistingNode<'d> {
             volumes: VolumeUsage::new(None),
             pods: Vec::new(),
         }
+    }
+
+    /// The place of the node in the order in which nodes are tried: nodes that have started completely come first, by name.
+    pub(super) fn sort_key(&self) -> (bool, &'d str) {
+        (!self.is_initialized, self.order)
     }
 
     /// Takes the resources, host ports and volumes of a pod that runs on the node.
@@ -325,9 +333,7 @@ pub(super) fn read_nodes<'d>(
     settings: &'d SimulationSettings,
 ) -> Vec<OccupiedNode<'d>> {
     let mut nodes = if settings.without_nodes { Vec::new() } else { without_pods(objects, names, settings) };
-    nodes.sort_by(|one, other| {
-        other.is_initialized.cmp(&one.is_initialized).then_with(|| one.order.cmp(other.order))
-    });
+    nodes.sort_by_key(ExistingNode::sort_key);
     let mut all: Vec<OccupiedNode<'d>> =
         nodes.into_iter().map(|node| OccupiedNode { node, pods: Vec::new() }).collect();
     let mut by_name: BTreeMap<&str, &mut OccupiedNode<'d>> =

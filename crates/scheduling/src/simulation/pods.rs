@@ -213,14 +213,19 @@ impl<'d> PodReader<'d> {
         let newest = NewestPods::of(self.objects);
         let daemons = all.daemons.iter().map(|template| self.daemon(template, &newest)).collect();
         let is_used = |_: &&InputPod<'d>| !self.settings.without_nodes;
-        let running = all.running.iter().filter(is_used).map(|pod| RunningPod {
+        let running = all.running.iter().filter(is_used).map(|pod| self.running(pod));
+        PlacedPods { daemons, running: running.collect() }
+    }
+
+    /// A pod that is bound to a node.
+    pub(super) fn running(&self, pod: &InputPod<'d>) -> RunningPod<'d> {
+        RunningPod {
             object: pod.pod.object(),
             node: pod.pod.spec().node_name().and_then(Node::as_str).unwrap_or_default(),
             is_daemon: pod.pod.is_daemon(),
             shape: Rc::new(self.shape(pod)),
             volumes: self.storage.volumes_of(pod).unwrap_or_default().attached,
-        });
-        PlacedPods { daemons, running: running.collect() }
+        }
     }
 
     /// The pods to place, and their shapes.

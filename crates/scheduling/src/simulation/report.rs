@@ -85,6 +85,7 @@ pub(crate) fn place_on(origin: NodeOrigin<'_>) -> Placement<'_> {
     match origin {
         NodeOrigin::Object(object) => Placement::Existing(object),
         NodeOrigin::Launched(claim) => Placement::New(claim),
+        NodeOrigin::Added(name) => Placement::Added(name),
     }
 }
 

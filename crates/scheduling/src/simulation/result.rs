@@ -26,6 +26,9 @@ pub enum Placement<'d> {
     New(ClaimId),
     /// On an existing node.
     Existing(Object<'d>),
+    /// On a node that was added to the cluster after an earlier round, by its name. A [`Simulation`](super::Simulation) has no such
+    /// node.
+    Added(&'d str),
     /// Nowhere. Equal pods share the reasons.
     Unplaced(Rc<Unplaced<'d>>),
     /// Unknown: the simulation ended before the pod was tried, because the input takes too much work.

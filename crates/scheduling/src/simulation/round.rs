@@ -2,6 +2,7 @@
 //!
 //! Source: `SimulateScheduling` in pkg/controllers/disruption/helpers.go of kubernetes-sigs/karpenter at v1.14.1.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -56,16 +57,43 @@ pub struct Round<'d> {
 
 /// Cluster in which several rounds are simulated.
 pub struct SimulatedCluster<'s> {
-    base: Base<'s>,
+    pub(super) base: Base<'s>,
     settings: &'s SimulationSettings,
     hosts: &'s [String],
+    /// The number of host names that nodes of earlier rounds have.
+    used_hosts: usize,
+    /// The number of steps of work of all rounds.
+    steps: Cell<u64>,
 }
 
 impl<'s> SimulatedCluster<'s> {
     /// The cluster of objects and settings.
     pub(super) fn new(input: &'s ClusterInput<'_>) -> Self {
         let ClusterInput { objects, settings, pods, hosts } = input;
-        Self { base: Base::read(objects, pods, settings), settings, hosts }
+        Self {
+            base: Base::read(objects, pods, settings),
+            settings,
+            hosts,
+            used_hosts: 0,
+            steps: Cell::new(0),
+        }
+    }
+
+    /// The number of steps of work that all rounds took. A step takes about 50 nanoseconds.
+    pub fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+
+    /// Whether a name is left for another node.
+    pub(super) fn has_host(&self) -> bool {
+        self.used_hosts < self.hosts.len()
+    }
+
+    /// The name for the next node that is added.
+    pub(super) fn take_host(&mut self) -> Option<&'s str> {
+        let host = self.hosts.get(self.used_hosts)?;
+        self.used_hosts += 1;
+        Some(host)
     }
 
     /// A NodePool whose node class belongs to the provider.
@@ -91,13 +119,16 @@ impl<'s> SimulatedCluster<'s> {
         let work = || Work::of(input.pods.len(), self.base.nodes.len());
         let placing = Rc::new(work());
         let world = self.base.round(self.base.pending(batch), &absence, &placing);
-        let mut solver = Solver::new(world, self.settings, self.hosts, &placing);
+        let hosts = self.hosts.get(self.used_hosts..).unwrap_or_default();
+        let mut solver = Solver::new(world, self.settings, hosts, &placing);
         solver.solve();
-        refine::explain(&mut solver, ReasonDetail::Messages, &work());
+        let explaining = work();
+        refine::explain(&mut solver, ReasonDetail::Messages, &explaining);
         let release = self.settings.release;
         let names = Rc::clone(&solver.world.names);
         let Placements { pods, claims } = report::placements(solver, 0);
         let nodes = claims.into_iter().map(|claim| NewNode::new(claim, &names, release)).collect();
+        self.steps.set(self.steps.get() + placing.done() + explaining.done());
         Round { pods, nodes }
     }
 }

@@ -174,7 +174,7 @@ impl<'d> Rounds<'d> {
                     self.add_to_claim(*claim, id, seat.as_ref());
                     self.positions.get(claim.position()).copied().flatten()
                 }
-                Placement::Existing(_) => on_nodes.get(&local).copied(),
+                Placement::Existing(_) | Placement::Added(_) => on_nodes.get(&local).copied(),
                 Placement::Ignored(_) => None,
                 Placement::Unplaced(_) | Placement::Unreported | Placement::Untried => {
                     self.waiting.push((id, waited));

@@ -13,7 +13,7 @@ use super::daemons::Daemons;
 use super::exclusion::without_types;
 use super::launch::Launch;
 use super::leaving::absence;
-use super::node::{ExistingNode, OccupiedNode, read_nodes};
+use super::node::{ExistingNode, NodeOrigin, OccupiedNode, read_nodes};
 use super::pods::{BatchPod, PendingPod, PendingPods, PlacedPods, PodReader, RunningPod, ShapeId};
 use super::pool::Pool;
 use super::pools;
@@ -27,7 +27,7 @@ use super::settings::SimulationSettings;
 use super::shape::PodShape;
 use super::topology::{Domains, Topology, TopologyNode};
 use super::work::Work;
-use super::workloads::InputPods;
+use super::workloads::{InputPod, InputPods};
 
 ids! {
     /// NodePool that Karpenter uses.
@@ -188,6 +188,11 @@ impl<'d> Base<'d> {
         daemons
     }
 
+    /// Reads a pod that is bound to a node.
+    pub(super) fn running(&self, pod: &InputPod<'d>) -> RunningPod<'d> {
+        self.reader.running(pod)
+    }
+
     /// Reads the pods of a batch.
     pub(super) fn pending(&self, batch: Vec<BatchPod<'d>>) -> PendingPods<'d> {
         self.reader.pending(batch)
@@ -215,9 +220,20 @@ impl<'d> Base<'d> {
 
     /// Lets a new node join the cluster with its pods. A capacity reservation without an instance left is not offered any more.
     pub(super) fn join(&mut self, launch: &Launch<'_, 'd>, host: &'d str, number: ClaimId) -> usize {
-        let node = ExistingNode::launched(launch, host, number);
+        let node = self.launched(launch, host, NodeOrigin::Launched(number));
+        self.nodes.push(node);
+        self.nodes.len().saturating_sub(1)
+    }
+
+    /// A new node, which takes its instance of a capacity reservation.
+    pub(super) fn launched(
+        &mut self,
+        launch: &Launch<'_, 'd>,
+        host: &'d str,
+        origin: NodeOrigin<'d>,
+    ) -> BaseNode<'d> {
+        let node = ExistingNode::launched(launch, host, origin);
         let occupied = OccupiedNode { node, pods: Vec::new() };
-        self.nodes.push(BaseNode::new(occupied, &self.daemons_of_nodes, &self.pools));
         if let Some(id) = launch.offering.reservation {
             let taken = self.taken.entry(id).or_default();
             *taken += 1;
@@ -225,7 +241,7 @@ impl<'d> Base<'d> {
                 self.pools.iter_mut().for_each(|pool| Rc::make_mut(&mut pool.catalog).drop_reservation(id));
             }
         }
-        self.nodes.len().saturating_sub(1)
+        BaseNode::new(occupied, &self.daemons_of_nodes, &self.pools)
     }
 
     /// The capacity reservations at the start of a round.
@@ -302,6 +318,15 @@ impl<'d> BaseNode<'d> {
         let topology = node.origin.has_joined().then(|| Rc::new(of_topology()));
         node.reserve_for_daemons(daemons);
         Self { node: Rc::new(node), topology, pods, host, pool }
+    }
+
+    /// Lets the node start: its Node exists, and the taints of its start are gone.
+    pub(super) fn start(&mut self) {
+        let node = Rc::make_mut(&mut self.node);
+        node.is_initialized = true;
+        let pods = &self.pods;
+        let of_topology = || Rc::new(TopologyNode::new(node.own.labels.clone(), node.taints.clone(), pods));
+        self.topology.get_or_insert_with(of_topology);
     }
 
     /// The node as topology looks at it. A node that takes no pods counts for the pods that stay on it.

@@ -16,6 +16,7 @@ pub(crate) fn placement(outcome: &SimulationResult<'_>, pod: &SimulatedPod<'_>) 
             json!({"placed": "new", "claim": claim.position(), "pool": outcome.claims.get(*claim).unwrap().pool.name()})
         }
         Placement::Existing(node) => json!({"placed": "existing", "node": node.name()}),
+        Placement::Added(name) => json!({"placed": "existing", "node": name}),
         Placement::Unplaced(unplaced) => {
             let kinds: Vec<&str> = unplaced.reasons.iter().map(|reason| reason.kind.name()).collect();
             json!({"placed": "no", "error": unplaced.message, "kinds": kinds})

@@ -49,6 +49,7 @@ fn place(pod: &SimulatedPod<'_>) -> String {
     match &pod.placement {
         Placement::New(_) => "new node".to_owned(),
         Placement::Existing(node) => format!("node {}", node.name()),
+        Placement::Added(name) => format!("node {name}"),
         Placement::Unplaced(unplaced) => format!("unplaced: {}", unplaced.message),
         Placement::Ignored(reason) => format!("ignored: {reason}"),
         Placement::Unreported => "unreported".to_owned(),

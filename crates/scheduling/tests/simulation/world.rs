@@ -60,6 +60,7 @@ pub(crate) fn all_places(result: &SimulationResult<'_>) -> Vec<String> {
     let place = |placement: &Placement<'_>| match placement {
         Placement::New(_) => "new node".to_owned(),
         Placement::Existing(node) => format!("node {}", node.name()),
+        Placement::Added(name) => format!("node {name}"),
         Placement::Unplaced(_) => "unplaced".to_owned(),
         Placement::Ignored(_) => "ignored".to_owned(),
         Placement::Unreported => "unreported".to_owned(),
