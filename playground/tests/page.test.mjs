@@ -177,9 +177,10 @@ onPage('Admission shows a refusal by the API server in its words, before the pol
   ];
   assert.equal(await page.locator('.terminal').textContent(), refused.join('\n'));
   assert.equal(await page.locator('#admission-response').count(), 0, 'the policy was not called');
-  await page.locator('#admission-object').selectOption({ index: 1 });
+  // The objects are the NodePool, the Namespace and the Deployment.
+  await page.locator('#admission-object').selectOption({ index: 2 });
   await page.waitForFunction(() =>
-    /denied the request|created/.test(document.querySelector('.terminal')?.textContent ?? ''),
+    /denied the request/.test(document.querySelector('.terminal')?.textContent ?? ''),
   );
   await paste(page, BAD.replace('instanceProfile', 'instanceProfil'));
   await page.waitForFunction(() => /BadRequest/.test(document.querySelector('.terminal')?.textContent ?? ''));

@@ -209,7 +209,7 @@ fn e30_reports_script_folded_into_one_comment() {
 #[test]
 fn reports_three_mistakes_in_the_published_custom_ami_example() {
     assert_eq!(
-        verdict(include_str!("../../../examples/custom-ami.yaml")),
+        verdict(include_str!("../../../examples/custom-ami-bad.yaml")),
         [
             "warning registration-taint-missing",
             "error bootstrap-argument-ignored",
