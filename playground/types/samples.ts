@@ -20,15 +20,15 @@ export const checked: Report = {
       "document": 0,
       "endColumn": 88,
       "endLine": 7,
-      "endOffset": 269,
+      "endOffset": 292,
       "family": "nodeclass",
       "file": "nodeclass.yaml",
       "fix": {
         "edits": [
           {
-            "endOffset": 269,
+            "endOffset": 292,
             "file": "nodeclass.yaml",
-            "offset": 201,
+            "offset": 224,
             "text": "KarpenterNodeProfile-prod"
           }
         ],
@@ -41,7 +41,7 @@ export const checked: Report = {
       "message": "`spec.instanceProfile` is an ARN, but Karpenter expects the profile name; the EC2NodeClass never becomes Ready",
       "name": "default",
       "namespace": "",
-      "offset": 201,
+      "offset": 224,
       "path": "spec.instanceProfile",
       "related": [],
       "releases": "all",
@@ -112,7 +112,7 @@ export const upgraded: Report = {
       "document": 0,
       "endColumn": 16,
       "endLine": 5,
-      "endOffset": 175,
+      "endOffset": 198,
       "family": "disruption",
       "file": "nodeclass.yaml",
       "fix": null,
@@ -122,7 +122,7 @@ export const upgraded: Report = {
       "message": "the hash of every EC2NodeClass now includes the cluster's CA bundle: Karpenter may mark nodes as drifted and replace them, during the upgrade and whenever the bundle changes",
       "name": "default",
       "namespace": "",
-      "offset": 168,
+      "offset": 191,
       "path": "",
       "phase": "before",
       "related": [],
@@ -140,7 +140,7 @@ export const upgraded: Report = {
       "document": 0,
       "endColumn": 16,
       "endLine": 5,
-      "endOffset": 175,
+      "endOffset": 198,
       "family": "nodeclass",
       "file": "nodeclass.yaml",
       "fix": null,
@@ -150,7 +150,7 @@ export const upgraded: Report = {
       "message": "Karpenter no longer launches instances into open capacity reservations, because this EC2NodeClass selects none: the reservations stay unused but are still billed",
       "name": "default",
       "namespace": "",
-      "offset": 168,
+      "offset": 191,
       "path": "spec.capacityReservationSelectorTerms",
       "phase": "before",
       "related": [],
@@ -1203,7 +1203,7 @@ export const fixed: FixedFiles = {
   "files": [
     {
       "name": "nodeclass.yaml",
-      "text": "# A node class whose instance profile is reported as ready, but which never becomes ready itself.\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: default\nspec:\n  instanceProfile: KarpenterNodeProfile-prod\n  amiSelectorTerms:\n    - alias: al2023@v20250807\n  subnetSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: prod\n  securityGroupSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: prod\n"
+      "text": "# A node class whose instance profile is reported as ready, but which never becomes ready itself. The policy rejects it.\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: default\nspec:\n  instanceProfile: KarpenterNodeProfile-prod\n  amiSelectorTerms:\n    - alias: al2023@v20250807\n  subnetSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: prod\n  securityGroupSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: prod\n"
     }
   ],
   "skipped": []
@@ -1247,7 +1247,7 @@ export const objects: ListedObject[] = [
         ]
       }
     },
-    "offset": 98,
+    "offset": 121,
     "oldObject": null,
     "operation": ""
   }
@@ -1262,7 +1262,7 @@ export const outline: ListedObject[] = [
     "line": 2,
     "name": "default",
     "namespace": "",
-    "offset": 98,
+    "offset": 121,
     "operation": ""
   }
 ];
