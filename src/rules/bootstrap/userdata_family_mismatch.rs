@@ -146,7 +146,7 @@ fn al2<'d>(data: UserData<'d>, format: Format, context: &Context<'_, 'd>, findin
     for span in eks_calls(data, found, context) {
         let message =
             "Karpenter calls bootstrap.sh on AL2 nodes itself after this call and overwrites its settings";
-        let help = "remove the call and write labels and taints in the NodePool and limits in `spec.kubelet`, or use `amiFamily: Custom`";
+        let help = "remove the call and write labels and taints in the NodePool and limits in `spec.kubelet`; with `amiFamily: Custom` instead, let the call register the taint `karpenter.sh/unregistered:NoExecute`";
         findings.push(finding(data, span, message, help).severity(Severity::Warning));
     }
     if format == Format::Mime {
@@ -379,7 +379,7 @@ mod tests {
             |     ^^^^^^^^^^^^^^^^^^^^^
         warning EC2NodeClass/a spec.userData [all]
           Karpenter calls bootstrap.sh on AL2 nodes itself after this call and overwrites its settings
-          help: remove the call and write labels and taints in the NodePool and limits in `spec.kubelet`, or use `amiFamily: Custom`
+          help: remove the call and write labels and taints in the NodePool and limits in `spec.kubelet`; with `amiFamily: Custom` instead, let the call register the taint `karpenter.sh/unregistered:NoExecute`
         ");
     }
 

@@ -6,12 +6,13 @@ use manifest::tree::Node;
 use serde_json::{Map, Value, json};
 
 use super::super::testing::chosen;
+use super::elsewhere;
 use super::wording::Instruction;
 
 /// The place of a finding in its document.
-struct Site {
+pub(super) struct Site {
     /// The JSON pointer of the value; of a missing field too.
-    pointer: String,
+    pub(super) pointer: String,
     is_missing: bool,
 }
 
@@ -24,9 +25,18 @@ impl Site {
                 steps.push(if is_member { escaped(node.key()) } else { node.index().to_string() });
             }
         }
+        let depth = steps.len();
+        // The report can mark the whole object for a member with dots in its key.
+        let mut members = node.children().filter(|member| node.is_mapping() && member.key().contains('.'));
+        if let Some(member) = members.find(|member| finding.path.ends_with(member.key())) {
+            steps.insert(0, escaped(member.key()));
+        }
         let last = finding.path.rsplit('.').next().unwrap_or_default();
-        let is_missing =
-            node.is_mapping() && node.parent().is_some() && node.key() != last && !last.ends_with(']');
+        let is_missing = steps.len() == depth
+            && node.is_mapping()
+            && node.parent().is_some()
+            && node.key() != last
+            && !last.ends_with(']');
         if is_missing {
             steps.insert(0, escaped(last));
         }
@@ -35,7 +45,7 @@ impl Site {
     }
 
     /// The pointer and the pointers of the values around it, from the inside out.
-    fn around(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn around(&self) -> impl Iterator<Item = &str> {
         core::iter::successors(Some(self.pointer.as_str()), |pointer| Some(pointer.rsplit_once('/')?.0))
     }
 }
@@ -49,7 +59,7 @@ fn unescaped(step: &str) -> String {
 }
 
 /// A value as YAML reads it.
-fn parsed(text: &str) -> Option<Value> {
+pub(super) fn parsed(text: &str) -> Option<Value> {
     match chosen("-", text).documents.first()? {
         Document::Read(tree) => Some(tree.root().to_json()),
         _ => None,
@@ -83,20 +93,41 @@ pub(super) fn changed(
     if let Instruction::Write(written) = instruction
         && let Some((path, value)) = written.split_once(": ").filter(|(path, _)| path.contains('.'))
     {
-        write_elsewhere(&mut all, path, value)?;
+        elsewhere::write(&mut all, path, value)?;
+    } else if let Instruction::Set { .. } | Instruction::Permit { .. } = instruction {
+        elsewhere::changed(&mut all, instruction)?;
+    } else if let Instruction::RemoveObject = instruction {
+        all.remove(finding.document);
     } else if let Instruction::RemoveNamed(_) = instruction {
         // The member can be in another document.
         let mut whole = Value::Array(all);
         apply(&mut whole, &site, instruction)?;
         all = whole.as_array()?.clone();
     } else {
-        apply(all.get_mut(finding.document)?, &site, instruction)?;
+        apply(all.get_mut(finding.document)?, &site, instruction)
+            .or_else(|| elsewhere::changed_in_text(&mut all, finding.document, &site, instruction))?;
     }
     Some((before, joined(&all)))
 }
 
 fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option<()> {
     match instruction {
+        // Changes of the whole input.
+        Instruction::RemoveObject | Instruction::Set { .. } | Instruction::Permit { .. } => None,
+        Instruction::Replace(value) => {
+            let mut members = root.pointer_mut(&site.pointer)?.as_object_mut()?.values_mut();
+            let only = members.next().filter(|only| only.is_string())?;
+            members.next().is_none().then(|| *only = json!(value))
+        }
+        Instruction::Annotate(annotation) => {
+            let (name, value) = annotation.split_once(": ")?;
+            let pod = pod_pointer(root, site)?;
+            let (template, _) = pod.rsplit_once('/')?;
+            let metadata = object(root.pointer_mut(template)?, "metadata")?;
+            let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
+            annotations.as_object_mut()?.insert(name.to_owned(), parsed(value)?);
+            Some(())
+        }
         Instruction::Write(written) => write(root, site, written),
         Instruction::Remove => take(root, site).map(drop),
         Instruction::RemoveNamed(name) => {
@@ -170,7 +201,8 @@ fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option
         Instruction::Move(path) => {
             // A part of a script has no node.
             let is_script = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
-            let moved = take(root, site).filter(|moved| !is_script(moved))?;
+            root.pointer(&site.pointer).filter(|moved| !is_script(moved))?;
+            let moved = take(root, site)?;
             let (holder, name) = path.rsplit_once('.')?;
             let holder = holder.split('.').try_fold(root, |value, key| {
                 let members = value.as_object_mut()?;
@@ -199,19 +231,6 @@ fn write(root: &mut Value, site: &Site, written: &str) -> Option<()> {
     let has_key = |pointer: &&str| root.pointer(pointer).is_some_and(|value| value.get(key).is_some());
     let pointer = own.or(only.as_deref()).or_else(|| site.around().find(has_key))?.to_owned();
     root.pointer_mut(&pointer)?.as_object_mut()?.insert(key.to_owned(), value);
-    Some(())
-}
-
-/// Writes a value at a path of the document that has its first key, such as the values of a chart.
-fn write_elsewhere(all: &mut [Value], path: &str, value: &str) -> Option<()> {
-    let (holder, name) = path.rsplit_once('.')?;
-    let first = path.split('.').next()?;
-    let document = all.iter_mut().find(|document| document.get(first).is_some())?;
-    let holder = holder.split('.').try_fold(document, |value, key| {
-        let members = value.as_object_mut()?;
-        Some(members.entry(key).or_insert_with(|| json!({})))
-    });
-    holder?.as_object_mut()?.insert(name.to_owned(), parsed(value)?);
     Some(())
 }
 
@@ -248,10 +267,14 @@ fn take(root: &mut Value, site: &Site) -> Option<Value> {
 
 /// The `spec` of the pod that a finding is about.
 fn pod<'v>(root: &'v mut Value, site: &Site) -> Option<&'v mut Value> {
+    let pointer = pod_pointer(root, site)?;
+    root.pointer_mut(&pointer)
+}
+
+fn pod_pointer(root: &Value, site: &Site) -> Option<String> {
     let known = ["/spec", "/spec/template/spec", "/spec/jobTemplate/spec/template/spec"];
     let is_pod = |pointer: &&str| root.pointer(pointer).is_some_and(|spec| spec.get("containers").is_some());
-    let pointer = site.around().chain(known).find(is_pod)?.to_owned();
-    root.pointer_mut(&pointer)
+    site.around().chain(known).find(is_pod).map(str::to_owned)
 }
 
 /// A list of an object, which is added if it is missing.
@@ -260,7 +283,7 @@ fn list<'v>(holder: &'v mut Value, name: &str) -> Option<&'v mut Vec<Value>> {
 }
 
 /// A map of an object, which is added if it is missing.
-fn object<'v>(holder: &'v mut Value, name: &str) -> Option<&'v mut Map<String, Value>> {
+pub(super) fn object<'v>(holder: &'v mut Value, name: &str) -> Option<&'v mut Map<String, Value>> {
     holder.as_object_mut()?.entry(name).or_insert_with(|| json!({})).as_object_mut()
 }
 

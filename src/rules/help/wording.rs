@@ -25,6 +25,16 @@ pub(super) enum Instruction<'h> {
     Require(&'h str, &'h str, &'h str),
     /// Moves the member that the finding is at to another path of the object.
     Move(&'h str),
+    /// Replaces the only value of the object with the finding.
+    Replace(&'h str),
+    /// Removes the object with the finding.
+    RemoveObject,
+    /// Sets a value of Karpenter's chart, or the value of an environment variable of a container.
+    Set { name: &'h str, value: &'h str },
+    /// Allows an action in an IAM policy; for a service, in the trust policy of a role.
+    Permit { action: &'h str, service: Option<&'h str> },
+    /// Adds an annotation to the pod.
+    Annotate(&'h str),
 }
 
 /// Names for the place of a finding in helps that ask to remove it.
@@ -73,7 +83,10 @@ pub(super) fn values(help: &str) -> Vec<String> {
             }
             values.extend(is_named(value).then(|| value.to_owned()));
             while let Some(next) = [" or ", ", or ", ", "].iter().find_map(|or| rest.strip_prefix(or)) {
-                let Some(alternative) = quoted(next) else { break };
+                // ``write `a: b`, `c: d` and `e` `` is one change.
+                let Some(alternative) = quoted(next).filter(|(_, rest)| !rest.starts_with(" and ")) else {
+                    break;
+                };
                 (value, rest) = alternative;
                 values.extend(is_named(value).then(|| value.to_owned()));
             }
@@ -81,7 +94,7 @@ pub(super) fn values(help: &str) -> Vec<String> {
     }
     let types = after(help, "write the type ").filter_map(quoted).map(|(value, _)| format!("type: {value}"));
     values.extend(types);
-    for words in ["did you mean ", "in quotes: "] {
+    for words in ["did you mean ", "in quotes: ", "write the value, or "] {
         values.extend(after(help, words).filter_map(quoted).map(|(value, _)| value.to_owned()));
     }
     // ``write a date such as `2026-01-31T12:00:00Z` ``
@@ -95,8 +108,12 @@ pub(super) fn values(help: &str) -> Vec<String> {
     }
     // A mark such as `--` is a part of a text.
     values.retain(|value| value.contains(|char: char| char.is_alphanumeric()));
-    for words in ["write ", "write at most ", "request at most "] {
-        let number = |text: &str| text.split([' ', ',', ';']).next().map(str::to_owned);
+    for words in ["write ", "write at most ", "write a number of at least ", "request at most "] {
+        // ``write 2 if pods need it`` is a decision.
+        let number = |text: &str| {
+            let (number, rest) = text.split_at(text.find([' ', ',', ';']).unwrap_or(text.len()));
+            (!rest.starts_with(" if ")).then(|| number.to_owned())
+        };
         let numbers =
             after(help, words).filter(|text| text.starts_with(|first: char| first.is_ascii_digit()));
         values.extend(numbers.filter_map(number));
@@ -129,6 +146,23 @@ pub(super) fn instructions(help: &str) -> Vec<Instruction<'_>> {
         }
     }
     let one = |words: &'static str| after(help, words).filter_map(quoted);
+    for (name, rest) in one("set ") {
+        // ``set `settings.reservedENIs` of Karpenter's chart to `"1"` ``
+        let value = rest.strip_prefix(" of ").and_then(|rest| rest.split_once(" to "));
+        let value = value.and_then(|(_, value)| quoted(value));
+        found.extend(value.map(|(value, _)| Instruction::Set { name, value }));
+    }
+    found.extend(one("did you mean ").map(|(value, _)| Instruction::Replace(value)));
+    found.extend(one("turn on ").map(|(name, _)| Instruction::Set { name, value: "true" }));
+    found.extend(
+        one("allow the controller ").map(|(action, _)| Instruction::Permit { action, service: None }),
+    );
+    for (service, rest) in one("let the service ") {
+        let action = rest.strip_prefix(" call ").and_then(quoted);
+        found.extend(action.map(|(action, _)| Instruction::Permit { action, service: Some(service) }));
+    }
+    let annotations = one("write ").filter(|(_, rest)| rest.starts_with(" to the annotations of the pod"));
+    found.extend(annotations.map(|(annotation, _)| Instruction::Annotate(annotation)));
     found.extend(one("add the limit ").map(|(limit, _)| Instruction::Limit(limit)));
     found.extend(one("add the condition ").map(|(condition, _)| Instruction::Condition(condition)));
     let allowed = one("allow ").filter(|(_, rest)| rest.starts_with(" as well"));
@@ -158,12 +192,21 @@ pub(super) fn instructions(help: &str) -> Vec<Instruction<'_>> {
     let removes = after(help, "remove ").any(is_place);
     found.extend(removes.then_some(Instruction::Remove));
     found.extend(one("remove ").map(|(name, _)| Instruction::RemoveNamed(name)));
+    let is_kind = |text: &str| {
+        text.starts_with("the object")
+            || text.strip_prefix("the ").is_some_and(|kind| kind.starts_with(char::is_uppercase))
+    };
+    let removes = after(help, "remove ").any(is_kind);
+    found.extend(removes.then_some(Instruction::RemoveObject));
     found
 }
 
 #[test]
 fn reads_the_wordings_of_helps() {
-    use Instruction::{Add, Allow, Condition, Insert, Limit, Move, Remove, RemoveNamed, Require, Tolerate};
+    use Instruction::{
+        Add, Allow, Annotate, Condition, Insert, Limit, Move, Permit, Remove, RemoveNamed, RemoveObject,
+        Replace, Require, Set, Tolerate,
+    };
     let add = |item, list, without: &[&'static str]| Add { item, list, without: without.to_vec() };
     for (help, expected) in [
         (
@@ -187,6 +230,13 @@ fn reads_the_wordings_of_helps() {
         ("remove the items", vec![]),
         ("remove `a`, or lower it", vec![RemoveNamed("a")]),
         ("require `a` to be `b`", vec![Require("a", "In", "b")]),
+        ("set `a.b` of the chart to `\"1\"`", vec![Set { name: "a.b", value: "\"1\"" }]),
+        ("turn on `a.b`, or remove the NodeOverlay", vec![Set { name: "a.b", value: "true" }, RemoveObject]),
+        ("allow the controller `sqs:A`", vec![Permit { action: "sqs:A", service: None }]),
+        ("let the service `a` call `b`", vec![Permit { action: "b", service: Some("a") }]),
+        ("write `a/b: c` to the annotations of the pod", vec![Annotate("a/b: c")]),
+        ("set `a=b` in `C`, or remove the object", vec![RemoveObject]),
+        ("did you mean `a`?", vec![Replace("a")]),
     ] {
         assert_eq!(instructions(help), expected, "{help}");
     }
@@ -199,6 +249,10 @@ fn reads_the_wordings_of_helps() {
         ("write a value such as `5%` or `100Mi`, or remove the line", &["5%", "100Mi"]),
         ("write how long it lives, such as `336h`, or `Never`", &["336h", "Never"]),
         ("request at most 15890m cpu, or allow more", &["15890m"]),
+        ("write a number of at least 1", &["1"]),
+        ("write 2 if pods need it", &[]),
+        ("write `a: b`, `c: d` and the `e` of it", &["a: b"]),
+        ("write the value, or `${var.a}` if Terraform renders it", &["${var.a}"]),
     ] {
         assert_eq!(values(help), expected, "{help}");
     }

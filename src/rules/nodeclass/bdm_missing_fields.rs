@@ -107,7 +107,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             let message = "this mapping has no `deviceName`; Karpenter panics when it lists instance types for the \
                            EC2NodeClass, and launches no nodes from it";
             let device = family.and_then(ephemeral_device).unwrap_or("/dev/xvda");
-            let help = format!("add `deviceName`; on this AMI family pods write to `{device}`");
+            let help =
+                format!("write `deviceName: {device}`, the volume of this AMI family that pods write to");
             findings
                 .push(Finding::new(&RULE, Place::missing(mapping.node(), "deviceName"), message).help(help));
         }
@@ -205,11 +206,11 @@ spec:
             |      ^^^
         error EC2NodeClass/a spec.blockDeviceMappings[0].deviceName [all]
           this mapping has no `deviceName`; Karpenter panics when it lists instance types for the EC2NodeClass, and launches no nodes from it
-          help: add `deviceName`; on this AMI family pods write to `/dev/xvda`
+          help: write `deviceName: /dev/xvda`, the volume of this AMI family that pods write to
         ");
         let after = format!("  - {{deviceName: /dev/xvda, {EBS}}}\n  - {{{EBS}}}\n");
         silent(&RULE, &class(AL2023, &after));
-        assert!(findings(&RULE, &class(BOTTLEROCKET, &after)).contains("pods write to `/dev/xvdb`"));
+        assert!(findings(&RULE, &class(BOTTLEROCKET, &after)).contains("write `deviceName: /dev/xvdb`"));
     }
 
     #[test]

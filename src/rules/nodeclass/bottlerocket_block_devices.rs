@@ -99,10 +99,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         return;
     }
     let message = "pods do not get the space of this volume: Bottlerocket keeps their images and files on `/dev/xvdb`, which stays at the size in the image";
-    findings.push(
-        Finding::new(&RULE, Place::value(size), message)
-            .help("add a mapping for `/dev/xvdb` with this size, and write `4Gi` here"),
-    );
+    // EC2 bounds `iops` by the size, so the root volume cannot keep them with its default size.
+    let help = if root.and_then(|mapping| mapping.ebs()?.iops()).is_some() {
+        "add a mapping for `/dev/xvdb` with this `ebs`, and write `ebs: {volumeSize: 4Gi, volumeType: gp3, encrypted: true}` here"
+    } else {
+        "add a mapping for `/dev/xvdb` with this size, and write `4Gi` here"
+    };
+    findings.push(Finding::new(&RULE, Place::value(size), message).help(help));
 }
 
 fn size_of(mapping: BlockDeviceMapping<'_>) -> Option<Node<'_>> {
@@ -146,6 +149,11 @@ spec:
           help: add a mapping for `/dev/xvdb` with this size, and write `4Gi` here
         ");
         silent(&RULE, &class("bottlerocket@v1.49.0", &root("4Gi")));
+        let fast = root("200Gi, volumeType: gp3, iops: 6000");
+        assert!(
+            findings(&RULE, &class("bottlerocket@v1.49.0", &fast))
+                .contains("with this `ebs`, and write `ebs: {")
+        );
     }
 
     #[test]
