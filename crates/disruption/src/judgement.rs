@@ -220,7 +220,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         let quota = self.quota(method.reason(), &mut budget_events);
         judged.budget = quota.iter().map(|(pool, left)| ((*pool).to_owned(), *left)).collect();
         judged.budget_events = budget_events.0;
-        let mut pass = Pass { quota, totals, recorder: Recorder::default(), unevaluated: 0 };
+        let mut pass = Pass::new(quota, totals);
         let proposals = self.propose(method, candidates, &mut pass);
         judged.unevaluated = pass.unevaluated;
         let mut recorder = pass.recorder;

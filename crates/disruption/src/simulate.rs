@@ -36,6 +36,8 @@ pub(crate) struct Simulated<'s> {
     pub(crate) nodes: Vec<NewNode<'s>>,
     /// Karpenter's message if a pod that has a node would not be placed.
     pub(crate) failure: Option<String>,
+    /// Whether a pod of a candidate would be placed on a node that has not started completely, which is one of the failures.
+    pub(crate) meets_starting: bool,
 }
 
 /// Origin of a pod of the batch.
@@ -89,7 +91,17 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         };
         let round = self.rounds.round(&input);
         let failure = self.failure(&round.pods, &batch);
-        Ok(Some(Simulated { pods: round.pods, nodes: round.nodes.into_iter().collect(), failure }))
+        let placed = round.pods.iter().zip(&batch);
+        let meets_starting = |(pod, (_, origin)): (&SimulatedPod<'s>, &(_, Origin))| {
+            *origin == Origin::Candidate && self.starting(&pod.placement).is_some()
+        };
+        let meets_starting = placed.into_iter().any(meets_starting);
+        Ok(Some(Simulated {
+            pods: round.pods,
+            nodes: round.nodes.into_iter().collect(),
+            failure,
+            meets_starting,
+        }))
     }
 
     /// The pods of a node that need a place elsewhere and can leave.
@@ -107,6 +119,16 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         }
     }
 
+    /// The error about a pod on a node that has not started completely.
+    fn starting(&self, placement: &Placement<'s>) -> Option<String> {
+        match placement {
+            Placement::Existing(node) => self.state.node(node.name()).and_then(uninitialized),
+            Placement::Added(name) => (!self.state.is_initialized(name))
+                .then(|| format!("would schedule against uninitialized nodeclaim/{name}")),
+            _ => None,
+        }
+    }
+
     /// The message about pods without a place (`NonPendingPodSchedulingErrors`). Pods that wait anyway do not count.
     fn failure(
         &self,
@@ -119,11 +141,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
                 _ if origin.waits() => None,
                 Placement::Unplaced(unplaced) => Some(unplaced.message.clone()),
                 Placement::Untried => Some("not tried: the simulation takes too much work".to_owned()),
-                Placement::Existing(node) if *origin == Origin::Candidate => {
-                    self.state.node(node.name()).and_then(uninitialized)
-                }
-                Placement::Added(name) if *origin == Origin::Candidate => (!self.state.is_initialized(name))
-                    .then(|| format!("would schedule against uninitialized nodeclaim/{name}")),
+                placement if *origin == Origin::Candidate => self.starting(placement),
                 _ => None,
             };
             failures.extend(error.map(|error| format!("{} => {error} ", pod.full_name())));

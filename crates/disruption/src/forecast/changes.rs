@@ -119,7 +119,7 @@ impl<'s, 'd: 's> Roll<'_, 's, 'd> {
         self.state.added.insert(name.to_owned(), AddedState { pool, is_initialized: false });
         self.prices.insert(name, added.price);
         self.resize(pool, added.price, 1);
-        self.clock.at(self.settings.now.plus(self.how.node_start), RolloutEvent::Started(name));
+        self.starts_at(self.settings.now.plus(self.how.node_start), name);
         self.log(RolloutChange::Added(Box::new(written(added))));
         name
     }
@@ -142,6 +142,7 @@ impl<'s, 'd: 's> Roll<'_, 's, 'd> {
     /// Lets a node start completely.
     pub(super) fn started(&mut self, name: &'s str) {
         self.cluster.start(name);
+        (self.starting, self.waits_for_start) = (self.starting.saturating_sub(1), false);
         if let Some(added) = self.state.added.get_mut(name) {
             added.is_initialized = true;
             self.counts.add_started(added.pool);

@@ -57,6 +57,8 @@ pub(super) struct PassResult<'s, 'd> {
     pub(super) blocked: Vec<(&'d str, NodeBlocker<'d>)>,
     /// The nodes whose pods find no place, each with Karpenter's message.
     pub(super) failed: Vec<(&'d str, String)>,
+    /// Whether the pass ended early, until another node has started.
+    pub(super) waits_for_start: bool,
 }
 
 impl<'s, 'd: 's> Roll<'_, 's, 'd> {
@@ -88,8 +90,7 @@ impl<'s, 'd: 's> Roll<'_, 's, 'd> {
                 _ => continue,
             };
             let quota = self.quota(turns);
-            let mut pass =
-                Pass { quota, totals: Totals::new(), recorder: Recorder::default(), unevaluated: 0 };
+            let mut pass = Pass::new(quota, Totals::new());
             let drafts = match method {
                 Method::StaticDrift => self.static_drift(engine, &pass, &mut result),
                 _ => self.drift(engine, &mut pass, &mut result).into_iter().collect(),
@@ -150,6 +151,10 @@ impl<'s, 'd: 's> Roll<'_, 's, 'd> {
             }
             let message = pass.recorder.0.pop().map(|event| event.message).unwrap_or_default();
             result.failed.push((turn.name, message));
+            if pass.meets_starting && self.is_frugal() && self.starting > 0 {
+                result.waits_for_start = true;
+                return None;
+            }
         }
         None
     }

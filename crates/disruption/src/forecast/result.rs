@@ -26,7 +26,10 @@ pub struct Forecast<'d> {
     pub moved_pods: usize,
     /// The pods without a node at the end.
     pub pending_pods: Vec<StrandedPod>,
-    /// Whether the forecast ended early, because it takes too much work.
+    /// Whether passes ended at the first node whose pods would go to a node that had not started, because it takes too much work to
+    /// try the others. Karpenter may then disrupt one of the others earlier.
+    pub is_rough: bool,
+    /// Whether the forecast ended early, because it takes too much work. Nodes without a start may start later.
     pub is_cut: bool,
 }
 
@@ -55,7 +58,7 @@ pub enum RollReason<'d> {
     Blocked(NodeBlocker<'d>),
     /// The drain is delayed, or never ends.
     Drain(DrainReason<'d>),
-    /// The budgets of the NodePool allow no disruption.
+    /// The budgets of the NodePool leave no turn for the node before the horizon.
     Budget,
     /// Pods of the node find no place, in Karpenter's words.
     NoPlace(String),

@@ -25,7 +25,9 @@ use crate::settings::DisruptionSettings;
 pub(super) type PodKey<'s> = (&'s str, &'s str);
 
 /// Largest number of steps of work for each node and pod.
-const STEPS_PER_PART: u64 = 7_000;
+const STEPS_PER_PART: u64 = 2_000;
+/// Part of the steps that may be spent on passes that try every node.
+const PART_OF_FULL_PASSES: u64 = 4;
 /// Number of nodes and pods whose steps a forecast of fewer may also take.
 const MIN_PARTS: usize = 2_000;
 
@@ -92,6 +94,10 @@ pub(super) struct Roll<'f, 's, 'd> {
     pub(super) sizes: BTreeMap<&'d str, RolloutSize>,
     pub(super) size: RolloutSize,
     pub(super) pending_before: BTreeSet<PodKey<'d>>,
+    /// The number of nodes that are about to start.
+    pub(super) starting: usize,
+    /// Whether the last pass ended early, until another node has started.
+    pub(super) waits_for_start: bool,
     /// Whether anything changed since the last pass.
     is_changed: bool,
     /// The number of nodes that could be disrupted at the last pass, by NodePool.
@@ -161,6 +167,8 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
             cost,
             sizes: BTreeMap::new(),
             size: RolloutSize::default(),
+            starting: 0,
+            waits_for_start: false,
             is_changed: true,
             last_left: BTreeMap::new(),
             max_steps: u64::try_from(parts).unwrap_or(u64::MAX).saturating_mul(STEPS_PER_PART),
@@ -181,7 +189,7 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
             let Some(node) = self.state.node(name) else { continue };
             let (is_going, drifted_since) = (node.is_going() || node.is_in_queue, node.drifted_since);
             let nominated = node.nominated_until;
-            let start = starts_at(node, now, self.how.node_start);
+            let start = start_of(node, now, self.how.node_start);
             if drifted_since.is_some() {
                 self.drifting.insert(name, Drifting { pool, ..Drifting::default() });
             }
@@ -197,7 +205,7 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
                 self.clock.at(end, RolloutEvent::Free(name));
             }
             if let Some(start) = start {
-                self.clock.at(start, RolloutEvent::Started(name));
+                self.starts_at(start, name);
             }
             if let Some(since) = drifted_since {
                 if since > now {
@@ -207,6 +215,18 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
                 }
             }
         }
+    }
+
+    /// Lets a node start at a time.
+    pub(super) fn starts_at(&mut self, time: Timestamp, name: &'s str) {
+        self.clock.at(time, RolloutEvent::Started(name));
+        self.starting += 1;
+    }
+
+    /// Whether passes end at the first node whose pods would go to a node that has not started, as too much work is done to try the
+    /// others.
+    pub(super) fn is_frugal(&self) -> bool {
+        self.cluster.steps() > self.max_steps / PART_OF_FULL_PASSES
     }
 
     /// Whether the work is over.
@@ -295,7 +315,8 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
 
     /// Runs passes of the controller until no method acts.
     fn pass(&mut self) {
-        if !self.is_changed && !self.has_more_left() {
+        let may_act = self.is_changed || self.has_more_left();
+        if !may_act || (self.waits_for_start && self.starting > 0) {
             return self.poll_at_edges();
         }
         loop {
@@ -303,7 +324,9 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
                 self.forecast.is_cut = true;
                 break;
             }
-            let PassResult { decided, blocked, failed } = self.decide();
+            let PassResult { decided, blocked, failed, waits_for_start } = self.decide();
+            self.waits_for_start = waits_for_start;
+            self.forecast.is_rough |= waits_for_start;
             for (name, blocker) in blocked {
                 self.block(name, blocker);
             }
@@ -379,7 +402,7 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
 }
 
 /// The time at which a node starts completely; `None` if it has started, or does not start any more.
-fn starts_at(node: &StateNode<'_>, now: Timestamp, node_start: Duration) -> Option<Timestamp> {
+fn start_of(node: &StateNode<'_>, now: Timestamp, node_start: Duration) -> Option<Timestamp> {
     let claim = node.claim.filter(|_| !node.is_initialized())?.object();
     let created = claim.str_at(&["metadata", "creationTimestamp"]).and_then(Timestamp::parse)?;
     let start = created.plus(node_start.max(Duration::ZERO)).max(now);

@@ -51,6 +51,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         if let Some(failure) = &simulated.failure {
             let release = self.settings.release();
             pass.recorder.blocked(candidate.node, sentence(failure, release), release);
+            pass.meets_starting |= simulated.meets_starting;
             return Ok(None);
         }
         Ok(Some(Draft::of(&[candidate], simulated)))

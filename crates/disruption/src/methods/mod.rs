@@ -94,9 +94,16 @@ pub(crate) struct Pass<'o> {
     pub(crate) recorder: Recorder,
     /// The number of candidates that were not looked at.
     pub(crate) unevaluated: usize,
+    /// Whether a candidate of drift was skipped because a pod would go to a node that has not started completely.
+    pub(crate) meets_starting: bool,
 }
 
-impl Pass<'_> {
+impl<'o> Pass<'o> {
+    /// A method that starts to compute.
+    pub(crate) fn new(quota: Quota<'o>, totals: Totals<'o>) -> Self {
+        Self { quota, totals, recorder: Recorder::default(), unevaluated: 0, meets_starting: false }
+    }
+
     /// Whether the budget of a candidate's NodePool allows nothing more.
     fn is_exhausted(&self, candidate: &Candidate<'_, '_, '_>) -> bool {
         self.quota.get(candidate.pool_name()).copied().unwrap_or_default() == 0

@@ -5,6 +5,7 @@
 
 #![cfg(test)]
 
+mod answers;
 #[allow(dead_code, reason = "the judgements of the cases are compared elsewhere")]
 #[path = "../clusters/case.rs"]
 mod case;
@@ -89,7 +90,7 @@ fn replay(forecast: &Forecast<'_>, mut world: World) -> Vec<String> {
         world.apply(change.at, &change.change, forecast);
         let next = forecast.changes.get(position + 1);
         let ends = next.is_none_or(|next| next.at > change.at);
-        if ends && is_after_command && !forecast.is_cut {
+        if ends && is_after_command && !forecast.is_cut && !forecast.is_rough {
             let more = drift_commands(&world, change.at);
             if !more.is_empty() {
                 all.push(format!("{}: nothing instead of {more:?}", change.at));
@@ -152,20 +153,21 @@ fn first_step(expect: &Json, result: &Forecast<'_>, now: Timestamp) -> Option<St
     (wanted != found).then(|| format!("first {found:?} instead of {wanted:?}"))
 }
 
+/// Replays the cases, each in one of its releases. Cases of older releases that differ are cases of their own.
 fn check(drifts: Drifts) {
     let chosen = env::var("CASE").ok();
     let mut differing = Vec::new();
     let (mut forecasts, mut steps) = (0, 0);
     for case in case::all().iter().filter(|case| chosen.as_ref().is_none_or(|id| case.id == *id)) {
-        for release in &case.releases {
-            let found = differences(case, *release, drifts, &mut steps);
-            forecasts += 1;
-            if !found.is_empty() {
-                differing.push(format!("{} at {release}:\n  {}", case.id, found.join("\n  ")));
-            }
+        let Some(release) = case.releases.first() else { continue };
+        let found = differences(case, *release, drifts, &mut steps);
+        forecasts += 1;
+        if !found.is_empty() {
+            differing.push(format!("{} at {release}:\n  {}", case.id, found.join("\n  ")));
         }
     }
     println!("{drifts:?}: {forecasts} forecasts with {steps} commands");
+    assert!(chosen.is_some() || steps > 90, "{steps} commands");
     assert!(differing.is_empty(), "{} forecasts differ\n{}", differing.len(), differing.join("\n"));
 }
 

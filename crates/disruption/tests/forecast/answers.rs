@@ -1,0 +1,306 @@
+//! What a forecast answers about small clusters. Each node has room for one of its pods alone, so that each needs a new node.
+
+use std::collections::BTreeMap;
+
+use karpenter::release::Release;
+use karpwarden_disruption::drain::DrainReason;
+use karpwarden_disruption::forecast::{
+    Forecast, ForecastSettings, LimitedBy, RollReason, RolledNode, forecast,
+};
+use karpwarden_disruption::settings::DisruptionSettings;
+use manifest::File;
+use manifest::limits::Limits;
+use serde_json::{Value as Json, json};
+use values::duration::Duration;
+use values::timestamp::Timestamp;
+
+/// A Wednesday.
+const NOW: &str = "2026-03-11T10:30:00Z";
+
+/// A cluster of some nodes with one pod each, under budgets.
+struct Small {
+    budgets: Json,
+    items: Vec<Json>,
+    nodes: usize,
+}
+
+impl Small {
+    fn new(nodes: usize, budgets: Json) -> Self {
+        let mut items = Vec::new();
+        for number in 1..=nodes {
+            items.extend(node(number));
+        }
+        Self { budgets, items, nodes }
+    }
+
+    /// Changes the objects of a kind and a name.
+    fn with(mut self, kind: &str, name: &str, change: impl Fn(&mut Json)) -> Self {
+        let is_it = |item: &&mut Json| item["kind"] == kind && item["metadata"]["name"] == name;
+        self.items.iter_mut().filter(is_it).for_each(change);
+        self
+    }
+
+    /// Changes all objects of a kind.
+    fn with_all(mut self, kind: &str, change: impl Fn(&mut Json)) -> Self {
+        self.items.iter_mut().filter(|item| item["kind"] == kind).for_each(change);
+        self
+    }
+
+    fn and(mut self, item: Json) -> Self {
+        self.items.push(item);
+        self
+    }
+
+    /// Asks about the forecast in which all nodes drift.
+    fn ask(self, ask: impl FnOnce(&Forecast<'_>)) {
+        self.ask_with(&ForecastSettings::default(), ask);
+    }
+
+    fn ask_with(self, how: &ForecastSettings, ask: impl FnOnce(&Forecast<'_>)) {
+        let Self { budgets, mut items, nodes } = self;
+        items.push(json!({
+            "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"},
+            "spec": {"amiSelectorTerms": [{"alias": "al2023@latest"}]},
+        }));
+        items.push(json!({
+            "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"},
+            "spec": {
+                "disruption": {"budgets": budgets},
+                "template": {"spec": {
+                    "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
+                    "requirements": [
+                        {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["m5.xlarge"]},
+                        {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]},
+                    ],
+                }},
+            },
+        }));
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+        let file = File::read("small.json", list.to_string(), &Limits::DEFAULT);
+        let objects = crate::objects(&file);
+        let now = time(NOW);
+        let names: Vec<String> = (1..=nodes).map(|number| format!("n{number}")).collect();
+        let drifted: BTreeMap<&str, Timestamp> = names.iter().map(|name| (name.as_str(), now)).collect();
+        let settings = DisruptionSettings::new(Release::NEWEST, now);
+        ask(&forecast(&objects, &settings, &drifted, how));
+    }
+}
+
+fn time(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+fn node(number: usize) -> [Json; 3] {
+    let name = format!("n{number}");
+    let labels = json!({
+        "kubernetes.io/hostname": name, "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux",
+        "karpenter.sh/nodepool": "default", "karpenter.sh/capacity-type": "on-demand",
+        "karpenter.sh/registered": "true", "karpenter.sh/initialized": "true",
+        "node.kubernetes.io/instance-type": "m5.xlarge", "topology.kubernetes.io/zone": "us-east-1a",
+    });
+    let status = json!({
+        "providerID": format!("aws:///us-east-1a/{name}"), "nodeName": name,
+        "capacity": {"cpu": "4", "memory": "15Gi", "pods": "58"},
+        "allocatable": {"cpu": "3900m", "memory": "14Gi", "pods": "58"},
+        "conditions": [{"type": "Ready", "status": "True"}],
+    });
+    [
+        json!({
+            "apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
+            "spec": {"providerID": status["providerID"]}, "status": status,
+        }),
+        json!({
+            "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
+            "metadata": {"name": format!("default-{number}"), "labels": labels, "creationTimestamp": "2026-03-01T00:00:00Z"},
+            "spec": {"expireAfter": "720h"}, "status": status,
+        }),
+        json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": format!("web-{number}"), "namespace": "shop", "labels": {"app": "web", "number": format!("{number}")}},
+            "spec": {
+                "nodeName": name, "terminationGracePeriodSeconds": 30,
+                "containers": [{"name": "c", "resources": {"requests": {"cpu": "3"}}}],
+            },
+            "status": {"phase": "Running", "startTime": "2026-03-01T00:00:00Z"},
+        }),
+    ]
+}
+
+/// A budget that never lets the pod of a node go.
+fn pod_budget(number: usize) -> Json {
+    json!({
+        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "all", "namespace": "shop"},
+        "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"number": format!("{number}")}}},
+        "status": {"disruptionsAllowed": 0},
+    })
+}
+
+/// The times at which the nodes start and end, with `-` for never.
+fn times(forecast: &Forecast<'_>) -> Vec<String> {
+    let clock = |time: Option<Timestamp>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
+    let line = |node: &RolledNode<'_>| format!("{} {} {}", node.name, clock(node.start), clock(node.end));
+    forecast.nodes.iter().map(line).collect()
+}
+
+fn limited_by(forecast: &Forecast<'_>) -> LimitedBy {
+    assert_eq!(forecast.rollouts.len(), 1);
+    forecast.rollouts[0].limited_by
+}
+
+#[test]
+fn replaces_one_node_after_the_other_under_a_budget_of_one() {
+    Small::new(3, json!([{"nodes": "1"}])).ask(|forecast| {
+        // Two minutes until the new node has started, and half a minute for the drain.
+        assert_eq!(
+            times(forecast),
+            [
+                "n1 2026-03-11T10:30:00Z 2026-03-11T10:32:30Z",
+                "n2 2026-03-11T10:32:30Z 2026-03-11T10:35:00Z",
+                "n3 2026-03-11T10:35:00Z 2026-03-11T10:37:30Z",
+            ]
+        );
+        let rollout = &forecast.rollouts[0];
+        assert_eq!((rollout.nodes, rollout.extra_nodes, rollout.limited_by), (3, 1, LimitedBy::Budget));
+        assert_eq!(rollout.end, Some(time("2026-03-11T10:37:30Z")));
+        assert_eq!((forecast.moved_pods, forecast.peak_extra_nodes, forecast.is_cut), (3, 1, false));
+        assert_eq!(forecast.pending_pods, []);
+        let cost = forecast.cost;
+        assert!(cost.before > 0.0 && (cost.before - cost.after).abs() < 1e-9, "{cost:?}");
+        assert!((cost.peak - cost.before * 4.0 / 3.0).abs() < 1e-9, "{cost:?}");
+    });
+}
+
+#[test]
+fn replaces_all_nodes_at_once_without_a_limit() {
+    Small::new(3, json!([{"nodes": "100%"}])).ask(|forecast| {
+        assert_eq!((limited_by(forecast), forecast.peak_extra_nodes), (LimitedBy::None, 3));
+        assert!(forecast.nodes.iter().all(|node| node.end == Some(time("2026-03-11T10:32:30Z"))));
+    });
+}
+
+#[test]
+fn waits_for_the_window_of_a_schedule() {
+    // Disruption is allowed from Saturday 22:00 to Sunday 06:00.
+    let budgets = json!([{"nodes": "1"}, {"nodes": "0", "schedule": "0 6 * * 0", "duration": "160h"}]);
+    Small::new(2, budgets).ask(|forecast| {
+        assert_eq!(
+            times(forecast),
+            ["n1 2026-03-14T22:00:00Z 2026-03-14T22:02:30Z", "n2 2026-03-14T22:02:30Z 2026-03-14T22:05:00Z",]
+        );
+        assert_eq!(limited_by(forecast), LimitedBy::Schedule);
+    });
+}
+
+#[test]
+fn starts_no_node_after_the_end_of_a_window() {
+    // 15 minutes from Saturday 22:00 are enough for six nodes in turn; the other one waits for a week.
+    let budgets = json!([{"nodes": "1"}, {"nodes": "0", "schedule": "15 22 * * 6", "duration": "167h45m"}]);
+    Small::new(7, budgets).ask(|forecast| {
+        let times = times(forecast);
+        assert_eq!(times[5], "n6 2026-03-14T22:12:30Z 2026-03-14T22:15:00Z");
+        assert_eq!(times[6], "n7 2026-03-21T22:00:00Z 2026-03-21T22:02:30Z");
+    });
+}
+
+#[test]
+fn never_replaces_a_node_under_a_budget_of_zero() {
+    Small::new(2, json!([{"nodes": "0"}])).ask(|forecast| {
+        assert_eq!(times(forecast), ["n1 - -", "n2 - -"]);
+        assert_eq!(limited_by(forecast), LimitedBy::Budget);
+        let first = &forecast.nodes[0];
+        assert!(!first.never);
+        assert!(
+            matches!(first.because.as_slice(), [RollReason::Budget, RollReason::Expires(_)]),
+            "{first:?}"
+        );
+    });
+}
+
+#[test]
+fn long_drains_limit_a_rollout() {
+    let slow = |pod: &mut Json| pod["spec"]["terminationGracePeriodSeconds"] = json!(3600);
+    Small::new(2, json!([{"nodes": "1"}])).with_all("Pod", slow).ask(|forecast| {
+        assert_eq!(limited_by(forecast), LimitedBy::Drain);
+        assert_eq!(times(forecast)[0], "n1 2026-03-11T10:30:00Z 2026-03-11T11:32:00Z");
+    });
+}
+
+#[test]
+fn pods_without_a_place_keep_their_node() {
+    let special = |pod: &mut Json| pod["spec"]["nodeSelector"] = json!({"disk": "local"});
+    Small::new(2, json!([{"nodes": "1"}])).with("Pod", "web-1", special).ask(|forecast| {
+        assert_eq!(times(forecast), ["n1 - -", "n2 2026-03-11T10:30:00Z 2026-03-11T10:32:30Z"]);
+        assert_eq!(limited_by(forecast), LimitedBy::Capacity);
+        let RollReason::NoPlace(message) = &forecast.nodes[0].because[0] else { panic!("{forecast:?}") };
+        assert!(message.starts_with("Not all pods would schedule, shop/web-1 => "), "{message}");
+    });
+}
+
+#[test]
+fn a_pod_budget_that_allows_nothing_keeps_a_node_but_not_the_others() {
+    Small::new(3, json!([{"nodes": "1"}])).and(pod_budget(1)).ask(|forecast| {
+        let node = &forecast.nodes[0];
+        assert!(node.never && node.start.is_none(), "{node:?}");
+        let [RollReason::Blocked(blocker), RollReason::Expires(end)] = node.because.as_slice() else {
+            panic!("{node:?}")
+        };
+        let message = blocker.message(Release::NEWEST);
+        assert_eq!(message, "pdb prevents pod evictions (PodDisruptionBudget=[shop/all])");
+        assert_eq!(*end, time("2026-03-31T00:00:00Z"));
+        assert!(forecast.nodes[1..].iter().all(|node| node.end.is_some() && !node.never));
+        assert_eq!(forecast.rollouts[0].end, None);
+    });
+}
+
+#[test]
+fn a_drain_that_never_ends_uses_up_the_budget() {
+    let deleted = |claim: &mut Json| claim["metadata"]["deletionTimestamp"] = json!("2026-03-11T10:00:00Z");
+    let small = || Small::new(3, json!([{"nodes": "1"}])).with("NodeClaim", "default-1", deleted);
+    small().and(pod_budget(1)).ask(|forecast| {
+        assert_eq!(times(forecast), ["n1 2026-03-11T10:30:00Z -", "n2 - -", "n3 - -"]);
+        assert_eq!(limited_by(forecast), LimitedBy::Drain);
+        let node = &forecast.nodes[0];
+        let reason = &node.because[0];
+        assert!(node.never, "{node:?}");
+        assert!(matches!(reason, RollReason::Drain(DrainReason::BudgetAllowsNone(..))), "{reason:?}");
+        assert!(!forecast.nodes[1].never);
+    });
+    small().ask(|forecast| assert!(forecast.nodes.iter().all(|node| node.end.is_some())));
+}
+
+#[test]
+fn a_termination_grace_period_ends_the_drain_of_protected_pods() {
+    let limited = |claim: &mut Json| claim["spec"]["terminationGracePeriod"] = json!("1h");
+    let small = Small::new(1, json!([{"nodes": "1"}])).with_all("NodeClaim", limited);
+    small.and(pod_budget(1)).ask(|forecast| {
+        // The pod is not simulated, as it cannot be evicted, so that no replacement is launched first.
+        assert_eq!(times(forecast), ["n1 2026-03-11T10:30:00Z 2026-03-11T11:30:00Z"]);
+        assert!(!forecast.nodes[0].never);
+        assert_eq!((forecast.moved_pods, forecast.pending_pods.len()), (1, 0));
+    });
+}
+
+#[test]
+fn a_protection_with_an_end_delays_a_node() {
+    let protect = |pod: &mut Json| {
+        pod["metadata"]["annotations"] = json!({"karpenter.sh/do-not-disrupt": "2h"});
+        pod["status"]["startTime"] = json!("2026-03-11T09:00:05Z");
+    };
+    Small::new(2, json!([{"nodes": "1"}])).with("Pod", "web-1", protect).ask(|forecast| {
+        // The controller polls every 10 seconds after a pass without a command.
+        assert_eq!(times(forecast)[0], "n1 2026-03-11T11:00:10Z 2026-03-11T11:02:40Z");
+        assert_eq!(times(forecast)[1], "n2 2026-03-11T10:30:00Z 2026-03-11T10:32:30Z");
+    });
+}
+
+#[test]
+fn ends_at_the_horizon() {
+    let how = ForecastSettings { horizon: Duration::from_minutes(3), ..ForecastSettings::default() };
+    Small::new(3, json!([{"nodes": "1"}])).ask_with(&how, |forecast| {
+        assert_eq!(
+            times(forecast),
+            ["n1 2026-03-11T10:30:00Z 2026-03-11T10:32:30Z", "n2 2026-03-11T10:32:30Z -", "n3 - -"]
+        );
+        assert!(matches!(forecast.nodes[2].because[0], RollReason::Budget));
+    });
+}
