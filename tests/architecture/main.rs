@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use karpwarden::REGISTRY;
 
 /// The crates of the engine. A crate depends only on crates above it.
-const CRATES: [&str; 17] = [
+const CRATES: [&str; 18] = [
     "ids",
     "manifest",
     "values",
+    "terraform",
     "kustomize",
     "karpenter",
     "userdata",
@@ -32,7 +33,7 @@ const CRATES: [&str; 17] = [
 /// Crates above others that these still must not know.
 const INDEPENDENT: [(&str, &[&str]); 10] = [
     ("values", &["manifest"]),
-    ("kustomize", &["values"]),
+    ("kustomize", &["values", "terraform"]),
     ("karpenter", &["kustomize"]),
     ("userdata", &["kustomize", "karpenter"]),
     ("drift", &["kustomize", "userdata"]),

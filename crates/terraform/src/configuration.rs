@@ -1,0 +1,262 @@
+//! Evaluated configurations: the blocks of all modules with the values of their attributes.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use hcl_edit::Span as _;
+use hcl_edit::expr::Expression;
+use hcl_edit::structure::{Attribute, Block, BlockLabel, Body, Structure};
+use manifest::source::{Source, Span};
+
+use crate::eval::{Evaluation, NameScope, pairs};
+use crate::instance::{InstanceKey, instances, object};
+use crate::module::Module;
+use crate::paths;
+use crate::place::{TextPlace, Texts};
+use crate::session::{EvaluationSession, FolderFiles};
+use crate::syntax::{Located, SyntaxProblem, attribute, header, is_configuration, parse};
+use crate::value::EvaluatedValue;
+
+/// Blocks that all modules together may have.
+const MAX_BLOCKS: usize = 100_000;
+
+/// Evaluated configuration of a root module and the local modules that it calls.
+#[derive(Debug)]
+pub struct EvaluatedConfiguration {
+    /// The blocks in the order of modules, files and lines. Each instance of a block is one.
+    pub blocks: Vec<EvaluatedBlock>,
+    /// The files that are not read.
+    pub problems: Vec<SyntaxProblem>,
+    /// The texts that places point into.
+    pub texts: Texts,
+}
+
+/// Instance of a resource, a data source, a call of a module that is elsewhere, or another block of a module.
+#[derive(Clone, Debug)]
+pub struct EvaluatedBlock {
+    /// The address as Terraform prints it, such as `module.eks.aws_iam_role.node["spot"]`.
+    pub address: String,
+    /// The word that starts the block, such as `resource`.
+    pub kind: String,
+    /// The labels, such as the type and the name of a resource.
+    pub labels: Vec<String>,
+    /// The key of the instance.
+    pub key: InstanceKey,
+    /// The word and the labels that start the block.
+    pub place: TextPlace,
+    /// The contents.
+    pub body: BlockBody,
+}
+
+/// Attributes and blocks of a block.
+#[derive(Clone, Debug, Default)]
+pub struct BlockBody {
+    /// The attributes in the order of their lines.
+    pub attributes: Vec<EvaluatedAttribute>,
+    /// The blocks in the order of their lines. Each instance of a `dynamic` block is one.
+    pub blocks: Vec<NestedBlock>,
+}
+
+/// Attribute of a block.
+#[derive(Clone, Debug)]
+pub struct EvaluatedAttribute {
+    /// The name.
+    pub name: String,
+    /// The place of the name.
+    pub key: TextPlace,
+    /// The value.
+    pub value: EvaluatedValue,
+}
+
+/// Block within a block.
+#[derive(Clone, Debug)]
+pub struct NestedBlock {
+    /// The word that starts the block.
+    pub kind: String,
+    /// The labels.
+    pub labels: Vec<String>,
+    /// The word and the labels that start the block.
+    pub place: TextPlace,
+    /// Whether the number of such blocks is known. If not, this one stands for all of a `dynamic` block.
+    pub is_counted: bool,
+    /// The contents.
+    pub body: BlockBody,
+}
+
+impl BlockBody {
+    /// The value of an attribute.
+    pub fn get(&self, name: &str) -> Option<&EvaluatedValue> {
+        Some(&self.attributes.iter().find(|attribute| attribute.name == name)?.value)
+    }
+}
+
+impl EvaluatedConfiguration {
+    /// Evaluates the configuration in a folder of an input, a path from its root. `variable_files` are paths of files of variables that
+    /// Terraform would be called with, beside those that it reads itself.
+    pub fn evaluate(folder: &str, files: &dyn FolderFiles, variable_files: &[String]) -> Self {
+        let session = EvaluationSession::new(folder, files);
+        let mut problems = Vec::new();
+        let mut blocks = Vec::new();
+        let root = Module::root(&session, variable_files, &mut problems);
+        add_module(&root, &mut blocks, &mut problems);
+        drop(root);
+        Self { blocks, problems, texts: session.into_texts() }
+    }
+}
+
+/// The folders with configurations that no other folder of the input calls as a module.
+pub fn root_folders(files: &dyn FolderFiles) -> Vec<String> {
+    let paths = files.paths();
+    let configurations: Vec<&String> = paths.iter().filter(|path| is_configuration(path)).collect();
+    let mut folders: Vec<String> = configurations.iter().map(|path| paths::folder(path).to_owned()).collect();
+    folders.sort();
+    folders.dedup();
+    let mut called = Vec::new();
+    for path in configurations {
+        let Some(source) = files.read(path) else { continue };
+        let Ok(body) = parse(&source, Texts::default().push(Arc::clone(&source))) else { continue };
+        for block in body.get_blocks("module") {
+            let source = attribute(block, "source").and_then(Expression::as_str);
+            let is_local = |source: &&str| source.starts_with("./") || source.starts_with("../");
+            called
+                .extend(source.filter(is_local).and_then(|source| paths::join(paths::folder(path), source)));
+        }
+    }
+    folders.retain(|folder| !called.contains(folder));
+    folders
+}
+
+/// The values of expressions in the root module of a folder, as `terraform console` evaluates them. A text that is no expression has the
+/// message of the parser.
+pub fn evaluate_expressions(
+    folder: &str,
+    files: &dyn FolderFiles,
+    texts: &[&str],
+) -> Vec<Result<EvaluatedValue, String>> {
+    let session = EvaluationSession::new(folder, files);
+    let root = Module::root(&session, &[], &mut Vec::new());
+    let value = |text: &&str| {
+        let expression: Expression =
+            text.parse().map_err(|error: hcl_edit::parser::Error| error.message().to_owned())?;
+        let source = Arc::new(Source::new("console", *text));
+        let located = Located { text: session.add_text(Arc::clone(&source)), source, node: expression };
+        session.renew();
+        Ok(root.value_of(&located))
+    };
+    texts.iter().map(value).collect()
+}
+
+fn add_module(module: &Rc<Module<'_>>, blocks: &mut Vec<EvaluatedBlock>, problems: &mut Vec<SyntaxProblem>) {
+    for problem in &module.syntax.problems {
+        if !problems.contains(problem) {
+            problems.push(problem.clone());
+        }
+    }
+    for block in &module.syntax.blocks {
+        add_block(module, block, blocks);
+    }
+    for (name, call) in &module.syntax.modules {
+        match module.called(name) {
+            Some(children) => {
+                for (_, child) in children.iter() {
+                    add_module(child, blocks, problems);
+                }
+            }
+            None => add_block(module, call, blocks),
+        }
+    }
+}
+
+fn add_block(module: &Rc<Module<'_>>, block: &Located<Block>, blocks: &mut Vec<EvaluatedBlock>) {
+    let kind = block.node.ident.as_str();
+    let labels: Vec<String> = block.node.labels.iter().map(|label| label.as_str().to_owned()).collect();
+    for instance in instances(module, block) {
+        if blocks.len() >= MAX_BLOCKS || !module.session.spend(1) {
+            return;
+        }
+        let own = match kind {
+            "resource" => labels.join("."),
+            _ => [&[kind.to_owned()], labels.as_slice()].concat().join("."),
+        };
+        let address = format!("{}{own}{}", module.prefix, instance.suffix());
+        let body = module.evaluate(block, &instance, |evaluation, block| contents(evaluation, &block.body));
+        let (kind, labels) = (kind.to_owned(), labels.clone());
+        blocks.push(EvaluatedBlock {
+            address,
+            kind,
+            labels,
+            key: instance.key,
+            place: header(&block.node, block.text),
+            body,
+        });
+    }
+}
+
+/// The attributes and the blocks of a body.
+fn contents(evaluation: &Evaluation<'_>, body: &Body) -> BlockBody {
+    let mut contents = BlockBody::default();
+    for structure in body {
+        match structure {
+            Structure::Attribute(attribute) => contents.attributes.push(evaluated(evaluation, attribute)),
+            Structure::Block(block) if block.ident.as_str() == "dynamic" => {
+                dynamic(evaluation, block, &mut contents);
+            }
+            Structure::Block(block) => contents.blocks.push(NestedBlock {
+                kind: block.ident.as_str().to_owned(),
+                labels: block.labels.iter().map(|label| label.as_str().to_owned()).collect(),
+                place: header(block, evaluation.text),
+                is_counted: true,
+                body: contents_within(evaluation, &block.body),
+            }),
+        }
+    }
+    contents
+}
+
+fn contents_within(evaluation: &Evaluation<'_>, body: &Body) -> BlockBody {
+    evaluation.session.deeper(|| contents(evaluation, body)).unwrap_or_default()
+}
+
+fn evaluated(evaluation: &Evaluation<'_>, attribute: &Attribute) -> EvaluatedAttribute {
+    let span = attribute.key.span().unwrap_or(0..0);
+    EvaluatedAttribute {
+        name: attribute.key.as_str().to_owned(),
+        key: TextPlace::new(evaluation.text, Span::new(span.start, span.end)),
+        value: evaluation.value(&attribute.value),
+    }
+}
+
+/// The blocks that a `dynamic` block makes, one for each element of its `for_each`.
+fn dynamic(evaluation: &Evaluation<'_>, block: &Block, into: &mut BlockBody) {
+    let Some(kind) = block.labels.first().map(BlockLabel::as_str) else { return };
+    let Some(content) = block.body.get_blocks("content").next() else { return };
+    let iterator = attribute(block, "iterator").and_then(Expression::as_variable);
+    let iterator = iterator.map_or(kind, |name| name.as_str());
+    let nested = |evaluation: &Evaluation<'_>, is_counted: bool| NestedBlock {
+        kind: kind.to_owned(),
+        labels: labels(evaluation, block),
+        place: header(block, evaluation.text),
+        is_counted,
+        body: contents_within(evaluation, &content.body),
+    };
+    let collection = attribute(block, "for_each").map(|for_each| evaluation.value(for_each));
+    let Some(Ok(Some(pairs))) = collection.as_ref().map(pairs) else {
+        into.blocks.push(nested(evaluation, false));
+        return;
+    };
+    for (key, value) in pairs {
+        if !evaluation.session.spend(1) {
+            return;
+        }
+        let place = value.place;
+        let names = [(iterator, object([("key", key), ("value", value)], place))];
+        let scope = NameScope::within(evaluation.scope, &names);
+        into.blocks.push(nested(&Evaluation { scope: &scope, ..*evaluation }, true));
+    }
+}
+
+fn labels(evaluation: &Evaluation<'_>, block: &Block) -> Vec<String> {
+    let value = attribute(block, "labels").map(|labels| evaluation.value(labels));
+    let items = value.as_ref().and_then(EvaluatedValue::items).unwrap_or_default();
+    items.iter().filter_map(|label| label.as_str().map(str::to_owned)).collect()
+}

@@ -1,0 +1,184 @@
+//! Strings with interpolations and directives.
+//!
+//! Reference: hashicorp/hcl `hclsyntax/expression_template.go`.
+
+use std::sync::Arc;
+
+use hcl_edit::Span as _;
+use hcl_edit::template::{Directive, Element, HeredocTemplate, StringTemplate, Template};
+
+use crate::convert::convert;
+use crate::eval::{Evaluation, TemplateLayout, derived};
+use crate::place::TextPlace;
+use crate::session::MAX_TEXT;
+use crate::text::{EvaluatedText, TextBuilder};
+use crate::types::Type;
+use crate::value::{Data, EvaluatedValue, EvaluationFailure, Knowledge, Unknown, placeholder};
+
+/// A string that a template writes.
+#[derive(Default)]
+struct Output {
+    text: TextBuilder,
+    knowledge: Option<Knowledge>,
+    failure: Option<Arc<EvaluationFailure>>,
+}
+
+impl Output {
+    fn is_not_known(&mut self, value: &EvaluatedValue) {
+        self.knowledge = self.knowledge.max(Some(value.knowledge()));
+        if self.failure.is_none() {
+            self.failure = value.failure().cloned();
+        }
+    }
+}
+
+impl Evaluation<'_> {
+    pub(super) fn string_template(&self, template: &StringTemplate, place: TextPlace) -> EvaluatedValue {
+        let layout = TemplateLayout::of_string(template, self.source, self.text);
+        let elements: Vec<&Element> = template.iter().collect();
+        self.template_value(&elements, &layout, place)
+    }
+
+    pub(super) fn heredoc(&self, heredoc: &HeredocTemplate, place: TextPlace) -> EvaluatedValue {
+        let layout = TemplateLayout::of_heredoc(heredoc, self.source, place);
+        let elements: Vec<&Element> = heredoc.template.iter().collect();
+        self.template_value(&elements, &layout, place)
+    }
+
+    /// The value of a template file.
+    pub(crate) fn template_file(
+        &self,
+        template: &Template,
+        layout: &TemplateLayout,
+        place: TextPlace,
+    ) -> EvaluatedValue {
+        let elements: Vec<&Element> = template.iter().collect();
+        self.template_value(&elements, layout, place)
+    }
+
+    fn template_value(
+        &self,
+        elements: &[&Element],
+        layout: &TemplateLayout,
+        place: TextPlace,
+    ) -> EvaluatedValue {
+        if !self.session.spend_text(place.span().len()) {
+            return EvaluatedValue::failed(place, "The configuration takes too many steps to evaluate.");
+        }
+        // A template of one interpolation has its value, whatever the type is.
+        if let [Element::Interpolation(interpolation)] = elements {
+            return self.value(&interpolation.expr);
+        }
+        let mut output = Output::default();
+        self.write(elements.iter().copied(), layout, &mut output);
+        let text = output.text.finish();
+        if output.knowledge.is_none() {
+            return EvaluatedValue::text(text, place);
+        }
+        EvaluatedValue::new(Data::Unknown(Unknown { of: Type::String, text, failure: output.failure }), place)
+    }
+
+    fn write<'t>(
+        &self,
+        elements: impl Iterator<Item = &'t Element>,
+        layout: &TemplateLayout,
+        output: &mut Output,
+    ) {
+        for element in elements {
+            let place = self.place(element.span());
+            let before = output.text.len();
+            match element {
+                Element::Literal(literal) => {
+                    let start = literal.span().map_or(0, |span| span.start);
+                    if let Some(text) = layout.literal(start) {
+                        output.text.push_text(text);
+                    }
+                }
+                Element::Interpolation(interpolation) => {
+                    let value = self.value(&interpolation.expr);
+                    self.interpolate(&value, place, output);
+                }
+                Element::Directive(directive) => self.direct(directive, place, layout, output),
+            }
+            if !self.session.spend_text(output.text.len() - before) || output.text.len() > MAX_TEXT {
+                output.is_not_known(&EvaluatedValue::failed(place, "The string is too long."));
+                return;
+            }
+        }
+    }
+
+    fn interpolate(&self, value: &EvaluatedValue, place: TextPlace, output: &mut Output) {
+        let string = if value.is_null() {
+            Err("A null value cannot be part of a string.".to_owned())
+        } else {
+            convert(value, &Type::String)
+        };
+        match string {
+            Ok(EvaluatedValue { data: Data::String(text), .. }) => {
+                push_placed(&text, place, &mut output.text);
+            }
+            Ok(value) => {
+                let text = value.as_unknown().map(|unknown| unknown.text.clone()).unwrap_or_default();
+                // A failure has no name. The expression is the name.
+                match value.failure() {
+                    Some(_) if text.as_str() == placeholder("unknown") => {
+                        output.text.push(self.slice(place), place, true);
+                    }
+                    _ => push_placed(&text, place, &mut output.text),
+                }
+                output.is_not_known(&value);
+            }
+            Err(message) => {
+                output.text.push(self.slice(place), place, true);
+                output.is_not_known(&EvaluatedValue::failed(place, message));
+            }
+        }
+    }
+
+    fn direct(&self, directive: &Directive, place: TextPlace, layout: &TemplateLayout, output: &mut Output) {
+        match directive {
+            Directive::If(directive) => {
+                let condition = self.value(&directive.if_expr.cond_expr);
+                match Self::condition(condition.clone()) {
+                    Ok(Some(true)) => self.write(directive.if_expr.template.iter(), layout, output),
+                    Ok(Some(false)) => {
+                        if let Some(otherwise) = &directive.else_expr {
+                            self.write(otherwise.template.iter(), layout, output);
+                        }
+                    }
+                    Ok(None) => self.unresolved(&condition, place, output),
+                    Err(failed) => self.unresolved(&failed, place, output),
+                }
+            }
+            Directive::For(directive) => {
+                let intro = &directive.for_expr;
+                let collection = self.value(&intro.collection_expr);
+                let names = (intro.key_var.as_ref().map(|name| name.as_str()), intro.value_var.as_str());
+                let written = self.each(&collection, names, |each| {
+                    each.write(intro.template.iter(), layout, output);
+                    if output.text.len() > MAX_TEXT {
+                        return Err(EvaluatedValue::failed(place, "The string is too long."));
+                    }
+                    Ok(())
+                });
+                match written {
+                    Ok(Some(_)) => {}
+                    Ok(None) => self.unresolved(&collection, place, output),
+                    Err(failed) => self.unresolved(&failed, place, output),
+                }
+            }
+        }
+    }
+
+    /// Writes a placeholder for a directive whose condition or collection is not known.
+    fn unresolved(&self, cause: &EvaluatedValue, place: TextPlace, output: &mut Output) {
+        let name = self.session.slice(cause.place);
+        output.text.push(&placeholder(&name), place, false);
+        output.is_not_known(&derived(place, &name, Type::String, [cause]));
+    }
+}
+
+/// Adds a string that an interpolation inserts, at the place of the interpolation.
+fn push_placed(text: &EvaluatedText, place: TextPlace, into: &mut TextBuilder) {
+    into.push(text.as_str(), place, false);
+}

@@ -1,0 +1,309 @@
+//! Functions of Terraform.
+//!
+//! Reference: hashicorp/terraform v1.11 `internal/lang/functions.go`, and zclconf/go-cty `cty/function` for the rules of arguments.
+
+mod chars;
+mod collections;
+mod conversions;
+mod encoding;
+mod files;
+mod format;
+mod json;
+mod lists;
+mod maps;
+mod network;
+mod numbers;
+mod pattern;
+mod sets;
+mod strings;
+mod table;
+mod yaml_decode;
+mod yaml_encode;
+
+pub(crate) use files::whole_file;
+pub(crate) use json::{decode as decode_json, write as write_json};
+
+use std::sync::Arc;
+
+use hcl_edit::expr::FuncCall;
+
+use crate::convert::convert;
+use crate::eval::{Evaluation, derived};
+use crate::place::TextPlace;
+use crate::types::Type;
+use crate::value::{Data, EvaluatedValue, Knowledge, Unknown};
+
+/// Result of a function: an error is the sentence that says what is wrong.
+type Answer = Result<EvaluatedValue, String>;
+
+/// Function with its parameters.
+struct Function {
+    name: &'static str,
+    parameters: &'static [Parameter],
+    /// The parameter of all further arguments.
+    further: Option<Parameter>,
+    /// Type of the result, as far as it does not depend on the arguments.
+    returns: Kind,
+    needs: Needs,
+    run: fn(&Call<'_>) -> Answer,
+}
+
+/// Parameter of a function.
+#[derive(Clone, Copy)]
+struct Parameter {
+    kind: Kind,
+    /// Whether an argument may be null.
+    is_nullable: bool,
+}
+
+/// Type of an argument or a result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Any,
+    Bool,
+    Number,
+    String,
+    Bools,
+    Strings,
+    List,
+    Set,
+    Map,
+}
+
+/// The parts of the arguments that a function has to know.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    /// Everything in the arguments.
+    Everything,
+    /// The arguments themselves, but not their elements.
+    Arguments,
+    /// Nothing: the function looks itself.
+    Nothing,
+    /// Everything; with placeholders in the arguments it writes a text with placeholders.
+    Spelling,
+}
+
+impl Kind {
+    fn of(self) -> Type {
+        match self {
+            Self::Any => Type::Dynamic,
+            Self::Bool => Type::Bool,
+            Self::Number => Type::Number,
+            Self::String => Type::String,
+            Self::Bools => Type::list(Type::Bool),
+            Self::Strings => Type::list(Type::String),
+            Self::List => Type::list(Type::Dynamic),
+            Self::Set => Type::set(Type::Dynamic),
+            Self::Map => Type::map(Type::Dynamic),
+        }
+    }
+}
+
+/// Call of a function with converted arguments.
+struct Call<'c> {
+    evaluation: &'c Evaluation<'c>,
+    place: TextPlace,
+    arguments: Vec<EvaluatedValue>,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the last expression of a function is its result")]
+impl Call<'_> {
+    fn argument(&self, index: usize) -> Result<&EvaluatedValue, String> {
+        self.arguments.get(index).ok_or_else(|| "An argument is missing.".to_owned())
+    }
+
+    /// A string argument.
+    fn str(&self, index: usize) -> Result<&str, String> {
+        self.argument(index)?.as_str().ok_or_else(|| "The argument must be a string.".to_owned())
+    }
+
+    /// The items of an argument.
+    fn items(&self, index: usize) -> Result<&[EvaluatedValue], String> {
+        self.argument(index)?.items().ok_or_else(|| "The argument must be a list.".to_owned())
+    }
+
+    /// An argument that is a whole number.
+    fn int(&self, index: usize) -> Result<i64, String> {
+        let number = self.argument(index)?.as_number().ok_or("The argument must be a number.")?;
+        number.as_int().ok_or_else(|| "The argument must be a whole number.".to_owned())
+    }
+
+    /// Takes the steps of a text of this length.
+    fn spend_text(&self, bytes: usize) -> Result<(), String> {
+        if self.evaluation.session.spend_text(bytes) {
+            Ok(())
+        } else {
+            Err("The string is too long.".to_owned())
+        }
+    }
+
+    /// Takes steps.
+    fn spend(&self, steps: usize) -> Result<(), String> {
+        if self.evaluation.session.spend(steps) {
+            Ok(())
+        } else {
+            Err("The configuration takes too many steps to evaluate.".to_owned())
+        }
+    }
+
+    fn string(&self, text: impl Into<Arc<str>>) -> Answer {
+        let text = text.into();
+        self.spend_text(text.len())?;
+        Ok(EvaluatedValue::string(text, self.place))
+    }
+
+    fn bool(&self, value: bool) -> Answer {
+        Ok(EvaluatedValue::bool(value, self.place))
+    }
+
+    fn value(&self, data: Data) -> Answer {
+        Ok(EvaluatedValue::new(data, self.place))
+    }
+
+    /// A result that is not known because the arguments are not.
+    fn unknown(&self, of: Type) -> Answer {
+        Ok(derived(self.place, self.evaluation.slice(self.place), of, &self.arguments))
+    }
+}
+
+/// The value of a call.
+pub(crate) fn call(evaluation: &Evaluation<'_>, call: &FuncCall, place: TextPlace) -> EvaluatedValue {
+    let name = call.name.name.as_str();
+    let is_core = match call.name.namespace.as_slice() {
+        [] => true,
+        [namespace] => namespace.as_str() == "core",
+        _ => false,
+    };
+    let arguments = || call.args.iter();
+    match name {
+        _ if !is_core => {}
+        "try" | "can" if call.args.expand_final() => {
+            return EvaluatedValue::failed(place, "The arguments of this function cannot be a list.");
+        }
+        "try" => return attempt(evaluation, arguments().map(|one| evaluation.value(one)), place),
+        "can" => return can(evaluation, arguments().map(|one| evaluation.value(one)), place),
+        _ => {}
+    }
+    let Some(function) = table::find(name).filter(|_| is_core) else {
+        return if !is_core || table::NOT_EVALUATED.contains(&name) {
+            EvaluatedValue::unknown(Type::Dynamic, evaluation.slice(place), place)
+        } else {
+            EvaluatedValue::failed(place, format!("There is no function \"{name}\"."))
+        };
+    };
+    let mut values: Vec<EvaluatedValue> = arguments().map(|one| evaluation.value(one)).collect();
+    if call.args.expand_final()
+        && let Some(last) = values.pop()
+    {
+        match expanded(&last) {
+            Ok(Some(items)) => values.extend(items),
+            Ok(None) => return derived(place, evaluation.slice(place), Type::Dynamic, [&last]),
+            Err(message) => return EvaluatedValue::failed(place, message),
+        }
+    }
+    apply(function, evaluation, values, place)
+}
+
+/// The arguments that `...` makes of the last one; none if it is not known.
+fn expanded(last: &EvaluatedValue) -> Result<Option<Vec<EvaluatedValue>>, String> {
+    match &last.data {
+        Data::List(_, items) | Data::Tuple(items) | Data::Set(_, items) => {
+            Ok(Some(items.as_slice().to_vec()))
+        }
+        Data::Unknown(_) => Ok(None),
+        _ => Err("The last argument before \"...\" must be a list.".to_owned()),
+    }
+}
+
+fn apply(
+    function: &Function,
+    evaluation: &Evaluation<'_>,
+    values: Vec<EvaluatedValue>,
+    place: TextPlace,
+) -> EvaluatedValue {
+    if !evaluation.session.spend_values(&values) {
+        return EvaluatedValue::failed(place, "The configuration takes too many steps to evaluate.");
+    }
+    let fail = |message: &str| EvaluatedValue::failed(place, format!("{}: {message}", function.name));
+    let required = function.parameters.len();
+    if values.len() < required || values.len() > required && function.further.is_none() {
+        return fail(&format!("The function takes {required} arguments."));
+    }
+    let mut arguments = Vec::new();
+    for (index, value) in values.into_iter().enumerate() {
+        let Some(parameter) = function.parameters.get(index).or(function.further.as_ref()) else { break };
+        if value.is_null() && !parameter.is_nullable {
+            return fail(&format!("Argument {} is null.", index + 1));
+        }
+        match convert(&value, &parameter.kind.of()) {
+            Ok(value) => arguments.push(value),
+            Err(message) => return fail(&format!("Argument {}: {message}", index + 1)),
+        }
+    }
+    let knowledge = arguments.iter().map(EvaluatedValue::knowledge).max().unwrap_or(Knowledge::Known);
+    let has_unknown_argument = arguments.iter().any(|argument| argument.as_unknown().is_some());
+    let is_enough = match function.needs {
+        Needs::Everything | Needs::Spelling => knowledge == Knowledge::Known,
+        Needs::Arguments => knowledge < Knowledge::Failed && !has_unknown_argument,
+        Needs::Nothing => knowledge < Knowledge::Failed,
+    };
+    let call = Call { evaluation, place, arguments };
+    if is_enough {
+        return (function.run)(&call).unwrap_or_else(|message| fail(&message));
+    }
+    let mut result = derived(place, evaluation.slice(place), function.returns.of(), &call.arguments);
+    if function.needs == Needs::Spelling {
+        let spelled = call.arguments.iter().map(EvaluatedValue::spelled).collect();
+        let spelled = (function.run)(&Call { arguments: spelled, ..call });
+        if let (Ok(EvaluatedValue { data: Data::String(text), .. }), Data::Unknown(unknown)) =
+            (spelled, &mut result.data)
+        {
+            *unknown = Unknown { text, ..unknown.clone() };
+        }
+    }
+    result
+}
+
+/// `try`: the first argument without a failure.
+fn attempt(
+    evaluation: &Evaluation<'_>,
+    mut arguments: impl Iterator<Item = EvaluatedValue>,
+    place: TextPlace,
+) -> EvaluatedValue {
+    let last = |value: &EvaluatedValue| derived(place, evaluation.slice(place), Type::Dynamic, [value]);
+    let mut failed = None;
+    let found = arguments.find(|value| {
+        let is_failed = value.failure().is_some();
+        if is_failed {
+            failed = Some(value.clone());
+        }
+        !is_failed
+    });
+    if evaluation.session.is_limited() {
+        return EvaluatedValue::unknown(Type::Dynamic, evaluation.slice(place), place);
+    }
+    match (found, failed) {
+        // A value that is not known may still fail when Terraform applies the configuration.
+        (Some(value), _) if value.knowledge() > Knowledge::Known => last(&value),
+        (Some(value), _) => value.at(place),
+        (None, Some(failed)) => last(&failed),
+        (None, None) => EvaluatedValue::failed(place, "try: The function takes at least one argument."),
+    }
+}
+
+/// `can`: whether the argument has no failure.
+fn can(
+    evaluation: &Evaluation<'_>,
+    arguments: impl Iterator<Item = EvaluatedValue>,
+    place: TextPlace,
+) -> EvaluatedValue {
+    let arguments: Vec<EvaluatedValue> = arguments.collect();
+    let [value] = arguments.as_slice() else {
+        return EvaluatedValue::failed(place, "can: The function takes one argument.");
+    };
+    match value.knowledge() {
+        Knowledge::Known => EvaluatedValue::bool(true, place),
+        Knowledge::Failed if !evaluation.session.is_limited() => EvaluatedValue::bool(false, place),
+        _ => EvaluatedValue::unknown(Type::Bool, evaluation.slice(place), place),
+    }
+}

@@ -1,0 +1,224 @@
+//! `yamldecode`.
+//!
+//! Reference: zclconf/go-cty-yaml `decode.go` and `resolve.go`. The syntax is that of go-yaml v2, which the crate `manifest` reads.
+
+use std::sync::Arc;
+
+use manifest::limits::Limits;
+use manifest::source::Span;
+use manifest::tree::{Node, Style, Value as Scalar};
+use manifest::{Document, File};
+use values::calendar::Date;
+
+use super::{Answer, Call};
+use crate::convert::convert;
+use crate::number::Number;
+use crate::place::TextPlace;
+use crate::text::EvaluatedText;
+use crate::types::Type;
+use crate::value::{Data, EvaluatedMember, EvaluatedValue};
+
+/// Reason for which a document has no value.
+enum Problem {
+    /// Terraform refuses it too.
+    Wrong(String),
+    /// Terraform may know it.
+    Other,
+}
+
+pub(super) fn yamldecode(call: &Call<'_>) -> Answer {
+    let text = call.argument(0)?.as_text().ok_or("The argument must be a string.")?;
+    call.spend_text(text.as_str().len().saturating_mul(8))?;
+    let file = File::read("yaml.yaml", text.as_str(), &Limits::DEFAULT);
+    let tree = match file.documents.as_slice() {
+        [Document::Read(tree)] if !text.as_str().starts_with('%') => tree,
+        [Document::Unreadable { error, .. }] if error.exceeded().is_none() => {
+            return Err(format!("The string is not YAML: {error}."));
+        }
+        [_, _, ..] => return Err("The YAML has more than one document.".to_owned()),
+        _ => return call.unknown(Type::Dynamic),
+    };
+    call.spend(tree.work())?;
+    match decoded(tree.root(), text, call.place) {
+        Ok(value) => Ok(value),
+        Err(Problem::Wrong(message)) => Err(message),
+        Err(Problem::Other) => call.unknown(Type::Dynamic),
+    }
+}
+
+fn decoded(node: Node<'_>, text: &EvaluatedText, call: TextPlace) -> Result<EvaluatedValue, Problem> {
+    let place = |span: Span| text.place_of(span.start, span.end).unwrap_or(call);
+    let at = place(node.span());
+    if is_tagged(node) {
+        return Err(Problem::Other);
+    }
+    match node.value() {
+        Scalar::Sequence => {
+            let items = node.children().map(|item| decoded(item, text, call));
+            Ok(EvaluatedValue::tuple(items.collect::<Result<Vec<_>, _>>()?, at))
+        }
+        Scalar::Mapping => {
+            let mut members = Vec::new();
+            for child in node.children().filter(|child| !child.is_overridden()) {
+                let key = key(child)?;
+                members.push((
+                    key,
+                    EvaluatedMember { key: place(child.key_span()), value: decoded(child, text, call)? },
+                ));
+            }
+            Ok(EvaluatedValue::object(members, at))
+        }
+        Scalar::String(string) if node.style() != Style::Plain && node.style() != Style::Alias => {
+            Ok(EvaluatedValue::new(Data::String(placed(node, string, text, at)), at))
+        }
+        scalar => {
+            let spelling = match scalar {
+                _ if node.style() == Style::Plain => node.spelling(),
+                Scalar::String(string) => string,
+                // The spelling is at the anchor.
+                _ => return Err(Problem::Other),
+            };
+            // A scalar of several lines is a string.
+            if let Scalar::String(string) = scalar
+                && node.span().text(node.source().text()).contains('\n')
+            {
+                return Ok(EvaluatedValue::string(string, at));
+            }
+            resolve(spelling, at)
+        }
+    }
+}
+
+/// The string of a node with the places of its lines, where the text of the node is the string.
+fn placed(node: Node<'_>, string: &str, text: &EvaluatedText, at: TextPlace) -> EvaluatedText {
+    let span = node.span();
+    let whole = span.text(text.as_str());
+    match whole.find(string).filter(|_| !string.is_empty()) {
+        Some(start) => text.slice(span.start + start, span.start + start + string.len()),
+        None => EvaluatedText::computed(string, at),
+    }
+}
+
+/// Whether a tag stands before a node.
+fn is_tagged(node: Node<'_>) -> bool {
+    let before = node.source().text().get(..node.span().start).unwrap_or_default();
+    let line = before.trim_end_matches(' ').rsplit('\n').next().unwrap_or_default();
+    let is_tag = |word: &str| word.starts_with('!');
+    let tagged_before =
+        line.split(' ').rev().take_while(|word| is_tag(word) || word.starts_with('&')).any(is_tag);
+    tagged_before
+        || node.spelling().starts_with('!')
+            && node.style() != Style::DoubleQuoted
+            && node.style() != Style::SingleQuoted
+}
+
+/// The key of a member: a scalar like others, as a string.
+fn key(child: Node<'_>) -> Result<Arc<str>, Problem> {
+    let spelling = child.key_span().text(child.source().text());
+    if child.is_merged() || spelling.starts_with(['"', '\'']) {
+        return Ok(child.key().into());
+    }
+    if spelling.starts_with(['!', '&', '*', '?', '|', '>']) || spelling.contains('\n') {
+        return Err(Problem::Other);
+    }
+    let place = TextPlace::new(crate::place::Texts::default().push(Arc::default()), Span::default());
+    let value = resolve(spelling, place)?;
+    match convert(&value, &Type::String) {
+        Ok(EvaluatedValue { data: Data::String(text), .. }) => Ok(text.shared()),
+        _ => Err(Problem::Wrong("A key is null.".to_owned())),
+    }
+}
+
+/// The value of a plain scalar.
+fn resolve(text: &str, at: TextPlace) -> Result<EvaluatedValue, Problem> {
+    Ok(match text {
+        "" | "~" | "null" | "Null" | "NULL" => EvaluatedValue::null(Type::Dynamic, at),
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            EvaluatedValue::bool(true, at)
+        }
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            EvaluatedValue::bool(false, at)
+        }
+        ".nan" | ".NaN" | ".NAN" => {
+            return Err(Problem::Wrong("The YAML has a number that is none.".to_owned()));
+        }
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf" | "-.INF" => {
+            return Err(Problem::Other);
+        }
+        _ if !text.starts_with(|char: char| char.is_ascii_digit() || "+-.".contains(char)) => {
+            EvaluatedValue::string(text, at)
+        }
+        _ => match timestamp(text) {
+            Some(instant) => EvaluatedValue::string(instant, at),
+            None => number(text, at)?,
+        },
+    })
+}
+
+fn number(text: &str, at: TextPlace) -> Result<EvaluatedValue, Problem> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (digits, radix) = match text.split_at_checked(2) {
+        Some(("0x", digits)) => (digits, 16),
+        Some(("0o", digits)) => (digits, 8),
+        _ => {
+            return match Number::parse(text) {
+                Some(number) => Ok(EvaluatedValue::number(number, at)),
+                // A number that is too large for us.
+                None if unsigned.bytes().all(|byte| byte.is_ascii_digit() || b"eE.+-".contains(&byte))
+                    && unsigned.contains(['e', 'E']) =>
+                {
+                    Err(Problem::Other)
+                }
+                None => Ok(EvaluatedValue::string(text, at)),
+            };
+        }
+    };
+    if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
+        return Ok(EvaluatedValue::string(text, at));
+    }
+    let number = i64::from_str_radix(digits, radix).map_err(|_| Problem::Other)?;
+    Ok(EvaluatedValue::number(Number::from(number), at))
+}
+
+/// An instant as Terraform writes it, if a scalar is one.
+fn timestamp(text: &str) -> Option<String> {
+    let split = text.find(['T', 't', ' ']).unwrap_or(text.len());
+    let (date, time) = text.split_at(split);
+    let mut parts = date.split('-');
+    let year = parts.next().filter(|year| year.len() == 4)?;
+    let number = |part: &str| {
+        let is_short = (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+        part.parse::<u8>().ok().filter(|_| is_short)
+    };
+    let (month, day) = (number(parts.next()?)?, number(parts.next()?)?);
+    if parts.next().is_some() || !year.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    Date::new(year.parse().ok()?, month, day)?;
+    let date = format!("{year}-{month:02}-{day:02}");
+    let Some(clock) = time.get(1..) else { return Some(format!("{date}T00:00:00Z")) };
+    let is_spaced = time.starts_with(' ');
+    let end = clock.find(['Z', '+', '-']).unwrap_or(clock.len());
+    let (clock, zone) = clock.split_at(end);
+    if is_spaced != zone.is_empty() {
+        return None;
+    }
+    let (clock, fraction) = clock.split_once('.').unwrap_or((clock, "0"));
+    if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let mut parts = clock.split(':').map(number);
+    let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
+    if parts.next().is_some() || hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let zone = match zone {
+        "" | "Z" | "+00:00" | "-00:00" => "Z",
+        other => {
+            let (hours, minutes) = other.get(1..)?.split_once(':')?;
+            let is_exact = hours.len() == 2 && minutes.len() == 2;
+            (is_exact && number(hours)? < 24 && number(minutes)? < 60).then_some(other)?
+        }
+    };
+    Some(format!("{date}T{hour:02}:{minute:02}:{second:02}{zone}"))
+}

@@ -1,0 +1,139 @@
+//! Instances of a resource or a module: `count` and `for_each`.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use hcl_edit::structure::Block;
+
+use crate::convert::convert;
+use crate::eval::Evaluation;
+use crate::module::Module;
+use crate::place::TextPlace;
+use crate::syntax::{Located, attribute};
+use crate::types::Type;
+use crate::value::{Data, EvaluatedMember, EvaluatedValue};
+
+/// Instances that one block may have.
+const MAX_INSTANCES: usize = 1_000;
+
+/// Key of an instance of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InstanceKey {
+    /// The block has neither `count` nor `for_each`.
+    Single,
+    /// The index of an instance with `count`.
+    Index(usize),
+    /// The key of an instance with `for_each`.
+    Name(Arc<str>),
+    /// The number of instances is not known. The block counts as one, with placeholders for its index or key.
+    Unknown,
+}
+
+/// Instance of a block with the names that it defines.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockInstance {
+    pub(crate) key: InstanceKey,
+    /// The value of `count` or `each`.
+    name: Option<(&'static str, EvaluatedValue)>,
+}
+
+impl BlockInstance {
+    pub(crate) fn single() -> Self {
+        Self { key: InstanceKey::Single, name: None }
+    }
+
+    /// Names that expressions in the block may use.
+    pub(crate) fn names(&self) -> Vec<(&'static str, EvaluatedValue)> {
+        self.name.iter().cloned().collect()
+    }
+
+    /// The end of an address.
+    pub(crate) fn suffix(&self) -> String {
+        match &self.key {
+            InstanceKey::Single | InstanceKey::Unknown => String::new(),
+            InstanceKey::Index(index) => format!("[{index}]"),
+            InstanceKey::Name(name) => format!("[{}]", quoted(name)),
+        }
+    }
+}
+
+/// A string as Terraform writes it in an address.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => quoted.extend(['\\', char]),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            _ => quoted.push(char),
+        }
+    }
+    quoted.push('"');
+    quoted.replace("${", "$${").replace("%{", "%%{")
+}
+
+/// The instances of a block. A block whose `count` or `for_each` is not known has one, with an unknown key.
+pub(crate) fn instances(module: &Rc<Module<'_>>, block: &Located<Block>) -> Vec<BlockInstance> {
+    let unknown = || vec![BlockInstance { key: InstanceKey::Unknown, name: None }];
+    module.evaluate(block, &BlockInstance::single(), |evaluation, block| {
+        if let Some(count) = attribute(block, "count") {
+            let value = evaluation.value(count);
+            return counted(&value).unwrap_or_else(unknown);
+        }
+        if let Some(for_each) = attribute(block, "for_each") {
+            let value = evaluation.value(for_each);
+            return each(evaluation, &value).unwrap_or_else(unknown);
+        }
+        vec![BlockInstance::single()]
+    })
+}
+
+fn counted(count: &EvaluatedValue) -> Option<Vec<BlockInstance>> {
+    let number = convert(count, &Type::Number).ok()?;
+    let count =
+        usize::try_from(number.as_number()?.as_int()?).ok().filter(|count| *count <= MAX_INSTANCES)?;
+    let instance = |index| {
+        let value = object([("index", EvaluatedValue::count(index, number.place))], number.place);
+        BlockInstance { key: InstanceKey::Index(index), name: Some(("count", value)) }
+    };
+    Some((0..count).map(instance).collect())
+}
+
+fn each(evaluation: &Evaluation<'_>, collection: &EvaluatedValue) -> Option<Vec<BlockInstance>> {
+    let place = collection.place;
+    let pairs: Vec<(Arc<str>, EvaluatedValue, EvaluatedValue)> = match &collection.data {
+        Data::Map(_, members) | Data::Object(members) => members
+            .as_map()
+            .iter()
+            .map(|(name, member)| {
+                (Arc::clone(name), EvaluatedValue::string(Arc::clone(name), member.key), member.value.clone())
+            })
+            .collect(),
+        Data::Set(Type::String, items) => {
+            let items = items
+                .as_slice()
+                .iter()
+                .map(|item| Some((item.as_text()?.shared(), item.clone(), item.clone())));
+            items.collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    let is_bounded = pairs.len() <= MAX_INSTANCES && evaluation.session.spend(pairs.len());
+    let instance = |(name, key, value): (Arc<str>, EvaluatedValue, EvaluatedValue)| {
+        let each = object([("key", key), ("value", value)], place);
+        BlockInstance { key: InstanceKey::Name(name), name: Some(("each", each)) }
+    };
+    is_bounded.then(|| pairs.into_iter().map(instance).collect())
+}
+
+/// An object that a block defines, such as `each`.
+pub(crate) fn object<const N: usize>(
+    members: [(&str, EvaluatedValue); N],
+    place: TextPlace,
+) -> EvaluatedValue {
+    EvaluatedValue::object(
+        members.map(|(name, value)| (Arc::from(name), EvaluatedMember { key: place, value })),
+        place,
+    )
+}

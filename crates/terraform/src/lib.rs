@@ -1,0 +1,42 @@
+#![doc = include_str!("../README.md")]
+
+mod configuration;
+mod constraint;
+mod convert;
+mod equality;
+mod eval;
+mod functions;
+mod instance;
+mod module;
+mod number;
+mod paths;
+mod place;
+mod session;
+mod set;
+mod syntax;
+mod text;
+mod types;
+mod unify;
+mod value;
+
+pub use configuration::{
+    BlockBody, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, NestedBlock, evaluate_expressions,
+    root_folders,
+};
+pub use instance::InstanceKey;
+pub use number::Number;
+pub use place::{TextNumber, TextPlace, Texts};
+pub use session::FolderFiles;
+pub use syntax::SyntaxProblem;
+pub use text::{EvaluatedText, Piece};
+pub use types::{AttributeType, Type};
+pub use value::{
+    Data, EvaluatedMember, EvaluatedMembers, EvaluatedValue, EvaluationFailure, Items, Knowledge, Unknown,
+};
+
+/// A known value as JSON, as `jsonencode` writes it. What is not known is `null`.
+pub fn to_json(value: &EvaluatedValue) -> String {
+    let mut json = String::new();
+    functions::write_json(value, &mut json);
+    json
+}

@@ -1,0 +1,316 @@
+//! Modules: the values of their variables, locals and outputs.
+
+use core::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+
+use hcl_edit::expr::Expression;
+use hcl_edit::structure::{Block, Structure};
+use manifest::source::Span;
+
+use crate::constraint::VariableType;
+use crate::eval::{Evaluation, NameScope, References};
+use crate::functions::{decode_json, whole_file};
+use crate::instance::{BlockInstance, InstanceKey, instances};
+use crate::paths;
+use crate::place::TextPlace;
+use crate::session::EvaluationSession;
+use crate::syntax::{Located, ModuleSyntax, SyntaxProblem, attribute, header, parse};
+use crate::types::Type;
+use crate::value::{EvaluatedMember, EvaluatedMembers, EvaluatedValue};
+
+/// End of the name of a file of variables in JSON.
+const JSON: &str = ".json";
+/// Calls of modules within modules.
+const MAX_MODULES: usize = 12;
+
+/// A module with its arguments.
+pub(crate) struct Module<'s> {
+    pub(crate) session: &'s EvaluationSession<'s>,
+    pub(crate) syntax: Rc<ModuleSyntax>,
+    /// The folder, a path from the root of the input.
+    pub(crate) folder: String,
+    /// Prefix of the addresses of its resources: empty, or `module.name.` for each call.
+    pub(crate) prefix: String,
+    arguments: Arguments<'s>,
+    depth: usize,
+    variables: Memo,
+    locals: Memo,
+    /// Modules that this one calls, by name.
+    children: RefCell<BTreeMap<String, ModuleInstances<'s>>>,
+    outputs: Memo,
+}
+
+/// Instances of a module that another one calls, with the keys of the instances.
+pub(crate) type ModuleInstances<'s> = Rc<Vec<(BlockInstance, Rc<Module<'s>>)>>;
+
+/// Values by name. A name without a value is being evaluated.
+type Memo = RefCell<BTreeMap<String, Option<EvaluatedValue>>>;
+
+enum Arguments<'s> {
+    /// Values of files of variables.
+    Root(BTreeMap<String, EvaluatedValue>),
+    /// The call, and the module and the instance that it is evaluated in.
+    Call { caller: Weak<Module<'s>>, name: String, instance: BlockInstance },
+}
+
+impl<'s> Module<'s> {
+    /// The root module of a folder with the values of its `terraform.tfvars`, its `.auto.tfvars` and further files of variables.
+    pub(crate) fn root(
+        session: &'s EvaluationSession<'s>,
+        variable_files: &[String],
+        problems: &mut Vec<SyntaxProblem>,
+    ) -> Rc<Self> {
+        let folder = session.root.to_owned();
+        let syntax = Rc::new(ModuleSyntax::read(session, &folder));
+        let mut paths = session.files.paths();
+        paths.retain(|path| paths::folder(path) == folder);
+        paths.sort();
+        let name = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let default = paths
+            .iter()
+            .filter(|path| name(path) == "terraform.tfvars" || name(path) == "terraform.tfvars.json");
+        let auto = paths
+            .iter()
+            .filter(|path| [".auto.tfvars", ".auto.tfvars.json"].iter().any(|end| name(path).ends_with(end)));
+        let mut values = BTreeMap::new();
+        for path in default.chain(auto).chain(variable_files) {
+            values.extend(variables_of(session, path, problems));
+        }
+        Rc::new(Self::new(session, syntax, folder, String::new(), Arguments::Root(values), 0))
+    }
+
+    fn new(
+        session: &'s EvaluationSession<'s>,
+        syntax: Rc<ModuleSyntax>,
+        folder: String,
+        prefix: String,
+        arguments: Arguments<'s>,
+        depth: usize,
+    ) -> Self {
+        Self {
+            session,
+            syntax,
+            folder,
+            prefix,
+            arguments,
+            depth,
+            variables: Memo::default(),
+            locals: Memo::default(),
+            children: RefCell::default(),
+            outputs: Memo::default(),
+        }
+    }
+
+    /// Evaluates something in a part of the module.
+    pub(crate) fn evaluate<N, T>(
+        self: &Rc<Self>,
+        located: &Located<N>,
+        instance: &BlockInstance,
+        run: impl FnOnce(&Evaluation<'_>, &N) -> T,
+    ) -> T {
+        let references = InModule(Rc::clone(self));
+        let names = instance.names();
+        let scope = NameScope::within(&NameScope::ROOT, &names);
+        let evaluation = Evaluation {
+            session: self.session,
+            scope: &scope,
+            references: Some(&references),
+            folder: &self.folder,
+            text: located.text,
+            source: &located.source,
+        };
+        run(&evaluation, &located.node)
+    }
+
+    /// The value of an expression of the module.
+    pub(crate) fn value_of(self: &Rc<Self>, expression: &Located<Expression>) -> EvaluatedValue {
+        self.evaluate(expression, &BlockInstance::single(), |evaluation: &Evaluation<'_>, expression| {
+            evaluation.value(expression)
+        })
+    }
+
+    /// The value of a name, evaluated once. None within its own evaluation.
+    fn memoized(memo: &Memo, name: &str, run: impl FnOnce() -> EvaluatedValue) -> Option<EvaluatedValue> {
+        if let Some(known) = memo.borrow().get(name) {
+            return known.clone();
+        }
+        memo.borrow_mut().insert(name.to_owned(), None);
+        let value = run();
+        memo.borrow_mut().insert(name.to_owned(), Some(value.clone()));
+        Some(value)
+    }
+
+    fn variable_value(self: &Rc<Self>, name: &str, declaration: &Located<Block>) -> EvaluatedValue {
+        let place = header(&declaration.node, declaration.text);
+        self.evaluate(declaration, &BlockInstance::single(), |evaluation, block| {
+            let value = |expression: &Expression| evaluation.value(expression);
+            let of = attribute(block, "type")
+                .and_then(|of| VariableType::parse(of, &value))
+                .unwrap_or_else(VariableType::any);
+            let default = attribute(block, "default").map(value);
+            let is_nullable =
+                attribute(block, "nullable").is_none_or(|nullable| nullable.as_bool() != Some(false));
+            let given = self.argument(name).filter(|given| !given.is_null() || is_nullable);
+            let Some(value) = given.or(default) else {
+                return EvaluatedValue::unknown(of.plain(), &format!("var.{name}"), place);
+            };
+            of.apply(&value).unwrap_or_else(|message| {
+                EvaluatedValue::failed(value.place, format!("Variable \"{name}\": {message}"))
+            })
+        })
+    }
+
+    /// The value that the caller or a file of variables gives.
+    fn argument(&self, name: &str) -> Option<EvaluatedValue> {
+        match &self.arguments {
+            Arguments::Root(values) => values.get(name).cloned(),
+            Arguments::Call { caller, name: call, instance } => {
+                let caller = caller.upgrade()?;
+                let call = caller.syntax.modules.get(call)?;
+                caller.evaluate(call, instance, |evaluation, block| {
+                    Some(evaluation.value(attribute(block, name)?))
+                })
+            }
+        }
+    }
+
+    /// The instances of a local module that this one calls; none if its source is elsewhere.
+    pub(crate) fn called(self: &Rc<Self>, name: &str) -> Option<ModuleInstances<'s>> {
+        if let Some(known) = self.children.borrow().get(name) {
+            return Some(Rc::clone(known));
+        }
+        let call = self.syntax.modules.get(name)?;
+        let source = attribute(&call.node, "source")?.as_str()?;
+        if !(source.starts_with("./") || source.starts_with("../")) || self.depth >= MAX_MODULES {
+            return None;
+        }
+        let folder = paths::join(&self.folder, source)?;
+        let syntax = Rc::new(ModuleSyntax::read(self.session, &folder));
+        if syntax.is_empty() {
+            return None;
+        }
+        let instances = instances(self, call);
+        let child = |instance: BlockInstance| {
+            let prefix = format!("{}module.{name}{}.", self.prefix, instance.suffix());
+            let caller = Rc::downgrade(self);
+            let arguments = Arguments::Call { caller, name: name.to_owned(), instance: instance.clone() };
+            let (syntax, folder) = (Rc::clone(&syntax), folder.clone());
+            (instance, Rc::new(Self::new(self.session, syntax, folder, prefix, arguments, self.depth + 1)))
+        };
+        let children = Rc::new(instances.into_iter().map(child).collect::<Vec<_>>());
+        self.children.borrow_mut().insert(name.to_owned(), Rc::clone(&children));
+        Some(children)
+    }
+}
+
+/// References in a module.
+struct InModule<'s>(Rc<Module<'s>>);
+
+impl References for InModule<'_> {
+    fn variable(&self, name: &str) -> Option<EvaluatedValue> {
+        let module = &self.0;
+        let declaration = module.syntax.variables.get(name)?;
+        let value = Module::memoized(&module.variables, name, || module.variable_value(name, declaration));
+        // An argument that needs itself, through an output, is an error of Terraform's that other parts of the cycle have.
+        let place = header(&declaration.node, declaration.text);
+        Some(value.unwrap_or_else(|| EvaluatedValue::unknown(Type::Dynamic, &format!("var.{name}"), place)))
+    }
+
+    fn local(&self, name: &str, place: TextPlace) -> Option<EvaluatedValue> {
+        let module = &self.0;
+        let local = module.syntax.locals.get(name)?;
+        let value = Module::memoized(&module.locals, name, || module.value_of(local));
+        Some(value.unwrap_or_else(|| {
+            EvaluatedValue::failed(place, format!("The local value \"{name}\" needs itself."))
+        }))
+    }
+
+    fn module(&self, name: &str) -> Option<EvaluatedValue> {
+        let module = &self.0;
+        let call = module.syntax.modules.get(name)?;
+        let place = header(&call.node, call.text);
+        let children = module.called(name)?;
+        Module::memoized(&module.outputs, name, || outputs(&children, place))
+    }
+}
+
+/// The outputs of the instances of a module.
+fn outputs(children: &ModuleInstances<'_>, place: TextPlace) -> EvaluatedValue {
+    let all = |module: &Rc<Module<'_>>| {
+        let output = |(name, output): (&String, &Located<Expression>)| {
+            let value = module.value_of(output);
+            (Arc::from(name.as_str()), EvaluatedMember { key: place, value })
+        };
+        EvaluatedValue::object(module.syntax.outputs.iter().map(output), place)
+    };
+    match children.as_slice() {
+        [(BlockInstance { key: InstanceKey::Single, .. }, module)] => all(module),
+        [(BlockInstance { key: InstanceKey::Unknown, .. }, _)] => {
+            EvaluatedValue::unknown(Type::Dynamic, "module", place)
+        }
+        instances => {
+            let member = |(instance, module): &(BlockInstance, Rc<Module<'_>>)| match &instance.key {
+                InstanceKey::Name(name) => {
+                    Some((Arc::clone(name), EvaluatedMember { key: place, value: all(module) }))
+                }
+                _ => None,
+            };
+            let members: Option<Vec<_>> = instances.iter().map(member).collect();
+            match members {
+                Some(members) if !members.is_empty() => EvaluatedValue::object(members, place),
+                _ => EvaluatedValue::tuple(instances.iter().map(|(_, module)| all(module)), place),
+            }
+        }
+    }
+}
+
+/// The values of a file of variables.
+fn variables_of(
+    session: &EvaluationSession<'_>,
+    path: &str,
+    problems: &mut Vec<SyntaxProblem>,
+) -> Vec<(String, EvaluatedValue)> {
+    let Some((text, source)) = session.text(path) else { return Vec::new() };
+    if path.ends_with(JSON) {
+        let whole = whole_file(text, source.text());
+        let place = TextPlace::new(text, Span::whole(source.text()));
+        return match decode_json(&whole, place) {
+            Ok(values) => {
+                let members = values.as_ref().and_then(EvaluatedValue::members).map(EvaluatedMembers::as_map);
+                members
+                    .into_iter()
+                    .flatten()
+                    .map(|(name, member)| (name.to_string(), member.value.clone()))
+                    .collect()
+            }
+            Err(message) => {
+                problems.push(SyntaxProblem { place, message });
+                Vec::new()
+            }
+        };
+    }
+    let body = match parse(&source, text) {
+        Ok(body) => body,
+        Err(problem) => {
+            problems.push(problem);
+            return Vec::new();
+        }
+    };
+    let evaluation = Evaluation {
+        session,
+        scope: &NameScope::ROOT,
+        references: None,
+        folder: session.root,
+        text,
+        source: &source,
+    };
+    let value = |structure: Structure| match structure {
+        Structure::Attribute(attribute) => {
+            Some((attribute.key.as_str().to_owned(), evaluation.value(&attribute.value)))
+        }
+        Structure::Block(_) => None,
+    };
+    body.into_iter().filter_map(value).collect()
+}

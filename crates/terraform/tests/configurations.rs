@@ -1,0 +1,376 @@
+//! Blocks, modules and places of configurations.
+
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use karpwarden_terraform::{
+    EvaluatedConfiguration, EvaluatedValue, FolderFiles, InstanceKey, Knowledge, root_folders, to_json,
+};
+use manifest::source::Source;
+
+struct Folder(BTreeMap<&'static str, Arc<Source>>);
+
+impl FolderFiles for Folder {
+    fn read(&self, path: &str) -> Option<Arc<Source>> {
+        self.0.get(path).cloned()
+    }
+
+    fn paths(&self) -> Vec<String> {
+        self.0.keys().map(|path| (*path).to_owned()).collect()
+    }
+}
+
+fn folder<const N: usize>(files: [(&'static str, &str); N]) -> Folder {
+    Folder(files.map(|(path, text)| (path, Arc::new(Source::new(path, text)))).into())
+}
+
+fn evaluate<const N: usize>(files: [(&'static str, &str); N]) -> EvaluatedConfiguration {
+    EvaluatedConfiguration::evaluate("", &folder(files), &[])
+}
+
+fn addresses(configuration: &EvaluatedConfiguration) -> Vec<&str> {
+    configuration.blocks.iter().map(|block| block.address.as_str()).collect()
+}
+
+/// The value of an attribute of a block.
+fn value<'c>(
+    configuration: &'c EvaluatedConfiguration,
+    address: &str,
+    attribute: &str,
+) -> &'c EvaluatedValue {
+    let block = configuration.blocks.iter().find(|block| block.address == address);
+    let block = block.unwrap_or_else(|| panic!("no {address} in {:?}", addresses(configuration)));
+    block.body.get(attribute).unwrap()
+}
+
+/// The values of attribute `v` of resource `a.b` in a configuration, as JSON.
+fn v(text: &str) -> String {
+    let configuration = evaluate([("main.tf", text)]);
+    assert_eq!(configuration.problems, []);
+    let value = value(&configuration, "a.b", "v");
+    assert_eq!(value.knowledge(), Knowledge::Known, "{:?}", value.failure());
+    to_json(value)
+}
+
+/// The placeholder of attribute `v` of resource `a.b`, and the reason if it failed.
+fn placeholder(text: &str) -> (String, Option<String>) {
+    let configuration = evaluate([("main.tf", text)]);
+    let value = value(&configuration, "a.b", "v");
+    let unknown = value.as_unknown().unwrap_or_else(|| panic!("known: {}", to_json(value)));
+    let reason = value.failure().map(|failure| failure.message.clone());
+    (unknown.text.as_str().to_owned(), reason)
+}
+
+#[test]
+fn instances_have_the_addresses_that_terraform_prints() {
+    let configuration = evaluate([
+        (
+            "main.tf",
+            r#"
+resource "a" "one" {}
+resource "a" "many" { count = 2 }
+resource "a" "each" { for_each = { "x/y" = 1, "q\"" = 2 } }
+resource "a" "set" { for_each = toset(["z"]) }
+resource "a" "none" { count = 0 }
+resource "a" "unknown" { for_each = module.far.names }
+data "d" "e" {}
+module "far" { source = "terraform-aws-modules/eks/aws" }
+module "near" {
+  source   = "./near"
+  for_each = toset(["p"])
+  in       = each.key
+}
+"#,
+        ),
+        (
+            "near/main.tf",
+            r#"
+variable "in" {}
+resource "a" "inner" { name = var.in }
+module "deep" {
+  source = "./deep"
+  count  = 1
+}
+"#,
+        ),
+        ("near/deep/main.tf", r#"resource "a" "deepest" {}"#),
+    ]);
+    assert_eq!(
+        addresses(&configuration),
+        [
+            "a.one",
+            "a.many[0]",
+            "a.many[1]",
+            r#"a.each["q\""]"#,
+            r#"a.each["x/y"]"#,
+            r#"a.set["z"]"#,
+            "a.unknown",
+            "data.d.e",
+            "module.far",
+            r#"module.near["p"].a.inner"#,
+            r#"module.near["p"].module.deep[0].a.deepest"#,
+        ]
+    );
+    assert_eq!(value(&configuration, r#"module.near["p"].a.inner"#, "name").as_str(), Some("p"));
+    let unknown = configuration.blocks.iter().find(|block| block.address == "a.unknown").unwrap();
+    assert_eq!(unknown.key, InstanceKey::Unknown);
+}
+
+#[test]
+fn roots_are_folders_that_no_module_calls() {
+    let files = folder([
+        ("prod/main.tf", r#"module "a" { source = "../modules/a" }"#),
+        ("modules/a/main.tf", ""),
+        ("modules/unused/main.tf", ""),
+        ("README.md", ""),
+    ]);
+    assert_eq!(root_folders(&files), ["modules/unused", "prod"]);
+}
+
+#[test]
+fn variables_have_the_values_of_the_last_file_that_sets_them() {
+    let configuration = EvaluatedConfiguration::evaluate(
+        "env",
+        &folder([
+            (
+                "env/main.tf",
+                r#"
+variable "a" { default = 1 }
+variable "b" { default = 1 }
+variable "c" { default = 1 }
+variable "d" { default = 1 }
+variable "e" {}
+resource "a" "b" { v = [var.a, var.b, var.c, var.d, "${var.e}"] }
+"#,
+            ),
+            ("env/terraform.tfvars", "b = 2\nc = 2\nd = 2"),
+            ("env/x.auto.tfvars.json", r#"{"c": 3, "d": 3}"#),
+            ("env/prod.tfvars", "d = 4"),
+            ("env/other.tfvars", "a = 5"),
+        ]),
+        &["env/prod.tfvars".to_owned()],
+    );
+    let value = value(&configuration, "a.b", "v");
+    let items: Vec<String> = value.items().unwrap().iter().map(|item| to_json(&item.spelled())).collect();
+    assert_eq!(items, ["1", "2", "3", "4", r#""${var.e}""#]);
+}
+
+#[test]
+fn a_local_that_needs_itself_is_a_failure_and_loses_nothing_else() {
+    let (text, reason) = placeholder(
+        r#"
+locals {
+  a = "x${local.b}"
+  b = local.a
+}
+resource "a" "b" { v = { broken = local.a, fine = 1 }.broken }
+"#,
+    );
+    assert_eq!(text, "x${local.b}");
+    assert_eq!(reason.as_deref(), Some("The local value \"a\" needs itself."));
+}
+
+#[test]
+fn placeholders_keep_their_names_within_strings() {
+    let resource = |v: &str| placeholder(&format!("resource \"a\" \"b\" {{\n  v = {v}\n}}"));
+    assert_eq!(resource(r#""role-${module.eks.name}-x""#), ("role-${module.eks.name}-x".to_owned(), None));
+    assert_eq!(resource("aws_iam_role.x[0].arn").0, "${aws_iam_role.x[0].arn}");
+    assert_eq!(resource(r#"join(",", ["a", data.x.y.z])"#).0, "a,${data.x.y.z}");
+    assert_eq!(resource(r#"trimspace(" ${module.m.out} ")"#).0, "${module.m.out}");
+    assert_eq!(resource("yamlencode({ a = [module.m.out] })").0, "\"a\":\n- \"${module.m.out}\"\n");
+    assert_eq!(resource(r#"format("%s-%s", var.nope, "x")"#).0, "${var.nope}-x");
+    let (text, reason) = resource(r#""a-${tonumber("x")}""#);
+    assert_eq!(text, r#"a-${tonumber("x")}"#);
+    assert!(reason.unwrap().contains("a number is required"));
+}
+
+#[test]
+fn lines_of_a_here_document_have_their_bytes() {
+    let text = "resource \"a\" \"b\" {\n  v = <<-EOT\n    kind: é\n      role: ${var.r}!\n  EOT\n}\nvariable \"r\" { default = \"x\" }\n";
+    let configuration = evaluate([("main.tf", text)]);
+    let value = value(&configuration, "a.b", "v").as_text().unwrap();
+    assert_eq!(value.as_str(), "kind: é\n  role: x!\n");
+    let slice = |part: &str| {
+        let start = value.as_str().find(part).unwrap();
+        configuration.texts.slice(value.place_of(start, start + part.len()).unwrap())
+    };
+    assert_eq!(slice("é"), "é");
+    assert_eq!(slice("role"), "role");
+    assert_eq!(slice("x"), "${var.r}");
+    assert_eq!(slice("role: x!"), "role: ${var.r}!");
+    assert_eq!(slice("kind: é\n  role"), "kind: é\n      role");
+}
+
+#[test]
+fn a_value_knows_its_use_and_its_literal() {
+    let configuration = evaluate([(
+        "main.tf",
+        r#"
+variable "cluster" { default = "prod" }
+locals { name = var.cluster }
+resource "a" "b" { v = local.name }
+"#,
+    )]);
+    let value = value(&configuration, "a.b", "v");
+    assert_eq!(configuration.texts.slice(value.place), "local.name");
+    assert_eq!(configuration.texts.slice(value.origin), "\"prod\"");
+}
+
+#[test]
+fn values_in_files_have_their_places_there() {
+    let configuration = evaluate([
+        (
+            "main.tf",
+            r#"resource "a" "b" {
+  v = yamldecode(file("${path.module}/pool.yaml"))
+  w = yamldecode(templatefile("t.tftpl", { name = "n" }))
+}"#,
+        ),
+        ("pool.yaml", "spec:\n  limits: {cpu: 10}\n"),
+        ("t.tftpl", "name: ${name}\nkind: NodePool\n"),
+    ]);
+    let cpu =
+        value(&configuration, "a.b", "v").get("spec").unwrap().get("limits").unwrap().get("cpu").unwrap();
+    assert_eq!(configuration.texts.get(cpu.place.text).unwrap().name(), "pool.yaml");
+    assert_eq!(configuration.texts.slice(cpu.place), "10");
+    let kind = value(&configuration, "a.b", "w").get("kind").unwrap();
+    assert_eq!(configuration.texts.get(kind.place.text).unwrap().name(), "t.tftpl");
+    assert_eq!(configuration.texts.slice(kind.place), "NodePool");
+    let name = value(&configuration, "a.b", "w").get("name").unwrap();
+    assert_eq!(configuration.texts.slice(name.place), "${name}");
+}
+
+#[test]
+fn dynamic_blocks_are_repeated() {
+    let configuration = evaluate([(
+        "main.tf",
+        r#"
+resource "a" "b" {
+  plain { x = 1 }
+  dynamic "set" {
+    for_each = { k = "v", l = "w" }
+    content {
+      name = "${set.key}=${set.value}"
+      dynamic "inner" {
+        for_each = [1, 2]
+        iterator = it
+        content { n = it.value + it.key }
+      }
+    }
+  }
+  dynamic "later" {
+    for_each = module.m.all
+    content { x = later.value.name }
+  }
+}
+"#,
+    )]);
+    let blocks = &configuration.blocks[0].body.blocks;
+    let kinds: Vec<&str> = blocks.iter().map(|block| block.kind.as_str()).collect();
+    assert_eq!(kinds, ["plain", "set", "set", "later"]);
+    assert_eq!(blocks[2].body.get("name").unwrap().as_str(), Some("l=w"));
+    let inner: Vec<String> =
+        blocks[1].body.blocks.iter().map(|block| to_json(block.body.get("n").unwrap())).collect();
+    assert_eq!(inner, ["1", "3"]);
+    assert!(!blocks[3].is_counted);
+    let name = blocks[3].body.get("x").unwrap().as_unknown().unwrap();
+    assert_eq!(name.text.as_str(), "${later.value.name}");
+}
+
+#[test]
+fn optional_attributes_have_their_defaults() {
+    let typed = r#"
+variable "pools" {
+  type = map(object({
+    cpu   = number
+    types = optional(list(string), ["m5.large"])
+    spot  = optional(object({ max = optional(number, 2) }), {})
+  }))
+  default = { a = { cpu = "1" }, b = { cpu = 2, types = [], spot = { max = 3 } } }
+}
+resource "a" "b" { v = var.pools }
+"#;
+    assert_eq!(
+        v(typed),
+        r#"{"a":{"cpu":1,"spot":{"max":2},"types":["m5.large"]},"b":{"cpu":2,"spot":{"max":3},"types":[]}}"#
+    );
+}
+
+#[test]
+fn outputs_of_modules_are_values_of_the_caller() {
+    let configuration = evaluate([
+        (
+            "main.tf",
+            r#"
+module "a" {
+  source = "./m"
+  name   = "x"
+}
+module "b" {
+  source = "./m"
+  name   = module.a.full
+}
+resource "a" "b" { v = [module.b.full, module.b.id] }
+"#,
+        ),
+        (
+            "m/main.tf",
+            r#"
+variable "name" { type = string }
+output "full" { value = "${var.name}-full" }
+output "id" { value = aws_thing.x.id }
+"#,
+        ),
+    ]);
+    let items = value(&configuration, "a.b", "v").items().unwrap();
+    assert_eq!(items[0].as_str(), Some("x-full-full"));
+    assert_eq!(items[1].as_unknown().unwrap().text.as_str(), "${aws_thing.x.id}");
+}
+
+#[test]
+fn a_file_that_is_not_valid_is_a_problem_and_others_are_read() {
+    let configuration = evaluate([
+        ("broken.tf", "resource \"a\" \"c\" {\n  x = = 1\n}\n"),
+        (
+            "main.tf",
+            "locals {\n  e = <<EOT\nEOT\n  f = 1\n}\nresource \"a\" \"b\" { v = [local.e, local.f] }\n",
+        ),
+    ]);
+    assert_eq!(addresses(&configuration), ["a.b"]);
+    assert_eq!(to_json(value(&configuration, "a.b", "v")), r#"["",1]"#);
+    let [problem] = configuration.problems.as_slice() else { panic!("{:?}", configuration.problems) };
+    let source = configuration.texts.get(problem.place.text).unwrap();
+    assert_eq!((source.name(), source.position(problem.place.span().start).line), ("broken.tf", 2));
+}
+
+#[test]
+fn work_is_bounded() {
+    let lines = |count: usize, line: fn(usize) -> String| (1..count).map(line).collect::<Vec<_>>().join("\n");
+    let grown = lines(30, |n| format!("l{n} = [local.l{0}, local.l{0}]", n - 1));
+    let deep = lines(5000, |n| format!("d{n} = [local.d{}]", n - 1));
+    let text = format!(
+        r#"
+locals {{
+  l0 = "0123456789"
+  d0 = 1
+  {grown}
+  {deep}
+  s = join("", [for i in range(1000) : join("", [for j in range(100) : "0123456789"])])
+  t = join("", [for i in range(1000) : local.s])
+}}
+resource "a" "b" {{
+  v = jsonencode(local.l29)
+  w = local.d4999
+  x = local.t
+  y = can(local.t)
+  count = 1000000
+}}
+"#
+    );
+    let configuration = evaluate([("main.tf", &text)]);
+    for attribute in ["v", "w", "x", "y"] {
+        assert!(value(&configuration, "a.b", attribute).knowledge() > Knowledge::Known, "{attribute}");
+    }
+}
