@@ -122,11 +122,28 @@ fn explain<'d>(
     };
     let finding = Finding::new(&RULE, place, message);
     if let Some(near) = absent.and_then(|absent| nearest(name, absent.iter().copied())) {
-        return finding.rename(node, near);
+        let shapes = fields.iter().filter(|field| field.name == near).map(|field| field.schema.shape);
+        return match shapes.reduce(|first, other| if takes(first, node) { first } else { other }) {
+            Some(shape) if !takes(shape, node) => finding.help(format!(
+                "the field with the nearest name is `{near}`, and its value is {}",
+                shape.name()
+            )),
+            _ => finding.rename(node, near),
+        };
     }
     let moved = moved(node, holder).map(str::to_owned);
     let help = moved.or_else(|| absent.and_then(|_| elsewhere(name, root)));
     finding.help(help.unwrap_or_else(|| format!("remove `{name}`")))
+}
+
+/// Whether a value may be one of a type: a list, an object, or neither.
+fn takes(shape: SchemaType, value: Node<'_>) -> bool {
+    match shape {
+        SchemaType::Any => true,
+        SchemaType::List(_) => value.is_sequence() || value.is_null(),
+        SchemaType::Object(_) | SchemaType::Map(_) => value.is_mapping() || value.is_null(),
+        _ => !value.is_sequence() && !value.is_mapping(),
+    }
 }
 
 /// Help for fields of v1beta1 and v1alpha5 that have new names.
@@ -353,6 +370,10 @@ spec: {{{fields}}}
                 "write `schedule` together with `duration`",
             ),
             (pool("limits: {resources: {cpu: 100}}"), "write the amounts directly below `spec.limits`"),
+            (
+                class("amiSelectorTerms: [{name: a, owners: [amazon]}]"),
+                "the field with the nearest name is `owner`, and its value is a string",
+            ),
             (class("alias: al2023@latest"), "move it to `spec.amiSelectorTerms[].alias`"),
         ] {
             assert!(findings(&super::RULE, &text).contains(help), "{text}");
