@@ -103,6 +103,7 @@ pub(super) const DESCRIBED: [(&str, &[&str]); 5] = [
             "noisy-gitops-drift: write the value into the labels or annotations of the object itself",
             "selector-comma-list: write one term for each ID",
             "userdata-family-mismatch: put it into a MIME archive",
+            "userdata-toml-invalid: write `key = value` lines",
             "userdata-overridden: write the taints in `spec.template.spec.taints`",
             "volume-topology-alternatives: write one term with all zones",
         ],

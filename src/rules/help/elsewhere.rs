@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::follow::{Site, object, parsed};
+use super::follow::{Site, insert_at, parsed};
 use super::wording::Instruction;
 
 /// The change of any document of the input that a help asks for.
@@ -31,16 +31,17 @@ pub(super) fn changed(all: &mut Vec<Value>, instruction: &Instruction<'_>) -> Op
     }
 }
 
-/// Writes a value at a path of the object that has its first key, such as the values of a chart, or adds a document with it.
+/// Writes a value at a path of the object that has its first key, such as the values of a chart, or adds values of Karpenter's chart.
 pub(super) fn write(all: &mut Vec<Value>, path: &str, value: &str) -> Option<()> {
     let (key, value) = (path.split('.').next()?, parsed(value)?);
     let written = first(all, &mut |holder| {
         holder.get(key)?;
-        insert(holder, path, value.clone())
+        insert_at(holder, path, value.clone())
     });
     written.or_else(|| {
-        let mut document = json!({});
-        insert(&mut document, path, value)?;
+        // A file of values has the name of the cluster.
+        let mut document = (key == "settings").then(|| json!({"settings": {"clusterName": "default"}}))?;
+        insert_at(&mut document, path, value)?;
         all.push(document);
         Some(())
     })
@@ -72,7 +73,7 @@ pub(super) fn changed_in_text(
                 Some(())
             })
         }
-        Instruction::Move(path) => {
+        Instruction::Move { path, .. } => {
             let (_, name) = path.rsplit_once('.')?;
             let text = all.get_mut(document)?.pointer_mut(&site.pointer)?;
             let mut moved = None;
@@ -83,7 +84,7 @@ pub(super) fn changed_in_text(
             let key = path.split('.').next()?;
             first(core::slice::from_mut(text), &mut |holder| {
                 holder.get(key)?;
-                insert(holder, path, moved.take()?)
+                insert_at(holder, path, moved.take()?)
             })
         }
         _ => None,
@@ -107,14 +108,4 @@ fn first(values: &mut [Value], change: &mut dyn FnMut(&mut Value) -> Option<()>)
             _ => None,
         })
     })
-}
-
-fn insert(holder: &mut Value, path: &str, value: Value) -> Option<()> {
-    match path.split_once('.') {
-        Some((key, rest)) => {
-            object(holder, key)?;
-            insert(holder.get_mut(key)?, rest, value)
-        }
-        None => holder.as_object_mut()?.insert(path.to_owned(), value).map_or(Some(()), |_| Some(())),
-    }
 }

@@ -91,11 +91,19 @@ pub(super) fn changed(
     let before = joined(&all);
     let site = Site::of(node, finding);
     if let Instruction::Write(written) = instruction
-        && let Some((path, value)) = written.split_once(": ").filter(|(path, _)| path.contains('.'))
+        && let Some((path, value)) =
+            written.split_once(": ").filter(|(path, _)| path.contains('.') && !path.contains('/'))
     {
         elsewhere::write(&mut all, path, value)?;
     } else if let Instruction::Set { .. } | Instruction::Permit { .. } = instruction {
         elsewhere::changed(&mut all, instruction)?;
+    } else if let Instruction::Move { path, kind: Some(kind) } = instruction {
+        let moved = take(all.get_mut(finding.document)?, &site)?;
+        let target = all.iter_mut().find(|document| document["kind"] == *kind)?;
+        insert_at(target, path, moved)?;
+    } else if let Instruction::Rename { from, to } = instruction {
+        let document = all.get_mut(finding.document)?;
+        *document = parsed(&document.to_string().replace(from, to))?;
     } else if let Instruction::RemoveObject = instruction {
         all.remove(finding.document);
     } else if let Instruction::RemoveNamed(_) = instruction {
@@ -113,7 +121,10 @@ pub(super) fn changed(
 fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option<()> {
     match instruction {
         // Changes of the whole input.
-        Instruction::RemoveObject | Instruction::Set { .. } | Instruction::Permit { .. } => None,
+        Instruction::RemoveObject
+        | Instruction::Set { .. }
+        | Instruction::Permit { .. }
+        | Instruction::Rename { .. } => None,
         Instruction::Replace(value) => {
             let mut members = root.pointer_mut(&site.pointer)?.as_object_mut()?.values_mut();
             let only = members.next().filter(|only| only.is_string())?;
@@ -129,7 +140,14 @@ fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option
             Some(())
         }
         Instruction::Write(written) => write(root, site, written),
+        Instruction::WriteAll(members) => members.iter().try_for_each(|member| write(root, site, member)),
         Instruction::Remove => take(root, site).map(drop),
+        Instruction::RemoveRequirement => take_requirement(root, site),
+        Instruction::Copy(name) => copy(root, site, name),
+        Instruction::RequireInstead(key, value) => {
+            take_requirement(root, site)?;
+            require(root, site, json!({"key": key, "operator": "In", "values": [value]}))
+        }
         Instruction::RemoveNamed(name) => {
             let mut found = Vec::new();
             with_key(root, name, "", &mut found);
@@ -174,15 +192,7 @@ fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option
             object(resources, "limits")?.insert(name.to_owned(), parsed(amount)?);
             Some(())
         }
-        Instruction::Condition(condition) => {
-            let condition = parsed(&condition.replace("<name>", "prod"))?;
-            let is_statement =
-                |pointer: &&str| root.pointer(pointer).is_some_and(|it| it.get("Effect").is_some());
-            let statement = site.around().find(is_statement)?.to_owned();
-            let conditions = object(root.pointer_mut(&statement)?, "Condition")?;
-            conditions.extend(condition.as_object()?.clone());
-            Some(())
-        }
+        Instruction::Condition(condition) => add_condition(root, site, condition),
         Instruction::Allow(value) => {
             let requirement = root.pointer_mut(&site.pointer)?;
             requirement.get_mut("values")?.as_array_mut()?.push(json!(value));
@@ -198,25 +208,25 @@ fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option
             }
             require(root, site, requirement)
         }
-        Instruction::Move(path) => {
+        Instruction::Move { path, .. } => {
             // A part of a script has no node.
             let is_script = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
             root.pointer(&site.pointer).filter(|moved| !is_script(moved))?;
             let moved = take(root, site)?;
-            let (holder, name) = path.rsplit_once('.')?;
-            let holder = holder.split('.').try_fold(root, |value, key| {
-                let members = value.as_object_mut()?;
-                Some(members.entry(key).or_insert_with(|| json!({})))
-            });
-            holder?.as_object_mut()?.insert(name.to_owned(), moved);
-            Some(())
+            insert_at(root, path, moved)
         }
     }
 }
 
 /// Writes a value at the place of a finding, or a member, `key: value`, in the nearest object that has or lacks it.
 fn write(root: &mut Value, site: &Site, written: &str) -> Option<()> {
-    let (_, last) = site.pointer.rsplit_once('/')?;
+    let (holder, last) = site.pointer.rsplit_once('/')?;
+    // A label or annotation under another key.
+    if let Some((key, value)) = written.split_once(": ").filter(|(key, _)| key.contains('/')) {
+        take(root, site)?;
+        root.pointer_mut(holder)?.as_object_mut()?.insert(key.to_owned(), parsed(value)?);
+        return Some(());
+    }
     let Some((key, value)) = written.split_once(": ").filter(|(key, _)| !key.contains(['.', ' '])) else {
         let value = parsed(written).filter(|_| !written.contains('…'))?;
         let here = root.pointer_mut(&site.pointer).filter(|here| !here.is_object() && !here.is_array())?;
@@ -265,6 +275,33 @@ fn take(root: &mut Value, site: &Site) -> Option<Value> {
     }
 }
 
+/// Adds a member with the value at the place of a finding.
+fn copy(root: &mut Value, site: &Site, name: &str) -> Option<()> {
+    let value = root.pointer(&site.pointer)?.clone();
+    let (holder, _) = site.pointer.rsplit_once('/')?;
+    root.pointer_mut(holder)?.as_object_mut()?.insert(name.to_owned(), value);
+    Some(())
+}
+
+/// Adds a condition to the statement of an IAM policy.
+fn add_condition(root: &mut Value, site: &Site, condition: &str) -> Option<()> {
+    let condition = parsed(&condition.replace("<name>", "prod"))?;
+    let is_statement = |pointer: &&str| root.pointer(pointer).is_some_and(|it| it.get("Effect").is_some());
+    let statement = site.around().find(is_statement)?.to_owned();
+    let conditions = object(root.pointer_mut(&statement)?, "Condition")?;
+    conditions.extend(condition.as_object()?.clone());
+    Some(())
+}
+
+/// Removes the requirement that has the finding, or the label of a node selector.
+fn take_requirement(root: &mut Value, site: &Site) -> Option<()> {
+    let is_requirement =
+        |pointer: &&str| root.pointer(pointer).is_some_and(|value| value.get("operator").is_some());
+    let requirement = site.around().find(is_requirement).map(str::to_owned);
+    let Some(pointer) = requirement else { return take(root, site).map(drop) };
+    take(root, &Site { pointer, is_missing: false }).map(drop)
+}
+
 /// The `spec` of the pod that a finding is about.
 fn pod<'v>(root: &'v mut Value, site: &Site) -> Option<&'v mut Value> {
     let pointer = pod_pointer(root, site)?;
@@ -283,8 +320,19 @@ fn list<'v>(holder: &'v mut Value, name: &str) -> Option<&'v mut Vec<Value>> {
 }
 
 /// A map of an object, which is added if it is missing.
-pub(super) fn object<'v>(holder: &'v mut Value, name: &str) -> Option<&'v mut Map<String, Value>> {
+fn object<'v>(holder: &'v mut Value, name: &str) -> Option<&'v mut Map<String, Value>> {
     holder.as_object_mut()?.entry(name).or_insert_with(|| json!({})).as_object_mut()
+}
+
+/// Writes a value at a path.
+pub(super) fn insert_at(holder: &mut Value, path: &str, value: Value) -> Option<()> {
+    if let Some((key, rest)) = path.split_once('.') {
+        object(holder, key)?;
+        insert_at(holder.get_mut(key)?, rest, value)
+    } else {
+        holder.as_object_mut()?.insert(path.to_owned(), value);
+        Some(())
+    }
 }
 
 /// Adds a requirement to a NodePool or to the required node affinity of a pod, in place of one with the same key.

@@ -5,8 +5,12 @@
 pub(super) enum Instruction<'h> {
     /// Writes a value, or a member of the object around the finding, `key: value`.
     Write(&'h str),
+    /// Writes several members of the object around the finding, `key: value`.
+    WriteAll(Vec<&'h str>),
     /// Removes the member or item that the finding is at.
     Remove,
+    /// Removes the requirement that has the finding.
+    RemoveRequirement,
     /// Removes the only member of this name.
     RemoveNamed(&'h str),
     /// Adds a toleration to the pod.
@@ -23,8 +27,14 @@ pub(super) enum Instruction<'h> {
     Allow(&'h str),
     /// Requires a label: the key, the operator, and the values.
     Require(&'h str, &'h str, &'h str),
-    /// Moves the member that the finding is at to another path of the object.
-    Move(&'h str),
+    /// Requires that a label has a value, in place of the requirement that has the finding.
+    RequireInstead(&'h str, &'h str),
+    /// Moves the member that the finding is at to another path of the object, or of the object of a kind.
+    Move { path: &'h str, kind: Option<&'h str> },
+    /// Adds a member with the value that the finding is at.
+    Copy(&'h str),
+    /// Writes a text instead of another one.
+    Rename { from: &'h str, to: &'h str },
     /// Replaces the only value of the object with the finding.
     Replace(&'h str),
     /// Removes the object with the finding.
@@ -38,7 +48,7 @@ pub(super) enum Instruction<'h> {
 }
 
 /// Names for the place of a finding in helps that ask to remove it.
-const PLACES: [&str; 14] = [
+const PLACES: [&str; 13] = [
     "it",
     "the line",
     "the key",
@@ -49,7 +59,6 @@ const PLACES: [&str; 14] = [
     "the annotation",
     "the field",
     "the option",
-    "the requirement",
     "the selector",
     "the zone",
     "this expression",
@@ -70,13 +79,38 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     text.strip_prefix('`')?.split_once('`')
 }
 
+/// The members that follow, `key: value`, if they are one change: ``write `a: b`, `c: d` and `e: f` ``.
+fn members(text: &str) -> Option<Vec<&str>> {
+    let (member, mut rest) = quoted(text)?;
+    let mut members = vec![member];
+    loop {
+        let (is_last, next) = match (rest.strip_prefix(" and "), rest.strip_prefix(", ")) {
+            (Some(next), _) => (true, next),
+            (_, next) => (false, next?),
+        };
+        let (member, text) = quoted(next)?;
+        members.push(member);
+        if is_last {
+            return members.iter().all(|member| member.contains(": ")).then_some(members);
+        }
+        rest = text;
+    }
+}
+
 /// The values that a help names: `X` in ``write `X` ``, and in ``use `X` `` and ``set `X` `` if it is a key with a value.
 pub(super) fn values(help: &str) -> Vec<String> {
     let mut values = Vec::new();
     for verb in ["write ", "use ", "set "] {
         let is_named = |text: &str| verb == "write " || text.contains(": ");
         for text in after(help, verb) {
-            let Some((mut value, mut rest)) = quoted(text) else { continue };
+            let Some((mut value, mut rest)) = quoted(text).filter(|_| members(text).is_none()) else {
+                continue;
+            };
+            // Lines of a form are no value; the others are instructions.
+            let others = [" lines", " with the same value", " to the annotations", " instead of `"];
+            if others.iter().any(|other| rest.starts_with(other)) {
+                continue;
+            }
             if let Some((example, _)) = rest.strip_prefix(", such as ").and_then(quoted) {
                 values.push(format!("{value}: {example}"));
                 continue;
@@ -123,7 +157,7 @@ pub(super) fn values(help: &str) -> Vec<String> {
 
 /// The other changes that a help asks for.
 pub(super) fn instructions(help: &str) -> Vec<Instruction<'_>> {
-    let mut found = Vec::new();
+    let mut found: Vec<_> = after(help, "write ").filter_map(members).map(Instruction::WriteAll).collect();
     for text in after(help, "the toleration ") {
         let Some((item, rest)) = quoted(text) else { continue };
         found.push(Instruction::Tolerate(item));
@@ -167,14 +201,27 @@ pub(super) fn instructions(help: &str) -> Vec<Instruction<'_>> {
     found.extend(one("add the condition ").map(|(condition, _)| Instruction::Condition(condition)));
     let allowed = one("allow ").filter(|(_, rest)| rest.starts_with(" as well"));
     found.extend(allowed.map(|(value, _)| Instruction::Allow(value)));
-    let moved = one("move it to ").filter(|(path, _)| path.contains('.'));
-    found.extend(moved.map(|(path, _)| Instruction::Move(path)));
+    for (path, rest) in one("move it to ").filter(|(path, _)| path.contains('.')) {
+        let kind = rest.strip_prefix(" of the ").filter(|kind| kind.starts_with(char::is_uppercase));
+        let kind = kind.and_then(|kind| kind.split(|next: char| !next.is_ascii_alphanumeric()).next());
+        found.push(Instruction::Move { path, kind });
+    }
+    let copied = one("write ").filter(|(_, rest)| rest.starts_with(" with the same value"));
+    found.extend(copied.map(|(name, _)| Instruction::Copy(name)));
+    for (to, rest) in one("write ") {
+        let from = rest.strip_prefix(" instead of ").and_then(quoted);
+        found.extend(from.map(|(from, _)| Instruction::Rename { from, to }));
+    }
     for words in ["require ", "require that ", "use node affinity for "] {
         for (key, rest) in one(words) {
             if rest.starts_with(" does not exist") || rest.starts_with(" with `DoesNotExist`") {
                 found.push(Instruction::Require(key, "DoesNotExist", "[]"));
-            } else if let Some((value, _)) = rest.strip_prefix(" to be ").and_then(quoted) {
-                found.push(Instruction::Require(key, "In", value));
+            } else if let Some((value, rest)) = rest.strip_prefix(" to be ").and_then(quoted) {
+                found.push(if rest.starts_with(" instead") {
+                    Instruction::RequireInstead(key, value)
+                } else {
+                    Instruction::Require(key, "In", value)
+                });
             } else if let Some((operator, rest)) = rest.strip_prefix(' ').and_then(quoted)
                 && let Some((values, _)) = rest.strip_prefix(' ').and_then(quoted)
             {
@@ -182,15 +229,15 @@ pub(super) fn instructions(help: &str) -> Vec<Instruction<'_>> {
             }
         }
     }
-    let is_place = |text: &str| {
-        PLACES.iter().any(|place| {
-            let rest = text.strip_prefix(place);
-            rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
-        })
+    let is_at = |text: &str, place: &str| {
+        let rest = text.strip_prefix(place);
+        rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
     };
     // `remove the schedule and duration here and add …` is one change.
-    let removes = after(help, "remove ").any(is_place);
+    let removes = after(help, "remove ").any(|text| PLACES.iter().any(|place| is_at(text, place)));
     found.extend(removes.then_some(Instruction::Remove));
+    let removes = after(help, "remove ").any(|text| is_at(text, "the requirement"));
+    found.extend(removes.then_some(Instruction::RemoveRequirement));
     found.extend(one("remove ").map(|(name, _)| Instruction::RemoveNamed(name)));
     let is_kind = |text: &str| {
         text.starts_with("the object")
@@ -204,8 +251,8 @@ pub(super) fn instructions(help: &str) -> Vec<Instruction<'_>> {
 #[test]
 fn reads_the_wordings_of_helps() {
     use Instruction::{
-        Add, Allow, Annotate, Condition, Insert, Limit, Move, Permit, Remove, RemoveNamed, RemoveObject,
-        Replace, Require, Set, Tolerate,
+        Add, Allow, Annotate, Condition, Copy, Insert, Limit, Move, Permit, Remove, RemoveNamed,
+        RemoveObject, RemoveRequirement, Rename, Replace, Require, RequireInstead, Set, Tolerate, WriteAll,
     };
     let add = |item, list, without: &[&'static str]| Add { item, list, without: without.to_vec() };
     for (help, expected) in [
@@ -223,7 +270,12 @@ fn reads_the_wordings_of_helps() {
         ("add the limit `gpu: 1` to the container, or remove the selector", vec![Limit("gpu: 1"), Remove]),
         ("add the condition `A: {b: c}`", vec![Condition("A: {b: c}")]),
         ("select another, or allow `on-demand` as well", vec![Allow("on-demand")]),
-        ("move it to `spec.a.b`", vec![Move("spec.a.b")]),
+        ("move it to `spec.a.b`", vec![Move { path: "spec.a.b", kind: None }]),
+        ("move it to `spec.a` of the NodePool", vec![Move { path: "spec.a", kind: Some("NodePool") }]),
+        ("write `a/b` with the same value", vec![Copy("a/b")]),
+        ("write `a` instead of `b`: it", vec![Rename { from: "b", to: "a" }]),
+        ("list them, or require `a` to be `b` instead", vec![RequireInstead("a", "b")]),
+        ("list values, or remove the requirement", vec![RemoveRequirement]),
         ("require `a` `In` `[b]`, or more", vec![Require("a", "In", "[b]")]),
         ("require that `a` does not exist", vec![Require("a", "DoesNotExist", "[]")]),
         ("move its settings, then remove the annotation", vec![]),
@@ -237,10 +289,12 @@ fn reads_the_wordings_of_helps() {
         ("write `a/b: c` to the annotations of the pod", vec![Annotate("a/b: c")]),
         ("set `a=b` in `C`, or remove the object", vec![RemoveObject]),
         ("did you mean `a`?", vec![Replace("a")]),
+        ("write `a: b`, `c: d` and `e: f` here", vec![WriteAll(vec!["a: b", "c: d", "e: f"])]),
     ] {
         assert_eq!(instructions(help), expected, "{help}");
     }
     for (help, expected) in [
+        ("write `a = b` lines", &[][..]),
         ("write `1G` or `1Gi`", &["1G", "1Gi"][..]),
         ("write `duration`, such as `8h`: the time", &["duration: 8h"]),
         ("set `a`, or set `expireAfter: Never`", &["expireAfter: Never"]),
@@ -252,6 +306,7 @@ fn reads_the_wordings_of_helps() {
         ("write a number of at least 1", &["1"]),
         ("write 2 if pods need it", &[]),
         ("write `a: b`, `c: d` and the `e` of it", &["a: b"]),
+        ("write `a: b` and `c: d`; for another, write `e: f`", &["e: f"]),
         ("write the value, or `${var.a}` if Terraform renders it", &["${var.a}"]),
     ] {
         assert_eq!(values(help), expected, "{help}");

@@ -130,7 +130,9 @@ fn compare_with_cluster<'d>(
     }
     for (name, words) in mentions {
         let message = format!("the condition requires cluster `{name}`, but this cluster is `{known}`");
-        let help = format!("write `{known}`: Karpenter tags resources with the name of its own cluster");
+        let help = format!(
+            "write `{known}` instead of `{name}`: Karpenter tags resources with the name of its own cluster"
+        );
         let finding = at_all(words.iter().map(|word| word.at), message);
         findings.extend(finding.map(|finding| finding.severity(severity).help(help)));
     }
@@ -328,7 +330,7 @@ mod tests {
             |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         error / Statement[0].Condition.StringEquals.aws:RequestTag/kubernetes.io/cluster/staging [all]
           the condition requires cluster `staging`, but this cluster is `prod`
-          help: write `prod`: Karpenter tags resources with the name of its own cluster
+          help: write `prod` instead of `staging`: Karpenter tags resources with the name of its own cluster
           see line 5 Statement[0].Condition.StringEquals.aws:RequestTag/eks:eks-cluster-name: also here
         "#);
         silent(&super::RULE, &text);

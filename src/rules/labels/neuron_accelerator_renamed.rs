@@ -97,7 +97,7 @@ fn check_values<'d>(values: &[Node<'d>], findings: &mut Vec<Finding<'d>>) {
     match (old, new) {
         (Some(old), None) => {
             let message = "`inferentia` matches only Inf1: Inf2, Trn1 and Trn2, which had the same name before, are called `inferentia2` and `trainium`";
-            let help = "list every accelerator that you need, or require `karpenter.k8s.aws/instance-accelerator-manufacturer` to be `aws`";
+            let help = "list every accelerator that you need, or require `karpenter.k8s.aws/instance-accelerator-manufacturer` to be `aws` instead";
             findings.push(Finding::new(&RULE, Place::value(*old), message).help(help));
         }
         (None, Some(new)) => {
@@ -158,7 +158,7 @@ spec:
             |                  ^^^^^^^^^^
         error NodePool/a spec.template.spec.requirements[0].values[0] [since 1.1]
           `inferentia` matches only Inf1: Inf2, Trn1 and Trn2, which had the same name before, are called `inferentia2` and `trainium`
-          help: list every accelerator that you need, or require `karpenter.k8s.aws/instance-accelerator-manufacturer` to be `aws`
+          help: list every accelerator that you need, or require `karpenter.k8s.aws/instance-accelerator-manufacturer` to be `aws` instead
         ");
         insta::assert_snapshot!(begins(&super::RULE, "1.0", "1.14", &pod("inferentia")), @"
         from 1.1 on
@@ -166,7 +166,7 @@ spec:
             |                                                  ^^^^^^^^^^
         error Pod/a spec.nodeSelector.karpenter.k8s.aws/instance-accelerator-name [since 1.1]
           `inferentia` matches only Inf1: Inf2, Trn1 and Trn2, which had the same name before, are called `inferentia2` and `trainium`
-          help: list every accelerator that you need, or require `karpenter.k8s.aws/instance-accelerator-manufacturer` to be `aws`
+          help: list every accelerator that you need, or require `karpenter.k8s.aws/instance-accelerator-manufacturer` to be `aws` instead
         ");
         begins_nothing(&super::RULE, "1.1.0", "1.14", &pod("inferentia"));
         begins_nothing(&super::RULE, "1.14", "1.0", &pod("inferentia"));

@@ -9,6 +9,7 @@ use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily;
 use values::quantity::Quantity;
 
+use super::gp3_io1_limits::lowered;
 use crate::rules::ami_family;
 
 rule! {
@@ -99,11 +100,16 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
         return;
     }
     let message = "pods do not get the space of this volume: Bottlerocket keeps their images and files on `/dev/xvdb`, which stays at the size in the image";
-    // EC2 bounds `iops` by the size, so the root volume cannot keep them with its default size.
-    let help = if root.and_then(|mapping| mapping.ebs()?.iops()).is_some() {
-        "add a mapping for `/dev/xvdb` with this `ebs`, and write `ebs: {volumeSize: 4Gi, volumeType: gp3, encrypted: true}` here"
-    } else {
-        "add a mapping for `/dev/xvdb` with this size, and write `4Gi` here"
+    // EC2 bounds `iops` by the size.
+    let lowered = root.and_then(BlockDeviceMapping::ebs).map(|ebs| lowered(ebs, DEFAULT_ROOT_BYTES >> 30));
+    let help = match lowered.as_deref().unwrap_or_default() {
+        [] => "add a mapping for `/dev/xvdb` with this size, and write `4Gi` here".to_owned(),
+        [between @ .., last] => {
+            let first = [&["volumeSize: 4Gi".to_owned()], between].concat().join("`, `");
+            format!(
+                "add a mapping for `/dev/xvdb` with this `ebs`, and write `{first}` and `{last}` in this one"
+            )
+        }
     };
     findings.push(Finding::new(&RULE, Place::value(size), message).help(help));
 }
@@ -149,11 +155,29 @@ spec:
           help: add a mapping for `/dev/xvdb` with this size, and write `4Gi` here
         ");
         silent(&RULE, &class("bottlerocket@v1.49.0", &root("4Gi")));
-        let fast = root("200Gi, volumeType: gp3, iops: 6000");
-        assert!(
-            findings(&RULE, &class("bottlerocket@v1.49.0", &fast))
-                .contains("with this `ebs`, and write `ebs: {")
-        );
+    }
+
+    #[test]
+    fn lowers_what_a_volume_of_the_default_size_cannot_have() {
+        for (ebs, help) in [
+            ("volumeType: gp3, iops: 3000, throughput: 500", "and write `4Gi` here"),
+            (
+                "volumeType: gp3, iops: 6000, throughput: 500",
+                "and write `volumeSize: 4Gi` and `iops: 3000` in this one",
+            ),
+            (
+                "volumeType: gp3, iops: 6000, throughput: 1000",
+                "and write `volumeSize: 4Gi`, `iops: 3000` and `throughput: 750` in this one",
+            ),
+            ("volumeType: io1, iops: 5000", "and write `volumeSize: 4Gi` and `iops: 200` in this one"),
+            ("volumeType: io2, iops: 4000", "and write `4Gi` here"),
+            ("volumeType: gp2, iops: 4000", "and write `4Gi` here"),
+            ("iops: 6000", "and write `4Gi` here"),
+        ] {
+            let class = class("bottlerocket@v1.49.0", &root(&format!("200Gi, {ebs}")));
+            let report = findings(&RULE, &class);
+            assert!(report.contains(help), "{ebs}: {report}");
+        }
     }
 
     #[test]

@@ -90,6 +90,13 @@ struct VolumeType {
     default_iops: Option<i64>,
 }
 
+impl VolumeType {
+    /// Most IOPS of a volume of a size in GiB.
+    fn most_iops(&self, size: i64) -> i64 {
+        size.saturating_mul(self.iops_per_gib).max(self.default_iops.unwrap_or(0))
+    }
+}
+
 const TIB: i64 = 1024;
 
 const fn without_performance(name: &'static str, size: (i64, i64)) -> VolumeType {
@@ -199,6 +206,24 @@ fn check_volume<'d>(
     }
 }
 
+/// The values that a volume cannot keep with another size, in GiB, lowered to the highest that it can have.
+pub(super) fn lowered(ebs: EbsBlockDevice<'_>, size: i64) -> Vec<String> {
+    let name = ebs.volume_type().and_then(Node::as_str);
+    let volume_type = TYPES.iter().find(|volume_type| Some(volume_type.name) == name);
+    let Some(volume_type) = volume_type.filter(|volume_type| volume_type.iops.is_some()) else {
+        return Vec::new();
+    };
+    let most = volume_type.most_iops(size);
+    if ebs.iops().and_then(Node::as_int).is_none_or(|iops| iops <= most) {
+        return Vec::new();
+    }
+    let mut members = vec![format!("iops: {most}")];
+    if ebs.throughput().and_then(Node::as_int).is_some_and(|throughput| throughput > most / 4) {
+        members.push(format!("throughput: {}", most / 4));
+    }
+    members
+}
+
 /// The size that Karpenter asks for: whole GiB, rounded up. `None` for a value that is no positive quantity.
 fn gibibytes(node: Node<'_>) -> Option<i64> {
     let quantity = Quantity::parse(node.as_str()?).ok()?;
@@ -240,7 +265,7 @@ fn too_dense<'d>(
     size: i64,
     volume_type: &VolumeType,
 ) -> Option<Finding<'d>> {
-    let most = size.saturating_mul(volume_type.iops_per_gib).max(volume_type.default_iops.unwrap_or(0));
+    let most = volume_type.most_iops(size);
     if iops <= most {
         return None;
     }
