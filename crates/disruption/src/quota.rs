@@ -25,7 +25,7 @@ pub struct PoolCount {
 pub(crate) type Quota<'o> = BTreeMap<&'o str, i64>;
 
 impl<'o> Engine<'_, '_, 'o> {
-    /// The nodes of each NodePool as budgets count them.
+    /// The nodes of each NodePool as budgets count them, without the nodes that were added. A forecast keeps its own count.
     pub(crate) fn pool_counts(&self) -> BTreeMap<&'o str, PoolCount> {
         let mut all: BTreeMap<&str, PoolCount> = BTreeMap::new();
         for node in &self.state.nodes {
@@ -33,9 +33,6 @@ impl<'o> Engine<'_, '_, 'o> {
             let count = all.entry(node.pool()).or_default();
             count.nodes += 1;
             count.unavailable += usize::from(!is_available);
-        }
-        for added in self.state.added.values().filter(|added| added.is_initialized) {
-            all.entry(added.pool).or_default().nodes += 1;
         }
         all
     }

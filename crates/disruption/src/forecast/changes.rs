@@ -9,18 +9,30 @@ use super::pass::{Arrangement, Decided, PodPlace};
 use super::result::{
     Forecast, ForecastNode, RollReason, RolledNode, Rollout, RolloutChange, RolloutStep, StrandedPod,
 };
-use super::roll::{Going, PodKey, Roll, RunningCommand};
+use super::roll::{Drifting, Going, PodKey, Roll, RunningCommand};
+use crate::behaviour::Behaviour;
 use crate::blocker::NodeBlocker;
 use crate::cluster::StateNode;
 use crate::cluster::{AddedState, ClusterPod};
 use crate::drain::{DrainReason, budget_reason, ends_by_itself, expires_at};
+use crate::methods::StaticObstacle;
 
-impl<'s, 'd: 's> Roll<'_, 's, 'd> {
+/// Message if no instance type of a new node can be bought.
+const NOT_SOLD: &str = "no instance type of the new node can be bought";
+
+impl<'s, 'd: 's> Roll<'s, 'd> {
     /// Starts a command: its candidates are tainted, its replacements are launched, and the other nodes that take pods are nominated
     /// (`StartCommand` in pkg/controllers/disruption/queue.go, and `Record` in pkg/controllers/provisioning/scheduling/scheduler.go of
     /// kubernetes-sigs/karpenter at v1.14.1).
     pub(super) fn start(&mut self, decided: Decided<'s, 'd>) {
         let Decided { method, candidates, of_pool, arrangement, command } = decided;
+        if self.cluster.names_left() < arrangement.nodes.len() + usize::from(of_pool.is_some()) {
+            self.forecast.is_cut = true;
+            for name in candidates {
+                self.leave_turns(name);
+            }
+            return;
+        }
         if !arrangement.nodes.iter().all(|node| self.cluster.can_add(node)) {
             return self.give_up(&candidates);
         }
@@ -61,7 +73,7 @@ impl<'s, 'd: 's> Roll<'_, 's, 'd> {
         for name in candidates {
             self.leave_turns(name);
             if let Some(drifting) = self.drifting.get_mut(name) {
-                drifting.failure = Some("no instance type of the replacement can be bought".to_owned());
+                drifting.failure = Some(NOT_SOLD.to_owned());
             }
         }
     }
@@ -69,6 +81,7 @@ impl<'s, 'd: 's> Roll<'_, 's, 'd> {
     /// Launches the new nodes of a simulation, and keeps the places of its pods. Returns the names of the new nodes.
     fn adopt(&mut self, arrangement: Arrangement<'s>) -> Vec<&'s str> {
         let Arrangement { nodes, places } = arrangement;
+        self.forecast.is_cut |= self.cluster.names_left() < nodes.len();
         let added: Vec<Option<&'s str>> = nodes
             .iter()
             .map(|node| self.cluster.add(node))
@@ -83,7 +96,13 @@ impl<'s, 'd: 's> Roll<'_, 's, 'd> {
                     nominated.push(name);
                     Some(name)
                 }
-                PodPlace::New(position) => added.get(position).copied().flatten(),
+                PodPlace::New(position) => {
+                    let node = added.get(position).copied().flatten();
+                    if node.is_none() {
+                        self.nowhere.insert(pod, NOT_SOLD.to_owned());
+                    }
+                    node
+                }
                 PodPlace::Nowhere(message) => {
                     self.nowhere.insert(pod, message);
                     None
@@ -119,7 +138,7 @@ impl<'s, 'd: 's> Roll<'_, 's, 'd> {
         self.state.added.insert(name.to_owned(), AddedState { pool, is_initialized: false });
         self.prices.insert(name, added.price);
         self.resize(pool, added.price, 1);
-        self.starts_at(self.settings.now.plus(self.how.node_start), name);
+        self.starts_at(self.settings.now.plus(self.node_start), name);
         self.log(RolloutChange::Added(Box::new(written(added))));
         name
     }
@@ -261,10 +280,16 @@ impl<'s, 'd: 's> Roll<'_, 's, 'd> {
 
     /// The forecast at its end.
     pub(super) fn finish(mut self) -> Forecast<'d> {
+        for (name, blocker) in self.obstacles() {
+            if let Some(drifting) = self.drifting.get_mut(name) {
+                drifting.blocker = Some(blocker);
+            }
+        }
         let pools: BTreeSet<&'d str> = self.drifting.values().map(|drifting| drifting.pool).collect();
         self.forecast.rollouts = pools.into_iter().map(|pool| self.rollout(pool)).collect();
         self.forecast.nodes = self.drifting.keys().filter_map(|name| self.rolled(name)).collect();
-        self.forecast.cost.after = self.cost;
+        // The differences of many prices would add up to another number.
+        self.forecast.cost.after = self.prices.values().sum();
         self.forecast.peak_extra_nodes = self.size.peak();
         let waiting = self.state.pending.iter().chain(&self.state.homeless);
         let pending = waiting.map(|pod| StrandedPod {
@@ -289,21 +314,45 @@ impl<'s, 'd: 's> Roll<'_, 's, 'd> {
         }
     }
 
+    /// The reason for which a node waits at the end, and whether nothing but a change of the objects removes it.
+    fn wait_of(&self, name: &str, drifting: &Drifting<'d>) -> (RollReason<'d>, bool) {
+        if let Some(blocker) = &drifting.blocker {
+            return (RollReason::Blocked(blocker.clone()), is_permanent(blocker));
+        }
+        let since = self.state.node(name).and_then(|node| node.drifted_since);
+        if let Some(since) = since.filter(|since| *since > self.settings.now) {
+            return (RollReason::NotYetDrifted(since), false);
+        }
+        match self.static_obstacle(drifting.pool) {
+            Some(StaticObstacle::TooManyNodes) => return (RollReason::TooManyNodes, false),
+            Some(StaticObstacle::NodeLimit { by_replicas }) => return (RollReason::NodeLimit, by_replicas),
+            None => {}
+        }
+        let is_left = self.counts.left(drifting.pool, self.settings.now) > 0;
+        let skips_empty = Behaviour::DRIFT_SKIPS_EMPTY.holds_in(self.settings.release());
+        let reason = match &drifting.failure {
+            Some(message) => RollReason::NoPlace(message.clone()),
+            None if skips_empty && drifting.turn.is_some_and(|turn| !turn.has_pods) => RollReason::Empty,
+            None if self.forecast.is_cut || (is_left && self.waits_for_start) => RollReason::Untried,
+            None if is_left && !self.cluster.has_used_pools() => RollReason::NoUsedPool,
+            None => RollReason::Budget,
+        };
+        (reason, false)
+    }
+
     fn rolled(&self, name: &'d str) -> Option<RolledNode<'d>> {
         let drifting = self.drifting.get(name)?;
         let mut because: Vec<RollReason<'d>> =
             drifting.drain.iter().cloned().map(RollReason::Drain).collect();
         let waits = drifting.start.is_none();
-        let blocker = drifting.blocker.clone().filter(|_| waits);
-        let is_permanent = blocker.as_ref().is_some_and(|blocker| is_permanent(blocker));
-        let never = drifting.never || is_permanent;
-        if let Some(blocker) = blocker {
-            because.push(RollReason::Blocked(blocker));
-        } else if waits {
-            match &drifting.failure {
-                Some(message) => because.push(RollReason::NoPlace(message.clone())),
-                None => because.push(RollReason::Budget),
-            }
+        let mut never = drifting.never;
+        if waits {
+            let (reason, is_permanent) = self.wait_of(name, drifting);
+            let has_no_budget = self.counts.never_allows(drifting.pool);
+            never |= is_permanent || has_no_budget;
+            let tells_budget = matches!(reason, RollReason::Budget);
+            because.push(reason);
+            because.extend((has_no_budget && !tells_budget).then_some(RollReason::Budget));
         }
         let tells_expiry =
             because.iter().any(|reason| matches!(reason, RollReason::Drain(DrainReason::Expires(_))));

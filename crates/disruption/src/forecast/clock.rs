@@ -43,10 +43,10 @@ impl<'s> RolloutClock<'s> {
         self.events.insert((time, event));
     }
 
-    /// Adds the first pass that is not before an instant.
+    /// Adds the first pass that is not before an instant. An event at the instant of the last pass waits for the next one.
     pub(super) fn poll_after(&mut self, time: Timestamp) {
         let (since, poll) = (time.since(self.last_poll).nanoseconds(), POLL.nanoseconds());
-        let polls = since.saturating_add(poll - 1).div_euclid(poll).max(0);
+        let polls = since.saturating_add(poll - 1).div_euclid(poll).max(1);
         let wait = Duration::from_nanoseconds(polls.saturating_mul(poll));
         self.at(self.last_poll.plus(wait), RolloutEvent::Pass);
     }

@@ -16,7 +16,7 @@ struct CountedPool<'d> {
     count: PoolCount,
     /// `None` if the controller's client refuses the NodePool.
     budgets: Option<PoolBudgets<'d>>,
-    /// The instants at which a window opens or closes.
+    /// The instants at which a window opens or closes, of a NodePool with drifted nodes.
     edges: BTreeSet<Timestamp>,
 }
 
@@ -26,6 +26,8 @@ pub(super) struct PoolCounters<'d>(BTreeMap<&'d str, CountedPool<'d>>);
 
 impl<'d> PoolCounters<'d> {
     pub(super) fn of(state: &ClusterState<'d>, settings: &DisruptionSettings, end: Timestamp) -> Self {
+        let is_drifted = |node: &&StateNode<'d>| node.drifted_since.is_some();
+        let drifted: BTreeSet<&str> = state.nodes.iter().filter(is_drifted).map(StateNode::pool).collect();
         let pool = |(name, pool): (&&'d str, &_)| {
             let budgets = PoolBudgets::parse(*pool, settings.release()).ok();
             let openings = |budgets: &PoolBudgets<'d>| {
@@ -33,7 +35,8 @@ impl<'d> PoolCounters<'d> {
                 let openings = all.flat_map(|id| budgets.openings(id, settings.now, end));
                 openings.flat_map(|opening| [opening.start, opening.end]).collect()
             };
-            let edges = budgets.as_ref().map(openings).unwrap_or_default();
+            let is_drifted = drifted.contains(name);
+            let edges = budgets.as_ref().filter(|_| is_drifted).map(openings).unwrap_or_default();
             (*name, CountedPool { count: PoolCount::default(), budgets, edges })
         };
         let mut counts = Self(state.pools.iter().map(pool).collect());
@@ -82,6 +85,21 @@ impl<'d> PoolCounters<'d> {
     /// The number of nodes that may be disrupted at an instant.
     pub(super) fn left(&self, pool: &str, now: Timestamp) -> i64 {
         self.allowance(pool, now).map_or(0, |allowance| self.count(pool).left(allowance.allowed))
+    }
+
+    /// Whether the budgets of a NodePool never allow the disruption of a drifted node: one without a window allows none, or Karpenter
+    /// cannot evaluate one.
+    pub(super) fn never_allows(&self, pool: &str) -> bool {
+        let Some(pool) = self.0.get(pool) else { return false };
+        let Some(budgets) = &pool.budgets else { return true };
+        let nodes = pool.count.nodes.max(1);
+        budgets.ids().any(|id| {
+            let always = || match budgets.value_when_active(id, nodes) {
+                Some(value) => value <= 0 && budgets.covers(id, DisruptionReason::Drifted),
+                None => true,
+            };
+            budgets.is_broken(id) || (!budgets.has_window(id) && always())
+        })
     }
 
     /// Whether a budget of a NodePool has a window.

@@ -32,7 +32,11 @@ pub use result::{
 };
 
 /// Assumptions of every forecast, as sentences.
-pub const ASSUMPTIONS: [&str; 7] = [
+///
+/// Karpenter gives up a command whose replacements have not started after 10 minutes, and since 1.7 after 80 milliseconds for each
+/// command in progress, from 10 minutes to an hour (pkg/controllers/disruption/queue.go of
+/// kubernetes-sigs/karpenter; kubernetes-sigs/karpenter#2411).
+pub const ASSUMPTIONS: [&str; 9] = [
     "Nothing else changes: no pod is created or deleted, no workload is scaled, and no other node is disrupted.",
     "Emptiness, consolidation, node repair and expiration do nothing in the meantime.",
     "EC2 has the cheapest instance type of each new node, in the first zone by name.",
@@ -40,14 +44,16 @@ pub const ASSUMPTIONS: [&str; 7] = [
     "The status of each PodDisruptionBudget stays as it is, and pods end when their grace period ends.",
     "Volumes are detached, and instances end, at the end of the drain.",
     "A pass of the disruption controller takes no time.",
+    "An instance of a capacity reservation is not used again when its node is gone, and static NodePools always get one.",
+    "Karpenter does not give up a command: each replacement starts in time.",
 ];
 
 /// Settings of a forecast.
 #[derive(Clone, Debug)]
 pub struct ForecastSettings {
-    /// The time from the launch of a node until it has started completely.
+    /// The time from the launch of a node until it has started completely. A negative time counts as zero.
     pub node_start: Duration,
-    /// The time after which the forecast ends.
+    /// The time after which the forecast ends. A negative time counts as zero.
     pub horizon: Duration,
 }
 

@@ -15,7 +15,7 @@ use crate::command::Command;
 use crate::draft::Draft;
 use crate::engine::{Engine, SpecialNodes, Totals};
 use crate::event::Recorder;
-use crate::methods::{Method, Pass};
+use crate::methods::{Method, Pass, StaticObstacle};
 use crate::quota::Quota;
 use crate::simulate::{Purpose, Simulated, existing};
 
@@ -59,9 +59,11 @@ pub(super) struct PassResult<'s, 'd> {
     pub(super) failed: Vec<(&'d str, String)>,
     /// Whether the pass ended early, until another node has started.
     pub(super) waits_for_start: bool,
+    /// Whether the pass ended early, because it takes too much work.
+    pub(super) is_cut: bool,
 }
 
-impl<'s, 'd: 's> Roll<'_, 's, 'd> {
+impl<'s, 'd: 's> Roll<'s, 'd> {
     /// The nodes that are special in the simulations of a pass. Only consolidation asks for `waiting`.
     fn special(&self) -> SpecialNodes<'_, 'd> {
         let going = self.going.keys().filter_map(|name| self.state.node(name));
@@ -75,6 +77,35 @@ impl<'s, 'd: 's> Roll<'_, 's, 'd> {
             Engine { state: &self.state, rounds: &self.cluster, settings: &self.settings, special: &special };
         let Simulated { pods, nodes, .. } = engine.simulate(&[], Purpose::Drift).ok()??;
         Some(Arrangement { nodes, places: places(&pods) })
+    }
+
+    /// The obstacles of the nodes that still wait for their turn, and that do not go away by themselves. A pass does not look at the
+    /// nodes of a NodePool whose budgets allow nothing.
+    pub(super) fn obstacles(&self) -> Vec<(&'d str, NodeBlocker<'d>)> {
+        let special = self.special();
+        let engine =
+            Engine { state: &self.state, rounds: &self.cluster, settings: &self.settings, special: &special };
+        let mut result = PassResult::default();
+        for turn in self.turns.of_pools(|_| true).chain(self.static_turns.of_pools(|_| true)) {
+            candidate(engine, turn, &mut result);
+        }
+        result.blocked.retain(|(_, blocker)| blocker.until().is_none());
+        result.blocked
+    }
+
+    /// The obstacle to the replacement of nodes of a NodePool, if it is static.
+    pub(super) fn static_obstacle(&self, pool: &str) -> Option<StaticObstacle> {
+        let view = self.state.pools.get(pool).copied().filter(|view| self.is_static(*view))?;
+        let special = self.special();
+        let engine =
+            Engine { state: &self.state, rounds: &self.cluster, settings: &self.settings, special: &special };
+        engine.room_for_replacements(view).err()
+    }
+
+    /// Whether a NodePool has a fixed number of nodes.
+    pub(super) fn is_static(&self, pool: NodePool<'_>) -> bool {
+        let replicas = pool.replicas().filter(|replicas| !replicas.is_null());
+        replicas.is_some() && Behaviour::STATIC_POOLS.holds_in(self.settings.release())
     }
 
     /// Runs the methods in the order of the release. The first command ends the pass.
@@ -142,6 +173,7 @@ impl<'s, 'd: 's> Roll<'_, 's, 'd> {
         let skips_empty = Behaviour::DRIFT_SKIPS_EMPTY.holds_in(release);
         for turn in turns().filter(|turn| turn.has_pods || !skips_empty) {
             if self.is_over() {
+                result.is_cut = true;
                 return None;
             }
             let Some(candidate) = candidate(engine, turn, result) else { continue };
@@ -181,11 +213,6 @@ fn candidate<'e, 's, 'd: 's>(
             None
         }
     }
-}
-
-/// Whether a NodePool has a fixed number of nodes.
-pub(super) fn is_static(pool: NodePool<'_>) -> bool {
-    pool.replicas().is_some_and(|replicas| !replicas.is_null())
 }
 
 fn decided<'s, 'd: 's>(method: Method, draft: Draft<'_, 's, 'd>) -> Decided<'s, 'd> {

@@ -45,7 +45,8 @@ pub struct RolledNode<'d> {
     pub start: Option<Timestamp>,
     /// The end of the drain; `None` if it does not end before the horizon.
     pub end: Option<Timestamp>,
-    /// Whether the node goes only after a change of the objects.
+    /// Whether no method of disruption ever replaces the node completely, unless the objects change. The node may still expire, which
+    /// [`Self::because`] says.
     pub never: bool,
     /// The reasons for which the node is not replaced, or its drain is delayed.
     pub because: Vec<RollReason<'d>>,
@@ -60,6 +61,18 @@ pub enum RollReason<'d> {
     Drain(DrainReason<'d>),
     /// The budgets of the NodePool leave no turn for the node before the horizon.
     Budget,
+    /// The node is found to be drifted at this time only, beyond the horizon.
+    NotYetDrifted(Timestamp),
+    /// The limit of the static NodePool on nodes leaves no room for a replacement.
+    NodeLimit,
+    /// The static NodePool has more nodes than replicas, and has to shrink first.
+    TooManyNodes,
+    /// Drift leaves empty nodes to emptiness in this release.
+    Empty,
+    /// No NodePool takes pods, so that Karpenter does not simulate where the pods of the node go.
+    NoUsedPool,
+    /// The forecast did not try the node at the end, because it takes too much work.
+    Untried,
     /// Pods of the node find no place, in Karpenter's words.
     NoPlace(String),
     /// The NodeClaim expires then, whatever is in the way, and no replacement is launched first.

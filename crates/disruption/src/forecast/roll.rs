@@ -10,11 +10,10 @@ use values::timestamp::Timestamp;
 use super::ForecastSettings;
 use super::clock::{RolloutClock, RolloutEvent};
 use super::count::PoolCounters;
-use super::pass::{PassResult, is_static};
+use super::pass::PassResult;
 use super::result::{Forecast, ForecastChange, LimitedBy, RolloutChange};
 use super::turns::{Turn, Turns};
 use super::wait::Waits;
-use crate::behaviour::Behaviour;
 use crate::blocker::NodeBlocker;
 use crate::candidate::price;
 use crate::cluster::{ClusterState, StateNode};
@@ -25,7 +24,7 @@ use crate::settings::DisruptionSettings;
 pub(super) type PodKey<'s> = (&'s str, &'s str);
 
 /// Largest number of steps of work for each node and pod.
-const STEPS_PER_PART: u64 = 2_000;
+const STEPS_PER_PART: u64 = 10_000;
 /// Part of the steps that may be spent on passes that try every node.
 const PART_OF_FULL_PASSES: u64 = 4;
 /// Number of nodes and pods whose steps a forecast of fewer may also take.
@@ -65,10 +64,11 @@ pub(super) struct RunningCommand<'s, 'd> {
 }
 
 /// The rollout while it is forecast.
-pub(super) struct Roll<'f, 's, 'd> {
+pub(super) struct Roll<'s, 'd> {
     /// The settings; `now` is the time of the forecast.
     pub(super) settings: DisruptionSettings,
-    pub(super) how: &'f ForecastSettings,
+    /// The time from the launch of a node until it has started completely.
+    pub(super) node_start: Duration,
     end: Timestamp,
     pub(super) state: ClusterState<'d>,
     pub(super) cluster: SimulatedCluster<'s>,
@@ -124,7 +124,7 @@ impl RolloutSize {
     }
 }
 
-impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
+impl<'s, 'd: 's> Roll<'s, 'd> {
     /// The start of a rollout.
     pub(super) fn new(
         objects: &[Object<'d>],
@@ -132,9 +132,9 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
         cluster: SimulatedCluster<'s>,
         settings: &DisruptionSettings,
         drifted: &BTreeMap<&str, Timestamp>,
-        how: &'f ForecastSettings,
+        how: &ForecastSettings,
     ) -> Self {
-        let (now, end) = (settings.now, settings.now.plus(how.horizon));
+        let (now, end) = (settings.now, settings.now.plus(how.horizon.max(Duration::ZERO)));
         for node in &mut state.nodes {
             node.drifted_since = drifted.get(node.name()).copied();
             node.is_drifted = node.drifted_since.is_some();
@@ -149,7 +149,7 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
             counts: PoolCounters::of(&state, settings, end),
             pending_before: state.pending.iter().map(|pod| (pod.namespace(), pod.name())).collect(),
             settings: settings.clone(),
-            how,
+            node_start: how.node_start.max(Duration::ZERO),
             end,
             state,
             cluster,
@@ -189,7 +189,7 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
             let Some(node) = self.state.node(name) else { continue };
             let (is_going, drifted_since) = (node.is_going() || node.is_in_queue, node.drifted_since);
             let nominated = node.nominated_until;
-            let start = start_of(node, now, self.how.node_start);
+            let start = start_of(node, now, self.node_start);
             if drifted_since.is_some() {
                 self.drifting.insert(name, Drifting { pool, ..Drifting::default() });
             }
@@ -282,10 +282,9 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
     pub(super) fn free(&mut self, name: &str) {
         let Some(node) = self.state.node(name).filter(|node| !node.is_going()) else { return };
         let (turn, pool) = (Turn::of(node), node.pool());
-        let release = self.settings.release();
-        let view = self.state.pools.get(pool).copied().filter(|_| Behaviour::STATIC_POOLS.holds_in(release));
+        let is_static = self.state.pools.get(pool).is_some_and(|view| self.is_static(*view));
         let Some(drifting) = self.drifting.get_mut(name) else { return };
-        let turns = if view.is_some_and(is_static) { &mut self.static_turns } else { &mut self.turns };
+        let turns = if is_static { &mut self.static_turns } else { &mut self.turns };
         if let Some(old) = drifting.turn.replace(turn) {
             turns.remove(pool, &old);
         }
@@ -317,6 +316,7 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
     fn pass(&mut self) {
         let may_act = self.is_changed || self.has_more_left();
         if !may_act || (self.waits_for_start && self.starting > 0) {
+            self.waits.set(self.causes());
             return self.poll_at_edges();
         }
         loop {
@@ -324,7 +324,8 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
                 self.forecast.is_cut = true;
                 break;
             }
-            let PassResult { decided, blocked, failed, waits_for_start } = self.decide();
+            let PassResult { decided, blocked, failed, waits_for_start, is_cut } = self.decide();
+            self.forecast.is_cut |= is_cut;
             self.waits_for_start = waits_for_start;
             self.forecast.is_rough |= waits_for_start;
             for (name, blocker) in blocked {
@@ -405,6 +406,6 @@ impl<'f, 's, 'd: 's> Roll<'f, 's, 'd> {
 fn start_of(node: &StateNode<'_>, now: Timestamp, node_start: Duration) -> Option<Timestamp> {
     let claim = node.claim.filter(|_| !node.is_initialized())?.object();
     let created = claim.str_at(&["metadata", "creationTimestamp"]).and_then(Timestamp::parse)?;
-    let start = created.plus(node_start.max(Duration::ZERO)).max(now);
+    let start = created.plus(node_start).max(now);
     (now.since(created) < REGISTRATION.max(node_start)).then_some(start)
 }

@@ -14,6 +14,7 @@ use karpenter::release::Release;
 
 pub use fit::Unfit;
 pub use single_node::Alone;
+pub(crate) use static_drift::StaticObstacle;
 
 use crate::allowance::DisruptionReason;
 use crate::balanced::Scores;

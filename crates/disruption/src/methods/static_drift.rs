@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use manifest::tree::Node;
+use objects::node_pool::NodePool;
 
 use super::Pass;
 use crate::candidate::Candidate;
@@ -17,6 +18,18 @@ use crate::engine::Engine;
 struct NodeCount {
     running: i64,
     all: i64,
+}
+
+/// Obstacle to the replacement of any node of a static NodePool, whatever its budgets allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StaticObstacle {
+    /// More nodes run than the NodePool has replicas.
+    TooManyNodes,
+    /// The limit on nodes leaves no room for a replacement.
+    NodeLimit {
+        /// Whether the replicas alone use up the limit.
+        by_replicas: bool,
+    },
 }
 
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
@@ -40,17 +53,23 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     /// The number of candidates of a NodePool that can be replaced at the same time.
     fn replaceable(&self, candidates: &[&Candidate<'e, 's, 'o>], pass: &Pass<'o>) -> usize {
         let Some(first) = candidates.first() else { return 0 };
-        let number = |node: Option<Node<'_>>| node.and_then(Node::as_int);
-        let nodes = self.count(first.pool_name());
-        // The number of nodes has to shrink first.
-        if nodes.running > number(first.view.replicas()).unwrap_or_default() {
-            return 0;
-        }
         let budget = pass.quota.get(first.pool_name()).copied().unwrap_or_default();
-        let limit =
-            first.view.node_limit().map(|limit| number(Some(limit)).unwrap_or_else(|| quantity(limit)));
-        let left = limit.unwrap_or(i64::MAX).saturating_sub(nodes.all);
-        usize::try_from(budget.min(left)).unwrap_or_default()
+        let room = self.room_for_replacements(first.view).unwrap_or_default();
+        usize::try_from(budget.min(room)).unwrap_or_default()
+    }
+
+    /// The number of nodes that a static NodePool may have more for the time of a replacement.
+    pub(crate) fn room_for_replacements(&self, pool: NodePool<'o>) -> Result<i64, StaticObstacle> {
+        let nodes = self.count(pool.object().name());
+        let replicas = pool.replicas().and_then(Node::as_int).unwrap_or_default();
+        // The number of nodes has to shrink first.
+        if nodes.running > replicas {
+            return Err(StaticObstacle::TooManyNodes);
+        }
+        let limit = pool.node_limit().map(|limit| limit.as_int().unwrap_or_else(|| quantity(limit)));
+        let limit = limit.unwrap_or(i64::MAX);
+        let room = limit.saturating_sub(nodes.all);
+        if room > 0 { Ok(room) } else { Err(StaticObstacle::NodeLimit { by_replicas: limit <= replicas }) }
     }
 
     /// The NodeClaims of a NodePool.

@@ -22,6 +22,11 @@ struct Small {
     budgets: Json,
     items: Vec<Json>,
     nodes: usize,
+    release: Release,
+    /// Change of the NodePool.
+    pool: fn(&mut Json),
+    /// The time at which the nodes drift.
+    since: Timestamp,
 }
 
 impl Small {
@@ -30,7 +35,14 @@ impl Small {
         for number in 1..=nodes {
             items.extend(node(number));
         }
-        Self { budgets, items, nodes }
+        Self { budgets, items, nodes, release: Release::NEWEST, pool: |_| {}, since: time(NOW) }
+    }
+
+    /// The same cluster in a release, with empty nodes.
+    fn empty_in(mut self, release: &str) -> Self {
+        self.items.retain(|item| item["kind"] != "Pod");
+        self.release = Release::parse(release).unwrap();
+        self
     }
 
     /// Changes the objects of a kind and a name.
@@ -57,7 +69,7 @@ impl Small {
     }
 
     fn ask_with(self, how: &ForecastSettings, ask: impl FnOnce(&Forecast<'_>)) {
-        let Self { budgets, mut items, nodes } = self;
+        let Self { budgets, mut items, nodes, release, pool, since } = self;
         items.push(json!({
             "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"},
             "spec": {"amiSelectorTerms": [{"alias": "al2023@latest"}]},
@@ -75,13 +87,14 @@ impl Small {
                 }},
             },
         }));
+        items.last_mut().map(pool);
         let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
         let file = File::read("small.json", list.to_string(), &Limits::DEFAULT);
         let objects = crate::objects(&file);
         let now = time(NOW);
         let names: Vec<String> = (1..=nodes).map(|number| format!("n{number}")).collect();
-        let drifted: BTreeMap<&str, Timestamp> = names.iter().map(|name| (name.as_str(), now)).collect();
-        let settings = DisruptionSettings::new(Release::NEWEST, now);
+        let drifted: BTreeMap<&str, Timestamp> = names.iter().map(|name| (name.as_str(), since)).collect();
+        let settings = DisruptionSettings::new(release, now);
         ask(&forecast(&objects, &settings, &drifted, how));
     }
 }
@@ -208,7 +221,7 @@ fn never_replaces_a_node_under_a_budget_of_zero() {
         assert_eq!(times(forecast), ["n1 - -", "n2 - -"]);
         assert_eq!(limited_by(forecast), LimitedBy::Budget);
         let first = &forecast.nodes[0];
-        assert!(!first.never);
+        assert!(first.never);
         assert!(
             matches!(first.because.as_slice(), [RollReason::Budget, RollReason::Expires(_)]),
             "{first:?}"
@@ -302,5 +315,89 @@ fn ends_at_the_horizon() {
             ["n1 2026-03-11T10:30:00Z 2026-03-11T10:32:30Z", "n2 2026-03-11T10:32:30Z -", "n3 - -"]
         );
         assert!(matches!(forecast.nodes[2].because[0], RollReason::Budget));
+    });
+}
+
+#[test]
+fn the_controller_polls_between_drains_that_take_no_time() {
+    Small::new(3, json!([{"nodes": "1"}])).empty_in("1.8.0").ask(|forecast| {
+        assert_eq!(
+            times(forecast),
+            [
+                "n1 2026-03-11T10:30:00Z 2026-03-11T10:30:00Z",
+                "n2 2026-03-11T10:30:10Z 2026-03-11T10:30:10Z",
+                "n3 2026-03-11T10:30:20Z 2026-03-11T10:30:20Z",
+            ]
+        );
+    });
+}
+
+#[test]
+fn tells_the_obstacle_of_a_node_whose_budgets_allow_nothing() {
+    let protect =
+        |node: &mut Json| node["metadata"]["annotations"] = json!({"karpenter.sh/do-not-disrupt": "true"});
+    for (budgets, is_closed) in [
+        (json!([{"nodes": "0", "schedule": "@daily", "duration": "24h"}]), false),
+        (json!([{"nodes": "0%"}]), true),
+    ] {
+        Small::new(2, budgets).with("Node", "n1", protect).ask(|forecast| {
+            let [first, second] = forecast.nodes.as_slice() else { panic!("{forecast:?}") };
+            assert!(matches!(first.because[0], RollReason::Blocked(_)), "{first:?}");
+            assert_eq!(matches!(first.because[1], RollReason::Budget), is_closed, "{first:?}");
+            assert!(matches!(second.because[0], RollReason::Budget), "{second:?}");
+            assert_eq!((first.never, second.never), (true, is_closed));
+        });
+    }
+}
+
+#[test]
+fn tells_that_a_node_drifts_only_after_the_horizon() {
+    let late = Small { since: time("2026-05-11T10:30:00Z"), ..Small::new(1, json!([{"nodes": "1"}])) };
+    late.ask(|forecast| {
+        let reason = &forecast.nodes[0].because[0];
+        assert!(matches!(reason, RollReason::NotYetDrifted(_)), "{reason:?}");
+    });
+}
+
+#[test]
+fn tells_why_a_static_pool_replaces_no_node() {
+    let asked = |pool: fn(&mut Json), ask: fn(&RolledNode<'_>) -> bool| {
+        let small = Small { pool, ..Small::new(2, json!([{"nodes": "1"}])) };
+        small.ask(|forecast| assert!(ask(&forecast.nodes[0]), "{:?}", forecast.nodes[0]));
+    };
+    asked(
+        |pool| {
+            pool["spec"]["replicas"] = json!(2);
+            pool["spec"]["limits"] = json!({"nodes": "2"});
+        },
+        |node| node.never && matches!(node.because[0], RollReason::NodeLimit),
+    );
+    asked(
+        |pool| pool["spec"]["replicas"] = json!(1),
+        |node| !node.never && matches!(node.because[0], RollReason::TooManyNodes),
+    );
+    asked(|pool| pool["spec"]["replicas"] = json!(2), |node| node.end.is_some() && node.because.is_empty());
+}
+
+#[test]
+fn tells_that_drift_leaves_empty_nodes_alone() {
+    Small::new(1, json!([{"nodes": "1"}])).empty_in("1.5.0").ask(|forecast| {
+        assert!(matches!(forecast.nodes[0].because[0], RollReason::Empty), "{forecast:?}");
+    });
+    Small::new(1, json!([{"nodes": "1"}])).empty_in("1.5.4").ask(|forecast| {
+        assert!(forecast.nodes[0].end.is_some(), "{forecast:?}");
+    });
+}
+
+#[test]
+fn negative_settings_count_as_zero() {
+    let minus = Duration::from_minutes(-5);
+    let how = ForecastSettings { node_start: minus, ..ForecastSettings::default() };
+    Small::new(1, json!([{"nodes": "1"}])).ask_with(&how, |forecast| {
+        assert_eq!(times(forecast), ["n1 2026-03-11T10:30:00Z 2026-03-11T10:30:30Z"]);
+    });
+    let how = ForecastSettings { horizon: minus, ..ForecastSettings::default() };
+    Small::new(1, json!([{"nodes": "1"}])).ask_with(&how, |forecast| {
+        assert_eq!(times(forecast), ["n1 2026-03-11T10:30:00Z -"]);
     });
 }

@@ -11,11 +11,12 @@ mod answers;
 mod case;
 mod world;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 
 use case::Case;
 use karpenter::release::Release;
+use karpwarden_disruption::cluster::{ClusterState, StateNode};
 use karpwarden_disruption::command::Command;
 use karpwarden_disruption::forecast::{Forecast, ForecastSettings, RolloutChange, forecast};
 use karpwarden_disruption::judgement::judge;
@@ -23,6 +24,7 @@ use karpwarden_disruption::methods::Method;
 use manifest::{Document, File};
 use objects::object::Object;
 use serde_json::Value as Json;
+use values::duration::Duration;
 use values::timestamp::Timestamp;
 use world::World;
 
@@ -52,7 +54,7 @@ fn summary(method: Method, command: &Command) -> String {
 
 /// The drift commands that the engine computes for a cluster, from the first method that has one.
 fn drift_commands(world: &World, now: Timestamp) -> Vec<String> {
-    let (file, settings) = (world.file(now), world.settings(now));
+    let (file, settings) = (world.file(), world.settings(now));
     let objects = objects(&file);
     let judgement = judge(&objects, &settings, None);
     let drift =
@@ -64,13 +66,48 @@ fn drift_commands(world: &World, now: Timestamp) -> Vec<String> {
         .collect()
 }
 
-/// The differences of a forecast from what the engine computes at each of its instants.
-fn replay(forecast: &Forecast<'_>, mut world: World) -> Vec<String> {
+/// The passes of the disruption controller in a replay.
+struct Passes {
+    /// The last pass in which no method acted.
+    last: Timestamp,
+    /// The pass that is to come because of a change.
+    due: Option<Timestamp>,
+    /// Whether a pass has started a command, and goes on.
+    is_acting: bool,
+}
+
+impl Passes {
+    /// Expects the pass after a change: the controller polls every 10 seconds.
+    fn expect(&mut self, change: Timestamp) {
+        let poll = 10_000_000_000;
+        let polls = (change.since(self.last).nanoseconds() + poll - 1).div_euclid(poll).max(1);
+        self.due.get_or_insert(self.last.plus(Duration::from_nanoseconds(polls * poll)));
+    }
+
+    /// Ends a pass: no method acts any more. Returns the commands that the engine computes all the same.
+    fn end(&mut self, world: &World, at: Timestamp) -> Option<String> {
+        (self.last, self.due, self.is_acting) = (at, None, false);
+        let more = drift_commands(world, at);
+        (!more.is_empty()).then(|| format!("{at}: nothing instead of {more:?}"))
+    }
+}
+
+/// The differences of a forecast from what the engine computes at the start and at each pass after a change.
+fn replay(forecast: &Forecast<'_>, mut world: World, start: Timestamp) -> Vec<String> {
     let mut all = Vec::new();
+    let is_exact = !forecast.is_cut && !forecast.is_rough;
     // What is left of the commands of a pass.
     let mut left: Vec<String> = Vec::new();
-    let mut is_after_command = false;
+    let mut passes = Passes { last: start, due: Some(start), is_acting: false };
     for (position, change) in forecast.changes.iter().enumerate() {
+        let is_command = matches!(change.change, RolloutChange::Command(_));
+        if let Some(due) = passes.due.filter(|due| is_exact && *due < change.at) {
+            all.extend(passes.end(&world, due));
+        }
+        let ends_pass = matches!(change.change, RolloutChange::Gone(_) | RolloutChange::Started(_));
+        if passes.is_acting && ends_pass && is_exact {
+            all.extend(passes.end(&world, change.at));
+        }
         if let RolloutChange::Command(step) = &change.change {
             let step = &forecast.steps[*step];
             let found = summary(step.method, &step.command);
@@ -85,18 +122,20 @@ fn replay(forecast: &Forecast<'_>, mut world: World) -> Vec<String> {
                 left.clear();
             }
             all.extend(world.exceeds_budgets(change.at, &step.command.candidates));
-            is_after_command = true;
+            passes.is_acting = true;
         }
         world.apply(change.at, &change.change, forecast);
-        let next = forecast.changes.get(position + 1);
-        let ends = next.is_none_or(|next| next.at > change.at);
-        if ends && is_after_command && !forecast.is_cut && !forecast.is_rough {
-            let more = drift_commands(&world, change.at);
-            if !more.is_empty() {
-                all.push(format!("{}: nothing instead of {more:?}", change.at));
-            }
-            is_after_command = false;
+        if !is_command && !passes.is_acting {
+            passes.expect(change.at);
         }
+        let next = forecast.changes.get(position + 1);
+        if passes.is_acting && is_exact && next.is_none_or(|next| next.at > change.at) {
+            all.extend(passes.end(&world, change.at));
+        }
+    }
+    let horizon = start.plus(ForecastSettings::default().horizon);
+    if let Some(due) = passes.due.filter(|due| is_exact && *due <= horizon) {
+        all.extend(passes.end(&world, due));
     }
     all
 }
@@ -105,22 +144,24 @@ fn replay(forecast: &Forecast<'_>, mut world: World) -> Vec<String> {
 fn differences(case: &Case, release: Release, drifts: Drifts, steps: &mut usize) -> Vec<String> {
     let settings = case.options(release);
     let world = World::new(case.manifests(), settings.clone(), drifts == Drifts::All);
-    let file = world.file(settings.now);
+    let file = world.file();
     let objects = objects(&file);
     let drifted: BTreeMap<&str, Timestamp> =
         world.drifted.iter().map(|(name, since)| (name.as_str(), *since)).collect();
     let result = forecast(&objects, &settings, &drifted, &ForecastSettings::default());
     *steps += result.steps.len();
     let mut all = Vec::new();
-    let started = result.nodes.iter().filter(|node| node.start.is_some()).count();
-    let never = result.nodes.iter().filter(|node| node.start.is_none()).count();
-    if started + never != result.nodes.len() || result.nodes.len() > drifted.len() {
-        all.push(format!("{started} starts and {never} others of {} nodes", drifted.len()));
+    let found: BTreeSet<&str> = result.nodes.iter().map(|node| node.name).collect();
+    let state = ClusterState::of(&objects, &settings);
+    let existing = state.nodes.iter().map(StateNode::name);
+    let wanted: BTreeSet<&str> = existing.filter(|name| drifted.contains_key(name)).collect();
+    if found != wanted {
+        all.push(format!("forecast of {found:?} instead of {wanted:?}"));
     }
     if drifts == Drifts::Recorded && is_certain(&case.expect) {
         all.extend(first_step(&case.expect, &result, settings.now));
     }
-    all.extend(replay(&result, world));
+    all.extend(replay(&result, world, settings.now));
     all
 }
 

@@ -128,8 +128,8 @@ impl World {
         self.items.iter().enumerate().find(is_it).map(|(index, _)| index)
     }
 
-    /// The objects at an instant.
-    pub(crate) fn file(&self, _: Timestamp) -> File {
+    /// The objects as they are.
+    pub(crate) fn file(&self) -> File {
         let kept = self.items.iter().enumerate().filter(|(index, _)| !self.gone.contains(index));
         let items: Vec<&Json> = kept.map(|(_, item)| item).collect();
         let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
@@ -231,7 +231,7 @@ impl World {
     /// The NodePools in which more nodes go with the candidates of a command than the budgets allow, beside the nodes that went from the
     /// start.
     pub(crate) fn exceeds_budgets(&self, now: Timestamp, candidates: &[String]) -> Vec<String> {
-        let file = self.file(now);
+        let file = self.file();
         let objects = crate::objects(&file);
         let pools = objects.iter().filter_map(|object| NodePool::of(*object));
         let mut all = Vec::new();

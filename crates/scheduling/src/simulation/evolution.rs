@@ -46,15 +46,15 @@ pub struct LaunchedNode<'d> {
 impl<'s> SimulatedCluster<'s> {
     /// Whether an instance type of a new node can be bought.
     pub fn can_add(&self, node: &NewNode<'s>) -> bool {
-        self.has_host() && node.launch().is_some()
+        node.launch().is_some()
     }
 
-    /// Adds a new node of a round; `None` if none of its instance types can be bought. It has not started completely.
+    /// Adds a new node of a round; `None` if none of its instance types can be bought, or no name is left. It has not started completely.
     pub fn add(&mut self, node: &NewNode<'s>) -> Option<LaunchedNode<'s>> {
         self.add_launched(&node.launch()?)
     }
 
-    /// Adds a node without pods to a NodePool; `None` if no instance type can be bought. It has not started completely.
+    /// Adds a node without pods to a NodePool; `None` if no instance type can be bought, or no name is left. It has not started completely.
     pub fn add_of_pool(&mut self, name: &str) -> Option<LaunchedNode<'s>> {
         let pool = self.base.known.iter().find(|pool| pool.object.name() == name)?;
         let mut types: TypeSet = pool.catalog.all();

@@ -84,9 +84,9 @@ impl<'s> SimulatedCluster<'s> {
         self.steps.get()
     }
 
-    /// Whether a name is left for another node.
-    pub(super) fn has_host(&self) -> bool {
-        self.used_hosts < self.hosts.len()
+    /// The number of names that are left for nodes that are added.
+    pub fn names_left(&self) -> usize {
+        self.hosts.len().saturating_sub(self.used_hosts)
     }
 
     /// The name for the next node that is added.

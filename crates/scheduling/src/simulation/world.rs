@@ -324,9 +324,9 @@ impl<'d> BaseNode<'d> {
     pub(super) fn start(&mut self) {
         let node = Rc::make_mut(&mut self.node);
         node.is_initialized = true;
-        let pods = &self.pods;
-        let of_topology = || Rc::new(TopologyNode::new(node.own.labels.clone(), node.taints.clone(), pods));
-        self.topology.get_or_insert_with(of_topology);
+        node.own.taints.clone_from(&node.taints);
+        let topology = TopologyNode::new(node.own.labels.clone(), node.own.taints.clone(), &self.pods);
+        self.topology = Some(Rc::new(topology));
     }
 
     /// The node as topology looks at it. A node that takes no pods counts for the pods that stay on it.
