@@ -65,7 +65,7 @@ fn text(object: Object<'_>, error: &HashError<'_>) -> String {
 }
 
 /// The position of the document with a byte of a file.
-fn document_at(files: &[File], name: &str, byte: usize) -> usize {
+pub(crate) fn document_at(files: &[File], name: &str, byte: usize) -> usize {
     let Some(file) = files.iter().find(|file| file.source.name() == name) else { return 0 };
     let starts = |document: &Document| match document {
         Document::Read(tree) => tree.root().span().start <= byte,

@@ -62,6 +62,8 @@ pub mod disrupt;
 #[doc(hidden)]
 pub mod hashes;
 #[doc(hidden)]
+pub mod plan;
+#[doc(hidden)]
 pub mod reference;
 #[doc(hidden)]
 pub mod rules;

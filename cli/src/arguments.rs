@@ -13,6 +13,7 @@ use super::flags::{
 };
 use super::form::{Color, Format, ListFormat};
 use super::hash::HashArguments;
+use super::plan::PlanArguments;
 use super::simulate::SimulateArguments;
 
 const STYLES: Styles = Styles::styled()
@@ -56,6 +57,8 @@ pub(crate) enum CliCommand {
     Collect(CollectArguments),
     /// Show what Karpenter may disrupt, when, and what prevents it
     Disruption(Box<DisruptionArguments>),
+    /// Show what a change does to the nodes, before it is applied
+    Plan(Box<PlanArguments>),
     /// Print the hashes by which Karpenter recognises drift
     Hash(Box<HashArguments>),
     /// Run the language server, which an editor starts, on standard input and output

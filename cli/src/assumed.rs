@@ -7,7 +7,7 @@ pub(crate) fn texts(assumptions: &[Assumption]) -> Vec<String> {
     assumptions.iter().map(text).collect()
 }
 
-fn text(assumption: &Assumption) -> String {
+pub(crate) fn text(assumption: &Assumption) -> String {
     let remedy = match assumption {
         Assumption::Release(_) | Assumption::PinnedRelease { .. } => " (`--karpenter-version`)",
         Assumption::Zones(_) => " (`--zones`)",

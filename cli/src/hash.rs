@@ -122,7 +122,7 @@ fn read_and_hash(flags: HashArguments, color: Color) -> Result<Status, CommandEr
 }
 
 /// The text that Karpenter hashes: the bundle in Base64, as in the option `--cluster-ca-bundle`.
-fn ca_bundle(path: &Path) -> Result<String, CommandError> {
+pub(crate) fn ca_bundle(path: &Path) -> Result<String, CommandError> {
     let name = path.display();
     let refused =
         |reason: &dyn std::fmt::Display| CommandError::Usage(format!("`--ca-bundle {name}`: {reason}"));

@@ -29,6 +29,7 @@ mod one_cluster;
 mod options;
 mod output;
 mod painter;
+mod plan;
 mod progress;
 mod rules;
 mod safe_writer;
@@ -93,6 +94,7 @@ fn run(command: CliCommand, color: Color) -> Result<Status, CommandError> {
         CliCommand::Lsp { stdio: _ } => Ok(lsp::run()?),
         CliCommand::Disruption(disruption) => disruption::run(*disruption, color),
         CliCommand::Hash(hash) => hash::run(*hash, color),
+        CliCommand::Plan(plan) => plan::run(*plan, color),
         CliCommand::Explain(explain) => explain::run(&explain, color),
         CliCommand::Rules(rules) => Ok(rules::run(&rules, color)?),
         CliCommand::Init(init) => init::run(&init, color),

@@ -138,6 +138,22 @@ export type CommandAnswer = {
 /** Confidence of a diagnosis. */
 export type Confidence = "certain" | "likely" | "possible";
 
+/** Change of the controller. */
+export type ControllerChange = {
+  /** Name of the cluster, environment or overlay; empty if the input has one. */
+  cluster: string;
+  /** The changed part of the controller, such as `release`, `EC2NodeClass hash` or the name of an option. */
+  subject: string;
+  /** The value before; empty if it is not set. */
+  old: string;
+  /** The value after; empty if it is not set. */
+  new: string;
+  /** The effect. */
+  effect: Effect;
+  /** The effect in a sentence. */
+  message: string;
+};
+
 /** Time in UTC, such as `2026-03-11T10:30:00Z`. */
 export type DateTime = string;
 
@@ -221,6 +237,9 @@ export type DisruptionOverview = {
 /** Reason for disruption that budgets limit. */
 export type DisruptionReason = "Empty" | "Drifted" | "Underutilized" | "Unhealthy";
 
+/** Reason of drift, as in the condition `Drifted`. */
+export type DriftReason = "NodePoolDrifted" | "RequirementsDrifted" | "InstanceTypeNotFound" | "NodeClassDrift" | "AMIDrift" | "SecurityGroupDrift" | "SubnetDrift" | "CapacityReservationDrift" | "PlacementGroupDrift";
+
 /** A range of a file, in UTF-16 code units, and its replacement. */
 export type Edit = {
   /** Name of the file. */
@@ -232,6 +251,9 @@ export type Edit = {
   /** The replacement. */
   text: string;
 };
+
+/** Effect of a change on nodes, from the weakest to the strongest. */
+export type Effect = "none" | "new-nodes" | "acts-at-once" | "unknown" | "replaces-some" | "removes-nodes" | "replaces-all";
 
 /** Whether a rule runs unasked. */
 export type Enabled = "default" | "opt-in";
@@ -449,6 +471,9 @@ export type Lifeline = {
   pods: Array<string>;
 };
 
+/** Cause for which a rollout is not faster. */
+export type LimitedBy = "budget" | "schedule" | "drain" | "capacity" | "";
+
 /** Limits of the disruption of a NodePool. */
 export type LimitedPool = {
   /** Name of the NodePool. */
@@ -607,6 +632,9 @@ export type NodeObstacle = {
   until: DateTime | "";
 };
 
+/** Kind of a change of an object. */
+export type ObjectChangeKind = "added" | "removed" | "changed";
+
 /** Count and times of a symptom, and the first affected objects. */
 export type Occurrences = {
   /** Number of times. */
@@ -730,6 +758,180 @@ export type PlacementSummary = {
   spotPricePerHour: number;
   /** USD per month of 730 hours, if the same nodes have spot capacity. */
   spotPricePerMonth: number;
+};
+
+/** Effect of a change on the nodes of one or several clusters. */
+export type PlanAnswer = {
+  /** Version of the shape of this answer. */
+  schema: 1;
+  /** Version of Karpwarden. */
+  version: string;
+  /** Release of Karpenter after the change. */
+  karpenterVersion: string;
+  /** Release of Karpenter before the change; the same without an upgrade. */
+  karpenterVersionBefore: string;
+  /** The time of the change. */
+  at: DateTime;
+  /** The result in one sentence. */
+  verdict: string;
+  /** The strongest effect. */
+  effect: Effect;
+  /** The changed objects, by cluster, kind and name. */
+  changes: Array<PlannedChange>;
+  /** The changes of the controller. */
+  controller: Array<ControllerChange>;
+  /** The NodePools that the changes concern, by cluster and name. */
+  nodePools: Array<PlannedPool>;
+  /** The nodes that are replaced or removed, or may be, in the order of their start. Empty without nodes in the input. */
+  nodes: Array<PlannedNode>;
+  /** The rollout of each NodePool. Empty without nodes in the input. */
+  rollouts: Array<PlannedRollout>;
+  /** The cost of the nodes in USD per hour; all 0 without nodes in the input. */
+  cost: PlannedCost;
+  /** The pods that the changes concern. */
+  pods: PlannedPods;
+  /** Assumptions about facts that the input does not show. */
+  assumptions: Array<string>;
+  /** A finding at each changed field. */
+  findings: Array<Finding>;
+};
+
+/** Changed object. */
+export type PlannedChange = {
+  /** Name of the cluster, environment or overlay; empty if the input has one. */
+  cluster: string;
+  /** Kind of the object. */
+  kind: string;
+  /** Name of the object. */
+  name: string;
+  /** Kind of the change. */
+  change: ObjectChangeKind;
+  /** The strongest effect of the fields. */
+  effect: Effect;
+  /** The reason of drift of this effect. */
+  reason: DriftReason | "";
+  /** The NodePools whose nodes the change concerns, by name. */
+  nodePools: Array<string>;
+  /** Consequence for the whole object, such as of its removal; may be empty. */
+  message: string;
+  /** Name of the file. */
+  file: string;
+  /** Line of the object, from 1. */
+  line: number;
+  /** The changed fields. */
+  fields: Array<PlannedField>;
+};
+
+/** Cost of the nodes in USD per hour. */
+export type PlannedCost = {
+  /** Before the change. */
+  before: number;
+  /** After the rollout. */
+  after: number;
+  /** The highest during the rollout. */
+  peak: number;
+};
+
+/** Changed field. */
+export type PlannedField = {
+  /** Path of the field in the API server's notation. */
+  path: string;
+  /** The effect. */
+  effect: Effect;
+  /** The reason of drift. */
+  reason: DriftReason | "";
+  /** The value before, shortened; empty if the field is absent or has its default. */
+  old: string;
+  /** The value after, shortened; empty if the field is absent or has its default. */
+  new: string;
+  /** The effect in a sentence. */
+  message: string;
+  /** Name of the file: of the new value, or of the object if the field is removed. */
+  file: string;
+  /** Line in the file, from 1. */
+  line: number;
+};
+
+/** Node that the changes replace or remove, or may. */
+export type PlannedNode = {
+  /** Name of the cluster; empty if the input has one. */
+  cluster: string;
+  /** Name of the NodeClaim. */
+  nodeClaim: string;
+  /** Name of the Node; empty without one. */
+  node: string;
+  /** Name of the NodePool. */
+  nodePool: string;
+  /** Whether the node drifts. A node that is removed with its NodePool does not. */
+  drifted: boolean;
+  /** Whether facts decide that the input does not show, so that the node may drift. */
+  uncertain: boolean;
+  /** The reason of drift; the possible one if it is uncertain. */
+  reason: DriftReason | "";
+  /** Whether Karpenter has marked the node as drifted before the change. */
+  driftedBefore: boolean;
+  /** Time at which the replacement starts; empty if it does not start in the time of the forecast. */
+  start: DateTime | "";
+  /** Time at which the node is gone; empty if it is not in the time of the forecast. */
+  end: DateTime | "";
+  /** Whether the node is never replaced. */
+  never: boolean;
+  /** Reasons why the node waits, or is never replaced. */
+  because: Array<string>;
+};
+
+/** Pods that the changes concern. */
+export type PlannedPods = {
+  /** Pods that end without a node, as `NAMESPACE/NAME`. */
+  pending: Array<string>;
+  /** Number of pods that move to another node. */
+  moved: number;
+  /** Pods that have a place after the change and none before. */
+  gained: Array<string>;
+  /** Pods that have a place before the change and none after. */
+  lost: Array<string>;
+  /** Sentences about pods and PodDisruptionBudgets that hold up the drain of a node. */
+  holding: Array<string>;
+};
+
+/** Effect of the changes on a NodePool. */
+export type PlannedPool = {
+  /** Name of the cluster, environment or overlay; empty if the input has one. */
+  cluster: string;
+  /** Name of the NodePool. */
+  name: string;
+  /** The strongest effect of all changes on its nodes. */
+  effect: Effect;
+  /** Number of instance types that it can launch before; null without the NodePool. */
+  instanceTypesBefore: number | null;
+  /** Number of instance types that it can launch after; null without the NodePool. */
+  instanceTypesAfter: number | null;
+  /** The cheapest instance types before, by price, then name. */
+  cheapestBefore: Array<PricedType>;
+  /** The cheapest instance types after, by price, then name. */
+  cheapestAfter: Array<PricedType>;
+  /** Whether its budgets never let a drifted node go. */
+  never: boolean;
+  /** Reasons why no drifted node can go at the time of the change. */
+  blocked: Array<string>;
+};
+
+/** Rollout of a NodePool. */
+export type PlannedRollout = {
+  /** Name of the cluster; empty if the input has one. */
+  cluster: string;
+  /** Name of the NodePool. */
+  nodePool: string;
+  /** Number of nodes that drift. */
+  nodes: number;
+  /** Time at which the first replacement starts. */
+  start: DateTime | "";
+  /** Time at which the last node is gone. */
+  end: DateTime | "";
+  /** What limits the pace. */
+  limitedBy: LimitedBy;
+  /** Largest number of nodes beyond the number before. */
+  extraNodes: number;
 };
 
 /** Reason for which a NodePool does not take a pod. */

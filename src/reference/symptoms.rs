@@ -64,6 +64,7 @@ pub fn described(symptom: &Symptom) -> RuleDescription {
         caught_by: if symptom.messages.is_empty() { CaughtBy::Nobody } else { CaughtBy::Controller },
         summary: symptom.summary,
         documentation: page_of_symptom(symptom),
+        has_page: true,
     }
 }
 

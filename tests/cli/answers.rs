@@ -155,6 +155,7 @@ const VALUES: &[(&str, &[&str])] = &[
     ("--min-values-policy", &["BestEffort"]),
     ("--node", &["n1", "default-01abc"]),
     ("--node-count", &["default=30"]),
+    ("--node-start", &["90s"]),
     ("--nodepool", &["default"]),
     ("--nominated", &["n2"]),
     ("--pod", &["shop/web-0", "pods.yaml"]),
@@ -195,6 +196,7 @@ fn answers_match_their_schema_with_every_flag() {
         ("simulate", "simulation", &[]),
         ("disruption", "disruption", &[]),
         ("hash", "hash", &[]),
+        ("plan", "plan", &["--from", "1.8"]),
         ("rules", "rules", &[]),
     ] {
         let schema = schema(name);

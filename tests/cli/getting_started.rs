@@ -118,6 +118,7 @@ fn names_the_steps_from_1_0_and_nothing_else() {
       1.12
         before: allow the controller `ec2:DescribeInstanceStatus`; earlier releases do not use it [iam-permission-needed: stack.yaml:71]
       each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
+      nodes: the hash of each EC2NodeClass goes from version v3 to v6, and Karpenter writes it into the NodeClaims that have not drifted; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes
       looked at 1 NodePool, 1 EC2NodeClass, 1 set of Helm values, 2 IAM policies; the input has no files of alerts or dashboards, no workloads
 
     warning[open-reservations-unused]: from 1.6 on: Karpenter no longer launches instances into open capacity reservations, because this EC2NodeClass selects none: the reservations stay unused but are still billed
@@ -239,6 +240,7 @@ fn names_the_steps_from_1_8_and_nothing_else() {
       1.12
         before: allow the controller `ec2:DescribeInstanceStatus`; earlier releases do not use it [iam-permission-needed: stack.yaml:71]
       each release: install the custom resource definitions of each release before its controller (chart `karpenter-crd`)
+      nodes: the hash of each EC2NodeClass goes from version v4 to v6, and Karpenter writes it into the NodeClaims that have not drifted; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes
       looked at 1 NodePool, 1 EC2NodeClass, 1 set of Helm values, 2 IAM policies; the input has no files of alerts or dashboards, no workloads
 
     warning[iam-policies-split]: from 1.9 on: the template of the getting started guide has five controller policies instead of `KarpenterControllerPolicy`; updating the stack deletes this policy

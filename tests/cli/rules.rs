@@ -102,7 +102,7 @@ fn completes_the_names_of_rules_families_and_symptoms() {
 }
 
 #[test]
-fn prints_help_and_version() {
+fn prints_help() {
     let folder = Folder::with(&[]);
     assert_snapshot!(folder.run(&["-h"]).stdout, @"
     Check Karpenter (AWS) manifests and the Kubernetes objects around them before you apply them
@@ -116,6 +116,7 @@ fn prints_help_and_version() {
       simulate     Show where Karpenter would place the pods, and why not
       collect      Write a snapshot of a cluster through kubectl, as input for the other commands
       disruption   Show what Karpenter may disrupt, when, and what prevents it
+      plan         Show what a change does to the nodes, before it is applied
       hash         Print the hashes by which Karpenter recognises drift
       lsp          Run the language server, which an editor starts, on standard input and output
       explain      Print the documentation of rules, symptoms and families
@@ -133,6 +134,11 @@ fn prints_help_and_version() {
           --color <WHEN>  When to use colour; `auto` uses it on a terminal unless NO_COLOR is set
                           [default: auto] [possible values: auto, always, never]
     ");
+}
+
+#[test]
+fn prints_help_of_a_command_and_version() {
+    let folder = Folder::with(&[]);
     assert_snapshot!(folder.run(&["check", "-h"]).stdout, @"
     Check manifests: files, folders or standard input
 

@@ -10,6 +10,7 @@ mod excerpts;
 mod fixes;
 mod karpenter_objects;
 mod placeholders;
+mod plans;
 mod suppressions;
 mod symptoms;
 mod upgrades;

@@ -12,14 +12,14 @@ use crate::error::CommandError;
 
 /// Time zone for the output.
 #[derive(Clone, Debug)]
-pub(super) struct Clock {
+pub(crate) struct Clock {
     zone: TimeZone,
     name: String,
 }
 
 impl Clock {
     /// Parses the name of a time zone, such as `Europe/Berlin`.
-    pub(super) fn parse(name: &str) -> Result<Self, CommandError> {
+    pub(crate) fn parse(name: &str) -> Result<Self, CommandError> {
         let zone = if name.eq_ignore_ascii_case("utc") { Ok(TimeZone::UTC) } else { TimeZone::get(name) };
         let zone = zone.map_err(|_| {
             let text =
@@ -30,7 +30,7 @@ impl Clock {
     }
 
     /// The name of the time zone.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -43,24 +43,24 @@ impl Clock {
     }
 
     /// The day on the wall.
-    pub(super) fn day(&self, time: Timestamp) -> Day {
+    pub(crate) fn day(&self, time: Timestamp) -> Day {
         self.local(time).day()
     }
 
     /// The start of the part of the day in which a time is, for parts of some minutes.
-    pub(super) fn part_of_day(&self, time: Timestamp, minutes: i64) -> Timestamp {
+    pub(crate) fn part_of_day(&self, time: Timestamp, minutes: i64) -> Timestamp {
         let over = self.local(time).of_day().rem_euclid(minutes);
         Timestamp::of_minute(time.minute().plus(-over))
     }
 
     /// `Wed 10:30`, which is unique within a week.
-    pub(super) fn short(&self, time: Timestamp) -> String {
+    pub(crate) fn short(&self, time: Timestamp) -> String {
         let local = self.local(time);
         format!("{} {}", words::weekday(local.day()), wall(local))
     }
 
     /// `Wed 2026-03-11 10:30`.
-    pub(super) fn long(&self, time: Timestamp) -> String {
+    pub(crate) fn long(&self, time: Timestamp) -> String {
         words::moment(self.local(time))
     }
 }
@@ -70,7 +70,7 @@ fn wall(local: Minute) -> String {
 }
 
 /// The time. The engine reads no clock, so the command line does.
-pub(super) fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_seconds(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }

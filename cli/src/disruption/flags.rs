@@ -167,7 +167,7 @@ impl TryFrom<DisruptionArguments> for DisruptionOptions {
     }
 }
 
-fn time(text: &str) -> Result<Timestamp, CommandError> {
+pub(crate) fn time(text: &str) -> Result<Timestamp, CommandError> {
     let usage = || format!("`--at`: `{text}` is not a time; write it as `2026-03-11T10:30:00Z`");
     Timestamp::parse(text).ok_or_else(|| CommandError::Usage(usage()))
 }

@@ -1,7 +1,7 @@
 //! `karpwarden disruption`: shows what Karpenter may disrupt, when, and the obstacles.
 
 mod calendar_file;
-mod clock;
+pub(crate) mod clock;
 mod flags;
 mod human;
 mod story;
@@ -31,8 +31,8 @@ use super::simulate::choices;
 use super::stack::on_one_core;
 use super::status::Status;
 use clock::Clock;
-pub(crate) use flags::DisruptionArguments;
 use flags::DisruptionFormat;
+pub(crate) use flags::{DisruptionArguments, time};
 use subject::ResolvedSubject;
 
 /// Options of `disruption`.

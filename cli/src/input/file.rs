@@ -48,7 +48,7 @@ pub(crate) struct Loaded {
 
 impl InputFile {
     /// A file in a folder that the command line names.
-    pub(super) fn file(path: PathBuf, folder: &Path, base: &BaseFolder) -> Self {
+    pub(crate) fn file(path: PathBuf, folder: &Path, base: &BaseFolder) -> Self {
         let name = base.name(&path);
         Self { name, kind: FileKind::Unknown, is_named: false, from: From::Path(path, folder.to_owned()) }
     }

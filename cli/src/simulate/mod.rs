@@ -25,7 +25,7 @@ use super::stack::on_one_core;
 use super::status::Status;
 
 use flags::SimulationFormat;
-pub(crate) use flags::{SimulateArguments, part};
+pub(crate) use flags::{SimulateArguments, SimulationFlags, part};
 
 /// Options of `simulate`.
 #[derive(Clone, Debug)]

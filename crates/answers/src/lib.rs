@@ -9,6 +9,7 @@ pub mod hash;
 mod or_empty;
 pub mod page;
 mod place;
+pub mod plan;
 pub mod report;
 pub mod simulation;
 pub mod statistics;

@@ -12,6 +12,13 @@ use values::timestamp::Timestamp;
 )]
 pub struct DateTime(String);
 
+impl DateTime {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 impl From<Timestamp> for DateTime {
     fn from(time: Timestamp) -> Self {
         Self(time.to_string())

@@ -212,7 +212,7 @@ impl BuiltCluster {
 
     /// Whether an object belongs to the cluster of an overlay: the overlay has this version of the object, or no variant of the
     /// overlay has any version.
-    fn belongs(&self, object: &InputObject<'_>, overlay: OverlayId) -> bool {
+    pub(crate) fn belongs(&self, object: &InputObject<'_>, overlay: OverlayId) -> bool {
         let variants = |overlay: OverlayId| self.variants.get(overlay.0);
         let is_other = |other: OverlayId| variants(other) != variants(overlay);
         if let Some(own) = object.overlay {
@@ -232,6 +232,17 @@ impl BuiltCluster {
         let object = self.builds.overlays.get(version.overlay.0)?.objects.get(version.object.position());
         debug_assert!(object.is_some(), "{version:?} is of another build");
         object
+    }
+
+    /// The overlays that have variants, each with its name. None if the variants of so many objects would be too large.
+    pub(crate) fn overlays_with_variants(&self, objects: usize) -> Vec<(OverlayId, &str)> {
+        if self.has_variants.len().saturating_mul(objects) > MAX_INVENTORIED {
+            return Vec::new();
+        }
+        self.has_variants
+            .iter()
+            .filter_map(|overlay| Some((*overlay, self.overlay_name(*overlay)?)))
+            .collect()
     }
 
     /// The inventories of the overlays that have variants, from the objects of the cluster.

@@ -6,12 +6,23 @@ use manifest::{Document, File};
 use objects::object::Object;
 
 use crate::built::BuiltCluster;
+use crate::environments::Environments;
 use crate::files::files_of;
 use crate::ids::{ClusterId, OverlayId};
+use crate::input_object::InputObject;
 
 /// The builds of the kustomizations among files.
 #[derive(Debug)]
 pub struct BuiltObjects(BuiltCluster);
+
+/// The objects that one of several clusters has, if the kustomizations of an input are for several clusters.
+#[derive(Debug)]
+pub struct ClusterVariant<'d> {
+    /// The name of the overlay; empty if the input has one cluster.
+    pub name: String,
+    /// The objects, each with the document that has it.
+    pub objects: Vec<InputObject<'d>>,
+}
 
 impl BuiltObjects {
     /// Builds the kustomizations among files.
@@ -22,7 +33,37 @@ impl BuiltObjects {
     /// The objects of one cluster: each as the first overlay of its variants builds it, or as its document has it. Patches and
     /// objects that only other variants have are left out.
     pub fn objects<'d>(&'d self, files: &'d [File]) -> Vec<Object<'d>> {
+        self.first_variant(files).into_iter().map(|one| one.object).collect()
+    }
+
+    /// The objects of each cluster that the overlays of the input are for. An object that no overlay changes is in all of them.
+    pub fn variants<'d>(&'d self, files: &'d [File]) -> Vec<ClusterVariant<'d>> {
+        let all = self.input_objects(files);
+        let overlays = self.0.overlays_with_variants(all.len());
+        if overlays.is_empty() {
+            return vec![ClusterVariant { name: String::new(), objects: self.first_variant(files) }];
+        }
+        let variant = |(overlay, name): (OverlayId, &str)| {
+            let own = all.iter().filter(|object| self.0.belongs(object, overlay));
+            ClusterVariant { name: name.to_owned(), objects: own.copied().collect() }
+        };
+        overlays.into_iter().map(variant).collect()
+    }
+
+    /// The folders that look like separate clusters, such as `dev` and `prod`.
+    pub fn environments(&self, files: &[File]) -> Vec<String> {
+        let objects = self.input_objects(files);
+        Environments::of(ClusterId::FIRST, files, &objects, false).groups().concat()
+    }
+
+    fn first_variant<'d>(&'d self, files: &'d [File]) -> Vec<InputObject<'d>> {
         let others: BTreeSet<OverlayId> = self.0.further_variants().map(|(overlay, _)| overlay).collect();
+        let mut all = self.input_objects(files);
+        all.retain(|version| version.overlay.is_none_or(|one| !others.contains(&one)));
+        all
+    }
+
+    fn input_objects<'d>(&'d self, files: &'d [File]) -> Vec<InputObject<'d>> {
         let mut all = Vec::new();
         for (id, file) in files_of(ClusterId::FIRST, files) {
             for (index, read) in file.documents.iter().enumerate() {
@@ -32,12 +73,11 @@ impl BuiltObjects {
                     continue;
                 }
                 for object in Object::all(tree) {
-                    let versions = self.0.versions(object, document).into_iter();
-                    let own =
-                        versions.filter(|version| version.overlay.is_none_or(|one| !others.contains(&one)));
-                    all.extend(own.map(|version| version.object));
+                    all.extend(self.0.versions(object, document));
                 }
-                all.extend(Object::values(tree));
+                all.extend(
+                    Object::values(tree).into_iter().map(|object| InputObject::unbuilt(object, document)),
+                );
             }
         }
         all

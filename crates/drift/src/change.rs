@@ -39,6 +39,8 @@ pub struct FieldChange<'d> {
 
 /// Kind of a change of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub enum ObjectChangeKind {
     /// Only the new input has the object.
     Added,

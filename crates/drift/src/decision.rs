@@ -67,6 +67,8 @@ pub struct KnownInstance<'t> {
 
 /// Reason of drift, as in the condition `Drifted`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub enum DriftReason {
     /// The hash of the NodePool has changed.
     NodePoolDrifted,
@@ -77,6 +79,7 @@ pub enum DriftReason {
     /// The hash of the EC2NodeClass has changed.
     NodeClassDrift,
     /// The image is not the first that fits.
+    #[cfg_attr(feature = "serde", serde(rename = "AMIDrift"))]
     AmiDrift,
     /// The security groups differ.
     SecurityGroupDrift,
@@ -164,13 +167,39 @@ const SPARES_YOUNG: Releases = Releases::since(6);
 /// The releases in which the image decides before the checks of the network run.
 const IMAGE_FIRST: Releases = Releases::since(7);
 
+/// Whether the hashes of a NodeClaim differ from the hashes of its objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StaticDrift {
+    /// Whether the hash of the NodePool differs.
+    pub node_pool: bool,
+    /// Whether the hash of the EC2NodeClass differs.
+    pub node_class: bool,
+}
+
+impl StaticDrift {
+    /// Compares the annotations.
+    fn of(question: &DriftQuestion<'_, '_>) -> Self {
+        let claim = question.node_claim;
+        let class = question.node_class;
+        Self {
+            node_pool: has_other_hash(HashedKind::NodePool, question.node_pool, claim),
+            node_class: class.is_some_and(|class| has_other_hash(HashedKind::NodeClass, class, claim)),
+        }
+    }
+}
+
 /// Decides as Karpenter's controllers do.
 pub fn decide(question: &DriftQuestion<'_, '_>) -> DriftDecision {
+    decide_with(question, StaticDrift::of(question))
+}
+
+/// Decides like [`decide`] about objects whose annotations are not up to date: the caller compares the hashes.
+pub fn decide_with(question: &DriftQuestion<'_, '_>, hashes: StaticDrift) -> DriftDecision {
     let claim = question.node_claim;
     if condition(claim, "Launched").is_none_or(|launched| launched.status != "True") {
         return DriftDecision::NotDrifted;
     }
-    if has_other_hash(HashedKind::NodePool, question.node_pool, claim) {
+    if hashes.node_pool {
         return DriftDecision::Drifted(DriftReason::NodePoolDrifted);
     }
     if !question.meets_requirements() {
@@ -185,7 +214,7 @@ pub fn decide(question: &DriftQuestion<'_, '_>) -> DriftDecision {
         }
     }
     let Some(class) = question.node_class else { return open(missing) };
-    if has_other_hash(HashedKind::NodeClass, class, claim) {
+    if hashes.node_class {
         return DriftDecision::Drifted(DriftReason::NodeClassDrift);
     }
     let image = question.has_other_image(class);

@@ -6,6 +6,8 @@ use crate::decision::DriftReason;
 
 /// Effect of a change on nodes, from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub enum Effect {
     /// Nothing.
     None,
@@ -216,6 +218,19 @@ impl FieldEffect {
 }
 
 impl Effect {
+    /// The effect in a few words, such as `replaces every node`.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::None => "changes nothing",
+            Self::NewNodes => "counts for new nodes only",
+            Self::ActsAtOnce => "acts at once, without a replacement",
+            Self::Unknown => "may replace nodes",
+            Self::ReplacesSome => "replaces the nodes that no longer fit",
+            Self::RemovesNodes => "removes the nodes, without a replacement first",
+            Self::ReplacesAll => "replaces every node",
+        }
+    }
+
     /// The effect as programs read it.
     pub const fn name(self) -> &'static str {
         match self {

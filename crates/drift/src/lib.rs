@@ -29,7 +29,8 @@ mod node_pool;
 
 pub use change::{FieldChange, ObjectChange, ObjectChangeKind, changes, field_changes};
 pub use decision::{
-    DriftDecision, DriftObstacle, DriftQuestion, DriftReason, KnownInstance, MissingFact, OfferedType, decide,
+    DriftDecision, DriftObstacle, DriftQuestion, DriftReason, KnownInstance, MissingFact, OfferedType,
+    StaticDrift, decide, decide_with,
 };
 pub use difference::{Difference, differences};
 pub use effect::{Effect, FIELD_EFFECTS, FieldEffect};

@@ -51,7 +51,8 @@ fn message(finding: &ReportedFinding) -> String {
     // A diagnosis of a log may be about no object.
     let object =
         if finding.kind.is_empty() { String::new() } else { format!(" ({}/{})", finding.kind, finding.name) };
-    format!("{}{object}{help}\n{}", finding.message, finding.url)
+    let url = if finding.url.is_empty() { String::new() } else { format!("\n{}", finding.url) };
+    format!("{}{object}{help}{url}", finding.message)
 }
 
 /// Escapes a message, as `escapeData` in actions/toolkit `packages/core/src/command.ts`.

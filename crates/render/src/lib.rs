@@ -13,5 +13,7 @@ pub mod junit;
 pub mod markdown;
 #[cfg(feature = "human")]
 pub mod plan;
+#[cfg(feature = "human")]
+pub mod planned;
 pub mod sarif;
 pub mod words;

@@ -53,6 +53,7 @@ fn upgrade(text: &mut String, report: &Report, plan: &UpgradePlan<'_>) {
     if !notes.is_empty() {
         let _ = writeln!(text, "### Good to know\n\n{}\n", notes.join("\n"));
     }
+    let _ = writeln!(text, "Nodes: {}.\n", inline(&plan.nodes()));
     let _ = writeln!(text, "Karpwarden {}.", inline(&plan.basis()));
 }
 
@@ -79,7 +80,7 @@ fn place(finding: &ReportedFinding) -> String {
 }
 
 /// A text in one line, without HTML outside code.
-fn inline(text: &str) -> String {
+pub(crate) fn inline(text: &str) -> String {
     let text = printable(text);
     let parts: Vec<&str> = text.split('`').collect();
     // With an unpaired back-tick, nothing is certain to be code.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use answers::report::{Report, ReportedFinding};
 use cluster::Cluster;
+use drift::HashedKind;
 use karpenter::upgrade_path::{Boundary, UpgradePath};
 use manifest::Document;
 use objects::object::{Form, Object};
@@ -94,6 +95,27 @@ impl<'r> UpgradePlan<'r> {
         let (from, to) = self.path.ends();
         (from < to).then_some(
             "install the custom resource definitions of each release before its controller (chart `karpenter-crd`)",
+        )
+    }
+
+    /// The effect of the upgrade on nodes: the hashes whose version changes, and the command that names the nodes.
+    pub fn nodes(&self) -> String {
+        let (from, to) = self.path.ends();
+        let kinds = [(HashedKind::NodePool, "NodePool"), (HashedKind::NodeClass, "EC2NodeClass")];
+        let changed = kinds.into_iter().filter_map(|(kind, name)| {
+            let (old, new) = (kind.version(from), kind.version(to));
+            (old != new).then(|| format!("the hash of each {name} goes from version {old} to {new}"))
+        });
+        let changed: Vec<String> = changed.collect();
+        let hashes = match changed.as_slice() {
+            [] => "the hashes keep their version".to_owned(),
+            changed => format!(
+                "{}, and Karpenter writes it into the NodeClaims that have not drifted",
+                changed.join(", ")
+            ),
+        };
+        format!(
+            "{hashes}; no node is replaced because of it, but an AMI alias `@latest` may pick up a newer image: `karpwarden plan` names the nodes"
         )
     }
 

@@ -1,8 +1,9 @@
-//! JSON Schemas, TypeScript and sample answers, derived from the types in `answers` and from the table of settings.
+//! JSON Schemas, TypeScript, sample answers and the tables of `docs/plan.md`, derived from the types in `answers` and from the table of settings.
 //!
 //! `make generate` writes the files, and a test here fails if one is out of date. This crate is apart from `tools/generate`, because that
 //! one compiles a WebAssembly host.
 
+mod effects;
 pub mod samples;
 pub mod schema;
 pub mod settings;
@@ -18,6 +19,7 @@ pub fn files() -> Result<Vec<ContractFile>, String> {
         ("playground/package/answers.d.ts".to_owned(), typescript::text()),
         ("playground/types/samples.ts".to_owned(), samples::text()?),
     ];
+    files.push(effects::page()?);
     for (name, schema) in schema::all() {
         files.push((format!("schemas/{name}.schema.json"), json(&schema)?));
     }

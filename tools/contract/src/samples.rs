@@ -8,6 +8,7 @@ use answers::report::Report;
 use karpwarden::cluster::Cluster;
 use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::disrupt::{Question, answer, json};
+use karpwarden::disruption::forecast::ForecastSettings;
 use karpwarden::drift::HashOptions;
 use karpwarden::hashes;
 use karpwarden::karpenter::release::Release;
@@ -15,6 +16,7 @@ use karpwarden::karpenter::upgrade_path::UpgradePath;
 use karpwarden::manifest::limits::Limits;
 use karpwarden::manifest::{File, FileKind};
 use karpwarden::objects::embedded::READ_OPTIONS;
+use karpwarden::plan::{PlanOptions, PlanPair, PlanSide, plan};
 use karpwarden::reference::symptoms::with_symptoms;
 use karpwarden::rule::settings::{Settings, Target};
 use karpwarden::simulate::{Choices, DeducedSettings};
@@ -34,6 +36,14 @@ const MANIFESTS: [(&str, &str); 3] = [
 const CLUSTER: [(&str, &str); 2] = [
     ("cluster.yaml", include_str!("../../../fuzz/seeds/disruption/cluster.yaml")),
     ("pool.yaml", include_str!("../../../fuzz/seeds/disruption/pool.yaml")),
+];
+const OLD: [(&str, &str); 2] = [
+    ("nodeclass.yaml", include_str!("../../../examples/plan/old/nodeclass.yaml")),
+    ("pool.yaml", include_str!("../../../examples/plan/old/pool.yaml")),
+];
+const NEW: [(&str, &str); 2] = [
+    ("nodeclass.yaml", include_str!("../../../examples/plan/new/nodeclass.yaml")),
+    ("pool.yaml", include_str!("../../../examples/plan/new/pool.yaml")),
 ];
 const PODS: [(&str, &str); 1] = [("pods.yaml", include_str!("../../../fuzz/seeds/simulation/pods.yaml"))];
 const LOG: &str = include_str!("../../../examples/symptoms/registration-taint-absent/karpenter.log");
@@ -86,6 +96,7 @@ pub fn all() -> Result<Vec<Sample>, String> {
         sample("rules", "Rule[]", &with_symptoms().iter().step_by(40).collect::<Vec<_>>())?,
         read("simulated", "SimulationAnswer", &world(&PODS)?.simulate("")?)?,
         sample("hashed", "HashAnswer", &hashed())?,
+        sample("planned", "PlanAnswer", &planned()?)?,
         sample("disrupted", "DisruptionAnswer", &disrupted()?)?,
         read("about", "About", &checker::about()?)?,
         read(
@@ -120,6 +131,28 @@ fn read(name: &'static str, kind: &'static str, json: &str) -> Result<Sample, St
 
 fn hashed() -> HashAnswer {
     hashes::answer(&files(&CLUSTER), &HashOptions::new(Release::NEWEST)).0
+}
+
+fn planned() -> Result<answers::plan::PlanAnswer, String> {
+    let side = |texts: &[(&str, &str)]| Cluster { name: String::new(), files: files(texts) };
+    let (old, new) = (side(&OLD), side(&NEW));
+    let pair = PlanPair {
+        name: "",
+        old: PlanSide { cluster: &old, folder: "" },
+        new: PlanSide { cluster: &new, folder: "" },
+    };
+    let options = PlanOptions {
+        at: Timestamp::parse(NOW).ok_or("no time")?,
+        from: None,
+        to: None,
+        ca_bundle: String::new(),
+        is_snapshot: false,
+        is_complete: false,
+        forecast: ForecastSettings::default(),
+        choices: Choices::default(),
+        settings: Settings::default(),
+    };
+    Ok(plan(&[pair], &options).map_err(|error| error.to_string())?.answer)
 }
 
 fn files(texts: &[(&str, &str)]) -> Vec<File> {

@@ -3,6 +3,7 @@
 use answers::catalog::CatalogEntry;
 use answers::disruption::DisruptionAnswer;
 use answers::hash::HashAnswer;
+use answers::plan::PlanAnswer;
 use answers::report::{DOCUMENTATION, Report};
 use answers::simulation::SimulationAnswer;
 use schemars::generate::SchemaSettings;
@@ -17,12 +18,13 @@ pub(crate) fn id(name: &str) -> String {
 }
 
 /// The schemas of the answers, by name.
-pub fn all() -> [(&'static str, Value); 5] {
+pub fn all() -> [(&'static str, Value); 6] {
     [
         schema::<Report>("report", "A report of Karpwarden"),
         schema::<SimulationAnswer>("simulation", "A simulation of Karpwarden"),
         schema::<DisruptionAnswer>("disruption", "Disruption in a cluster, as Karpwarden judges it"),
         schema::<HashAnswer>("hash", "Static hashes of NodePools and EC2NodeClasses"),
+        schema::<PlanAnswer>("plan", "Effect of a change on nodes, as Karpwarden forecasts it"),
         schema::<Vec<CatalogEntry>>("rules", "The rules and symptoms of Karpwarden"),
     ]
 }

@@ -7,6 +7,7 @@ use answers::catalog::CatalogEntry;
 use answers::disruption::DisruptionAnswer;
 use answers::hash::HashAnswer;
 use answers::page;
+use answers::plan::PlanAnswer;
 use answers::report::Report;
 use answers::simulation::SimulationAnswer;
 use ts_rs::{Config, TS, TypeVisitor};
@@ -30,6 +31,7 @@ pub fn text() -> String {
     types.visit::<SimulationAnswer>();
     types.visit::<DisruptionAnswer>();
     types.visit::<HashAnswer>();
+    types.visit::<PlanAnswer>();
     types.visit::<page::About>();
     types.visit::<page::CheckedSettings>();
     types.visit::<page::FixedFiles>();

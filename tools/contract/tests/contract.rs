@@ -25,6 +25,7 @@ fn samples_match_their_schemas() {
             "Rule[]" => "rules",
             "SimulationAnswer" => "simulation",
             "DisruptionAnswer" => "disruption",
+            "PlanAnswer" => "plan",
             _ => continue,
         };
         let validator = jsonschema::validator_for(&schemas[name]).unwrap();
@@ -33,5 +34,5 @@ fn samples_match_their_schemas() {
         assert!(errors.is_empty(), "{}: {errors:?}", sample.name);
         count += 1;
     }
-    assert_eq!(count, 7);
+    assert_eq!(count, 8);
 }

@@ -115,6 +115,19 @@ pub enum LimitedBy {
     None,
 }
 
+impl LimitedBy {
+    /// The cause in a few words; empty without one.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Budget => "budgets",
+            Self::Schedule => "the windows of budgets",
+            Self::Drain => "the drain of nodes",
+            Self::Capacity => "capacity",
+            Self::None => "",
+        }
+    }
+}
+
 /// Command of a rollout.
 #[derive(Clone, Debug)]
 pub struct RolloutStep {

@@ -27,6 +27,7 @@ pub(super) fn write(printer: &Printer<'_>, out: &mut dyn Write, plan: &UpgradePl
     if let Some(action) = plan.always() {
         writeln!(out, "  each release: {action}")?;
     }
+    writeln!(out, "  nodes: {}", plan.nodes())?;
     writeln!(out, "  {}\n", plan.basis())
 }
 

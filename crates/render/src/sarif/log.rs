@@ -54,7 +54,8 @@ pub(super) struct ReportingDescriptor {
     pub(super) name: &'static str,
     pub(super) short_description: SarifMessage,
     pub(super) help: HelpMessage,
-    pub(super) help_uri: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) help_uri: Option<String>,
     pub(super) default_configuration: Configuration,
     pub(super) properties: RuleProperties,
 }

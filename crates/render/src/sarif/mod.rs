@@ -52,6 +52,8 @@ pub struct RuleDescription {
     pub summary: &'static str,
     /// The page of the reference, as Markdown.
     pub documentation: String,
+    /// Whether the page is published.
+    pub has_page: bool,
 }
 
 /// Renders a report with diagnoses as SARIF. `symptoms` describes the diagnoses, which the registry does not know.
@@ -74,6 +76,7 @@ pub fn sarif_with(
             caught_by: rule.caught_by,
             summary: rule.summary,
             documentation: documentation(rule),
+            has_page: true,
         });
     let found: Vec<RuleDescription> = rules.chain(symptoms).collect();
     let results = report.findings.iter().zip(fingerprints(&report.findings)).map(|(finding, fingerprint)| {
@@ -108,7 +111,7 @@ fn descriptor(rule: &RuleDescription) -> ReportingDescriptor {
         name: rule.name,
         short_description: rule.summary.into(),
         help: HelpMessage { text: rule.documentation.clone(), markdown: rule.documentation.clone() },
-        help_uri: url(rule.name),
+        help_uri: rule.has_page.then(|| url(rule.name)),
         default_configuration: Configuration { level: rule.severity.into() },
         properties: RuleProperties { tags: ["karpenter", rule.family.name()], caught_by: rule.caught_by },
     }

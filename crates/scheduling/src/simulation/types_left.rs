@@ -32,6 +32,8 @@ pub struct PoolTypes<'d> {
     pub all: usize,
     /// The number of instance types that all its requirements and labels together leave.
     pub left: usize,
+    /// These instance types with their lowest price in USD per hour, the cheapest first.
+    pub cheapest: Vec<(&'static str, f64)>,
     /// The requirements, each alone.
     pub requirements: Vec<RequirementTypes<'d>>,
 }
@@ -48,10 +50,13 @@ impl<'d> PoolTypes<'d> {
             let items = NodePool::of(pool.object)?.requirements().items();
             let with_types =
                 |item| RequirementTypes { item, types: types(catalog, &sold, item, settings.release) };
+            let cheapest = catalog.by_price(&left, &pool.requirements).into_iter();
+            let named = cheapest.filter_map(|(id, price)| Some((*catalog.names.get(id)?, price)));
             Some(Self {
                 pool: pool.object,
                 all: sold.count(),
                 left: left.count(),
+                cheapest: named.collect(),
                 requirements: items.map(with_types).collect(),
             })
         });

@@ -1,0 +1,22 @@
+//! Assumptions of a plan in the words of the command line.
+
+use karpwarden::plan::PlanAssumption;
+
+use crate::assumed;
+
+/// The text of an assumption, with the flag that replaces it.
+pub(super) fn text(assumption: &PlanAssumption) -> String {
+    let remedy = match assumption {
+        PlanAssumption::Simulation(assumption) => return assumed::text(assumption),
+        PlanAssumption::NoNodes => " (`--snapshot`)",
+        PlanAssumption::OthersStay => " (`--complete`)",
+        PlanAssumption::NodeStart(_) => " (`--node-start`)",
+        PlanAssumption::Redacted(_)
+        | PlanAssumption::EditAfterUpgrade
+        | PlanAssumption::Forecast(_)
+        | PlanAssumption::ForecastCut => "",
+        PlanAssumption::TooManyPods => " (`--replicas`)",
+        PlanAssumption::TooManyClusters => "; name the folders of one cluster",
+    };
+    format!("{assumption}{remedy}")
+}

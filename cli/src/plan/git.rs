@@ -1,0 +1,183 @@
+//! The manifests of a commit, read from the objects of the repository through the program `git`.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::error::CommandError;
+
+/// Branches that may be the default branch, if the remote does not say which one is.
+const DEFAULT_BRANCHES: [&str; 4] = ["origin/main", "origin/master", "main", "master"];
+
+/// A commit of a repository.
+#[derive(Debug)]
+pub(super) struct Commit {
+    /// The folder with the working tree.
+    pub(super) root: PathBuf,
+    hash: String,
+}
+
+/// A file of a commit.
+#[derive(Debug)]
+pub(super) struct CommittedFile {
+    /// Path in the working tree, where the file may not be any more.
+    pub(super) path: PathBuf,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Commit {
+    /// Finds a commit in the repository that has a path. An empty name is the commit at which the current branch left the default branch.
+    pub(super) fn find(path: &Path, name: &str) -> Result<Self, CommandError> {
+        let folder = path.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
+        let root = git(folder, &["rev-parse", "--show-toplevel"])?;
+        let Some(root) = root.filter(|root| !root.is_empty()) else {
+            let text =
+                format!("`--base`: `{}` is not in the working tree of a git repository", path.display());
+            return Err(CommandError::Usage(text));
+        };
+        let root = PathBuf::from(root);
+        let default = default_branch(&root)?;
+        let wanted = if name.is_empty() { default.as_deref().unwrap_or_default() } else { name };
+        if wanted.is_empty() {
+            let text = "`--base`: the repository has no branch `main` or `master`; name a commit or a branch";
+            return Err(CommandError::Usage(text.to_owned()));
+        }
+        let is_shallow = git(&root, &["rev-parse", "--is-shallow-repository"])?.as_deref() == Some("true");
+        let advice = if is_shallow {
+            "; the clone is shallow: fetch the history with `git fetch --unshallow`, or in CI with `fetch-depth: 0`"
+        } else {
+            ""
+        };
+        // Such a name would be an option of git.
+        let commit = format!("{}^{{commit}}", wanted.trim_start_matches('-'));
+        let Some(hash) = git(&root, &["rev-parse", "--verify", "--quiet", &commit])? else {
+            let text = format!("`--base`: the repository has no commit or branch `{wanted}`{advice}");
+            return Err(CommandError::Usage(text));
+        };
+        let is_default = name.is_empty() || default.as_deref() == Some(name);
+        if !is_default {
+            return Ok(Self { root, hash });
+        }
+        let common = git(&root, &["merge-base", "HEAD", &hash])?.filter(|hash| !hash.is_empty());
+        let Some(hash) = common else {
+            let text = format!("`--base`: the current branch and `{wanted}` have no common commit{advice}");
+            return Err(CommandError::Usage(text));
+        };
+        Ok(Self { root, hash })
+    }
+
+    /// The first characters of the hash.
+    pub(super) fn short(&self) -> &str {
+        self.hash.get(..12).unwrap_or(&self.hash)
+    }
+
+    /// Reads the files below some paths that a function wants. Links and submodules are left out.
+    pub(super) fn files(
+        &self,
+        paths: &[PathBuf],
+        is_wanted: impl Fn(&Path) -> bool,
+    ) -> Result<Vec<CommittedFile>, CommandError> {
+        let mut wanted: Vec<(PathBuf, String)> = Vec::new();
+        let mut command = git_command(&self.root);
+        command.args(["--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", &self.hash, "--"]);
+        command.args(
+            paths
+                .iter()
+                .map(|path| if path.as_os_str().is_empty() { OsStr::new(".") } else { path.as_os_str() }),
+        );
+        let list = output(command)?.unwrap_or_default();
+        for entry in list.split(|byte| *byte == 0) {
+            let entry = String::from_utf8_lossy(entry);
+            let Some((kind, path)) = entry.split_once('\t') else { continue };
+            let fields: Vec<&str> = kind.split(' ').collect();
+            let [mode, "blob", hash] = fields.as_slice() else { continue };
+            let path = self.root.join(path);
+            if *mode != "120000" && is_wanted(&path) {
+                wanted.push((path, (*hash).to_owned()));
+            }
+        }
+        let texts = self.blobs(wanted.iter().map(|(_, hash)| hash.clone()).collect())?;
+        let files = wanted
+            .into_iter()
+            .filter_map(|(path, hash)| Some(CommittedFile { path, bytes: texts.get(&hash)?.clone() }));
+        Ok(files.collect())
+    }
+
+    /// The contents of blobs, by hash.
+    fn blobs(&self, hashes: Vec<String>) -> Result<BTreeMap<String, Vec<u8>>, CommandError> {
+        let mut command = git_command(&self.root);
+        command
+            .args(["cat-file", "--batch"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| cannot_run(&error))?;
+        let stdin = child.stdin.take();
+        // git writes while it reads.
+        let writer = std::thread::spawn(move || -> io::Result<()> {
+            let Some(mut stdin) = stdin else { return Ok(()) };
+            stdin.write_all(hashes.join("\n").as_bytes())?;
+            stdin.write_all(b"\n")
+        });
+        let output = child.wait_with_output()?;
+        // A failure to write shows as missing texts.
+        let _ = writer.join();
+        let mut found = BTreeMap::new();
+        let mut rest = output.stdout.as_slice();
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let (line, after) = rest.split_at(end);
+            let after = after.get(1..).unwrap_or_default();
+            let line = String::from_utf8_lossy(line).into_owned();
+            let fields: Vec<&str> = line.split(' ').collect();
+            let [hash, "blob", size] = fields.as_slice() else {
+                rest = after;
+                continue;
+            };
+            let size: usize = size.parse().unwrap_or_default();
+            let (text, behind) = after.split_at_checked(size).unwrap_or((after, &[]));
+            found.insert((*hash).to_owned(), text.to_owned());
+            rest = behind.get(1..).unwrap_or_default();
+        }
+        Ok(found)
+    }
+}
+
+/// The default branch: what the remote says, else the first known name that exists.
+fn default_branch(root: &Path) -> Result<Option<String>, CommandError> {
+    let head = git(root, &["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"])?;
+    if head.is_some() {
+        return Ok(head);
+    }
+    for branch in DEFAULT_BRANCHES {
+        if git(root, &["rev-parse", "--verify", "--quiet", &format!("{branch}^{{commit}}")])?.is_some() {
+            return Ok(Some(branch.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+fn git_command(folder: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(folder).env("GIT_OPTIONAL_LOCKS", "0");
+    command
+}
+
+/// Runs git. Returns the first line of its output; `None` if git fails.
+fn git(folder: &Path, arguments: &[&str]) -> Result<Option<String>, CommandError> {
+    let mut command = git_command(folder);
+    command.args(arguments);
+    let bytes = output(command)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).lines().next().unwrap_or_default().to_owned()))
+}
+
+/// Runs a command. Returns its output; `None` if it fails.
+fn output(mut command: Command) -> Result<Option<Vec<u8>>, CommandError> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| cannot_run(&error))?;
+    Ok(output.status.success().then_some(output.stdout))
+}
+
+fn cannot_run(error: &io::Error) -> CommandError {
+    CommandError::Usage(format!("`--base`: cannot run `git`: {error}"))
+}

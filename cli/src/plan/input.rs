@@ -1,0 +1,290 @@
+//! The files before and after a change.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use cluster::Cluster;
+use karpwarden::plan::{PlanPair, PlanSide};
+use manifest::{Document, File, FileKind};
+use objects::object::{Object, Operation};
+use rule::settings::Settings;
+
+use super::flags::{PlanOrigin, PlanRun};
+use super::git::Commit;
+use crate::config::{self, Config};
+use crate::error::CommandError;
+use crate::form::Color;
+use crate::input::{self, ClusterInputs, InputFile, Patterns, Wanted, is_manifest, pinning::texts_with_pins};
+use crate::options::InputOptions;
+use crate::output;
+
+/// The files before and after the change of one cluster.
+pub(super) struct LoadedPair {
+    name: String,
+    old: Cluster,
+    new: Cluster,
+    old_folder: String,
+    new_folder: String,
+}
+
+/// Settings and files of a run.
+pub(super) struct LoadedPlan {
+    pub(super) settings: Settings,
+    pub(super) pairs: Vec<LoadedPair>,
+    /// The commit to which the working tree is compared.
+    pub(super) commit: Option<String>,
+}
+
+impl LoadedPair {
+    pub(super) fn pair(&self) -> PlanPair<'_> {
+        PlanPair {
+            name: &self.name,
+            old: PlanSide { cluster: &self.old, folder: &self.old_folder },
+            new: PlanSide { cluster: &self.new, folder: &self.new_folder },
+        }
+    }
+
+    /// The files of both sides.
+    pub(super) fn files(&self) -> impl Iterator<Item = &File> {
+        self.old.files.iter().chain(&self.new.files)
+    }
+}
+
+/// What the sides of a run are read with.
+struct Reader<'r> {
+    run: &'r PlanRun,
+    config: Config,
+    excluded: Patterns,
+}
+
+/// Reads the config file and both sides.
+pub(super) fn read(run: &PlanRun, color: Color) -> Result<LoadedPlan, CommandError> {
+    let config = config::read(&run.settings, &run.input, color)?;
+    let excluded = config.excluded(&run.input, color)?;
+    let mut reader = Reader { run, config, excluded };
+    let (pairs, commit) = match &run.origin {
+        PlanOrigin::Old => (vec![reader.old_and_new(color)?], None),
+        PlanOrigin::Same | PlanOrigin::Reviews => (reader.same(color)?, None),
+        PlanOrigin::Snapshot(folder) => (vec![reader.snapshot(folder, color)?], None),
+        PlanOrigin::Commit(name) => {
+            let (pairs, commit) = reader.commit(name, color)?;
+            (pairs, Some(commit))
+        }
+    };
+    if matches!(run.origin, PlanOrigin::Reviews) && !pairs.iter().flat_map(LoadedPair::files).any(has_update)
+    {
+        let text = "one file or folder without an AdmissionReview of an UPDATE: name OLD and NEW, or compare with `--base` or `--snapshot DIR`";
+        return Err(CommandError::Usage(text.to_owned()));
+    }
+    Ok(LoadedPlan { settings: reader.config.settings, pairs, commit })
+}
+
+fn has_update(file: &File) -> bool {
+    let mut trees = file.documents.iter().filter_map(|document| match document {
+        Document::Read(tree) => Some(tree),
+        _ => None,
+    });
+    trees.any(|tree| Object::all(tree).iter().any(|object| object.operation() == Operation::Update))
+}
+
+impl Reader<'_> {
+    fn old_and_new(&mut self, color: Color) -> Result<LoadedPair, CommandError> {
+        let [old, new] = self.run.input.paths.as_slice() else {
+            return Err(CommandError::Usage("name OLD and NEW".to_owned()));
+        };
+        let (olds, news) = (self.inputs_of(old), self.inputs_of(new));
+        if input::count(&olds) + input::count(&news) == 0 {
+            return Err(nothing());
+        }
+        self.start(&[&olds, &news], color)?;
+        // Of two files, the names are what tells the sides apart.
+        let folder = |path: &Path| self.config.base.name(path);
+        Ok(LoadedPair {
+            name: String::new(),
+            old_folder: folder(old),
+            new_folder: folder(new),
+            old: self.cluster(&olds),
+            new: self.cluster(&news),
+        })
+    }
+
+    /// The inputs of OLD or NEW. The folders of `kubectl diff` have files without an extension.
+    fn inputs_of(&self, path: &Path) -> Vec<ClusterInputs> {
+        let options =
+            InputOptions { paths: vec![path.to_owned()], clusters: Vec::new(), ..self.run.input.clone() };
+        let found = self.inputs(&options, Wanted::Manifests);
+        if input::count(&found) == 0 { self.inputs(&options, Wanted::Texts) } else { found }
+    }
+
+    fn same(&mut self, color: Color) -> Result<Vec<LoadedPair>, CommandError> {
+        let found = self.inputs(&self.run.input, Wanted::Manifests);
+        if input::count(&found) == 0 {
+            return Err(nothing());
+        }
+        self.start(&[&found], color)?;
+        let pair = |one: &ClusterInputs| LoadedPair {
+            name: one.cluster.clone(),
+            old: self.cluster(std::slice::from_ref(one)),
+            new: self.cluster(std::slice::from_ref(one)),
+            old_folder: String::new(),
+            new_folder: String::new(),
+        };
+        Ok(found.iter().map(pair).collect())
+    }
+
+    fn snapshot(&mut self, folder: &Path, color: Color) -> Result<LoadedPair, CommandError> {
+        let options = InputOptions { paths: vec![folder.to_owned()], ..self.run.input.clone() };
+        let snapshot = self.inputs(&options, Wanted::Manifests);
+        if input::count(&snapshot) == 0 {
+            let text = format!(
+                "`--snapshot`: `{}` has no manifests; `karpwarden collect` writes a snapshot",
+                folder.display()
+            );
+            return Err(CommandError::NoInput(text));
+        }
+        let files = if self.run.input.paths.is_empty() {
+            Vec::new()
+        } else {
+            self.inputs(&self.run.input, Wanted::Manifests)
+        };
+        self.start(&[&snapshot, &files], color)?;
+        Ok(LoadedPair {
+            name: String::new(),
+            old: self.cluster(&snapshot),
+            new: self.cluster(&files),
+            old_folder: String::new(),
+            new_folder: String::new(),
+        })
+    }
+
+    fn commit(&mut self, name: &str, color: Color) -> Result<(Vec<LoadedPair>, String), CommandError> {
+        let options = &self.run.input;
+        let named: Vec<&PathBuf> = options.paths.iter().chain(&options.clusters).collect();
+        if named.iter().any(|path| path.as_os_str() == "-") {
+            return Err(CommandError::Usage("`--base` compares files, not standard input".to_owned()));
+        }
+        let first = named.first().map_or(Path::new("."), |path| path.as_path());
+        let commit = Commit::find(first, name)?;
+        // A path that only the commit has is no mistake.
+        let existing = |paths: &[PathBuf]| paths.iter().filter(|path| path.exists()).cloned().collect();
+        let options = InputOptions {
+            paths: existing(&options.paths),
+            clusters: existing(&options.clusters),
+            ..options.clone()
+        };
+        let news = self.inputs(&options, Wanted::Manifests);
+        self.start(&[&news], color)?;
+        let mut pairs = Vec::new();
+        if !self.run.input.paths.is_empty() {
+            pairs.push(self.since(&commit, "", &self.run.input.paths, &news)?);
+        }
+        for folder in &self.run.input.clusters {
+            let name = self.config.base.name(folder);
+            pairs.push(self.since(&commit, &name, std::slice::from_ref(folder), &news)?);
+        }
+        if pairs.iter().all(|pair| pair.files().next().is_none()) {
+            return Err(nothing());
+        }
+        Ok((pairs, commit.short().to_owned()))
+    }
+
+    /// The files of a cluster in a commit and now.
+    fn since(
+        &self,
+        commit: &Commit,
+        name: &str,
+        paths: &[PathBuf],
+        news: &[ClusterInputs],
+    ) -> Result<LoadedPair, CommandError> {
+        let inputs =
+            news.iter().find(|one| one.cluster == name).map(std::slice::from_ref).unwrap_or_default();
+        let mut new = self.cluster(inputs);
+        let kinds: BTreeMap<&str, FileKind> =
+            inputs.iter().flat_map(|one| &one.inputs).map(|one| (one.name.as_str(), one.kind)).collect();
+        let referenced = input::referenced(&new.files, &self.config.base, None, &self.run.input.limits).files;
+        let outside: BTreeSet<String> = referenced.iter().map(|file| file.source.name().to_owned()).collect();
+        let root = commit.root.canonicalize().unwrap_or_else(|_| commit.root.clone());
+        let within = |path: &Path| {
+            let path = input::resolved(path)?;
+            path.strip_prefix(&root).ok().map(Path::to_owned)
+        };
+        let mut below = Vec::new();
+        for path in paths {
+            let Some(path_in_root) = within(path) else {
+                let text =
+                    format!("`--base`: `{}` is not in the repository `{}`", path.display(), root.display());
+                return Err(CommandError::Usage(text));
+            };
+            below.push(path_in_root);
+        }
+        let is_taken = |path: &Path| {
+            let name = self.config.base.name(path);
+            if outside.contains(&name) || kinds.contains_key(name.as_str()) {
+                return true;
+            }
+            let Ok(inside) = path.strip_prefix(&root) else { return false };
+            let is_named = below.iter().any(|one| one == inside);
+            let folder = below.iter().find(|one| inside.starts_with(one));
+            let rest = folder.and_then(|folder| inside.strip_prefix(folder).ok());
+            let is_hidden = rest.is_none_or(|rest| {
+                rest.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
+            });
+            // A file that is still there and no input is ignored.
+            let is_ignored = path.exists();
+            is_named
+                || (is_manifest(path) && !is_hidden && !is_ignored && !self.excluded.matches(path, false))
+        };
+        let mut wanted = below.clone();
+        wanted.extend(outside.iter().filter_map(|name| within(&self.config.base.path(Path::new(name)))));
+        let base = &self.config.base;
+        let files = commit.files(&wanted, |path| is_taken(path))?.into_iter().map(|committed| {
+            let folder = committed.path.parent().unwrap_or(&root).to_owned();
+            let input = InputFile::file(committed.path, &folder, base);
+            let kind = kinds.get(input.name.as_str()).copied();
+            let is_outside = outside.contains(&input.name);
+            let file = input.parsed(committed.bytes, &self.run.input.limits).file;
+            let kind = if is_outside { FileKind::Referenced } else { kind.unwrap_or(file.kind) };
+            File { kind, ..file }
+        });
+        let mut old: Vec<File> = files.collect();
+        old.sort_by(|one, other| one.source.name().cmp(other.source.name()));
+        new.files.extend(referenced);
+        Ok(LoadedPair {
+            name: name.to_owned(),
+            old: Cluster { name: name.to_owned(), files: old },
+            new,
+            old_folder: String::new(),
+            new_folder: String::new(),
+        })
+    }
+
+    fn inputs(&self, options: &InputOptions, wanted: Wanted) -> Vec<ClusterInputs> {
+        input::by_cluster(options, &self.config, None, &self.excluded, wanted)
+    }
+
+    /// Checks that the output is no input, and resolves the settings of some paths.
+    fn start(&mut self, sides: &[&[ClusterInputs]], color: Color) -> Result<(), CommandError> {
+        for side in sides {
+            output::refuse_input(self.run.file.as_deref(), "--output", side)?;
+        }
+        let inputs = sides.iter().flat_map(|side| side.iter()).flat_map(|one| &one.inputs);
+        self.config = self.config.clone().for_files(&inputs, color)?;
+        Ok(())
+    }
+
+    /// Reads the files of a side.
+    fn cluster(&self, inputs: &[ClusterInputs]) -> Cluster {
+        let all = inputs.iter().flat_map(|one| &one.inputs);
+        let mut files: Vec<File> = all.map(|one| one.read(&self.run.input.limits).file).collect();
+        if !self.config.settings.is_karpenter_version_set {
+            let pinning: Vec<PathBuf> = inputs.iter().flat_map(|one| one.pinning.iter().cloned()).collect();
+            files.extend(texts_with_pins(&pinning, &self.config.base));
+        }
+        let name = inputs.first().map(|one| one.cluster.clone()).unwrap_or_default();
+        Cluster { name, files }
+    }
+}
+
+fn nothing() -> CommandError {
+    CommandError::NoInput("nothing to plan: found no .yaml, .yml, .json or .jsonl files".to_owned())
+}

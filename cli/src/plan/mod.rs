@@ -1,0 +1,160 @@
+//! `karpwarden plan`: shows what a change does to the nodes, before it is applied.
+
+mod assumed;
+mod flags;
+mod git;
+mod human;
+mod input;
+
+use std::io::{self, Write};
+
+use answers::plan::PlanAnswer;
+use answers::report::Report;
+use cluster::Cluster;
+use drift::Effect;
+use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
+use karpwarden::plan::{FINDINGS, Plan, PlanOptions, PlanPair, plan};
+use karpwarden::rules::documentation;
+use karpwarden::simulate::{Assumption, Choices, release_of};
+use render::sarif::{self, RuleDescription};
+use render::{github, planned};
+use rule::finding::{CaughtBy, Family, Severity};
+use rule::settings::Settings;
+
+use super::error::CommandError;
+use super::form::Color;
+use super::hash::ca_bundle;
+use super::one_cluster;
+use super::output::{self, Stream};
+use super::simulate::choices;
+use super::stack::on_one_core;
+use super::status::Status;
+use super::terminal;
+use flags::{PlanFailOn, PlanFormat, PlanOrigin, PlanRun};
+use input::{LoadedPair, LoadedPlan};
+
+pub(crate) use flags::PlanArguments;
+
+pub(crate) fn run(arguments: PlanArguments, color: Color) -> Result<Status, CommandError> {
+    let run = PlanRun::try_from(arguments)?;
+    on_one_core(|| read_and_plan(&run, color))?
+}
+
+fn read_and_plan(run: &PlanRun, color: Color) -> Result<Status, CommandError> {
+    let LoadedPlan { settings, pairs, commit } = input::read(run, color)?;
+    if let Some(commit) = &commit {
+        terminal::note(color, &format!("compared with commit {commit}"));
+    }
+    let all: Vec<PlanPair<'_>> = pairs.iter().map(LoadedPair::pair).collect();
+    let answer = planned(run, &settings, &all)?;
+    let (mut out, has_color) =
+        output::open(run.file.as_deref(), Stream::Stdout, run.format.escaping(), color)?;
+    output::unless_closed(write(&mut out, run, &settings, &answer, has_color))?;
+    output::unless_closed(out.finish())?;
+    let files = pairs.iter().flat_map(LoadedPair::files);
+    let mut is_unreadable = false;
+    let mut seen: Vec<&str> = Vec::new();
+    for file in files {
+        if !seen.contains(&file.source.name()) {
+            seen.push(file.source.name());
+            is_unreadable |= one_cluster::report_unreadable(std::slice::from_ref(file), color);
+        }
+    }
+    Ok(if is_unreadable {
+        Status::Unreadable
+    } else if run.fail_on.iter().any(|what| fails(&answer, *what)) {
+        Status::Findings
+    } else {
+        Status::Clean
+    })
+}
+
+fn planned(run: &PlanRun, settings: &Settings, pairs: &[PlanPair<'_>]) -> Result<PlanAnswer, CommandError> {
+    if run.to.is_some() && run.from.is_none() {
+        let is_unknown = |pair: &PlanPair<'_>| {
+            matches!(release_of(settings, &pair.old.cluster.files), (_, Some(Assumption::Release(_))))
+        };
+        if pairs.iter().any(is_unknown) {
+            let text = "`--from`: the manifests pin no version, so name the release that runs now";
+            return Err(CommandError::Usage(text.to_owned()));
+        }
+    }
+    let choices: Choices = choices::with_prices(run.choices.clone(), run.prices.as_deref())?;
+    let ca_bundle = run.ca_bundle.as_deref().map_or_else(|| Ok(String::new()), ca_bundle)?;
+    let options = PlanOptions {
+        at: run.at,
+        from: run.from,
+        to: run.to,
+        ca_bundle,
+        is_snapshot: matches!(run.origin, PlanOrigin::Snapshot(_)),
+        is_complete: run.complete,
+        forecast: run.forecast.clone(),
+        choices,
+        settings: settings.clone(),
+    };
+    let Plan { mut answer, assumptions, .. } =
+        plan(pairs, &options).map_err(|error| choices::refused(&error, run.prices.as_deref()))?;
+    answer.assumptions = assumptions.iter().map(assumed::text).collect();
+    Ok(answer)
+}
+
+fn write(
+    out: &mut dyn Write,
+    run: &PlanRun,
+    settings: &Settings,
+    answer: &PlanAnswer,
+    has_color: bool,
+) -> io::Result<()> {
+    match run.format {
+        PlanFormat::Human => human::write(out, answer, &run.clock, has_color),
+        PlanFormat::Json => {
+            serde_json::to_writer_pretty(&mut *out, &answers::sorted(answer)?)?;
+            writeln!(out)
+        }
+        PlanFormat::Markdown => out.write_all(planned::markdown(answer).as_bytes()),
+        PlanFormat::Github => out.write_all(github::github(&report(answer, settings)).as_bytes()),
+        PlanFormat::Sarif => {
+            let own = FINDINGS.iter().filter(|(name, _)| !REGISTRY.rules().any(|rule| rule.name == *name));
+            let described = own.map(|(name, summary)| RuleDescription {
+                name,
+                family: Family::Disruption,
+                severity: Severity::Warning,
+                caught_by: CaughtBy::Nobody,
+                summary,
+                documentation: format!("{summary}: `karpwarden plan` says which nodes and when."),
+                has_page: false,
+            });
+            let none: [Cluster; 0] = [];
+            let log = sarif::sarif_with(
+                &REGISTRY,
+                &report(answer, settings),
+                &none,
+                documentation,
+                described.collect(),
+            );
+            writeln!(out, "{log}")
+        }
+    }
+}
+
+/// The findings as a report.
+fn report(answer: &PlanAnswer, settings: &Settings) -> Report {
+    Report { findings: answer.findings.clone(), ..Report::new(settings) }
+}
+
+/// Whether a plan has what `--fail-on` names.
+fn fails(answer: &PlanAnswer, what: PlanFailOn) -> bool {
+    match what {
+        PlanFailOn::Replaces => answer.effect >= Effect::Unknown,
+        PlanFailOn::Blocked => {
+            let waits =
+                |rollout: &answers::plan::PlannedRollout| rollout.start.0.as_ref() != Some(&answer.at);
+            answer.node_pools.iter().any(|pool| !pool.blocked.is_empty()) || answer.rollouts.iter().any(waits)
+        }
+        PlanFailOn::Pending => !answer.pods.pending.is_empty(),
+        PlanFailOn::Never => {
+            answer.node_pools.iter().any(|pool| pool.never) || answer.nodes.iter().any(|node| node.never)
+        }
+        PlanFailOn::None => false,
+    }
+}

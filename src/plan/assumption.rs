@@ -1,0 +1,56 @@
+//! Assumptions of a plan about facts that the input does not show.
+
+use core::fmt;
+
+use values::duration::Duration;
+
+use crate::simulate::Assumption;
+
+/// Assumption about a fact that the input does not show. `Display` writes it as a sentence without a capital letter and a full stop,
+/// which names no flag: each front end knows how its users replace an assumption.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanAssumption {
+    /// An assumption of the simulations.
+    Simulation(Assumption),
+    /// The input has no nodes.
+    NoNodes,
+    /// The objects of the cluster that the files lack stay.
+    OthersStay,
+    /// The user data of this EC2NodeClass is redacted in the snapshot, and its secrets do not change.
+    Redacted(String),
+    /// Karpenter has written the new hashes before the files are applied.
+    EditAfterUpgrade,
+    /// An assumption of every forecast.
+    Forecast(&'static str),
+    /// The time from the launch of a node until it has started completely.
+    NodeStart(Duration),
+    /// The forecast ended early, because it takes too much work.
+    ForecastCut,
+    /// The pods are too many to place.
+    TooManyPods,
+    /// The input has several clusters, and too many objects to place the pods of each.
+    TooManyClusters,
+}
+
+impl fmt::Display for PlanAssumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Simulation(assumption) => assumption.fmt(f),
+            Self::NoNodes => f.write_str("the input has no nodes, so the plan says which NodePools change, and not which nodes and when"),
+            Self::OthersStay => f.write_str("the cluster keeps the NodePools, EC2NodeClasses and NodeOverlays that the files lack"),
+            Self::Redacted(name) => {
+                write!(f, "the secrets in the user data of EC2NodeClass {name}, which the snapshot leaves out, do not change")
+            }
+            Self::EditAfterUpgrade => f.write_str(
+                "the files are applied while Karpenter runs: what changes while no controller runs is absorbed, and replaces no node",
+            ),
+            Self::Forecast(text) => f.write_str(text.trim_end_matches('.')),
+            Self::NodeStart(time) => write!(f, "a new node starts completely {} after its launch", time.concise()),
+            Self::ForecastCut => f.write_str("the forecast ends early, because the cluster takes too much work: later replacements are not known"),
+            Self::TooManyPods => f.write_str("the pods find a place after the change: the input has too many to place them"),
+            Self::TooManyClusters => {
+                f.write_str("the pods find a place after the change: the input has too many clusters and objects to place them")
+            }
+        }
+    }
+}

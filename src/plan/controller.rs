@@ -1,0 +1,193 @@
+//! The changes of the controller: its release, its options, its feature gates.
+
+use answers::plan::ControllerChange;
+use drift::{Effect, HashedKind};
+use karpenter::chart::{AWS_GATES, GATES};
+use karpenter::kind::Kind;
+use karpenter::option_values::OPTIONS;
+use karpenter::release::Releases as ReleaseInterval;
+use manifest::tree::{Node, items_of};
+use objects::chart_values;
+use objects::controller::{Controller, ControllerOption};
+use objects::feature_gates::FeatureGates;
+use objects::object::Object;
+
+use super::Releases;
+use super::scope::PlanScope;
+
+/// The releases in which the CA bundle is a part of the hash of an EC2NodeClass.
+const HASHES_CA_BUNDLE: ReleaseInterval = ReleaseInterval::since(12);
+
+/// The CA bundle of the cluster.
+const CA_BUNDLE: ControllerOption =
+    ControllerOption { flag: "cluster-ca-bundle", variable: "CLUSTER_CA_BUNDLE" };
+
+/// Effects of options that change more than the next decisions of the controller.
+///
+/// Source: website/content/en/docs/reference/settings.md and pkg/providers/instancetype/types.go of
+/// aws/karpenter-provider-aws at v1.14.1.
+const OPTION_EFFECTS: [(&str, Effect, &str); 3] = [
+    (
+        "vm-memory-overhead-percent",
+        Effect::NewNodes,
+        "Karpenter expects another amount of memory of new nodes; no node is replaced",
+    ),
+    (
+        "reserved-enis",
+        Effect::NewNodes,
+        "Karpenter expects another number of pods on new nodes; no node is replaced",
+    ),
+    ("log-level", Effect::None, "the log has other lines; no node is replaced"),
+];
+
+/// The changes of the controller of a scope.
+pub(super) fn changes(scope: &PlanScope<'_>, releases: Releases) -> Vec<ControllerChange> {
+    let mut found = release_changes(scope, releases);
+    found.extend(option_changes(scope, releases));
+    for change in &mut found {
+        change.cluster.clone_from(&scope.name);
+    }
+    found
+}
+
+fn change(
+    subject: &str,
+    old: &str,
+    new: &str,
+    effect: Effect,
+    message: impl Into<String>,
+) -> ControllerChange {
+    let [subject, old, new] = [subject, old, new].map(str::to_owned);
+    ControllerChange { cluster: String::new(), subject, old, new, effect, message: message.into() }
+}
+
+/// What another release does.
+///
+/// Source: kubernetes-sigs/karpenter pkg/controllers/nodepool/hash/controller.go and aws/karpenter-provider-aws
+/// pkg/controllers/nodeclass/hash/controller.go at v1.14.1; pkg/providers/amifamily and pkg/providers/ssm of the latter.
+fn release_changes(scope: &PlanScope<'_>, releases: Releases) -> Vec<ControllerChange> {
+    let Releases { before, after } = releases;
+    if before == after {
+        return Vec::new();
+    }
+    let mut found = vec![change(
+        "release",
+        &before.to_string(),
+        &after.to_string(),
+        Effect::None,
+        "another release replaces no node by itself",
+    )];
+    for (kind, name) in [(HashedKind::NodePool, "NodePool"), (HashedKind::NodeClass, "EC2NodeClass")] {
+        let (old, new) = (kind.version(before), kind.version(after));
+        if old != new {
+            let text = "Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; \
+                        an edit that is made while no controller runs is absorbed, so that the nodes keep what they have";
+            found.push(change(&format!("{name} hash version"), old, new, Effect::None, text));
+        }
+    }
+    if !HASHES_CA_BUNDLE.contains(before) && HASHES_CA_BUNDLE.contains(after) {
+        let text = "the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node";
+        found.push(change("EC2NodeClass hash", "", "CA bundle", Effect::None, text));
+    }
+    for class in scope.new.iter().filter(|object| object.is(Kind::NODE_CLASS)) {
+        let aliases = items_of(class.at(&["spec", "amiSelectorTerms"]));
+        let aliases = aliases.filter_map(|term| term.get("alias").and_then(Node::as_str));
+        for alias in aliases.filter(|alias| alias.ends_with("@latest")) {
+            let text = format!(
+                "the restart of the controller empties its cache of {alias}, which may be a day old: nodes of EC2NodeClass {} with an \
+                 older image drift; an alias with a version, such as {}@v20250807, keeps the image",
+                class.name(),
+                alias.trim_end_matches("@latest")
+            );
+            found.push(change("AMI alias", alias, alias, Effect::Unknown, text));
+        }
+    }
+    found
+}
+
+/// The changed options and feature gates, if both sides show the controller.
+fn option_changes(scope: &PlanScope<'_>, releases: Releases) -> Vec<ControllerChange> {
+    let (old, new) = (ControllerView::of(&scope.old), ControllerView::of(&scope.new));
+    if !old.is_known() || !new.is_known() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let both = |option: ControllerOption, path: &'static [&'static str]| {
+        (old.option(option, path), new.option(option, path))
+    };
+    let (before, after) = both(CA_BUNDLE, &["settings", "clusterCABundle"]);
+    if before != after && HASHES_CA_BUNDLE.contains(releases.after) {
+        let text = "the CA bundle is a part of the hash of each EC2NodeClass: every node is replaced, unless the text equals the bundle that \
+                    Karpenter finds by itself";
+        let shown = |text: &Option<String>| text.as_ref().map_or_else(String::new, |_| "…".to_owned());
+        found.push(change(CA_BUNDLE.flag, &shown(&before), &shown(&after), Effect::Unknown, text));
+    }
+    let further =
+        [(objects::controller::RESERVED_ENIS, &["settings", "reservedENIs"] as &'static [&'static str])];
+    let options = OPTIONS
+        .iter()
+        .filter(|option| option.releases.contains(releases.after))
+        .filter(|option| option.flag != objects::controller::RESERVED_ENIS.flag)
+        .map(|option| (ControllerOption { flag: option.flag, variable: option.variable }, option.path));
+    for (option, path) in options.chain(further) {
+        let (before, after) = both(option, path);
+        if before == after {
+            continue;
+        }
+        let known = OPTION_EFFECTS.iter().find(|(flag, _, _)| *flag == option.flag);
+        let (effect, text) = known.map_or(
+            (
+                Effect::ActsAtOnce,
+                "the next decisions of the controller follow it; no node is replaced because of drift",
+            ),
+            |(_, effect, text)| (*effect, *text),
+        );
+        found.push(change(
+            option.flag,
+            &before.unwrap_or_default(),
+            &after.unwrap_or_default(),
+            effect,
+            text,
+        ));
+    }
+    for gate in GATES.iter().chain(&AWS_GATES).filter(|gate| gate.releases.contains(releases.after)) {
+        let (before, after) = (old.gates.get(gate.name), new.gates.get(gate.name));
+        if before != after {
+            let shown = |is_on: Option<bool>| is_on.map(|is_on| is_on.to_string()).unwrap_or_default();
+            let text = "the next decisions of the controller follow it; no node is replaced because of drift";
+            let subject = format!("feature gate {}", gate.name);
+            found.push(change(&subject, &shown(before), &shown(after), Effect::ActsAtOnce, text));
+        }
+    }
+    found
+}
+
+/// The settings of the controller that objects show.
+struct ControllerView<'o, 'd> {
+    objects: &'o [Object<'d>],
+    controllers: Vec<Controller<'d>>,
+    gates: FeatureGates<'d>,
+}
+
+impl<'o, 'd> ControllerView<'o, 'd> {
+    fn of(objects: &'o [Object<'d>]) -> Self {
+        let controllers: Vec<Controller<'d>> =
+            objects.iter().filter_map(|object| Controller::of(*object)).collect();
+        Self { objects, gates: FeatureGates::of(objects, &controllers), controllers }
+    }
+
+    fn is_known(&self) -> bool {
+        !self.controllers.is_empty() || self.objects.iter().any(|object| chart_values::of(*object).is_some())
+    }
+
+    /// The text of an option: of the last Deployment that sets it, else of the values of the chart.
+    fn option(&self, option: ControllerOption, path: &'static [&'static str]) -> Option<String> {
+        let mut set = self.controllers.iter().filter_map(|controller| controller.setting(option).text());
+        let written = set.next_back().map(|(text, _)| text.to_owned());
+        let values = self.objects.iter().filter_map(|object| chart_values::of(*object));
+        written.or_else(|| {
+            let node = values.filter_map(|values| values.at(path)).next_back()?;
+            node.as_str().map_or_else(|| Some(node.spelling().to_owned()), |text| Some(text.to_owned()))
+        })
+    }
+}

@@ -1,0 +1,314 @@
+//! Plans as front ends run them: what a change of manifests or of the release does to nodes.
+//!
+//! | module | content |
+//! |---|---|
+//! | `scope` | the objects of each cluster before and after the change |
+//! | `change` | the changed objects with the effect of each field |
+//! | `controller` | the changes of the controller: release, options, feature gates |
+//! | `pods` | pods that lose or gain a place, and pods that hold up a rollout |
+//! | `pool` | the effect on each NodePool, its instance types and its budgets |
+//! | `snapshot`, `stamped` | the nodes of a snapshot that drift, and why |
+//! | `rollout` | when these nodes go, and what they wait for |
+//! | `unread` | changed files that could not be read |
+//! | `finding` | a finding at each changed field |
+//! | `words` | the verdict and other sentences |
+
+mod assumption;
+mod change;
+mod controller;
+mod finding;
+mod pods;
+mod pool;
+mod rollout;
+mod scope;
+mod snapshot;
+mod stamped;
+mod unread;
+pub mod words;
+
+use std::collections::BTreeMap;
+
+use answers::plan::{PlanAnswer, PlannedCost, PlannedPods};
+use answers::{SCHEMA, VERSION};
+use cluster::Cluster;
+use cluster::built_objects::BuiltObjects;
+use disruption::forecast::ForecastSettings;
+use drift::{Effect, HashOptions};
+use karpenter::release::Release;
+use objects::object::Object;
+use rule::settings::{Settings, Target};
+use values::timestamp::Timestamp;
+
+use crate::simulate::{Assumption, ChoiceError, Choices, DeducedSettings, release_of};
+
+pub use assumption::PlanAssumption;
+pub use finding::FINDINGS;
+
+use change::PlanChange;
+use pool::BothSettings;
+use scope::{PlanScope, scopes};
+
+/// The input before or after a change.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanSide<'p> {
+    /// The files.
+    pub cluster: &'p Cluster,
+    /// The start of the names of files that tells one side from the other, such as `old/`.
+    pub folder: &'p str,
+}
+
+/// The input of one cluster before and after a change.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanPair<'p> {
+    /// Name of the cluster; empty if there is one.
+    pub name: &'p str,
+    /// The input before.
+    pub old: PlanSide<'p>,
+    /// The input after.
+    pub new: PlanSide<'p>,
+}
+
+/// Facts that the input does not show.
+#[derive(Clone, Debug)]
+pub struct PlanOptions {
+    /// The time of the change.
+    pub at: Timestamp,
+    /// The release before; `None` for the release of the input.
+    pub from: Option<Release>,
+    /// The release after; `None` for the release of the input.
+    pub to: Option<Release>,
+    /// The cluster's CA bundle in Base64, if it is known.
+    pub ca_bundle: String,
+    /// Whether the old side is a snapshot of a cluster, and the new side the files that are applied to it.
+    pub is_snapshot: bool,
+    /// Whether the files hold every NodePool, EC2NodeClass and NodeOverlay of the cluster of the snapshot.
+    pub is_complete: bool,
+    /// The forecast of a rollout.
+    pub forecast: ForecastSettings,
+    /// The choices of a simulation.
+    pub choices: Choices,
+    /// The settings of the checks.
+    pub settings: Settings,
+}
+
+/// A plan. The front end adds the texts of the assumptions to the answer.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The answer, without assumptions.
+    pub answer: PlanAnswer,
+    /// Assumptions about facts that the input does not show.
+    pub assumptions: Vec<PlanAssumption>,
+    /// The number of NodeClaims in the input.
+    pub total_nodes: usize,
+}
+
+/// The releases of one pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Releases {
+    before: Release,
+    after: Release,
+}
+
+/// Plans the changes of some clusters.
+pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, ChoiceError> {
+    let mut plan = Plan { answer: empty(options), assumptions: Vec::new(), total_nodes: 0 };
+    for pair in pairs {
+        if options.is_snapshot {
+            add_snapshot(&mut plan, *pair, options)?;
+        } else {
+            add_pair(&mut plan, *pair, options)?;
+        }
+    }
+    let answer = &mut plan.answer;
+    answer.effect = words::strongest(answer);
+    answer.verdict = if options.is_snapshot {
+        words::verdict_of_nodes(answer, plan.total_nodes)
+    } else {
+        words::verdict(answer)
+    };
+    if answer.effect >= Effect::Unknown && !options.is_snapshot {
+        plan.assumptions.push(PlanAssumption::NoNodes);
+    }
+    let mut seen: Vec<PlanAssumption> = Vec::new();
+    plan.assumptions.retain(|one| {
+        let is_new = !seen.contains(one);
+        seen.extend(is_new.then(|| one.clone()));
+        is_new
+    });
+    Ok(plan)
+}
+
+fn empty(options: &PlanOptions) -> PlanAnswer {
+    PlanAnswer {
+        schema: SCHEMA,
+        version: VERSION,
+        karpenter_version: String::new(),
+        karpenter_version_before: String::new(),
+        at: options.at.into(),
+        verdict: String::new(),
+        effect: Effect::None,
+        changes: Vec::new(),
+        controller: Vec::new(),
+        node_pools: Vec::new(),
+        nodes: Vec::new(),
+        rollouts: Vec::new(),
+        cost: PlannedCost::default(),
+        pods: PlannedPods::default(),
+        assumptions: Vec::new(),
+        findings: Vec::new(),
+    }
+}
+
+fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Result<(), ChoiceError> {
+    let (old_files, new_files) = (&pair.old.cluster.files, &pair.new.cluster.files);
+    let releases = releases_of(plan, pair, options);
+    let built = (BuiltObjects::of(old_files), BuiltObjects::of(new_files));
+    let found = scopes(pair, &built.0, &built.1);
+    let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
+    let changes = change::changes_of(&found, &hashes);
+    for (index, scope) in found.iter().enumerate() {
+        let own: Vec<&PlanChange<'_>> =
+            changes.iter().filter(|change| change.scopes.contains(&index)).collect();
+        add_scope(plan, scope, &own, (pair, releases), options)?;
+    }
+    plan.answer.changes.extend(unread::changes(pair));
+    for change in &changes {
+        let cluster = cluster_of(change, &found, pair);
+        plan.answer.findings.extend(finding::of(change, &cluster, new_files, old_files));
+        plan.answer.changes.push(change.answer(cluster));
+    }
+    if plan.answer.node_pools.iter().any(|pool| pool.effect >= Effect::Unknown) {
+        let settings = settings_at(options, releases.after);
+        plan.answer.pods.holding.extend(pods::holding(pair.new, &settings));
+    }
+    Ok(())
+}
+
+/// Adds the plan of files that are applied to the cluster of a snapshot.
+fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Result<(), ChoiceError> {
+    let (snapshot, files) = (&pair.old.cluster.files, &pair.new.cluster.files);
+    let releases = releases_of(plan, pair, options);
+    let built = (BuiltObjects::of(snapshot), BuiltObjects::of(files));
+    let wanted = built.1.objects(files);
+    let left_out: Vec<String> = built.1.left_out().into_iter().map(str::to_owned).collect();
+    if !left_out.is_empty() {
+        plan.assumptions.push(PlanAssumption::Simulation(Assumption::OverlaysLeftOut(left_out)));
+    }
+    let scope = snapshot::scope(built.0.objects(snapshot), &wanted, options.is_complete);
+    let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
+    let mut changes = change::of_scope(&scope, &hashes);
+    let redacted = snapshot::without_redactions(&mut changes);
+    plan.assumptions.extend(redacted.iter().map(|name| PlanAssumption::Redacted((*name).to_owned())));
+    if !files.is_empty() && !options.is_complete {
+        plan.assumptions.push(PlanAssumption::OthersStay);
+    }
+    let own: Vec<&PlanChange<'_>> = changes.iter().collect();
+    let merged = snapshot::merged(&scope);
+    let settled = PlanScope {
+        name: String::new(),
+        old: scope.old.clone(),
+        new: snapshot::after(&scope, &merged),
+        unresolved: BTreeMap::new(),
+        is_whole: true,
+    };
+    add_scope(plan, &settled, &own, (pair, releases), options)?;
+    let facts = snapshot::DriftFacts {
+        scope: &scope,
+        changes: &changes,
+        redacted: &redacted,
+        hashes: &hashes,
+        restarts: releases.before != releases.after,
+        release: releases.after,
+        at: options.at,
+    };
+    if releases.before != releases.after && !changes.is_empty() {
+        plan.assumptions.push(PlanAssumption::EditAfterUpgrade);
+    }
+    plan.total_nodes += facts.count();
+    plan.answer.changes.extend(unread::all(pair.new));
+    let decided = facts.decide();
+    if !decided.is_empty() {
+        let files = &pair.new.cluster.files;
+        let deduced = DeducedSettings::new(
+            &options.choices,
+            &settings_at(options, releases.after),
+            files,
+            &settled.new,
+        )?;
+        rollout::add(plan, decided, &settled.new, deduced.settings, (options.at, &options.forecast));
+    }
+    for change in &changes {
+        plan.answer.findings.extend(finding::of(change, pair.name, files, snapshot));
+        plan.answer.changes.push(change.answer(pair.name.to_owned()));
+    }
+    Ok(())
+}
+
+/// The name of the clusters that a change concerns; the name of the pair if all are.
+fn cluster_of(change: &PlanChange<'_>, scopes: &[PlanScope<'_>], pair: PlanPair<'_>) -> String {
+    if scopes.len() > 1 && change.scopes.len() == scopes.len() {
+        return pair.name.to_owned();
+    }
+    let names = change.scopes.iter().filter_map(|scope| scopes.get(*scope));
+    names.map(|scope| scope.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// Adds the changes of the controller, the NodePools and the pods of one cluster.
+fn add_scope(
+    plan: &mut Plan,
+    scope: &PlanScope<'_>,
+    changes: &[&PlanChange<'_>],
+    (pair, releases): (PlanPair<'_>, Releases),
+    options: &PlanOptions,
+) -> Result<(), ChoiceError> {
+    let controller = controller::changes(scope, releases);
+    let deduce = |side: PlanSide<'_>, objects: &[Object<'_>], release| {
+        DeducedSettings::new(&options.choices, &settings_at(options, release), &side.cluster.files, objects)
+    };
+    let old = deduce(pair.old, &scope.old, releases.before)?;
+    let new = deduce(pair.new, &scope.new, releases.after)?;
+    let settings = BothSettings { old: &old, new: &new };
+    let pools = pool::pools(scope, changes, &controller, settings, options.at);
+    plan.answer.controller.extend(controller);
+    if pools.is_empty() {
+        return Ok(());
+    }
+    plan.answer.node_pools.extend(pools);
+    plan.assumptions.extend(new.assumptions.iter().cloned().map(PlanAssumption::Simulation));
+    if options.is_snapshot {
+        return Ok(());
+    }
+    if !scope.is_whole {
+        plan.assumptions.push(PlanAssumption::TooManyClusters);
+    } else if pods::compare(scope, settings, &mut plan.answer.pods).is_err() {
+        plan.assumptions.push(PlanAssumption::TooManyPods);
+    }
+    Ok(())
+}
+
+/// The releases before and after, with what is assumed. The answer has those of the first cluster.
+fn releases_of(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Releases {
+    let deduced = |side: PlanSide<'_>| release_of(&options.settings, &side.cluster.files);
+    let (old, new) = (deduced(pair.old), deduced(pair.new));
+    // An input without a pin says nothing about its release.
+    let (old, new) = match (&old.1, &new.1) {
+        (Some(Assumption::Release(_)), _) => (new.clone(), new),
+        (_, Some(Assumption::Release(_))) => (old.clone(), old),
+        _ => (old, new),
+    };
+    let after = options.to.unwrap_or(new.0);
+    let before = options.from.unwrap_or(old.0);
+    if options.to.is_none() {
+        plan.assumptions.extend(new.1.map(PlanAssumption::Simulation));
+    }
+    if plan.answer.karpenter_version.is_empty() {
+        plan.answer.karpenter_version = after.to_string();
+        plan.answer.karpenter_version_before = before.to_string();
+    }
+    Releases { before, after }
+}
+
+/// The settings of a side, with its release.
+fn settings_at(options: &PlanOptions, release: Release) -> Settings {
+    Settings { karpenter: Target::only(release), is_karpenter_version_set: true, ..options.settings.clone() }
+}

@@ -1,0 +1,84 @@
+//! The pods of the input that lose or gain a place, and the pods that hold up a rollout.
+
+use std::collections::BTreeMap;
+
+use answers::plan::PlannedPods;
+use engine::check::check_within;
+use objects::object::Object;
+use rule::settings::Settings;
+use scheduling::simulation::{Placement, Simulation, TooManyPods};
+
+use super::PlanSide;
+use super::pool::BothSettings;
+use super::scope::PlanScope;
+use crate::REGISTRY;
+use crate::simulate::DeducedSettings;
+
+/// Rules about pods that no drain evicts.
+const HOLDING: [&str; 3] =
+    ["pdb-zero-disruption", "do-not-disrupt-pins-node-forever", "job-protected-unbounded"];
+
+/// Number of pods of a list.
+const MAX_LISTED: usize = 1_000;
+
+/// Number of findings that are looked at.
+const MAX_FINDINGS: usize = 10_000;
+
+/// Places the pods before and after, and compares.
+pub(super) fn compare(
+    scope: &PlanScope<'_>,
+    settings: BothSettings<'_>,
+    pods: &mut PlannedPods,
+) -> Result<(), TooManyPods> {
+    let (old, new) = (placed(&scope.old, settings.old)?, placed(&scope.new, settings.new)?);
+    let name = |(namespace, name): &(String, String)| format!("{namespace}/{name}");
+    for (pod, is_placed) in &new {
+        match old.get(pod) {
+            Some(true) if !is_placed => pods.lost.push(name(pod)),
+            Some(false) if *is_placed => pods.gained.push(name(pod)),
+            _ => {}
+        }
+        if !is_placed {
+            pods.pending.push(name(pod));
+        }
+    }
+    for list in [&mut pods.lost, &mut pods.gained, &mut pods.pending] {
+        list.truncate(MAX_LISTED);
+    }
+    Ok(())
+}
+
+/// Whether each pod has a place, by namespace and name. Pods that were not tried are left out.
+fn placed(
+    objects: &[Object<'_>],
+    deduced: &DeducedSettings,
+) -> Result<BTreeMap<(String, String), bool>, TooManyPods> {
+    let simulation = Simulation::new(deduced.settings.clone(), objects)?;
+    let result = simulation.run();
+    let tried = result.pods.iter().filter_map(|pod| {
+        let is_placed = match pod.placement {
+            Placement::New(_) | Placement::Existing(_) | Placement::Added(_) => true,
+            Placement::Unplaced(_) | Placement::Unreported => false,
+            Placement::Untried | Placement::Ignored(_) => return None,
+        };
+        Some(((pod.namespace.to_owned(), pod.name.clone()), is_placed))
+    });
+    Ok(tried.collect())
+}
+
+/// Sentences about the pods and PodDisruptionBudgets of a side that hold up the drain of a node, in the words of the rules.
+pub(super) fn holding(side: PlanSide<'_>, settings: &Settings) -> Vec<String> {
+    let report = check_within(&REGISTRY, std::slice::from_ref(side.cluster), settings, MAX_FINDINGS);
+    let findings = report.findings.into_iter().filter(|finding| HOLDING.contains(&finding.rule));
+    let mut texts: Vec<String> = Vec::new();
+    for finding in findings {
+        let namespace =
+            if finding.namespace.is_empty() { String::new() } else { format!("{}/", finding.namespace) };
+        let text = format!("{} {namespace}{}: {}", finding.kind, finding.name, finding.message);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts.truncate(MAX_LISTED);
+    texts
+}

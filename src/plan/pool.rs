@@ -1,0 +1,145 @@
+//! The effect of the changes on each NodePool, its instance types before and after, and what prevents a rollout.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use answers::PricedType;
+use answers::plan::{ControllerChange, PlannedPool};
+use disruption::allowance::{DisruptionReason, PoolBudgets};
+use disruption::calendar::{Calendar, WEEK};
+use drift::{Effect, ObjectChangeKind};
+use karpenter::kind::Kind;
+use karpenter::release::Release;
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use scheduling::simulation::PoolTypes;
+use values::duration::Duration;
+use values::timestamp::Timestamp;
+
+use super::change::PlanChange;
+use super::scope::PlanScope;
+use crate::simulate::DeducedSettings;
+
+/// The number of nodes of a NodePool: percentages read as numbers.
+const ASSUMED_NODES: usize = 100;
+
+/// Number of weeks in which a budget that never opens stays closed, so that schedules of a month and of most years count.
+const WEEKS: i64 = 53;
+
+/// The settings of a simulation before and after.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BothSettings<'s> {
+    pub(super) old: &'s DeducedSettings,
+    pub(super) new: &'s DeducedSettings,
+}
+
+/// The NodePools of a scope that the changes concern, by name.
+pub(super) fn pools(
+    scope: &PlanScope<'_>,
+    changes: &[&PlanChange<'_>],
+    controller: &[ControllerChange],
+    settings: BothSettings<'_>,
+    at: Timestamp,
+) -> Vec<PlannedPool> {
+    let effects = effects(scope, changes, controller);
+    if effects.is_empty() {
+        return Vec::new();
+    }
+    let old = types(&scope.old, settings.old);
+    let new = types(&scope.new, settings.new);
+    let release = settings.new.settings.release;
+    let pool = |(name, effect): (&str, Effect)| {
+        let (before, after) = (old.get(name).cloned(), new.get(name).cloned());
+        let object = scope.new.iter().find(|object| object.is(Kind::NODE_POOL) && object.name() == name);
+        let rolls = matches!(effect, Effect::ReplacesAll | Effect::ReplacesSome | Effect::Unknown);
+        let blocked = object.filter(|_| rolls).and_then(|object| blocked(*object, release, at));
+        let never = blocked.as_ref().is_some_and(|blocked| blocked.never);
+        let (instance_types_before, cheapest_before) = before.unzip();
+        let (instance_types_after, cheapest_after) = after.unzip();
+        PlannedPool {
+            cluster: scope.name.clone(),
+            name: name.to_owned(),
+            effect,
+            instance_types_before,
+            instance_types_after,
+            cheapest_before: cheapest_before.unwrap_or_default(),
+            cheapest_after: cheapest_after.unwrap_or_default(),
+            never,
+            blocked: blocked.into_iter().map(|blocked| blocked.reason).collect(),
+        }
+    };
+    effects.into_iter().map(pool).collect()
+}
+
+/// The strongest effect on each NodePool, by name.
+fn effects<'d>(
+    scope: &PlanScope<'d>,
+    changes: &[&PlanChange<'d>],
+    controller: &[ControllerChange],
+) -> BTreeMap<&'d str, Effect> {
+    let own: BTreeSet<&'d str> = scope
+        .old
+        .iter()
+        .chain(&scope.new)
+        .filter_map(|object| NodePool::of(*object))
+        .map(|pool| pool.object().name())
+        .collect();
+    let mut effects: BTreeMap<&'d str, Effect> = BTreeMap::new();
+    let mut add = |name: &'d str, effect: Effect| {
+        let known = effects.entry(name).or_insert(Effect::None);
+        *known = effect.max(*known);
+    };
+    for change in changes {
+        // A NodePool that is new has no nodes yet.
+        let is_silent =
+            change.change.change == ObjectChangeKind::Changed && change.change.effect == Effect::None;
+        for name in change.change.node_pools.iter().copied().filter(|name| own.contains(name) && !is_silent) {
+            add(name, change.change.effect);
+        }
+    }
+    if let Some(effect) =
+        controller.iter().map(|change| change.effect).max().filter(|effect| *effect >= Effect::Unknown)
+    {
+        for name in own {
+            add(name, effect);
+        }
+    }
+    effects
+}
+
+/// The number of instance types of each NodePool, and the cheapest.
+fn types(objects: &[Object<'_>], deduced: &DeducedSettings) -> BTreeMap<String, (usize, Vec<PricedType>)> {
+    let all = PoolTypes::of(objects, &deduced.settings).into_iter();
+    all.map(|pool| (pool.pool.name().to_owned(), (pool.left, PricedType::cheapest(&pool.cheapest)))).collect()
+}
+
+/// Reason why budgets let no drifted node go at the time of the change.
+struct BlockedRollout {
+    never: bool,
+    reason: String,
+}
+
+fn blocked(object: Object<'_>, release: Release, at: Timestamp) -> Option<BlockedRollout> {
+    let blocked = |never: bool, reason: String| Some(BlockedRollout { never, reason });
+    let budgets = match PoolBudgets::parse(NodePool::of(object)?, release) {
+        Ok(budgets) => budgets,
+        Err(error) => {
+            return blocked(
+                true,
+                format!("Karpenter cannot read the NodePool, and disrupts no node: {error}"),
+            );
+        }
+    };
+    let start_within = |weeks: i64| {
+        let period = Duration::from_nanoseconds(WEEK.nanoseconds().saturating_mul(weeks));
+        let calendar = Calendar::new(&budgets, at, at.plus(period));
+        let mut all = calendar.intervals(DisruptionReason::Drifted, ASSUMED_NODES).into_iter();
+        all.find(|interval| interval.allowance.allowed > 0).map(|interval| interval.start)
+    };
+    match start_within(1).or_else(|| start_within(WEEKS)) {
+        Some(start) if start <= at => None,
+        Some(start) => {
+            blocked(false, format!("its budgets allow no replacement of a drifted node before {start}"))
+        }
+        None => blocked(true, "its budgets never allow the replacement of a drifted node".to_owned()),
+    }
+}

@@ -1,0 +1,127 @@
+//! The forecast of a rollout: when each drifted node goes, and what it waits for.
+
+use std::collections::BTreeMap;
+
+use answers::OrEmpty;
+use answers::plan::{PlannedCost, PlannedRollout};
+use answers::rounded;
+use disruption::blocker::NodeBlocker;
+use disruption::drain::DrainReason;
+use disruption::forecast::{Forecast, ForecastSettings, RollReason, RolledNode, forecast};
+use disruption::settings::DisruptionSettings;
+use karpenter::release::Release;
+use objects::object::Object;
+use scheduling::simulation::SimulationSettings;
+use values::timestamp::Timestamp;
+
+use super::Plan;
+use super::snapshot::DecidedNode;
+use crate::disrupt::words;
+
+/// Number of reasons of a node.
+const MAX_REASONS: usize = 5;
+
+/// Adds the rollout of the drifted nodes to a plan. `objects` is the cluster after the change.
+pub(super) fn add<'d>(
+    plan: &mut Plan,
+    nodes: Vec<DecidedNode<'d>>,
+    objects: &[Object<'d>],
+    settings: SimulationSettings,
+    (at, how): (Timestamp, &ForecastSettings),
+) {
+    let drifted: BTreeMap<&str, Timestamp> =
+        nodes.iter().filter_map(|node| Some((node.name, node.since?))).collect();
+    let release = settings.release;
+    let result = if drifted.is_empty() {
+        Forecast::default()
+    } else {
+        forecast(objects, &disruption_settings(settings, at), &drifted, how)
+    };
+    let by_name: BTreeMap<&str, &RolledNode<'_>> =
+        result.nodes.iter().map(|node| (node.name, node)).collect();
+    for node in nodes {
+        let mut answer = node.answer;
+        if let Some(rolled) = by_name.get(node.name) {
+            answer.start = OrEmpty(rolled.start.map(Into::into));
+            answer.end = OrEmpty(rolled.end.map(Into::into));
+            answer.never = rolled.never;
+            let reasons = rolled.because.iter().take(MAX_REASONS);
+            answer.because.extend(reasons.map(|reason| match cause(reason) {
+                Some(cause) => format!("{cause}: {}", text(reason, release)),
+                None => text(reason, release),
+            }));
+        }
+        plan.answer.nodes.push(answer);
+    }
+    let start = |node: &answers::plan::PlannedNode| {
+        let start = node.start.0.as_ref().map(|time| time.as_str().to_owned());
+        (start.is_none(), start, node.node_claim.clone())
+    };
+    plan.answer.nodes.sort_by_cached_key(start);
+    plan.answer.rollouts.extend(result.rollouts.iter().map(|rollout| PlannedRollout {
+        cluster: String::new(),
+        node_pool: rollout.node_pool.clone(),
+        nodes: rollout.nodes,
+        start: OrEmpty(rollout.start.map(Into::into)),
+        end: OrEmpty(rollout.end.map(Into::into)),
+        limited_by: rollout.limited_by,
+        extra_nodes: rollout.extra_nodes,
+    }));
+    let cost = result.cost;
+    plan.answer.cost =
+        PlannedCost { before: rounded(cost.before), after: rounded(cost.after), peak: rounded(cost.peak) };
+    plan.answer.pods.moved = result.moved_pods;
+    for pod in &result.pending_pods {
+        if !pod.before {
+            plan.answer.pods.lost.push(pod.pod.clone());
+        }
+        plan.answer.pods.pending.push(pod.pod.clone());
+    }
+    if !drifted.is_empty() {
+        plan.assumptions.extend(disruption::forecast::ASSUMPTIONS.map(super::PlanAssumption::Forecast));
+        plan.assumptions.push(super::PlanAssumption::NodeStart(how.node_start));
+    }
+    if result.is_cut {
+        plan.assumptions.push(super::PlanAssumption::ForecastCut);
+    }
+}
+
+fn disruption_settings(simulation: SimulationSettings, at: Timestamp) -> DisruptionSettings {
+    let mut settings = DisruptionSettings::new(simulation.release, at);
+    settings.simulation = SimulationSettings {
+        whole_state: settings.simulation.whole_state,
+        reservation_fallback: settings.simulation.reservation_fallback,
+        ..simulation
+    };
+    settings
+}
+
+/// The object that holds a node, in a few words, if it is a pod or a PodDisruptionBudget.
+fn cause(reason: &RollReason<'_>) -> Option<String> {
+    let budget = |budget: &Object<'_>| {
+        let namespace = if budget.namespace().is_empty() { "default" } else { budget.namespace() };
+        format!("PodDisruptionBudget {namespace}/{}", budget.name())
+    };
+    match reason {
+        RollReason::Blocked(NodeBlocker::PodBudget(_, one))
+        | RollReason::Drain(DrainReason::BudgetAllowsNone(_, one)) => Some(budget(one)),
+        RollReason::Blocked(NodeBlocker::PodDoNotDisrupt(pod, _)) => {
+            Some(format!("pod {} with karpenter.sh/do-not-disrupt", pod.full_name()))
+        }
+        _ => None,
+    }
+}
+
+/// A reason why a node waits, or is never replaced.
+fn text(reason: &RollReason<'_>, release: Release) -> String {
+    let clock = |time: Timestamp| time.to_string();
+    match reason {
+        RollReason::Blocked(blocker) => blocker.message(release),
+        RollReason::Drain(reason) => words::drain_reason(reason, &clock),
+        RollReason::Budget => "the budgets of the NodePool allow no disruption".to_owned(),
+        RollReason::NoPlace(message) => format!("pods of the node find no place: {message}"),
+        RollReason::Expires(time) => {
+            format!("the NodeClaim expires at {time}, and then goes without a replacement first")
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Plans against a snapshot of a cluster: the nodes that drift, and why, in Karpenter's order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use answers::OrEmpty;
+use answers::plan::PlannedNode;
+use drift::{
+    DriftDecision, DriftQuestion, DriftReason, Effect, FieldChange, HashOptions, KnownInstance,
+    ObjectChangeKind, StaticDrift, decide_with,
+};
+use karpenter::kind::Kind;
+use karpenter::labels;
+use karpenter::release::Release;
+use manifest::limits::Limits;
+use manifest::tree::{Node, items_of};
+use manifest::{Document, File};
+use objects::node_pool::NodePool;
+use objects::object::Object;
+use objects::placeholders::has_placeholder_below;
+use serde_json::json;
+use values::timestamp::Timestamp;
+
+use super::change::{PlanChange, set_effect};
+use super::scope::{PLANNED, PlanScope};
+use super::stamped::{HashDrift, StampedObject, drifted};
+
+/// The text that `karpwarden collect` writes in place of a secret.
+const REDACTED: &str = "REDACTED";
+
+const USER_DATA: &str = "spec.userData";
+
+/// The kinds of the files that replace objects of the cluster.
+fn is_applied(object: Object<'_>) -> bool {
+    PLANNED.into_iter().any(|kind| object.is(kind))
+}
+
+/// Kind and name of an object.
+type ObjectName<'d> = (&'d str, &'d str);
+
+fn name_of(object: Object<'_>) -> ObjectName<'_> {
+    (object.kind(), object.name())
+}
+
+/// The cluster before, and after the files are applied.
+pub(super) fn scope<'d>(cluster: Vec<Object<'d>>, files: &[Object<'d>], is_complete: bool) -> PlanScope<'d> {
+    let mut wanted: BTreeMap<ObjectName<'d>, Object<'d>> = BTreeMap::new();
+    for object in files.iter().filter(|object| is_applied(**object)) {
+        wanted.entry(name_of(*object)).or_insert(*object);
+    }
+    let mut seen = BTreeSet::new();
+    let cluster: Vec<Object<'d>> =
+        cluster.into_iter().filter(|object| !is_applied(*object) || seen.insert(name_of(*object))).collect();
+    let mut new = Vec::new();
+    for object in &cluster {
+        match wanted.remove(&name_of(*object)).filter(|_| is_applied(*object)) {
+            Some(file) => new.push(file),
+            None if is_complete && is_applied(*object) => {}
+            None => new.push(*object),
+        }
+    }
+    new.extend(wanted.into_values());
+    PlanScope { name: String::new(), old: cluster, new, unresolved: BTreeMap::new(), is_whole: true }
+}
+
+/// Drops the fields that only a redaction changes, and the objects without a change. Returns the names of the EC2NodeClasses whose
+/// user data is redacted.
+pub(super) fn without_redactions<'d>(changes: &mut Vec<PlanChange<'d>>) -> BTreeSet<&'d str> {
+    let mut redacted = BTreeSet::new();
+    for change in changes.iter_mut() {
+        let name = change.change.object().map(Object::name).unwrap_or_default();
+        let mut is_redacted = false;
+        change.change.fields.retain(|field| {
+            let (Some(old), Some(new)) = (text(field.old), text(field.new)) else { return true };
+            let own = field.path == USER_DATA && old.contains(REDACTED);
+            is_redacted |= own;
+            !(own && fits(old, new))
+        });
+        if is_redacted {
+            redacted.insert(name);
+            set_effect(&mut change.change);
+        }
+    }
+    changes.retain(|change| {
+        change.change.change != ObjectChangeKind::Changed || !change.change.fields.is_empty()
+    });
+    redacted
+}
+
+fn text(node: Option<Node<'_>>) -> Option<&str> {
+    node.and_then(Node::as_str)
+}
+
+/// Whether a text can be the original of a redacted text.
+fn fits(redacted: &str, text: &str) -> bool {
+    let mut parts = redacted.split(REDACTED);
+    let Some(mut rest) = parts.next().and_then(|start| text.strip_prefix(start)) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        match rest.find(part).and_then(|at| rest.get(at + part.len()..)) {
+            Some(behind) => rest = behind,
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// The changed objects with the metadata and the status that they have in the cluster, as files.
+pub(super) fn merged(scope: &PlanScope<'_>) -> Vec<File> {
+    let old: BTreeMap<ObjectName<'_>, Object<'_>> = scope
+        .old
+        .iter()
+        .filter(|object| is_applied(**object))
+        .map(|object| (name_of(*object), *object))
+        .collect();
+    let changed = scope.new.iter().filter(|object| is_applied(**object)).filter_map(|new| {
+        let old = old.get(&name_of(*new)).filter(|old| *old != new)?;
+        let part = |object: &Object<'_>, key: &str| object.at(&[key]).map(Node::to_json);
+        let text = json!({
+            "apiVersion": new.api_version(),
+            "kind": new.kind(),
+            "metadata": part(old, "metadata"),
+            "spec": part(new, "spec"),
+            "status": part(old, "status").unwrap_or(json!({})),
+        });
+        Some(File::read("merged.json", text.to_string(), &Limits::DEFAULT))
+    });
+    changed.collect()
+}
+
+/// The objects of the cluster after the change, with the metadata and the status that they have.
+pub(super) fn after<'d>(scope: &PlanScope<'d>, merged: &'d [File]) -> Vec<Object<'d>> {
+    let trees = merged.iter().flat_map(|file| &file.documents).filter_map(|document| match document {
+        Document::Read(tree) => Some(tree),
+        _ => None,
+    });
+    let merged: BTreeMap<ObjectName<'d>, Object<'d>> =
+        trees.flat_map(Object::all).map(|object| (name_of(object), object)).collect();
+    let latest = |object: &Object<'d>| {
+        let other = merged.get(&name_of(*object)).filter(|_| is_applied(*object));
+        other.copied().unwrap_or(*object)
+    };
+    scope.new.iter().map(latest).collect()
+}
+
+/// A NodeClaim that drifts, may drift, or goes.
+#[derive(Clone, Debug)]
+pub(super) struct DecidedNode<'d> {
+    /// The name of the Node, else of the NodeClaim.
+    pub(super) name: &'d str,
+    /// The time from which the node is drifted; `None` if it is not, or not certainly.
+    pub(super) since: Option<Timestamp>,
+    pub(super) answer: PlannedNode,
+}
+
+/// What decides about the drift of the nodes.
+pub(super) struct DriftFacts<'f, 'd> {
+    pub(super) scope: &'f PlanScope<'d>,
+    pub(super) changes: &'f [PlanChange<'d>],
+    /// The EC2NodeClasses whose user data is redacted.
+    pub(super) redacted: &'f BTreeSet<&'d str>,
+    pub(super) hashes: &'f HashOptions,
+    /// Whether the controller restarts with another release.
+    pub(super) restarts: bool,
+    pub(super) release: Release,
+    pub(super) at: Timestamp,
+}
+
+/// Outcome for a NodeClaim.
+enum Outcome {
+    Drifted(DriftReason),
+    May(DriftReason),
+    Stays,
+}
+
+impl<'d> DriftFacts<'_, 'd> {
+    /// The number of NodeClaims that Karpenter manages.
+    pub(super) fn count(&self) -> usize {
+        self.claims().count()
+    }
+
+    fn claims(&self) -> impl Iterator<Item = Object<'d>> {
+        let is_going = |object: &Object<'_>| object.at(&["metadata", "deletionTimestamp"]).is_some();
+        self.scope.old.iter().copied().filter(move |object| object.is(Kind::NODE_CLAIM) && !is_going(object))
+    }
+
+    /// Decides about each NodeClaim of the cluster. Those that stay are left out.
+    pub(super) fn decide(&self) -> Vec<DecidedNode<'d>> {
+        let by_name = |objects: &[Object<'d>], kind: Kind| -> BTreeMap<&'d str, Object<'d>> {
+            objects.iter().filter(|object| object.is(kind)).map(|object| (object.name(), *object)).collect()
+        };
+        let old_pools = by_name(&self.scope.old, Kind::NODE_POOL);
+        let new_pools = by_name(&self.scope.new, Kind::NODE_POOL);
+        let old_classes = by_name(&self.scope.old, Kind::NODE_CLASS);
+        let new_classes = by_name(&self.scope.new, Kind::NODE_CLASS);
+        let stamped = |old: &BTreeMap<&'d str, Object<'d>>, new: &BTreeMap<&'d str, Object<'d>>| {
+            let all = new.iter().filter_map(|(name, after)| {
+                let before = *old.get(name)?;
+                let is_redacted = self.redacted.contains(name) && before.is(Kind::NODE_CLASS);
+                let one = StampedObject::new(before, *after, self.fields(*after), is_redacted, self.hashes)?;
+                Some((*name, one))
+            });
+            all.collect::<BTreeMap<&'d str, StampedObject>>()
+        };
+        let (pools, classes) = (stamped(&old_pools, &new_pools), stamped(&old_classes, &new_classes));
+        let mut found = Vec::new();
+        for claim in self.claims() {
+            let Some(pool_name) = claim.metadata().label(labels::NODEPOOL).and_then(Node::as_str) else {
+                continue;
+            };
+            let Some(pool) = new_pools.get(pool_name) else {
+                if old_pools.contains_key(pool_name) {
+                    found.push(self.removed(claim, pool_name));
+                }
+                continue;
+            };
+            let class_name = NodePool::of(*pool).and_then(|pool| pool.node_class_ref()?.name()?.as_str());
+            let class_name = class_name.unwrap_or_default();
+            // The status is in the cluster.
+            let class = old_classes.get(class_name).or_else(|| new_classes.get(class_name)).copied();
+            let class = class.filter(|_| new_classes.contains_key(class_name));
+            let of_pool = pools.get(pool_name).map_or(HashDrift::No, |one| one.drift(claim));
+            let of_class = classes.get(class_name).filter(|_| class.is_some());
+            let of_class = of_class.map_or(HashDrift::No, |one| one.drift(claim));
+            let question = DriftQuestion {
+                node_claim: claim,
+                node_pool: *pool,
+                node_class: class,
+                instance_types: None,
+                instance: KnownInstance::default(),
+                placement_group: None,
+                now: self.at,
+                release: self.release,
+            };
+            let changed = new_classes.get(class_name).map(|class| self.fields(*class)).unwrap_or_default();
+            let outcome = self.outcome(&question, of_pool, of_class, changed);
+            found.extend(self.decided(claim, pool_name, &outcome));
+        }
+        found
+    }
+
+    /// The changed fields of an object.
+    fn fields(&self, object: Object<'d>) -> &[FieldChange<'d>] {
+        let change = self.changes.iter().find(|change| change.change.new == Some(object));
+        change.map(|change| change.change.fields.as_slice()).unwrap_or_default()
+    }
+
+    fn outcome(
+        &self,
+        question: &DriftQuestion<'_, 'd>,
+        of_pool: HashDrift,
+        of_class: HashDrift,
+        changed: &[FieldChange<'d>],
+    ) -> Outcome {
+        let hashes =
+            StaticDrift { node_pool: of_pool == HashDrift::Yes, node_class: of_class == HashDrift::Yes };
+        let decision = decide_with(question, hashes);
+        if let DriftDecision::Drifted(reason) = decision {
+            return Outcome::Drifted(reason);
+        }
+        let is_launched = items_of(question.node_claim.at(&["status", "conditions"]))
+            .any(|one| one.str_at(&["type"]) == Some("Launched") && one.str_at(&["status"]) == Some("True"));
+        if !is_launched {
+            return Outcome::Stays;
+        }
+        if of_pool == HashDrift::Unknown {
+            return Outcome::May(DriftReason::NodePoolDrifted);
+        }
+        let requirements = NodePool::of(question.node_pool).and_then(|pool| pool.requirements().node());
+        if requirements.is_some_and(has_placeholder_below) {
+            return Outcome::May(DriftReason::RequirementsDrifted);
+        }
+        if of_class == HashDrift::Unknown {
+            return Outcome::May(DriftReason::NodeClassDrift);
+        }
+        let dynamic = changed
+            .iter()
+            .filter(|field| field.reason.is_some_and(|reason| reason != DriftReason::NodeClassDrift));
+        let mut possible = None;
+        for field in dynamic {
+            match (field.effect, field.reason) {
+                (Effect::ReplacesAll, Some(reason)) => return Outcome::Drifted(reason),
+                (Effect::Unknown | Effect::ReplacesSome, reason) => possible = possible.or(reason),
+                _ => {}
+            }
+        }
+        // What Karpenter has decided about facts that do not change stays.
+        let known = drifted(question.node_claim).and_then(|condition| dynamic_reason(condition.reason));
+        match (known, possible) {
+            (_, Some(reason)) => Outcome::May(reason),
+            (Some(reason), None) => Outcome::Drifted(reason),
+            (None, None) if self.restarts && has_latest_alias(question.node_class) => {
+                Outcome::May(DriftReason::AmiDrift)
+            }
+            (None, None) => Outcome::Stays,
+        }
+    }
+
+    fn decided(&self, claim: Object<'d>, pool: &str, outcome: &Outcome) -> Option<DecidedNode<'d>> {
+        let before = drifted(claim);
+        let (reason, is_certain) = match outcome {
+            Outcome::Drifted(reason) => (*reason, true),
+            Outcome::May(reason) => (*reason, false),
+            Outcome::Stays => return None,
+        };
+        let time = before.and_then(|condition| condition.node.str_at(&["lastTransitionTime"]));
+        let since = time.and_then(Timestamp::parse).unwrap_or(self.at);
+        Some(DecidedNode {
+            name: node_name(claim),
+            since: is_certain.then_some(since),
+            answer: PlannedNode {
+                drifted: is_certain,
+                uncertain: !is_certain,
+                reason: OrEmpty(Some(reason)),
+                drifted_before: before.is_some(),
+                ..planned(claim, pool)
+            },
+        })
+    }
+
+    fn removed(&self, claim: Object<'d>, pool: &str) -> DecidedNode<'d> {
+        let because = "the NodePool is removed: the node is drained at once, without budgets and without a replacement first";
+        DecidedNode {
+            name: node_name(claim),
+            since: None,
+            answer: PlannedNode {
+                start: OrEmpty(Some(self.at.into())),
+                because: vec![because.to_owned()],
+                ..planned(claim, pool)
+            },
+        }
+    }
+}
+
+/// A node without a decision.
+fn planned(claim: Object<'_>, pool: &str) -> PlannedNode {
+    PlannedNode {
+        cluster: String::new(),
+        node_claim: claim.name().to_owned(),
+        node: claim.str_at(&["status", "nodeName"]).unwrap_or_default().to_owned(),
+        node_pool: pool.to_owned(),
+        drifted: false,
+        uncertain: false,
+        reason: OrEmpty(None),
+        drifted_before: false,
+        start: OrEmpty(None),
+        end: OrEmpty(None),
+        never: false,
+        because: Vec::new(),
+    }
+}
+
+fn node_name(claim: Object<'_>) -> &str {
+    claim.str_at(&["status", "nodeName"]).filter(|name| !name.is_empty()).unwrap_or(claim.name())
+}
+
+/// The reason of a condition, if it depends on facts that only EC2 has.
+fn dynamic_reason(reason: &str) -> Option<DriftReason> {
+    const DYNAMIC: [DriftReason; 6] = [
+        DriftReason::InstanceTypeNotFound,
+        DriftReason::AmiDrift,
+        DriftReason::SecurityGroupDrift,
+        DriftReason::SubnetDrift,
+        DriftReason::CapacityReservationDrift,
+        DriftReason::PlacementGroupDrift,
+    ];
+    DYNAMIC.into_iter().find(|one| one.name() == reason)
+}
+
+fn has_latest_alias(class: Option<Object<'_>>) -> bool {
+    let terms = class.map(|class| items_of(class.at(&["spec", "amiSelectorTerms"])));
+    let mut aliases = terms.into_iter().flatten().filter_map(|term| term.get("alias")?.as_str());
+    aliases.any(|alias| alias.ends_with("@latest"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn a_redacted_text_fits_its_original() {
+        assert!(fits("a REDACTED b", "a secret b"));
+        assert!(fits("a REDACTED b REDACTED", "a secret b other"));
+        assert!(fits("same", "same"));
+        assert!(!fits("a REDACTED b", "a secret c"));
+        assert!(!fits("b REDACTED", "a secret"));
+        assert!(!fits("same", "same and more"));
+    }
+}

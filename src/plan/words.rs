@@ -1,0 +1,224 @@
+//! Sentences about a plan.
+
+use answers::DateTime;
+use answers::plan::{PlanAnswer, PlannedChange, PlannedNode, PlannedPool};
+use drift::{Effect, ObjectChangeKind};
+use values::duration::Duration;
+use values::timestamp::Timestamp;
+
+use crate::disrupt::words::{moment, weekday};
+use crate::simulate::words::counted;
+
+/// Number of names and of fields in the verdict.
+const MAX_NAMED: usize = 3;
+
+/// The strongest effect of a plan.
+pub fn strongest(answer: &PlanAnswer) -> Effect {
+    let changes = answer.changes.iter().filter(|change| concerns_nodes(change)).map(|change| change.effect);
+    let controller = answer.controller.iter().map(|change| change.effect);
+    changes.chain(controller).max().unwrap_or(Effect::None)
+}
+
+/// Whether a change can concern nodes: an EC2NodeClass that no NodePool uses has none.
+fn concerns_nodes(change: &PlannedChange) -> bool {
+    !change.node_pools.is_empty() || change.kind.is_empty()
+}
+
+/// The plan in one sentence, if the input has no nodes.
+pub fn verdict(answer: &PlanAnswer) -> String {
+    let mut parts = Vec::new();
+    for effect in [Effect::ReplacesAll, Effect::ReplacesSome, Effect::RemovesNodes, Effect::Unknown] {
+        let pools: Vec<&PlannedPool> =
+            answer.node_pools.iter().filter(|pool| pool.effect == effect).collect();
+        if !pools.is_empty() {
+            parts.push(format!("{}{}", on_pools(effect, &pools), causes(answer, effect, &pools)));
+        }
+    }
+    parts.extend(unread(answer));
+    if parts.is_empty() {
+        return nothing(answer);
+    }
+    parts.extend(lost(answer));
+    parts.join("; ")
+}
+
+/// The first file that could not be read.
+fn unread(answer: &PlanAnswer) -> Option<String> {
+    let unread = answer.changes.iter().find(|change| change.kind.is_empty())?;
+    Some(format!("may replace nodes: {}", unread.message))
+}
+
+/// The pods that lose their place.
+fn lost(answer: &PlanAnswer) -> Option<String> {
+    match answer.pods.lost.len() {
+        0 => None,
+        1 => Some("1 pod loses its place".to_owned()),
+        more => Some(format!("{more} pods lose their place")),
+    }
+}
+
+/// The plan in one sentence, for a cluster with some nodes.
+pub fn verdict_of_nodes(answer: &PlanAnswer, total: usize) -> String {
+    if total == 0 {
+        return verdict(answer);
+    }
+    let count = |is_in: fn(&PlannedNode) -> bool| answer.nodes.iter().filter(|node| is_in(node)).count();
+    let drifted = count(|node| node.drifted && !node.never);
+    let never: Vec<&PlannedNode> = answer.nodes.iter().filter(|node| node.never).collect();
+    let may = count(|node| node.uncertain);
+    let removed = count(|node| !node.drifted && !node.uncertain);
+    let of = |count: usize| format!("{count} of {}", counted(total, "node"));
+    let mut parts = Vec::new();
+    if drifted > 0 {
+        parts.push(format!("replaces {}{}", of(drifted), period(answer)));
+    }
+    if removed > 0 {
+        parts.push(format!("removes {} at once", of(removed)));
+    }
+    if !never.is_empty() {
+        let mut causes: Vec<&str> = never
+            .iter()
+            .filter_map(|node| node.because.first())
+            .map(|text| text.split(": ").next().unwrap_or_default())
+            .collect();
+        causes.sort_unstable();
+        causes.dedup();
+        let cause =
+            if causes.is_empty() { String::new() } else { format!(": {}", listed(&causes, "").trim_end()) };
+        parts.push(format!("{} never{cause}", counted(never.len(), "node")));
+    }
+    if may > 0 {
+        parts.push(format!("may replace {}{}", of(may), causes(answer, Effect::Unknown, &[])));
+    }
+    parts.extend(unread(answer));
+    if parts.is_empty() {
+        return nothing(answer);
+    }
+    let pending = answer.pods.pending.len();
+    if pending > 0 {
+        parts.push(format!(
+            "{} without a node",
+            if pending == 1 { "1 pod ends".to_owned() } else { format!("{pending} pods end") }
+        ));
+    }
+    parts.join("; ")
+}
+
+/// The time of the rollouts, such as ` in about 5 h (Sat 22:00 to Sun 03:10 UTC)`.
+fn period(answer: &PlanAnswer) -> String {
+    let time = |time: &Option<DateTime>| Timestamp::parse(time.as_ref()?.as_str());
+    let rolled = || answer.nodes.iter().filter(|node| node.drifted && !node.never);
+    let start = rolled().filter_map(|node| time(&node.start.0)).min();
+    let end = rolled().filter_map(|node| time(&node.end.0)).max();
+    let is_open = rolled().any(|node| node.end.0.is_none());
+    match (start, end) {
+        (Some(start), Some(end)) if !is_open => {
+            let length = about(end.since(start));
+            format!(" in about {length} ({} to {} UTC)", short(start, start), short(end, start))
+        }
+        (Some(start), _) => {
+            format!(" from {} UTC, and not all of them in the time of the forecast", short(start, start))
+        }
+        (None, _) => String::new(),
+    }
+}
+
+/// A length in its largest unit.
+fn about(length: Duration) -> String {
+    let minutes = (length.seconds() + 30) / 60;
+    match minutes {
+        ..90 => format!("{} min", minutes.max(1)),
+        90..2_880 => format!("{} h", (minutes + 30) / 60),
+        _ => format!("{} days", (minutes + 720) / 1_440),
+    }
+}
+
+/// `Sat 22:00`, with the date if it is a week or more after the start.
+fn short(time: Timestamp, start: Timestamp) -> String {
+    const DAYS_WITHOUT_DATE: i64 = 6 * 86_400;
+    let minute = time.minute();
+    if time.since(start).seconds() >= DAYS_WITHOUT_DATE {
+        return moment(minute);
+    }
+    format!("{} {:02}:{:02}", weekday(minute.day()), minute.of_day() / 60, minute.of_day() % 60)
+}
+
+fn means_the_same(change: &PlannedChange) -> bool {
+    change.change == ObjectChangeKind::Changed && change.effect == Effect::None
+}
+
+/// The verdict of a plan that replaces nothing.
+fn nothing(answer: &PlanAnswer) -> String {
+    let lost = lost(answer).map(|text| format!("; {text}")).unwrap_or_default();
+    let acts: Vec<&str> = answer
+        .changes
+        .iter()
+        .filter(|change| change.effect == Effect::ActsAtOnce)
+        .flat_map(|change| change.fields.iter().filter(|field| field.effect == Effect::ActsAtOnce))
+        .map(|field| field.path.as_str())
+        .collect();
+    let rest = if answer.changes.is_empty() && answer.controller.is_empty() {
+        "no NodePool, EC2NodeClass or NodeOverlay changes".to_owned()
+    } else if answer.controller.is_empty() && answer.changes.iter().all(means_the_same) {
+        "the changed objects mean the same".to_owned()
+    } else if acts.is_empty() {
+        return format!("no node is replaced{lost}");
+    } else {
+        format!("{} at once", listed(&acts, if acts.len() == 1 { "acts" } else { "act" }))
+    };
+    format!("no node is replaced: {rest}{lost}")
+}
+
+fn on_pools(effect: Effect, pools: &[&PlannedPool]) -> String {
+    let names: Vec<String> = pools.iter().map(|pool| named(pool)).collect();
+    let more = names.len().saturating_sub(MAX_NAMED);
+    let shown = names.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let of = format!("{} ({shown}{rest})", counted(pools.len(), "NodePool"));
+    match effect {
+        Effect::ReplacesAll => format!("replaces every node of {of}"),
+        Effect::ReplacesSome => format!("replaces the nodes of {of} that no longer fit"),
+        Effect::RemovesNodes => format!("removes the nodes of {of}"),
+        _ => format!("may replace nodes of {of}"),
+    }
+}
+
+fn named(pool: &PlannedPool) -> String {
+    if pool.cluster.is_empty() { pool.name.clone() } else { format!("{} in {}", pool.name, pool.cluster) }
+}
+
+/// The fields with an effect on some NodePools, after a colon.
+fn causes(answer: &PlanAnswer, effect: Effect, pools: &[&PlannedPool]) -> String {
+    let concerns = |change: &&PlannedChange| {
+        pools.is_empty() || change.node_pools.iter().any(|name| pools.iter().any(|pool| pool.name == *name))
+    };
+    let changes = answer.changes.iter().filter(concerns);
+    let mut causes: Vec<&str> = Vec::new();
+    for change in changes.filter(|change| change.effect == effect) {
+        if change.change == ObjectChangeKind::Removed {
+            continue;
+        }
+        let fields =
+            change.fields.iter().filter(|field| field.effect == effect).map(|field| field.path.as_str());
+        for path in fields {
+            if !causes.contains(&path) {
+                causes.push(path);
+            }
+        }
+    }
+    let controller = answer.controller.iter().filter(|change| change.effect == effect);
+    for subject in controller.map(|change| change.subject.as_str()) {
+        if !causes.contains(&subject) {
+            causes.push(subject);
+        }
+    }
+    if causes.is_empty() { String::new() } else { format!(": {}", listed(&causes, "").trim_end()) }
+}
+
+/// Up to three texts, then a verb.
+fn listed(texts: &[&str], verb: &str) -> String {
+    let more = texts.len().saturating_sub(MAX_NAMED);
+    let shown = texts.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ");
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{shown}{rest} {verb}")
+}

@@ -1,0 +1,368 @@
+//! `karpwarden plan` of files: two states, a commit, an AdmissionReview, an upgrade.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::folder::{Folder, Run};
+
+const POOL: &str = "\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    metadata:
+      labels: {team: a}
+    spec:
+      expireAfter: 720h
+      requirements:
+      - {key: node.kubernetes.io/instance-type, operator: In, values: [m5.large, m5.xlarge]}
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+  limits: {cpu: 100}
+";
+
+const CLASS: &str = "\
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  role: r
+  amiSelectorTerms: [{alias: al2023@v20250807}]
+  subnetSelectorTerms: [{tags: {d: x}}]
+  securityGroupSelectorTerms: [{tags: {d: x}}]
+  blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: 1024Gi}}]
+";
+
+const AT: [&str; 4] = ["--at", "2026-03-11T10:30:00Z", "--karpenter-version", "1.14"];
+
+/// A folder with both states: a NodePool and an EC2NodeClass before, and what replaces parts of them.
+fn sides(edits: &[(&str, &str)]) -> Folder {
+    let changed = |text: &str| edits.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
+    let (pool, class) = (changed(POOL), changed(CLASS));
+    assert!(edits.is_empty() || pool != POOL || class != CLASS, "{edits:?}");
+    Folder::with(&[
+        ("old/pool.yaml", POOL),
+        ("old/class.yaml", CLASS),
+        ("new/pool.yaml", &pool),
+        ("new/class.yaml", &class),
+    ])
+}
+
+fn plan(folder: &Folder, further: &[&str]) -> Run {
+    folder.run(&[&["plan"][..], &AT, further].concat())
+}
+
+fn json_of(folder: &Folder, further: &[&str]) -> Value {
+    let run = plan(folder, &[&["--format", "json"], further].concat());
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+}
+
+fn verdict(changes: &[(&str, &str)]) -> String {
+    json_of(&sides(changes), &["old", "new"])["verdict"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_label_of_the_template_replaces_every_node() {
+    let run = plan(&sides(&[("team: a", "team: b")]), &["old", "new"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
+    assert_snapshot!(run.stdout, @"
+    replaces every node of 1 NodePool (default): spec.template.metadata.labels.team
+    Karpenter 1.14, at Wed 2026-03-11 10:30 UTC
+
+    changes
+      NodePool/default  changed, replaces every node (NodePoolDrifted)
+        new/pool.yaml:7  spec.template.metadata.labels.team  a → b
+          part of the hash: changing it replaces every node of this NodePool
+
+    NodePools
+      default  replaces every node
+        2 instance types, from m5.large for $0.0384 per hour
+
+    assumed
+      the subnets are in us-east-1a, us-east-1b, us-east-1c (`--zones`)
+      on-demand prices are the list prices of us-east-1 (`--prices`)
+      spot capacity costs 40 % of the on-demand price in every zone (`--spot-discount`)
+      the cluster has no other NodePool, node or pod than the input
+      every instance type has capacity in every zone
+      webhooks change no pod
+      the input has no nodes, so the plan says which NodePools change, and not which nodes and when (`--snapshot`)
+    ");
+}
+
+#[test]
+fn a_rewrite_without_a_change_replaces_no_node() {
+    let rewrites: [&[(&str, &str)]; 5] = [
+        &[("720h", "43200m")],
+        &[("      expireAfter: 720h\n", "")],
+        &[("1024Gi", "1Ti")],
+        &[("[m5.large, m5.xlarge]", "[m5.xlarge, m5.large]")],
+        &[("cpu: 100", "cpu: 100000m")],
+    ];
+    for rewrite in rewrites {
+        assert_eq!(verdict(rewrite), "no node is replaced: the changed objects mean the same", "{rewrite:?}");
+    }
+    assert_eq!(verdict(&[]), "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes");
+}
+
+#[test]
+fn the_verdict_says_what_the_strongest_change_does() {
+    for (from, to, expected) in [
+        ("cpu: 100", "cpu: 50", "no node is replaced: spec.limits acts at once"),
+        (
+            "[m5.large, m5.xlarge]",
+            "[m5.large]",
+            "replaces the nodes of 1 NodePool (default) that no longer fit: spec.template.spec.requirements",
+        ),
+        ("[m5.large, m5.xlarge]", "[m5.large, m5.xlarge, c5.large]", "no node is replaced"),
+        (
+            "al2023@v20250807",
+            "al2023@v20250901",
+            "replaces every node of 1 NodePool (default): spec.amiSelectorTerms",
+        ),
+        (
+            "al2023@v20250807",
+            "al2023@latest",
+            "may replace nodes of 1 NodePool (default): spec.amiSelectorTerms",
+        ),
+        ("role: r", "role: '${ROLE}'", "may replace nodes of 1 NodePool (default): spec.role"),
+    ] {
+        assert_eq!(verdict(&[(from, to)]), expected, "{from}");
+    }
+}
+
+#[test]
+fn the_answer_has_the_field_with_its_place() {
+    let answer = json_of(&sides(&[("team: a", "team: b")]), &["old", "new"]);
+    assert_eq!(
+        answer["changes"],
+        json!([{
+            "cluster": "", "kind": "NodePool", "name": "default", "change": "changed", "effect": "replaces-all",
+            "reason": "NodePoolDrifted", "nodePools": ["default"], "message": "", "file": "new/pool.yaml", "line": 3,
+            "fields": [{
+                "path": "spec.template.metadata.labels.team", "effect": "replaces-all", "reason": "NodePoolDrifted", "old": "a", "new": "b",
+                "message": "part of the hash: changing it replaces every node of this NodePool", "file": "new/pool.yaml", "line": 7,
+            }],
+        }])
+    );
+    let finding = &answer["findings"][0];
+    assert_eq!(
+        [&finding["rule"], &finding["severity"], &finding["file"], &finding["line"]],
+        [&json!("update-replaces-nodes"), &json!("warning"), &json!("new/pool.yaml"), &json!(7)]
+    );
+}
+
+#[test]
+fn removed_and_renamed_objects_are_told() {
+    let folder = sides(&[(
+        "metadata: {name: default}\nspec:\n  template",
+        "metadata: {name: other}\nspec:\n  template",
+    )]);
+    let run = plan(&folder, &["old", "new"]);
+    assert!(run.stdout.starts_with("removes the nodes of 1 NodePool (default)\n"), "{run:?}");
+    assert!(run.stdout.contains("renamed to other, which is a removal and an addition"), "{run:?}");
+    folder.write("new/pool.yaml", POOL.as_bytes());
+    folder.write("new/class.yaml", b"# none\n");
+    let run = plan(&folder, &["old", "new"]);
+    assert!(run.stdout.contains("NodePool default launches no nodes from now on"), "{run:?}");
+}
+
+#[test]
+fn a_budget_that_allows_no_drift_is_told() {
+    let budget = "  disruption: {budgets: [{nodes: '0', reasons: [Drifted]}]}\n  limits: {cpu: 100}";
+    let folder = sides(&[("team: a", "team: b"), ("  limits: {cpu: 100}", budget)]);
+    let answer = json_of(&folder, &["old", "new"]);
+    assert_eq!(answer["nodePools"][0]["never"], true);
+    assert_eq!(
+        answer["nodePools"][0]["blocked"],
+        json!(["its budgets never allow the replacement of a drifted node"])
+    );
+    for (what, status) in [("never", 1), ("blocked", 1), ("replaces", 1), ("pending", 0), ("none", 0)] {
+        assert_eq!(plan(&folder, &["--fail-on", what, "old", "new"]).status, status, "{what}");
+    }
+}
+
+#[test]
+fn pods_that_lose_their_place_are_told() {
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: shop}\nspec:\n  containers: [{name: a, image: a, resources: {requests: {cpu: 3}}}]\n";
+    let folder = sides(&[("[m5.large, m5.xlarge]", "[m5.large]")]);
+    folder.write("old/pod.yaml", pod.as_bytes());
+    folder.write("new/pod.yaml", pod.as_bytes());
+    let answer = json_of(&folder, &["old", "new"]);
+    assert_eq!(answer["pods"]["lost"], json!(["shop/web"]));
+    assert_eq!(answer["pods"]["pending"], json!(["shop/web"]));
+    assert!(answer["verdict"].as_str().unwrap().ends_with("; 1 pod loses its place"), "{answer}");
+    assert_eq!(plan(&folder, &["--fail-on", "pending", "old", "new"]).status, 1);
+}
+
+#[test]
+fn an_upgrade_says_what_the_hashes_and_aliases_do() {
+    let folder = Folder::with(&[("pool.yaml", POOL), ("class.yaml", CLASS)]);
+    let run = folder.run(&["plan", "--at", "2026-03-11T10:30:00Z", "--from", "1.8", "--to", "1.14", "."]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_snapshot!(run.stdout, @"
+    no node is replaced
+    Karpenter 1.8 → 1.14, at Wed 2026-03-11 10:30 UTC
+
+    controller
+      release  1.8 → 1.14  changes nothing
+        another release replaces no node by itself
+      EC2NodeClass hash version  v4 → v5  changes nothing
+        Karpenter writes the hash of the new version into each NodeClaim that has not drifted, and replaces no node for it; an edit that is made while no controller runs is absorbed, so that the nodes keep what they have
+      EC2NodeClass hash  (not set) → CA bundle  changes nothing
+        the cluster's CA bundle becomes a part of the hash of each EC2NodeClass: from now on another bundle replaces every node
+    ");
+    folder.write("class.yaml", CLASS.replace("al2023@v20250807", "al2023@latest").as_bytes());
+    let run = folder.run(&["plan", "--at", "2026-03-11T10:30:00Z", "--from", "1.8", "--to", "1.14", "."]);
+    assert!(run.stdout.starts_with("may replace nodes of 1 NodePool (default): AMI alias\n"), "{run:?}");
+}
+
+#[test]
+fn a_review_has_both_states() {
+    let spec = |team: &str| {
+        json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"}, "spec": {"template": {
+            "metadata": {"labels": {"team": team}},
+            "spec": {"requirements": [], "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}}}}})
+    };
+    let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+        "request": {"uid": "1", "operation": "UPDATE", "object": spec("b"), "oldObject": spec("a")}});
+    let folder = Folder::with(&[("review.json", &review.to_string()), ("pool.yaml", POOL)]);
+    let answer = json_of(&folder, &["review.json"]);
+    assert_eq!(
+        answer["verdict"],
+        "replaces every node of 1 NodePool (default): spec.template.metadata.labels.team"
+    );
+    let run = plan(&folder, &["pool.yaml"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.stderr.contains("name OLD and NEW"), "{run:?}");
+}
+
+#[test]
+fn clusters_are_planned_apart() {
+    let folder = Folder::with(&[
+        ("old/clusters/dev/pool.yaml", POOL),
+        ("old/clusters/prod/pool.yaml", POOL),
+        ("new/clusters/dev/pool.yaml", POOL),
+        ("new/clusters/prod/pool.yaml", &POOL.replace("team: a", "team: b")),
+    ]);
+    let answer = json_of(&folder, &["old", "new"]);
+    assert_eq!(
+        answer["verdict"],
+        "replaces every node of 1 NodePool (default in clusters/prod): spec.template.metadata.labels.team"
+    );
+}
+
+#[test]
+fn overlays_are_planned_as_they_build_their_objects() {
+    let overlay = |team: &str| {
+        format!(
+            "resources: [../../base]\npatches:\n- target: {{kind: NodePool}}\n  patch: |\n    - {{op: add, path: /spec/template/metadata/labels/env, value: {team}}}\n"
+        )
+    };
+    let base = "resources: [pool.yaml]\n";
+    let folder = Folder::with(&[
+        ("old/base/kustomization.yaml", base),
+        ("old/base/pool.yaml", POOL),
+        ("old/overlays/a/kustomization.yaml", &overlay("x")),
+        ("old/overlays/b/kustomization.yaml", &overlay("x")),
+        ("new/base/kustomization.yaml", base),
+        ("new/base/pool.yaml", POOL),
+        ("new/overlays/a/kustomization.yaml", &overlay("x")),
+        ("new/overlays/b/kustomization.yaml", &overlay("y")),
+    ]);
+    let answer = json_of(&folder, &["old", "new"]);
+    let verdict = answer["verdict"].as_str().unwrap();
+    assert!(verdict.starts_with("replaces every node of 1 NodePool (default in overlays/b)"), "{verdict}");
+    let field = &answer["changes"][0]["fields"][0];
+    assert_eq!([&field["file"], &field["line"]], [&json!("new/overlays/b/kustomization.yaml"), &json!(5)]);
+}
+
+#[test]
+fn a_template_that_changes_may_replace_nodes() {
+    let template = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: {{ .Values.name }}}\n";
+    let folder = Folder::with(&[
+        ("old/chart/templates/pool.yaml", template),
+        ("old/chart/values.yaml", "name: a\n"),
+        ("new/chart/templates/pool.yaml", template),
+        ("new/chart/values.yaml", "name: b\n"),
+    ]);
+    let answer = json_of(&folder, &["old", "new"]);
+    let verdict = answer["verdict"].as_str().unwrap();
+    assert!(
+        verdict.starts_with("may replace nodes: new/chart/templates/pool.yaml is a template"),
+        "{verdict}"
+    );
+    folder.write("new/chart/values.yaml", b"name: a\n");
+    let answer = json_of(&folder, &["old", "new"]);
+    assert_eq!(answer["verdict"], "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes");
+}
+
+#[test]
+fn findings_are_at_the_changed_lines() {
+    let folder = sides(&[("team: a", "team: b"), ("cpu: 100", "cpu: 50")]);
+    let run = plan(&folder, &["--format", "github", "old", "new"]);
+    assert_snapshot!(run.stdout, @"
+    ::warning file=new/pool.yaml,line=7,endLine=7,col=22,endColumn=23,title=update-replaces-nodes::part of the hash: changing it replaces every node of this NodePool (NodePool/default)
+    ::notice file=new/pool.yaml,line=13,endLine=13,col=3,endColumn=9,title=update-keeps-nodes::Karpenter launches no node beyond the new limits, and removes none because of them (NodePool/default)
+    ");
+    let run = plan(&folder, &["--format", "sarif", "old", "new"]);
+    let sarif: Value = serde_json::from_str(&run.stdout).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let found: Vec<(&str, &str)> =
+        results.iter().map(|one| (one["ruleId"].as_str().unwrap(), one["level"].as_str().unwrap())).collect();
+    assert_eq!(found, [("update-replaces-nodes", "warning"), ("update-keeps-nodes", "note")]);
+    let run = plan(&folder, &["--format", "markdown", "old", "new"]);
+    assert_snapshot!(run.stdout, @r#"
+    ## Plan for the nodes
+
+    **replaces every node of 1 NodePool (default): spec.template.metadata.labels.team**
+
+    | object | field | change | effect |
+    |---|---|---|---|
+    | `NodePool/default` | `spec.template.metadata.labels.team` (`new/pool.yaml:7`) | `a` → `b` | replaces every node (NodePoolDrifted) |
+    | `NodePool/default` | `spec.limits` (`new/pool.yaml:13`) | `{"cpu":100}` → `{"cpu":50}` | acts at once, without a replacement |
+
+
+    <details><summary>Assumed</summary>
+
+    - the subnets are in us-east-1a, us-east-1b, us-east-1c (`--zones`)
+    - on-demand prices are the list prices of us-east-1 (`--prices`)
+    - spot capacity costs 40 % of the on-demand price in every zone (`--spot-discount`)
+    - the cluster has no other NodePool, node or pod than the input
+    - every instance type has capacity in every zone
+    - webhooks change no pod
+    - the input has no nodes, so the plan says which NodePools change, and not which nodes and when (`--snapshot`)
+
+    </details>
+    "#);
+}
+
+#[test]
+fn the_sides_of_a_wrong_command_line_are_told() {
+    let folder = sides(&[]);
+    for (arguments, message) in [
+        (&["plan"][..], "name OLD and NEW"),
+        (&["plan", "--base", "main", "--snapshot", "s"], "cannot be used with"),
+        (&["plan", "--complete", "old", "new"], "--snapshot"),
+        (&["plan", "--from", "0.1", "."], "--from"),
+        (&["plan", "--at", "noon", "old", "new"], "--at"),
+    ] {
+        let run = folder.run(arguments);
+        assert_eq!(run.status, 2, "{run:?}");
+        assert!(run.stderr.contains(message), "{arguments:?}: {run:?}");
+    }
+    assert_eq!(folder.run(&["plan", "old", "missing"]).status, 4);
+    let empty = Folder::with(&[("a/x.txt", ""), ("b/x.txt", "")]);
+    std::fs::remove_file(empty.path("a/x.txt")).unwrap();
+    std::fs::remove_file(empty.path("b/x.txt")).unwrap();
+    assert_eq!(empty.run(&["plan", "a", "b"]).status, 3);
+}
+
+#[test]
+fn folders_of_kubectl_diff_have_no_extensions() {
+    let folder = Folder::with(&[
+        ("LIVE/karpenter.sh.v1.NodePool..default", POOL),
+        ("MERGED/karpenter.sh.v1.NodePool..default", &POOL.replace("team: a", "team: b")),
+    ]);
+    let answer = json_of(&folder, &["LIVE", "MERGED"]);
+    assert_eq!(answer["effect"], "replaces-all");
+}

@@ -1,0 +1,126 @@
+//! `karpwarden plan --base`: the working tree against a commit of the repository.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::folder::{Folder, Run};
+
+const POOL: &str = "\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    metadata:
+      labels: {team: a}
+    spec:
+      requirements: []
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+";
+
+fn git(folder: &Folder, arguments: &[&str]) {
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"];
+    let run =
+        Command::new("git").arg("-C").arg(folder.path("")).args(identity).args(arguments).output().unwrap();
+    assert!(run.status.success(), "{arguments:?}: {run:?}");
+}
+
+/// A repository with a NodePool on `main`.
+fn repository() -> Folder {
+    let folder = Folder::with(&[("nodes/pool.yaml", POOL), (".gitignore", "ignored.yaml\n")]);
+    git(&folder, &["init", "-q", "-b", "main"]);
+    git(&folder, &["add", "-A"]);
+    git(&folder, &["commit", "-q", "-m", "a"]);
+    folder
+}
+
+fn plan(folder: &Folder, further: &[&str]) -> Run {
+    folder.run(
+        &[&["plan", "--karpenter-version", "1.14", "--at", "2026-03-11T10:30:00Z"][..], further].concat(),
+    )
+}
+
+fn json_of(folder: &Folder, further: &[&str]) -> Value {
+    let run = plan(folder, &[&["--format", "json"], further].concat());
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+}
+
+#[test]
+fn the_working_tree_is_compared_with_the_default_branch() {
+    let folder = repository();
+    git(&folder, &["checkout", "-q", "-b", "topic"]);
+    folder.write("nodes/pool.yaml", POOL.replace("team: a", "team: b").as_bytes());
+    let run = plan(&folder, &["--base"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(
+        run.stdout
+            .starts_with("replaces every node of 1 NodePool (default): spec.template.metadata.labels.team\n")
+    );
+    assert!(run.stdout.contains("nodes/pool.yaml:7  spec.template.metadata.labels.team  a → b"), "{run:?}");
+    assert!(run.stderr.starts_with("note: compared with commit "), "{run:?}");
+    // The default branch goes on: what it has changed is not part of the topic.
+    git(&folder, &["stash", "-q"]);
+    git(&folder, &["checkout", "-q", "main"]);
+    folder.write("nodes/other.yaml", POOL.replace("name: default}\nspec", "name: other}\nspec").as_bytes());
+    git(&folder, &["add", "-A"]);
+    git(&folder, &["commit", "-q", "-m", "b"]);
+    git(&folder, &["checkout", "-q", "topic"]);
+    git(&folder, &["stash", "pop", "-q"]);
+    for base in [&["--base"][..], &["--base", "main"], &["--base=main", "nodes"]] {
+        let answer = json_of(&folder, base);
+        assert_eq!(answer["changes"].as_array().unwrap().len(), 1, "{base:?}: {answer}");
+    }
+}
+
+#[test]
+fn removed_moved_and_ignored_files_are_told_apart() {
+    let folder = repository();
+    folder.write("nodes/ignored.yaml", POOL.replace("name: default}\nspec", "name: local}\nspec").as_bytes());
+    std::fs::rename(folder.path("nodes/pool.yaml"), folder.path("nodes/moved.yaml")).unwrap();
+    let answer = json_of(&folder, &["--base", "HEAD"]);
+    assert_eq!(answer["verdict"], "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes");
+    std::fs::remove_file(folder.path("nodes/moved.yaml")).unwrap();
+    for paths in [&["--base=HEAD"][..], &["--base=HEAD", "nodes"], &["--base=HEAD", "nodes/pool.yaml"]] {
+        let answer = json_of(&folder, paths);
+        assert_eq!(answer["verdict"], "removes the nodes of 1 NodePool (default)", "{paths:?}: {answer}");
+    }
+}
+
+#[test]
+fn the_base_of_an_overlay_outside_of_the_paths_is_read_from_the_commit() {
+    let folder = repository();
+    folder.write("base/kustomization.yaml", b"resources: [pool.yaml]\n");
+    folder.write("base/pool.yaml", POOL.as_bytes());
+    folder.write("overlays/a/kustomization.yaml", b"resources: [../../base]\nnameSuffix: -a\n");
+    git(&folder, &["add", "-A"]);
+    git(&folder, &["commit", "-q", "-m", "b"]);
+    folder.write("base/pool.yaml", POOL.replace("team: a", "team: b").as_bytes());
+    let answer = json_of(&folder, &["--base=HEAD", "overlays/a"]);
+    assert_eq!(
+        answer["verdict"],
+        "replaces every node of 1 NodePool (default-a): spec.template.metadata.labels.team"
+    );
+    assert_eq!(answer["changes"][0]["fields"][0]["file"], "base/pool.yaml");
+}
+
+#[test]
+fn errors_name_what_is_missing() {
+    let folder = Folder::with(&[("pool.yaml", POOL)]);
+    let run = plan(&folder, &["--base"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.stderr.contains("`.` is not in the working tree of a git repository"), "{run:?}");
+    let folder = repository();
+    let run = plan(&folder, &["--base", "missing"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.stderr.contains("the repository has no commit or branch `missing`"), "{run:?}");
+    let origin = repository();
+    origin.write("nodes/pool.yaml", POOL.replace("team: a", "team: b").as_bytes());
+    git(&origin, &["commit", "-q", "-a", "-m", "b"]);
+    let clone = Folder::with(&[]);
+    let url = format!("file://{}", origin.path("").display());
+    git(&clone, &["clone", "-q", "--depth", "1", &url, "."]);
+    let run = plan(&clone, &["--base", "HEAD~1"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.stderr.contains("the clone is shallow: fetch the history"), "{run:?}");
+}

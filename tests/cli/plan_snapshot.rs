@@ -1,0 +1,237 @@
+//! `karpwarden plan --snapshot`: the files against a cluster.
+
+use serde_json::{Value, json};
+
+use crate::folder::{Folder, Run};
+
+const AT: &str = "2026-03-14T22:00:00Z";
+
+/// The NodePool as `pool.yaml` has it, and as the cluster has it with `expireAfter: 720h`.
+fn pool(team: &str) -> Value {
+    json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"}, "spec": {
+        "disruption": {"consolidateAfter": "1h", "budgets": [{"nodes": "1"}]},
+        "template": {"metadata": {"labels": {"team": team}}, "spec": {
+            "requirements": [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["m5.large", "m5.xlarge"]}],
+            "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}}}}})
+}
+
+fn class() -> Value {
+    json!({"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"}, "spec": {
+        "role": "r", "amiSelectorTerms": [{"alias": "al2023@v20250807"}], "userData": "echo secret",
+        "subnetSelectorTerms": [{"tags": {"d": "x"}}], "securityGroupSelectorTerms": [{"tags": {"d": "x"}}]},
+        "status": {
+            "amis": [{"id": "ami-1", "name": "a", "requirements": []}],
+            "subnets": [{"id": "subnet-1", "zone": "us-east-1a", "zoneID": "use1-az1"}],
+            "securityGroups": [{"id": "sg-1"}],
+            "conditions": [{"type": "Ready", "status": "True", "reason": "Ready", "message": "", "lastTransitionTime": "2026-03-01T00:00:00Z"}]}})
+}
+
+/// The hash of an object at 1.14, as `karpwarden hash` prints it.
+fn hash_of(folder: &Folder, name: &str) -> String {
+    let run = folder.run(&["hash", "--karpenter-version", "1.14", "--format", "json", name]);
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    answer["objects"][0]["hash"].as_str().unwrap().to_owned()
+}
+
+/// A cluster with some nodes of the NodePool.
+fn cluster(nodes: usize) -> Folder {
+    let folder = Folder::with(&[("pool.yaml", &pool("a").to_string()), ("class.yaml", &class().to_string())]);
+    // Any constant: the cluster's CA bundle.
+    let class_hash = (hash_of(&folder, "class.yaml").parse::<u64>().unwrap() ^ 0x3039).to_string();
+    let annotations = json!({
+        "karpenter.sh/nodepool-hash": hash_of(&folder, "pool.yaml"), "karpenter.sh/nodepool-hash-version": "v3",
+        "karpenter.k8s.aws/ec2nodeclass-hash": class_hash, "karpenter.k8s.aws/ec2nodeclass-hash-version": "v5",
+    });
+    let (mut stored_pool, mut stored_class) = (pool("a"), class());
+    stored_pool["metadata"]["annotations"] = annotations.clone();
+    stored_class["metadata"]["annotations"] = annotations.clone();
+    stored_pool["spec"]["template"]["spec"]["expireAfter"] = json!("720h");
+    let mut items = vec![stored_pool, stored_class];
+    for number in 1..=nodes {
+        let name = format!("default-{number}");
+        let node = format!("node-{number}");
+        let id = format!("aws:///us-east-1a/i-{number}");
+        let labels = json!({
+            "karpenter.sh/nodepool": "default", "karpenter.sh/registered": "true", "karpenter.sh/initialized": "true",
+            "karpenter.sh/capacity-type": "on-demand", "node.kubernetes.io/instance-type": if number == 1 { "m5.xlarge" } else { "m5.large" },
+            "topology.kubernetes.io/zone": "us-east-1a", "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux", "team": "a",
+            "kubernetes.io/hostname": node,
+        });
+        let condition = |kind: &str| json!({"type": kind, "status": "True", "reason": kind, "message": "", "lastTransitionTime": "2026-03-10T00:00:00Z"});
+        let conditions = ["Launched", "Registered", "Initialized"].map(condition);
+        items.push(json!({"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "metadata": {
+            "name": name, "labels": labels, "annotations": annotations, "creationTimestamp": "2026-03-10T00:00:00Z"},
+            "spec": {"nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}, "requirements": [], "expireAfter": "720h"},
+            "status": {"nodeName": node, "providerID": id, "imageID": "ami-1",
+                "capacity": {"cpu": "2", "memory": "8Gi", "pods": "29"}, "allocatable": {"cpu": "1900m", "memory": "7Gi", "pods": "29"},
+                "conditions": conditions}}));
+        items.push(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node, "labels": labels},
+            "spec": {"providerID": id}, "status": {
+                "capacity": {"cpu": "2", "memory": "8Gi", "pods": "29"}, "allocatable": {"cpu": "1900m", "memory": "7Gi", "pods": "29"},
+                "conditions": [{"type": "Ready", "status": "True"}]}}));
+        items.push(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": format!("web-{number}"), "namespace": "shop",
+            "labels": {"app": "web"}, "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "1", "controller": true}]},
+            "spec": {"nodeName": node, "containers": [{"name": "a", "image": "a", "resources": {"requests": {"cpu": "1500m"}}}]},
+            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}));
+    }
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+    folder.write("snapshot/cluster.json", list.to_string().as_bytes());
+    folder
+}
+
+fn plan(folder: &Folder, further: &[&str]) -> Run {
+    let common = ["plan", "--snapshot", "snapshot", "--karpenter-version", "1.14", "--at", AT];
+    folder.run(&[&common[..], further].concat())
+}
+
+fn json_of(folder: &Folder, further: &[&str]) -> Value {
+    let run = plan(folder, &[&["--format", "json"], further].concat());
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+}
+
+/// The reason of each node that drifts or may.
+fn reasons(answer: &Value) -> Vec<(String, String, bool)> {
+    let nodes = answer["nodes"].as_array().unwrap().iter();
+    nodes
+        .map(|node| {
+            let text = |key: &str| node[key].as_str().unwrap().to_owned();
+            (text("nodeClaim"), text("reason"), node["uncertain"].as_bool().unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn files_like_the_cluster_replace_no_node() {
+    let folder = cluster(2);
+    for paths in [&[][..], &["pool.yaml"], &["pool.yaml", "class.yaml"]] {
+        let answer = json_of(&folder, paths);
+        assert_eq!(answer["nodes"], json!([]), "{paths:?}");
+        assert_eq!(
+            answer["verdict"], "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes",
+            "{paths:?}"
+        );
+    }
+}
+
+#[test]
+fn a_changed_hash_replaces_every_node() {
+    let folder = cluster(3);
+    folder.write("pool.yaml", pool("b").to_string().as_bytes());
+    let answer = json_of(&folder, &["pool.yaml"]);
+    assert_eq!(reasons(&answer).len(), 3);
+    assert!(reasons(&answer).iter().all(|(_, reason, may)| reason == "NodePoolDrifted" && !may), "{answer}");
+    assert!(answer["verdict"].as_str().unwrap().starts_with("replaces 3 of 3 nodes"), "{answer}");
+    let changed = class().to_string().replace("\"r\"", "\"s\"");
+    folder.write("class.yaml", changed.as_bytes());
+    let answer = json_of(&folder, &["class.yaml"]);
+    assert!(reasons(&answer).iter().all(|(_, reason, may)| reason == "NodeClassDrift" && !may), "{answer}");
+}
+
+#[test]
+fn narrower_requirements_replace_the_nodes_that_no_longer_fit() {
+    let folder = cluster(2);
+    let narrower = pool("a").to_string().replace("\"m5.large\",\"m5.xlarge\"", "\"m5.large\"");
+    folder.write("pool.yaml", narrower.as_bytes());
+    let answer = json_of(&folder, &["pool.yaml"]);
+    assert_eq!(reasons(&answer), [("default-1".to_owned(), "RequirementsDrifted".to_owned(), false)]);
+    assert!(answer["verdict"].as_str().unwrap().starts_with("replaces 1 of 2 nodes"), "{answer}");
+}
+
+#[test]
+fn selectors_decide_only_with_what_ec2_says() {
+    let folder = cluster(1);
+    let other = class().to_string().replace(
+        "\"subnetSelectorTerms\":[{\"tags\":{\"d\":\"x\"}}]",
+        "\"subnetSelectorTerms\":[{\"tags\":{\"d\":\"y\"}}]",
+    );
+    folder.write("class.yaml", other.as_bytes());
+    let answer = json_of(&folder, &["class.yaml"]);
+    assert_eq!(reasons(&answer), [("default-1".to_owned(), "SubnetDrift".to_owned(), true)]);
+    assert!(
+        answer["verdict"].as_str().unwrap().starts_with("may replace 1 of 1 node: spec.subnetSelectorTerms"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn secrets_that_the_snapshot_leaves_out_are_no_change() {
+    let folder = cluster(1);
+    let text = folder.read("snapshot/cluster.json").replace("echo secret", "echo REDACTED");
+    folder.write("snapshot/cluster.json", text.as_bytes());
+    let answer = json_of(&folder, &["class.yaml"]);
+    assert_eq!(reasons(&answer), []);
+    assert!(
+        answer["assumptions"].to_string().contains("the secrets in the user data of EC2NodeClass default"),
+        "{answer}"
+    );
+    folder.write("class.yaml", class().to_string().replace("echo secret", "printf secret").as_bytes());
+    let answer = json_of(&folder, &["class.yaml"]);
+    assert_eq!(reasons(&answer), [("default-1".to_owned(), "NodeClassDrift".to_owned(), false)]);
+}
+
+#[test]
+fn an_upgrade_writes_new_hashes_and_replaces_no_node() {
+    let folder = cluster(1);
+    let text = folder.read("snapshot/cluster.json").replace("\"v5\"", "\"v4\"");
+    folder.write("snapshot/cluster.json", text.as_bytes());
+    let answer = json_of(&folder, &["--from", "1.11"]);
+    assert_eq!(reasons(&answer), [], "{answer}");
+    assert!(answer["verdict"].as_str().unwrap().starts_with("no node is replaced"), "{answer}");
+}
+
+#[test]
+fn what_has_drifted_already_goes_on() {
+    let folder = cluster(2);
+    let text = folder.read("snapshot/cluster.json").replacen(
+        "{\"lastTransitionTime\":\"2026-03-10T00:00:00Z\",\"message\":\"\",\"reason\":\"Launched\"",
+        "{\"lastTransitionTime\":\"2026-03-13T00:00:00Z\",\"message\":\"\",\"reason\":\"AMIDrift\",\"status\":\"True\",\"type\":\"Drifted\"},{\"lastTransitionTime\":\"2026-03-10T00:00:00Z\",\"message\":\"\",\"reason\":\"Launched\"",
+        1,
+    );
+    assert!(text.contains("AMIDrift"));
+    folder.write("snapshot/cluster.json", text.as_bytes());
+    let answer = json_of(&folder, &[]);
+    assert_eq!(reasons(&answer), [("default-1".to_owned(), "AMIDrift".to_owned(), false)]);
+    assert_eq!(answer["nodes"][0]["driftedBefore"], true);
+}
+
+#[test]
+fn a_removed_node_pool_removes_its_nodes() {
+    let folder = cluster(2);
+    let answer = json_of(&folder, &["--complete", "class.yaml"]);
+    assert!(answer["verdict"].as_str().unwrap().starts_with("removes 2 of 2 nodes at once"), "{answer}");
+    let answer = json_of(&folder, &["class.yaml"]);
+    assert_eq!(reasons(&answer), []);
+}
+
+#[test]
+fn the_rollout_obeys_the_budgets_one_after_the_other() {
+    let folder = cluster(3);
+    folder.write("pool.yaml", pool("b").to_string().as_bytes());
+    let answer = json_of(&folder, &["pool.yaml", "--node-start", "2m"]);
+    let rollout = &answer["rollouts"][0];
+    assert_eq!([&rollout["nodePool"], &rollout["nodes"]], [&json!("default"), &json!(3)]);
+    assert_eq!(rollout["limitedBy"], "budget", "{answer}");
+    let starts: Vec<&str> =
+        answer["nodes"].as_array().unwrap().iter().map(|node| node["start"].as_str().unwrap()).collect();
+    assert_eq!(starts[0], AT);
+    assert!(starts.is_sorted() && starts[0] < starts[1] && starts[1] < starts[2], "{starts:?}");
+    assert!(answer["verdict"].as_str().unwrap().starts_with("replaces 3 of 3 nodes in about "), "{answer}");
+    assert!(answer["cost"]["peak"].as_f64() >= answer["cost"]["before"].as_f64(), "{answer}");
+    let slower = json_of(&folder, &["pool.yaml", "--node-start", "20m"]);
+    assert!(slower["rollouts"][0]["end"].as_str() > rollout["end"].as_str(), "{slower}");
+    assert_eq!(plan(&folder, &["pool.yaml", "--fail-on", "blocked,never"]).status, 0);
+}
+
+#[test]
+fn a_pod_disruption_budget_that_allows_nothing_keeps_a_node() {
+    let folder = cluster(1);
+    let budget = json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"app": "web"}}},
+        "status": {"disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1, "observedGeneration": 1}});
+    folder.write("snapshot/budget.json", budget.to_string().as_bytes());
+    folder.write("pool.yaml", pool("b").to_string().as_bytes());
+    let answer = json_of(&folder, &["pool.yaml"]);
+    assert_eq!(answer["verdict"], "1 node never: PodDisruptionBudget shop/web", "{answer}");
+    assert_eq!(answer["nodes"][0]["never"], true);
+    assert_eq!(plan(&folder, &["pool.yaml", "--fail-on", "never"]).status, 1);
+}
