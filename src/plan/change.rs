@@ -12,7 +12,7 @@ use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 
-use super::scope::{PlaceKey, PlanScope, place_key};
+use super::scope::{PLANNED, PlaceKey, PlanScope, place_key};
 
 /// Number of characters of a value that are shown.
 const MAX_SHOWN: usize = 60;
@@ -51,7 +51,7 @@ pub(super) fn changes_of<'d>(scopes: &[PlanScope<'d>], options: &HashOptions) ->
             }
         }
     }
-    drop_moved(&mut found);
+    drop_moved(&mut found, scopes);
     found
 }
 
@@ -112,10 +112,18 @@ fn has_same_content(one: Object<'_>, other: Object<'_>) -> bool {
     spec(one).is_some() && spec(one) == spec(other)
 }
 
-/// Drops the objects that only moved to a file of another scope.
-fn drop_moved(changes: &mut Vec<PlanChange<'_>>) {
+/// Drops the objects that only moved, because the whole scope has another name. An object that moves from one scope to another is removed
+/// in a cluster.
+fn drop_moved(changes: &mut Vec<PlanChange<'_>>, scopes: &[PlanScope<'_>]) {
+    let is_empty = |objects: &[Object<'_>]| {
+        !objects.iter().any(|object| PLANNED.into_iter().any(|kind| object.is(kind)))
+    };
+    let has_moved = |one: &PlanChange<'_>| {
+        let mut scopes = one.scopes.iter().filter_map(|index| scopes.get(*index));
+        scopes.all(|scope| is_empty(&scope.old) || is_empty(&scope.new))
+    };
     let of = |kind: ObjectChangeKind| -> Vec<(usize, Object<'_>)> {
-        let all = changes.iter().enumerate().filter(|(_, one)| one.change.change == kind);
+        let all = changes.iter().enumerate().filter(|(_, one)| one.change.change == kind && has_moved(one));
         all.filter_map(|(index, one)| Some((index, one.change.object()?))).collect()
     };
     let (removed, mut added) = (of(ObjectChangeKind::Removed), of(ObjectChangeKind::Added));
@@ -247,7 +255,7 @@ pub(super) fn sentence(field: &FieldChange<'_>) -> String {
     }
     match (field.effect, field.reason) {
         (Effect::NewNodes, _) if field.field.effect > Effect::NewNodes => {
-            "it only accepts more, so it counts for new nodes, and no node is replaced".to_owned()
+            "the requirements are wider, so only new nodes are affected".to_owned()
         }
         (Effect::ReplacesAll, Some(DriftReason::AmiDrift)) => {
             "another version has other images: every node of the NodePools that use this EC2NodeClass is replaced".to_owned()

@@ -109,8 +109,28 @@ struct Releases {
     after: Release,
 }
 
+/// Error of a plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// A choice of the user cannot be used.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// Two objects of the files for one cluster have the same kind and name.
+    #[error("`{one}` and `{other}` both have {kind}/{name}: name the files of the cluster of the snapshot")]
+    SameName {
+        /// The kind.
+        kind: String,
+        /// The name.
+        name: String,
+        /// The first file.
+        one: String,
+        /// The second file.
+        other: String,
+    },
+}
+
 /// Plans the changes of some clusters.
-pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, ChoiceError> {
+pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, PlanError> {
     let mut plan = Plan { answer: empty(options), assumptions: Vec::new(), total_nodes: 0 };
     for pair in pairs {
         if options.is_snapshot {
@@ -120,7 +140,11 @@ pub fn plan(pairs: &[PlanPair<'_>], options: &PlanOptions) -> Result<Plan, Choic
         }
     }
     let answer = &mut plan.answer;
-    answer.effect = words::strongest(answer);
+    answer.effect = if options.is_snapshot {
+        words::strongest_on_nodes(answer, plan.total_nodes)
+    } else {
+        words::strongest(answer)
+    };
     answer.verdict = if options.is_snapshot {
         words::verdict_of_nodes(answer, plan.total_nodes)
     } else {
@@ -159,7 +183,7 @@ fn empty(options: &PlanOptions) -> PlanAnswer {
     }
 }
 
-fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Result<(), ChoiceError> {
+fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Result<(), PlanError> {
     let (old_files, new_files) = (&pair.old.cluster.files, &pair.new.cluster.files);
     let releases = releases_of(plan, pair, options);
     let built = (BuiltObjects::of(old_files), BuiltObjects::of(new_files));
@@ -185,7 +209,7 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
 }
 
 /// Adds the plan of files that are applied to the cluster of a snapshot.
-fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Result<(), ChoiceError> {
+fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Result<(), PlanError> {
     let (snapshot, files) = (&pair.old.cluster.files, &pair.new.cluster.files);
     let releases = releases_of(plan, pair, options);
     let built = (BuiltObjects::of(snapshot), BuiltObjects::of(files));
@@ -194,6 +218,7 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
     if !left_out.is_empty() {
         plan.assumptions.push(PlanAssumption::Simulation(Assumption::OverlaysLeftOut(left_out)));
     }
+    snapshot::check_names(&wanted)?;
     let scope = snapshot::scope(built.0.objects(snapshot), &wanted, options.is_complete);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
     let mut changes = change::of_scope(&scope, &hashes);

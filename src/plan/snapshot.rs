@@ -20,6 +20,7 @@ use objects::placeholders::has_placeholder_below;
 use serde_json::json;
 use values::timestamp::Timestamp;
 
+use super::PlanError;
 use super::change::{PlanChange, set_effect};
 use super::scope::{PLANNED, PlanScope};
 use super::stamped::{HashDrift, StampedObject, drifted};
@@ -39,6 +40,24 @@ type ObjectName<'d> = (&'d str, &'d str);
 
 fn name_of(object: Object<'_>) -> ObjectName<'_> {
     (object.kind(), object.name())
+}
+
+/// Refuses two objects of one name that the files would both apply.
+pub(super) fn check_names(files: &[Object<'_>]) -> Result<(), PlanError> {
+    let mut known: BTreeMap<ObjectName<'_>, Object<'_>> = BTreeMap::new();
+    for object in files.iter().copied().filter(|object| is_applied(*object)) {
+        let Some(other) = known.insert(name_of(object), object) else { continue };
+        if other.root() != object.root() {
+            let file = |object: Object<'_>| object.root().source().name().to_owned();
+            return Err(PlanError::SameName {
+                kind: object.kind().to_owned(),
+                name: object.name().to_owned(),
+                one: file(other),
+                other: file(object),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The cluster before, and after the files are applied.

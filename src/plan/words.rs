@@ -3,6 +3,7 @@
 use answers::DateTime;
 use answers::plan::{PlanAnswer, PlannedChange, PlannedNode, PlannedPool};
 use drift::{Effect, ObjectChangeKind};
+use karpenter::kind::Kind;
 use values::duration::Duration;
 use values::timestamp::Timestamp;
 
@@ -12,16 +13,56 @@ use crate::simulate::words::counted;
 /// Number of names and of fields in the verdict.
 const MAX_NAMED: usize = 3;
 
-/// The strongest effect of a plan.
+/// The strongest effect of a plan, if the input has no nodes.
 pub fn strongest(answer: &PlanAnswer) -> Effect {
     let changes = answer.changes.iter().filter(|change| concerns_nodes(change)).map(|change| change.effect);
     let controller = answer.controller.iter().map(|change| change.effect);
     changes.chain(controller).max().unwrap_or(Effect::None)
 }
 
-/// Whether a change can concern nodes: an EC2NodeClass that no NodePool uses has none.
+/// The strongest effect on the nodes of a cluster.
+pub fn strongest_on_nodes(answer: &PlanAnswer, total: usize) -> Effect {
+    let of_node = |node: &PlannedNode| match (node.drifted, node.uncertain) {
+        (true, _) => Effect::ReplacesSome,
+        (false, true) => Effect::Unknown,
+        (false, false) => Effect::RemovesNodes,
+    };
+    if answer.nodes.len() == total && answer.nodes.iter().all(|node| node.drifted) && total > 0 {
+        return Effect::ReplacesAll;
+    }
+    let nodes = answer.nodes.iter().map(of_node);
+    let controller = answer.controller.iter().map(|change| change.effect);
+    let unread = answer.changes.iter().filter(|change| change.kind.is_empty()).map(|change| change.effect);
+    // A NodePool without nodes has none that could be replaced.
+    let others = answer.changes.iter().map(|change| change.effect).filter(|effect| *effect < Effect::Unknown);
+    nodes.chain(controller).chain(unread).chain(others).max().unwrap_or(Effect::None)
+}
+
+/// Whether a change can concern nodes: a NodeOverlay without NodePools has none. The NodePools that use an EC2NodeClass may be outside of
+/// the input.
 fn concerns_nodes(change: &PlannedChange) -> bool {
-    !change.node_pools.is_empty() || change.kind.is_empty()
+    !change.node_pools.is_empty() || change.kind.is_empty() || change.kind == Kind::NODE_CLASS.name
+}
+
+/// The EC2NodeClasses without NodePools in the input whose change may replace nodes.
+fn of_classes(answer: &PlanAnswer) -> impl Iterator<Item = String> {
+    let alone = answer.changes.iter().filter(|change| {
+        change.kind == Kind::NODE_CLASS.name
+            && change.node_pools.is_empty()
+            && change.effect >= Effect::Unknown
+    });
+    alone.map(|change| {
+        let what = match change.effect {
+            Effect::ReplacesAll => "replaces every node that uses",
+            Effect::ReplacesSome => "replaces the nodes that no longer fit and use",
+            _ => "may replace nodes that use",
+        };
+        let fields = change.fields.iter().filter(|field| field.effect == change.effect);
+        let fields: Vec<&str> = fields.map(|field| field.path.as_str()).collect();
+        let causes =
+            if fields.is_empty() { String::new() } else { format!(": {}", listed(&fields, "").trim_end()) };
+        format!("{what} EC2NodeClass {} (the input has no NodePool that uses it){causes}", change.name)
+    })
 }
 
 /// The plan in one sentence, if the input has no nodes.
@@ -34,6 +75,7 @@ pub fn verdict(answer: &PlanAnswer) -> String {
             parts.push(format!("{}{}", on_pools(effect, &pools), causes(answer, effect, &pools)));
         }
     }
+    parts.extend(of_classes(answer));
     parts.extend(unread(answer));
     if parts.is_empty() {
         return nothing(answer);
@@ -85,10 +127,17 @@ pub fn verdict_of_nodes(answer: &PlanAnswer, total: usize) -> String {
         causes.dedup();
         let cause =
             if causes.is_empty() { String::new() } else { format!(": {}", listed(&causes, "").trim_end()) };
-        parts.push(format!("{} never{cause}", counted(never.len(), "node")));
+        parts.push(format!(
+            "{} never replaced{cause}",
+            if never.len() == 1 { "1 node is".to_owned() } else { format!("{} nodes are", never.len()) }
+        ));
     }
     if may > 0 {
         parts.push(format!("may replace {}{}", of(may), causes(answer, Effect::Unknown, &[])));
+    }
+    let controller = answer.controller.iter().find(|change| change.effect >= Effect::Unknown);
+    if let Some(change) = controller.filter(|_| may == 0) {
+        parts.push(format!("may replace nodes: {}", change.subject));
     }
     parts.extend(unread(answer));
     if parts.is_empty() {

@@ -215,8 +215,8 @@ impl TryFrom<PlanArguments> for PlanRun {
         let origin = match (flags.base, flags.snapshot) {
             (Some(base), _) => PlanOrigin::Commit(base),
             (None, Some(folder)) => PlanOrigin::Snapshot(folder),
-            (None, None) if has_release => PlanOrigin::Same,
             (None, None) if is_two => PlanOrigin::Old,
+            (None, None) if has_release => PlanOrigin::Same,
             (None, None) if flags.paths.len() == 1 && flags.cluster.is_empty() => PlanOrigin::Reviews,
             (None, None) => {
                 let text =

@@ -28,15 +28,20 @@ pub(super) struct CommittedFile {
 }
 
 impl Commit {
-    /// Finds a commit in the repository that has a path. An empty name is the commit at which the current branch left the default branch.
+    /// Finds the commit at which the current branch left another one, in the repository that has a path. An empty name is the default
+    /// branch. A commit that the current branch has is itself that commit.
     pub(super) fn find(path: &Path, name: &str) -> Result<Self, CommandError> {
         let folder = path.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
-        let root = git(folder, &["rev-parse", "--show-toplevel"])?;
-        let Some(root) = root.filter(|root| !root.is_empty()) else {
-            let text =
-                format!("`--base`: `{}` is not in the working tree of a git repository", path.display());
-            return Err(CommandError::Usage(text));
-        };
+        let mut command = git_command(folder);
+        command.args(["rev-parse", "--show-toplevel"]);
+        let root = output(command)?.map_err(|error| {
+            let path = path.display();
+            let text = format!(
+                "`--base`: `{path}` is not in the working tree of a git repository; git says: {error}"
+            );
+            CommandError::Usage(text)
+        })?;
+        let root = first_line(&root);
         let root = PathBuf::from(root);
         let default = default_branch(&root)?;
         let wanted = if name.is_empty() { default.as_deref().unwrap_or_default() } else { name };
@@ -50,16 +55,15 @@ impl Commit {
         } else {
             ""
         };
-        // Such a name would be an option of git.
-        let commit = format!("{}^{{commit}}", wanted.trim_start_matches('-'));
+        if wanted.starts_with('-') {
+            let text = format!("`--base`: `{wanted}` is no name of a commit or a branch");
+            return Err(CommandError::Usage(text));
+        }
+        let commit = format!("{wanted}^{{commit}}");
         let Some(hash) = git(&root, &["rev-parse", "--verify", "--quiet", &commit])? else {
             let text = format!("`--base`: the repository has no commit or branch `{wanted}`{advice}");
             return Err(CommandError::Usage(text));
         };
-        let is_default = name.is_empty() || default.as_deref() == Some(name);
-        if !is_default {
-            return Ok(Self { root, hash });
-        }
         let common = git(&root, &["merge-base", "HEAD", &hash])?.filter(|hash| !hash.is_empty());
         let Some(hash) = common else {
             let text = format!("`--base`: the current branch and `{wanted}` have no common commit{advice}");
@@ -87,7 +91,7 @@ impl Commit {
                 .iter()
                 .map(|path| if path.as_os_str().is_empty() { OsStr::new(".") } else { path.as_os_str() }),
         );
-        let list = output(command)?.unwrap_or_default();
+        let list = output(command)?.map_err(|error| broken("ls-tree", &error))?;
         for entry in list.split(|byte| *byte == 0) {
             let entry = String::from_utf8_lossy(entry);
             let Some((kind, path)) = entry.split_once('\t') else { continue };
@@ -99,10 +103,11 @@ impl Commit {
             }
         }
         let texts = self.blobs(wanted.iter().map(|(_, hash)| hash.clone()).collect())?;
-        let files = wanted
-            .into_iter()
-            .filter_map(|(path, hash)| Some(CommittedFile { path, bytes: texts.get(&hash)?.clone() }));
-        Ok(files.collect())
+        let file = |(path, hash): (PathBuf, String)| match texts.get(&hash) {
+            Some(bytes) => Ok(CommittedFile { path, bytes: bytes.clone() }),
+            None => Err(broken("cat-file", &format!("the repository lacks the text of {}", path.display()))),
+        };
+        wanted.into_iter().map(file).collect()
     }
 
     /// The contents of blobs, by hash.
@@ -136,7 +141,7 @@ impl Commit {
                 continue;
             };
             let size: usize = size.parse().unwrap_or_default();
-            let (text, behind) = after.split_at_checked(size).unwrap_or((after, &[]));
+            let Some((text, behind)) = after.split_at_checked(size) else { break };
             found.insert((*hash).to_owned(), text.to_owned());
             rest = behind.get(1..).unwrap_or_default();
         }
@@ -168,14 +173,21 @@ fn git_command(folder: &Path) -> Command {
 fn git(folder: &Path, arguments: &[&str]) -> Result<Option<String>, CommandError> {
     let mut command = git_command(folder);
     command.args(arguments);
-    let bytes = output(command)?;
-    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).lines().next().unwrap_or_default().to_owned()))
+    Ok(output(command)?.ok().map(|bytes| first_line(&bytes)))
 }
 
-/// Runs a command. Returns its output; `None` if it fails.
-fn output(mut command: Command) -> Result<Option<Vec<u8>>, CommandError> {
+fn first_line(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).lines().next().unwrap_or_default().to_owned()
+}
+
+/// Runs a command. Returns its output, or the first line of its error.
+fn output(mut command: Command) -> Result<Result<Vec<u8>, String>, CommandError> {
     let output = command.stdin(Stdio::null()).output().map_err(|error| cannot_run(&error))?;
-    Ok(output.status.success().then_some(output.stdout))
+    Ok(if output.status.success() { Ok(output.stdout) } else { Err(first_line(&output.stderr)) })
+}
+
+fn broken(command: &str, error: &str) -> CommandError {
+    CommandError::Usage(format!("`--base`: `git {command}` failed: {error}"))
 }
 
 fn cannot_run(error: &io::Error) -> CommandError {

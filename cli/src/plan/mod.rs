@@ -13,7 +13,7 @@ use answers::report::Report;
 use cluster::Cluster;
 use drift::Effect;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
-use karpwarden::plan::{FINDINGS, Plan, PlanOptions, PlanPair, plan};
+use karpwarden::plan::{FINDINGS, Plan, PlanError, PlanOptions, PlanPair, plan};
 use karpwarden::rules::documentation;
 use karpwarden::simulate::{Assumption, Choices, release_of};
 use render::sarif::{self, RuleDescription};
@@ -62,7 +62,7 @@ fn read_and_plan(run: &PlanRun, color: Color) -> Result<Status, CommandError> {
     }
     Ok(if is_unreadable {
         Status::Unreadable
-    } else if run.fail_on.iter().any(|what| fails(&answer, *what)) {
+    } else if run.fail_on.iter().any(|what| fails(&answer, run, *what)) {
         Status::Findings
     } else {
         Status::Clean
@@ -92,8 +92,10 @@ fn planned(run: &PlanRun, settings: &Settings, pairs: &[PlanPair<'_>]) -> Result
         choices,
         settings: settings.clone(),
     };
-    let Plan { mut answer, assumptions, .. } =
-        plan(pairs, &options).map_err(|error| choices::refused(&error, run.prices.as_deref()))?;
+    let Plan { mut answer, assumptions, .. } = plan(pairs, &options).map_err(|error| match error {
+        PlanError::Choice(error) => choices::refused(&error, run.prices.as_deref()),
+        error @ PlanError::SameName { .. } => CommandError::Usage(error.to_string()),
+    })?;
     answer.assumptions = assumptions.iter().map(assumed::text).collect();
     Ok(answer)
 }
@@ -143,18 +145,19 @@ fn report(answer: &PlanAnswer, settings: &Settings) -> Report {
 }
 
 /// Whether a plan has what `--fail-on` names.
-fn fails(answer: &PlanAnswer, what: PlanFailOn) -> bool {
+fn fails(answer: &PlanAnswer, run: &PlanRun, what: PlanFailOn) -> bool {
+    // Of a snapshot, the nodes decide, and not the NodePools, which may have none.
+    let is_snapshot = matches!(run.origin, PlanOrigin::Snapshot(_));
+    let mut pools = answer.node_pools.iter().filter(|_| !is_snapshot);
     match what {
         PlanFailOn::Replaces => answer.effect >= Effect::Unknown,
         PlanFailOn::Blocked => {
             let waits =
                 |rollout: &answers::plan::PlannedRollout| rollout.start.0.as_ref() != Some(&answer.at);
-            answer.node_pools.iter().any(|pool| !pool.blocked.is_empty()) || answer.rollouts.iter().any(waits)
+            pools.any(|pool| !pool.blocked.is_empty()) || answer.rollouts.iter().any(waits)
         }
         PlanFailOn::Pending => !answer.pods.pending.is_empty(),
-        PlanFailOn::Never => {
-            answer.node_pools.iter().any(|pool| pool.never) || answer.nodes.iter().any(|node| node.never)
-        }
+        PlanFailOn::Never => pools.any(|pool| pool.never) || answer.nodes.iter().any(|node| node.never),
         PlanFailOn::None => false,
     }
 }
