@@ -120,6 +120,16 @@ fn text(reason: &RollReason<'_>, release: Release) -> String {
         RollReason::Drain(reason) => words::drain_reason(reason, &clock),
         RollReason::Budget => "the budgets of the NodePool allow no disruption".to_owned(),
         RollReason::NoPlace(message) => format!("pods of the node find no place: {message}"),
+        RollReason::NotYetDrifted(time) => format!("Karpenter finds the node to be drifted only at {time}"),
+        RollReason::NodeLimit => {
+            "`limits.nodes` of the static NodePool leaves no room for a replacement".to_owned()
+        }
+        RollReason::TooManyNodes => {
+            "the static NodePool has more nodes than `replicas`, and shrinks first".to_owned()
+        }
+        RollReason::Empty => "drift leaves empty nodes to emptiness in this release".to_owned(),
+        RollReason::NoUsedPool => "no NodePool takes pods".to_owned(),
+        RollReason::Untried => "the forecast did not try the node, because it takes too much work".to_owned(),
         RollReason::Expires(time) => {
             format!("the NodeClaim expires at {time}, and then goes without a replacement first")
         }
