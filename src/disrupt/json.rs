@@ -52,6 +52,7 @@ pub fn keep_node(answer: &mut DisruptionAnswer, name: &str) {
         method.candidates.retain(|candidate| candidate == name);
         method.commands.retain(|command| command.candidates.iter().any(|candidate| candidate == name));
         method.rejected.retain(|rejected| rejected.node == name);
+        method.undecided.retain(|undecided| undecided == name);
     }
 }
 
@@ -170,6 +171,7 @@ fn method(method: &JudgedMethod) -> MethodAnswer {
         candidates: method.candidates.clone(),
         commands: method.commands.iter().map(command).collect(),
         rejected: rejected.collect(),
+        undecided: method.undecided.iter().cloned().collect(),
     }
 }
 

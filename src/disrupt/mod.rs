@@ -13,7 +13,7 @@ use disruption::calendar::{Calendar, CalendarInterval, Pace};
 use disruption::cluster::ClusterState;
 use disruption::drain::{DrainEstimate, estimate};
 use disruption::judgement::{JudgedMethod, JudgedNode, Judgement, judge};
-use disruption::methods::Method;
+use disruption::methods::{Alone, Method};
 use disruption::settings::DisruptionSettings;
 use karpenter::release::Release;
 use manifest::tree::Node;
@@ -166,7 +166,14 @@ impl<'d> ClusterDisruption<'d> {
         self.disrupted.get(name).copied()
     }
 
-    /// The reasons of methods against a node, in Karpenter's words.
+    /// Whether the simulation of a node takes too much work, so that the fate of the node is unknown.
+    pub fn is_undecided(&self) -> bool {
+        let alone = |node: &JudgedNode<'_>| matches!(node.alone, Some(Alone::Undecided));
+        self.judgement.methods.iter().any(|method| !method.undecided.is_empty())
+            || self.judgement.nodes.iter().any(alone)
+    }
+
+    /// The reasons of methods against a node, in Karpenter's words, and the simulations that take too much work.
     pub fn rejections(&self, name: &str) -> &[(Method, String)] {
         self.rejections.get(name).map(Vec::as_slice).unwrap_or_default()
     }
@@ -204,6 +211,9 @@ fn rejections(judgement: &Judgement<'_>) -> BTreeMap<String, Vec<(Method, String
     for judged in &judgement.methods {
         for (node, message) in rejections_of(judged) {
             rejections.entry(node.to_owned()).or_default().push((judged.method, message.to_owned()));
+        }
+        for node in &judged.undecided {
+            rejections.entry(node.clone()).or_default().push((judged.method, words::UNDECIDED.to_owned()));
         }
     }
     rejections

@@ -17,8 +17,14 @@ const MAX_NAMED: usize = 5;
 /// The commands of the method that acts.
 pub fn verdict(answer: &ClusterDisruption<'_>) -> String {
     let Some(acts) = answer.judgement.acts else {
-        let is_empty = answer.judgement.nodes.is_empty();
-        return if is_empty { "the input has no nodes" } else { "no node is disrupted" }.to_owned();
+        let text = if answer.judgement.nodes.is_empty() {
+            "the input has no nodes"
+        } else if answer.is_undecided() {
+            "no node is disrupted, as far as the simulations ended"
+        } else {
+            "no node is disrupted"
+        };
+        return text.to_owned();
     };
     let commands = answer.judgement.methods.iter().filter(|method| method.method == acts);
     let texts = commands.flat_map(|method| &method.commands).map(|command| {
@@ -120,6 +126,7 @@ pub fn alone(node: &JudgedNode<'_>) -> Option<String> {
             format!("{message}{separator}{remedy}")
         }
         Alone::Impossible(None) => "nothing".to_owned(),
+        Alone::Undecided => format!("{}; {}", words::UNDECIDED, words::remedy(words::UNDECIDED)),
     };
     Some(text)
 }

@@ -12,6 +12,9 @@ use objects::object::Object;
 use values::calendar::{Day, Minute};
 use values::timestamp::Timestamp;
 
+/// The reason for which it is unknown whether a method disrupts a node.
+pub const UNDECIDED: &str = "unknown: the simulation takes too much work";
+
 const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 /// The name of the day of the week in three letters.
@@ -85,7 +88,8 @@ pub fn budget(budgets: &PoolBudgets<'_>, id: BudgetId) -> String {
 
 /// The change that gets past Karpenter's reason against the consolidation of a node; empty for an unknown reason.
 pub fn remedy(message: &str) -> &'static str {
-    const REMEDIES: [(&str, &str); 6] = [
+    const REMEDIES: [(&str, &str); 7] = [
+        (UNDECIDED, "judge fewer pods or NodePools at a time"),
         ("SpotToSpotConsolidation is disabled", "turn on the feature gate SpotToSpotConsolidation"),
         (
             "SpotToSpotConsolidation requires",

@@ -3,6 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::costly::costly;
 use crate::folder::Folder;
 
 const POOL: &str = include_str!("disruption/pool.yaml");
@@ -264,6 +265,40 @@ fn refuses_flags_that_do_not_parse() {
         assert!(run.stderr.contains(expected), "{flag}: {run:?}");
     }
     assert_eq!(folder().run(&["disruption"]).status, 3);
+}
+
+#[test]
+fn names_the_nodes_whose_simulation_takes_too_much_work() {
+    const UNKNOWN: &str = "unknown: the simulation takes too much work";
+
+    let folder = folder();
+    folder
+        .write("cluster.yaml", CLUSTER.replace("disruptionsAllowed: 0", "disruptionsAllowed: 1").as_bytes());
+    folder.write("costly.yaml", costly().as_bytes());
+    let run = |further: &[&str]| {
+        let evening = ["disruption", "--karpenter-version", "1.14", "--at", "2026-03-11T18:00:00Z"];
+        folder.run(&[&evening, further].concat())
+    };
+    let decided = run(&["--format", "json", "pool.yaml", "cluster.yaml"]);
+    assert_eq!(decided.status, 0, "{decided:?}");
+    let undecided = |json: &Value| {
+        let methods = json["methods"].as_array().unwrap();
+        let of_method = |method: &Value| (method["method"].clone(), method["undecided"].clone());
+        methods.iter().map(of_method).filter(|(_, nodes)| *nodes != json!([])).collect::<Vec<_>>()
+    };
+    assert_eq!(undecided(&decided.json()), []);
+    let cut = run(&["--format", "json", "."]);
+    assert_eq!(cut.status, 4, "{}", cut.stderr);
+    let json = cut.json();
+    let unknown = ["Drift", "SingleNodeConsolidation"].map(|method| (json!(method), json!(["n1"])));
+    assert_eq!(undecided(&json), unknown);
+    assert_eq!((&json["acts"], &json["nodes"][0]["message"]), (&json!("Emptiness"), &json!(UNKNOWN)));
+    let text = run(&["--node", "n1", "."]);
+    assert_eq!(text.status, 4, "{}", text.stderr);
+    let alone = format!("\n  this node alone          {UNKNOWN}; judge fewer pods or NodePools at a time\n");
+    assert!(text.stdout.contains(&alone), "{}", text.stdout);
+    // The calendar needs no simulation.
+    assert_eq!(run(&["--format", "ics", "."]).status, 0);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod charts;
 #[cfg(unix)]
 mod collect;
 mod compressed;
+mod costly;
 mod diagnose;
 mod disruption;
 mod field_cases;

@@ -3,6 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::Value;
 
+use crate::costly::costly;
 use crate::folder::Folder;
 
 /// NodePool for one team, on demand, with at most 8 vCPUs.
@@ -378,48 +379,7 @@ fn equal_pods_share_their_reasons_in_json() {
 
 #[test]
 fn lists_the_pods_that_were_not_tried() {
-    use std::fmt::Write as _;
-
-    let mut text = String::from("kind: List\napiVersion: v1\nitems:\n");
-    for number in 0..100 {
-        write!(
-            text,
-            r"- apiVersion: karpenter.sh/v1
-  kind: NodePool
-  metadata: {{name: p{number}}}
-  spec:
-    template:
-      spec:
-        nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}
-        taints: [{{key: k{number}, effect: NoSchedule}}]
-        requirements: []
-"
-        )
-        .unwrap();
-    }
-    let term = |number: usize| {
-        format!(
-            "{{weight: 1, preference: {{matchExpressions: [{{key: zone, operator: In, values: [z{number}]}}]}}}}"
-        )
-    };
-    let terms: Vec<String> = (0..250).map(term).collect();
-    let preferred = format!("{{preferredDuringSchedulingIgnoredDuringExecution: [{}]}}", terms.join(", "));
-    for number in 0..80 {
-        let affinity = if number == 0 { format!("&preferred {preferred}") } else { "*preferred".to_owned() };
-        write!(
-            text,
-            r"- apiVersion: v1
-  kind: Pod
-  metadata: {{name: pod-{number}}}
-  spec:
-    affinity: {{nodeAffinity: {affinity}}}
-    containers: [{{name: a, resources: {{requests: {{cpu: {}m}}}}}}]
-",
-            100 + number
-        )
-        .unwrap();
-    }
-    let folder = Folder::with(&[("all.yaml", &text)]);
+    let folder = Folder::with(&[("all.yaml", &costly())]);
     let run = folder.run(&["simulate", "--format", "json", "all.yaml"]);
     assert_eq!(run.status, 4, "{}", run.stderr);
     let json = run.json();

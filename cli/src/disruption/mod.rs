@@ -132,7 +132,9 @@ fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, C
     })?;
     output::unless_closed(out.finish())?;
     let is_unreadable = one_cluster::report_unreadable(files, color);
-    Ok(if is_unreadable { Status::Unreadable } else { Status::Clean })
+    // The calendar needs no simulation.
+    let is_undecided = answer.is_undecided() && options.format != DisruptionFormat::Ics;
+    Ok(if is_unreadable || is_undecided { Status::Unreadable } else { Status::Clean })
 }
 
 fn question(options: &DisruptionOptions, subject: Option<&ResolvedSubject>) -> Question {

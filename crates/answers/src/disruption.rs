@@ -123,6 +123,8 @@ pub struct MethodAnswer {
     pub commands: Vec<CommandAnswer>,
     /// Nodes that it considers and does not disrupt.
     pub rejected: Vec<RejectedNode>,
+    /// Names of the nodes whose simulation takes too much work: whether the method disrupts them is unknown.
+    pub undecided: Vec<String>,
 }
 
 /// Command of a method.

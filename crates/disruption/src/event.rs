@@ -2,6 +2,8 @@
 //!
 //! Source: pkg/controllers/disruption/events/events.go and pkg/utils/pod/scheduling.go of kubernetes-sigs/karpenter at v1.14.1.
 
+use std::collections::BTreeSet;
+
 use karpenter::release::Release;
 
 use crate::allowance::DisruptionReason;
@@ -22,11 +24,16 @@ pub struct Event {
 
 /// The events of a step.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Recorder(pub(crate) Vec<Event>);
+pub(crate) struct Recorder {
+    /// The events.
+    pub(crate) events: Vec<Event>,
+    /// The names of the nodes of simulations that took too much work. Karpenter has no event for that.
+    pub(crate) undecided: BTreeSet<String>,
+}
 
 impl Recorder {
     fn publish(&mut self, on: String, reason: &'static str, message: String) {
-        self.0.push(Event { on, reason, message });
+        self.events.push(Event { on, reason, message });
     }
 
     /// Publishes that a node cannot be disrupted.

@@ -74,6 +74,8 @@ pub struct JudgedMethod {
     pub invalid: Option<Invalid>,
     /// The number of candidates that were not looked at, because there are too many.
     pub unevaluated: usize,
+    /// The names of the candidates without a command whose simulation took too much work.
+    pub undecided: BTreeSet<String>,
 }
 
 /// NodePool of a cluster.
@@ -205,13 +207,14 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         let mut judged = JudgedMethod {
             method,
             candidates: candidates.iter().map(|candidate| candidate.name().to_owned()).collect(),
-            events: events.0,
+            events: events.events,
             budget: BTreeMap::new(),
             budget_events: Vec::new(),
             compute_events: Vec::new(),
             commands: Vec::new(),
             invalid: None,
             unevaluated: 0,
+            undecided: BTreeSet::new(),
         };
         if candidates.is_empty() {
             return judged;
@@ -219,7 +222,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         let mut budget_events = Recorder::default();
         let quota = self.quota(method.reason(), &mut budget_events);
         judged.budget = quota.iter().map(|(pool, left)| ((*pool).to_owned(), *left)).collect();
-        judged.budget_events = budget_events.0;
+        judged.budget_events = budget_events.events;
         let mut pass = Pass::new(quota, totals);
         let proposals = self.propose(method, candidates, &mut pass);
         judged.unevaluated = pass.unevaluated;
@@ -234,8 +237,12 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         // The recorder drops what it has just published (pkg/events/recorder.go).
         let known = judged.events.iter().chain(&judged.budget_events);
         let mut known: BTreeSet<Event> = known.cloned().collect();
-        recorder.0.retain(|event| known.insert(event.clone()));
-        judged.compute_events = recorder.0;
+        recorder.events.retain(|event| known.insert(event.clone()));
+        judged.compute_events = recorder.events;
+        for candidate in judged.commands.iter().flat_map(|command| &command.candidates) {
+            recorder.undecided.remove(candidate);
+        }
+        judged.undecided = recorder.undecided;
         judged
     }
 }

@@ -10,6 +10,7 @@ use scheduling::simulation::{NewNode, Placement, PodId, RoundInput, RoundPod, Si
 use crate::candidate::Candidate;
 use crate::cluster::{ClusterPod, StateNode};
 use crate::engine::Engine;
+use crate::event::Recorder;
 
 /// Largest number of pods that a message names.
 const MAX_NAMED: usize = 5;
@@ -58,11 +59,13 @@ impl Origin {
 }
 
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
-    /// Simulates that candidates go; `None` if one of them is going already.
+    /// Simulates that candidates go; `None` if one of them is going already, or if the simulation takes too much work, which the
+    /// recorder notes.
     pub(crate) fn simulate(
         &self,
         candidates: &[&Candidate<'e, 's, 'o>],
         purpose: Purpose,
+        recorder: &mut Recorder,
     ) -> Result<Option<Simulated<'s>>, Fault> {
         if candidates.iter().any(|candidate| candidate.node.is_going()) {
             return Ok(None);
@@ -90,6 +93,11 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             absent: absent.into_iter().collect(),
         };
         let round = self.rounds.round(&input);
+        // A pod that was not tried may need a node more, or may take the place of a pod that has one.
+        if !candidates.is_empty() && has_untried(&round.pods) {
+            recorder.undecided.extend(candidates.iter().map(|candidate| candidate.name().to_owned()));
+            return Ok(None);
+        }
         let failure = self.failure(&round.pods, &batch);
         let placed = round.pods.iter().zip(&batch);
         let meets_starting = |(pod, (_, origin)): (&SimulatedPod<'s>, &(_, Origin))| {
@@ -140,7 +148,6 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             let error = match &placed.placement {
                 _ if origin.waits() => None,
                 Placement::Unplaced(unplaced) => Some(unplaced.message.clone()),
-                Placement::Untried => Some("not tried: the simulation takes too much work".to_owned()),
                 placement if *origin == Origin::Candidate => self.starting(placement),
                 _ => None,
             };
@@ -170,6 +177,11 @@ fn uninitialized(node: &StateNode<'_>) -> Option<String> {
     let own = node.node.map(|node| format!("node/{}", node.name()));
     let names: Vec<String> = claim.into_iter().chain(own).collect();
     Some(format!("would schedule against uninitialized {}", names.join(", ")))
+}
+
+/// Whether a simulation ended before it tried every pod, because it takes too much work.
+pub(crate) fn has_untried(pods: &IdVec<PodId, SimulatedPod<'_>>) -> bool {
+    pods.iter().any(|pod| matches!(pod.placement, Placement::Untried))
 }
 
 /// The pods on existing nodes, by node.

@@ -74,7 +74,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             let left = quota.get_mut(candidate.pool_name()).filter(|left| **left != 0);
             *left.ok_or(Invalid::Budget)? -= 1;
         }
-        self.places_alike(draft, &current).then_some(()).ok_or(Invalid::Scheduling)
+        self.places_alike(draft, &current, recorder).then_some(()).ok_or(Invalid::Scheduling)
     }
 
     /// The candidates of a command as they are now.
@@ -91,9 +91,14 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
     }
 
     /// Whether a simulation wants as many new nodes as the command, with all its instance types.
-    fn places_alike(&self, draft: &Draft<'_, '_, '_>, current: &[Candidate<'e, 's, 'o>]) -> bool {
+    fn places_alike(
+        &self,
+        draft: &Draft<'_, '_, '_>,
+        current: &[Candidate<'e, 's, 'o>],
+        recorder: &mut Recorder,
+    ) -> bool {
         let candidates: Vec<&Candidate<'e, 's, 'o>> = current.iter().collect();
-        let simulated = self.simulate(&candidates, Purpose::Consolidation);
+        let simulated = self.simulate(&candidates, Purpose::Consolidation, recorder);
         let Ok(Some(simulated)) = simulated else { return false };
         if simulated.failure.is_some() {
             return false;

@@ -273,7 +273,8 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             self.forecast.is_cut = true;
             return;
         }
-        if let Some(arrangement) = self.arrange() {
+        if let Some((arrangement, is_cut)) = self.arrange() {
+            self.forecast.is_cut |= is_cut;
             self.adopt(arrangement);
         }
     }

@@ -17,7 +17,7 @@ use crate::engine::{Engine, SpecialNodes, Totals};
 use crate::event::Recorder;
 use crate::methods::{Method, Pass, StaticObstacle};
 use crate::quota::Quota;
-use crate::simulate::{Purpose, Simulated, existing};
+use crate::simulate::{Purpose, Simulated, existing, has_untried};
 
 /// Place of a pod after a simulation.
 #[derive(Debug)]
@@ -70,13 +70,14 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
         SpecialNodes { going: going.collect(), waiting: std::collections::BTreeSet::new() }
     }
 
-    /// Simulates that the provisioner places the pods that have no node.
-    pub(super) fn arrange(&self) -> Option<Arrangement<'s>> {
+    /// Simulates that the provisioner places the pods that have no node. Returns also whether that takes too much work.
+    pub(super) fn arrange(&self) -> Option<(Arrangement<'s>, bool)> {
         let special = self.special();
         let engine =
             Engine { state: &self.state, rounds: &self.cluster, settings: &self.settings, special: &special };
-        let Simulated { pods, nodes, .. } = engine.simulate(&[], Purpose::Drift).ok()??;
-        Some(Arrangement { nodes, places: places(&pods) })
+        let mut silent = Recorder::default();
+        let Simulated { pods, nodes, .. } = engine.simulate(&[], Purpose::Drift, &mut silent).ok()??;
+        Some((Arrangement { nodes, places: places(&pods) }, has_untried(&pods)))
     }
 
     /// The obstacles of the nodes that still wait for their turn, and that do not go away by themselves. A pass does not look at the
@@ -126,6 +127,7 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
                 Method::StaticDrift => self.static_drift(engine, &pass, &mut result),
                 _ => self.drift(engine, &mut pass, &mut result).into_iter().collect(),
             };
+            result.is_cut |= !pass.recorder.undecided.is_empty();
             if !drafts.is_empty() {
                 result.decided = drafts.into_iter().map(|draft| decided(method, draft)).collect();
                 break;
@@ -181,7 +183,10 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             if let Some(draft) = engine.drift_of(&candidate, pass).ok()? {
                 return Some(draft);
             }
-            let message = pass.recorder.0.pop().map(|event| event.message).unwrap_or_default();
+            if pass.recorder.undecided.contains(turn.name) {
+                continue;
+            }
+            let message = pass.recorder.events.pop().map(|event| event.message).unwrap_or_default();
             result.failed.push((turn.name, message));
             if pass.meets_starting && self.is_frugal() && self.starting > 0 {
                 result.waits_for_start = true;

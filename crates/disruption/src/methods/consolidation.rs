@@ -24,7 +24,8 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         candidates: &[&Candidate<'e, 's, 'o>],
         recorder: &mut Recorder,
     ) -> Result<Option<Draft<'e, 's, 'o>>, Fault> {
-        let Some(simulated) = self.simulate(candidates, Purpose::Consolidation)? else { return Ok(None) };
+        let simulated = self.simulate(candidates, Purpose::Consolidation, recorder)?;
+        let Some(simulated) = simulated else { return Ok(None) };
         let mut explain = |message: String| {
             if let [candidate] = candidates {
                 recorder.unconsolidatable(candidate.node, message);

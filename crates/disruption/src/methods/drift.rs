@@ -47,7 +47,8 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         if pass.is_exhausted(candidate) {
             return Ok(None);
         }
-        let Some(simulated) = self.simulate(&[candidate], Purpose::Drift)? else { return Ok(None) };
+        let simulated = self.simulate(&[candidate], Purpose::Drift, &mut pass.recorder)?;
+        let Some(simulated) = simulated else { return Ok(None) };
         if let Some(failure) = &simulated.failure {
             let release = self.settings.release();
             pass.recorder.blocked(candidate.node, sentence(failure, release), release);

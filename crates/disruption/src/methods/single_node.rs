@@ -23,6 +23,8 @@ pub enum Alone {
     TooLittle(Command, Score),
     /// It does nothing, with Karpenter's message where there is one.
     Impossible(Option<String>),
+    /// The simulation took too much work.
+    Undecided,
 }
 
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
@@ -48,7 +50,8 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         let mut recorder = Recorder::default();
         let draft = match self.consolidate(&[candidate], &mut recorder) {
             Ok(Some(draft)) => draft,
-            Ok(None) => return Alone::Impossible(recorder.0.pop().map(|event| event.message)),
+            Ok(None) if !recorder.undecided.is_empty() => return Alone::Undecided,
+            Ok(None) => return Alone::Impossible(recorder.events.pop().map(|event| event.message)),
             Err(Fault) => return Alone::Impossible(None),
         };
         let score = scores(&draft, totals, self.settings.release()).into_values().next();
