@@ -566,6 +566,8 @@ export type MethodAnswer = {
   commands: Array<CommandAnswer>;
   /** Nodes that it considers and does not disrupt. */
   rejected: Array<RejectedNode>;
+  /** Names of the nodes whose simulation takes too much work: whether the method disrupts them is unknown. */
+  undecided: Array<string>;
 };
 
 /** Decision of a method about a node. */

@@ -1201,31 +1201,36 @@ export const disrupted: DisruptionAnswer = {
         }
       ],
       "method": "Emptiness",
-      "rejected": []
+      "rejected": [],
+      "undecided": []
     },
     {
       "candidates": [],
       "commands": [],
       "method": "StaticDrift",
-      "rejected": []
+      "rejected": [],
+      "undecided": []
     },
     {
       "candidates": [],
       "commands": [],
       "method": "Drift",
-      "rejected": []
+      "rejected": [],
+      "undecided": []
     },
     {
       "candidates": [],
       "commands": [],
       "method": "MultiNodeConsolidation",
-      "rejected": []
+      "rejected": [],
+      "undecided": []
     },
     {
       "candidates": [],
       "commands": [],
       "method": "SingleNodeConsolidation",
-      "rejected": []
+      "rejected": [],
+      "undecided": []
     }
   ],
   "nodePools": [
