@@ -16,8 +16,8 @@ pub fn has_placeholder_below(node: Node<'_>) -> bool {
 /// Source: website/docs/language/expressions/strings.mdx of hashicorp/terraform, where `$${` is an escape.
 pub fn is_interpolated(node: Node<'_>) -> bool {
     let has_interpolation = |text: &str| text.replace("$${", "").contains("${");
-    let has_any = has_interpolation(node.key()) || node.as_str().is_some_and(has_interpolation);
-    has_any && is_terraform(node.source().name())
+    let has_any = || has_interpolation(node.key()) || node.as_str().is_some_and(has_interpolation);
+    is_terraform(node.source().name()) && has_any()
 }
 
 #[cfg(test)]

@@ -233,7 +233,7 @@ fn requested_range(text: &str) -> Option<Range<usize>> {
 
 /// The first mask in a single word: three or more asterisks or dots in the place of a name, as in `sg-****` or `subnet-...`.
 fn masked_range(text: &str) -> Option<Range<usize>> {
-    if text.contains(char::is_whitespace) {
+    if !text.contains(['*', '.', '\u{2026}']) || text.contains(char::is_whitespace) {
         return None;
     }
     for mark in ["***", "...", "\u{2026}"] {

@@ -8,8 +8,13 @@ const SHORTEST_STEM: usize = 3;
 
 /// The candidate nearest to a word, if it is near enough to be meant: at most one edit in three letters, and at most three.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    // Each candidate would count the letters of a long word again.
+    let length = word.chars().take(MAX_LENGTH + 1).count();
+    if length > MAX_LENGTH {
+        return None;
+    }
     let lower = word.to_ascii_lowercase();
-    let mut bound = (lower.chars().count() / 3).clamp(1, 3);
+    let mut bound = (length / 3).clamp(1, 3);
     let mut nearest = None;
     for candidate in candidates {
         if let Some(distance) = distance(&lower, &candidate.to_ascii_lowercase(), bound) {

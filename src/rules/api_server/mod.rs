@@ -44,10 +44,11 @@ fn report<'d>(
     let target = context.settings.karpenter;
     let is_text = object.operation() == Operation::Apply;
     for refusal in context.refusals().iter().filter(|refusal| target.meets(&refusal.releases)) {
-        if is_text && (accepts_default(refusal) || is_rendered(refusal)) {
-            continue;
+        // The search for placeholders reads the whole value, so it comes last.
+        let Some(finding) = explain(refusal) else { continue };
+        if !is_text || !(accepts_default(refusal) || is_rendered(refusal)) {
+            findings.push(complete(finding, refusal, object));
         }
-        findings.extend(explain(refusal).map(|finding| complete(finding, refusal, object)));
     }
 }
 
@@ -87,7 +88,7 @@ fn accepts_default(refusal: &Refusal<'_>) -> bool {
 /// Whether Terraform replaces the value before it applies the object, so that the value is not known.
 fn is_rendered(refusal: &Refusal<'_>) -> bool {
     let node = refusal.place.node();
-    placeholder(refusal).is_some() && (is_interpolated(node) || node.items().any(is_interpolated))
+    (is_interpolated(node) || node.items().any(is_interpolated)) && placeholder(refusal).is_some()
 }
 
 /// The placeholder in a key, a string, or the strings of a list, which is replaced before the object is applied. A key, such

@@ -110,12 +110,16 @@ rule! {
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pool) = NodePool::of(object).filter(|pool| !pool.is_of_auto_mode()) else { return };
     let pools = context.inventory.index::<Pools>();
-    let Some(weight) = weight(pool).filter(|_| pools.is_known() && !pools.has_placeholder()) else { return };
+    let Some(weight) = weight(pool).filter(|_| pools.is_known()) else { return };
     let Some(first) = first_pool(context.inventory, None).filter(|first| first.weight > weight) else {
         return;
     };
     let has_limits = first.pool.limits().is_some_and(|limits| !limits.is_null());
-    if has_limits || class(first.pool).is_none() || class(first.pool) != class(pool) {
+    if has_limits
+        || class(first.pool).is_none()
+        || class(first.pool) != class(pool)
+        || pools.has_placeholder()
+    {
         return;
     }
     let mine = NodeTemplate::of(pool);

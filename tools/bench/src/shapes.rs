@@ -12,7 +12,7 @@ pub struct InputShape {
 }
 
 /// All kinds.
-pub const SHAPES: [InputShape; 12] = [
+pub const SHAPES: [InputShape; 13] = [
     InputShape { name: "copies in a JSON patch", text: json_patch_copies },
     InputShape { name: "replacements that create fields", text: replacements },
     InputShape { name: "kustomizations that include each other", text: includes },
@@ -24,7 +24,8 @@ pub const SHAPES: [InputShape; 12] = [
         name: "empty documents",
         text: |size| format!("#== a.yaml\n{}", "---\n# c\n\n".repeat(size * 20)),
     },
-    InputShape { name: "a long name behind aliases", text: repeated_name },
+    InputShape { name: "a long name behind aliases", text: |size| repeated_name(4_000, size / 5) },
+    InputShape { name: "a longer name behind aliases", text: |size| repeated_name(size * 2, 100) },
     InputShape { name: "documents with aliases", text: documents_with_aliases },
     InputShape { name: "parts of user data with aliases", text: user_data },
     InputShape { name: "documents with aliases in strings", text: held_documents },
@@ -141,12 +142,13 @@ fn wildcards(size: usize) -> String {
     text
 }
 
-/// A long name with many aliases, each of which is an error.
-fn repeated_name(size: usize) -> String {
-    let name = "n".repeat(size * 2);
+/// A name with many aliases, each of which is an error. The readers count the repeated text as work, which bounds the product of length
+/// and aliases.
+fn repeated_name(length: usize, aliases: usize) -> String {
+    let name = "n".repeat(length);
     let requirement = |_| "      - {key: *n, operator: Is, values: [*n]}\n".to_owned();
     let head = node_pool("&n N").replace("&n N", &format!("&n {name}"));
-    format!("#== a.yaml\n{head}{}", repeat(size / 5, requirement))
+    format!("#== a.yaml\n{head}{}", repeat(aliases, requirement))
 }
 
 /// Ten times as many values for each level.

@@ -6,8 +6,8 @@
 //! are tried without the others, or else each half is tried. The largest sets come first.
 //!
 //! Cost: a round parses each document with open fixes once, checks their objects once, and indexes all objects once. There
-//! are at most [`MAX_ROUNDS`] rounds, and usually one. So the cost is linear in the size of the input. Fixes that are not
-//! verified after the last round are not offered.
+//! are at most [`MAX_ROUNDS`] rounds, and usually one; fewer for documents whose aliases make them longer than their text. So the
+//! cost is linear in the size of the input. Fixes that are not verified after the last round are not offered.
 
 mod candidate;
 #[cfg(test)]
@@ -157,9 +157,12 @@ impl<'d> Verification<'_, 'd> {
     fn working(&self) -> Vec<CandidateId> {
         let mut working = Vec::new();
         let mut open = self.first_sets();
-        for _ in 0..MAX_ROUNDS {
+        let most: BTreeMap<DocumentId, usize> =
+            open.iter().map(|(slot, sets)| (*slot, self.most_rounds(sets))).collect();
+        for number in 0..MAX_ROUNDS {
+            let due = open.iter_mut().filter(|(slot, _)| most.get(slot).is_some_and(|most| number < *most));
             let round: Vec<(DocumentId, Vec<CandidateId>)> =
-                open.iter_mut().filter_map(|(slot, sets)| Some((*slot, take_largest(sets)?))).collect();
+                due.filter_map(|(slot, sets)| Some((*slot, take_largest(sets)?))).collect();
             if round.is_empty() {
                 break;
             }
@@ -173,6 +176,19 @@ impl<'d> Verification<'_, 'd> {
             }
         }
         working
+    }
+
+    /// The number of rounds in which the documents of fixes take as much work as documents without aliases in [`MAX_ROUNDS`].
+    fn most_rounds(&self, sets: &[Vec<CandidateId>]) -> usize {
+        let parts = sets.iter().flat_map(|fixes| self.candidates(fixes)).flat_map(|fix| &fix.parts);
+        let trees: BTreeMap<DocumentId, &Tree> = parts.map(|part| (part.document, part.tree)).collect();
+        let length = |tree: &&Tree| match tree.excerpt() {
+            Some(excerpt) => excerpt.span.len(),
+            None => tree.source().text().len(),
+        };
+        let bytes: usize = trees.values().map(length).sum();
+        let work: usize = trees.values().map(|tree| tree.work()).sum();
+        (bytes.saturating_mul(MAX_ROUNDS) / work.max(1)).clamp(1, MAX_ROUNDS)
     }
 
     /// Two parts of a set of fixes that do not work together; none if the set has one fix.
