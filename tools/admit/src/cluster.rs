@@ -5,6 +5,7 @@
 
 mod inventory;
 mod mask;
+mod reflector;
 mod selector;
 mod session;
 
@@ -19,6 +20,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use inventory::FakeInventory;
+use reflector::HostAnswer;
 pub use session::SessionError;
 use session::{HostRequest, RecordedSession};
 
@@ -33,8 +35,11 @@ pub struct FakeCluster {
     record: Arc<Mutex<CallRecord>>,
 }
 
-/// Answers by operation and payload.
-type Answers = BTreeMap<(String, Vec<u8>), Vec<u8>>;
+/// The operation and the payload of a host call.
+type Asked = (String, Vec<u8>);
+
+/// Answers so far. A cluster does not change.
+type Answers<T> = Mutex<BTreeMap<Asked, T>>;
 
 enum HostWorld {
     /// policy-server runs without a connection to Kubernetes.
@@ -48,9 +53,13 @@ enum HostWorld {
         asked: mpsc::Sender<()>,
         end: Mutex<mpsc::Receiver<()>>,
     },
-    /// The objects, and the answers so far by operation and payload. A cluster does not change, and policy-server's reflectors
-    /// keep their lists too.
-    Holding(FakeInventory, Mutex<Answers>),
+    /// The objects, and the answers so far. policy-server keeps its lists too, but writes them for each request.
+    Holding {
+        inventory: FakeInventory,
+        found: Answers<HostAnswer>,
+        /// The answers as JSON, if the host [repeats](FakeCluster::repeating) them.
+        written: Option<Answers<Vec<u8>>>,
+    },
     Replaying(Mutex<RecordedSession>),
 }
 
@@ -97,7 +106,8 @@ impl FakeCluster {
 
     /// A cluster with these objects. The policy may read the kinds that are [granted](Self::granting).
     pub fn holding(objects: impl IntoIterator<Item = impl Into<Arc<Value>>>) -> Self {
-        Self::of(HostWorld::Holding(FakeInventory::new(objects), Mutex::default()))
+        let inventory = FakeInventory::new(objects);
+        Self::of(HostWorld::Holding { inventory, found: Mutex::default(), written: None })
     }
 
     /// Replays a session that `kwctl run --record-host-capabilities-interactions` recorded. The host calls must come in the
@@ -139,8 +149,17 @@ impl FakeCluster {
         self.changing(|inventory| inventory.permit(user, verb, group, resource))
     }
 
+    /// Writes each answer once and repeats its bytes, so that a benchmark measures the module alone. policy-server writes a list
+    /// for each request. Only for clusters that [hold objects](Self::holding).
+    pub fn repeating(mut self) -> Self {
+        if let Some(HostWorld::Holding { written, .. }) = Arc::get_mut(&mut self.world) {
+            *written = Some(Mutex::default());
+        }
+        self
+    }
+
     fn changing(mut self, change: impl FnOnce(&mut FakeInventory)) -> Self {
-        if let Some(HostWorld::Holding(inventory, _)) = Arc::get_mut(&mut self.world) {
+        if let Some(HostWorld::Holding { inventory, .. }) = Arc::get_mut(&mut self.world) {
             change(inventory);
         }
         self
@@ -244,14 +263,13 @@ impl HostWorld {
                 let _ = lock(end).recv();
                 bail!("no answer")
             }
-            Self::Holding(inventory, answers) => {
+            Self::Holding { inventory, found, written } => {
                 let asked = (operation.to_owned(), payload.to_vec());
-                if let Some(answer) = lock(answers).get(&asked) {
-                    return Ok(answer.clone());
+                let write = || Ok(remembered(found, &asked, || inventory.answer(request))?.to_json()?);
+                match written {
+                    Some(written) => remembered(written, &asked, write),
+                    None => write(),
                 }
-                let answer = inventory.answer(request)?.to_string().into_bytes();
-                lock(answers).insert(asked, answer.clone());
-                Ok(answer)
             }
             Self::Replaying(session) => lock(session).answer(request),
         }
@@ -277,6 +295,20 @@ fn kubernetes_request(operation: &str, payload: &[u8]) -> Result<HostRequest> {
     };
     let fields: Value = serde_json::from_slice(payload)?;
     Ok(serde_json::from_value(serde_json::json!({ tag: fields }))?)
+}
+
+/// The answer to a host call, which is computed for the first such call.
+fn remembered<T: Clone>(
+    answers: &Answers<T>,
+    asked: &Asked,
+    compute: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    if let Some(known) = lock(answers).get(asked) {
+        return Ok(known.clone());
+    }
+    let computed = compute()?;
+    lock(answers).insert(asked.clone(), computed.clone());
+    Ok(computed)
 }
 
 /// Ignores poisoning: the record stays consistent if another thread panics.

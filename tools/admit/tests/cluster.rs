@@ -105,6 +105,20 @@ fn list_has_the_format_of_the_host() {
 }
 
 #[test]
+fn list_is_written_in_the_order_of_the_host_for_each_call() {
+    let bytes = |cluster: &FakeCluster| {
+        let payload = node_pools().to_string();
+        String::from_utf8(cluster.answer("kubewarden", "kubernetes", LIST_ALL, payload.as_bytes()).unwrap())
+    };
+    let cluster = cluster();
+    let first = bytes(&cluster).unwrap();
+    let start = r#"{"apiVersion":"karpenter.sh/v1","kind":"NodePoolList","metadata":{},"items":[{"apiVersion":"karpenter.sh/v1","kind":"NodePool","metadata":{"#;
+    assert!(first.starts_with(start), "{first}");
+    assert_eq!(bytes(&cluster).unwrap(), first);
+    assert_eq!(bytes(&self::cluster().repeating()).unwrap(), first);
+}
+
+#[test]
 fn list_is_limited_by_namespace_selectors_and_masks() {
     let with = |mut request: Value, key: &str, value: Value| {
         request[key] = value;

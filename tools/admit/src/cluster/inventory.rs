@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     mask::Mask,
+    reflector::{HostAnswer, ReflectedList},
     selector::{fields_match, labels_match},
     session::HostRequest,
 };
@@ -37,20 +38,19 @@ impl FakeInventory {
         self.permitted.insert([user, verb, group, resource].map(str::to_owned));
     }
 
-    pub(super) fn answer(&self, request: &HostRequest) -> Result<Value> {
-        match request {
+    pub(super) fn answer(&self, request: &HostRequest) -> Result<HostAnswer> {
+        let other = match request {
             HostRequest::KubernetesListResourceAll {
                 api_version,
                 kind,
                 label_selector,
                 field_selector,
                 field_masks,
-            } => self.list(
-                (api_version, kind),
-                None,
-                [label_selector.as_deref(), field_selector.as_deref()],
-                field_masks.as_ref(),
-            ),
+            } => {
+                let selectors = [label_selector.as_deref(), field_selector.as_deref()];
+                let list = self.list((api_version, kind), None, selectors, field_masks.as_ref())?;
+                return Ok(list.into());
+            }
             HostRequest::KubernetesListResourceNamespace {
                 api_version,
                 kind,
@@ -58,17 +58,18 @@ impl FakeInventory {
                 label_selector,
                 field_selector,
                 field_masks,
-            } => self.list(
-                (api_version, kind),
-                Some(namespace),
-                [label_selector.as_deref(), field_selector.as_deref()],
-                field_masks.as_ref(),
-            ),
+            } => {
+                let selectors = [label_selector.as_deref(), field_selector.as_deref()];
+                let list =
+                    self.list((api_version, kind), Some(namespace), selectors, field_masks.as_ref())?;
+                return Ok(list.into());
+            }
             HostRequest::KubernetesGetResource {
                 api_version, kind, name, namespace, field_masks, ..
-            } => self.get((api_version, kind), name, namespace.as_deref(), field_masks.as_ref()),
-            HostRequest::KubernetesCanI { request, .. } => Ok(json!({ "allowed": self.permits(request) })),
-        }
+            } => self.get((api_version, kind), name, namespace.as_deref(), field_masks.as_ref())?,
+            HostRequest::KubernetesCanI { request, .. } => json!({ "allowed": self.permits(request) }),
+        };
+        Ok(HostAnswer::Value(other))
     }
 
     fn list(
@@ -77,7 +78,7 @@ impl FakeInventory {
         namespace: Option<&str>,
         [labels, fields]: [Option<&str>; 2],
         masks: Option<&BTreeSet<String>>,
-    ) -> Result<Value> {
+    ) -> Result<ReflectedList> {
         let namespaced = self.scope(api_version, kind)?;
         if namespace.is_some() && !namespaced {
             bail!(
@@ -94,7 +95,7 @@ impl FakeInventory {
                 items.push(listed(object.clone(), mask.as_ref()));
             }
         }
-        Ok(json!({"apiVersion": api_version, "kind": format!("{kind}List"), "metadata": {}, "items": items}))
+        Ok(ReflectedList::new(api_version, kind, items))
     }
 
     fn get(
