@@ -29,7 +29,7 @@ pub struct Forecast<'d> {
     /// Whether passes ended at the first node whose pods would go to a node that had not started, because it takes too much work to
     /// try the others. Karpenter may then disrupt one of the others earlier.
     pub is_rough: bool,
-    /// Whether the forecast ended early, because it takes too much work. Nodes without a start may start later.
+    /// Whether the forecast or a simulation in it ended early, because it takes too much work. Nodes without a start may start later.
     pub is_cut: bool,
 }
 
