@@ -141,8 +141,8 @@ fn published(name: &str, module: &PolicyModule) -> Result<PublishedPolicy> {
         Document::Read(tree) => Some(tree.root().to_json()),
         _ => None,
     });
-    let policies = trees.filter_map(|manifest| PublishedPolicy::of(&manifest, module).transpose());
-    policies.last().with_context(|| path)?
+    let mut policies = trees.filter_map(|manifest| PublishedPolicy::of(&manifest, module).transpose());
+    policies.next().with_context(|| path)?
 }
 
 impl ReviewedCase {
