@@ -25,6 +25,7 @@ fn entry(file: &File, document: usize, object: Object<'_>, whole: bool) -> Liste
         Operation::Apply => None,
         Operation::Create => Some(ReviewedOperation::Create),
         Operation::Update => Some(ReviewedOperation::Update),
+        Operation::Delete => Some(ReviewedOperation::Delete),
     };
     ListedObject {
         file: file.source.name().to_owned(),

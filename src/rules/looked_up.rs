@@ -3,6 +3,7 @@
 
 use engine::request::{RequestCluster, check_request};
 use karpenter::kind::Kind;
+use manifest::tree::{Node, Tree};
 use manifest::{Document, File};
 use objects::embedded::READ_OPTIONS;
 use objects::object::{Object, Operation};
@@ -13,27 +14,49 @@ use serde_json::{Map, Value, json};
 use super::meta::{blocks, settings};
 use super::{ADMISSION, REGISTRY, documentation};
 
+/// An object of an example, with its request.
+struct Reviewed {
+    operation: Operation,
+    object: Value,
+    old: Value,
+}
+
 /// The objects of a text as JSON.
-fn objects(text: &str) -> Vec<Value> {
+fn objects(text: &str) -> Vec<Reviewed> {
     let file = File::read("a.yaml", text, READ_OPTIONS);
     let trees = file.documents.iter().filter_map(|document| match document {
         Document::Read(tree) => Some(tree),
         _ => None,
     });
-    trees.flat_map(Object::all).map(|object| object.root().to_json()).collect()
+    let reviewed = |object: Object<'_>| Reviewed {
+        // A manifest is created.
+        operation: match object.operation() {
+            Operation::Apply => Operation::Create,
+            operation => operation,
+        },
+        object: object.root().to_json(),
+        old: object.old().map_or(Value::Null, Node::to_json),
+    };
+    trees.flat_map(Object::all).map(reviewed).collect()
 }
 
-/// The findings of a rule about the creation of an object in a cluster with other objects.
-fn findings(rule: &'static Rule, created: &Value, others: &[Value], settings: &Settings) -> Vec<String> {
+/// The findings of a rule about a request in a cluster with other objects.
+fn findings(rule: &'static Rule, reviewed: &Reviewed, others: &[Value], settings: &Settings) -> Vec<String> {
     let settings = Settings { select: vec![RuleSelector::One(rule.names())], ..settings.clone() };
-    let lines: Vec<String> = core::iter::once(created).chain(others).map(Value::to_string).collect();
+    let lines: Vec<String> = core::iter::once(&reviewed.object)
+        .chain(others)
+        .chain([&reviewed.old])
+        .map(Value::to_string)
+        .collect();
     let file = File::read("a.jsonl", lines.join("\n"), READ_OPTIONS);
     let trees = file.documents.iter().filter_map(|document| match document {
         Document::Read(tree) => Some(tree),
         _ => None,
     });
-    let mut objects: Vec<Object<'_>> = trees.flat_map(Object::all).collect();
-    let object = Object::in_request(objects[0].root(), None, Operation::Create);
+    let mut trees: Vec<_> = trees.collect();
+    let old = if reviewed.old.is_null() { None } else { trees.pop().map(Tree::root) };
+    let mut objects: Vec<Object<'_>> = trees.into_iter().flat_map(Object::all).collect();
+    let object = Object::in_request(objects[0].root(), old, reviewed.operation);
     objects[0] = object;
     let cluster =
         RequestCluster { objects, is_complete: settings.complete_inventory, ..RequestCluster::default() };
@@ -86,17 +109,18 @@ fn rules_find_the_same_with_the_declared_fields_as_with_whole_objects() {
         let text = documentation(rule);
         for (words, example) in ["Example", "Use instead"].iter().flat_map(|heading| blocks(&text, heading)) {
             let (settings, all) = (settings(&words), objects(&example));
-            for (index, created) in all.iter().enumerate() {
+            for (index, reviewed) in all.iter().enumerate() {
                 let others = all.iter().enumerate().filter(|(other, _)| *other != index);
                 let others: Vec<Value> =
-                    others.map(|(_, one)| one.clone()).filter(|one| !is_in_files(rule, one)).collect();
+                    others.map(|(_, one)| one.object.clone()).filter(|one| !is_in_files(rule, one)).collect();
                 let parts: Vec<Value> = others.iter().filter_map(|other| declared(rule, other)).collect();
-                let expected = findings(rule, created, &others, &settings);
+                let expected = findings(rule, reviewed, &others, &settings);
                 assert_eq!(
-                    findings(rule, created, &parts, &settings),
+                    findings(rule, reviewed, &parts, &settings),
                     expected,
-                    "{}: {created}\n{parts:#?}",
-                    rule.name
+                    "{}: {}\n{parts:#?}",
+                    rule.name,
+                    reviewed.object
                 );
                 compared += usize::from(!parts.is_empty());
                 with_findings += usize::from(!expected.is_empty());

@@ -29,6 +29,7 @@ mod meta;
 mod metric_use;
 mod node_room;
 mod nodeclass;
+mod nodes_in_use;
 mod pools_of_pod;
 mod scheduling;
 mod storage;

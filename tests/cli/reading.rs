@@ -369,7 +369,7 @@ items:
     skipped: no Kubernetes object: the document is a list, not checked: c.yaml:1
     skipped: no Kubernetes object: the document is a single value, not checked: d.yaml:1
     skipped: no Kubernetes object: the list has no items with `apiVersion` and `kind`, not checked: e.yaml:1
-    skipped: no Kubernetes object: the review has no object that is created or updated, not checked: f.yaml:1
+    skipped: no Kubernetes object: the review has no object that is created, updated or deleted, not checked: f.yaml:1
     skipped: no rule reads the kinds `Namespace`, `Secret`: g.yaml:1
     skipped: looks like a config file, but is not read as one: its name must be `karpwarden.yaml`: sub/karpwarden.yml:1
     nothing to check: no Karpenter document and no related object in 8 documents (8 skipped)

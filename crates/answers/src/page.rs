@@ -122,6 +122,8 @@ pub enum ReviewedOperation {
     Create,
     /// The object is updated.
     Update,
+    /// The object is deleted.
+    Delete,
 }
 
 /// Refusal of an object by the API server.

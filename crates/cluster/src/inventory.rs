@@ -31,6 +31,8 @@ pub struct Inventory<'d> {
     complete: bool,
     /// The number of NodePools that the front end left out.
     omitted_pools: usize,
+    /// The kinds that the front end listed in the cluster.
+    listed: Vec<Kind>,
     /// The objects of the environment itself, without the objects around it; `None` if the input has no environments.
     own: Option<Vec<Object<'d>>>,
     /// Whether environments lie within the folders of the objects.
@@ -60,6 +62,11 @@ impl<'d> Inventory<'d> {
     /// The same inventory with NodePools that the front end left out.
     pub fn with_omitted_pools(self, omitted_pools: usize) -> Self {
         Self { omitted_pools, ..self }
+    }
+
+    /// The same inventory with the kinds that the front end listed in the cluster.
+    pub fn with_listed(self, listed: Vec<Kind>) -> Self {
+        Self { listed, ..self }
     }
 
     /// An index over the objects.
@@ -120,6 +127,11 @@ impl<'d> Inventory<'d> {
     /// Number of objects of a group and kind, in any version.
     pub fn count(&self, group: &str, kind: &str) -> usize {
         self.ids(group, kind).len()
+    }
+
+    /// Whether the objects of a kind are known: they were listed in the cluster, the input is complete, or it has some.
+    pub fn knows(&self, kind: Kind) -> bool {
+        self.complete || self.listed.contains(&kind) || self.count(kind.group, kind.name) > 0
     }
 
     /// Whether an object that is absent here is absent from the cluster.

@@ -221,6 +221,9 @@ fn effect_between(
         FieldComparison::Requirements => requirements_effect(one, other),
         FieldComparison::Terms => {
             let (ones, others) = (items(one), items(other));
+            if is_too_long(&ones) || is_too_long(&others) {
+                return Some(field.effect);
+            }
             let keeps = |item: &Typed<'_>| others.iter().any(|other| is_same(item, other));
             let adds = |item: &Typed<'_>| !ones.iter().any(|other| is_same(item, other));
             match (ones.iter().all(keeps), others.iter().any(adds)) {
@@ -269,10 +272,19 @@ fn is_same_set<'d>(
     is_same: &impl Fn(&Typed<'d>, &Typed<'d>) -> bool,
 ) -> bool {
     let (ones, others) = (items(one), items(other));
+    if is_too_long(&ones) || is_too_long(&others) {
+        return false;
+    }
     let all_in = |all: &[Typed<'d>], others: &[Typed<'d>]| {
         all.iter().all(|item| others.iter().any(|other| is_same(item, other)))
     };
     all_in(&ones, &others) && all_in(&others, &ones)
+}
+
+/// Whether a list has far more items than the API server accepts, which are 50. Each item is compared with each other one.
+fn is_too_long(items: &[Typed<'_>]) -> bool {
+    const MAX_ITEMS: usize = 500;
+    items.len() > MAX_ITEMS
 }
 
 fn items(value: Option<Typed<'_>>) -> Vec<Typed<'_>> {

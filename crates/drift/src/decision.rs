@@ -300,11 +300,22 @@ fn listed<'d>(object: Object<'d>, list: &str, key: &'static str) -> impl Iterato
     items_of(object.at(&["status", list])).filter_map(move |item| item.get(key)?.as_str())
 }
 
+fn labels(object: Object<'_>) -> impl Iterator<Item = (&str, &str)> {
+    let labels = object.at(&["metadata", "labels"]);
+    labels.into_iter().flat_map(Node::members).filter_map(|(key, value)| Some((key, value.as_str()?)))
+}
+
+/// Whether the labels of a NodeClaim meet the requirements of a NodePool. If they do not, the node is drifted.
+pub fn meets_requirements(node_pool: Object<'_>, node_claim: Object<'_>) -> bool {
+    let Some(pool) = NodePool::of(node_pool) else { return true };
+    let asked = requirements_of(pool.requirements());
+    Requirements::of_labels(labels(node_claim)).compatible_strictly(&asked).is_ok()
+}
+
 impl<'q> DriftQuestion<'q, '_> {
     /// The labels of the NodeClaim.
     fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
-        let labels = self.node_claim.at(&["metadata", "labels"]);
-        labels.into_iter().flat_map(Node::members).filter_map(|(key, value)| Some((key, value.as_str()?)))
+        labels(self.node_claim)
     }
 
     fn label(&self, key: &str) -> Option<&str> {
@@ -312,9 +323,7 @@ impl<'q> DriftQuestion<'q, '_> {
     }
 
     fn meets_requirements(&self) -> bool {
-        let Some(pool) = NodePool::of(self.node_pool) else { return true };
-        let asked = requirements_of(pool.requirements());
-        Requirements::of_labels(self.labels()).compatible_strictly(&asked).is_ok()
+        meets_requirements(self.node_pool, self.node_claim)
     }
 
     fn offered_type(&self) -> Result<Option<&'q OfferedType<'q>>, Open> {

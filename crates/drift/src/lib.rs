@@ -30,7 +30,7 @@ mod node_pool;
 pub use change::{FieldChange, ObjectChange, ObjectChangeKind, changes, field_changes};
 pub use decision::{
     DriftDecision, DriftObstacle, DriftQuestion, DriftReason, KnownInstance, MissingFact, OfferedType,
-    StaticDrift, decide, decide_with,
+    StaticDrift, decide, decide_with, meets_requirements,
 };
 pub use difference::{Difference, differences};
 pub use effect::{Effect, FIELD_EFFECTS, FieldEffect};

@@ -205,7 +205,9 @@ fn reason_without_object(tree: &Tree, file: &File) -> String {
         (TypeKey::Written(_), TypeKey::Written(_)) if is_list => {
             "the list has no items with `apiVersion` and `kind`"
         }
-        (TypeKey::Written(_), TypeKey::Written(_)) => "the review has no object that is created or updated",
+        (TypeKey::Written(_), TypeKey::Written(_)) => {
+            "the review has no object that is created, updated or deleted"
+        }
         (TypeKey::Written(_), _) => "`kind` is missing",
         (_, TypeKey::Written(_)) => "`apiVersion` is missing",
         _ => "`apiVersion` and `kind` are missing",

@@ -3,6 +3,7 @@
 use core::cell::OnceCell;
 
 use cluster::inventory::Inventory;
+use karpenter::kind::Kind;
 use objects::object::Object;
 use rule::Rule;
 use rule::context::Context;
@@ -20,19 +21,23 @@ pub struct RequestCluster<'d> {
     pub objects: Vec<Object<'d>>,
     /// The number of NodePools that are left out, because the rules that run do not need them.
     pub omitted_pools: usize,
+    /// The kinds whose objects were listed, so that none is missing.
+    pub listed: Vec<Kind>,
     /// Whether an object that is absent here is absent from the cluster.
     pub is_complete: bool,
 }
 
 impl<'d> RequestCluster<'d> {
     fn inventory(self) -> Inventory<'d> {
-        Inventory::new("", self.objects, self.is_complete).with_omitted_pools(self.omitted_pools)
+        Inventory::new("", self.objects, self.is_complete)
+            .with_omitted_pools(self.omitted_pools)
+            .with_listed(self.listed)
     }
 
     /// The cluster with another version of an object.
     fn with_stored(&self, object: Object<'d>, stored: Object<'d>) -> Self {
         let objects = self.objects.iter().map(|one| if *one == object { stored } else { *one });
-        Self { objects: objects.collect(), ..*self }
+        Self { objects: objects.collect(), ..self.clone() }
     }
 }
 

@@ -3,7 +3,7 @@
 use karpenter::api::served::is_own_group;
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
-use objects::object::{Form, Object};
+use objects::object::{Form, Object, Operation};
 use objects::{chart_values, iam_policy, metric_queries};
 use serde::Serialize;
 
@@ -34,6 +34,8 @@ pub struct Rule {
     pub runs: Runs,
     /// The objects it reads.
     pub on: &'static [On],
+    /// The operations on these objects for which it runs.
+    pub reviews: Reviews,
     /// The other objects that it looks up.
     pub inventory: &'static [LookUp],
     /// Whether it looks up other objects for this object; if no rule does, the policy asks the cluster for nothing.
@@ -140,6 +142,28 @@ impl On {
     }
 }
 
+/// The operations on an object for which a rule runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reviews {
+    /// The object itself, as it is written, created or updated.
+    Objects,
+    /// A change: the rule compares the object of an update with the stored one.
+    Updates,
+    /// The deletion of the object.
+    Deletions,
+}
+
+impl Reviews {
+    /// Whether the rule runs for an operation.
+    pub fn include(self, operation: Operation) -> bool {
+        match self {
+            Self::Objects => operation != Operation::Delete,
+            Self::Updates => operation == Operation::Update,
+            Self::Deletions => operation == Operation::Delete,
+        }
+    }
+}
+
 /// The properties of an object that select its rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::struct_excessive_bools, reason = "independent properties of an object")]
@@ -147,6 +171,7 @@ pub struct Subject<'d> {
     kind: &'d str,
     group: &'d str,
     version: &'d str,
+    operation: Operation,
     is_workload: bool,
     form: Form,
     holds_policies: bool,
@@ -161,6 +186,7 @@ impl<'d> Subject<'d> {
             kind: object.kind(),
             group: object.group(),
             version: object.version(),
+            operation: object.operation(),
             is_workload: object.pod().is_some(),
             form: object.form(),
             holds_policies: iam_policy::holds(object),
@@ -171,7 +197,7 @@ impl<'d> Subject<'d> {
 
     /// Whether a rule reads the object.
     pub fn concerns(&self, rule: &Rule) -> bool {
-        rule.on.iter().any(|on| on.includes(self))
+        rule.reviews.include(self.operation) && rule.on.iter().any(|on| on.includes(self))
     }
 }
 
@@ -188,6 +214,7 @@ impl Rule {
         summary: "",
         runs: Runs::InAdmission,
         on: &[],
+        reviews: Reviews::Objects,
         inventory: &[],
         looks_up: |_| true,
         opt_in: false,

@@ -12,4 +12,4 @@ pub mod suppression;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use declaration::{Check, Fixes, LookUp, On, Phase, Rule, RuleNames, Runs, Subject};
+pub use declaration::{Check, Fixes, LookUp, On, Phase, Reviews, Rule, RuleNames, Runs, Subject};

@@ -49,20 +49,30 @@ struct SuppressedName<'d> {
     place: Place<'d>,
     /// The reason why the name selects nothing is a message for the author.
     selector: Result<RuleSelector, String>,
+    /// Whether the suppression is for another request: the rule does not run for this operation.
+    is_for_others: bool,
 }
 
 impl<'d> Suppressions<'d> {
     /// Returns the suppressions that count for the object. In admission, the author's annotation counts only if the settings
-    /// allow it.
+    /// allow it, and only with a reason.
     pub fn of(object: Object<'d>, registry: &Registry, context: &Context<'_, 'd>) -> Self {
-        let counts = object.operation() == Operation::Apply || context.settings.allow_ignore_annotation;
+        let is_text = object.operation() == Operation::Apply;
+        let counts = is_text || context.settings.allow_ignore_annotation;
         let annotated = object.annotation(ANNOTATION).filter(|_| counts || context.is_text);
         let annotated = annotated.and_then(|node| annotation(node, registry));
         let mut all: Vec<_> = comments(object, registry);
         all.extend(annotated);
         // The findings about suppressions are in document order.
         all.reverse();
-        let scopes = all.iter().flat_map(|one| one.names.iter().filter_map(|name| one.scope(name)));
+        for name in all.iter_mut().flat_map(|one| &mut one.names) {
+            let rule = name.selector.as_ref().ok().and_then(|selector| registry.find(selector.name()));
+            // An object that is deleted keeps the suppressions of its updates.
+            name.is_for_others = object.operation() == Operation::Delete
+                || rule.is_some_and(|rule| !rule.reviews.include(object.operation()));
+        }
+        let counting = all.iter().filter(|one| is_text || one.has_reason);
+        let scopes = counting.flat_map(|one| one.names.iter().filter_map(|name| one.scope(name)));
         let used = scopes.map(|scope| (scope, false)).collect();
         Self { all, used }
     }
@@ -108,7 +118,7 @@ impl<'d> Suppressions<'d> {
             // Another overlay may need a suppression that this version of the object does not.
             let is_assembled = suppression.place.node().tree().is_assembled();
             for name in &suppression.names {
-                let is_unused = !is_assembled
+                let is_unused = !(is_assembled || name.is_for_others)
                     && suppression.scope(name).is_some_and(|scope| self.used.get(&scope) == Some(&false));
                 match &name.selector {
                     Err(message) => findings.push(
@@ -211,7 +221,11 @@ fn comment<'d>(
     let (Some(start), Some(end)) = (list, end) else {
         let message =
             "this comment is not a suppression; write `# karpwarden: ignore[rule] reason`".to_owned();
-        let names = vec![SuppressedName { place: at(Span::new(0, text.len())), selector: Err(message) }];
+        let names = vec![SuppressedName {
+            place: at(Span::new(0, text.len())),
+            selector: Err(message),
+            is_for_others: false,
+        }];
         return Suppression { names, line, place: whole, has_reason: true };
     };
     let list = certain(text.get(start..end));
@@ -246,6 +260,7 @@ fn names<'d>(list: &str, registry: &Registry, place: impl Fn(Span) -> Place<'d>)
         names.push(SuppressedName {
             place,
             selector: RuleSelector::parse(name, registry).map_err(|error| error.to_string()),
+            is_for_others: false,
         });
         start += part.len() + 1;
     }

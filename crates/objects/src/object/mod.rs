@@ -13,7 +13,7 @@ use crate::metadata::Metadata;
 use crate::pod::{PodTemplate, template};
 
 /// Operation on an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Operation {
     /// A manifest in a text is applied; the cluster may have the object or not.
     #[default]
@@ -22,6 +22,8 @@ pub enum Operation {
     Create,
     /// An admission request changes the object.
     Update,
+    /// An admission request deletes the object.
+    Delete,
 }
 
 /// Form of an object.
@@ -109,7 +111,7 @@ impl<'d> Object<'d> {
         self.duplicates.iter().map(|key| (tree.node(key.earlier), tree.node(key.later)))
     }
 
-    /// Object of an admission request.
+    /// Object of an admission request. Of a request that deletes an object it is the stored object, and there is no old one.
     pub fn in_request(object: Node<'d>, old: Option<Node<'d>>, operation: Operation) -> Self {
         Self { old, operation, ..Self::plain(object) }
     }
@@ -144,6 +146,11 @@ impl<'d> Object<'d> {
     /// refuses a new object with a `resourceVersion` (k8s.io/apiserver pkg/storage/errors.go).
     pub fn is_being_created(self) -> bool {
         self.operation == Operation::Create && self.root.at_path(&["metadata", "resourceVersion"]).is_none()
+    }
+
+    /// Whether the API server has marked the object as deleted, and waits for its finalizers.
+    pub fn is_being_deleted(self) -> bool {
+        self.root.at_path(&["metadata", "deletionTimestamp"]).is_some_and(|time| !time.is_null())
     }
 
     /// The operation on the object.

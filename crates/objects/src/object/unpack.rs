@@ -87,12 +87,15 @@ fn unpack<'d>(node: Node<'d>, objects: &mut Vec<Object<'d>>) {
         let operation = match request.str_at(&["operation"]) {
             Some("CREATE") => Operation::Create,
             Some("UPDATE") => Operation::Update,
+            Some("DELETE") => Operation::Delete,
             _ => return,
         };
         let whole = |key| request.get(key).filter(|object| object.is_mapping());
-        if let Some(object) = whole("object") {
-            objects.push(Object::in_request(object, whole("oldObject"), operation));
-        }
+        let (object, old) = match operation {
+            Operation::Delete => (whole("oldObject"), None),
+            _ => (whole("object"), whole("oldObject")),
+        };
+        objects.extend(object.map(|object| Object::in_request(object, old, operation)));
         return;
     }
     objects.push(Object::plain(node));
@@ -174,11 +177,15 @@ request: {operation: CREATE, object: {apiVersion: apps/v1, kind: Deployment}}
 ---
 apiVersion: admission.k8s.io/v1
 kind: AdmissionReview
-request: {operation: DELETE, oldObject: {apiVersion: v1, kind: Pod}}
+request: {operation: DELETE, object: null, oldObject: {apiVersion: v1, kind: Pod, spec: {containers: []}}}
+---
+apiVersion: admission.k8s.io/v1
+kind: AdmissionReview
+request: {operation: CONNECT, object: {apiVersion: v1, kind: PodExecOptions}}
 ---
 just: a map
 ";
-        assert_eq!(objects(text), ["v1 Pod true", "a/v1 B false", "apps/v1 Deployment false"]);
+        assert_eq!(objects(text), ["v1 Pod true", "a/v1 B false", "apps/v1 Deployment false", "v1 Pod true"]);
     }
 
     #[test]
