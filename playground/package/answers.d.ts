@@ -1086,7 +1086,7 @@ export type Report = {
 };
 
 /** Operation of an AdmissionReview. */
-export type ReviewedOperation = "CREATE" | "UPDATE";
+export type ReviewedOperation = "CREATE" | "UPDATE" | "DELETE";
 
 /** Rule or symptom in the catalog. */
 export type Rule = {

@@ -754,72 +754,72 @@ export const rules: Rule[] = [
     "enabled": "default",
     "family": "disruption",
     "fix": "none",
-    "name": "expire-after-misuse",
+    "name": "do-not-disrupt-wrong-place",
     "severity": "warning",
     "since": "1.0",
-    "summary": "nodes expire so soon that their pods restart all the time, or before they can be consolidated",
+    "summary": "`karpenter.sh/do-not-disrupt` protects nothing outside the annotations of pods and nodes",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/expire-after-misuse"
+    "url": "https://karpwarden.github.io/karpwarden/rules/do-not-disrupt-wrong-place"
+  },
+  {
+    "caughtBy": "controller",
+    "enabled": "default",
+    "family": "capacity",
+    "fix": "none",
+    "name": "gpu-request-without-toleration",
+    "severity": "warning",
+    "since": "1.0",
+    "summary": "a pod requests an accelerator, but does not tolerate the taint of the NodePools that have it",
+    "until": "",
+    "url": "https://karpwarden.github.io/karpwarden/rules/gpu-request-without-toleration"
   },
   {
     "caughtBy": "nobody",
-    "enabled": "opt-in",
-    "family": "capacity",
-    "fix": "none",
-    "name": "instance-scope-unbounded",
-    "severity": "info",
-    "since": "1.0",
-    "summary": "a NodePool offers every instance type, from the smallest to metal servers",
-    "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/instance-scope-unbounded"
-  },
-  {
-    "caughtBy": "controller",
     "enabled": "default",
     "family": "access",
     "fix": "none",
-    "name": "iam-passrole-mismatch",
+    "name": "iam-duplicate-sid",
     "severity": "error",
     "since": "1.0",
-    "summary": "the controller's IAM policy does not allow passing the role of an EC2NodeClass",
+    "summary": "two statements of an IAM policy have the same `Sid`",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/iam-passrole-mismatch"
+    "url": "https://karpwarden.github.io/karpwarden/rules/iam-duplicate-sid"
   },
   {
     "caughtBy": "controller",
     "enabled": "default",
     "family": "symptoms",
     "fix": "none",
-    "name": "controller-panicked",
-    "severity": "error",
-    "since": "1.0",
-    "summary": "the controller panics",
-    "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/controller-panicked"
-  },
-  {
-    "caughtBy": "controller",
-    "enabled": "default",
-    "family": "symptoms",
-    "fix": "none",
-    "name": "leader-lost",
+    "name": "consolidation-times-out",
     "severity": "warning",
     "since": "1.0",
-    "summary": "the controller loses its leadership",
+    "summary": "consolidation does not finish in time",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/leader-lost"
+    "url": "https://karpwarden.github.io/karpwarden/rules/consolidation-times-out"
   },
   {
     "caughtBy": "controller",
     "enabled": "default",
     "family": "symptoms",
     "fix": "none",
-    "name": "pool-limit-reached",
+    "name": "launch-failed",
     "severity": "error",
     "since": "1.0",
-    "summary": "a NodePool has reached its limits",
+    "summary": "a NodeClaim cannot be launched",
     "until": "",
-    "url": "https://karpwarden.github.io/karpwarden/rules/pool-limit-reached"
+    "url": "https://karpwarden.github.io/karpwarden/rules/launch-failed"
+  },
+  {
+    "caughtBy": "controller",
+    "enabled": "default",
+    "family": "symptoms",
+    "fix": "none",
+    "name": "pods-not-evicted",
+    "severity": "warning",
+    "since": "1.0",
+    "summary": "the API server refuses evictions of pods",
+    "until": "1.5",
+    "url": "https://karpwarden.github.io/karpwarden/rules/pods-not-evicted"
   }
 ];
 

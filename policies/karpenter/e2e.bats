@@ -45,11 +45,28 @@
   [ $(expr "$output" : '.*2 errors.*restricted-label.*api-range at spec.weight.*') -ne 0 ]
 }
 
-@test "accept a deletion, whatever the object" {
+@test "accept a deletion, whatever the object, if nothing shows that it removes nodes" {
   run kwctl run --request-path test_data/nodepool-delete.json annotated-policy.wasm
   echo "output = ${output}"
   [ "$status" -eq 0 ]
   [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*deletion-removes-nodes.*') -eq 0 ]
+  [ $(expr "$output" : '.*restricted-label.*') -eq 0 ]
+}
+
+@test "reject the deletion of a NodePool that has nodes" {
+  run kwctl run --request-path test_data/nodepool-delete-in-use.json annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":false.*deletion-removes-nodes at metadata.name.*all 3 nodes of NodePool `general`.*') -ne 0 ]
+}
+
+@test "say which nodes an update replaces" {
+  run kwctl run --request-path test_data/nodepool-update-restricted-label.json --settings-json '{"rules": {"labels": "warn"}}' annotated-policy.wasm
+  echo "output = ${output}"
+  [ "$status" -eq 0 ]
+  [ $(expr "$output" : '.*"allowed":true.*') -ne 0 ]
+  [ $(expr "$output" : '.*"warnings":.*update-replaces-nodes at spec.template.metadata.labels.*every node of NodePool `general`.*') -ne 0 ]
 }
 
 @test "apply the rules of the Karpenter release in the settings" {

@@ -13,7 +13,7 @@ if [ "${1-}" = --context ]; then
   shift "$(($# > 1 ? 2 : 1))"
 fi
 case $context in
-  all) looked_up='nodepools.karpenter.sh ec2nodeclasses.karpenter.k8s.aws storageclasses.storage.k8s.io' ;;
+  all) looked_up='nodepools.karpenter.sh nodeclaims.karpenter.sh ec2nodeclasses.karpenter.k8s.aws storageclasses.storage.k8s.io' ;;
   pools) looked_up=nodepools.karpenter.sh ;;
   none) looked_up= ;;
   *) printf '%s\n' 'error: --context takes all, pools or none' >&2; exit 2 ;;

@@ -5,6 +5,7 @@
 mod cluster_manifests {
     mod bounds;
     mod combined;
+    mod disruption;
     mod exempt;
     mod matched;
     mod samples;

@@ -97,6 +97,66 @@ fn largest_updates_stay_within_memory_and_instructions() {
     assert!(over.is_empty(), "{over:#?}");
 }
 
+/// Some fields of the object change, and the large part does not.
+fn change(object: Value) -> Request {
+    let mut old = object.clone();
+    old["spec"]["role"] = json!("other");
+    old["spec"]["template"]["metadata"]["labels"]["team"] = json!("other");
+    Request::update(old, object)
+}
+
+#[test]
+fn largest_changes_stay_within_memory_and_instructions() {
+    let over = excesses(REVIEW * 9 / 20, &json!({}), change);
+    assert!(over.is_empty(), "{over:#?}");
+}
+
+/// A NodeClaim of about 2,500 bytes.
+fn node_claim(index: usize) -> Value {
+    let labels =
+        (0..25).map(|label| (format!("karpenter.k8s.aws/instance-label-{label}"), json!("some-value")));
+    let mut labels: serde_json::Map<String, Value> = labels.collect();
+    labels.insert("karpenter.sh/nodepool".to_owned(), json!("default"));
+    labels.insert("kubernetes.io/arch".to_owned(), json!("amd64"));
+    let annotations = (0..8).map(|index| (format!("example.com/annotation-{index}"), json!("a".repeat(60))));
+    json!({
+        "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
+        "metadata": {"name": format!("default-{index:05}"), "labels": labels,
+            "annotations": annotations.collect::<serde_json::Map<_, _>>(), "finalizers": ["karpenter.sh/termination"]},
+        "spec": {"nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}},
+    })
+}
+
+#[test]
+fn changes_and_deletions_that_concern_5000_nodes_stay_within_memory_and_instructions() {
+    let cluster = granting(FakeCluster::holding((0..5_000).map(node_claim)));
+    let pool = |team: &str, arch: &str| {
+        let reference = json!({"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"});
+        let requirements = json!([{"key": "kubernetes.io/arch", "operator": "In", "values": [arch]}]);
+        json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"}, "spec": {"template": {
+            "metadata": {"labels": {"team": team}}, "spec": {"nodeClassRef": reference, "requirements": requirements}}}})
+    };
+    let class = json!({"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"}, "spec": {}});
+    let old = pool("a", "amd64");
+    for (what, request) in [
+        ("label", Request::update(old.clone(), pool("b", "amd64"))),
+        ("requirements", Request::update(old.clone(), pool("a", "arm64"))),
+        ("NodePool", Request::delete(old)),
+        ("EC2NodeClass", Request::delete(class)),
+    ] {
+        let payload = json!({"request": request.to_json().unwrap(), "settings": {}}).to_string();
+        let cost = METER.call("validate", payload.as_bytes(), &cluster).unwrap();
+        println!("{what}: {} instructions, {} KiB", cost.instructions, cost.memory / 1024);
+        let answer = String::from_utf8(cost.answer).unwrap();
+        assert!(answer.contains("all 5000 nodes of NodePool `default`"), "{what}: {answer}");
+        assert!(
+            cost.memory <= MEMORY && cost.instructions <= INSTRUCTIONS / 3,
+            "{what}: {}",
+            cost.instructions
+        );
+    }
+}
+
 #[test]
 fn largest_new_objects_stay_within_memory_and_instructions() {
     let over = excesses(REVIEW * 19 / 20, &json!({}), Request::create);

@@ -39,12 +39,17 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> ValidationResponse {
         }
     };
     let Some(operation) = parts.reviewed() else { return ValidationResponse::accepted(Vec::new()) };
-    let new = match parse(parts.object) {
+    // A deletion has only the stored object.
+    let (object, old) = match operation {
+        Operation::Delete => (parts.old_object, ""),
+        _ => (parts.object, parts.old_object),
+    };
+    let new = match parse(object) {
         Ok(Some(tree)) if tree.root().is_mapping() => tree,
         Ok(_) => return ValidationResponse::accepted(Vec::new()),
-        Err(error) => return not_checked(&parts, &error.problem, &settings),
+        Err(error) => return not_checked(&parts, operation, &error.problem, &settings),
     };
-    let (old, note) = match parse(parts.old_object) {
+    let (old, note) = match parse(old) {
         Ok(tree) => (tree, None),
         Err(error) => (None, Some(format!("the stored object was not compared: {}", error.problem))),
     };
@@ -52,26 +57,30 @@ pub fn validate(payload: &[u8], host: &dyn Host) -> ValidationResponse {
     let object = Object::in_request(new.root(), old, operation);
     let rules = ADMISSION.rules_on(object);
     if !rules.iter().any(|rule| rule.counts_as_checked()) {
-        return ValidationResponse::accepted(vec![format!(
-            "no rule of karpwarden reads the kind {}",
-            object.kind()
-        )]);
+        let note = format!("no rule of karpwarden reads the kind {}", object.kind());
+        let is_noted = operation != Operation::Delete;
+        return ValidationResponse::accepted(Some(note).filter(|_| is_noted).into_iter().collect());
     }
     let answers = Answers::fetch(object, &rules, &settings, host);
     let lists = Lists::parse(&answers, object);
     let review = Review { settings: &settings, answers: &answers, lists: &lists };
     let findings = review.findings(object, &rules);
-    if settings.fix {
+    if settings.fix && operation != Operation::Delete {
         review.fixed(findings, object, &rules, note.into_iter().collect())
     } else {
         review.respond(&findings, object, note.into_iter().collect())
     }
 }
 
-/// The response to an object that could not be parsed.
-fn not_checked(parts: &Parts<'_>, problem: &JsonProblem, settings: &Settings) -> ValidationResponse {
+/// The response to an object that could not be parsed. It can always be deleted.
+fn not_checked(
+    parts: &Parts<'_>,
+    operation: Operation,
+    problem: &JsonProblem,
+    settings: &Settings,
+) -> ValidationResponse {
     let reason = format!("the object was not checked: {problem}");
-    let rejects = || settings.on_exceeded_bound.rejects(parts.group());
+    let rejects = || operation != Operation::Delete && settings.on_exceeded_bound.rejects(parts.group());
     if matches!(problem, JsonProblem::Exceeded(_)) && rejects() {
         let message =
             format!("{reason}; the policy rejects what it cannot check, unless `onExceededBound: warn`");
@@ -160,6 +169,7 @@ impl<'t> Parts<'t> {
         match self.operation {
             "CREATE" => Some(Operation::Create),
             "UPDATE" => Some(Operation::Update),
+            "DELETE" => Some(Operation::Delete),
             _ => None,
         }
     }

@@ -102,7 +102,8 @@ impl Lists {
     pub(crate) fn cluster<'d>(&'d self, reviewed: Object<'d>, settings: &Settings) -> RequestCluster<'d> {
         RequestCluster {
             objects: with_reviewed(reviewed, self.read.iter().flat_map(List::objects)),
-            omitted_pools: self.read.iter().map(List::omitted).sum(),
+            omitted_pools: self.read.iter().map(List::omitted_pools).sum(),
+            listed: self.read.iter().map(List::kind).collect(),
             is_complete: settings.complete_inventory && self.is_complete,
         }
     }

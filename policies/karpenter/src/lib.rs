@@ -4,6 +4,7 @@
 //! this file register it with the waPC host. The library also works natively, with any [`host::Host`].
 
 pub mod admission;
+mod claims;
 pub mod host;
 pub mod inventory;
 mod list;

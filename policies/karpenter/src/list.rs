@@ -13,13 +13,15 @@ use karpwarden::objects::pod::Pod;
 use karpwarden::scheduling::shortlist::{ListedPool, Relevance, Shortlist};
 use karpwarden::scheduling::taints::PoolTaint;
 
+use crate::claims::cut_down;
+
 /// A list of the host: the JSON of a Kubernetes list, whose items may lack their kind.
 #[derive(Debug)]
 pub(crate) struct List {
     kind: Kind,
     trees: Trees,
-    /// The number of items that were read but are not parsed.
-    omitted: usize,
+    /// The number of NodePools that were read but are not parsed.
+    omitted_pools: usize,
 }
 
 #[derive(Debug)]
@@ -32,16 +34,23 @@ enum Trees {
 
 impl List {
     /// Parses the host's answer about a kind. `object` is the object of the request: if it has pods, only the NodePools that
-    /// decide what is reported about them are parsed.
+    /// decide what is reported about them are parsed, and of the NodeClaims only [what rules read](cut_down).
     pub(crate) fn parse(kind: Kind, text: &str, object: Object<'_>) -> Result<Self, String> {
-        let (trees, omitted) = match decisive_pools(kind, text, object) {
-            Some((items, omitted)) => {
-                let trees: Result<_, _> = items.into_iter().map(parse).collect();
-                (Trees::Items(trees?), omitted)
-            }
-            None => (Trees::Whole(Box::new(whole(text)?)), 0),
+        let (trees, omitted_pools) = if kind == Kind::NODE_CLAIM {
+            let claims = cut_down(text, object).map_err(|_| NOT_A_LIST.to_owned())?;
+            (Trees::Whole(Box::new(whole(&claims)?)), 0)
+        } else if let Some((items, omitted)) = decisive_pools(kind, text, object) {
+            let trees: Result<_, _> = items.into_iter().map(parse).collect();
+            (Trees::Items(trees?), omitted)
+        } else {
+            (Trees::Whole(Box::new(whole(text)?)), 0)
         };
-        Ok(Self { kind, trees, omitted })
+        Ok(Self { kind, trees, omitted_pools })
+    }
+
+    /// The kind of the objects.
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// The objects that are parsed.
@@ -53,16 +62,18 @@ impl List {
         }
     }
 
-    /// The number of items that were read but are not parsed.
-    pub(crate) fn omitted(&self) -> usize {
-        self.omitted
+    /// The number of NodePools that were read but are not parsed.
+    pub(crate) fn omitted_pools(&self) -> usize {
+        self.omitted_pools
     }
 }
+
+const NOT_A_LIST: &str = "the answer is not a list";
 
 fn whole(text: &str) -> Result<Tree, String> {
     let tree = parse(text)?;
     let is_list = tree.root().get("items").is_some_and(Node::is_sequence);
-    is_list.then_some(tree).ok_or_else(|| "the answer is not a list".to_owned())
+    is_list.then_some(tree).ok_or_else(|| NOT_A_LIST.to_owned())
 }
 
 fn parse(text: &str) -> Result<Tree, String> {
@@ -98,6 +109,19 @@ fn read_list<'t>(
     shortlist: &mut Shortlist<'_>,
     pools: &mut Vec<(&'t str, Relevance)>,
 ) -> Result<(), Unexpected> {
+    each_item(text, |list| {
+        let start = list.position();
+        let mut pool = read_pool(list, shortlist)?;
+        pools.push((list.text_from(start), shortlist.relevance(&mut pool)));
+        Ok(!shortlist.is_settled())
+    })
+}
+
+/// Calls a function at each item of a list, until it returns `false`. An error if the text is not a list.
+pub(crate) fn each_item<'t>(
+    text: &'t str,
+    mut read: impl FnMut(&mut Cursor<'t>) -> Result<bool, Unexpected>,
+) -> Result<(), Unexpected> {
     let mut list = Cursor::new(text);
     let mut is_list = false;
     list.enter_object()?;
@@ -109,10 +133,7 @@ fn read_list<'t>(
         is_list = true;
         list.enter_list()?;
         while list.next_item() {
-            let start = list.position();
-            let mut pool = read_pool(&mut list, shortlist)?;
-            pools.push((list.text_from(start), shortlist.relevance(&mut pool)));
-            if shortlist.is_settled() {
+            if !read(&mut list)? {
                 return Ok(());
             }
         }

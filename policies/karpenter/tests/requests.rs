@@ -5,6 +5,7 @@
 mod requests {
     mod bounds;
     mod cluster;
+    mod disrupting;
     mod fixing;
     mod looking_up;
     mod recorded;

@@ -12,8 +12,11 @@ const KARPENTER: &str = "system:serviceaccount:kube-system:karpenter";
 /// Whether the match conditions of the policy accept the request. A condition that fails to evaluate fails the test: with
 /// `failurePolicy: Fail` the API server rejects the request.
 fn is_matched(name: &str, request: &Request) -> bool {
+    matches_json(name, &request.to_json().unwrap())
+}
+
+fn matches_json(name: &str, request: &Value) -> bool {
     let policy = policies().into_iter().find(|policy| policy["metadata"]["name"] == name).unwrap();
-    let request = request.to_json().unwrap();
     let mut context = Context::default();
     for (variable, pointer) in [("object", "/object"), ("oldObject", "/oldObject"), ("request", "")] {
         let value = request.pointer(pointer).cloned().unwrap_or(Value::Null);
@@ -107,6 +110,52 @@ fn relabelling_and_scaling_existing_objects_is_not_matched() {
     }
     let scaled = with(good("Deployment"), "/spec/replicas", json!(7));
     assert!(!is_matched("karpwarden-workloads", &Request::update(good("Deployment"), scaled)));
+}
+
+const DISRUPTION: &str = "karpwarden-disruption";
+
+#[test]
+fn policy_about_disruption_matches_changes_and_deletions_by_people() {
+    for kind in ["NodePool", "EC2NodeClass"] {
+        let changed = with(good(kind), "/spec/changed", json!(1));
+        for request in [Request::update(good(kind), changed.clone()), Request::delete(good(kind))] {
+            for user in ["eve", "system:serviceaccount:argocd:argocd-application-controller"] {
+                assert!(is_matched(DISRUPTION, &request.clone().by(user, [])), "{kind}");
+                assert!(is_matched(DISRUPTION, &request.clone().by(user, []).dry_run()), "{kind}");
+            }
+            let of_kubernetes = [
+                "system:serviceaccount:kube-system:generic-garbage-collector",
+                "system:serviceaccount:kube-system:namespace-controller",
+                "system:kube-controller-manager",
+            ];
+            for user in
+                of_kubernetes.into_iter().chain([KARPENTER, "system:serviceaccount:karpenter:karpenter"])
+            {
+                assert!(!is_matched(DISRUPTION, &request.clone().by(user, [])), "{kind}: {user}");
+            }
+        }
+        let labelled = with(good(kind), "/metadata/labels", json!({"a": "b"}));
+        assert!(!is_matched(DISRUPTION, &Request::update(good(kind), labelled)), "{kind}");
+        let going =
+            |object: Value| with(object, "/metadata/deletionTimestamp", json!("2026-11-20T00:00:00Z"));
+        assert!(!is_matched(DISRUPTION, &Request::update(going(good(kind)), going(changed))), "{kind}");
+        assert!(!is_matched(DISRUPTION, &Request::delete(going(good(kind)))), "{kind}");
+    }
+}
+
+/// Without their owner, the NodeClaims of a NodePool stay. An EC2NodeClass owns none.
+#[test]
+fn nodepool_that_leaves_its_nodes_behind_is_not_matched() {
+    for (kind, policy, expected) in [
+        ("NodePool", "Orphan", false),
+        ("NodePool", "Background", true),
+        ("NodePool", "Foreground", true),
+        ("EC2NodeClass", "Orphan", true),
+    ] {
+        let mut request = Request::delete(good(kind)).to_json().unwrap();
+        request["options"]["propagationPolicy"] = policy.into();
+        assert_eq!(matches_json(DISRUPTION, &request), expected, "{kind} {policy}");
+    }
 }
 
 #[test]

@@ -70,9 +70,9 @@ fn component_protect_changes_the_mode_of_every_policy_and_nothing_else() {
             "resources": [address("base")], "components": components});
         kustomize::render_text(&overlay.to_string()).unwrap()
     };
-    let monitored = render(&["node-overlays"]);
-    let mut protected = render(&["node-overlays", "protect"]);
-    assert_eq!(of_kind(&monitored, "ClusterAdmissionPolicy").len(), 6);
+    let monitored = render(&["node-overlays", "disruption"]);
+    let mut protected = render(&["node-overlays", "disruption", "protect"]);
+    assert_eq!(of_kind(&monitored, "ClusterAdmissionPolicy").len(), 7);
     for (object, monitored) in protected.iter_mut().zip(&monitored) {
         if object["kind"] == "ClusterAdmissionPolicy" {
             for (object, mode, announces) in [(&*object, "protect", false), (monitored, "monitor", true)] {
@@ -183,6 +183,33 @@ fn fixing_policy_sets_every_family_to_info() {
     }
     assert_eq!(fix["spec"]["mutating"], true);
     assert_eq!(fix["spec"]["settings"]["fix"], true);
+}
+
+/// Both policies get updates of NodePools and EC2NodeClasses.
+#[test]
+fn rules_about_disruption_run_in_their_policy_alone() {
+    let levels = |name: &str| {
+        let policy = policies().into_iter().find(|policy| policy["metadata"]["name"] == name).unwrap();
+        policy["spec"]["settings"]["rules"].clone()
+    };
+    let own = levels("karpwarden-disruption");
+    for family in karpwarden::rule::finding::Family::ALL {
+        assert_eq!(own[family.name()], "off", "{}", family.name());
+    }
+    let on: Vec<&str> =
+        karpwarden::ADMISSION.rules().map(|rule| rule.name).filter(|name| !own[name].is_null()).collect();
+    assert_eq!(
+        on,
+        [
+            "deletion-removes-nodes",
+            "update-replaces-nodes",
+            "suppression-of-unknown-rule",
+            "suppression-without-reason"
+        ]
+    );
+    for other in ["karpwarden-karpenter-objects", "karpwarden-fix"] {
+        assert_eq!(levels(other)["update-replaces-nodes"], "off", "{other}");
+    }
 }
 
 /// `docs/install.md` removes an installation by this label, also what an earlier overlay created.

@@ -96,7 +96,7 @@ fn another_account_of_karpenter_replaces_every_condition_about_it() {
     let mut overlay = overlay();
     let components = "policies/karpenter/kustomize/components";
     let address = |name: &str| format!("{}//{components}/{name}?ref=v{}", home::REPOSITORY, home::VERSION);
-    overlay["components"] = ["node-overlays", "fix"].map(address).to_vec().into();
+    overlay["components"] = ["node-overlays", "fix", "disruption"].map(address).to_vec().into();
     let objects = rendered(&with(&overlay, &addition("matchConditions")));
     let mut conditions = 0;
     for policy in policies(&objects) {
@@ -107,7 +107,7 @@ fn another_account_of_karpenter_replaces_every_condition_about_it() {
             conditions += usize::from(names_the_account);
         }
     }
-    assert_eq!(conditions, 3);
+    assert_eq!(conditions, 4);
 }
 
 #[test]

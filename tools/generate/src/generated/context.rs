@@ -14,12 +14,13 @@ use crate::home;
 const FOLDER: &str = "policies/karpenter";
 
 /// The manifests with a policy.
-const POLICIES: [&str; 7] = [
+const POLICIES: [&str; 8] = [
     "kustomize/base/controller.yaml",
     "kustomize/base/karpenter-objects.yaml",
     "kustomize/base/pods.yaml",
     "kustomize/base/storage.yaml",
     "kustomize/base/workloads.yaml",
+    "kustomize/components/disruption/disruption.yaml",
     "kustomize/components/fix/fix.yaml",
     "kustomize/components/node-overlays/node-overlays.yaml",
 ];
