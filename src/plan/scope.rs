@@ -99,6 +99,7 @@ fn variants<'d>(
         let object = match input.object.operation() {
             Operation::Create if is_old => return None,
             Operation::Update if is_old => input.object.stored()?,
+            Operation::Delete if !is_old => return None,
             _ => input.object,
         };
         let file = files.get(input.document.file.index()).map(|file| file.source.name()).unwrap_or_default();

@@ -84,7 +84,11 @@ fn has_update(file: &File) -> bool {
         Document::Read(tree) => Some(tree),
         _ => None,
     });
-    trees.any(|tree| Object::all(tree).iter().any(|object| object.operation() == Operation::Update))
+    trees.any(|tree| {
+        Object::all(tree)
+            .iter()
+            .any(|object| matches!(object.operation(), Operation::Update | Operation::Delete))
+    })
 }
 
 impl Reader<'_> {

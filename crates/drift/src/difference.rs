@@ -77,12 +77,19 @@ impl<'d> Finder<'d, '_> {
     ) {
         let hasher = self.hasher;
         for field in go.fields.iter().filter(|field| field.releases.contains(hasher.release)) {
-            let value = |object: Option<Typed<'d>>| {
+            let hashed = |object: Option<Typed<'d>>| {
                 let value = hasher.member(object?, field.key)?;
-                let is_zero = hasher.hash(&field.kind, value).is_ok_and(|hashed| hashed.is_zero);
-                (!(field.skips_zero && is_zero)).then_some(value)
+                let hashed = hasher.hash(&field.kind, value).ok();
+                let is_zero = hashed.is_some_and(|hashed| hashed.is_zero);
+                (!(field.skips_zero && is_zero)).then_some((value, hashed.map(|hashed| hashed.hash)))
             };
-            let (old, new) = (value(old), value(new));
+            let (old, new) = (hashed(old), hashed(new));
+            if let (Some((_, Some(one))), Some((_, Some(other)))) = (old, new)
+                && one == other
+            {
+                continue;
+            }
+            let (old, new) = (old.map(|(value, _)| value), new.map(|(value, _)| value));
             self.compare(&joined(path, field.key), Some(&field.kind), old, new);
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! Source: mitchellh/hashstructure v2.0.2 with the options `SlicesAsSets`, `IgnoreZeroValue` and `ZeroNil`.
 
-use karpenter::api::stored::{StoredValue, present};
+use karpenter::api::stored::{StoredValue, members};
 use karpenter::api::{FieldSchema, Schema, SchemaType};
 use karpenter::release::Release;
 use manifest::tree::{Node, Value};
@@ -71,7 +71,7 @@ impl Hasher {
         let (SchemaType::Map(schema), StoredValue::Given(node)) = (map.schema.shape, map.value) else {
             return Vec::new();
         };
-        let present = node.members().filter_map(|(key, _)| Some((key, present(node, key)?)));
+        let present = members(node);
         present.map(|(key, value)| (key, Typed { value: StoredValue::Given(value), schema })).collect()
     }
 
