@@ -172,28 +172,44 @@ fn downloaded_artifacts_and_outputs_are_produced_by_a_job() {
     }
 }
 
-/// Runs the action's check script with a program in place of karpwarden that prints its arguments.
+/// Folder with a program in place of karpwarden that prints its arguments and fails.
 #[cfg(unix)]
-#[test]
-fn action_passes_its_inputs_to_the_command_line() {
+fn folder_with_program(name: &str) -> std::path::PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
-    use std::process::Command;
 
-    let folder = std::env::temp_dir().join(format!("karpwarden-action-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("karpwarden-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let program = folder.join("karpwarden");
     std::fs::write(&program, "#!/bin/sh\nprintf '%s\\n' \"$@\"\nexit 1\n").unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+/// A step of the action by its name, run by bash as the runner does. Returns the arguments that the program got.
+#[cfg(unix)]
+fn arguments_of_step(name: &str, folder: &std::path::Path, variables: &[(&str, &str)]) -> String {
     let action = parsed("action.yml");
-    let scripts = scripts(&action);
-    let (_, check) = scripts.last().unwrap();
+    let steps = action["runs"]["steps"].as_array().unwrap();
+    let step = steps.iter().find(|step| step["name"] == name).unwrap();
+    let mut bash = std::process::Command::new("bash");
+    bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"].as_str().unwrap()]);
+    bash.current_dir(folder).env("FOLDER", folder).envs(variables.iter().copied());
+    let run = bash.output().unwrap();
+    assert_eq!(run.status.code(), Some(1), "the job has the exit status of the program: {run:?}");
+    String::from_utf8(run.stdout).unwrap().lines().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(unix)]
+#[test]
+fn action_passes_its_inputs_to_the_command_line() {
+    let folder = folder_with_program("action");
     let arguments = |paths: &str, release: &str, output: &str| {
-        let mut bash = Command::new("bash");
-        bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", check]).env("FOLDER", &folder);
-        bash.envs([("PATHS", paths), ("KARPENTER_VERSION", release), ("OUTPUT", output)]);
-        let run = bash.envs([("FORMAT", "github"), ("FAIL_ON", "error")]).output().unwrap();
-        assert_eq!(run.status.code(), Some(1), "the job has the exit status of the program: {run:?}");
-        String::from_utf8(run.stdout).unwrap().lines().collect::<Vec<_>>().join(" ")
+        let given = [("PATHS", paths), ("KARPENTER_VERSION", release), ("OUTPUT", output)];
+        arguments_of_step(
+            "Check",
+            &folder,
+            &[&given[..], &[("FORMAT", "github"), ("FAIL_ON", "error")]].concat(),
+        )
     };
     let always = "check --format github --fail-on error";
     assert_eq!(arguments(".", "", ""), format!("{always} -- ."));
@@ -204,9 +220,57 @@ fn action_passes_its_inputs_to_the_command_line() {
     std::fs::remove_dir_all(&folder).unwrap();
     // Every input is used.
     let script = home::text("action.yml").unwrap();
-    for input in action["inputs"].as_object().unwrap().keys() {
-        assert!(script.contains(&format!("${{{{ inputs.{input} }}}}")), "{input} is not used");
+    for input in parsed("action.yml")["inputs"].as_object().unwrap().keys() {
+        assert!(script.contains(&format!("inputs.{input} ")), "{input} is not used");
     }
+}
+
+/// The summary has the difference to the commit at which the pull request left its base, although the base has moved on.
+#[cfg(unix)]
+#[test]
+fn action_plans_against_the_base_of_the_pull_request() {
+    let folder = folder_with_program("action-plan");
+    let git = |arguments: &str| {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(&folder).args(["-c", "user.name=a", "-c", "user.email=a@example.com"]);
+        let run = git.args(arguments.split(' ')).output().unwrap();
+        assert!(run.status.success(), "{arguments}: {run:?}");
+        String::from_utf8(run.stdout).unwrap().trim().to_owned()
+    };
+    git("init --quiet --initial-branch topic");
+    git("commit --quiet --allow-empty -m base");
+    let base = git("rev-parse HEAD");
+    git("commit --quiet --allow-empty -m later");
+    git("update-ref refs/remotes/origin/release HEAD");
+    git("reset --quiet --hard HEAD~1");
+    git("commit --quiet --allow-empty -m topic");
+    let summary = folder.join("summary");
+    let arguments = |paths: &str, release: &str, base: &str| {
+        let given = [("PATHS", paths), ("KARPENTER_VERSION", release), ("BASE", base), ("FAIL_ON", "never")];
+        let summary = [("GITHUB_STEP_SUMMARY", summary.to_str().unwrap())];
+        arguments_of_step("Plan", &folder, &[&given[..], &summary].concat())
+    };
+    let expected = format!("plan --base={base} --format markdown --fail-on never -- .");
+    assert_eq!(arguments(".", "", "origin/release"), expected);
+    let written = std::fs::read_to_string(&summary).unwrap();
+    assert_eq!(written.lines().collect::<Vec<_>>().join(" "), expected);
+    // A file has its folder's repository. Without the history, the program says what is missing.
+    assert_eq!(
+        arguments("pool.yaml class.yaml", "1.8", "origin/gone"),
+        "plan --base=origin/gone --format markdown --fail-on never --karpenter-version 1.8 -- pool.yaml class.yaml"
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn action_checks_after_a_plan_that_fails_the_job() {
+    let action = parsed("action.yml");
+    let steps = action["runs"]["steps"].as_array().unwrap();
+    let names: Vec<&str> = steps.iter().map(|step| step["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Get karpwarden", "Plan", "Check"]);
+    assert_eq!(steps[0]["id"], "get");
+    assert_eq!(steps[1]["if"], "${{ inputs.plan == 'true' && github.base_ref != '' }}");
+    assert_eq!(steps[2]["if"], "${{ !cancelled() && steps.get.outcome == 'success' }}");
 }
 
 #[test]
