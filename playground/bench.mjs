@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { dist, paste, visit } from './tests/browser.mjs';
+import { dist, drop, opened as fileOpened, paste, visit } from './tests/browser.mjs';
+import { EDITED, POOL, cluster as clusterOf } from './tests/change-input.mjs';
 
 const KIB = 1024;
 const gzip = (url) => {
@@ -157,7 +158,7 @@ async function editTimes(tab, inputOf) {
   await page.locator(`#${tab}-time`).waitFor();
   const times = [];
   for (let index = 1; index <= 15; index++) {
-    await page.locator('.cm-content').click();
+    await page.locator('#editor .cm-content').click();
     await page.keyboard.press('Control+A');
     times.push(await page.evaluate(editTime, { id: `${tab}-time`, text: inputOf(index) }));
   }
@@ -219,6 +220,11 @@ spec:
 const many = (number, one) => Array.from({ length: number }, (_, index) => one(index)).join('');
 const cluster = nodeClass.replace('instanceProfile: nodes', 'role: nodes') + many(100, claim) + many(1000, running);
 const disruptions = await editTimes('disruption', (index) => budgeted(index) + cluster);
+
+// The same for a change that replaces 200 nodes.
+await drop(page, [{ name: 'team.yaml', text: POOL + clusterOf(200) }]);
+await fileOpened(page, 'team.yaml');
+const plans = await editTimes('change', (index) => EDITED.replace('compute', `t${index}`) + clusterOf(200));
 const middle = (values) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)];
 await visited.close();
 
@@ -240,4 +246,6 @@ row('1,000 lines, keystroke to squiggle, median', times[7], 'ms', { later: 20 })
 row('200 pods, simulated, median', middle(placements.map(({ worker }) => worker)), 'ms', { limit: 50 });
 row('200 pods, edit to drawn placement, median', middle(placements.map(({ all }) => all)), 'ms');
 row('100 nodes, disruption judged, median', middle(disruptions.map(({ worker }) => worker)), 'ms');
+row('200 nodes, change planned, median', middle(plans.map(({ worker }) => worker)), 'ms', { limit: 500 });
+row('200 nodes, edit to drawn plan, median', middle(plans.map(({ all }) => all)), 'ms');
 row('100 nodes, edit to drawn disruption, median', middle(disruptions.map(({ all }) => all)), 'ms');

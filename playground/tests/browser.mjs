@@ -107,18 +107,21 @@ export async function settled(page) {
   await page.waitForFunction(() => document.getElementById('view').ariaBusy === 'false');
 }
 
-/** Pastes a text over the content of the editor and waits for the check. */
-export async function paste(page, text) {
-  await page.locator('.cm-content').click();
+/** Pastes a text over the content of an editor, by default the one of the page, and waits for the check. */
+export async function paste(page, text, host = '#editor') {
+  await page.locator(`${host} .cm-content`).click();
   await page.keyboard.press('Control+A');
-  await page.evaluate(async (text) => {
-    const content = document.getElementById('editor').shadowRoot.querySelector('.cm-content');
-    const data = new DataTransfer();
-    data.setData('text/plain', text);
-    content.dispatchEvent(
-      new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }),
-    );
-  }, text);
+  await page.evaluate(
+    ([text, host]) => {
+      const content = document.querySelector(host).shadowRoot.querySelector('.cm-content');
+      const data = new DataTransfer();
+      data.setData('text/plain', text);
+      content.dispatchEvent(
+        new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true, composed: true }),
+      );
+    },
+    [text, host],
+  );
   await settled(page);
 }
 

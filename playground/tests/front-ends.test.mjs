@@ -19,6 +19,7 @@ import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
 import { root, visit } from './browser.mjs';
+import { EDITED, POOL as TEAM, cluster } from './change-input.mjs';
 import { NODES, POOL } from './disruption-input.mjs';
 
 /** Builds a program with the features that the Makefile selects. */
@@ -341,4 +342,32 @@ test('the policy in the page answers as in policy-server', async () => {
   const patched = native.filter((response) => response?.patch).length;
   assert.ok(denied > 0 && patched > 0);
   console.log(`${native.length} requests, ${denied} denied, ${patched} patched, equal answers`);
+});
+
+test('the Change tab and the command line plan alike, with and without nodes', async () => {
+  const at = '2026-03-14T22:00:00Z';
+  const after = { name: 'team.yaml', text: EDITED };
+  const planned = async (before, files) => {
+    const { answer } = await visited.page.evaluate(
+      ([before, files, at]) => globalThis.ask.placement('plan', before, files, '1.14', at),
+      [before, files, at],
+    );
+    return answer;
+  };
+  // The command line names the flag that replaces an assumption.
+  const same = (answer, expected) => {
+    assert.equal(answer.assumptions.length, expected.assumptions.length);
+    assert.deepEqual({ ...answer, assumptions: [] }, { ...expected, assumptions: [] });
+  };
+  const flags = ['--karpenter-version', '1.14', '--at', at];
+  const old = { name: 'before/team.yaml', text: TEAM };
+  const alone = JSON.parse(native([old, after], flags, 'json', 'plan'));
+  assert.equal(alone.effect, 'replaces-all');
+  same(await planned([old], [after]), alone);
+  const whole = { name: 'before/team.yaml', text: TEAM + cluster() };
+  native([whole, after], flags, 'json', 'plan');
+  const withNodes = JSON.parse(native([after], [...flags, '--snapshot', 'before'], 'json', 'plan'));
+  assert.equal(withNodes.nodes.length, 4);
+  assert.equal(withNodes.nodes.filter(({ never }) => never).length, 1);
+  same(await planned([whole], [after]), withNodes);
 });

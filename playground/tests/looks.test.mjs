@@ -5,7 +5,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { accessible, drop, paste, screenshot, root, settled, structured, visit } from './browser.mjs';
+import { accessible, drop, opened, paste, screenshot, root, settled, structured, visit } from './browser.mjs';
+import { EDITED, POOL as TEAM, cluster } from './change-input.mjs';
 import { NODES, POOL } from './disruption-input.mjs';
 
 const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('-bad.yaml'));
@@ -99,6 +100,25 @@ const STATES = {
   'disruption-empty': async (page) => {
     await page.locator('#tab-disruption').click();
     await page.getByText('No NodePool').waitFor();
+  },
+  change: async (page) => {
+    await drop(page, [{ name: 'team.yaml', text: TEAM }]);
+    await opened(page, 'team.yaml');
+    await page.locator('#tab-change').click();
+    await page.locator('#change-time').waitFor();
+    await paste(page, EDITED);
+    await page.locator('.fields').first().waitFor();
+  },
+  'change-nodes': async (page) => {
+    await drop(page, [{ name: 'team.yaml', text: TEAM + cluster() }]);
+    await opened(page, 'team.yaml');
+    await paste(page, EDITED + cluster());
+    await page.locator('#tab-change').click();
+    await page.locator('.rollout').scrollIntoViewIfNeeded();
+  },
+  'change-empty': async (page) => {
+    await page.locator('#tab-change').click();
+    await page.locator('#change-time').waitFor();
   },
   'symptoms-empty': async (page) => {
     await page.locator('#tab-symptoms').click();
@@ -200,14 +220,19 @@ test('phone: one column, the count stays visible, touch targets are at least 44 
     await page.getByRole('button', { name: 'Cancel' }).tap();
     await page.locator('.finding .jump').tap();
     assert.equal(await page.locator('#editor').isVisible(), true, 'a tap on a finding shows its line');
-    for (const tab of ['admission', 'releases', 'placement', 'disruption', 'symptoms']) {
+    for (const tab of ['admission', 'releases', 'placement', 'disruption', 'change', 'symptoms']) {
       await page.locator('#show-panel').tap();
       await page.locator(`#tab-${tab}`).tap();
       await page
         .locator(
-          { admission: '#verdict', releases: '.strip', placement: '.calm', disruption: '.calm', symptoms: '.calm' }[
-            tab
-          ],
+          {
+            admission: '#verdict',
+            releases: '.strip',
+            placement: '.calm',
+            disruption: '.calm',
+            change: '#change-time',
+            symptoms: '.calm',
+          }[tab],
         )
         .waitFor();
       await screenshot(page, `phone-${tab}`);

@@ -79,7 +79,7 @@ test('script payloads in manifests, file names and settings are shown as text', 
       await page.locator('.finding').first().waitFor();
       assert.ok((await page.locator('.file .name').first().textContent()).startsWith(payload.trim()));
       for (const fix of await page.locator('.fix').all()) await fix.click();
-      for (const tab of ['admission', 'releases', 'placement', 'disruption', 'symptoms', 'findings']) {
+      for (const tab of ['admission', 'releases', 'placement', 'disruption', 'change', 'symptoms', 'findings']) {
         await page.locator(`#tab-${tab}`).click();
         await page
           .locator(
@@ -88,6 +88,7 @@ test('script payloads in manifests, file names and settings are shown as text', 
               releases: '.strip, .calm',
               placement: '#placement .calm, #placement-verdict',
               disruption: '#disruption .calm, #disruption .week',
+              change: '#change-time',
               symptoms: '.calm, .finding',
               findings: '.finding',
             }[tab],
@@ -383,6 +384,9 @@ test('every tab works offline after the first visit', async () => {
     await page.locator('#placement .calm').waitFor();
     await page.locator('#tab-disruption').click();
     await page.locator('#disruption .calm').waitFor();
+    await page.locator('#tab-change').click();
+    await page.locator('#change-time').waitFor();
+    await page.locator('.before-editor .cm-content').waitFor();
     await page.locator('#tab-symptoms').click();
     await page.locator('.calm').waitFor();
     await page.locator('#examples').click();

@@ -1,7 +1,7 @@
 // State that all parts of the page share: files, settings, workers, the last report, and listeners for changes.
 
 import type { AdmissionMethods } from './admission-worker.ts';
-import type { Editor, EditorListener } from './editor.ts';
+import type { Editor, EditorListener, LineEffect } from './editor.ts';
 import { byId, count, h } from './dom.ts';
 import { PlainEditor, type TextEditor } from './plain-editor.ts';
 import { WorkerClient, WorkerStopped } from './worker-client.ts';
@@ -31,6 +31,11 @@ export const LONG_LIMIT = 60_000;
 /** The example that a first visit opens with. */
 export const FIRST: Readonly<SourceFile> = FIRST_EXAMPLE;
 
+/** File with the time of its last change, in milliseconds. */
+export interface DatedFile extends SourceFile {
+  modified: number;
+}
+
 export interface LargeFile {
   name: string;
   file: File;
@@ -38,6 +43,8 @@ export interface LargeFile {
 
 /** Kinds of change that listeners subscribe to. */
 type Topic = 'files' | 'report' | 'settings' | 'tab' | 'selection' | 'diagnosis';
+
+const copies = (files: readonly SourceFile[]): SourceFile[] => files.map(({ name, text }) => ({ name, text }));
 
 export class App {
   readonly engine = new WorkerClient<EngineMethods>(ENGINE_WORKER);
@@ -51,12 +58,17 @@ export class App {
   /** Files too large for the editor. They are read in chunks, for symptoms only. */
   large: LargeFile[] = [];
   diagnosis: Diagnosed | undefined;
+  /** The files with the texts that they had when they were opened. */
+  opened: SourceFile[];
+  /** Takes dropped or chosen files instead of `addFiles`; returns false if it does not. */
+  taking: ((files: DatedFile[], target: EventTarget | null) => boolean) | undefined;
   selected: Finding | undefined;
   /** Whether to store the state on this device. False in an embedded page, and for a shared link until its first edit. */
   keeping = true;
 
   /** The full editor, once it has loaded. */
   #rich: Editor | undefined;
+  #effects: readonly (LineEffect & { file: string })[] = [];
   #listeners: [Topic, () => void][] = [];
   #checking = false;
   #again = false;
@@ -72,6 +84,7 @@ export class App {
     private readonly edits: Pick<EditorListener, 'fix' | 'explain' | 'typesLeft' | 'week'>,
   ) {
     this.editor = new PlainEditor(byId('editor'), (text) => this.#edited(text));
+    this.opened = copies(state.files);
   }
 
   /** Replaces the text area with the full editor and keeps text, selection and focus. */
@@ -92,6 +105,7 @@ export class App {
     if (focused) this.#rich.select(selectionStart, selectionEnd, true);
     if (this.report) this.#rich.show(this.report, this.file.name);
     this.#markEvidence();
+    this.#markEffects();
   }
 
   /** Returns the findings at the cursor. */
@@ -155,6 +169,7 @@ export class App {
     this.editor.open(this.file.name, this.file.text);
     if (this.report) this.#rich?.show(this.report, this.file.name);
     this.#markEvidence();
+    this.#markEffects();
     this.emit('files');
     this.keep();
   }
@@ -162,6 +177,7 @@ export class App {
   /** Replaces all files. */
   replaceFiles(files: SourceFile[], active = 0): void {
     this.state.files = files.length > 0 ? files : [{ name: 'manifest.yaml', text: '' }];
+    this.opened = copies(this.state.files);
     this.#rich?.keep([]);
     this.#deselect();
     this.open(active);
@@ -177,6 +193,8 @@ export class App {
       if (known >= 0) state.files[known] = file;
       else state.files.push(file);
     }
+    const kept = this.opened.filter(({ name }) => state.files.some((file) => file.name === name));
+    this.opened = [...kept.filter(({ name }) => files.every((file) => file.name !== name)), ...copies(files)];
     const last = files.at(0);
     // A new text starts without the selection and the history of a former file of that name.
     this.#rich?.keep(state.files.filter((file) => !files.includes(file)).map((file) => file.name));
@@ -194,6 +212,7 @@ export class App {
   /** Replaces the text and name of the active file with a pasted text. */
   replaceExample(text: string, name = 'manifest.yaml'): void {
     this.renameFile(this.state.active, name);
+    this.opened = [{ name: this.file.name, text: withoutMark(text) }];
     this.editor.focus();
     this.editor.arrive(withoutMark(text));
   }
@@ -226,7 +245,8 @@ export class App {
 
   closeFile(index: number): void {
     const { state } = this;
-    state.files.splice(index, 1);
+    const closed = state.files.splice(index, 1);
+    this.opened = this.opened.filter(({ name }) => closed.every((file) => file.name !== name));
     if (state.files.length === 0) state.files.push({ name: 'manifest.yaml', text: '' });
     this.#rich?.keep(state.files.map((file) => file.name));
     this.#deselect();
@@ -240,6 +260,7 @@ export class App {
     const others = this.state.files.filter((other) => other !== file);
     const before = file.name;
     file.name = uniqueName(others, wanted);
+    for (const one of this.opened) if (one.name === before) one.name = file.name;
     this.#rich?.renamed(before, file.name);
     this.emit('files');
     this.keep();
@@ -289,6 +310,7 @@ export class App {
   show(tab: Tab): void {
     this.state.tab = tab;
     this.#markEvidence();
+    this.#markEffects();
     this.emit('tab');
     this.keep();
   }
@@ -332,6 +354,17 @@ export class App {
     const shown = this.state.tab === 'symptoms' ? (this.diagnosis?.findings ?? []) : [];
     const lines = shown.flatMap(({ evidence }) => evidence).filter(({ file }) => file === this.file.name);
     this.#rich?.evidence(lines.flatMap(({ line }) => line ?? []));
+  }
+
+  /** Replaces the marks of changed lines. */
+  setEffects(effects: readonly (LineEffect & { file: string })[]): void {
+    this.#effects = effects;
+    this.#markEffects();
+  }
+
+  #markEffects(): void {
+    const shown = this.state.tab === 'change' ? this.#effects : [];
+    this.#rich?.effects(shown.filter(({ file }) => file === this.file.name));
   }
 
   /** Selects a whole line of a file. */

@@ -1,6 +1,6 @@
 // The Disruption tab: when Karpenter may disrupt nodes, and what blocks each node. Loaded when the tab opens.
 
-import style from '../disruption.css';
+import './week-style.ts';
 import type { App } from './app.ts';
 import { assumedList } from './assumed.ts';
 import { nodeList } from './disruption-nodes.ts';
@@ -16,10 +16,6 @@ import { WorkerStopped } from './worker-client.ts';
 /** Time limit in milliseconds. */
 const LIMIT = 20_000;
 const MINUTE = 60_000;
-
-const sheet = new CSSStyleSheet();
-sheet.replaceSync(style);
-document.adoptedStyleSheets.push(sheet);
 
 /** A NodePool with a budget for business hours, and one for a night that is not long enough. */
 const EXAMPLE: SourceFile = {

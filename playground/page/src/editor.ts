@@ -24,6 +24,7 @@ import {
   type Tooltip,
   ViewPlugin,
   type ViewUpdate,
+  WidgetType,
   drawSelection,
   highlightActiveLine,
   highlightActiveLineGutter,
@@ -145,6 +146,52 @@ const evidence = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+/** Effect of a changed line. */
+export interface LineEffect {
+  /** From 1. */
+  line: number;
+  /** The name of the icon and of the colour. */
+  severity: string;
+  words: string;
+}
+
+class EffectNote extends WidgetType {
+  constructor(
+    private readonly severity: string,
+    private readonly words: string,
+  ) {
+    super();
+  }
+  override eq(other: EffectNote): boolean {
+    return other.severity === this.severity && other.words === this.words;
+  }
+  override toDOM(): HTMLElement {
+    return h('span', { class: `cm-effect cm-effect-${this.severity}` }, icon(this.severity), this.words);
+  }
+}
+
+/** Marks the changed lines with their effect. */
+const setEffects = StateEffect.define<readonly LineEffect[]>();
+const changedLine = Decoration.line({ class: 'cm-changed' });
+const lineEffects = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(marks, { changes, effects, newDoc }) {
+    let now = marks.map(changes);
+    for (const effect of effects) {
+      if (!effect.is(setEffects)) continue;
+      const known = effect.value.filter(({ line }) => line >= 1 && line <= newDoc.lines);
+      const ranges = known.flatMap(({ line, severity, words }) => {
+        const { from, to } = newDoc.line(line);
+        const note = Decoration.widget({ widget: new EffectNote(severity, words), side: 1 });
+        return [changedLine.range(from), note.range(to)];
+      });
+      now = Decoration.set(ranges, true);
+    }
+    return now;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
 const colours = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--code-key)' },
   { tag: [tags.string, tags.content], color: 'var(--code-text)' },
@@ -165,6 +212,28 @@ const theme = EditorView.theme({
   '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--text)' },
   '.cm-activeLine': { backgroundColor: 'var(--line-active)' },
   '.cm-evidence': { backgroundColor: 'var(--match)', boxShadow: 'inset 3px 0 var(--warning)' },
+  '.cm-changed': { backgroundColor: 'var(--chrome)', boxShadow: 'inset 3px 0 var(--accent)' },
+  '.cm-effect': {
+    display: 'inline-flex',
+    alignItems: 'center',
+    gap: '5px',
+    marginLeft: '14px',
+    padding: '0 8px 0 5px',
+    border: '1px solid var(--border-strong)',
+    borderRadius: '10px',
+    backgroundColor: 'var(--paper)',
+    color: 'var(--text)',
+    fontFamily: 'var(--sans)',
+    fontSize: '12.5px',
+    lineHeight: '1.45',
+    whiteSpace: 'nowrap',
+    userSelect: 'none',
+  },
+  '.cm-effect .icon': { width: '13px', height: '13px', flex: 'none' },
+  '.cm-effect-error .icon': { color: 'var(--error)' },
+  '.cm-effect-warning .icon': { color: 'var(--warning)' },
+  '.cm-effect-info .icon': { color: 'var(--info)' },
+  '.cm-effect-clean .icon': { color: 'var(--good)' },
   '.cm-cursor, .cm-dropCursor': { borderLeftColor: 'var(--accent)', borderLeftWidth: '2px' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
     backgroundColor: 'var(--selection)',
@@ -319,6 +388,7 @@ export class Editor implements TextEditor {
   constructor(
     host: HTMLElement,
     private readonly listener: EditorListener,
+    private readonly label = 'Manifest',
   ) {
     const root = host.attachShadow({ mode: 'open' });
     const parent = h('div', { part: 'editor' });
@@ -360,12 +430,13 @@ export class Editor implements TextEditor {
         search({ top: true }),
         isLog(name) ? [] : yaml(),
         evidence,
+        lineEffects,
         hoverTooltip((view, at) => this.#describe(view, at)),
         syntaxHighlighting(colours),
         theme,
         EditorView.contentAttributes.of({
           tabindex: '0',
-          'aria-label': 'Manifest',
+          'aria-label': this.label,
           'aria-describedby': 'editor-hint',
           spellcheck: 'false',
           autocapitalize: 'off',
@@ -455,6 +526,18 @@ export class Editor implements TextEditor {
   /** Replaces the highlighted lines of the open file. */
   evidence(lines: readonly number[]): void {
     this.view.dispatch({ effects: setEvidence.of(lines) });
+  }
+
+  /** Replaces the marks of changed lines in the open file. */
+  effects(effects: readonly LineEffect[]): void {
+    this.view.dispatch({ effects: setEffects.of(effects) });
+  }
+
+  /** Selects a whole line, counted from 1, and moves the focus there. */
+  goToLine(number: number): void {
+    const { doc } = this.view.state;
+    const { from, to } = doc.line(Math.min(Math.max(number, 1), doc.lines));
+    this.select(from, to, true);
   }
 
   #tip(finding: Finding): HTMLElement {

@@ -1,6 +1,6 @@
 // File tabs, and files and folders that are dropped or opened.
 
-import type { App, LargeFile } from './app.ts';
+import type { App, DatedFile, LargeFile } from './app.ts';
 import { byId, count, h, icon } from './dom.ts';
 import { isLog, settingsOf, withoutMark } from './state.ts';
 import type { SourceFile } from './types.ts';
@@ -156,6 +156,7 @@ function dropping(app: App): void {
       if (!carriesFiles(event)) return;
       event.preventDefault();
       event.stopPropagation();
+      const [target] = event.composedPath();
       inside = 0;
       veil.hidden = true;
       const items = [...(event.dataTransfer?.items ?? [])];
@@ -166,7 +167,7 @@ function dropping(app: App): void {
       let skipped = 0;
       if (entries.length > 0) for (const entry of entries) skipped += await walk(entry, found);
       else found.push(...plain.map((file) => ({ path: file.name, file })));
-      await take(app, found, skipped);
+      await take(app, found, skipped, target ?? null);
     },
     true,
   );
@@ -201,8 +202,8 @@ async function walk(entry: FileSystemEntry, found: Found[], depth = 0): Promise<
   }
 }
 
-async function take(app: App, found: Found[], skipped: number): Promise<void> {
-  const files: SourceFile[] = [];
+async function take(app: App, found: Found[], skipped: number, target: EventTarget | null = null): Promise<void> {
+  const files: DatedFile[] = [];
   let left = BYTES;
   const large: LargeFile[] = [];
   let tooMany = skipped;
@@ -218,10 +219,10 @@ async function take(app: App, found: Found[], skipped: number): Promise<void> {
     const text = withoutMark(new TextDecoder('utf-8', { ignoreBOM: true }).decode(await file.arrayBuffer()));
     left -= file.size;
     if (path === 'karpwarden.yaml') await takeSettings(app, text);
-    else files.push({ name: path, text });
+    else files.push({ name: path, text, modified: file.lastModified });
   }
   files.sort((one, other) => (one.name < other.name ? -1 : 1));
-  if (files.length > 0) app.addFiles(files);
+  if (files.length > 0 && !app.taking?.(files, target)) app.addFiles(files.map(({ name, text }) => ({ name, text })));
   app.addLarge(large);
   if (files.some(({ name }) => isLog(name))) app.show('symptoms');
   if (tooMany > 0) {

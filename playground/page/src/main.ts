@@ -76,6 +76,7 @@ async function back(): Promise<void> {
 async function loadTab(tab: Tab): Promise<Lazy> {
   if (tab === 'placement') return new (await import('./placement.ts')).PlacementView(app);
   if (tab === 'disruption') return new (await import('./disruption.ts')).DisruptionView(app);
+  if (tab === 'change') return new (await import('./change.ts')).ChangeView(app);
   const later = await import('./later.ts');
   if (tab === 'admission') return new later.AdmissionView(app);
   return tab === 'releases' ? new later.ReleasesView(app) : new later.SymptomsView(app, explain);
@@ -249,7 +250,7 @@ addEventListener(
   'paste',
   (event) => {
     const text = event.clipboardData?.getData('text/plain') ?? '';
-    const inField = event.target instanceof Element && event.target.closest('input, dialog') !== null;
+    const inField = event.target instanceof Element && event.target.closest('input, dialog, .before-editor') !== null;
     const isLog = looksLikeLog(text);
     const mayReplace = app.isUntouched() || !app.file.text.trim();
     const isOther = isTerraform(text);

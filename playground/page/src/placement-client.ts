@@ -1,4 +1,4 @@
-// The worker of the Placement and Disruption tabs. Both use the same module.
+// The worker of the Placement, Disruption and Change tabs, which use the same module.
 
 import type { PlacementMethods } from './types.ts';
 import { WorkerClient } from './worker-client.ts';

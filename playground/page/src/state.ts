@@ -2,7 +2,7 @@
 
 import type { Exception, Level, Override, Settings, SourceFile } from './types.ts';
 
-export const TABS = ['findings', 'admission', 'releases', 'placement', 'disruption', 'symptoms'] as const;
+export const TABS = ['findings', 'admission', 'releases', 'placement', 'disruption', 'change', 'symptoms'] as const;
 export type Tab = (typeof TABS)[number];
 export type Theme = 'system' | 'light' | 'dark';
 

@@ -9,6 +9,7 @@ import type {
   Json,
   ListedObject,
   LogSummary,
+  PlanAnswer,
   Refusal,
   Report,
   Rule,
@@ -26,6 +27,7 @@ export type {
   DisruptedNode,
   DisruptionOverview,
   Edit,
+  Effect,
   Evidence,
   Exception,
   FieldPlace,
@@ -42,6 +44,12 @@ export type {
   Override,
   PlacedPod,
   PlacedProblem,
+  PlanAnswer,
+  PlannedChange,
+  PlannedField,
+  PlannedNode,
+  PlannedPool,
+  PlannedRollout,
   PoolObjection,
   PoolWeeks,
   Refusal,
@@ -115,6 +123,11 @@ export interface PlacementMethods {
   alone: { args: [files: SourceFile[], release: string | undefined, at: string, node: string]; result: string | null };
   /** The week of each budget with a schedule. */
   schedules: { args: [files: SourceFile[], release: string | undefined, at: string]; result: ScheduleWeek[] };
+  /** Plans the change from some files to others at a time. */
+  plan: {
+    args: [before: SourceFile[], files: SourceFile[], release: string | undefined, at: string];
+    result: { answer: PlanAnswer; ms: number };
+  };
 }
 
 /** Methods of the symptoms worker. */

@@ -1,13 +1,16 @@
-//! Browser front end of `karpwarden simulate` and `karpwarden disruption`: takes files and returns where Karpenter places
-//! the pods, and when it may disrupt the nodes.
+//! Browser front end of `karpwarden simulate`, `karpwarden disruption` and `karpwarden plan`: takes files and returns where
+//! Karpenter places the pods, when it may disrupt the nodes, and what a change does to them.
 //!
-//! This is a separate module because most visitors only check a manifest. The page fetches it when the Placement or the
-//! Disruption tab opens, or when the pointer rests on a requirement or a schedule of a NodePool. It contains no rules.
+//! This is a separate module because most visitors only check a manifest. The page fetches it when the Placement, the
+//! Disruption or the Change tab opens, or when the pointer rests on a requirement or a schedule of a NodePool. It contains
+//! no rules.
 
+mod change;
 mod disruption;
 
 use karpwarden::answers::page::{TypesOfPool, TypesOfRequirement};
 use karpwarden::answers::sorted;
+use karpwarden::cluster::Cluster;
 use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::manifest::File;
 use karpwarden::objects::embedded::READ_OPTIONS;
@@ -23,7 +26,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen(js_name = PlacementWorld)]
 #[derive(Debug, Default)]
 pub struct PlacementWorld {
-    files: Vec<File>,
+    cluster: Cluster,
     settings: Settings,
 }
 
@@ -37,14 +40,12 @@ impl PlacementWorld {
             settings.karpenter = Target::parse(&release).map_err(|error| error.to_string())?;
             settings.is_karpenter_version_set = true;
         }
-        Ok(Self { files: Vec::new(), settings })
+        Ok(Self { cluster: Cluster::default(), settings })
     }
 
     /// Adds a file.
     pub fn file(&mut self, name: &str, text: &str) {
-        let read = File::from_bytes(name.to_owned(), text.as_bytes().to_vec(), READ_OPTIONS);
-        // A visitor chooses each file, like a user who names it on the command line.
-        self.files.push(File { is_relevant: Some(true), ..read });
+        self.cluster.files.push(read(name, text));
     }
 
     /// Returns the result as `karpwarden simulate --format json` prints it, without line breaks, and without the flags that
@@ -53,15 +54,15 @@ impl PlacementWorld {
         let replicas: Result<_, _> = replicas.lines().map(replicas::parse).collect();
         let replicas = replicas.map_err(|error| error.to_string())?;
         let choices = Choices { replicas, ..Choices::default() };
-        let answer = simulate::answer(&self.files, &choices, &self.settings);
+        let answer = simulate::answer(&self.cluster.files, &choices, &self.settings);
         text(&answer.map_err(|error| error.to_string())?)
     }
 
     /// Returns the number of instance types that each requirement of a NodePool leaves:
     /// `[{"nodePool", "all", "left", "requirements": [{"file", "offset", "endOffset", "key", "types"}]}]`.
     pub fn requirements(&self) -> Result<String, String> {
-        let built = BuiltObjects::of(&self.files);
-        let objects = built.objects(&self.files);
+        let built = BuiltObjects::of(&self.cluster.files);
+        let objects = built.objects(&self.cluster.files);
         let options = self.options(&Choices::default(), &built, &objects)?;
         let pools = PoolTypes::of(&objects, &options.settings);
         text(&pools.iter().map(pool).collect::<Vec<_>>())
@@ -70,8 +71,8 @@ impl PlacementWorld {
     /// Returns the week of each NodePool from a time such as `2026-03-11T10:30:00Z`, and the obstacles of each node.
     pub fn disruption(&self, at: &str) -> Result<String, String> {
         let at = time(at)?;
-        let built = BuiltObjects::of(&self.files);
-        let objects = built.objects(&self.files);
+        let built = BuiltObjects::of(&self.cluster.files);
+        let objects = built.objects(&self.cluster.files);
         let options = self.options(&Choices::default(), &built, &objects)?;
         text(&disruption::overview(&objects, options, at))
     }
@@ -80,8 +81,8 @@ impl PlacementWorld {
     /// the way.
     pub fn alone(&self, at: &str, node: &str) -> Result<String, String> {
         let at = time(at)?;
-        let built = BuiltObjects::of(&self.files);
-        let objects = built.objects(&self.files);
+        let built = BuiltObjects::of(&self.cluster.files);
+        let objects = built.objects(&self.cluster.files);
         let options = self.options(&Choices::default(), &built, &objects)?;
         text(&disruption::alone(&objects, options, at, node))
     }
@@ -89,10 +90,18 @@ impl PlacementWorld {
     /// Returns the week of each budget with a schedule, from a time on.
     pub fn schedules(&self, at: &str) -> Result<String, String> {
         let at = time(at)?;
-        let built = BuiltObjects::of(&self.files);
-        let objects = built.objects(&self.files);
+        let built = BuiltObjects::of(&self.cluster.files);
+        let objects = built.objects(&self.cluster.files);
         let options = self.options(&Choices::default(), &built, &objects)?;
         text(&disruption::schedules(&objects, &options, at))
+    }
+
+    /// Returns the plan of the change from the files of another world to these files at a time, as
+    /// `karpwarden plan --format json` prints it, without the flags that replace an assumption there. The nodes are those of
+    /// the world before, or else of this one.
+    pub fn plan(&self, before: &Self, at: &str) -> Result<String, String> {
+        let answer = change::answer(&before.cluster, &self.cluster, &self.settings, time(at)?);
+        text(&answer.map_err(|error| error.to_string())?)
     }
 
     fn options(
@@ -101,9 +110,15 @@ impl PlacementWorld {
         built: &BuiltObjects,
         objects: &[Object<'_>],
     ) -> Result<DeducedSettings, String> {
-        let options = DeducedSettings::new(choices, &self.settings, &self.files, objects);
+        let options = DeducedSettings::new(choices, &self.settings, &self.cluster.files, objects);
         Ok(options.map_err(|error| error.to_string())?.with_overlays(&built.left_out()))
     }
+}
+
+/// Parses a file. A visitor chooses each file, like a user who names it on the command line.
+fn read(name: &str, text: &str) -> File {
+    let read = File::from_bytes(name.to_owned(), text.as_bytes().to_vec(), READ_OPTIONS);
+    File { is_relevant: Some(true), ..read }
 }
 
 fn time(text: &str) -> Result<Timestamp, String> {
