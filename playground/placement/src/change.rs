@@ -5,9 +5,9 @@ use karpwarden::cluster::Cluster;
 use karpwarden::cluster::built_objects::BuiltObjects;
 use karpwarden::disruption::forecast::ForecastSettings;
 use karpwarden::karpenter::kind::Kind;
-use karpwarden::plan::{Plan, PlanOptions, PlanPair, PlanSide, plan};
+use karpwarden::plan::{Plan, PlanError, PlanOptions, PlanPair, PlanSide, plan};
 use karpwarden::rule::settings::Settings;
-use karpwarden::simulate::{ChoiceError, Choices};
+use karpwarden::simulate::Choices;
 use karpwarden::values::timestamp::Timestamp;
 
 use crate::read;
@@ -24,7 +24,7 @@ pub(crate) fn answer(
     after: &Cluster,
     settings: &Settings,
     at: Timestamp,
-) -> Result<PlanAnswer, ChoiceError> {
+) -> Result<PlanAnswer, PlanError> {
     let (has_before, has_after) = (has_nodes(before), has_nodes(after));
     let joined = (has_after && !has_before).then(|| {
         let files = before.files.iter().chain(&after.files);
