@@ -1037,7 +1037,7 @@ export const planned: PlanAnswer = {
       "releases": "all",
       "rule": "update-replaces-nodes",
       "severity": "warning",
-      "url": ""
+      "url": "https://karpwarden.github.io/karpwarden/rules/update-replaces-nodes"
     },
     {
       "apiVersion": "karpenter.sh/v1",
@@ -1089,7 +1089,7 @@ export const planned: PlanAnswer = {
       "releases": "all",
       "rule": "update-replaces-nodes",
       "severity": "warning",
-      "url": ""
+      "url": "https://karpwarden.github.io/karpwarden/rules/update-replaces-nodes"
     }
   ],
   "karpenterVersion": "1.15",
