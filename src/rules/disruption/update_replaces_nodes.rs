@@ -148,13 +148,29 @@ struct Replacement<'d> {
     releases: ReleaseSet,
 }
 
+/// Maximum number of values in `spec`. The API server accepts at most 100 requirements, 50 budgets and 30 terms of each selector, and EC2
+/// at most 50 tags.
+const MAX_VALUES: usize = 10_000;
+
+/// Whether a value and the values within it are at most as many as `left`, which becomes the number that is left.
+fn takes_at_most(node: Node<'_>, left: &mut usize) -> bool {
+    let is_left = *left > 0;
+    *left = left.saturating_sub(1);
+    is_left && node.children().all(|child| takes_at_most(child, left))
+}
+
 /// The changes of an update that replace nodes, or may, in some releases.
 fn replacements<'d>(
     object: Object<'d>,
     releases: impl Iterator<Item = Release>,
 ) -> impl Iterator<Item = Replacement<'d>> {
     let mut found: BTreeMap<DriftReason, Replacement<'d>> = BTreeMap::new();
-    if let Some(old) = object.stored().filter(|_| !object.is_being_deleted()) {
+    let is_small = |object: Object<'_>| {
+        let mut left = MAX_VALUES;
+        object.at(&["spec"]).is_none_or(|spec| takes_at_most(spec, &mut left))
+    };
+    let old = object.stored().filter(|_| !object.is_being_deleted());
+    if let Some(old) = old.filter(|old| is_small(*old) && is_small(object)) {
         for release in releases {
             let options = HashOptions { is_stored: true, ..HashOptions::new(release) };
             for change in field_changes(old, object, &options) {
@@ -442,6 +458,16 @@ spec: {{nodeClassRef: {REFERENCE}}}
         insta::assert_snapshot!(messages(&(tagged.clone() + &pools + &claim("old", "a", ""))).join("\n"), @"changing `spec.tags.a` replaces the only node of NodePool `old` (`a`); the reason of drift is `NodeClassDrift`");
         let other = claim("default", "a", "").replace("kind: EC2NodeClass", "kind: NodeClass");
         silent(&super::RULE, &(tagged + &other));
+    }
+
+    #[test]
+    fn objects_beyond_a_bound_are_not_compared() {
+        let taints = |count: usize| {
+            let list = (0..count).map(|index| format!("{{key: 'a/{index}', effect: NoSchedule}}"));
+            pool("", "", &format!("taints: [{}], ", list.collect::<Vec<_>>().join(", ")))
+        };
+        assert_eq!(messages(&update(&taints(3_000), &taints(2_999))).len(), 1);
+        silent(&super::RULE, &update(&taints(3_400), &taints(3_399)));
     }
 
     /// The hash of an object as the API server stores it.

@@ -15,7 +15,7 @@ use rule::settings::Settings;
 mod described;
 mod elsewhere;
 mod follow;
-mod published;
+mod tests;
 mod wording;
 
 use self::described::DESCRIBED;

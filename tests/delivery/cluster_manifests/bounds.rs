@@ -2,7 +2,7 @@
 //! is compared with the bounds that are tested here.
 
 use karpwarden_admit::server::Mode;
-use karpwarden_admit::{AdmissionResponse, Policy};
+use karpwarden_admit::{AdmissionResponse, FakeCluster, Policy};
 use karpwarden_generate::home;
 use serde_json::{Map, Value, json};
 
@@ -109,6 +109,7 @@ fn the_table_has_the_rows_that_are_tested() {
         "| 1,000,000 values or 128 levels in the settings",
         "| 64 values for each byte of YAML in user data or in a string, and 1,000,000 values in the object and all user data together",
         "| more than 1,000 labels and terms by which an object selects nodes",
+        "| more than 10,000 values in `spec` of a NodePool or EC2NodeClass",
         "| more than 100 safe fixes in one object",
         "| 20 findings, 20 problems of settings, 16 KiB in the message of a rejection",
         "| 40 warnings with 3,800 characters in total, 16 KiB in an audit annotation",
@@ -226,6 +227,30 @@ fn an_object_with_too_many_selectors_is_checked_alone() {
         let is_compared = one.spec["settings"]["context"] != "none";
         assert!(answer.response.allowed, "{}: {}", one.name, answer.shown());
         assert_eq!(answer.warns(reason), is_compared, "{}: {}", one.name, answer.shown());
+    }
+}
+
+#[test]
+fn an_update_of_too_many_values_is_not_compared() {
+    let updates = |one: &Match| one.is_update() && one.kind == "NodePool" && !reports_faults(&one.spec);
+    let matches: Vec<Match> = Match::all().into_iter().filter(updates).collect();
+    assert_eq!(matches.len(), 1);
+    for one in matches {
+        let labelled = |labels: usize| {
+            let mut pool = good("NodePool");
+            let labels = (0..labels).map(|label| (format!("example.com/{label}"), json!("a")));
+            pool["spec"]["template"]["metadata"]["labels"] = Value::Object(labels.collect());
+            // No NodeClaim is known to be of another NodePool.
+            pool["status"] = json!({"resources": {"nodes": "3"}});
+            pool
+        };
+        let granted = FakeCluster::failing("forbidden");
+        let warnings = |labels: usize| {
+            let request = request("UPDATE", &labelled(labels), &labelled(labels - 1));
+            one.policy.review(&request, &granted).warnings.unwrap_or_default().join("\n")
+        };
+        assert!(warnings(9_900).contains("replaces all 3 nodes"), "{}", warnings(9_900));
+        assert_eq!(warnings(10_000), "");
     }
 }
 

@@ -9,7 +9,7 @@ use super::pass::{Arrangement, Decided, PodPlace};
 use super::result::{
     Forecast, ForecastNode, RollReason, RolledNode, Rollout, RolloutChange, RolloutStep, StrandedPod,
 };
-use super::roll::{Drifting, Going, PodKey, Roll, RunningCommand};
+use super::roll::{Drifting, Going, MovedPodKey, Roll, RunningCommand};
 use crate::behaviour::Behaviour;
 use crate::blocker::NodeBlocker;
 use crate::cluster::StateNode;
@@ -239,7 +239,7 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
 
     /// The node where the last simulation placed a pod, if it is not going.
     fn planned(&self, pod: ClusterPod<'d>) -> Option<&'s str> {
-        let key: PodKey<'s> = (pod.namespace(), pod.name());
+        let key: MovedPodKey<'s> = (pod.namespace(), pod.name());
         self.places.get(&key).copied().filter(|node| self.state.has_lasting(node))
     }
 

@@ -6,7 +6,7 @@ use ids::Id;
 use objects::node_pool::NodePool;
 use scheduling::simulation::{NewNode, Placement, SimulatedPod};
 
-use super::roll::{PodKey, Roll};
+use super::roll::{MovedPodKey, Roll};
 use super::turns::{Turn, Turns};
 use crate::behaviour::Behaviour;
 use crate::blocker::NodeBlocker;
@@ -34,7 +34,7 @@ pub(super) enum PodPlace<'s> {
 #[derive(Debug, Default)]
 pub(super) struct Arrangement<'s> {
     pub(super) nodes: Vec<NewNode<'s>>,
-    pub(super) places: Vec<(PodKey<'s>, PodPlace<'s>)>,
+    pub(super) places: Vec<(MovedPodKey<'s>, PodPlace<'s>)>,
 }
 
 /// Command of a pass.
@@ -237,7 +237,7 @@ fn decided<'s, 'd: 's>(method: Method, draft: Draft<'_, 's, 'd>) -> Decided<'s, 
 
 fn places<'p, 's: 'p>(
     pods: impl IntoIterator<Item = &'p SimulatedPod<'s>>,
-) -> Vec<(PodKey<'s>, PodPlace<'s>)> {
+) -> Vec<(MovedPodKey<'s>, PodPlace<'s>)> {
     let place = |placement: &Placement<'s>| match placement {
         Placement::New(claim) => Some(PodPlace::New(claim.position())),
         Placement::Unplaced(unplaced) => Some(PodPlace::Nowhere(unplaced.message.clone())),

@@ -21,7 +21,7 @@ use crate::drain::{DrainReason, Drains};
 use crate::settings::DisruptionSettings;
 
 /// Namespace and name of a pod.
-pub(super) type PodKey<'s> = (&'s str, &'s str);
+pub(super) type MovedPodKey<'s> = (&'s str, &'s str);
 
 /// Largest number of steps of work for each node and pod.
 const STEPS_PER_PART: u64 = 10_000;
@@ -82,9 +82,9 @@ pub(super) struct Roll<'s, 'd> {
     pub(super) going: BTreeMap<&'d str, Going>,
     pub(super) running: Vec<RunningCommand<'s, 'd>>,
     /// The nodes where the last simulation placed pods.
-    pub(super) places: BTreeMap<PodKey<'s>, &'s str>,
+    pub(super) places: BTreeMap<MovedPodKey<'s>, &'s str>,
     /// The messages about pods without a node.
-    pub(super) nowhere: BTreeMap<PodKey<'s>, String>,
+    pub(super) nowhere: BTreeMap<MovedPodKey<'s>, String>,
     pub(super) counts: PoolCounters<'d>,
     waits: Waits<'d>,
     /// The price of each node.
@@ -93,7 +93,7 @@ pub(super) struct Roll<'s, 'd> {
     /// The number of nodes by NodePool.
     pub(super) sizes: BTreeMap<&'d str, RolloutSize>,
     pub(super) size: RolloutSize,
-    pub(super) pending_before: BTreeSet<PodKey<'d>>,
+    pub(super) pending_before: BTreeSet<MovedPodKey<'d>>,
     /// The number of nodes that are about to start.
     pub(super) starting: usize,
     /// Whether the last pass ended early, until another node has started.
