@@ -297,11 +297,34 @@ fn a_template_that_changes_may_replace_nodes() {
 }
 
 #[test]
+fn a_class_without_its_pools_is_not_taken_for_a_class_without_nodes() {
+    let new = CLASS.replace("role: r", "role: s");
+    let folder = Folder::with(&[("old.yaml", CLASS), ("new.yaml", &new)]);
+    let run = plan(&folder, &["--fail-on", "replaces", "old.yaml", "new.yaml"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert!(
+        run.stdout.starts_with(
+            "replaces every node that uses EC2NodeClass default (the input has no NodePool that uses it): spec.role\n"
+        ),
+        "{run:?}"
+    );
+    assert_eq!(json_of(&folder, &["old.yaml", "new.yaml"])["effect"], "replaces-all");
+}
+
+#[test]
+fn two_states_stay_two_states_beside_an_upgrade() {
+    let folder = sides(&[("team: a", "team: b")]);
+    let run =
+        folder.run(&["plan", "--at", "2026-03-11T10:30:00Z", "--from", "1.13", "--to", "1.14", "old", "new"]);
+    assert!(run.stdout.starts_with("replaces every node of 1 NodePool (default)"), "{run:?}");
+}
+
+#[test]
 fn findings_are_at_the_changed_lines() {
     let folder = sides(&[("team: a", "team: b"), ("cpu: 100", "cpu: 50")]);
     let run = plan(&folder, &["--format", "github", "old", "new"]);
     assert_snapshot!(run.stdout, @"
-    ::warning file=new/pool.yaml,line=7,endLine=7,col=22,endColumn=23,title=update-replaces-nodes::part of the hash: changing it replaces every node of this NodePool (NodePool/default)
+    ::warning file=new/pool.yaml,line=7,endLine=7,col=22,endColumn=23,title=update-replaces-nodes::part of the hash: changing it replaces every node of this NodePool (NodePool/default)%0Ahttps://karpwarden.github.io/karpwarden/rules/update-replaces-nodes
     ::notice file=new/pool.yaml,line=13,endLine=13,col=3,endColumn=9,title=update-keeps-nodes::Karpenter launches no node beyond the new limits, and removes none because of them (NodePool/default)
     ");
     let run = plan(&folder, &["--format", "sarif", "old", "new"]);

@@ -231,7 +231,7 @@ fn a_pod_disruption_budget_that_allows_nothing_keeps_a_node() {
     folder.write("snapshot/budget.json", budget.to_string().as_bytes());
     folder.write("pool.yaml", pool("b").to_string().as_bytes());
     let answer = json_of(&folder, &["pool.yaml"]);
-    assert_eq!(answer["verdict"], "1 node never: PodDisruptionBudget shop/web", "{answer}");
+    assert_eq!(answer["verdict"], "1 node is never replaced: PodDisruptionBudget shop/web", "{answer}");
     assert_eq!(answer["nodes"][0]["never"], true);
     assert_eq!(plan(&folder, &["pool.yaml", "--fail-on", "never"]).status, 1);
 }

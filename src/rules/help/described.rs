@@ -34,6 +34,8 @@ pub(super) const DESCRIBED: [(&str, &[&str]); 5] = [
             "budget-blocks-always: leave some time",
             "budget-schedule-never-runs: remove the budget if it should not apply",
             "catch-all-outweighs-specific: give this NodePool the greater `weight`",
+            "deletion-removes-nodes: give the pods another NodePool first",
+            "update-replaces-nodes: the budgets of the NodePool decide how many nodes go at a time",
             "daemonset-too-big-for-smallest-type: remove `t3.small` and similar instance types",
             "ephemeral-request-too-big: raise `volumeSize`",
             "iam-allows-everything: attach",
