@@ -32,9 +32,14 @@ fn texts() -> Vec<(String, String)> {
     texts
 }
 
-/// The documents that a manifest or kustomization creates.
+/// The documents that a manifest, or a kustomization of this repository's policies, creates.
 fn created(document: Value, text: &str) -> Vec<Value> {
-    if document["kind"] == "Kustomization" { kustomize::render_text(text).unwrap() } else { vec![document] }
+    let has_policies = text.contains(home::REPOSITORY) || text.contains("karpwarden/");
+    if document["kind"] == "Kustomization" && has_policies {
+        kustomize::render_text(text).unwrap()
+    } else {
+        vec![document]
+    }
 }
 
 /// The documents that a line of a shell block creates, if it creates any.
