@@ -50,7 +50,7 @@ impl LoadedPair {
     }
 }
 
-/// What the sides of a run are read with.
+/// Settings and caches with which both sides of a run are read.
 struct Reader<'r> {
     run: &'r PlanRun,
     config: Config,

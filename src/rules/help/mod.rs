@@ -56,7 +56,7 @@ fn tally(report: &Report) -> BTreeMap<&str, usize> {
     tally
 }
 
-/// What is wrong after a change for a finding of a rule: new faults, and the rule itself if it reports as much as before.
+/// Faults after a change for a finding of a rule: new ones, and the rule itself if it reports as much as before.
 fn faults(rule: &str, before: &str, after: &str, settings: &Settings) -> Vec<String> {
     let (before, after) = (report(before, settings), report(after, settings));
     let mut faults = worse(&before, &after);

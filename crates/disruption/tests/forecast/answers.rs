@@ -1,4 +1,4 @@
-//! What a forecast answers about small clusters. Each node has room for one of its pods alone, so that each needs a new node.
+//! Answers of forecasts about small clusters. Each node has room for one of its pods alone, so that each needs a new node.
 
 use std::collections::BTreeMap;
 
@@ -286,7 +286,7 @@ fn a_termination_grace_period_ends_the_drain_of_protected_pods() {
     let limited = |claim: &mut Json| claim["spec"]["terminationGracePeriod"] = json!("1h");
     let small = Small::new(1, json!([{"nodes": "1"}])).with_all("NodeClaim", limited);
     small.and(pod_budget(1)).ask(|forecast| {
-        // The pod is not simulated, as it cannot be evicted, so that no replacement is launched first.
+        // Karpenter cannot evict the pod, so it does not simulate it and launches no replacement first.
         assert_eq!(times(forecast), ["n1 2026-03-11T10:30:00Z 2026-03-11T11:30:00Z"]);
         assert!(!forecast.nodes[0].never);
         assert_eq!((forecast.moved_pods, forecast.pending_pods.len()), (1, 0));

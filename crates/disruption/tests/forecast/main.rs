@@ -96,7 +96,7 @@ impl Passes {
 fn replay(forecast: &Forecast<'_>, mut world: World, start: Timestamp) -> Vec<String> {
     let mut all = Vec::new();
     let is_exact = !forecast.is_cut && !forecast.is_rough;
-    // What is left of the commands of a pass.
+    // The rest of the commands of a pass.
     let mut left: Vec<String> = Vec::new();
     let mut passes = Passes { last: start, due: Some(start), is_acting: false };
     for (position, change) in forecast.changes.iter().enumerate() {
