@@ -3,26 +3,22 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import {
-  HighlightStyle,
   bracketMatching,
   codeFolding,
   foldGutter,
   foldKeymap,
   indentOnInput,
   indentUnit,
-  syntaxHighlighting,
   syntaxTree,
 } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { EditorSelection, EditorState, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
+import { EditorSelection, EditorState, StateEffect, StateField } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
   EditorView,
-  MatchDecorator,
   type Tooltip,
-  ViewPlugin,
   type ViewUpdate,
   WidgetType,
   drawSelection,
@@ -33,9 +29,10 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
-import { tags } from '@lezer/highlight';
 
 import { icon, h } from './dom.ts';
+import { editorStyle } from './editor-style.ts';
+import { lineEnds, windowsEnter } from './line-ends.ts';
 import { message } from './message.ts';
 import type { TextEditor } from './plain-editor.ts';
 import { isLog, withoutMark } from './state.ts';
@@ -52,60 +49,6 @@ export interface EditorListener {
   /** Describes the week of the budget whose schedule is at an offset; null if no budget has it. */
   week(offset: number): Promise<HTMLElement | null>;
 }
-
-// Lines end at "\n" only, so that editor positions equal the engine's UTF-16 offsets. A "\r" is a hidden character.
-const lineEnds = EditorState.lineSeparator.of('\n');
-
-const hiddenReturn = Decoration.replace({});
-const returns = new MatchDecorator({ regexp: /\r$/g, decoration: hiddenReturn });
-
-const windowsLineEnds = ViewPlugin.fromClass(
-  class {
-    decorations: DecorationSet;
-    constructor(view: EditorView) {
-      this.decorations = returns.createDeco(view);
-    }
-    update(update: ViewUpdate) {
-      this.decorations = returns.updateDeco(update, this.decorations);
-    }
-  },
-  {
-    decorations: (plugin) => plugin.decorations,
-    // The cursor crosses "\r\n" in one step, and deletion removes both characters.
-    provide: (plugin) =>
-      EditorView.atomicRanges.of((view) => {
-        const both = new RangeSetBuilder<Decoration>();
-        const found = view.plugin(plugin)?.decorations.iter();
-        for (; found?.value; found.next()) {
-          both.add(found.from, Math.min(found.to + 1, view.state.doc.length), hiddenReturn);
-        }
-        return both.finish();
-      }),
-  },
-);
-
-/** Keeps the cursor out of the gap between "\r" and "\n". */
-const beforeReturns = EditorState.transactionFilter.of((transaction) => {
-  if (!transaction.selection) return transaction;
-  const { newDoc, newSelection } = transaction;
-  const out = (at: number) => (at > 0 && newDoc.sliceString(at - 1, at + 1) === '\r\n' ? at - 1 : at);
-  const ranges = newSelection.ranges.map((range) => EditorSelection.range(out(range.anchor), out(range.head)));
-  if (ranges.every((range, index) => range.eq(newSelection.ranges[index] ?? range))) return transaction;
-  return [transaction, { selection: EditorSelection.create(ranges, newSelection.mainIndex), sequential: true }];
-});
-
-/** Enter inserts the line ending of the current line. */
-const windowsEnter = {
-  key: 'Enter',
-  run(view: EditorView): boolean {
-    const { state } = view;
-    const line = state.doc.lineAt(state.selection.main.head);
-    if (!line.text.endsWith('\r')) return false;
-    const indent = /^ */.exec(line.text)?.[0] ?? '';
-    view.dispatch(state.replaceSelection(`\r\n${indent}`), { scrollIntoView: true, userEvent: 'input' });
-    return true;
-  },
-};
 
 /** Replaces selected text itself. Chromium would wrap the typed text in an inline style, which the content policy forbids. */
 const typeOverSelection = EditorView.domEventHandlers({
@@ -192,181 +135,6 @@ const lineEffects = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-const colours = HighlightStyle.define([
-  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--code-key)' },
-  { tag: [tags.string, tags.content], color: 'var(--code-text)' },
-  { tag: tags.comment, color: 'var(--code-comment)', fontStyle: 'italic' },
-  { tag: [tags.keyword, tags.labelName, tags.typeName, tags.attributeValue], color: 'var(--code-mark)' },
-  { tag: [tags.separator, tags.punctuation, tags.squareBracket, tags.brace, tags.meta], color: 'var(--text-2)' },
-  { tag: tags.invalid, color: 'var(--error)' },
-]);
-
-const theme = EditorView.theme({
-  '&': { height: '100%', color: 'var(--text)', backgroundColor: 'var(--paper)', fontSize: 'var(--code-size)' },
-  '&.cm-focused': { outline: 'none' },
-  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6', overscrollBehavior: 'contain' },
-  '.cm-content': { padding: '10px 0 40vh', caretColor: 'var(--accent)' },
-  '.cm-line': { padding: '0 16px 0 6px' },
-  '.cm-gutters': { backgroundColor: 'var(--paper)', color: 'var(--text-3)', border: 'none', paddingLeft: '2px' },
-  '.cm-lineNumbers .cm-gutterElement': { minWidth: '34px', padding: '0 6px 0 4px' },
-  '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--text)' },
-  '.cm-activeLine': { backgroundColor: 'var(--line-active)' },
-  '.cm-evidence': { backgroundColor: 'var(--match)', boxShadow: 'inset 3px 0 var(--warning)' },
-  '.cm-changed': { backgroundColor: 'var(--chrome)', boxShadow: 'inset 3px 0 var(--accent)' },
-  '.cm-effect': {
-    display: 'inline-flex',
-    alignItems: 'center',
-    gap: '5px',
-    marginLeft: '14px',
-    padding: '0 8px 0 5px',
-    border: '1px solid var(--border-strong)',
-    borderRadius: '10px',
-    backgroundColor: 'var(--paper)',
-    color: 'var(--text)',
-    fontFamily: 'var(--sans)',
-    fontSize: '12.5px',
-    lineHeight: '1.45',
-    whiteSpace: 'nowrap',
-    userSelect: 'none',
-  },
-  '.cm-effect .icon': { width: '13px', height: '13px', flex: 'none' },
-  '.cm-effect-error .icon': { color: 'var(--error)' },
-  '.cm-effect-warning .icon': { color: 'var(--warning)' },
-  '.cm-effect-info .icon': { color: 'var(--info)' },
-  '.cm-effect-clean .icon': { color: 'var(--good)' },
-  '.cm-cursor, .cm-dropCursor': { borderLeftColor: 'var(--accent)', borderLeftWidth: '2px' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
-    backgroundColor: 'var(--selection)',
-  },
-  '.cm-content ::selection': { backgroundColor: 'var(--selection)' },
-  '.cm-selectionMatch': { backgroundColor: 'var(--match)' },
-  '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--match)', outline: 'none' },
-  '.cm-searchMatch': { backgroundColor: 'var(--match)', outline: '1px solid var(--border-strong)' },
-  '.cm-searchMatch-selected': { backgroundColor: 'var(--selection)', outline: '2px solid var(--accent)' },
-  '.cm-foldGutter .cm-gutterElement': { width: '16px', cursor: 'pointer', color: 'var(--text-3)', textAlign: 'center' },
-  '.cm-foldPlaceholder': {
-    backgroundColor: 'var(--raised)',
-    border: '1px solid var(--border)',
-    color: 'var(--text-2)',
-    padding: '0 6px',
-  },
-  '.cm-gutter-lint': { width: '22px' },
-  '.cm-gutter-lint .cm-gutterElement': {
-    padding: '0',
-    display: 'flex',
-    alignItems: 'center',
-    justifyContent: 'center',
-  },
-  '.cm-lint-marker': { width: '14px', height: '14px', cursor: 'pointer' },
-  '.cm-lint-marker-error, .cm-lint-marker-warning, .cm-lint-marker-info': {
-    content: 'normal',
-    forcedColorAdjust: 'none',
-  },
-  '.cm-lint-marker-error': { backgroundColor: 'var(--error)', clipPath: 'circle(50%)' },
-  '.cm-lint-marker-warning': { backgroundColor: 'var(--warning)', clipPath: 'polygon(50% 4%, 100% 96%, 0 96%)' },
-  '.cm-lint-marker-info': { backgroundColor: 'var(--info)', clipPath: 'inset(8% round 3px)' },
-  '.cm-lintRange': {
-    backgroundImage: 'none',
-    paddingBottom: '0',
-    textUnderlineOffset: '4px',
-    textDecorationSkipInk: 'none',
-  },
-  '.cm-lintRange-error': { textDecoration: 'underline wavy var(--error) 1.5px' },
-  '.cm-lintRange-warning': { textDecoration: 'underline wavy var(--warning) 1.5px' },
-  '.cm-lintRange-info': { textDecoration: 'underline dotted var(--info) 2px' },
-  '.cm-lintRange-active': { backgroundColor: 'var(--match)' },
-  '.cm-lintPoint:after': { borderBottomColor: 'var(--error)' },
-  '.cm-tooltip': {
-    backgroundColor: 'var(--raised)',
-    color: 'var(--text)',
-    border: '1px solid var(--border-strong)',
-    borderRadius: '8px',
-    boxShadow: 'var(--shadow)',
-    maxWidth: 'min(560px, calc(100vw - 24px))',
-    overflow: 'hidden',
-  },
-  '.cm-diagnostic': { padding: '10px 12px', borderLeft: 'none', whiteSpace: 'normal' },
-  '.cm-diagnostic + .cm-diagnostic': { borderTop: '1px solid var(--border)' },
-  '.tip': { fontFamily: 'var(--sans)', fontSize: '14px', lineHeight: '1.45', display: 'grid', gap: '4px' },
-  '.tip-head': { display: 'flex', gap: '6px', alignItems: 'center', fontFamily: 'var(--mono)', fontSize: '13px' },
-  '.tip code': {
-    fontFamily: 'var(--mono)',
-    fontSize: '13px',
-    backgroundColor: 'var(--chrome)',
-    borderRadius: '3px',
-    padding: '0 3px',
-  },
-  '.tip button code': { backgroundColor: 'transparent', padding: '0', fontSize: '12px' },
-  '.tip-week': { width: 'min(460px, calc(100vw - 60px))' },
-  '.tip-week ul': { margin: '0', padding: '0', listStyle: 'none', fontSize: '13px' },
-  '.week-strip': { width: '100%', display: 'block', fontSize: '12px' },
-  '.week-strip .ground': { fill: 'var(--chrome)', stroke: 'var(--border)' },
-  '.week-strip .open': { fill: 'var(--accent)' },
-  '.week-strip .closed': { fill: 'var(--border-strong)' },
-  '.week-strip .midnight': {
-    stroke: 'var(--text-2)',
-    strokeDasharray: '2 3',
-    vectorEffect: 'non-scaling-stroke',
-    fill: 'none',
-  },
-  '.week-strip text': { fill: 'var(--text-2)' },
-  '.week-strip .number': { textAnchor: 'middle' },
-  '.tip-help': { color: 'var(--text-2)' },
-  '.tip .icon': { width: '14px', height: '14px', flex: 'none' },
-  '.tip-error .icon': { color: 'var(--error)' },
-  '.tip-warning .icon': { color: 'var(--warning)' },
-  '.tip-info .icon': { color: 'var(--info)' },
-  '.tip-actions': { display: 'flex', gap: '8px', marginTop: '4px', flexWrap: 'wrap' },
-  '.tip button': {
-    font: 'inherit',
-    fontSize: '13px',
-    color: 'var(--text)',
-    backgroundColor: 'var(--paper)',
-    border: '1px solid var(--border-strong)',
-    borderRadius: '6px',
-    padding: '3px 10px',
-    cursor: 'pointer',
-  },
-  '.tip button:hover': { backgroundColor: 'var(--hover)' },
-  '.tip button.primary': { backgroundColor: 'var(--accent)', borderColor: 'var(--accent)', color: 'var(--on-accent)' },
-  '.tip button:focus-visible': { outline: '2px solid var(--focus)', outlineOffset: '2px' },
-  '.cm-panels': { backgroundColor: 'var(--raised)', color: 'var(--text)', borderColor: 'var(--border)' },
-  '.cm-panels.cm-panels-top': { borderBottom: '1px solid var(--border)' },
-  '.cm-panel.cm-search': { padding: '8px 36px 8px 10px', fontFamily: 'var(--sans)', fontSize: '14px' },
-  '.cm-panel.cm-search label': { fontSize: '13px', marginRight: '8px' },
-  '.cm-panel.cm-search [name=close]': {
-    color: 'var(--text)',
-    fontSize: '20px',
-    top: '6px',
-    right: '10px',
-    cursor: 'pointer',
-  },
-  '.cm-textfield': {
-    backgroundColor: 'var(--paper)',
-    color: 'var(--text)',
-    border: '1px solid var(--border-strong)',
-    borderRadius: '6px',
-    padding: '4px 8px',
-    fontSize: '14px',
-  },
-  '.cm-button': {
-    backgroundImage: 'none',
-    backgroundColor: 'var(--paper)',
-    color: 'var(--text)',
-    border: '1px solid var(--border-strong)',
-    borderRadius: '6px',
-    padding: '3px 10px',
-    fontSize: '13px',
-    cursor: 'pointer',
-  },
-  '.cm-button:hover': { backgroundColor: 'var(--hover)' },
-  '.cm-button:active': { backgroundImage: 'none' },
-  '@media (forced-colors: active)': {
-    '.cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info': { textDecorationColor: 'CanvasText' },
-    '.cm-lintRange-warning': { textDecorationStyle: 'dashed' },
-  },
-});
-
 /** The end of the key and the start of the value of the innermost field with a name around a position. */
 function fieldAround(state: EditorState, at: number, name: string): { keyEnd: number; value: number } | null {
   const innermost = syntaxTree(state).resolveInner(at, 1);
@@ -406,8 +174,6 @@ export class Editor implements TextEditor {
       doc: text,
       extensions: [
         lineEnds,
-        windowsLineEnds,
-        beforeReturns,
         typeOverSelection,
         EditorState.tabSize.of(2),
         indentUnit.of('  '),
@@ -432,8 +198,7 @@ export class Editor implements TextEditor {
         evidence,
         lineEffects,
         hoverTooltip((view, at) => this.#describe(view, at)),
-        syntaxHighlighting(colours),
-        theme,
+        editorStyle,
         EditorView.contentAttributes.of({
           tabindex: '0',
           'aria-label': this.label,
