@@ -6,7 +6,7 @@ use super::spelling::{escaped, spell};
 use super::text_edit::TextEdit;
 use super::{add, append, remove};
 use crate::source::{Source, Span};
-use crate::tree::{Node, Style};
+use crate::tree::{Comment, Node, Style};
 
 /// A change to one node of a tree.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ impl<'d> Change<'d> {
             Self::Rename(..) => Some(node.key_span().start),
             Self::Remove(..) | Self::Add(..) | Self::Append(..) | Self::AddAfter(..) => None,
         };
-        if written.is_some_and(|start| is_tagged(source, start)) {
+        if written.is_some_and(|start| is_tagged(node, start)) {
             return None;
         }
         let is_in_parent = matches!(self, Self::Remove(_) | Self::Write(..) | Self::AddAfter(..));
@@ -120,23 +120,40 @@ impl<'d> Change<'d> {
     }
 }
 
-/// Whether a value or a key that starts at a byte has a tag such as `!!binary`, before or after an anchor. The tag decides how its text
-/// is read, so another text may not be valid.
-fn is_tagged(source: &Source, start: usize) -> bool {
-    let mut before = source.before(start).trim_ascii_end();
+/// Whether a value or a key of a node that starts at a byte has a tag such as `!!binary`, before or after an anchor. The tag decides how
+/// its text is read, so another text may not be valid.
+fn is_tagged(node: Node<'_>, start: usize) -> bool {
+    let mut before = node.source().before(start);
     // A tag and an anchor, in any order. The value of a tag may be on the next line.
     for _ in 0..2 {
-        let word = before.rsplit(|char: char| char.is_ascii_whitespace()).next().unwrap_or_default();
-        let line = before.lines().next_back().unwrap_or_default();
-        if !word.starts_with(['&', '!']) || line.contains('#') {
+        // A space separates both from the value, so that no search goes through a document in one long line.
+        let trimmed = before.trim_ascii_end();
+        if trimmed.len() == before.len() {
+            return false;
+        }
+        let word = trimmed.rsplit(|char: char| char.is_ascii_whitespace()).next().unwrap_or_default();
+        before = trimmed.strip_suffix(word).unwrap_or_default();
+        if !word.starts_with(['&', '!']) || is_in_comment(node, before.len()) {
             return false;
         }
         if word.starts_with('!') {
             return true;
         }
-        before = before.strip_suffix(word).unwrap_or_default().trim_ascii_end();
     }
     false
+}
+
+/// Whether a byte of the text of a node is in a comment.
+fn is_in_comment(node: Node<'_>, at: usize) -> bool {
+    let tree = node.tree();
+    let is_here = |comment: &Comment| {
+        comment.source == node.source_id() && comment.span.start <= at && at < comment.span.end
+    };
+    if tree.is_assembled() {
+        return tree.comments().iter().any(is_here);
+    }
+    let after = tree.comments().partition_point(|comment| comment.span.start <= at);
+    after.checked_sub(1).and_then(|last| tree.comments().get(last)).is_some_and(is_here)
 }
 
 /// Replaces a part of a block scalar. New lines get the indentation of the block scalar, and a line that moves up keeps
@@ -189,6 +206,7 @@ mod tests {
             "k: &a !!str b\n",
             "k: !!str &a b\n",
             "{x: y, k: !!str b}\n",
+            "{x: '#', k: !!str b}\n",
             "k: !!str |-\n  b\n",
             "k: !!str\n  b\n",
             "k: !!str\n  &a b\n",
@@ -200,7 +218,7 @@ mod tests {
             let node = node.items().next().unwrap_or(node);
             assert!(Change::Set(node, "v".to_owned()).edit().is_none(), "{text}");
         }
-        for text in ["# do not edit !important\nk: b\n", "a: !!null\nk: b\n"] {
+        for text in ["# do not edit !important\nk: b\n", "k: # no !tag\n  b\n", "a: !!null\nk: b\n"] {
             let file = File::read("-", text, &Limits::DEFAULT);
             let Some(Document::Read(tree)) = file.documents.first() else { panic!("{text}") };
             assert!(Change::Set(tree.root().get("k").unwrap(), "v".to_owned()).edit().is_some(), "{text}");
