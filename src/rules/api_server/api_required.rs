@@ -88,7 +88,7 @@ const HELP: [(&str, &str); 5] = [
     ("nodeClassRef.kind", "write `kind: EC2NodeClass`"),
     ("amiSelectorTerms", "write `amiSelectorTerms: [{alias: al2023@latest}]`, or better, pin an AMI version"),
     ("consolidateAfter", "write `consolidateAfter`, such as `1m`, or remove `disruption` completely"),
-    ("requirements", "write `requirements`; `[]` is enough"),
+    ("requirements", "write `requirements: []`, or the requirements of the nodes"),
 ];
 
 fn help(path: &str, field: &FieldSchema) -> String {
@@ -129,7 +129,7 @@ spec:
             |       ^^^^^^^^^^^^
         error NodePool/a spec.template.spec.requirements [all]
           `spec.template.spec.requirements` is missing; the API server refuses the NodePool
-          help: write `requirements`; `[]` is enough
+          help: write `requirements: []`, or the requirements of the nodes
         ");
     }
 

@@ -107,6 +107,25 @@ spec:
     }
 
     #[test]
+    fn advises_a_window_only_for_budgets_that_block() {
+        let help = |budget: &str| {
+            let text = format!(
+                r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: a}}
+spec: {{disruption: {{consolidateAfter: 1m, budgets: [{{{budget}}}]}}}}
+"
+            );
+            let found = findings(&super::RULE, &text);
+            found.split_once("help: ").unwrap().1.to_owned()
+        };
+        assert!(help("nodes: '0', schedule: '@daily'").starts_with("write `duration`, such as `8h`"));
+        assert!(help("nodes: 10%, schedule: '@daily'").starts_with("remove `schedule`"));
+        assert!(help("nodes: 0%, duration: 8h").starts_with("write `schedule`, such as `0 9 * * mon-fri`"));
+        assert!(help("duration: 8h").starts_with("remove `duration`"));
+    }
+
+    #[test]
     fn reports_the_api_servers_path_and_points_at_the_key() {
         let text = r"apiVersion: karpenter.sh/v1
 kind: NodePool

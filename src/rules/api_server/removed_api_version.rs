@@ -287,7 +287,9 @@ fn help(object: Object<'_>, kind: &str) -> String {
     }
     let current = || SERVED_KINDS.iter().filter(|served| served.instead.is_none());
     if let Some(served) = current().find(|served| served.kind == kind) {
-        return format!("write `apiVersion: {}/{}`", served.group, served.version);
+        let is_other_version = object.api_version().rsplit('/').next() != Some(served.version);
+        let again = if is_other_version { "; some fields have moved, so check the result again" } else { "" };
+        return format!("write `apiVersion: {}/{}`{again}", served.group, served.version);
     }
     // `NodeClaim` is nearer by letters, but Karpenter writes NodeClaims itself.
     if kind.eq_ignore_ascii_case("NodeClass") {

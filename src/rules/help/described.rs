@@ -87,7 +87,6 @@ pub(super) const DESCRIBED: [(&str, &[&str]); 5] = [
             "launch-template-tag-renamed: write a second statement",
             "node-limit-enforced: compare the limit",
             "nodeclass-hash-changes: do not change EC2NodeClasses in the same step",
-            "open-reservations-unused: if the account has open on-demand capacity reservations",
             "release-with-regression: upgrade to",
             "removed-api-version: write the NodePool of `karpenter.sh/v1`, and decide first",
             "topology-spread-regression: choose",

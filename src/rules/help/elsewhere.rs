@@ -17,6 +17,20 @@ pub(super) fn changed(all: &mut Vec<Value>, instruction: &Instruction<'_>) -> Op
                 Some(())
             })
         }
+        Instruction::SetGate(gate) => {
+            let variable = json!({"name": "FEATURE_GATES", "value": gate});
+            all.push(json!({
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "metadata": {"name": "karpenter", "namespace": "kube-system"},
+                "spec": {"template": {"spec": {"containers": [{
+                    "name": "controller",
+                    "image": "public.ecr.aws/karpenter/controller",
+                    "env": [{"name": "CLUSTER_NAME", "value": "default"}, variable],
+                }]}}},
+            }));
+            Some(())
+        }
         Instruction::Permit { action, service } => first(all, &mut |policy| {
             let statements = policy.get_mut("Statement")?.as_array_mut()?;
             statements.push(match service {
@@ -39,12 +53,22 @@ pub(super) fn write(all: &mut Vec<Value>, path: &str, value: &str) -> Option<()>
         insert_at(holder, path, value.clone())
     });
     written.or_else(|| {
-        // A file of values has the name of the cluster.
-        let mut document = (key == "settings").then(|| json!({"settings": {"clusterName": "default"}}))?;
+        // A file of values has the name of the cluster that the selectors name.
+        let cluster = tagged_cluster(all).unwrap_or_else(|| "default".to_owned());
+        let settings = json!({"settings": {"clusterName": &cluster, "interruptionQueue": &cluster}});
+        let mut document = (key == "settings").then_some(settings)?;
         insert_at(&mut document, path, value)?;
         all.push(document);
         Some(())
     })
+}
+
+/// The name of the cluster in the selectors of node classes.
+fn tagged_cluster(all: &[Value]) -> Option<String> {
+    let selectors = ["/spec/subnetSelectorTerms", "/spec/securityGroupSelectorTerms"];
+    let terms = all.iter().flat_map(|document| selectors.iter().filter_map(|path| document.pointer(path)));
+    let mut tagged = terms.filter_map(|terms| terms.pointer("/0/tags/karpenter.sh~1discovery")?.as_str());
+    tagged.next().map(str::to_owned)
 }
 
 /// The change in the document inside of the string at the place of a finding, or in the only other object that it can concern.

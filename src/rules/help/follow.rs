@@ -6,14 +6,16 @@ use manifest::tree::Node;
 use serde_json::{Map, Value, json};
 
 use super::super::testing::chosen;
-use super::elsewhere;
 use super::wording::Instruction;
+use super::{elsewhere, is_step};
 
 /// The place of a finding in its document.
 pub(super) struct Site {
     /// The JSON pointer of the value; of a missing field too.
     pub(super) pointer: String,
     is_missing: bool,
+    /// Whether the finding is about the value or a value around it, and not about a missing member beside it.
+    is_own: bool,
 }
 
 impl Site {
@@ -41,7 +43,11 @@ impl Site {
             steps.insert(0, escaped(last));
         }
         let pointer = steps.iter().rev().flat_map(|step| ["/", step.as_str()]).collect();
-        Self { pointer, is_missing }
+        let mut around = core::iter::successors(Some(node), |node| node.parent());
+        let is_own = around.any(|node| {
+            is_step(node, last) || (!node.key().is_empty() && finding.path.ends_with(node.key()))
+        });
+        Self { pointer, is_missing, is_own }
     }
 
     /// The pointer and the pointers of the values around it, from the inside out.
@@ -95,7 +101,8 @@ pub(super) fn changed(
             written.split_once(": ").filter(|(path, _)| path.contains('.') && !path.contains('/'))
     {
         elsewhere::write(&mut all, path, value)?;
-    } else if let Instruction::Set { .. } | Instruction::Permit { .. } = instruction {
+    } else if let Instruction::Set { .. } | Instruction::SetGate(_) | Instruction::Permit { .. } = instruction
+    {
         elsewhere::changed(&mut all, instruction)?;
     } else if let Instruction::Move { path, kind: Some(kind) } = instruction {
         let moved = take(all.get_mut(finding.document)?, &site)?;
@@ -123,6 +130,7 @@ fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option
         // Changes of the whole input.
         Instruction::RemoveObject
         | Instruction::Set { .. }
+        | Instruction::SetGate(_)
         | Instruction::Permit { .. }
         | Instruction::Rename { .. } => None,
         Instruction::Replace(value) => {
@@ -152,7 +160,7 @@ fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option
             let mut found = Vec::new();
             with_key(root, name, "", &mut found);
             let pointer = found.pop().filter(|_| found.is_empty())?;
-            take(root, &Site { pointer, is_missing: false }).map(drop)
+            take(root, &Site { pointer, is_missing: false, is_own: true }).map(drop)
         }
         Instruction::Tolerate(item) => {
             let item = parsed(item)?;
@@ -192,6 +200,19 @@ fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option
             object(resources, "limits")?.insert(name.to_owned(), parsed(amount)?);
             Some(())
         }
+        Instruction::AddMapping { device, whole, write: written } => {
+            let is_mapping =
+                |pointer: &&str| root.pointer(pointer).is_some_and(|it| it.get("deviceName").is_some());
+            let pointer = site.around().find(is_mapping)?.to_owned();
+            let mut mapping = root.pointer(&pointer)?.clone();
+            mapping["deviceName"] = json!(device);
+            if !whole {
+                mapping["ebs"] = json!({"volumeSize": mapping["ebs"]["volumeSize"]});
+            }
+            let (mappings, _) = pointer.rsplit_once('/')?;
+            root.pointer_mut(mappings)?.as_array_mut()?.push(mapping);
+            written.iter().try_for_each(|member| write(root, site, member))
+        }
         Instruction::Condition(condition) => add_condition(root, site, condition),
         Instruction::Allow(value) => {
             let requirement = root.pointer_mut(&site.pointer)?;
@@ -228,8 +249,10 @@ fn write(root: &mut Value, site: &Site, written: &str) -> Option<()> {
         return Some(());
     }
     let Some((key, value)) = written.split_once(": ").filter(|(key, _)| !key.contains(['.', ' '])) else {
-        let value = parsed(written).filter(|_| !written.contains('…'))?;
-        let here = root.pointer_mut(&site.pointer).filter(|here| !here.is_object() && !here.is_array())?;
+        // A path names another place.
+        let value = parsed(written).filter(|_| !written.contains('…') && !written.starts_with("spec."))?;
+        let here = root.pointer_mut(&site.pointer).filter(|_| site.is_own);
+        let here = here.filter(|here| !here.is_object() && !here.is_array())?;
         *here = if here.is_string() { json!(written.trim_matches('"')) } else { value };
         return Some(());
     };
@@ -299,7 +322,7 @@ fn take_requirement(root: &mut Value, site: &Site) -> Option<()> {
         |pointer: &&str| root.pointer(pointer).is_some_and(|value| value.get("operator").is_some());
     let requirement = site.around().find(is_requirement).map(str::to_owned);
     let Some(pointer) = requirement else { return take(root, site).map(drop) };
-    take(root, &Site { pointer, is_missing: false }).map(drop)
+    take(root, &Site { pointer, is_missing: false, is_own: true }).map(drop)
 }
 
 /// The `spec` of the pod that a finding is about.

@@ -89,7 +89,11 @@ fn followed(example: &str, finding: &ReportedFinding, written: &str) -> Option<S
     };
     let before = example.get(..range.start)?.trim_end();
     let is_value = before.ends_with(&format!("{last}:")) || last.ends_with(']');
-    let is_key = old == last && example.get(range.end..)?.starts_with(':');
+    // A help that names only a key names the right key.
+    let names_key = [format!("write `{written}`"), format!("did you mean `{written}`?")];
+    let is_key = old == last
+        && example.get(range.end..)?.starts_with(':')
+        && (written.contains(": ") || names_key.contains(&finding.help));
     if key.rsplit('.').next() != Some(last) || !(is_value || is_key) || (is_key && written.contains(": ")) {
         // A missing field of the whole object, or another member of the object that the finding is in.
         let is_missing = finding.path == key && written.contains(": ") && !is_value;

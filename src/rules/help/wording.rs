@@ -41,6 +41,11 @@ pub(super) enum Instruction<'h> {
     RemoveObject,
     /// Sets a value of Karpenter's chart, or the value of an environment variable of a container.
     Set { name: &'h str, value: &'h str },
+    /// Sets a feature gate of the controller by its environment variable, `Gate=true`.
+    SetGate(&'h str),
+    /// Adds a block device mapping with the `ebs` of the mapping around the finding, or only with its size, and writes values in that
+    /// mapping.
+    AddMapping { device: &'h str, whole: bool, write: Vec<&'h str> },
     /// Allows an action in an IAM policy; for a service, in the trust policy of a role.
     Permit { action: &'h str, service: Option<&'h str> },
     /// Adds an annotation to the pod.
@@ -186,6 +191,15 @@ pub(super) fn instructions(help: &str) -> Vec<Instruction<'_>> {
         let value = value.and_then(|(_, value)| quoted(value));
         found.extend(value.map(|(value, _)| Instruction::Set { name, value }));
     }
+    let gates = one("set ").filter(|(_, rest)| rest.starts_with(" in `FEATURE_GATES`"));
+    let gates = gates.chain(one("set the feature gate "));
+    found.extend(gates.map(|(gate, _)| Instruction::SetGate(gate)));
+    for (device, rest) in one("add a mapping for ") {
+        let whole = rest.starts_with(" with this `ebs`");
+        let written = rest.split_once("write ").map_or("", |(_, text)| text);
+        let write = members(written).or_else(|| quoted(written).map(|(value, _)| vec![value]));
+        found.extend(write.map(|write| Instruction::AddMapping { device, whole, write }));
+    }
     found.extend(one("did you mean ").map(|(value, _)| Instruction::Replace(value)));
     found.extend(one("turn on ").map(|(name, _)| Instruction::Set { name, value: "true" }));
     found.extend(
@@ -251,8 +265,9 @@ pub(super) fn instructions(help: &str) -> Vec<Instruction<'_>> {
 #[test]
 fn reads_the_wordings_of_helps() {
     use Instruction::{
-        Add, Allow, Annotate, Condition, Copy, Insert, Limit, Move, Permit, Remove, RemoveNamed,
-        RemoveObject, RemoveRequirement, Rename, Replace, Require, RequireInstead, Set, Tolerate, WriteAll,
+        Add, AddMapping, Allow, Annotate, Condition, Copy, Insert, Limit, Move, Permit, Remove, RemoveNamed,
+        RemoveObject, RemoveRequirement, Rename, Replace, Require, RequireInstead, Set, SetGate, Tolerate,
+        WriteAll,
     };
     let add = |item, list, without: &[&'static str]| Add { item, list, without: without.to_vec() };
     for (help, expected) in [
@@ -288,6 +303,19 @@ fn reads_the_wordings_of_helps() {
         ("let the service `a` call `b`", vec![Permit { action: "b", service: Some("a") }]),
         ("write `a/b: c` to the annotations of the pod", vec![Annotate("a/b: c")]),
         ("set `a=b` in `C`, or remove the object", vec![RemoveObject]),
+        ("set `A=true` in `FEATURE_GATES`, or remove the object", vec![SetGate("A=true"), RemoveObject]),
+        ("select them, or set the feature gate `A=false`; if", vec![SetGate("A=false")]),
+        (
+            "add a mapping for `/b` with this size, and write `4Gi` here",
+            vec![AddMapping { device: "/b", whole: false, write: vec!["4Gi"] }],
+        ),
+        (
+            "add a mapping for `/b` with this `ebs`, and write `a: 1` and `b: 2` in this one",
+            vec![
+                WriteAll(vec!["a: 1", "b: 2"]),
+                AddMapping { device: "/b", whole: true, write: vec!["a: 1", "b: 2"] },
+            ],
+        ),
         ("did you mean `a`?", vec![Replace("a")]),
         ("write `a: b`, `c: d` and `e: f` here", vec![WriteAll(vec!["a: b", "c: d", "e: f"])]),
     ] {

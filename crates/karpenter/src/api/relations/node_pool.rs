@@ -1,5 +1,7 @@
 //! Relations between the fields of a NodePool.
 
+use manifest::tree::Node;
+
 use super::super::stored::{StoredValue, members, present};
 use super::relation::{CheckedValue, Relation, Violations, always, compared};
 
@@ -63,24 +65,37 @@ fn static_weight<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>)
         .says("'weight' is not supported on static NodePools");
 }
 
-/// The API server's message about a budget with only one of the two.
-const SCHEDULE_AND_DURATION: &str = "'schedule' must be set with 'duration'";
-
 fn schedule_with_duration<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     for budget in checked.node.items() {
-        match (present(budget, "schedule"), present(budget, "duration")) {
-            (Some(schedule), None) => violations.add_key(
+        // With a schedule, a limit other than 0 holds only in its window, which `budget-window-inverted` reports.
+        let blocks =
+            present(budget, "nodes").and_then(Node::as_str).is_some_and(|nodes| matches!(nodes, "0" | "0%"));
+        let (written, help) = match (present(budget, "schedule"), present(budget, "duration")) {
+            (Some(schedule), None) if blocks => (
                 schedule,
-                "a disruption budget has a `schedule` without a `duration`",
                 "write `duration`, such as `8h`: the time for which the budget is active after each start",
-            ).says(SCHEDULE_AND_DURATION),
-            (None, Some(duration)) => violations.add_key(
+            ),
+            (Some(schedule), None) => (
+                schedule,
+                "remove `schedule`, so that the budget is always active; with a `duration` it limits disruption only \
+                 after each start, and not at other times",
+            ),
+            (None, Some(duration)) if blocks => (
                 duration,
-                "a disruption budget has a `duration` without a `schedule`",
                 "write `schedule`, such as `0 9 * * mon-fri`: the times at which the budget starts; or remove `duration`",
-            ).says(SCHEDULE_AND_DURATION),
-            _ => {}
-        }
+            ),
+            (None, Some(duration)) => (
+                duration,
+                "remove `duration`, so that the budget is always active; with a `schedule` it limits disruption only \
+                 after each start, and not at other times",
+            ),
+            _ => continue,
+        };
+        let (has, lacks) =
+            if written.key() == "schedule" { ("schedule", "duration") } else { ("duration", "schedule") };
+        violations
+            .add_key(written, format!("a disruption budget has a `{has}` without a `{lacks}`"), help)
+            .says("'schedule' must be set with 'duration'");
     }
 }
 
@@ -89,7 +104,7 @@ fn same_node_class_kind<'d>(checked: CheckedValue<'d>, violations: &mut Violatio
     for field in ["group", "kind"] {
         let was = old.get(field).and_then(StoredValue::as_str);
         let now = checked.get(field);
-        if now.and_then(manifest::tree::Node::as_str) == was {
+        if now.and_then(Node::as_str) == was {
             continue;
         }
         violations
