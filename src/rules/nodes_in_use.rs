@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cluster::inventory::Inventory;
 use karpenter::kind::Kind;
 use manifest::tree::Node;
-use objects::node_claim::{NodeClaim, NodeClassRef};
+use objects::node_claim::{NodeClaim, NodeClaimSpec, NodeClassRef};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::LookUp;
@@ -39,7 +39,7 @@ impl<'d> NodesInUse<'d> {
                 pool_of(*claim) == Some(object.name())
             } else {
                 let spec = NodeClaim::of(*claim).and_then(NodeClaim::spec);
-                refers_to(spec.and_then(|spec| spec.node_class_ref()), object)
+                refers_to(spec.and_then(NodeClaimSpec::node_class_ref), object)
             }
         };
         let claims = inventory.objects_of(Kind::NODE_CLAIM).filter(|claim| !claim.is_being_deleted());
@@ -95,7 +95,7 @@ fn count_in_status(object: Object<'_>) -> Option<u64> {
     count.as_str().map_or_else(|| count.as_int()?.try_into().ok(), |text| text.parse().ok())
 }
 
-fn pool_of<'d>(claim: Object<'d>) -> Option<&'d str> {
+fn pool_of(claim: Object<'_>) -> Option<&str> {
     claim.at(&["metadata", "labels"])?.get("karpenter.sh/nodepool")?.as_str()
 }
 

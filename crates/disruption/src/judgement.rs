@@ -111,6 +111,16 @@ pub struct Later<'a, 'd> {
     pub settings: &'a DisruptionSettings,
 }
 
+/// Number of nodes and pods whose steps the judgement of a smaller cluster may also take.
+const MIN_PARTS: usize = 2_000;
+
+/// Largest number of steps of work in all simulations.
+fn max_steps(state: &ClusterState<'_>, settings: &DisruptionSettings) -> u64 {
+    let pods: usize = state.nodes.iter().map(|node| node.pods.len()).sum();
+    let parts = (state.nodes.len() + state.pending.len() + pods).max(MIN_PARTS);
+    settings.steps_per_part.saturating_mul(u64::try_from(parts).unwrap_or(u64::MAX))
+}
+
 /// Judges a cluster. Without a later state, nothing changes during the wait before a command is validated.
 pub fn judge<'d>(
     objects: &[Object<'d>],
@@ -119,13 +129,13 @@ pub fn judge<'d>(
 ) -> Judgement<'d> {
     let state = ClusterState::of(objects, settings);
     let input = ClusterInput::new(settings.simulation.clone(), objects);
-    let rounds = input.cluster();
+    let rounds = input.cluster().within_steps(max_steps(&state, settings));
     let special = SpecialNodes::of(&state, &rounds, settings);
     let engine = Engine { state: &state, rounds: &rounds, settings, special: &special };
     let Some(later) = later else { return engine.judge(None) };
     let later_state = ClusterState::of(later.objects, later.settings);
     let later_input = ClusterInput::new(later.settings.simulation.clone(), later.objects);
-    let later_rounds = later_input.cluster();
+    let later_rounds = later_input.cluster().within_steps(max_steps(&later_state, later.settings));
     let special = SpecialNodes::of(&later_state, &later_rounds, later.settings);
     let settings = later.settings;
     engine.judge(Some(Engine { state: &later_state, rounds: &later_rounds, settings, special: &special }))

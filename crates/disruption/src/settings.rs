@@ -14,6 +14,9 @@ const NOMINATION: Duration = Duration::from_nanoseconds(20_000_000_000);
 /// Nodes that single-node consolidation looks at in about three minutes.
 const MAX_SINGLE_NODES: usize = 1_000;
 
+/// Steps of work for each node and pod in all simulations of a judgement together. A step takes about 50 nanoseconds.
+const STEPS_PER_PART: u64 = 50_000;
+
 /// Facts that objects do not show.
 #[derive(Clone, Debug)]
 pub struct DisruptionSettings {
@@ -36,6 +39,9 @@ pub struct DisruptionSettings {
     /// Largest number of nodes that single-node consolidation looks at. Karpenter stops after three minutes instead
     /// (`SingleNodeConsolidationTimeoutDuration` in pkg/controllers/disruption/singlenodeconsolidation.go at v1.14.1).
     pub max_single_nodes: usize,
+    /// Largest number of steps of work for each node and pod in all simulations of a judgement together. The nodes whose turn comes
+    /// afterwards are undecided. A forecast has a bound of its own.
+    pub steps_per_part: u64,
     /// The names of the nodes whose consolidation is judged even if another node comes first.
     pub alone: BTreeSet<String>,
 }
@@ -58,6 +64,7 @@ impl DisruptionSettings {
             in_queue: BTreeSet::new(),
             buffer_pods: BTreeMap::new(),
             max_single_nodes: MAX_SINGLE_NODES,
+            steps_per_part: STEPS_PER_PART,
             alone: BTreeSet::new(),
         }
     }

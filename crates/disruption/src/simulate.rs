@@ -58,9 +58,15 @@ impl Origin {
     }
 }
 
+/// Notes that it is unknown where the pods of candidates would go.
+fn undecided<'s>(candidates: &[&Candidate<'_, 's, '_>], recorder: &mut Recorder) -> Option<Simulated<'s>> {
+    recorder.undecided.extend(candidates.iter().map(|candidate| candidate.name().to_owned()));
+    None
+}
+
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
-    /// Simulates that candidates go; `None` if one of them is going already, or if the simulation takes too much work, which the
-    /// recorder notes.
+    /// Simulates that candidates go; `None` if one of them is going already, or if the simulation, or all simulations together, take too
+    /// much work, which the recorder notes.
     pub(crate) fn simulate(
         &self,
         candidates: &[&Candidate<'e, 's, 'o>],
@@ -72,6 +78,9 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         }
         if !self.rounds.has_used_pools() {
             return Err(Fault);
+        }
+        if !candidates.is_empty() && self.rounds.is_over() {
+            return Ok(undecided(candidates, recorder));
         }
         let going = &self.special.going;
         let mut batch: Vec<(ClusterPod<'o>, Origin)> =
@@ -95,8 +104,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
         let round = self.rounds.round(&input);
         // A pod that was not tried may need a node more, or may take the place of a pod that has one.
         if !candidates.is_empty() && has_untried(&round.pods) {
-            recorder.undecided.extend(candidates.iter().map(|candidate| candidate.name().to_owned()));
-            return Ok(None);
+            return Ok(undecided(candidates, recorder));
         }
         let failure = self.failure(&round.pods, &batch);
         let placed = round.pods.iter().zip(&batch);

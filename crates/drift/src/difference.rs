@@ -77,13 +77,13 @@ impl<'d> Finder<'d, '_> {
     ) {
         let hasher = self.hasher;
         for field in go.fields.iter().filter(|field| field.releases.contains(hasher.release)) {
-            let hashed = |object: Option<Typed<'d>>| {
+            let member_of = |object: Option<Typed<'d>>| {
                 let value = hasher.member(object?, field.key)?;
-                let hashed = hasher.hash(&field.kind, value).ok();
-                let is_zero = hashed.is_some_and(|hashed| hashed.is_zero);
-                (!(field.skips_zero && is_zero)).then_some((value, hashed.map(|hashed| hashed.hash)))
+                let result = hasher.hash(&field.kind, value).ok();
+                let is_zero = result.is_some_and(|result| result.is_zero);
+                (!(field.skips_zero && is_zero)).then_some((value, result.map(|result| result.hash)))
             };
-            let (old, new) = (hashed(old), hashed(new));
+            let (old, new) = (member_of(old), member_of(new));
             if let (Some((_, Some(one))), Some((_, Some(other)))) = (old, new)
                 && one == other
             {

@@ -279,7 +279,7 @@ fn has_hash(claim: Object<'_>, object: Object<'_>, hashes: &[StaticHash]) -> boo
 }
 
 /// The version and the hash in the annotations of an object.
-fn annotated_hash<'d>(object: Object<'d>, kind: HashedKind) -> Option<(&'d str, u64)> {
+fn annotated_hash(object: Object<'_>, kind: HashedKind) -> Option<(&str, u64)> {
     let annotation = |key| object.annotation(key)?.as_str();
     Some((annotation(kind.version_annotation())?, annotation(kind.annotation())?.parse().ok()?))
 }

@@ -201,16 +201,7 @@ fn apply(root: &mut Value, site: &Site, instruction: &Instruction<'_>) -> Option
             Some(())
         }
         Instruction::AddMapping { device, whole, write: written } => {
-            let is_mapping =
-                |pointer: &&str| root.pointer(pointer).is_some_and(|it| it.get("deviceName").is_some());
-            let pointer = site.around().find(is_mapping)?.to_owned();
-            let mut mapping = root.pointer(&pointer)?.clone();
-            mapping["deviceName"] = json!(device);
-            if !whole {
-                mapping["ebs"] = json!({"volumeSize": mapping["ebs"]["volumeSize"]});
-            }
-            let (mappings, _) = pointer.rsplit_once('/')?;
-            root.pointer_mut(mappings)?.as_array_mut()?.push(mapping);
+            add_mapping(root, site, device, *whole)?;
             written.iter().try_for_each(|member| write(root, site, member))
         }
         Instruction::Condition(condition) => add_condition(root, site, condition),
@@ -303,6 +294,21 @@ fn copy(root: &mut Value, site: &Site, name: &str) -> Option<()> {
     let value = root.pointer(&site.pointer)?.clone();
     let (holder, _) = site.pointer.rsplit_once('/')?;
     root.pointer_mut(holder)?.as_object_mut()?.insert(name.to_owned(), value);
+    Some(())
+}
+
+/// Adds a block device mapping with the `ebs`, or only the size, of the mapping that has the finding.
+fn add_mapping(root: &mut Value, site: &Site, device: &str, whole: bool) -> Option<()> {
+    let is_mapping =
+        |pointer: &&str| root.pointer(pointer).is_some_and(|value| value.get("deviceName").is_some());
+    let pointer = site.around().find(is_mapping)?.to_owned();
+    let mut mapping = root.pointer(&pointer)?.clone();
+    mapping["deviceName"] = json!(device);
+    if !whole {
+        mapping["ebs"] = json!({"volumeSize": mapping["ebs"]["volumeSize"]});
+    }
+    let (mappings, _) = pointer.rsplit_once('/')?;
+    root.pointer_mut(mappings)?.as_array_mut()?.push(mapping);
     Some(())
 }
 

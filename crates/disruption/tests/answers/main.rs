@@ -283,6 +283,33 @@ fn single_node_consolidation_is_bounded() {
     assert_eq!(single(1), (1, 1));
 }
 
+#[test]
+fn all_simulations_share_a_bound_on_work() {
+    let names: Vec<String> = (0..40).map(|number| format!("n{number:02}")).collect();
+    let text: String = names.iter().flat_map(|name| [node(name, ""), pod(name, name, "3500m", "")]).collect();
+    let judged = |steps: u64| {
+        ask(
+            &text,
+            "1.14.0",
+            |options| options.steps_per_part = steps,
+            |judgement| {
+                let single = judgement.methods.last().unwrap();
+                let events = single.compute_events.iter().filter_map(|event| event.on.strip_prefix("Node/"));
+                (events.map(str::to_owned).collect::<BTreeSet<_>>(), single.undecided.clone())
+            },
+        )
+    };
+    let (all, none) = judged(
+        DisruptionSettings::new(Release::parse("1.14.0").unwrap(), Timestamp::parse(NOW).unwrap())
+            .steps_per_part,
+    );
+    assert_eq!((all.len(), none.len()), (40, 0));
+    let (decided, undecided) = judged(16);
+    assert!(!decided.is_empty() && !undecided.is_empty(), "{decided:?} {undecided:?}");
+    assert!(decided.is_disjoint(&undecided), "{decided:?} {undecided:?}");
+    assert_eq!(decided.union(&undecided).count(), 40);
+}
+
 fn alone(judgement: &Judgement<'_>) -> String {
     match judgement.nodes[0].alone.as_ref().unwrap() {
         Alone::Possible(command) => format!("{:?}, saves {:.3}", command.decision, command.savings),

@@ -64,6 +64,8 @@ pub struct SimulatedCluster<'s> {
     used_hosts: usize,
     /// The number of steps of work of all rounds.
     steps: Cell<u64>,
+    /// The number of steps after which no further round is due.
+    most_steps: u64,
 }
 
 impl<'s> SimulatedCluster<'s> {
@@ -76,7 +78,19 @@ impl<'s> SimulatedCluster<'s> {
             hosts,
             used_hosts: 0,
             steps: Cell::new(0),
+            most_steps: u64::MAX,
         }
+    }
+
+    /// The cluster with a bound on the steps of all rounds. The caller asks before each round whether they are over.
+    #[must_use]
+    pub fn within_steps(self, most_steps: u64) -> Self {
+        Self { most_steps, ..self }
+    }
+
+    /// Whether the rounds took more steps than their bound.
+    pub fn is_over(&self) -> bool {
+        self.steps() > self.most_steps
     }
 
     /// The number of steps of work that all rounds took. A step takes about 50 nanoseconds.
