@@ -10,7 +10,7 @@ use engine::check::check_within;
 use engine::pins::reads_pins;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::rules::documentation;
-use manifest::{Encoding, File, parallel};
+use manifest::{Encoding, File, FileKind, parallel};
 use render::{github, gitlab, human, junit, markdown, sarif};
 
 use super::baseline::{self, Baseline};
@@ -159,7 +159,7 @@ impl CheckRun<'_> {
         let limits = self.options.input.limits;
         let (mut origins, mut remarks) = (Vec::new(), Vec::new());
         let mut clusters = Vec::new();
-        for ClusterInputs { cluster, inputs, pinning, .. } in inputs {
+        for ClusterInputs { cluster, inputs, pinning, unread, .. } in inputs {
             let read = |input: &InputFile| {
                 let loaded = input.read(&limits);
                 progress.step(1);
@@ -167,6 +167,7 @@ impl CheckRun<'_> {
             };
             let loaded: Vec<Loaded> = parallel::map(inputs, read);
             let mut files = Vec::new();
+            let first = origins.len();
             for Loaded { file, path, is_stdin, encoding } in loaded {
                 files.push(file);
                 origins.push(TextOrigin { path, is_stdin, encoding });
@@ -174,18 +175,25 @@ impl CheckRun<'_> {
             let root = self.options.root.as_deref();
             let referenced = input::referenced(&files, &self.config.base, root, &limits);
             remarks.extend(referenced.not_followed.iter().map(|one| remark_on(one, root)));
-            for file in referenced.files {
-                files.push(file);
-                origins.push(TextOrigin { path: None, is_stdin: false, encoding: Encoding::default() });
-            }
+            files.extend(referenced.files);
+            input::evaluate_terraform(&mut files, unread, &self.config.base, &self.options.input, root);
             let templates = charts::texts(&files, &self.config.base);
-            for file in self.texts_with_pins(pinning, &mut remarks).into_iter().chain(templates) {
-                files.push(file);
-                origins.push(TextOrigin { path: None, is_stdin: false, encoding: Encoding::default() });
+            let texts = self.texts_with_pins(pinning, &mut remarks).into_iter().chain(templates);
+            input::add_unknown(&mut files, texts);
+            for file in files.iter().skip(origins.len() - first) {
+                origins.push(self.origin_beside(file));
             }
             clusters.push(Cluster { name: cluster.clone(), files });
         }
         (clusters, origins, remarks)
+    }
+
+    /// The origin of a file that is read beside the inputs. Only a template with objects is written back.
+    fn origin_beside(&self, file: &File) -> TextOrigin {
+        let path = self.config.base.path(Path::new(file.source.name()));
+        let folder = path.parent().map(Path::to_owned).filter(|_| file.kind == FileKind::Unknown);
+        let path = folder.map(|folder| (path, folder));
+        TextOrigin { path, is_stdin: false, encoding: Encoding::default() }
     }
 
     /// The texts beside the manifests that pin a version, unless no pin counts. Adds a remark if some files are not read.

@@ -16,6 +16,7 @@ use objects::embedded::READ_OPTIONS;
 use render::human;
 use rule::settings::Settings;
 use similar::TextDiff;
+use terraform_objects::NoFilesBeside;
 
 use super::form::Color;
 use super::status::Status;
@@ -206,6 +207,9 @@ impl Change {
             let options = ReadOptions { limits: *limits, ..READ_OPTIONS };
             let read = File::read(self.old.name(), self.old.text().to_owned(), options);
             *file = File { kind: file.kind, is_relevant: file.is_relevant, ..read };
+        }
+        for cluster in clusters {
+            terraform_objects::evaluate(&mut cluster.files, &NoFilesBeside, limits);
         }
     }
 }

@@ -9,7 +9,7 @@ use rule::settings::Settings;
 use super::error::CommandError;
 use super::form::Color;
 use super::input::pinning::texts_with_pins;
-use super::input::{self, Wanted};
+use super::input::{self, Wanted, add_unknown, evaluate_terraform};
 use super::options::{InputOptions, SettingsOptions};
 use super::{bounds, config, output, terminal};
 
@@ -39,10 +39,12 @@ pub(crate) fn read(
     let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
     let config = config.for_files(&inputs.clone(), color)?;
     let mut files: Vec<File> = inputs.map(|one| one.read(&input.limits).file).collect();
+    let unread: Vec<String> = clusters.iter().flat_map(|cluster| cluster.unread.iter().cloned()).collect();
+    evaluate_terraform(&mut files, &unread, &config.base, input, None);
     if !config.settings.is_karpenter_version_set {
         let pinning: Vec<PathBuf> =
             clusters.iter().flat_map(|cluster| cluster.pinning.iter().cloned()).collect();
-        files.extend(texts_with_pins(&pinning, &config.base));
+        add_unknown(&mut files, texts_with_pins(&pinning, &config.base));
     }
     Ok(OneCluster { settings: config.settings, cluster: Cluster { name: String::new(), files } })
 }

@@ -83,7 +83,7 @@ fn by_name(side: PlanSide<'_>) -> BTreeMap<&str, &File> {
 /// The line of the first document that could not be read, if the file may have an object that can change nodes.
 fn unread_line(file: &File) -> Option<usize> {
     let start = file.documents.iter().find_map(|document| match document {
-        Document::Template(span) => Some(span.start),
+        Document::Template(span) | Document::Unevaluated { span, .. } => Some(span.start),
         Document::Unreadable { at, .. } => Some(*at),
         Document::Read(_) | Document::Script(_) | Document::Deleted(_) => None,
     })?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use karpwarden::REGISTRY;
 
 /// The crates of the engine. A crate depends only on crates above it.
-const CRATES: [&str; 18] = [
+const CRATES: [&str; 19] = [
     "ids",
     "manifest",
     "values",
@@ -18,6 +18,7 @@ const CRATES: [&str; 18] = [
     "karpenter",
     "userdata",
     "objects",
+    "terraform-objects",
     "scheduling",
     "drift",
     "disruption",

@@ -1,6 +1,7 @@
 //! Input files: the files that paths lead to, in the same order on every run, and their texts.
 
 mod base;
+mod beside;
 pub(crate) mod charts;
 mod clusters;
 mod compressed;
@@ -15,6 +16,7 @@ mod roles;
 mod walk;
 
 pub(crate) use base::BaseFolder;
+pub(crate) use beside::{add_unknown, evaluate_terraform};
 pub(crate) use clusters::{ClusterInputs, by_cluster, count};
 pub(crate) use compressed::each_text;
 pub(crate) use error::InputError;

@@ -18,9 +18,8 @@ pub(crate) const MAX_FILES: usize = 10_000;
 /// Maximum size of a file in bytes.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// Extensions of scripts, Terraform, files of variables and Markdown.
-const EXTENSIONS: [&str; 12] =
-    ["sh", "bash", "zsh", "fish", "ps1", "mk", "env", "tf", "tofu", "tfvars", "hcl", "md"];
+/// Extensions of scripts, files of variables and Markdown. Configurations of Terraform are inputs.
+const EXTENSIONS: [&str; 10] = ["sh", "bash", "zsh", "fish", "ps1", "mk", "env", "tfvars", "hcl", "md"];
 
 /// Names of files without one of these extensions.
 const NAMES: [&str; 8] = [

@@ -15,8 +15,8 @@ use super::pinning;
 use super::regular::{read_regular, refusal};
 use crate::baseline::is_baseline;
 
-/// Extensions of manifests.
-const EXTENSIONS: [&str; 4] = ["yaml", "yml", "json", "jsonl"];
+/// Extensions of manifests, and of configurations of Terraform, which make objects.
+const EXTENSIONS: [&str; 6] = ["yaml", "yml", "json", "jsonl", "tf", "tofu"];
 
 /// Files whose patterns a walk through a folder applies.
 const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", ".git/info/exclude"];

@@ -16,6 +16,7 @@ use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{File, FileKind, parallel};
 use rule::settings::Settings;
+use terraform_objects::NoFilesBeside;
 
 use crate::config::{self, Config};
 use crate::form::Color;
@@ -81,6 +82,16 @@ struct Contents {
     base: BaseFolder,
     /// The files, in the order of the members, and the texts that pin a version or belong to a chart.
     cluster: Cluster,
+}
+
+/// The settings and the inputs of a folder or a document.
+struct FolderInputs {
+    config: Config,
+    inputs: Vec<InputFile>,
+    /// Files that may pin a version.
+    pinning: Vec<PathBuf>,
+    /// Names of the files that are no inputs.
+    unread: Vec<String>,
 }
 
 /// The config file of a folder.
@@ -230,13 +241,16 @@ impl Contents {
             base: BaseFolder::here(),
             cluster: Cluster::default(),
         };
-        if let Some((config, inputs, pinning)) = contents.inputs(path, unsaved) {
+        if let Some(FolderInputs { config, inputs, pinning, unread }) = contents.inputs(path, unsaved) {
             contents.settings = config.settings;
             let read: Vec<(Member, File)> = parallel::map(&inputs, |input| member(input.clone(), open));
             let (members, files): (Vec<Member>, _) = read.into_iter().unzip();
             (contents.members, contents.cluster.files) = (members.into_iter().collect(), files);
             // The texts follow the members, so that a member and its file have the same position.
-            contents.cluster.files.extend(pinning::texts_with_pins(&pinning, &config.base));
+            let options = InputOptions { paths: vec![path.to_owned()], ..InputOptions::default() };
+            input::evaluate_terraform(&mut contents.cluster.files, &unread, &config.base, &options, None);
+            let texts = pinning::texts_with_pins(&pinning, &config.base);
+            input::add_unknown(&mut contents.cluster.files, texts);
             let templates = charts::texts(&contents.cluster.files, &config.base);
             contents.cluster.files.extend(templates);
             contents.base = config.base;
@@ -249,13 +263,8 @@ impl Contents {
         contents
     }
 
-    /// The settings and the inputs of a folder or a document, and the files that may pin a version. `None` after an error, which the log
-    /// has.
-    fn inputs(
-        &mut self,
-        path: &Path,
-        unsaved: &[&PathBuf],
-    ) -> Option<(Config, Vec<InputFile>, Vec<PathBuf>)> {
+    /// The settings and the inputs of a folder or a document. `None` after an error, which the log has.
+    fn inputs(&mut self, path: &Path, unsaved: &[&PathBuf]) -> Option<FolderInputs> {
         let color = Color::Never;
         let unsaved = unsaved.iter().map(|unsaved| unsaved.as_path()).filter(|unsaved| *unsaved != path);
         let paths = [path].into_iter().chain(unsaved).map(Path::to_owned).collect();
@@ -275,17 +284,19 @@ impl Contents {
             );
             terminal::note(color, &text);
         }
-        let (mut inputs, mut pinning) = (Vec::new(), Vec::new());
+        let (mut inputs, mut pinning, mut unread) = (Vec::new(), Vec::new(), Vec::new());
         for cluster in clusters {
             inputs.extend(cluster.inputs);
             pinning.extend(cluster.pinning);
+            unread.extend(cluster.unread);
         }
         inputs.retain(|input| !input.path().is_some_and(|path| self.excluded.matches(path, false)));
         for input in &mut inputs {
             // A document that is open need not be about Karpenter.
             input.is_named = false;
         }
-        Some((config.for_files(&inputs.iter(), color).ok()?, inputs, pinning))
+        let config = config.for_files(&inputs.iter(), color).ok()?;
+        Some(FolderInputs { config, inputs, pinning, unread })
     }
 
     /// Whether a file that is no member is read as a text, or was before it changed: it pins a version, or is a template of a chart. Other
@@ -344,6 +355,9 @@ impl Contents {
                 (*known, *file) = member(known.input.clone(), open);
                 is_changed = true;
             }
+        }
+        if is_changed {
+            terraform_objects::evaluate(&mut self.cluster.files, &NoFilesBeside, &Limits::DEFAULT);
         }
         is_changed
     }

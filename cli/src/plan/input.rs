@@ -280,9 +280,11 @@ impl Reader<'_> {
     fn cluster(&self, inputs: &[ClusterInputs]) -> Cluster {
         let all = inputs.iter().flat_map(|one| &one.inputs);
         let mut files: Vec<File> = all.map(|one| one.read(&self.run.input.limits).file).collect();
+        let unread: Vec<String> = inputs.iter().flat_map(|one| one.unread.iter().cloned()).collect();
+        input::evaluate_terraform(&mut files, &unread, &self.config.base, &self.run.input, None);
         if !self.config.settings.is_karpenter_version_set {
             let pinning: Vec<PathBuf> = inputs.iter().flat_map(|one| one.pinning.iter().cloned()).collect();
-            files.extend(texts_with_pins(&pinning, &self.config.base));
+            input::add_unknown(&mut files, texts_with_pins(&pinning, &self.config.base));
         }
         let name = inputs.first().map(|one| one.cluster.clone()).unwrap_or_default();
         Cluster { name, files }

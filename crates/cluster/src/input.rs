@@ -39,6 +39,16 @@ impl<'d> Input<'d> {
         found(self.built.get(id.index()))
     }
 
+    /// Whether some objects of a cluster have parts of several texts: a kustomization builds them, or a configuration of Terraform makes
+    /// them. Then several objects can have the same text.
+    pub fn has_assembled(self, id: ClusterId) -> bool {
+        let is_assembled =
+            |document: &Document| matches!(document, Document::Read(tree) if tree.is_assembled());
+        let mut files = self.cluster(id).into_iter().flat_map(|cluster| &cluster.files);
+        self.built(id).is_some_and(|built| !built.is_empty())
+            || files.any(|file| file.documents.iter().any(is_assembled))
+    }
+
     /// A file.
     pub fn file(self, id: FileId) -> Option<&'d File> {
         file(self.clusters, id)

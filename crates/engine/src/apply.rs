@@ -11,6 +11,7 @@ use manifest::limits::Limits;
 use manifest::source::{Source, Span};
 use manifest::{File, ReadOptions};
 use objects::embedded::READ_OPTIONS;
+use terraform_objects::NoFilesBeside;
 
 use crate::check::check_within;
 use crate::tally::{FindingTally, FixFailure};
@@ -231,6 +232,10 @@ impl Pass<'_> {
                     File::read(source.name(), text, ReadOptions { limits: *self.limits, ..READ_OPTIONS });
                 *file = File { kind: file.kind, is_relevant: file.is_relevant, ..read };
             }
+        }
+        // A text of a configuration can have a part in the documents of other files.
+        for cluster in clusters {
+            terraform_objects::evaluate(&mut cluster.files, &NoFilesBeside, self.limits);
         }
     }
 

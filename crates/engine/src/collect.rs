@@ -6,6 +6,7 @@ use answers::report::{Report, Skipped, Unreadable};
 use cluster::evidence::mentions_karpenter;
 use cluster::ids::{DocumentId, FileId};
 use cluster::input::Input;
+use cluster::input_object::InputObject;
 use manifest::{File, FileKind};
 
 use crate::coverage::{Coverage, DocumentReader};
@@ -42,8 +43,11 @@ pub(crate) fn collect<'d>(
             let read = reader.read(file, document, content, skip_reason, pins);
             let versions = read.objects.into_iter().flat_map(|object| built.versions(object, document));
             if file.kind == FileKind::Referenced {
-                // Only what a kustomization of the input builds from the document concerns the input.
-                let mut versions = versions.filter(|version| version.overlay.is_some()).peekable();
+                // Only what a kustomization or a configuration of the input makes of the document concerns the input.
+                let is_made = |version: &InputObject<'_>| {
+                    version.overlay.is_some() || version.object.root().tree().is_assembled()
+                };
+                let mut versions = versions.filter(is_made).peekable();
                 let is_checked = matches!(read.coverage, Coverage::Checked) && versions.peek().is_some();
                 report.outside.checked += usize::from(is_checked);
                 collected.objects.extend(versions);

@@ -78,6 +78,9 @@ impl<'d> DocumentReader<'_, 'd> {
                 let reason = "here-document whose objects a script deletes, not checked";
                 return none(Coverage::Skipped(reason.to_owned()));
             }
+            Document::Unevaluated { reason, .. } => {
+                return none(Coverage::Skipped(reason.clone()));
+            }
             Document::Unreadable { at, error } => {
                 let position = file.source.position(*at);
                 return none(Coverage::Unreadable(Unreadable {

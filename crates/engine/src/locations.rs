@@ -1,9 +1,9 @@
 //! Locations in an input: the document of an object, of a place, and of the text of a node.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use answers::report::{RelatedLocation, TextRange};
-use cluster::ids::{DocumentId, FileId};
+use cluster::ids::{ClusterId, DocumentId, FileId};
 use cluster::input::Input;
 use cluster::input_object::InputObject;
 use manifest::Document;
@@ -51,7 +51,7 @@ pub(crate) struct Locations<'d> {
     input: Input<'d>,
     /// The objects by tree, and by the order of their roots in the tree.
     by_root: BTreeMap<RootKey, (ObjectId, InputObject<'d>)>,
-    /// The files of the clusters with builds by their text: a node of a built object can come from another file.
+    /// The files of the clusters with assembled objects by their text: a node of such an object can come from another file.
     by_source: BTreeMap<Address, FileId>,
 }
 
@@ -68,13 +68,19 @@ pub(crate) fn key_of(node: Node<'_>) -> RootKey {
 
 impl<'d> Locations<'d> {
     pub(crate) fn new(input: Input<'d>, objects: &Objects<'d>) -> Self {
-        let is_built = |file: &FileId| input.built(file.cluster).is_some_and(|built| !built.is_empty());
-        let files = input.files().filter(|(file, _)| is_built(file));
+        let assembled: BTreeSet<ClusterId> =
+            input.clusters().map(|(id, _)| id).filter(|id| input.has_assembled(*id)).collect();
+        let files = input.files().filter(|(file, _)| assembled.contains(&file.cluster));
         Self {
             input,
             by_root: objects.iter().map(|(id, one)| (key_of(one.object.root()), (id, *one))).collect(),
             by_source: files.map(|(id, file)| (address(&*file.source), id)).collect(),
         }
+    }
+
+    /// Whether a cluster has assembled objects.
+    pub(crate) fn has_assembled(&self, cluster: ClusterId) -> bool {
+        self.by_source.values().any(|file| file.cluster == cluster)
     }
 
     /// The location of a document.

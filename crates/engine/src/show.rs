@@ -38,7 +38,7 @@ pub(crate) fn show<'c, 'd: 'c>(
     }
     let Show { mut shown, mut offers, .. } = show;
     // The findings of built objects are in the order of the documents that have their texts.
-    if input.clusters().any(|(id, _)| input.built(id).is_some_and(|built| !built.is_empty())) {
+    if input.clusters().any(|(id, _)| locations.has_assembled(id)) {
         shown.sort_by_key(|one| (one.document, one.finding.position.offset));
     }
     for one in shown {
@@ -109,8 +109,11 @@ impl<'d> Show<'_, 'd> {
 
     /// Adds to a finding what is known about the build of its object. Returns whether the finding is the first one of its kind.
     fn add_build(&mut self, finding: &mut Finding<'d>, one: &InputObject<'d>) -> bool {
-        let built = self.input.built(one.document.file.cluster).filter(|built| !built.is_empty());
-        let Some(built) = built else { return true };
+        let cluster = one.document.file.cluster;
+        if !self.locations.has_assembled(cluster) {
+            return true;
+        }
+        let Some(built) = self.input.built(cluster) else { return true };
         let is_first = self.repetitions.is_first(finding, one);
         if let Some(reason) = one.unresolved {
             weaken(finding, reason);

@@ -178,6 +178,7 @@ fn rest<'n>(name: &'n str, path: &[&str]) -> Option<&'n str> {
 pub fn of(object: Object<'_>) -> Option<ChartValues<'_>> {
     match (object.form(), object.group(), object.kind()) {
         (Form::ChartValues, ..) => Some(ChartValues { map: Some(object.root()), parameters: None }),
+        (Form::Release, ..) => of_chart(Some(true), object.at(&["values"]), object.at(&["set"])),
         (Form::Api, "helm.toolkit.fluxcd.io", "HelmRelease") => {
             let chart = object.str_at(&["spec", "chart", "spec", "chart"]);
             let reference = object.str_at(&["spec", "chartRef", "name"]);
@@ -244,12 +245,14 @@ fn of_chart<'d>(
     }
 }
 
-/// Whether an object takes values from elsewhere: `valuesFrom` of a HelmRelease, or files that an Application names.
+/// Whether an object takes values from elsewhere: `valuesFrom` of a HelmRelease, files that an Application names, or values of a
+/// `helm_release` that only Terraform knows.
 pub fn names_value_files(object: Object<'_>) -> bool {
     let is_list = |list: Option<Node<'_>>| list.is_some_and(|list| !list.is_empty());
     let sources = object.at(&["spec", "source"]).into_iter().chain(items_of(object.at(&["spec", "sources"])));
     let mut files = sources.map(|source| source.at_path(&["helm", "valueFiles"]));
-    is_list(object.at(&["spec", "valuesFrom"])) || files.any(is_list)
+    let unevaluated = object.at(&["unevaluated"]).filter(|_| object.form() == Form::Release);
+    is_list(object.at(&["spec", "valuesFrom"])) || files.any(is_list) || is_list(unevaluated)
 }
 
 /// Returns the values of an object that installs the chart into the cluster that the object is applied to. A HelmRelease

@@ -9,6 +9,7 @@ use hcl_edit::structure::{Attribute, Block, BlockLabel, Body, Structure};
 use manifest::source::{Source, Span};
 
 use crate::eval::{Evaluation, NameScope, pairs};
+use crate::functions::whole_file;
 use crate::instance::{InstanceKey, instances, object};
 use crate::module::Module;
 use crate::paths;
@@ -36,6 +37,8 @@ pub struct EvaluatedConfiguration {
 pub struct EvaluatedBlock {
     /// The address as Terraform prints it, such as `module.eks.aws_iam_role.node["spot"]`.
     pub address: String,
+    /// The start of the addresses in the module of the block, such as `module.eks.`; empty in the root module.
+    pub module: String,
     /// The word that starts the block, such as `resource`.
     pub kind: String,
     /// The labels, such as the type and the name of a resource.
@@ -104,6 +107,64 @@ impl EvaluatedConfiguration {
     }
 }
 
+/// Template of a file with its variables.
+#[derive(Clone, Debug)]
+pub struct TemplateRequest {
+    /// The path from the root of the input.
+    pub path: String,
+    /// The variables, a map or an object. `None` takes the text of the file as it is.
+    pub variables: Option<EvaluatedValue>,
+    /// The expression that the text is used in.
+    pub used: TextPlace,
+}
+
+impl EvaluatedConfiguration {
+    /// The texts that templates write, as strings of this configuration. `None` for a file that the input does not have, and for a file that
+    /// is not a template.
+    pub fn templates(
+        &mut self,
+        folder: &str,
+        files: &dyn FolderFiles,
+        requests: &[TemplateRequest],
+    ) -> Vec<Option<EvaluatedValue>> {
+        let session = EvaluationSession::with_texts(folder, files, core::mem::take(&mut self.texts));
+        let text = |request: &TemplateRequest| {
+            let Some(variables) = &request.variables else {
+                let (number, source) = session.text(&request.path)?;
+                return Some(EvaluatedValue::text(whole_file(number, source.text()), request.used));
+            };
+            let template = session.template(&request.path)?;
+            let (parsed, layout) = template.parsed.as_ref().ok()?;
+            let members = variables.members()?.as_map().iter();
+            let names: Vec<(&str, EvaluatedValue)> =
+                members.map(|(name, member)| (name.as_ref(), member.value.clone())).collect();
+            let evaluation = Evaluation {
+                session: &session,
+                scope: &NameScope::within(&NameScope::ROOT, &names),
+                references: None,
+                folder,
+                text: template.text,
+                source: &template.source,
+            };
+            let whole = TextPlace::new(template.text, Span::whole(template.source.text()));
+            Some(evaluation.template_file(parsed, layout, whole).at(request.used))
+        };
+        let texts = requests.iter().map(text).collect();
+        self.texts = session.into_texts();
+        texts
+    }
+}
+
+/// The paths of the files of an input that match a path with `*` and `?`, relative to a folder.
+pub fn matching_files(folder: &str, pattern: &str, files: &dyn FolderFiles) -> Vec<String> {
+    let Some(pattern) = paths::join(folder, pattern) else { return Vec::new() };
+    let pattern: Vec<&str> = pattern.split('/').collect();
+    let mut found = files.paths();
+    found.retain(|path| paths::matches(&pattern, &path.split('/').collect::<Vec<_>>()));
+    found.sort();
+    found
+}
+
 /// The folders with configurations that no other folder of the input calls as a module.
 pub fn root_folders(files: &dyn FolderFiles) -> Vec<String> {
     let paths = files.paths();
@@ -113,7 +174,9 @@ pub fn root_folders(files: &dyn FolderFiles) -> Vec<String> {
     folders.dedup();
     let mut called = Vec::new();
     for path in configurations {
-        let Some(source) = files.read(path) else { continue };
+        let Some(source) = files.read(path).filter(|source| source.text().contains("module")) else {
+            continue;
+        };
         let Ok(body) = parse(&source, Texts::default().push(Arc::clone(&source))) else { continue };
         for block in body.get_blocks("module") {
             let source = attribute(block, "source").and_then(Expression::as_str);
@@ -183,6 +246,7 @@ fn add_block(module: &Rc<Module<'_>>, block: &Located<Block>, blocks: &mut Vec<E
         let (kind, labels) = (kind.to_owned(), labels.clone());
         blocks.push(EvaluatedBlock {
             address,
+            module: module.prefix.clone(),
             kind,
             labels,
             key: instance.key,

@@ -20,19 +20,25 @@ mod unify;
 mod value;
 
 pub use configuration::{
-    BlockBody, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, NestedBlock, evaluate_expressions,
-    root_folders,
+    BlockBody, EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, NestedBlock, TemplateRequest,
+    evaluate_expressions, matching_files, root_folders,
 };
 pub use instance::InstanceKey;
 pub use number::Number;
 pub use place::{TextNumber, TextPlace, Texts};
 pub use session::FolderFiles;
-pub use syntax::SyntaxProblem;
+pub use syntax::{SyntaxProblem, is_configuration};
 pub use text::{EvaluatedText, Piece};
 pub use types::{AttributeType, Type};
 pub use value::{
     Data, EvaluatedMember, EvaluatedMembers, EvaluatedValue, EvaluationFailure, Items, Knowledge, Unknown,
 };
+
+/// The value of the only document of a string that has YAML or JSON, as `yamldecode` reads it. The value has the places of the parts of the
+/// string. `used` is the expression that uses the string.
+pub fn decode_yaml(text: &EvaluatedText, used: TextPlace) -> Option<EvaluatedValue> {
+    functions::decode_yaml(text, used)
+}
 
 /// A known value as JSON, as `jsonencode` writes it. What is not known is `null`.
 pub fn to_json(value: &EvaluatedValue) -> String {

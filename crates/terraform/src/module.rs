@@ -64,9 +64,7 @@ impl<'s> Module<'s> {
     ) -> Rc<Self> {
         let folder = session.root.to_owned();
         let syntax = Rc::new(ModuleSyntax::read(session, &folder));
-        let mut paths = session.files.paths();
-        paths.retain(|path| paths::folder(path) == folder);
-        paths.sort();
+        let paths = session.files.paths_in(&folder);
         let name = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned();
         let default = paths
             .iter()

@@ -9,6 +9,7 @@ use hcl_edit::template::Template;
 use manifest::source::Source;
 
 use crate::eval::TemplateLayout;
+use crate::paths;
 use crate::place::{TextNumber, TextPlace, Texts};
 use crate::value::EvaluatedValue;
 
@@ -30,6 +31,14 @@ pub trait FolderFiles {
 
     /// The paths of all files.
     fn paths(&self) -> Vec<String>;
+
+    /// The paths of the files of a folder, without those in folders below, sorted.
+    fn paths_in(&self, folder: &str) -> Vec<String> {
+        let mut paths = self.paths();
+        paths.retain(|path| paths::folder(path) == folder);
+        paths.sort();
+        paths
+    }
 }
 
 /// State of the evaluation of one configuration.
@@ -55,10 +64,15 @@ pub(crate) struct ParsedTemplate {
 
 impl<'f> EvaluationSession<'f> {
     pub(crate) fn new(root: &'f str, files: &'f dyn FolderFiles) -> Self {
+        Self::with_texts(root, files, Texts::default())
+    }
+
+    /// A session that adds to the texts of an earlier one.
+    pub(crate) fn with_texts(root: &'f str, files: &'f dyn FolderFiles, texts: Texts) -> Self {
         Self {
             root,
             files,
-            texts: RefCell::default(),
+            texts: RefCell::new(texts),
             numbers: RefCell::default(),
             templates: RefCell::default(),
             left: Cell::new(MAX_STEPS),

@@ -9,7 +9,6 @@ use hcl_edit::expr::Expression;
 use hcl_edit::structure::{Block, Body, Structure};
 use manifest::source::{Source, Span};
 
-use crate::paths;
 use crate::place::{TextNumber, TextPlace};
 use crate::session::EvaluationSession;
 
@@ -46,9 +45,8 @@ impl ModuleSyntax {
     /// Parses the files of a folder that Terraform reads there, without those in folders below.
     pub(crate) fn read(session: &EvaluationSession<'_>, folder: &str) -> Self {
         let mut module = Self::default();
-        let mut paths = session.files.paths();
-        paths.retain(|path| paths::folder(path) == folder && is_configuration(path));
-        paths.sort();
+        let mut paths = session.files.paths_in(folder);
+        paths.retain(|path| is_configuration(path));
         // OpenTofu reads its own file instead of the one of Terraform.
         let tofu: Vec<String> = paths
             .iter()
@@ -152,7 +150,7 @@ fn is_of_word(char: char) -> bool {
 }
 
 /// Whether Terraform or OpenTofu reads a file of this name as configuration.
-pub(crate) fn is_configuration(path: &str) -> bool {
+pub fn is_configuration(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_hidden = name.starts_with('.') || name.ends_with('~') || name.starts_with('#');
     !is_hidden && name.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "tf" | "tofu"))

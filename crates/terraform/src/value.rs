@@ -210,6 +210,11 @@ impl EvaluatedValue {
         Self::new(Data::Object(members.into_iter().collect()), place)
     }
 
+    /// An object without members.
+    pub fn empty_object(place: TextPlace) -> Self {
+        Self::object([], place)
+    }
+
     /// A value that Terraform does not know either, with the name of its expression.
     pub(crate) fn unknown(of: Type, name: &str, place: TextPlace) -> Self {
         let text = EvaluatedText::computed(placeholder(name), place);

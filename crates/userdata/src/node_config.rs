@@ -48,7 +48,10 @@ impl Yaml {
     pub fn problem(&self) -> Option<(Span, String)> {
         self.file.documents.iter().find_map(|document| match document {
             Document::Read(_) => None,
-            Document::Template(span) | Document::Script(span) | Document::Deleted(span) => {
+            Document::Template(span)
+            | Document::Script(span)
+            | Document::Deleted(span)
+            | Document::Unevaluated { span, .. } => {
                 Some((self.shifted(*span), "a template that was not rendered".to_owned()))
             }
             Document::Unreadable { at, error } => {

@@ -80,6 +80,13 @@ pub enum Document {
     Script(Span),
     /// Manifests in a here-document whose objects a script deletes, with their span.
     Deleted(Span),
+    /// A document that another program makes, such as Terraform, and that is not known before.
+    Unevaluated {
+        /// The text that makes the document.
+        span: Span,
+        /// The reason.
+        reason: String,
+    },
     /// A document that could not be parsed.
     Unreadable {
         /// The byte at which parsing stopped.
@@ -292,7 +299,10 @@ impl Document {
     pub fn start(&self) -> usize {
         match self {
             Self::Read(tree) => tree.root().span().start,
-            Self::Template(span) | Self::Script(span) | Self::Deleted(span) => span.start,
+            Self::Template(span)
+            | Self::Script(span)
+            | Self::Deleted(span)
+            | Self::Unevaluated { span, .. } => span.start,
             Self::Unreadable { at, .. } => *at,
         }
     }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::id::{NodeId, SourceId};
 use super::node::{Node, Value};
+use super::placed::{NodePlace, StringPart};
 use super::store::{Comment, NodeValue, Style, Tree};
+use crate::options::ReadOptions;
 use crate::source::{Source, Span};
 
 /// Builder of a document from nodes of other documents. Each node keeps the place of its text.
@@ -88,6 +90,50 @@ impl Assembly {
         Some(id)
     }
 
+    /// Starts a document that is no part of other documents, with its main text. The document has at most `limit` nodes.
+    pub fn of_text(main: &Arc<Source>, options: &ReadOptions, limit: usize) -> Self {
+        let mut tree = Tree::new(Arc::clone(main), options.holds_document);
+        tree.is_assembled = true;
+        let sources = BTreeMap::from([(address(main), SourceId::MAIN)]);
+        Self { tree, sources, documents: BTreeSet::new(), limit }
+    }
+
+    /// Adds a node as the last child of `parent`. Returns the id of the node, or `None` if the document would be too large.
+    pub fn place(
+        &mut self,
+        parent: Option<NodeId>,
+        key: Option<&str>,
+        value: Value<'_>,
+        place: &NodePlace<'_>,
+    ) -> Option<NodeId> {
+        if self.tree.size() >= self.limit {
+            return None;
+        }
+        let source = self.text_of(place.source)?;
+        let value = self.stored(value);
+        let key = key.map(|key| self.tree.keep_copy(key)).unwrap_or_default();
+        let id = self.tree.add_stored(parent, key, place.key.into(), value, place.value.into(), place.style);
+        if let Some(data) = self.tree.data_mut(id) {
+            data.source = source;
+        }
+        if let Some(spelling) = place.derived {
+            self.tree.derive(id, spelling);
+        }
+        Some(id)
+    }
+
+    /// Records the parts of a derived string.
+    pub fn set_parts(&mut self, id: NodeId, parts: Vec<StringPart>) {
+        self.tree.derivations.get_or_insert_default().parts.insert(id, parts);
+    }
+
+    /// Adds a comment. The comments of a text are added in its order.
+    pub fn add_comment(&mut self, source: &Arc<Source>, span: Span) {
+        if let Some(source) = self.text_of(source) {
+            self.tree.comments.push(Comment { span, source });
+        }
+    }
+
     /// Completes an object after its last member.
     pub fn complete(&mut self, id: NodeId) {
         if self.tree.is_mapping(id) {
@@ -114,17 +160,21 @@ impl Assembly {
     /// The id of the text of a node. The comments of the node's document become part of this document.
     fn source_of(&mut self, node: Node<'_>) -> Option<SourceId> {
         let source = shared(node);
-        let known = self.sources.get(&address(source)).copied();
-        let id = match known {
-            Some(id) => id,
-            None => self.add_source(source)?,
-        };
+        let id = self.text_of(source)?;
         let document = core::ptr::from_ref(node.tree()).addr();
         if self.documents.insert(document) {
             let comments = node.tree().comments().iter().filter(|comment| comment.source == node.source_id());
             self.tree.comments.extend(comments.map(|comment| Comment { span: comment.span, source: id }));
         }
         Some(id)
+    }
+
+    /// The id of a text.
+    fn text_of(&mut self, source: &Arc<Source>) -> Option<SourceId> {
+        match self.sources.get(&address(source)) {
+            Some(id) => Some(*id),
+            None => self.add_source(source),
+        }
     }
 
     fn add_source(&mut self, source: &Arc<Source>) -> Option<SourceId> {

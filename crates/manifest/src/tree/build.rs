@@ -50,7 +50,7 @@ impl Tree {
         data.derived = true;
         if !matches!(data.value, NodeValue::String(_)) {
             let spelling = self.keep_copy(spelling);
-            self.spellings.insert(id, spelling);
+            self.derivations.get_or_insert_default().spellings.insert(id, spelling);
         }
     }
 

@@ -211,7 +211,9 @@ impl<'d> Node<'d> {
         if !self.is_derived() {
             return self.source().slice(self.span());
         }
-        let stored = self.tree.spellings.get(&self.id).map(|text| self.tree.text(*text));
+        let derivations = self.tree.derivations.as_ref();
+        let stored = derivations.and_then(|known| known.spellings.get(&self.id));
+        let stored = stored.map(|text| self.tree.text(*text));
         certain(stored.or(self.as_str()))
     }
 

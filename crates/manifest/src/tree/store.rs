@@ -7,6 +7,7 @@ use std::sync::Arc;
 use always_assert::never;
 
 use super::id::{NodeId, SourceId};
+use super::placed::StringPart;
 use crate::file::Excerpt;
 use crate::limits::{BYTES_PER_VALUE, Limits};
 use crate::options::{HoldsDocument, ReadOptions};
@@ -26,8 +27,8 @@ pub struct Tree {
     pub(super) nodes: Vec<NodeData>,
     pub(super) duplicates: Vec<DuplicateKey>,
     pub(super) comments: Vec<Comment>,
-    /// Spellings of the derived values that are not strings.
-    pub(super) spellings: BTreeMap<NodeId, StringLocation>,
+    /// What is known of derived values. Most documents have none.
+    pub(super) derivations: Option<Box<Derivations>>,
     /// Whether an [`Assembly`](super::Assembly) built the document.
     pub(super) is_assembled: bool,
     /// A node with an anchor, and a node that copies its value: the value of an alias, or the object of a merge key.
@@ -40,6 +41,15 @@ pub struct Tree {
     pub(super) excerpt: Option<Excerpt>,
     /// The strings that hold documents, here and in what is parsed from this document again.
     pub(super) holds_document: HoldsDocument,
+}
+
+/// What is known of derived values.
+#[derive(Debug, Default)]
+pub(super) struct Derivations {
+    /// Spellings of the values that are not strings.
+    pub(super) spellings: BTreeMap<NodeId, StringLocation>,
+    /// The parts of strings, of those strings of which they are known.
+    pub(super) parts: BTreeMap<NodeId, Vec<StringPart>>,
 }
 
 /// A comment, from its `#` to the end of its line.
@@ -171,7 +181,7 @@ impl Tree {
             nodes: Vec::new(),
             duplicates: Vec::new(),
             comments: Vec::new(),
-            spellings: BTreeMap::new(),
+            derivations: None,
             is_assembled: false,
             copies: Vec::new(),
             repeated: 0,

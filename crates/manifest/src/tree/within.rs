@@ -8,6 +8,9 @@ impl Node<'_> {
     /// The span in the source of the bytes `range` of this string. If the text folds or escapes the string, the span
     /// covers the spelling of these bytes. A range beyond the string gives the end of the string.
     pub fn span_within(self, range: Span) -> Span {
+        if let Some(span) = self.span_in_parts(range) {
+            return span;
+        }
         let Some(value) = self.as_str().filter(|_| self.is_verbatim()) else { return self.span() };
         let mut walk = Walk::new(self.source(), self.span(), self.style());
         walk.rewind(value);

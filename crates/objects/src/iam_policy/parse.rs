@@ -32,7 +32,7 @@ const OPERATORS: [(&str, &[&[&str]]); 5] = [
 pub fn holds(object: Object<'_>) -> bool {
     match object.form() {
         Form::IamPolicy | Form::StackResource => true,
-        Form::ChartValues | Form::LocalValues | Form::MetricQueries | Form::Untyped => false,
+        Form::ChartValues | Form::Release | Form::LocalValues | Form::MetricQueries | Form::Untyped => false,
         Form::Api => OPERATORS.iter().any(|(group, _)| *group == object.group()),
     }
 }
@@ -46,7 +46,7 @@ pub(super) fn policies(object: Object<'_>) -> Vec<IamPolicy<'_>> {
             select(object.root(), &["Properties", "PolicyDocument"], &mut documents);
             select(object.root(), &["Properties", "Policies", "*", "PolicyDocument"], &mut documents);
         }
-        Form::ChartValues | Form::LocalValues | Form::MetricQueries | Form::Untyped => {}
+        Form::ChartValues | Form::Release | Form::LocalValues | Form::MetricQueries | Form::Untyped => {}
         Form::Api => {
             let places = OPERATORS.iter().filter(|(group, _)| *group == object.group());
             for path in places.flat_map(|(_, paths)| *paths) {
@@ -101,9 +101,12 @@ pub(super) fn is_role(object: Object<'_>) -> bool {
     match object.form() {
         Form::StackResource => object.root().str_at(&["Type"]) == Some("AWS::IAM::Role"),
         Form::Api => object.kind() == "Role" && holds(object),
-        Form::IamPolicy | Form::ChartValues | Form::LocalValues | Form::MetricQueries | Form::Untyped => {
-            false
-        }
+        Form::IamPolicy
+        | Form::ChartValues
+        | Form::Release
+        | Form::LocalValues
+        | Form::MetricQueries
+        | Form::Untyped => false,
     }
 }
 

@@ -38,6 +38,8 @@ pub enum Form {
     StackResource,
     /// Values of Karpenter's Helm chart, alone or under the key `karpenter`.
     ChartValues,
+    /// A `helm_release` of Terraform that installs Karpenter's chart.
+    Release,
     /// Values of another Helm chart, whose folder is in the input.
     LocalValues,
     /// An object of the Kubernetes API whose `apiVersion` or `kind` is missing or misspelt.

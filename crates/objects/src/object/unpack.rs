@@ -107,6 +107,10 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
     if is_iam_policy(root) {
         return vec![of(root, Form::IamPolicy)];
     }
+    let releases = releases(root);
+    if !releases.is_empty() {
+        return releases;
+    }
     let resources = root.members_at(&["Resources"]).map(|(_, node)| node);
     let policies = resources.filter(|resource| {
         holds_iam_policy(*resource)
@@ -123,6 +127,21 @@ fn kindless(root: Node<'_>) -> Vec<Object<'_>> {
     }
     let values: Vec<_> = chart::values_in(root).into_iter().map(|node| of(node, Form::ChartValues)).collect();
     if values.is_empty() { untyped(root).into_iter().collect() } else { values }
+}
+
+/// Returns the `helm_release` resources of Karpenter's chart, in Terraform's JSON syntax.
+///
+/// Source: website/docs/language/syntax/json.mdx of hashicorp/terraform.
+fn releases(root: Node<'_>) -> Vec<Object<'_>> {
+    const KIND: &str = "helm_release";
+    let Some(resources) = root.get("resource") else { return Vec::new() };
+    let blocks = core::iter::once(resources).chain(resources.items());
+    let all = blocks.filter_map(|block| block.get(KIND)).flat_map(Node::members).map(|(_, release)| release);
+    let own = all.filter(|release| {
+        let chart = release.str_at(&["chart"]).unwrap_or_default();
+        chart.rsplit('/').next() == Some("karpenter")
+    });
+    own.map(|release| Object { kind: KIND, ..Object::of_form(release, Form::Release) }).collect()
 }
 
 /// Returns an object whose `apiVersion` or `kind` is missing or misspelt. Without a group, no rule takes it for one of its kinds.

@@ -22,6 +22,7 @@ mod yaml_encode;
 
 pub(crate) use files::whole_file;
 pub(crate) use json::{decode as decode_json, write as write_json};
+pub(crate) use yaml_decode::decode as decode_yaml;
 
 use std::sync::Arc;
 

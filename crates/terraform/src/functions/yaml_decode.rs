@@ -46,6 +46,15 @@ pub(super) fn yamldecode(call: &Call<'_>) -> Answer {
     }
 }
 
+/// The value of the only document of a string.
+pub(crate) fn decode(text: &EvaluatedText, used: TextPlace) -> Option<EvaluatedValue> {
+    let file = File::read("yaml.yaml", text.as_str(), &Limits::DEFAULT);
+    match file.documents.as_slice() {
+        [Document::Read(tree)] => decoded(tree.root(), text, used).ok(),
+        _ => None,
+    }
+}
+
 fn decoded(node: Node<'_>, text: &EvaluatedText, call: TextPlace) -> Result<EvaluatedValue, Problem> {
     let place = |span: Span| text.place_of(span.start, span.end).unwrap_or(call);
     let at = place(node.span());

@@ -73,7 +73,9 @@ fn read_file(path: &Path, documents: &mut Vec<ManifestDocument>) {
             manifest::Document::Template(_) => {
                 documents.push(refused(path, &"a template; render it first"));
             }
-            manifest::Document::Script(_) | manifest::Document::Deleted(_) => {
+            manifest::Document::Script(_)
+            | manifest::Document::Deleted(_)
+            | manifest::Document::Unevaluated { .. } => {
                 documents.push(refused(path, &"a script; write YAML"));
             }
             manifest::Document::Unreadable { at, error } => {

@@ -1,0 +1,106 @@
+//! Files that configurations of Terraform read beside the inputs: templates, files of variables, and modules outside of the input.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use manifest::limits::Limits;
+use manifest::{File, FileKind, ReadOptions};
+use objects::embedded::READ_OPTIONS;
+use terraform_objects::FilesBeside;
+
+use super::base::BaseFolder;
+use super::references::repository;
+use super::regular::read_regular;
+use crate::options::InputOptions;
+
+/// Maximum number of files of a folder outside of the input.
+const MAX_LISTED: usize = 1_000;
+
+/// Replaces the documents of configurations among the files of a cluster by the objects that they make. `unread` are the names of the files
+/// in the folders of the input that are no inputs. Files outside of the input are read below `root`.
+pub(crate) fn evaluate_terraform(
+    files: &mut Vec<File>,
+    unread: &[String],
+    base: &BaseFolder,
+    input: &InputOptions,
+    root: Option<&Path>,
+) {
+    let paths: Vec<PathBuf> = input.paths.iter().chain(&input.clusters).cloned().collect();
+    let beside = BesideOnDisk::new(base, &input.limits, unread, &paths, root);
+    terraform_objects::evaluate(files, &beside, &input.limits);
+}
+
+/// Adds texts whose names are not known yet.
+pub(crate) fn add_unknown(files: &mut Vec<File>, texts: impl IntoIterator<Item = File>) {
+    let known: BTreeSet<String> = files.iter().map(|file| file.source.name().to_owned()).collect();
+    files.extend(texts.into_iter().filter(|text| !known.contains(text.source.name())));
+}
+
+/// Files on disk beside the inputs of a run.
+struct BesideOnDisk<'b> {
+    base: &'b BaseFolder,
+    limits: &'b Limits,
+    /// Names of the files in the folders of the input that are no inputs.
+    unread: &'b [String],
+    /// The folders of the input, whose files are known.
+    walked: Vec<PathBuf>,
+    /// The folder below which files outside of the input are read; the repository of each folder without one.
+    root: Option<PathBuf>,
+}
+
+impl<'b> BesideOnDisk<'b> {
+    /// `paths` are the files and folders of the input. Files outside of it are read below `root`, or else below the repository of the
+    /// input.
+    fn new(
+        base: &'b BaseFolder,
+        limits: &'b Limits,
+        unread: &'b [String],
+        paths: &[PathBuf],
+        root: Option<&Path>,
+    ) -> Self {
+        let folders: BTreeSet<PathBuf> =
+            paths.iter().filter(|path| path.is_dir()).filter_map(|path| path.canonicalize().ok()).collect();
+        let file = paths.first().map(|path| path.join("."));
+        let root = root.and_then(|root| root.canonicalize().ok());
+        let root = root.or_else(|| repository(&file?));
+        Self { base, limits, unread, walked: folders.into_iter().collect(), root }
+    }
+
+    fn is_walked(&self, path: &Path) -> bool {
+        self.walked.iter().any(|folder| path.starts_with(folder))
+    }
+
+    /// Whether a file or folder outside of the input is read.
+    fn is_allowed(&self, path: &Path) -> bool {
+        self.root.as_ref().is_some_and(|root| path.starts_with(root))
+    }
+}
+
+impl FilesBeside for BesideOnDisk<'_> {
+    fn read(&self, name: &str) -> Option<File> {
+        let path = self.base.path(Path::new(name)).canonicalize().ok()?;
+        let is_known = self.unread.iter().any(|known| known == name);
+        if !is_known && (self.is_walked(&path) || !self.is_allowed(&path)) {
+            return None;
+        }
+        let bytes = read_regular(&path).ok()?;
+        let options = ReadOptions { limits: *self.limits, ..READ_OPTIONS };
+        let file = File::from_bytes(name.to_owned(), bytes, options);
+        Some(if is_known { file } else { File { kind: FileKind::Referenced, ..file } })
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.unread.to_vec()
+    }
+
+    fn names_in(&self, folder: &str) -> Vec<String> {
+        let Ok(path) = self.base.path(Path::new(folder)).canonicalize() else { return Vec::new() };
+        if self.is_walked(&path) || !self.is_allowed(&path) {
+            return Vec::new();
+        }
+        let entries = fs::read_dir(&path).into_iter().flatten().filter_map(Result::ok).take(MAX_LISTED);
+        let files = entries.map(|entry| entry.path()).filter(|path| path.is_file());
+        files.map(|file| self.base.name(&file)).collect()
+    }
+}

@@ -1,0 +1,79 @@
+//! Files that data sources of the provider `kubectl` read.
+//!
+//! Source: `kubectl_path_documents.md`, `kubectl_filename_list.md` and `kubectl_file_documents.md` in docs/data-sources of
+//! alekc/terraform-provider-kubectl, and `kubernetes/data_source_kubectl_path_documents.go`: the variables are strings, and relative
+//! patterns start from the folder in which Terraform runs.
+
+use terraform::{
+    EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedValue, FolderFiles, TemplateRequest,
+    matching_files,
+};
+
+use super::Resource;
+use crate::draft::Draft;
+
+/// The data sources with files, and the attribute of the evaluated block that gets their texts.
+const WITH_PATTERN: [&str; 2] = ["kubectl_path_documents", "kubectl_filename_list"];
+/// The data source with documents in one string.
+const WITH_CONTENT: &str = "kubectl_file_documents";
+/// Prefix of the attributes with the texts of files. No attribute of Terraform has such a name.
+const TEXT: &str = "text of a file";
+
+/// Adds the texts of the files to the data sources of a configuration in a folder.
+pub(crate) fn read(configuration: &mut EvaluatedConfiguration, folder: &str, files: &dyn FolderFiles) {
+    let (mut requests, mut owners) = (Vec::new(), Vec::new());
+    for (index, block) in configuration.blocks.iter().enumerate() {
+        let is_read = block.kind == "data"
+            && block.labels.first().is_some_and(|kind| WITH_PATTERN.contains(&kind.as_str()));
+        let pattern = block.body.get("pattern").filter(|_| is_read);
+        let Some((pattern, used)) = pattern.and_then(|value| Some((value.as_str()?, value.place))) else {
+            continue;
+        };
+        let is_plain = block.labels.first().is_some_and(|kind| kind == "kubectl_filename_list")
+            || block.body.get("disable_template").and_then(EvaluatedValue::as_bool) == Some(true);
+        for path in matching_files(folder, pattern, files) {
+            let variables = (!is_plain).then(|| variables(block));
+            requests.push(TemplateRequest { path, variables, used });
+            owners.push(index);
+        }
+    }
+    let texts = configuration.templates(folder, files, &requests);
+    for (index, text) in owners.into_iter().zip(texts) {
+        if let Some((block, value)) = configuration.blocks.get_mut(index).zip(text) {
+            let key = block.place;
+            block.body.attributes.push(EvaluatedAttribute { name: TEXT.to_owned(), key, value });
+        }
+    }
+}
+
+/// The variables of a template.
+fn variables(block: &EvaluatedBlock) -> EvaluatedValue {
+    let given = block.body.get("vars").filter(|value| value.members().is_some());
+    given.cloned().unwrap_or_else(|| EvaluatedValue::empty_object(block.place))
+}
+
+/// The documents of the data source that `for_each`, `count` or the body of a resource refers to.
+pub(super) fn documents(resource: &Resource<'_>, body: &str) -> Option<Vec<Draft>> {
+    let source = ["for_each", "count", body].iter().find_map(|name| {
+        let value = resource.attribute(name)?;
+        data_source(resource, value.as_unknown()?.text.as_str())
+    })?;
+    let attributes = source.body.attributes.iter();
+    let texts = attributes.filter(|attribute| match source.labels.first().map(String::as_str) {
+        Some(WITH_CONTENT) => attribute.name == "content",
+        _ => attribute.name == TEXT,
+    });
+    Some(texts.flat_map(|attribute| resource.documents_in("content", &attribute.value)).collect())
+}
+
+/// The data source in a reference such as `${data.kubectl_file_documents.all.manifests}`.
+fn data_source<'v>(resource: &Resource<'v>, reference: &str) -> Option<&'v EvaluatedBlock> {
+    let types = WITH_PATTERN.iter().chain(&[WITH_CONTENT]);
+    let start = types.filter_map(|name| reference.find(&format!("data.{name}."))).min()?;
+    let path = reference.get(start..)?;
+    let name = path.split('.').nth(2)?;
+    let end = name.find(|char: char| !(char.is_alphanumeric() || matches!(char, '_' | '-')));
+    let name = name.get(..end.unwrap_or(name.len()))?;
+    let kind = path.split('.').nth(1)?;
+    resource.beside(&format!("data.{kind}.{name}"))
+}

@@ -1,0 +1,36 @@
+//! Resources that have an object as it is.
+
+use super::{Resource, files};
+use crate::draft::{Draft, Part};
+
+/// `kubectl_manifest`: YAML in `yaml_body`.
+///
+/// Source: `docs/resources/kubectl_manifest.md` of alekc/terraform-provider-kubectl, which gavinbunney/terraform-provider-kubectl has too.
+pub(super) fn kubectl_manifest(resource: &Resource<'_>) -> Vec<Draft> {
+    in_string(resource, "yaml_body")
+}
+
+/// `k8s_manifest`: YAML in `content`.
+///
+/// Source: README.md of banzaicloud/terraform-provider-k8s.
+pub(super) fn k8s_manifest(resource: &Resource<'_>) -> Vec<Draft> {
+    in_string(resource, "content")
+}
+
+fn in_string(resource: &Resource<'_>, name: &str) -> Vec<Draft> {
+    if let Some(documents) = files::documents(resource, name) {
+        return documents;
+    }
+    resource.attribute(name).map(|body| resource.documents_in(name, body)).unwrap_or_default()
+}
+
+/// `kubernetes_manifest`: an object in `manifest`, from which the provider removes what is `null`.
+///
+/// Source: docs/resources/manifest.md and `manifest/morph/scaffold.go` of hashicorp/terraform-provider-kubernetes.
+pub(super) fn kubernetes_manifest(resource: &Resource<'_>) -> Vec<Draft> {
+    let Some(manifest) = resource.attribute("manifest") else { return Vec::new() };
+    match resource.document_of("manifest", manifest) {
+        Draft::Document(Part::Value(value)) => vec![Draft::Document(Part::WithoutNulls(value))],
+        other => vec![other],
+    }
+}

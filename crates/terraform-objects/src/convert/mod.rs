@@ -1,0 +1,129 @@
+//! Conversion of blocks: which types of resources have objects, and what each makes of its attributes.
+//!
+//! A converter gets an instance of a block with its evaluated attributes, and returns drafts of documents. To add one, write a function in
+//! a file of this folder, and add a line to [`CONVERTERS`].
+
+mod files;
+mod manifests;
+mod release;
+
+use std::collections::BTreeMap;
+
+use terraform::{EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedValue, TextPlace};
+
+use crate::draft::{Draft, Part, PartMember};
+
+/// A converter: the documents of an instance of a resource.
+type Convert = fn(&Resource<'_>) -> Vec<Draft>;
+
+/// The types of resources with objects.
+const CONVERTERS: [(&str, Convert); 4] = [
+    ("helm_release", release::helm_release),
+    ("k8s_manifest", manifests::k8s_manifest),
+    ("kubectl_manifest", manifests::kubectl_manifest),
+    ("kubernetes_manifest", manifests::kubernetes_manifest),
+];
+
+pub(crate) use files::read as read_files;
+
+/// Whether a text mentions a resource that has a converter.
+pub(crate) fn is_mentioned(text: &str) -> bool {
+    CONVERTERS.iter().any(|(name, _)| text.contains(name))
+}
+
+/// The drafts of all resources of a configuration, in the order of the blocks.
+pub(crate) fn drafts(configuration: &EvaluatedConfiguration) -> Vec<Draft> {
+    let all = configuration.blocks.iter();
+    let by_address: BTreeMap<&str, &EvaluatedBlock> =
+        all.clone().map(|block| (block.address.as_str(), block)).collect();
+    let resources = all.filter_map(|block| Some((converter(block)?, block)));
+    resources
+        .flat_map(|(convert, block)| convert(&Resource { block, configuration, by_address: &by_address }))
+        .collect()
+}
+
+fn converter(block: &EvaluatedBlock) -> Option<Convert> {
+    let kind = block.labels.first().filter(|_| block.kind == "resource")?;
+    CONVERTERS.iter().find(|(name, _)| name == kind).map(|(_, convert)| *convert)
+}
+
+/// An instance of a resource, and the configuration around it.
+pub(crate) struct Resource<'v> {
+    block: &'v EvaluatedBlock,
+    configuration: &'v EvaluatedConfiguration,
+    by_address: &'v BTreeMap<&'v str, &'v EvaluatedBlock>,
+}
+
+impl<'v> Resource<'v> {
+    /// An attribute that is neither missing nor `null`.
+    fn named(&self, name: &str) -> Option<&'v EvaluatedAttribute> {
+        let mut attributes = self.block.body.attributes.iter();
+        attributes.find(|attribute| attribute.name == name && !attribute.value.is_null())
+    }
+
+    /// The value of an attribute that is neither missing nor `null`.
+    fn attribute(&self, name: &str) -> Option<&'v EvaluatedValue> {
+        Some(&self.named(name)?.value)
+    }
+
+    /// An attribute as a member of a document.
+    fn member(&self, name: &str) -> Option<PartMember> {
+        let EvaluatedAttribute { name, key, value } = self.named(name)?;
+        Some(PartMember::new(name, *key, Part::Value(value.clone())))
+    }
+
+    /// Another block of the same module, such as `data.kubectl_file_documents.all`.
+    fn beside(&self, address: &str) -> Option<&'v EvaluatedBlock> {
+        self.by_address.get(format!("{}{address}", self.block.module).as_str()).copied()
+    }
+
+    /// A draft that says why a value is not known.
+    fn unknown(&self, name: &str, value: &EvaluatedValue) -> Draft {
+        let address = &self.block.address;
+        let reason = if let Some(failure) = value.failure() {
+            let at = self.position(failure.place);
+            format!("`{address}`, not checked: `{name}` is not evaluated{at}: {}", failure.message)
+        } else {
+            let cause = value.as_unknown().map_or("", |unknown| unknown.text.as_str());
+            format!("`{address}`, not checked: `{name}` is known only after Terraform applies `{cause}`")
+        };
+        Draft::Unknown(value.place, reason)
+    }
+
+    /// The file and the line of a place, as a part of a sentence.
+    fn position(&self, place: TextPlace) -> String {
+        let Some(source) = self.configuration.texts.get(place.text) else { return String::new() };
+        format!(" ({}:{})", source.name(), source.position(place.span().start).line)
+    }
+
+    /// The documents in a string.
+    fn documents_in(&self, name: &str, value: &'v EvaluatedValue) -> Vec<Draft> {
+        let text = match (value.as_text(), value.as_unknown()) {
+            (Some(text), _) => text,
+            (None, Some(unknown)) if !is_placeholder(unknown.text.as_str()) => &unknown.text,
+            _ => return vec![self.unknown(name, value)],
+        };
+        match text.encoded() {
+            Some(encoded) if encoded.members().is_some() => {
+                vec![Draft::Document(Part::Value(encoded.clone()))]
+            }
+            Some(_) => vec![self.unknown(name, value)],
+            None => vec![Draft::Text(text.clone(), value.place)],
+        }
+    }
+
+    /// The document that a value is.
+    fn document_of(&self, name: &str, value: &'v EvaluatedValue) -> Draft {
+        if value.members().is_some() {
+            Draft::Document(Part::Value(value.clone()))
+        } else {
+            self.unknown(name, value)
+        }
+    }
+}
+
+/// Whether a text is one placeholder and nothing else, such as `${data.http.manifest.body}`.
+fn is_placeholder(text: &str) -> bool {
+    let inner = text.trim().strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    inner.is_some_and(|inner| !inner.contains('\n') && !inner.contains("${"))
+}

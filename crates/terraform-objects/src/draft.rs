@@ -1,0 +1,95 @@
+//! Drafts of documents: what a converter makes of a block.
+
+use std::sync::Arc;
+
+use terraform::{EvaluatedText, EvaluatedValue, TextPlace};
+
+/// What a block says about a document.
+#[derive(Clone, Debug)]
+pub(crate) enum Draft {
+    /// YAML or JSON in a string, and the expression that uses the string.
+    Text(EvaluatedText, TextPlace),
+    /// One document, composed of values.
+    Document(Part),
+    /// A string that a document is composed of, and the expression that uses the string.
+    Used(EvaluatedText, TextPlace),
+    /// A document that is not known before Terraform applies the configuration: its place, and the reason.
+    Unknown(TextPlace, String),
+}
+
+/// Value of a document that a converter composes.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    /// A value of the configuration with everything in it. `null` is kept.
+    Value(EvaluatedValue),
+    /// A value of the configuration with everything in it, without members that are `null`.
+    WithoutNulls(EvaluatedValue),
+    /// An object.
+    Object(Vec<PartMember>, TextPlace),
+    /// A list.
+    List(Vec<Part>, TextPlace),
+}
+
+/// Member of an object that a converter composes.
+#[derive(Clone, Debug)]
+pub(crate) struct PartMember {
+    pub(crate) key: Arc<str>,
+    /// The place of the key.
+    pub(crate) at: TextPlace,
+    pub(crate) value: Part,
+}
+
+impl Part {
+    /// The place of the value.
+    pub(crate) fn place(&self) -> TextPlace {
+        match self {
+            Self::Value(value) | Self::WithoutNulls(value) => value.place,
+            Self::Object(_, place) | Self::List(_, place) => *place,
+        }
+    }
+
+    /// An object.
+    pub(crate) fn object(members: impl IntoIterator<Item = PartMember>, place: TextPlace) -> Self {
+        Self::Object(members.into_iter().collect(), place)
+    }
+
+    /// The part under this one where another part that comes later does not replace it: objects merge, as Helm merges values.
+    pub(crate) fn merged(self, later: Self) -> Self {
+        let place = later.place();
+        let (Some(mut members), Some(others)) = (self.members(), later.members()) else { return later };
+        for other in others {
+            match members.iter_mut().find(|known| known.key == other.key) {
+                Some(known) => {
+                    let before = core::mem::replace(&mut known.value, Self::Object(Vec::new(), place));
+                    known.value = before.merged(other.value);
+                    known.at = other.at;
+                }
+                None => members.push(other),
+            }
+        }
+        Self::Object(members, place)
+    }
+
+    /// The members of an object.
+    fn members(&self) -> Option<Vec<PartMember>> {
+        match self {
+            Self::Object(members, _) => Some(members.clone()),
+            Self::List(..) => None,
+            Self::Value(value) | Self::WithoutNulls(value) => {
+                let members = value.members()?.as_map().iter();
+                let member = |(key, member): (&Arc<str>, &terraform::EvaluatedMember)| PartMember {
+                    key: Arc::clone(key),
+                    at: member.key,
+                    value: Self::Value(member.value.clone()),
+                };
+                Some(members.map(member).collect())
+            }
+        }
+    }
+}
+
+impl PartMember {
+    pub(crate) fn new(key: &str, at: TextPlace, value: Part) -> Self {
+        Self { key: key.into(), at, value }
+    }
+}

@@ -1,0 +1,131 @@
+//! The files of an input as Terraform finds them: by their paths.
+
+use core::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use manifest::File;
+use manifest::source::Source;
+use terraform::FolderFiles;
+
+use crate::FilesBeside;
+
+/// Folders above the input that a relative path can lead through.
+const FOLDERS_ABOVE: usize = 32;
+/// Name of a folder above the input.
+const ABOVE: &str = "^";
+
+/// The files of an input and beside it, by path.
+///
+/// A path of the evaluator never leaves its root. The root is so far above the input that names such as `../modules/eks/main.tf` have
+/// paths too.
+pub(crate) struct InputFiles<'f> {
+    sources: BTreeMap<String, Arc<Source>>,
+    beside: &'f dyn FilesBeside,
+    /// The files beside the input that were looked for, by path.
+    read: RefCell<BTreeMap<String, Option<File>>>,
+    /// The paths of all known files, by folder.
+    folders: BTreeMap<String, Vec<String>>,
+}
+
+impl<'f> InputFiles<'f> {
+    pub(crate) fn new(files: &[File], beside: &'f dyn FilesBeside) -> Self {
+        let source = |file: &File| (path_of(file.source.name()), Arc::clone(&file.source));
+        let sources: BTreeMap<String, Arc<Source>> = files.iter().map(source).collect();
+        let mut folders = BTreeMap::<String, Vec<String>>::new();
+        let others = beside.names().into_iter().map(|name| path_of(&name));
+        for path in sources.keys().cloned().chain(others.filter(|path| !sources.contains_key(path))) {
+            folders.entry(folder_of(&path).to_owned()).or_default().push(path);
+        }
+        for paths in folders.values_mut() {
+            paths.sort();
+        }
+        Self { sources, beside, read: RefCell::default(), folders }
+    }
+
+    /// The files beside the input that were read.
+    pub(crate) fn into_read(self) -> Vec<File> {
+        self.read.into_inner().into_values().flatten().collect()
+    }
+}
+
+impl FolderFiles for InputFiles<'_> {
+    fn read(&self, path: &str) -> Option<Arc<Source>> {
+        if let Some(source) = self.sources.get(path) {
+            return Some(Arc::clone(source));
+        }
+        let mut read = self.read.borrow_mut();
+        let file = read.entry(path.to_owned()).or_insert_with(|| self.beside.read(&name_of(path)));
+        Some(Arc::clone(&file.as_ref()?.source))
+    }
+
+    fn paths(&self) -> Vec<String> {
+        self.folders.values().flatten().cloned().collect()
+    }
+
+    fn paths_in(&self, folder: &str) -> Vec<String> {
+        let mut paths = self.folders.get(folder).cloned().unwrap_or_default();
+        let others = self.beside.names_in(&name_of(folder)).into_iter().map(|name| path_of(&name));
+        paths.extend(others);
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The path of a name.
+fn path_of(name: &str) -> String {
+    if let Some(absolute) = name.strip_prefix('/') {
+        return absolute.to_owned();
+    }
+    let (mut rest, mut up) = (name, 0);
+    loop {
+        rest = match rest.strip_prefix("./") {
+            Some(inner) => inner,
+            None => match rest.strip_prefix("../") {
+                Some(above) => {
+                    up += 1;
+                    above
+                }
+                None => break,
+            },
+        };
+    }
+    let above = vec![ABOVE; FOLDERS_ABOVE.saturating_sub(up)];
+    format!("{}/{rest}", above.join("/"))
+}
+
+/// The name of a path.
+fn name_of(path: &str) -> String {
+    let parts: Vec<&str> = path.split('/').collect();
+    let above = parts.iter().take_while(|part| **part == ABOVE).count();
+    let rest = parts.get(above..).unwrap_or_default().join("/");
+    match above {
+        0 => format!("/{path}"),
+        FOLDERS_ABOVE if rest.is_empty() => ".".to_owned(),
+        _ => format!("{}{rest}", "../".repeat(FOLDERS_ABOVE.saturating_sub(above))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{folder_of, name_of, path_of};
+
+    #[test]
+    fn names_above_the_input_have_paths() {
+        let inside = path_of("live/prod/main.tf");
+        let above = path_of("../modules/eks/main.tf");
+        let folder = inside.strip_suffix("/live/prod/main.tf").unwrap();
+        assert_eq!(above, format!("{}/modules/eks/main.tf", folder.rsplit_once('/').unwrap().0));
+        assert_eq!(path_of("./a.tf"), path_of("a.tf"));
+        assert_eq!(path_of("/tmp/a.tf"), "tmp/a.tf");
+        for name in ["a.tf", "live/a.tf", "../a.tf", "../../live/a.tf", "/tmp/a.tf"] {
+            assert_eq!(name_of(&path_of(name)), name);
+        }
+        assert_eq!(name_of(folder_of(&path_of("a.tf"))), ".");
+    }
+}

@@ -1,0 +1,95 @@
+#![doc = include_str!("../README.md")]
+
+mod convert;
+mod draft;
+mod input;
+mod merge;
+mod parts;
+mod text;
+mod value;
+
+use manifest::limits::Limits;
+use manifest::{Document, File, FileKind, ReadOptions};
+use objects::embedded::READ_OPTIONS;
+use terraform::{EvaluatedConfiguration, is_configuration, root_folders};
+
+use input::InputFiles;
+use merge::Merge;
+
+/// Files beside the input that configurations may read, such as templates.
+pub trait FilesBeside {
+    /// Reads a file by its name in reports, with its kind: [`FileKind::Referenced`] outside of the input. `None` if the file does not exist or must not be read.
+    fn read(&self, name: &str) -> Option<File>;
+
+    /// The names of the files in the folders of the input.
+    fn names(&self) -> Vec<String>;
+
+    /// The names of the files of a folder that is outside of the folders of the input; none for another folder.
+    fn names_in(&self, folder: &str) -> Vec<String>;
+}
+
+/// No files beside the input.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFilesBeside;
+
+impl FilesBeside for NoFilesBeside {
+    fn read(&self, _: &str) -> Option<File> {
+        None
+    }
+
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn names_in(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Replaces the documents of configurations by the objects that the configurations make, each with the places of its values. Files beside
+/// the input that a configuration reads are added at the end.
+///
+/// Evaluating again after a change of a text gives the documents of the new text.
+pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits) {
+    if !files.iter().any(|file| is_configuration(file.source.name())) {
+        return;
+    }
+    files.iter_mut().filter(|file| is_evaluated(file)).for_each(|file| read_again(file, limits));
+    let input = InputFiles::new(files, beside);
+    let mut merge = Merge::default();
+    let roots = if files.iter().any(may_make_objects) { root_folders(&input) } else { Vec::new() };
+    for root in roots {
+        let mut configuration = EvaluatedConfiguration::evaluate(&root, &input, &[]);
+        convert::read_files(&mut configuration, &root, &input);
+        merge.add_problems(&configuration);
+        merge.add(&convert::drafts(&configuration), &configuration.texts, limits);
+    }
+    let read = input.into_read().into_iter();
+    let known = files.len();
+    files.extend(read.map(|file| File { documents: Vec::new(), ..file }));
+    merge.apply(files);
+    for file in files.iter_mut().skip(known).filter(|file| file.documents.is_empty()) {
+        file.kind = FileKind::TextOnly;
+    }
+}
+
+/// Whether a file is a configuration that mentions a resource with objects.
+fn may_make_objects(file: &File) -> bool {
+    is_configuration(file.source.name()) && convert::is_mentioned(file.source.text())
+}
+
+/// Whether a file has documents of a configuration.
+fn is_evaluated(file: &File) -> bool {
+    file.documents.iter().any(|document| match document {
+        Document::Read(tree) => tree.is_assembled(),
+        Document::Unevaluated { .. } => true,
+        _ => false,
+    })
+}
+
+/// Reads the documents of a file as if there were no configuration.
+fn read_again(file: &mut File, limits: &Limits) {
+    let options = ReadOptions { limits: *limits, ..READ_OPTIONS };
+    let read = File::read(file.source.name(), file.source.text(), options);
+    *file = File { kind: file.kind, is_relevant: file.is_relevant, ..read };
+}

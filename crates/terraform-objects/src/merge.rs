@@ -1,0 +1,169 @@
+//! The documents of configurations in the place of the documents that the files had before.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use manifest::limits::Limits;
+use manifest::source::{Source, Span};
+use manifest::{Document, File, FileKind};
+use terraform::{EvaluatedConfiguration, EvaluatedText, TextPlace, Texts, is_configuration};
+
+use crate::draft::Draft;
+use crate::parts::is_verbatim;
+use crate::text::{self, PlacedDocument};
+use crate::value;
+
+/// Address of a text.
+type TextAddress = usize;
+
+/// The documents of all configurations.
+#[derive(Default)]
+pub(crate) struct Merge {
+    by_text: BTreeMap<TextAddress, OfText>,
+    /// The documents so far, so that several calls of a module with the same values have them once.
+    known: BTreeSet<(TextAddress, Span, String)>,
+}
+
+/// The documents of a text.
+#[derive(Default)]
+struct OfText {
+    documents: Vec<Document>,
+    /// The parts of the text that became documents.
+    used: Vec<Span>,
+    /// The parts of the text that documents are, letter by letter.
+    verbatim: Vec<Span>,
+    /// The reasons why the file is not evaluated.
+    problems: Vec<(Span, String)>,
+}
+
+impl Merge {
+    /// Adds the drafts of a configuration.
+    pub(crate) fn add(&mut self, drafts: &[Draft], texts: &Texts, limits: &Limits) {
+        for draft in drafts {
+            match draft {
+                Draft::Text(text, used) => self.add_text(text, *used, texts, limits),
+                Draft::Document(part) => {
+                    let at = part.place();
+                    let Some(tree) = value::document(part, texts, limits.nodes) else { continue };
+                    self.add_document(PlacedDocument { at, document: Document::Read(tree) }, texts);
+                    self.mark(at, texts, |of_text| &mut of_text.used);
+                }
+                Draft::Used(text, used) => self.mark_text(text, *used, texts),
+                Draft::Unknown(at, reason) => {
+                    let document = Document::Unevaluated { span: at.span(), reason: reason.clone() };
+                    self.add_document(PlacedDocument { at: *at, document }, texts);
+                }
+            }
+        }
+    }
+
+    fn add_text(&mut self, text: &EvaluatedText, used: TextPlace, texts: &Texts, limits: &Limits) {
+        let whole = Span::whole(text.as_str());
+        if is_verbatim(text, whole, texts)
+            && let Some(place) = text.place_of(whole.start, whole.end)
+        {
+            self.mark(place, texts, |of_text| &mut of_text.verbatim);
+        }
+        self.mark_text(text, used, texts);
+        for document in text::documents(text, used, texts, limits) {
+            self.add_document(document, texts);
+        }
+    }
+
+    /// Marks the parts of a string, and the directives of a template between them.
+    fn mark_text(&mut self, text: &EvaluatedText, used: TextPlace, texts: &Texts) {
+        self.mark(used, texts, |of_text| &mut of_text.used);
+        let mut before: Option<TextPlace> = None;
+        for place in text.pieces().iter().map(|piece| piece.place) {
+            self.mark(place, texts, |of_text| &mut of_text.used);
+            let end = before.filter(|before| before.text == place.text).map(|before| before.span().end);
+            let gap = end.map(|end| TextPlace::new(place.text, Span::new(end, place.span().start)));
+            if let Some(gap) = gap.filter(|gap| gap.span().start < gap.span().end) {
+                let between = texts.slice(gap).trim();
+                if between.starts_with("%{") && between.ends_with('}') {
+                    self.mark(gap, texts, |of_text| &mut of_text.used);
+                }
+            }
+            before = Some(place);
+        }
+    }
+
+    fn add_document(&mut self, placed: PlacedDocument, texts: &Texts) {
+        let Some(source) = texts.get(placed.at.text) else { return };
+        let content = match &placed.document {
+            Document::Read(tree) => tree.root().to_json().to_string(),
+            Document::Unevaluated { reason, .. } => reason.clone(),
+            _ => String::new(),
+        };
+        if self.known.insert((address(source), placed.at.span(), content)) {
+            self.by_text.entry(address(source)).or_default().documents.push(placed.document);
+        }
+    }
+
+    fn mark(&mut self, place: TextPlace, texts: &Texts, list: impl Fn(&mut OfText) -> &mut Vec<Span>) {
+        if let Some(source) = texts.get(place.text) {
+            list(self.by_text.entry(address(source)).or_default()).push(place.span());
+        }
+    }
+
+    /// Adds the files that are not evaluated.
+    pub(crate) fn add_problems(&mut self, configuration: &EvaluatedConfiguration) {
+        for problem in &configuration.problems {
+            let Some(source) = configuration.texts.get(problem.place.text) else { continue };
+            let of_text = self.by_text.entry(address(source)).or_default();
+            let problem = (problem.place.span(), problem.message.clone());
+            if !of_text.problems.contains(&problem) {
+                of_text.problems.push(problem);
+            }
+        }
+    }
+
+    /// Replaces the documents of files.
+    pub(crate) fn apply(mut self, files: &mut [File]) {
+        for file in files {
+            let of_text = self.by_text.remove(&address(&file.source)).unwrap_or_default();
+            let is_configuration = is_configuration(file.source.name());
+            of_text.apply(file, is_configuration);
+            if is_configuration && !file.documents.is_empty() && file.kind == FileKind::TextOnly {
+                file.kind = FileKind::Unknown;
+            } else if is_configuration && file.documents.is_empty() {
+                if file.is_relevant == Some(true) {
+                    file.documents.push(Document::Script(Span::whole(file.source.text())));
+                } else {
+                    file.kind = FileKind::TextOnly;
+                }
+            }
+        }
+    }
+}
+
+impl OfText {
+    /// Replaces the documents of the text.
+    fn apply(self, file: &mut File, is_configuration: bool) {
+        let Self { documents, used, verbatim, problems } = self;
+        let before = core::mem::take(&mut file.documents);
+        // What a document is letter by letter was read before, with the spelling of every value.
+        let holds = |spans: &[Span], at: usize| spans.iter().any(|span| span.start <= at && at <= span.end);
+        let read_before = |span: &Span| {
+            let mut within = before.iter().filter(|document| holds(&[*span], document.start())).peekable();
+            within.peek().is_some() && within.all(|document| matches!(document, Document::Read(_)))
+        };
+        let unchanged: Vec<Span> = verbatim.into_iter().filter(read_before).collect();
+        let is_kept = |document: &Document| {
+            let is_script = is_configuration && matches!(document, Document::Script(_));
+            !is_script && (holds(&unchanged, document.start()) || !holds(&used, document.start()))
+        };
+        let new = documents.into_iter().filter(|document| !holds(&unchanged, document.start()));
+        let new: Vec<Document> = new.collect();
+        file.documents = before.into_iter().filter(is_kept).chain(new).collect();
+        for (span, message) in problems {
+            let reason = format!("Terraform, not evaluated, only its here-documents are read: {message}");
+            file.documents.push(Document::Unevaluated { span, reason });
+        }
+        file.documents.sort_by_key(Document::start);
+    }
+}
+
+fn address(source: &Arc<Source>) -> TextAddress {
+    Arc::as_ptr(source).addr()
+}

@@ -1,0 +1,135 @@
+//! Documents in strings: YAML and JSON, of which each node has the place of its bytes.
+
+use manifest::limits::Limits;
+use manifest::source::Span;
+use manifest::tree::{Assembly, Node, NodeId, NodePlace, Tree, Value};
+use manifest::work::WorkBudget;
+use manifest::{Document, File};
+use objects::embedded::READ_OPTIONS;
+use terraform::{EvaluatedText, TextPlace, Texts};
+
+use crate::parts::{is_verbatim, parts};
+
+/// A document with the place at which it starts.
+pub(crate) struct PlacedDocument {
+    pub(crate) at: TextPlace,
+    pub(crate) document: Document,
+}
+
+/// The documents of a string. `used` is the expression that uses the string.
+pub(crate) fn documents(
+    text: &EvaluatedText,
+    used: TextPlace,
+    texts: &Texts,
+    limits: &Limits,
+) -> Vec<PlacedDocument> {
+    let budget = WorkBudget::of_file(text.as_str().len(), limits);
+    let placer = Placer { text, texts, used };
+    let file = File::read_yaml("-", text.as_str(), READ_OPTIONS, &budget);
+    file.documents.into_iter().map(|document| placer.placed(document, limits)).collect()
+}
+
+/// Finds the places of the bytes of a string.
+struct Placer<'t> {
+    text: &'t EvaluatedText,
+    texts: &'t Texts,
+    used: TextPlace,
+}
+
+impl Placer<'_> {
+    fn placed(&self, document: Document, limits: &Limits) -> PlacedDocument {
+        let whole = |span: Span| self.place(span).span();
+        match document {
+            Document::Read(tree) => {
+                let at = self.place(tree.root().span());
+                let moved = self.tree(&tree, limits.nodes);
+                let reason = "larger than the bounds allow, not checked".to_owned();
+                let document =
+                    moved.map_or(Document::Unevaluated { span: at.span(), reason }, Document::Read);
+                PlacedDocument { at, document }
+            }
+            Document::Unreadable { at, error } => {
+                let place = self.place(Span::new(at, at));
+                PlacedDocument { at: place, document: Document::Unreadable { at: place.span().start, error } }
+            }
+            Document::Template(span) => {
+                PlacedDocument { at: self.place(span), document: Document::Template(whole(span)) }
+            }
+            Document::Script(span) => {
+                PlacedDocument { at: self.place(span), document: Document::Script(whole(span)) }
+            }
+            Document::Deleted(span) => {
+                PlacedDocument { at: self.place(span), document: Document::Deleted(whole(span)) }
+            }
+            Document::Unevaluated { span, reason } => {
+                let at = self.place(span);
+                PlacedDocument { at, document: Document::Unevaluated { span: at.span(), reason } }
+            }
+        }
+    }
+
+    /// The place of some bytes.
+    fn place(&self, span: Span) -> TextPlace {
+        self.text.place_of(span.start, span.end).unwrap_or(self.used)
+    }
+
+    fn tree(&self, tree: &Tree, limit: usize) -> Option<Tree> {
+        let main = self.texts.get(self.place(tree.root().span()).text)?;
+        let mut assembly = Assembly::of_text(main, &READ_OPTIONS, limit);
+        self.copy(tree.root(), None, &mut assembly)?;
+        for comment in tree.comments() {
+            let place = self.place(comment.span);
+            if is_verbatim(self.text, comment.span, self.texts)
+                && let Some(source) = self.texts.get(place.text)
+            {
+                assembly.add_comment(source, place.span());
+            }
+        }
+        Some(assembly.finish())
+    }
+
+    fn copy(&self, node: Node<'_>, parent: Option<NodeId>, assembly: &mut Assembly) -> Option<()> {
+        let place = self.place(node.span());
+        let key = Some(node.key_span()).filter(|span| !span.is_empty()).map(|span| self.place(span));
+        let key = key.filter(|key| key.text == place.text).map(TextPlace::span).unwrap_or_default();
+        let is_scalar = !matches!(node.value(), Value::Mapping | Value::Sequence);
+        let is_derived = is_scalar && (node.is_derived() || !is_verbatim(self.text, node.span(), self.texts));
+        let at = NodePlace {
+            source: self.texts.get(place.text)?,
+            key,
+            value: place.span(),
+            style: node.style(),
+            derived: is_derived.then(|| node.spelling()),
+        };
+        let is_member = node.parent().is_some_and(Node::is_mapping);
+        let id = assembly.place(parent, is_member.then(|| node.key()), node.value(), &at)?;
+        if let Some(string) = node.as_str().filter(|_| is_derived) {
+            self.set_parts(id, node, string, place, assembly);
+        }
+        for child in node.children() {
+            self.copy(child, Some(id), assembly)?;
+        }
+        assembly.complete(id);
+        Some(())
+    }
+
+    /// Records the parts of a string, if its bytes follow each other in the text.
+    fn set_parts(&self, id: NodeId, node: Node<'_>, string: &str, place: TextPlace, assembly: &mut Assembly) {
+        let mut found = Vec::new();
+        let mut at = 0;
+        // The lines of a block scalar have an indentation that is no part of the string.
+        for line in string.split_inclusive('\n') {
+            let words = line.trim_end_matches('\n');
+            let span = node.span_within(Span::new(at, at + words.len()));
+            let is_same = span.text(self.text.as_str()) == words;
+            let line_parts = parts(self.text, span, place, self.texts);
+            found.extend(line_parts.into_iter().map(|part| {
+                let start = if is_same { at + part.start } else { at };
+                manifest::tree::StringPart { start, is_verbatim: part.is_verbatim && is_same, ..part }
+            }));
+            at += line.len();
+        }
+        found.dedup_by_key(|part| part.start);
+        assembly.set_parts(id, found);
+    }
+}

@@ -1,0 +1,141 @@
+//! Documents of values: each node has the place of its expression.
+
+use manifest::source::Span;
+use manifest::tree::{Assembly, NodeId, NodePlace, Style, Tree, Value};
+use objects::embedded::READ_OPTIONS;
+use terraform::{Data, EvaluatedText, EvaluatedValue, TextPlace, Texts};
+
+use crate::draft::{Part, PartMember};
+use crate::parts::{is_verbatim, parts};
+
+/// The document that a part makes. `None` if the document would be too large.
+pub(crate) fn document(part: &Part, texts: &Texts, limit: usize) -> Option<Tree> {
+    let main = texts.get(part.place().text)?;
+    let mut writer = Writer { texts, assembly: Assembly::of_text(main, &READ_OPTIONS, limit) };
+    writer.part(Above::default(), part)?;
+    Some(writer.assembly.finish())
+}
+
+struct Writer<'t> {
+    texts: &'t Texts,
+    assembly: Assembly,
+}
+
+/// The collection that a new node belongs to, and its key in an object.
+#[derive(Clone, Copy, Default)]
+struct Above<'k> {
+    parent: Option<NodeId>,
+    key: Option<(&'k str, TextPlace)>,
+}
+
+impl<'k> Above<'k> {
+    fn member(parent: NodeId, key: &'k str, at: TextPlace) -> Self {
+        Self { parent: Some(parent), key: Some((key, at)) }
+    }
+
+    fn item(parent: NodeId) -> Self {
+        Self { parent: Some(parent), key: None }
+    }
+}
+
+impl Writer<'_> {
+    fn part(&mut self, above: Above<'_>, part: &Part) -> Option<()> {
+        match part {
+            Part::Value(value) => self.value(above, value, false),
+            Part::WithoutNulls(value) => self.value(above, value, true),
+            Part::Object(members, place) => {
+                let id = self.add(above, Value::Mapping, *place, Style::Flow, None)?;
+                for PartMember { key, at, value } in members {
+                    self.part(Above::member(id, key, *at), value)?;
+                }
+                self.assembly.complete(id);
+                Some(())
+            }
+            Part::List(items, place) => {
+                let id = self.add(above, Value::Sequence, *place, Style::Flow, None)?;
+                items.iter().try_for_each(|item| self.part(Above::item(id), item))
+            }
+        }
+    }
+
+    fn value(&mut self, above: Above<'_>, value: &EvaluatedValue, without_nulls: bool) -> Option<()> {
+        let place = value.place;
+        match &value.data {
+            Data::Null(_) => self.scalar(above, Value::Null, "null", place),
+            Data::Bool(known) => {
+                self.scalar(above, Value::Bool(*known), if *known { "true" } else { "false" }, place)
+            }
+            Data::Number(number) => {
+                let text = number.text();
+                let known = match number.as_int() {
+                    Some(whole) => Value::Int(whole),
+                    None => Value::Float(text.parse().ok()?),
+                };
+                self.scalar(above, known, &text, place)
+            }
+            Data::String(text) => self.string(above, text, place),
+            Data::Unknown(unknown) => self.string(above, &unknown.text, place),
+            Data::List(..) | Data::Set(..) | Data::Tuple(_) => {
+                let id = self.add(above, Value::Sequence, place, Style::Flow, None)?;
+                let mut items = value.items().unwrap_or_default().iter();
+                items.try_for_each(|item| self.value(Above::item(id), item, without_nulls))
+            }
+            Data::Map(_, members) | Data::Object(members) => {
+                let id = self.add(above, Value::Mapping, place, Style::Flow, None)?;
+                for (key, member) in members.as_map() {
+                    if !(without_nulls && member.value.is_null()) {
+                        self.value(Above::member(id, key, member.key), &member.value, without_nulls)?;
+                    }
+                }
+                self.assembly.complete(id);
+                Some(())
+            }
+        }
+    }
+
+    /// A scalar other than a string.
+    fn scalar(&mut self, above: Above<'_>, value: Value<'_>, spelling: &str, place: TextPlace) -> Option<()> {
+        let derived = Some(spelling).filter(|spelling| self.texts.slice(place) != *spelling);
+        self.add(above, value, place, Style::Plain, derived)?;
+        Some(())
+    }
+
+    fn string(&mut self, above: Above<'_>, text: &EvaluatedText, place: TextPlace) -> Option<()> {
+        let written = self.texts.slice(place);
+        let inner = written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        // A value that `yamldecode` read can have no quotes.
+        let inner = inner.or(Some(written).filter(|written| *written == text.as_str()));
+        let style = match inner {
+            Some(_) if written.starts_with('"') => Style::DoubleQuoted,
+            None if written.starts_with("<<") => Style::Literal,
+            _ => Style::Plain,
+        };
+        let whole = Span::whole(text.as_str());
+        let is_written = inner == Some(text.as_str()) && is_verbatim(text, whole, self.texts);
+        let derived = Some(text.as_str()).filter(|_| !is_written);
+        let id = self.add(above, Value::String(text.as_str()), place, style, derived)?;
+        if !is_written {
+            self.assembly.set_parts(id, parts(text, whole, place, self.texts));
+        }
+        Some(())
+    }
+
+    fn add(
+        &mut self,
+        above: Above<'_>,
+        value: Value<'_>,
+        place: TextPlace,
+        style: Style,
+        derived: Option<&str>,
+    ) -> Option<NodeId> {
+        let key = above.key.filter(|(_, at)| at.text == place.text).map(|(_, at)| at.span());
+        let place = NodePlace {
+            source: self.texts.get(place.text)?,
+            key: key.unwrap_or_default(),
+            value: place.span(),
+            style,
+            derived,
+        };
+        self.assembly.place(above.parent, above.key.map(|(name, _)| name), value, &place)
+    }
+}

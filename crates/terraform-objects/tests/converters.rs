@@ -1,0 +1,389 @@
+//! What each converter makes of a resource.
+
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
+
+use core::fmt::Write as _;
+
+use insta::assert_snapshot;
+use karpwarden_terraform_objects::{FilesBeside, evaluate};
+use manifest::limits::Limits;
+use manifest::source::Span;
+use manifest::tree::{Node, Value};
+use manifest::{Document, File, FileKind};
+use objects::embedded::READ_OPTIONS;
+
+/// Templates and other files beside the input.
+struct Templates(Vec<(&'static str, &'static str)>);
+
+impl FilesBeside for Templates {
+    fn read(&self, name: &str) -> Option<File> {
+        let (name, text) = self.0.iter().find(|(known, _)| *known == name)?;
+        Some(File::read(*name, *text, READ_OPTIONS))
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.0.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    fn names_in(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+fn evaluated(inputs: &[(&str, &str)], beside: &[(&'static str, &'static str)]) -> Vec<File> {
+    let mut files: Vec<File> =
+        inputs.iter().map(|(name, text)| File::read(*name, *text, READ_OPTIONS)).collect();
+    evaluate(&mut files, &Templates(beside.to_vec()), &Limits::DEFAULT);
+    files
+}
+
+/// The documents of all files: each scalar with its path, its value, its line and the text at its place.
+fn shown(inputs: &[(&str, &str)], beside: &[(&'static str, &'static str)]) -> String {
+    let mut shown = String::new();
+    for file in evaluated(inputs, beside) {
+        for document in &file.documents {
+            let line = file.source.position(document.start()).line;
+            let _ = writeln!(shown, "--- {}:{line}", file.source.name());
+            match document {
+                Document::Read(tree) => show(tree.root(), "", &mut shown),
+                Document::Unevaluated { reason, .. } => {
+                    let _ = writeln!(shown, "{reason}");
+                }
+                other => {
+                    let _ = writeln!(shown, "{other:?}");
+                }
+            }
+        }
+    }
+    shown
+}
+
+fn show(node: Node<'_>, path: &str, into: &mut String) {
+    let value = match node.value() {
+        Value::Mapping | Value::Sequence => {
+            for child in node.children() {
+                let key = if node.is_mapping() { child.key().to_owned() } else { child.index().to_string() };
+                show(child, &format!("{path}.{key}"), into);
+            }
+            return;
+        }
+        Value::String(text) => format!("{text:?}"),
+        _ => node.spelling().to_owned(),
+    };
+    let position = node.source().position(node.span().start);
+    let text = node.source().slice(node.span());
+    let same = if value.trim_matches('"') == text.trim_matches('"') {
+        String::new()
+    } else {
+        format!(" from {text:?}")
+    };
+    let _ = writeln!(into, "{path} = {value} @{}:{}{same}", position.line, position.column);
+}
+
+#[test]
+fn kubectl_manifest_in_a_here_document_has_the_places_of_its_lines() {
+    let text = r#"variable "name" { default = "prod" }
+resource "kubectl_manifest" "a" {
+  yaml_body = <<-EOT
+    kind: NodePool
+    metadata:
+      name: pool-${var.name}
+      labels: {a: "${module.eks.name}"}
+    spec:
+      script: |
+        one ${var.name}
+        two
+    %{ if var.name == "prod" }
+      limit: 3
+    %{ endif }
+  EOT
+}
+"#;
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
+    --- main.tf:4
+    .kind = "NodePool" @4:11
+    .metadata.name = "pool-prod" @6:13 from "pool-${var.name}"
+    .metadata.labels.a = "${module.eks.name}" @7:19
+    .spec.script = "one prod\ntwo\n" @10:9 from "one ${var.name}\n        two\n    %{ if var.name == \"prod\" }\n      "
+    .spec.limit = 3 @13:14
+    "#);
+}
+
+#[test]
+fn what_a_here_document_is_letter_by_letter_stays_as_it_was_read() {
+    let text = "resource \"kubectl_manifest\" \"a\" {\n  yaml_body = <<-EOT\n    kind: A\n    name: ${module.a.b}\n  EOT\n}\n";
+    let files = evaluated(&[("main.tf", text)], &[]);
+    let [Document::Read(tree)] = files[0].documents.as_slice() else { panic!("{files:?}") };
+    assert!(!tree.is_assembled() && tree.root().str_at(&["name"]) == Some("${module.a.b}"));
+}
+
+#[test]
+fn encoded_values_have_the_places_of_their_expressions() {
+    let text = r#"locals {
+  role = "node-${var.x}"
+  more = { replicas = 2, ready = true, ratio = 0.5 }
+}
+variable "x" { default = "a" }
+resource "kubectl_manifest" "a" {
+  for_each  = toset(["spot"])
+  yaml_body = yamlencode(merge({ kind = "A", role = local.role, key = each.key, none = null }, local.more))
+}
+resource "kubernetes_manifest" "b" {
+  manifest = {
+    "kind" = "B"
+    none   = null
+    items  = ["x", module.a.b]
+  }
+}
+"#;
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
+    --- main.tf:8
+    .key = "spot" @8:71 from "each.key"
+    .kind = "A" @8:41
+    .none = null @8:88
+    .ratio = 0.5 @3:48
+    .ready = true @3:34
+    .replicas = 2 @3:23
+    .role = "node-a" @8:53 from "local.role"
+    --- main.tf:11
+    .items.0 = "x" @14:15
+    .items.1 = "${module.a.b}" @14:20 from "module.a.b"
+    .kind = "B" @12:14
+    "#);
+}
+
+#[test]
+fn templates_have_places_in_their_own_file() {
+    let main = r#"resource "kubectl_manifest" "a" {
+  for_each  = { one = 1, two = 2 }
+  yaml_body = templatefile("${path.module}/tpl/a.yaml.tftpl", { name = each.key, number = each.value })
+}
+"#;
+    let template = "kind: A\nname: ${name}\nnumber: ${number}\n";
+    assert_snapshot!(shown(&[("infra/main.tf", main)], &[("infra/tpl/a.yaml.tftpl", template)]), @r#"
+    --- infra/tpl/a.yaml.tftpl:1
+    .kind = "A" @1:7
+    .name = "one" @2:7 from "${name}"
+    .number = 1 @3:9 from "${number}"
+    --- infra/tpl/a.yaml.tftpl:1
+    .kind = "A" @1:7
+    .name = "two" @2:7 from "${name}"
+    .number = 2 @3:9 from "${number}"
+    "#);
+}
+
+#[test]
+fn data_sources_of_the_provider_give_their_documents() {
+    let main = r#"data "kubectl_file_documents" "inline" {
+  content = <<-EOT
+    kind: A
+    name: ${upper("x")}
+    ---
+    kind: B
+  EOT
+}
+data "kubectl_path_documents" "files" {
+  pattern = "${path.module}/manifests/*.yaml"
+  vars    = { name = "prod" }
+}
+resource "kubectl_manifest" "inline" {
+  for_each  = data.kubectl_file_documents.inline.manifests
+  yaml_body = each.value
+}
+resource "kubectl_manifest" "files" {
+  count     = length(data.kubectl_path_documents.files.documents)
+  yaml_body = element(data.kubectl_path_documents.files.documents, count.index)
+}
+"#;
+    let files = [("main.tf", main), ("manifests/a.yaml", "kind: C\nname: ${name}\n---\nkind: D\n")];
+    assert_snapshot!(shown(&files, &[]), @r#"
+    --- main.tf:3
+    .kind = "A" @3:11
+    .name = "X" @4:11 from "${upper(\"x\")}"
+    --- main.tf:6
+    .kind = "B" @6:11
+    --- manifests/a.yaml:1
+    .kind = "C" @1:7
+    .name = "prod" @2:7 from "${name}"
+    --- manifests/a.yaml:4
+    .kind = "D" @4:7
+    "#);
+}
+
+#[test]
+fn says_why_a_document_is_not_known() {
+    let text = r#"resource "kubectl_manifest" "a" {
+  yaml_body = data.http.manifest.body
+}
+resource "kubectl_manifest" "b" {
+  yaml_body = yamlencode(regex("x", 1, 2))
+}
+resource "kubernetes_manifest" "c" {
+  manifest = var.manifest
+}
+"#;
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r"
+    --- main.tf:2
+    `kubectl_manifest.a`, not checked: `yaml_body` is known only after Terraform applies `${data.http.manifest.body}`
+    --- main.tf:5
+    `kubectl_manifest.b`, not checked: `yaml_body` is not evaluated (main.tf:5): regex: The function takes 2 arguments.
+    --- main.tf:8
+    `kubernetes_manifest.c`, not checked: `manifest` is known only after Terraform applies `${var.manifest}`
+    ");
+}
+
+#[test]
+fn helm_release_of_karpenter_has_merged_values_and_parameters() {
+    let text = r#"resource "helm_release" "karpenter" {
+  repository = "oci://public.ecr.aws/karpenter"
+  chart      = "karpenter"
+  version    = "1.6.2"
+  values = [
+    <<-EOT
+      settings:
+        clusterName: ${module.eks.cluster_name}
+        interruptionQueue: a
+    EOT
+    ,
+    yamlencode({ settings = { interruptionQueue = "b" }, replicas = 2 }),
+    file("absent.yaml"),
+  ]
+  set {
+    name  = "settings.x"
+    value = "y"
+  }
+  dynamic "set" {
+    for_each = { "controller.a" = 1 }
+    content {
+      name  = set.key
+      value = set.value
+    }
+  }
+}
+resource "helm_release" "nginx" {
+  chart = "nginx"
+}
+"#;
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
+    --- main.tf:1
+    .resource.helm_release.karpenter.chart = "karpenter" @3:16
+    .resource.helm_release.karpenter.repository = "oci://public.ecr.aws/karpenter" @2:16
+    .resource.helm_release.karpenter.version = "1.6.2" @4:16
+    .resource.helm_release.karpenter.values.settings.clusterName = "${module.eks.cluster_name}" @8:22
+    .resource.helm_release.karpenter.values.settings.interruptionQueue = "b" @12:51
+    .resource.helm_release.karpenter.values.replicas = 2 @12:69
+    .resource.helm_release.karpenter.set.0.name = "settings.x" @16:13
+    .resource.helm_release.karpenter.set.0.value = "y" @17:13
+    .resource.helm_release.karpenter.set.1.name = "controller.a" @22:15 from "set.key"
+    .resource.helm_release.karpenter.set.1.value = 1 @23:15 from "set.value"
+    .resource.helm_release.karpenter.unevaluated.0 = "${file(\"absent.yaml\")}" @13:5 from "file(\"absent.yaml\")"
+    "#);
+}
+
+#[test]
+fn modules_with_equal_values_have_their_documents_once() {
+    let main = r#"module "a" {
+  source = "./m"
+  name   = "x"
+}
+module "b" {
+  source = "./m"
+  name   = "x"
+}
+module "c" {
+  source = "./m"
+  name   = "y"
+}
+"#;
+    let module = "variable \"name\" {}\nresource \"kubernetes_manifest\" \"m\" {\n  manifest = { kind = var.name }\n}\n";
+    assert_snapshot!(shown(&[("main.tf", main), ("m/main.tf", module)], &[]), @r#"
+    --- m/main.tf:3
+    .kind = "x" @3:23 from "var.name"
+    --- m/main.tf:3
+    .kind = "y" @3:23 from "var.name"
+    "#);
+}
+
+#[test]
+fn here_documents_of_other_blocks_stay() {
+    let text = r#"resource "null_resource" "a" {
+  x = <<-EOT
+    kind: A
+  EOT
+}
+resource "kubectl_manifest" "off" {
+  count     = 0
+  yaml_body = <<-EOT
+    kind: B
+    name: ${upper("x")}
+  EOT
+}
+"#;
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
+    --- main.tf:3
+    .kind = "A" @3:11
+    --- main.tf:9
+    .kind = "B" @9:11
+    .name = "${upper(\"x\")}" @10:11 from "${upper(\"x\")}"
+    "#);
+}
+
+#[test]
+fn a_file_that_does_not_parse_keeps_its_here_documents_and_says_why() {
+    let text =
+        "resource \"kubectl_manifest\" \"a\" {\n  yaml_body = <<-EOT\n    kind: A\n  EOT\n  b = = 1\n}\n";
+    assert_snapshot!(shown(&[("main.tf", text)], &[]), @r#"
+    --- main.tf:3
+    .kind = "A" @3:11
+    --- main.tf:5
+    Terraform, not evaluated, only its here-documents are read: The file is not valid HCL: invalid expression; expected `"`, `[`, `{`, `-`, `!`, `(`, `_`, `<`, letter or digit
+    "#);
+}
+
+#[test]
+fn configurations_without_objects_are_no_documents() {
+    let files = evaluated(&[("main.tf", "locals { a = 1 }\n"), ("a.yaml", "kind: A\n")], &[]);
+    assert!(files[0].documents.is_empty() && files[0].kind == FileKind::TextOnly);
+    assert_eq!(files[1].documents.len(), 1);
+    let mut named = File { is_relevant: Some(true), ..File::read("main.tf", "locals {}\n", READ_OPTIONS) };
+    named = {
+        let mut files = vec![named];
+        evaluate(&mut files, &karpwarden_terraform_objects::NoFilesBeside, &Limits::DEFAULT);
+        files.remove(0)
+    };
+    assert!(matches!(named.documents.as_slice(), [Document::Script(_)]));
+}
+
+#[test]
+fn evaluating_again_gives_the_documents_of_the_new_text() {
+    let main = "resource \"kubernetes_manifest\" \"a\" {\n  manifest = { kind = local.kind }\n}\n";
+    let read = |name: &str, text: &str| File::read(name, text, READ_OPTIONS);
+    let mut files = vec![read("main.tf", main), read("locals.tf", "locals { kind = \"A\" }\n")];
+    let kind = |files: &[File]| match files[0].documents.as_slice() {
+        [Document::Read(tree)] => tree.root().str_at(&["kind"]).unwrap().to_owned(),
+        other => panic!("{other:?}"),
+    };
+    evaluate(&mut files, &karpwarden_terraform_objects::NoFilesBeside, &Limits::DEFAULT);
+    assert_eq!(kind(&files), "A");
+    files[1] = read("locals.tf", "locals { kind = \"B\" }\n");
+    evaluate(&mut files, &karpwarden_terraform_objects::NoFilesBeside, &Limits::DEFAULT);
+    assert_eq!(kind(&files), "B");
+}
+
+#[test]
+fn finds_a_word_in_a_string_with_known_parts() {
+    let text = "variable \"x\" { default = \"longer\" }\nresource \"kubectl_manifest\" \"a\" {\n  yaml_body = <<-EOT\n    kind: A\n    data: |\n      one ${var.x} two\n      three\n  EOT\n}\n";
+    let files = evaluated(&[("main.tf", text)], &[]);
+    let [Document::Read(tree)] = files[0].documents.as_slice() else { panic!("{files:?}") };
+    let data = tree.root().get("data").unwrap();
+    let value = data.as_str().unwrap();
+    let place = |word: &str| {
+        let at = value.find(word).unwrap();
+        let span = data.span_within(Span::new(at, at + word.len()));
+        (data.source().slice(span).to_owned(), data.source().position(span.start).line)
+    };
+    assert_eq!(place("one"), ("one".to_owned(), 6));
+    assert_eq!(place("longer"), ("${var.x}".to_owned(), 6));
+    assert_eq!(place("two"), ("two".to_owned(), 6));
+    assert_eq!(place("three"), ("three".to_owned(), 7));
+}
