@@ -6,11 +6,11 @@ use terraform::{EvaluatedText, EvaluatedValue, TextPlace};
 
 /// What a block says about a document.
 #[derive(Clone, Debug)]
-pub(crate) enum Draft {
+pub(crate) enum DocumentDraft {
     /// YAML or JSON in a string, and the expression that uses the string.
     Text(EvaluatedText, TextPlace),
     /// One document, composed of values.
-    Document(Part),
+    Document(DraftPart),
     /// A string that a document is composed of, and the expression that uses the string.
     Used(EvaluatedText, TextPlace),
     /// A document that is not known before Terraform applies the configuration: its place, and the reason.
@@ -19,27 +19,27 @@ pub(crate) enum Draft {
 
 /// Value of a document that a converter composes.
 #[derive(Clone, Debug)]
-pub(crate) enum Part {
+pub(crate) enum DraftPart {
     /// A value of the configuration with everything in it. `null` is kept.
     Value(EvaluatedValue),
     /// A value of the configuration with everything in it, without members that are `null`.
     WithoutNulls(EvaluatedValue),
     /// An object.
-    Object(Vec<PartMember>, TextPlace),
+    Object(Vec<DraftMember>, TextPlace),
     /// A list.
-    List(Vec<Part>, TextPlace),
+    List(Vec<DraftPart>, TextPlace),
 }
 
 /// Member of an object that a converter composes.
 #[derive(Clone, Debug)]
-pub(crate) struct PartMember {
+pub(crate) struct DraftMember {
     pub(crate) key: Arc<str>,
     /// The place of the key.
     pub(crate) at: TextPlace,
-    pub(crate) value: Part,
+    pub(crate) value: DraftPart,
 }
 
-impl Part {
+impl DraftPart {
     /// The place of the value.
     pub(crate) fn place(&self) -> TextPlace {
         match self {
@@ -49,7 +49,7 @@ impl Part {
     }
 
     /// An object.
-    pub(crate) fn object(members: impl IntoIterator<Item = PartMember>, place: TextPlace) -> Self {
+    pub(crate) fn object(members: impl IntoIterator<Item = DraftMember>, place: TextPlace) -> Self {
         Self::Object(members.into_iter().collect(), place)
     }
 
@@ -71,13 +71,13 @@ impl Part {
     }
 
     /// The members of an object.
-    fn members(&self) -> Option<Vec<PartMember>> {
+    fn members(&self) -> Option<Vec<DraftMember>> {
         match self {
             Self::Object(members, _) => Some(members.clone()),
             Self::List(..) => None,
             Self::Value(value) | Self::WithoutNulls(value) => {
                 let members = value.members()?.as_map().iter();
-                let member = |(key, member): (&Arc<str>, &terraform::EvaluatedMember)| PartMember {
+                let member = |(key, member): (&Arc<str>, &terraform::EvaluatedMember)| DraftMember {
                     key: Arc::clone(key),
                     at: member.key,
                     value: Self::Value(member.value.clone()),
@@ -88,8 +88,8 @@ impl Part {
     }
 }
 
-impl PartMember {
-    pub(crate) fn new(key: &str, at: TextPlace, value: Part) -> Self {
+impl DraftMember {
+    pub(crate) fn new(key: &str, at: TextPlace, value: DraftPart) -> Self {
         Self { key: key.into(), at, value }
     }
 }

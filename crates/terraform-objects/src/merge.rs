@@ -8,7 +8,7 @@ use manifest::source::{Source, Span};
 use manifest::{Document, File, FileKind};
 use terraform::{EvaluatedConfiguration, EvaluatedText, TextPlace, Texts, is_configuration};
 
-use crate::draft::Draft;
+use crate::draft::DocumentDraft;
 use crate::parts::is_verbatim;
 use crate::text::{self, PlacedDocument};
 use crate::value;
@@ -38,18 +38,18 @@ struct OfText {
 
 impl Merge {
     /// Adds the drafts of a configuration.
-    pub(crate) fn add(&mut self, drafts: &[Draft], texts: &Texts, limits: &Limits) {
+    pub(crate) fn add(&mut self, drafts: &[DocumentDraft], texts: &Texts, limits: &Limits) {
         for draft in drafts {
             match draft {
-                Draft::Text(text, used) => self.add_text(text, *used, texts, limits),
-                Draft::Document(part) => {
+                DocumentDraft::Text(text, used) => self.add_text(text, *used, texts, limits),
+                DocumentDraft::Document(part) => {
                     let at = part.place();
                     let Some(tree) = value::document(part, texts, limits.nodes) else { continue };
                     self.add_document(PlacedDocument { at, document: Document::Read(tree) }, texts);
                     self.mark(at, texts, |of_text| &mut of_text.used);
                 }
-                Draft::Used(text, used) => self.mark_text(text, *used, texts),
-                Draft::Unknown(at, reason) => {
+                DocumentDraft::Used(text, used) => self.mark_text(text, *used, texts),
+                DocumentDraft::Unknown(at, reason) => {
                     let document = Document::Unevaluated { span: at.span(), reason: reason.clone() };
                     self.add_document(PlacedDocument { at: *at, document }, texts);
                 }

@@ -5,11 +5,11 @@ use manifest::tree::{Assembly, NodeId, NodePlace, Style, Tree, Value};
 use objects::embedded::READ_OPTIONS;
 use terraform::{Data, EvaluatedText, EvaluatedValue, TextPlace, Texts};
 
-use crate::draft::{Part, PartMember};
+use crate::draft::{DraftMember, DraftPart};
 use crate::parts::{is_verbatim, parts};
 
 /// The document that a part makes. `None` if the document would be too large.
-pub(crate) fn document(part: &Part, texts: &Texts, limit: usize) -> Option<Tree> {
+pub(crate) fn document(part: &DraftPart, texts: &Texts, limit: usize) -> Option<Tree> {
     let main = texts.get(part.place().text)?;
     let mut writer = Writer { texts, assembly: Assembly::of_text(main, &READ_OPTIONS, limit) };
     writer.part(Above::default(), part)?;
@@ -39,19 +39,19 @@ impl<'k> Above<'k> {
 }
 
 impl Writer<'_> {
-    fn part(&mut self, above: Above<'_>, part: &Part) -> Option<()> {
+    fn part(&mut self, above: Above<'_>, part: &DraftPart) -> Option<()> {
         match part {
-            Part::Value(value) => self.value(above, value, false),
-            Part::WithoutNulls(value) => self.value(above, value, true),
-            Part::Object(members, place) => {
+            DraftPart::Value(value) => self.value(above, value, false),
+            DraftPart::WithoutNulls(value) => self.value(above, value, true),
+            DraftPart::Object(members, place) => {
                 let id = self.add(above, Value::Mapping, *place, Style::Flow, None)?;
-                for PartMember { key, at, value } in members {
+                for DraftMember { key, at, value } in members {
                     self.part(Above::member(id, key, *at), value)?;
                 }
                 self.assembly.complete(id);
                 Some(())
             }
-            Part::List(items, place) => {
+            DraftPart::List(items, place) => {
                 let id = self.add(above, Value::Sequence, *place, Style::Flow, None)?;
                 items.iter().try_for_each(|item| self.part(Above::item(id), item))
             }

@@ -23,6 +23,9 @@ fn read(name: &str, text: &str) -> String {
         Document::Script(span) => {
             format!("line {}: script", file.source.position(span.start).line)
         }
+        Document::Unevaluated { span, reason } => {
+            format!("line {}: {reason}", file.source.position(span.start).line)
+        }
         Document::Deleted(span) => format!("line {}: deleted", file.source.position(span.start).line),
         Document::Unreadable { at, error } => {
             let position = file.source.position(*at);

@@ -178,7 +178,10 @@ fn ours(name: &str, text: &str) -> Documents {
         match document {
             Document::Read(tree) if tree.root().is_null() => {}
             Document::Read(tree) => values.push(tree.root().to_json()),
-            Document::Template(_) | Document::Script(_) | Document::Deleted(_) => {
+            Document::Template(_)
+            | Document::Script(_)
+            | Document::Deleted(_)
+            | Document::Unevaluated { .. } => {
                 return Documents { values, refusal: Some("not a manifest".to_owned()) };
             }
             Document::Unreadable { error, .. } => {

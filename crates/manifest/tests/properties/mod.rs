@@ -53,7 +53,10 @@ fn assert_file(file: &File) {
         );
         match document {
             Document::Unreadable { at, .. } => assert!(*at <= text.len(), "{at}: {text:?}"),
-            Document::Template(span) | Document::Script(span) | Document::Deleted(span) => {
+            Document::Template(span)
+            | Document::Script(span)
+            | Document::Deleted(span)
+            | Document::Unevaluated { span, .. } => {
                 assert_span(text, *span);
             }
             Document::Read(tree) => {

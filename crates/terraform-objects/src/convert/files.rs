@@ -9,8 +9,8 @@ use terraform::{
     matching_files,
 };
 
-use super::Resource;
-use crate::draft::Draft;
+use super::ResourceInstance;
+use crate::draft::DocumentDraft;
 
 /// The data sources with files, and the attribute of the evaluated block that gets their texts.
 const WITH_PATTERN: [&str; 2] = ["kubectl_path_documents", "kubectl_filename_list"];
@@ -53,7 +53,7 @@ fn variables(block: &EvaluatedBlock) -> EvaluatedValue {
 }
 
 /// The documents of the data source that `for_each`, `count` or the body of a resource refers to.
-pub(super) fn documents(resource: &Resource<'_>, body: &str) -> Option<Vec<Draft>> {
+pub(super) fn documents(resource: &ResourceInstance<'_>, body: &str) -> Option<Vec<DocumentDraft>> {
     let source = ["for_each", "count", body].iter().find_map(|name| {
         let value = resource.attribute(name)?;
         data_source(resource, value.as_unknown()?.text.as_str())
@@ -67,7 +67,7 @@ pub(super) fn documents(resource: &Resource<'_>, body: &str) -> Option<Vec<Draft
 }
 
 /// The data source in a reference such as `${data.kubectl_file_documents.all.manifests}`.
-fn data_source<'v>(resource: &Resource<'v>, reference: &str) -> Option<&'v EvaluatedBlock> {
+fn data_source<'v>(resource: &ResourceInstance<'v>, reference: &str) -> Option<&'v EvaluatedBlock> {
     let types = WITH_PATTERN.iter().chain(&[WITH_CONTENT]);
     let start = types.filter_map(|name| reference.find(&format!("data.{name}."))).min()?;
     let path = reference.get(start..)?;

@@ -1,23 +1,23 @@
 //! Resources that have an object as it is.
 
-use super::{Resource, files};
-use crate::draft::{Draft, Part};
+use super::{ResourceInstance, files};
+use crate::draft::{DocumentDraft, DraftPart};
 
 /// `kubectl_manifest`: YAML in `yaml_body`.
 ///
 /// Source: `docs/resources/kubectl_manifest.md` of alekc/terraform-provider-kubectl, which gavinbunney/terraform-provider-kubectl has too.
-pub(super) fn kubectl_manifest(resource: &Resource<'_>) -> Vec<Draft> {
+pub(super) fn kubectl_manifest(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
     in_string(resource, "yaml_body")
 }
 
 /// `k8s_manifest`: YAML in `content`.
 ///
 /// Source: README.md of banzaicloud/terraform-provider-k8s.
-pub(super) fn k8s_manifest(resource: &Resource<'_>) -> Vec<Draft> {
+pub(super) fn k8s_manifest(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
     in_string(resource, "content")
 }
 
-fn in_string(resource: &Resource<'_>, name: &str) -> Vec<Draft> {
+fn in_string(resource: &ResourceInstance<'_>, name: &str) -> Vec<DocumentDraft> {
     if let Some(documents) = files::documents(resource, name) {
         return documents;
     }
@@ -27,10 +27,12 @@ fn in_string(resource: &Resource<'_>, name: &str) -> Vec<Draft> {
 /// `kubernetes_manifest`: an object in `manifest`, from which the provider removes what is `null`.
 ///
 /// Source: docs/resources/manifest.md and `manifest/morph/scaffold.go` of hashicorp/terraform-provider-kubernetes.
-pub(super) fn kubernetes_manifest(resource: &Resource<'_>) -> Vec<Draft> {
+pub(super) fn kubernetes_manifest(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
     let Some(manifest) = resource.attribute("manifest") else { return Vec::new() };
     match resource.document_of("manifest", manifest) {
-        Draft::Document(Part::Value(value)) => vec![Draft::Document(Part::WithoutNulls(value))],
+        DocumentDraft::Document(DraftPart::Value(value)) => {
+            vec![DocumentDraft::Document(DraftPart::WithoutNulls(value))]
+        }
         other => vec![other],
     }
 }

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 use terraform::{EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedValue, TextPlace};
 
-use crate::draft::{Draft, Part, PartMember};
+use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 
 /// A converter: the documents of an instance of a resource.
-type Convert = fn(&Resource<'_>) -> Vec<Draft>;
+type Convert = fn(&ResourceInstance<'_>) -> Vec<DocumentDraft>;
 
 /// The types of resources with objects.
 const CONVERTERS: [(&str, Convert); 4] = [
@@ -32,13 +32,15 @@ pub(crate) fn is_mentioned(text: &str) -> bool {
 }
 
 /// The drafts of all resources of a configuration, in the order of the blocks.
-pub(crate) fn drafts(configuration: &EvaluatedConfiguration) -> Vec<Draft> {
+pub(crate) fn drafts(configuration: &EvaluatedConfiguration) -> Vec<DocumentDraft> {
     let all = configuration.blocks.iter();
     let by_address: BTreeMap<&str, &EvaluatedBlock> =
         all.clone().map(|block| (block.address.as_str(), block)).collect();
     let resources = all.filter_map(|block| Some((converter(block)?, block)));
     resources
-        .flat_map(|(convert, block)| convert(&Resource { block, configuration, by_address: &by_address }))
+        .flat_map(|(convert, block)| {
+            convert(&ResourceInstance { block, configuration, by_address: &by_address })
+        })
         .collect()
 }
 
@@ -48,13 +50,13 @@ fn converter(block: &EvaluatedBlock) -> Option<Convert> {
 }
 
 /// An instance of a resource, and the configuration around it.
-pub(crate) struct Resource<'v> {
+pub(crate) struct ResourceInstance<'v> {
     block: &'v EvaluatedBlock,
     configuration: &'v EvaluatedConfiguration,
     by_address: &'v BTreeMap<&'v str, &'v EvaluatedBlock>,
 }
 
-impl<'v> Resource<'v> {
+impl<'v> ResourceInstance<'v> {
     /// An attribute that is neither missing nor `null`.
     fn named(&self, name: &str) -> Option<&'v EvaluatedAttribute> {
         let mut attributes = self.block.body.attributes.iter();
@@ -67,9 +69,9 @@ impl<'v> Resource<'v> {
     }
 
     /// An attribute as a member of a document.
-    fn member(&self, name: &str) -> Option<PartMember> {
+    fn member(&self, name: &str) -> Option<DraftMember> {
         let EvaluatedAttribute { name, key, value } = self.named(name)?;
-        Some(PartMember::new(name, *key, Part::Value(value.clone())))
+        Some(DraftMember::new(name, *key, DraftPart::Value(value.clone())))
     }
 
     /// Another block of the same module, such as `data.kubectl_file_documents.all`.
@@ -78,7 +80,7 @@ impl<'v> Resource<'v> {
     }
 
     /// A draft that says why a value is not known.
-    fn unknown(&self, name: &str, value: &EvaluatedValue) -> Draft {
+    fn unknown(&self, name: &str, value: &EvaluatedValue) -> DocumentDraft {
         let address = &self.block.address;
         let reason = if let Some(failure) = value.failure() {
             let at = self.position(failure.place);
@@ -87,7 +89,7 @@ impl<'v> Resource<'v> {
             let cause = value.as_unknown().map_or("", |unknown| unknown.text.as_str());
             format!("`{address}`, not checked: `{name}` is known only after Terraform applies `{cause}`")
         };
-        Draft::Unknown(value.place, reason)
+        DocumentDraft::Unknown(value.place, reason)
     }
 
     /// The file and the line of a place, as a part of a sentence.
@@ -97,7 +99,7 @@ impl<'v> Resource<'v> {
     }
 
     /// The documents in a string.
-    fn documents_in(&self, name: &str, value: &'v EvaluatedValue) -> Vec<Draft> {
+    fn documents_in(&self, name: &str, value: &'v EvaluatedValue) -> Vec<DocumentDraft> {
         let text = match (value.as_text(), value.as_unknown()) {
             (Some(text), _) => text,
             (None, Some(unknown)) if !is_placeholder(unknown.text.as_str()) => &unknown.text,
@@ -105,17 +107,17 @@ impl<'v> Resource<'v> {
         };
         match text.encoded() {
             Some(encoded) if encoded.members().is_some() => {
-                vec![Draft::Document(Part::Value(encoded.clone()))]
+                vec![DocumentDraft::Document(DraftPart::Value(encoded.clone()))]
             }
             Some(_) => vec![self.unknown(name, value)],
-            None => vec![Draft::Text(text.clone(), value.place)],
+            None => vec![DocumentDraft::Text(text.clone(), value.place)],
         }
     }
 
     /// The document that a value is.
-    fn document_of(&self, name: &str, value: &'v EvaluatedValue) -> Draft {
+    fn document_of(&self, name: &str, value: &'v EvaluatedValue) -> DocumentDraft {
         if value.members().is_some() {
-            Draft::Document(Part::Value(value.clone()))
+            DocumentDraft::Document(DraftPart::Value(value.clone()))
         } else {
             self.unknown(name, value)
         }

@@ -2,15 +2,15 @@
 
 use terraform::{BlockBody, EvaluatedText, EvaluatedValue, TextPlace, decode_yaml};
 
-use super::Resource;
-use crate::draft::{Draft, Part, PartMember};
+use super::ResourceInstance;
+use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 
 /// `helm_release`, as in Terraform's JSON syntax, but with `values` as one object, and with each `set` as an item of one list. What is not
 /// known of the values is in the list `unevaluated`.
 ///
 /// Source: docs/resources/release.md of hashicorp/terraform-provider-helm at v2.17.0 and v3.0.2, where `set` is a block or a list of
 /// objects. `getValues` in `helm/resource_release.go` merges the values in their order, then `set_list`, `set` and `set_sensitive`.
-pub(super) fn helm_release(resource: &Resource<'_>) -> Vec<Draft> {
+pub(super) fn helm_release(resource: &ResourceInstance<'_>) -> Vec<DocumentDraft> {
     let chart = resource.attribute("chart").and_then(EvaluatedValue::as_str).unwrap_or_default();
     let is_pin = resource.attribute("version").is_some_and(|version| version.as_str().is_some());
     match chart.rsplit('/').next() {
@@ -19,47 +19,48 @@ pub(super) fn helm_release(resource: &Resource<'_>) -> Vec<Draft> {
         _ => return Vec::new(),
     }
     let at = resource.block.place;
-    let mut members: Vec<PartMember> = ["chart", "repository", "version", "namespace"]
+    let mut members: Vec<DraftMember> = ["chart", "repository", "version", "namespace"]
         .iter()
         .filter_map(|name| resource.member(name))
         .collect();
     let mut values = ReleaseValues::default();
     values.read(resource);
-    members.extend(values.values.map(|(key, values)| PartMember::new("values", key, values)));
+    members.extend(values.values.map(|(key, values)| DraftMember::new("values", key, values)));
     for name in ["set_list", "set", "set_sensitive"] {
         values.parameters.extend(parameters(name, &resource.block.body));
     }
     let ReleaseValues { parameters, unevaluated, used, .. } = values;
     for (name, list) in [("set", parameters), ("unevaluated", unevaluated)] {
         if !list.is_empty() {
-            members.push(PartMember::new(name, at, Part::List(list, at)));
+            members.push(DraftMember::new(name, at, DraftPart::List(list, at)));
         }
     }
     let label = resource.block.labels.get(1).map_or("", String::as_str);
-    let document = [label, "helm_release", "resource"]
-        .iter()
-        .fold(Part::object(members, at), |inner, key| Part::object([PartMember::new(key, at, inner)], at));
-    [Draft::Document(document)].into_iter().chain(used).collect()
+    let document =
+        [label, "helm_release", "resource"].iter().fold(DraftPart::object(members, at), |inner, key| {
+            DraftPart::object([DraftMember::new(key, at, inner)], at)
+        });
+    [DocumentDraft::Document(document)].into_iter().chain(used).collect()
 }
 
 /// The values of a release.
 #[derive(Default)]
 struct ReleaseValues {
     /// The values of all items of `values` together, with the place of the key.
-    values: Option<(TextPlace, Part)>,
+    values: Option<(TextPlace, DraftPart)>,
     /// What is not known.
-    unevaluated: Vec<Part>,
-    parameters: Vec<Part>,
+    unevaluated: Vec<DraftPart>,
+    parameters: Vec<DraftPart>,
     /// The texts of the values.
-    used: Vec<Draft>,
+    used: Vec<DocumentDraft>,
 }
 
 impl ReleaseValues {
     /// Reads `values`, a list of texts in YAML.
-    fn read(&mut self, resource: &Resource<'_>) {
+    fn read(&mut self, resource: &ResourceInstance<'_>) {
         let Some(attribute) = resource.named("values") else { return };
         let Some(items) = attribute.value.items() else {
-            self.unevaluated.push(Part::Value(attribute.value.clone()));
+            self.unevaluated.push(DraftPart::Value(attribute.value.clone()));
             return;
         };
         for item in items.iter().filter(|item| !item.is_null()) {
@@ -69,15 +70,15 @@ impl ReleaseValues {
             match decoded(text, item.place) {
                 Some(value) if value.is_null() => {}
                 Some(value) => {
-                    let later = Part::Value(value);
+                    let later = DraftPart::Value(value);
                     let all = match self.values.take() {
                         Some((_, before)) => before.merged(later),
                         None => later,
                     };
                     self.values = Some((attribute.key, all));
-                    self.used.push(Draft::Used(text.clone(), item.place));
+                    self.used.push(DocumentDraft::Used(text.clone(), item.place));
                 }
-                None => self.unevaluated.push(Part::Value(item.clone())),
+                None => self.unevaluated.push(DraftPart::Value(item.clone())),
             }
         }
     }
@@ -90,15 +91,15 @@ fn decoded(text: &EvaluatedText, used: TextPlace) -> Option<EvaluatedValue> {
 }
 
 /// The values that single settings give: blocks, or a list of objects.
-fn parameters(name: &str, body: &BlockBody) -> Vec<Part> {
+fn parameters(name: &str, body: &BlockBody) -> Vec<DraftPart> {
     let in_blocks = body.blocks.iter().filter(|block| block.kind == name);
     let of_block = in_blocks.map(|block| {
         let attributes = block.body.attributes.iter();
         let members = attributes.map(|attribute| {
-            PartMember::new(&attribute.name, attribute.key, Part::Value(attribute.value.clone()))
+            DraftMember::new(&attribute.name, attribute.key, DraftPart::Value(attribute.value.clone()))
         });
-        Part::object(members, block.place)
+        DraftPart::object(members, block.place)
     });
     let in_list = body.get(name).and_then(EvaluatedValue::items).unwrap_or_default();
-    of_block.chain(in_list.iter().map(|item| Part::Value(item.clone()))).collect()
+    of_block.chain(in_list.iter().map(|item| DraftPart::Value(item.clone()))).collect()
 }
