@@ -34,6 +34,7 @@ mod rules;
 mod settings;
 mod simulate;
 mod story;
+mod terraform;
 mod upgrade;
 mod versions;
 mod what_if;

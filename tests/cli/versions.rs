@@ -428,7 +428,7 @@ fn texts_in_a_folder_change_nothing_where_they_are_not_sure() {
         ("install.sh", "helm upgrade karpenter karpenter/karpenter --version $1\n"),
         (".hidden/install.sh", "KARPENTER_VERSION=1.7.1\n"),
         ("notes.txt", "KARPENTER_VERSION=1.7.1\n"),
-        ("vendor.tf", "KARPENTER_VERSION=1.7.1\n".repeat(20_000).as_str()),
+        ("vendor.hcl", "KARPENTER_VERSION=1.7.1\n".repeat(20_000).as_str()),
     ] {
         assert_eq!(report(&[(name, text)]), alone, "{name}");
     }

@@ -10,7 +10,6 @@ use objects::embedded::READ_OPTIONS;
 use terraform_objects::FilesBeside;
 
 use super::base::BaseFolder;
-use super::references::repository;
 use super::regular::read_regular;
 use crate::options::InputOptions;
 
@@ -61,9 +60,8 @@ impl<'b> BesideOnDisk<'b> {
     ) -> Self {
         let folders: BTreeSet<PathBuf> =
             paths.iter().filter(|path| path.is_dir()).filter_map(|path| path.canonicalize().ok()).collect();
-        let file = paths.first().map(|path| path.join("."));
         let root = root.and_then(|root| root.canonicalize().ok());
-        let root = root.or_else(|| repository(&file?));
+        let root = root.or_else(|| repository(paths.first()?));
         Self { base, limits, unread, walked: folders.into_iter().collect(), root }
     }
 
@@ -103,4 +101,11 @@ impl FilesBeside for BesideOnDisk<'_> {
         let files = entries.map(|entry| entry.path()).filter(|path| path.is_file());
         files.map(|file| self.base.name(&file)).collect()
     }
+}
+
+/// The root of the repository that contains a file or folder.
+fn repository(path: &Path) -> Option<PathBuf> {
+    let path = path.canonicalize().ok()?;
+    // A worktree has a file in the place of the folder.
+    path.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
 }

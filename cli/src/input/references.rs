@@ -92,7 +92,7 @@ fn file_at(path: &Path) -> Option<PathBuf> {
 }
 
 /// The root of the repository that contains a file.
-pub(super) fn repository(file: &Path) -> Option<PathBuf> {
+fn repository(file: &Path) -> Option<PathBuf> {
     let file = file.canonicalize().ok()?;
     // A worktree has a file in the place of the folder.
     file.ancestors().skip(1).find(|folder| folder.join(".git").exists()).map(Path::to_owned)

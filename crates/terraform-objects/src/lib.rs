@@ -73,9 +73,11 @@ pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits
     }
 }
 
-/// Whether a file is a configuration that mentions a resource with objects.
+/// Whether a file is a configuration that mentions a resource with objects, or a module in a folder above, which may be outside of the
+/// input.
 fn may_make_objects(file: &File) -> bool {
-    is_configuration(file.source.name()) && convert::is_mentioned(file.source.text())
+    let text = file.source.text();
+    is_configuration(file.source.name()) && (convert::is_mentioned(text) || text.contains("\"../"))
 }
 
 /// Whether a file has documents of a configuration.

@@ -1,0 +1,101 @@
+//! Configurations of Terraform as input.
+
+use insta::assert_snapshot;
+
+use crate::folder::Folder;
+
+/// A node class whose `spec` has a field more.
+fn class(field: &str) -> String {
+    format!(
+        r#"variable "cluster" {{ default = "prod" }}
+resource "kubectl_manifest" "class" {{
+  yaml_body = <<-EOT
+    apiVersion: karpenter.k8s.aws/v1
+    kind: EC2NodeClass
+    metadata: {{name: default}}
+    spec:
+      role: node-${{var.cluster}}
+      amiSelectorTerms: [{{alias: al2023@v20250101}}]
+      subnetSelectorTerms: [{{tags: {{karpenter.sh/discovery: "${{var.cluster}}"}}}}]
+      securityGroupSelectorTerms: [{{tags: {{karpenter.sh/discovery: "${{var.cluster}}"}}}}]
+      {field}
+  EOT
+}}
+"#
+    )
+}
+
+#[test]
+fn finds_mistakes_in_configurations_on_their_line_and_column() {
+    let main = r#"resource "kubernetes_manifest" "pool" {
+  manifest = {
+    apiVersion = "karpenter.sh/v1"
+    kind       = "NodePool"
+    metadata   = { name = "default" }
+    spec = {
+      template = { spec = {
+        nodeClassRef = { group = "karpenter.k8s.aws", kind = "EC2NodeClass", name = "default" }
+        requirements = [{ key = "kubernetes.io/arch", operator = local.operator, values = ["amd64"] }]
+      } }
+    }
+  }
+}
+resource "kubectl_manifest" "pool" {
+  for_each  = toset(["spot", "on-demand"])
+  yaml_body = templatefile("${path.module}/pools/pool.yaml.tftpl", { type = each.key })
+}
+locals { operator = "in" }
+"#;
+    let template = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: '${type}'}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+      - {key: karpenter.sh/capacity-type, operator: is, values: ['${type}']}
+";
+    let folder = Folder::with(&[
+        ("infra/main.tf", main),
+        ("infra/class.tf", &class("instanceProfil: x")),
+        ("infra/pools/pool.yaml.tftpl", template),
+        ("infra/other.tf", "resource \"aws_vpc\" \"a\" {}\n"),
+    ]);
+    let json = folder.run(&["check", ".", "--format", "json", "--select", "api-server"]).json();
+    let findings = json["findings"].as_array().unwrap().iter().map(|finding| {
+        let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+        format!(
+            "{}:{}:{} {} {} {}",
+            text("file"),
+            finding["line"],
+            finding["column"],
+            text("rule"),
+            text("name"),
+            text("path")
+        )
+    });
+    assert_snapshot!(findings.collect::<Vec<_>>().join("\n"), @r"
+    infra/class.tf:12:7 api-unknown-field default spec.instanceProfil
+    infra/main.tf:9:66 api-enum default spec.template.spec.requirements[0].operator
+    infra/pools/pool.yaml.tftpl:9:53 api-enum on-demand spec.template.spec.requirements[0].operator
+    ");
+    assert_eq!(
+        (json["summary"]["documents"].as_i64(), json["unreadable"].as_array().unwrap().len()),
+        (Some(4), 0)
+    );
+}
+
+#[test]
+fn reads_configurations_beside_a_named_file_and_modules_outside_of_the_input() {
+    let module = class("detailedMonitoring: 'yes'");
+    let root = "module \"karpenter\" {\n  source  = \"../modules/karpenter\"\n  cluster = \"dev\"\n}\n";
+    let folder =
+        Folder::with(&[("modules/karpenter/main.tf", &module), ("live/main.tf", root), (".git/HEAD", "")]);
+    let json = folder.run(&["check", "live", "--format", "json"]).json();
+    assert_eq!(json["findings"].as_array().unwrap().len(), 0);
+    let notes = json["notes"].as_array().unwrap().iter().filter_map(|note| note.as_str()).collect::<Vec<_>>();
+    assert!(notes.iter().any(|note| note.starts_with("not reported: 1 finding")), "{notes:?}");
+    let all = folder.run(&["check", ".", "--format", "json"]).json();
+    assert_eq!(all["findings"][0]["file"], "modules/karpenter/main.tf");
+}
