@@ -181,14 +181,18 @@ fn allows_unlisted<'s, 'd: 's>(
         Some(value) => one.requirement.has(value),
         None => one.requirement.is_negative(),
     });
+    // Most names disagree. The search for types like this one goes through the whole table.
+    if !agrees {
+        return false;
+    }
     let others = restricted.filter(|one| !unlisted.shows(one.label.key));
     let mut alike = instance_types::all().iter().filter(|kind| unlisted.is_like(kind)).peekable();
     if alike.peek().is_none() {
         // Mac types and types of retired categories are meant only where they are named.
         let mut naming = by_name.filter(|one| [TYPE, FAMILY, CATEGORY].contains(&one.label.key));
-        return agrees && naming.any(|one| one.listed().is_some());
+        return naming.any(|one| one.listed().is_some());
     }
-    agrees && alike.any(|kind| others.clone().all(|one| one.allows(kind)))
+    alike.any(|kind| others.clone().all(|one| one.allows(kind)))
 }
 
 fn is_reported_elsewhere<'d>(
