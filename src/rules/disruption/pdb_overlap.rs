@@ -217,6 +217,15 @@ spec:
     }
 
     #[test]
+    fn accepts_pods_that_karpenter_does_not_evict() {
+        let text = manifest("{}", "{matchLabels: {app: web}}", "{app: web}");
+        let tolerating = "containers: [], tolerations: [{operator: Exists}]";
+        silent(&RULE, &text.replace("containers: []", tolerating));
+        let other = tolerating.replace("operator: Exists", "key: team, operator: Exists");
+        assert!(!findings(&RULE, &text.replace("containers: []", &other)).is_empty());
+    }
+
+    #[test]
     fn accepts_budgets_of_different_pods_and_two_versions_of_one_budget() {
         silent(&RULE, &manifest("{matchLabels: {app: web}}", "{matchLabels: {app: api}}", "{app: web}"));
         let same = manifest("{matchLabels: {app: web}}", "{matchLabels: {app: web}}", "{app: web}");

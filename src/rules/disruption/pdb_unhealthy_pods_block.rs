@@ -7,6 +7,8 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 
+use crate::rules::indexes::pod_disruption_budgets::PodDisruptionBudgets;
+
 rule! {
     /// ## What it does
     ///
@@ -62,9 +64,12 @@ rule! {
     }
 }
 
-fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
+fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(budget) = PodDisruptionBudget::of(object) else { return };
     let Some(spec) = object.at(&["spec"]) else { return };
+    if context.inventory.index::<PodDisruptionBudgets>().selects_only_tolerating(object) {
+        return;
+    }
     let policy = budget.unhealthy_pod_eviction_policy();
     // A template or an unknown value may become the other policy.
     if policy.and_then(Node::as_str).is_some_and(|text| text != "IfHealthyBudget") {
@@ -112,5 +117,14 @@ spec:
     fn accepts_budgets_that_let_unhealthy_pods_go() {
         silent(&RULE, &budget("unhealthyPodEvictionPolicy: AlwaysAllow"));
         silent(&RULE, &budget("unhealthyPodEvictionPolicy: '${POLICY}'"));
+        let pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [], tolerations: [{operator: Exists}]}\n";
+        silent(&RULE, &(budget("selector: {}") + pod));
+        assert!(
+            !findings(
+                &RULE,
+                &(budget("selector: {}") + &pod.replace("operator: Exists", "key: a, operator: Exists"))
+            )
+            .is_empty()
+        );
     }
 }

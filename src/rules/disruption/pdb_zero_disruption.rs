@@ -51,6 +51,11 @@ rule! {
     ///     matchLabels: {app: web}
     /// ```
     ///
+    /// ## What is not reported
+    ///
+    /// A budget of pods that all tolerate the taint `karpenter.sh/disrupted`: Karpenter does not evict such pods, whatever their
+    /// budget allows. `toleration-prevents-eviction` reports them.
+    ///
     /// ## What it needs
     ///
     /// `maxUnavailable: 0` and `minAvailable: 100%` show in the budget alone. For other numbers the input must contain the
@@ -79,6 +84,9 @@ rule! {
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(budget) = PodDisruptionBudget::of(object) else { return };
+    if context.inventory.index::<PodDisruptionBudgets>().selects_only_tolerating(object) {
+        return;
+    }
     findings.extend(never_any(budget).or_else(|| needs_all(budget, context)));
 }
 
@@ -287,6 +295,23 @@ spec: {{scaleTargetRef: {{kind: Deployment, name: web}}, {least} maxReplicas: 9}
         ] {
             silent(&RULE, &with_workload(spec, replicas));
         }
+    }
+
+    #[test]
+    fn accepts_budgets_of_pods_that_karpenter_does_not_evict() {
+        for toleration in ["{operator: Exists}", "{key: karpenter.sh/disrupted, operator: Exists}"] {
+            for spec in ["minAvailable: 1", "maxUnavailable: 0", "minAvailable: 100%"] {
+                let text = with_workload(spec, "replicas: 1")
+                    .replace("containers: []", &format!("containers: [], tolerations: [{toleration}]"));
+                silent(&RULE, &text);
+                let other = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: b, labels: {app: web}}\nspec: {containers: []}\n";
+                let is_counted = spec != "minAvailable: 1";
+                assert_eq!(findings(&RULE, &format!("{text}{other}")).is_empty(), !is_counted, "{spec}");
+            }
+        }
+        let others = "containers: [], tolerations: [{key: karpenter.sh/disrupted, operator: Exists, effect: NoExecute}]";
+        let text = with_workload("minAvailable: 1", "replicas: 1").replace("containers: []", others);
+        assert!(!findings(&RULE, &text).is_empty());
     }
 
     #[test]

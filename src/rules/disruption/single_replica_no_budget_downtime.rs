@@ -6,6 +6,7 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 use scheduling::provisionable::is_provisionable;
+use scheduling::state::tolerates_disruption;
 
 use crate::rules::indexes::pod_disruption_budgets::PodDisruptionBudgets;
 
@@ -89,7 +90,11 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     let is_replicated = object.group() == "apps" && matches!(object.kind(), "Deployment" | "StatefulSet");
     let is_shown = object.operation() == Operation::Apply;
     let Some(pod) = Pod::of(object).filter(|_| is_shown && is_replicated) else { return };
-    if !is_provisionable(pod) || pod.metadata().annotation(DO_NOT_DISRUPT).is_some() {
+    // Karpenter does not evict a pod that tolerates the taint of disrupted nodes.
+    if !is_provisionable(pod)
+        || tolerates_disruption(pod)
+        || pod.metadata().annotation(DO_NOT_DISRUPT).is_some()
+    {
         return;
     }
     let budgets = context.inventory.index::<PodDisruptionBudgets>();
@@ -154,6 +159,8 @@ spec: {{maxUnavailable: 1, selector: {{matchLabels: {{app: {app}}}}}}}
         silent(&RULE, &workload("replicas: '${REPLICAS}'", ""));
         silent(&RULE, &(workload("replicas: 1", "") + &budget("web")));
         silent(&RULE, &workload("replicas: 1", ", annotations: {karpenter.sh/do-not-disrupt: 'true'}"));
+        let tolerating = "containers: [], tolerations: [{key: karpenter.sh/disrupted, operator: Exists}]";
+        silent(&RULE, &workload("replicas: 1", "").replace("containers: []", tolerating));
         for kind in ["DaemonSet", "ReplicaSet"] {
             silent(&RULE, &workload("replicas: 1", "").replace("Deployment", kind));
         }

@@ -7,7 +7,8 @@ use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 use scheduling::other_nodes::is_meant_for_other_nodes;
 use scheduling::provisionable::is_provisionable;
-use scheduling::taints::{PoolTaint, Toleration};
+use scheduling::state::DISRUPTED;
+use scheduling::taints::Toleration;
 
 use crate::rules::indexes::pod_disruption_budgets::PodDisruptionBudgets;
 
@@ -103,10 +104,6 @@ rule! {
         check: check,
     }
 }
-
-/// The taint of a node that Karpenter is about to remove. Source: pkg/apis/v1/taints.go of kubernetes-sigs/karpenter at v1.14.1.
-const DISRUPTED: PoolTaint<'static> =
-    PoolTaint { key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" };
 
 fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let is_shown = object.operation() == Operation::Apply;

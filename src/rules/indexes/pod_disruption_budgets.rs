@@ -12,6 +12,7 @@ use objects::pod::Pod;
 use objects::pod_disruption_budget::PodDisruptionBudget;
 use objects::workload::Workload;
 use scheduling::simulation::{LabelSelector, Labels, labels_of};
+use scheduling::state::tolerates_disruption;
 
 use super::{InventoryPodId, Pods};
 
@@ -48,12 +49,16 @@ struct Selecting<'d> {
     /// The labels that the selector matches, in the order of their first pods.
     sets: Vec<LabelSetId>,
     replicas: SelectedReplicas<'d>,
+    /// Whether Karpenter evicts a pod that the selector matches.
+    has_evictable: bool,
 }
 
 /// Labels of pods of a namespace.
 #[derive(Debug, Default)]
 struct LabelSet {
     pods: Vec<InventoryPodId>,
+    /// The first pod that Karpenter evicts.
+    first_evictable: Option<InventoryPodId>,
     /// The first budget that selects the pods.
     first_budget: Option<PodBudgetId>,
 }
@@ -133,7 +138,8 @@ impl<'d> PodDisruptionBudgets<'d> {
                 (budget.object().namespace(), LabelSelector::parse(budget.selector()));
             let selector = *known.entry((namespace, selector)).or_insert_with_key(|(_, selector)| {
                 let (selector, sets, replicas) = (selector.clone(), Vec::new(), SelectedReplicas::None);
-                let id = all.selectors.push(Selecting { selector, first, sets, replicas });
+                let has_evictable = false;
+                let id = all.selectors.push(Selecting { selector, first, sets, replicas, has_evictable });
                 index.add(id, *budget, &labelled.frequency);
                 id
             });
@@ -157,6 +163,7 @@ impl<'d> PodDisruptionBudgets<'d> {
         pods: &IdVec<InventoryPodId, Pod<'d>>,
     ) {
         let own = self.sets.get(set).map(|set| set.pods.clone()).unwrap_or_default();
+        let has_evictable = self.sets.get(set).is_some_and(|set| set.first_evictable.is_some());
         let mut replicas = None;
         for id in candidates {
             let Some(selecting) = self.selectors.get(*id) else { continue };
@@ -170,6 +177,7 @@ impl<'d> PodDisruptionBudgets<'d> {
             });
             if let Some(selecting) = self.selectors.get_mut(*id) {
                 selecting.sets.push(set);
+                selecting.has_evictable |= has_evictable;
                 selecting.replicas = selecting.replicas.and(number);
             }
             if let Some(set) = self.sets.get_mut(set) {
@@ -187,12 +195,18 @@ impl<'d> PodDisruptionBudgets<'d> {
         self.selecting(budget).is_some_and(|selecting| !selecting.sets.is_empty())
     }
 
+    /// Whether a PodDisruptionBudget selects pods, and Karpenter evicts none of them: the budget does not delay Karpenter.
+    pub(crate) fn selects_only_tolerating(&self, budget: Object<'d>) -> bool {
+        self.selecting(budget).is_some_and(|selecting| !selecting.sets.is_empty() && !selecting.has_evictable)
+    }
+
     /// The least number of pods that the workloads of a PodDisruptionBudget run together.
     pub(crate) fn replicas(&self, budget: Object<'d>) -> SelectedReplicas<'d> {
         self.selecting(budget).map_or(SelectedReplicas::None, |selecting| selecting.replicas)
     }
 
-    /// For each set of labels that a PodDisruptionBudget selects, the first pod with these labels and the first budget that selects it.
+    /// For each set of labels that a PodDisruptionBudget selects, the first pod with these labels that Karpenter evicts and the first
+    /// budget that selects it.
     pub(crate) fn first_budgets(
         &self,
         budget: Object<'d>,
@@ -200,7 +214,7 @@ impl<'d> PodDisruptionBudgets<'d> {
         let sets = self.selecting(budget).into_iter().flat_map(|selecting| &selecting.sets);
         sets.filter_map(|set| {
             let set = self.sets.get(*set)?;
-            Some((*set.pods.first()?, *self.budgets.get(set.first_budget?)?))
+            Some((set.first_evictable?, *self.budgets.get(set.first_budget?)?))
         })
     }
 
@@ -293,6 +307,9 @@ impl<'d> LabelledPods<'d> {
             all.first_pod.entry(ObjectPlace::of(pod.object())).or_insert(set);
             if let Some(set) = all.sets.get_mut(set) {
                 set.pods.push(id);
+                if set.first_evictable.is_none() && !tolerates_disruption(*pod) {
+                    set.first_evictable = Some(id);
+                }
             }
         }
         all

@@ -6,7 +6,8 @@ use objects::pod::{Container, Pod, TolerationItem};
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
-use scheduling::taints::{PoolTaint, Toleration};
+use scheduling::state::DISRUPTED;
+use scheduling::taints::Toleration;
 
 rule! {
     /// ## What it does
@@ -72,10 +73,6 @@ rule! {
         check: check,
     }
 }
-
-/// The taint of nodes that Karpenter drains. Source: pkg/apis/v1/taints.go of kubernetes-sigs/karpenter at v1.14.0.
-const DISRUPTED: PoolTaint<'static> =
-    PoolTaint { key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" };
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(pod) = Pod::of(object).filter(|pod| pod.is_daemon()) else { return };

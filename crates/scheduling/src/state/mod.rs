@@ -12,7 +12,7 @@ use manifest::tree::items_of;
 use objects::object::Object;
 
 pub use behaviour::StateBehaviour;
-pub use pod::{ClusterPod, DISRUPTED, Protection, StateObjectId};
+pub use pod::{ClusterPod, DISRUPTED, Protection, StateObjectId, tolerates_disruption};
 pub use pod_budgets::{BlockingBudgets, PodBudgets};
 
 /// Whether an object is being deleted.

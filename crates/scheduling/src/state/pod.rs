@@ -22,6 +22,12 @@ const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 pub const DISRUPTED: PoolTaint<'static> =
     PoolTaint { key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" };
 
+/// Whether a pod tolerates the taint of disrupted nodes. Karpenter does not evict such a pod, and no PodDisruptionBudget of the pod
+/// delays it (`IsDrainable` and `IsEvictable` in pkg/utils/pod/scheduling.go, and `CanEvictPods` in pkg/utils/pdb/pdb.go).
+pub fn tolerates_disruption(pod: Pod<'_>) -> bool {
+    pod.spec().tolerations().any(|item| Toleration::from_item(item).tolerates(&DISRUPTED))
+}
+
 /// Protection of a pod through `karpenter.sh/do-not-disrupt`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Protection {
@@ -145,7 +151,7 @@ impl<'d> ClusterPod<'d> {
 
     /// Whether the pod tolerates the taint of disrupted nodes.
     pub fn tolerates_disruption(self) -> bool {
-        self.pod.spec().tolerations().any(|item| Toleration::from_item(item).tolerates(&DISRUPTED))
+        tolerates_disruption(self.pod)
     }
 
     /// Whether the eviction API would be called for the pod, apart from its protection (`IsEvictable`).
