@@ -1,12 +1,17 @@
 //! Sentences about the demands that a NodePool does not meet, and about the changes that help.
 
-use scheduling::simulation::{Disagreement, LimitMiss, NearestMiss, PoolReason, Remedy, UnmetLabel};
+use karpenter::labels;
+use scheduling::simulation::{
+    Disagreement, LimitMiss, NearestMiss, PoolReason, ReasonKind, Remedy, UnmetLabel,
+    asks_for_no_known_value, is_of_node_groups,
+};
 use values::quantity::{Notation, Quantity};
 
 /// The demands that the NodePool does not meet, with the numbers that Karpenter's message lacks; empty if the message says it all.
 pub fn unmet(reason: &PoolReason<'_>) -> String {
     let pool = reason.pool.name();
     match reason.unmet.as_slice() {
+        [Disagreement::OwnRequirement(_)] if reason.kind == ReasonKind::NoInstanceTypes => String::new(),
         [only] if !reason.is_open && is_said(only) => String::new(),
         all => all.iter().map(|demand| sentence(demand, pool)).collect::<Vec<_>>().join("; "),
     }
@@ -18,13 +23,13 @@ fn is_said(demand: &Disagreement<'_>) -> bool {
         Disagreement::Taint(_)
         | Disagreement::HostPort(_)
         | Disagreement::Topology(_)
-        | Disagreement::Limits(None)
-        | Disagreement::OwnRequirement(_) => true,
+        | Disagreement::Limits(None) => true,
         Disagreement::Label(_)
         | Disagreement::Volume(_)
         | Disagreement::Resource(_)
         | Disagreement::MinValues(_)
-        | Disagreement::Limits(Some(_)) => false,
+        | Disagreement::Limits(Some(_))
+        | Disagreement::OwnRequirement(_) => false,
     }
 }
 
@@ -55,6 +60,17 @@ fn sentence(demand: &Disagreement<'_>, pool: &str) -> String {
 fn label_sentence(asks: &str, label: &UnmetLabel<'_>, pool: &str) -> String {
     let key = label.key;
     let asked = label.asked.written(true);
+    if label.key == labels::ZONE && asks_for_no_known_value(label) {
+        return format!("{asks} `{key} {asked}`, a zone ID instead of the name of a zone");
+    }
+    if asks_for_no_known_value(label) {
+        return format!("{asks} `{key} {asked}`, which no known instance type has");
+    }
+    if is_of_node_groups(label) {
+        return format!(
+            "{asks} `{key} {asked}`, a label of node groups, which nodes of Karpenter do not have"
+        );
+    }
     match &label.present {
         _ if label.is_of_types => {
             format!("{asks} `{key} {asked}`, no type of `{pool}` that meets every other demand has it")
@@ -99,6 +115,9 @@ fn change(remedy: &Remedy<'_>) -> String {
     match remedy {
         Remedy::Tolerate(taint) => format!("add a toleration for `{taint}` to the pod"),
         Remedy::AskValue { key, value } => format!("ask for `{value}` of `{key}` in the pod"),
+        Remedy::ReplaceLabel { from, to, value } => {
+            format!("select `{to}: {value}` in the pod in place of `{from}`")
+        }
         Remedy::DropLabel(key) => format!("remove the requirement on `{key}` from the pod"),
         Remedy::Request(amounts) => {
             let texts: Vec<String> =
@@ -120,6 +139,7 @@ fn change(remedy: &Remedy<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use karpenter::release::Release;
     use manifest::limits::Limits;
     use manifest::{Document, File};
     use objects::object::Object;
@@ -129,6 +149,10 @@ mod tests {
 
     /// The unmet demands and the changes of the first pod of a text, in words.
     fn words(pool: &str, pod: &str) -> (String, Option<String>) {
+        words_at(Release::NEWEST, pool, pod)
+    }
+
+    fn words_at(release: Release, pool: &str, pod: &str) -> (String, Option<String>) {
         let text = format!(
             r"apiVersion: v1
 kind: List
@@ -146,7 +170,7 @@ items:
         let file = File::read("-", text, &Limits::DEFAULT);
         let Some(Document::Read(tree)) = file.documents.first() else { panic!("not valid YAML") };
         let objects = Object::all(tree);
-        let mut settings = SimulationSettings::new(karpenter::release::Release::NEWEST);
+        let mut settings = SimulationSettings::new(release);
         settings.assumes_node_classes = true;
         let simulation = Simulation::new(settings, &objects).unwrap();
         let result = simulation.run_with_remedies();
@@ -201,6 +225,82 @@ items:
         let (unmet, remedy) = words(&pool, "containers: [{name: a, resources: {requests: {cpu: 1}}}]");
         assert_eq!(unmet, "the limit leaves 1 cpu, the smallest type for the pod has 2");
         assert_eq!(remedy.as_deref(), Some("raise `spec.limits.cpu` of the NodePool"));
+    }
+
+    #[test]
+    fn shows_the_label_of_karpenter_in_place_of_a_label_of_node_groups() {
+        let pool = format!("template: {{spec: {{{REFERENCE}, {TYPES}}}}}");
+        let of = |selector: &str| {
+            let (unmet, remedy) =
+                words(&pool, &format!("nodeSelector: {{{selector}}}, containers: [{{name: a}}]"));
+            format!("{unmet} -> {}", remedy.unwrap_or_default())
+        };
+        for key in
+            ["eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name", "kops.k8s.io/instancegroup"]
+        {
+            assert_eq!(
+                of(&format!("{key}: a")),
+                format!(
+                    "the pod asks `{key} In a`, a label of node groups, which nodes of Karpenter do not have -> select \
+                     `karpenter.sh/nodepool: general` in the pod in place of `{key}`, or remove the requirement on `{key}` \
+                     from the pod"
+                )
+            );
+        }
+        assert!(
+            of("eks.amazonaws.com/capacityType: ON_DEMAND").contains(
+                "select `karpenter.sh/capacity-type: on-demand` in the pod in place of `eks.amazonaws.com/capacityType`"
+            )
+        );
+        let nothing = of("alpha.eksctl.io/cluster-name: a");
+        assert!(
+            nothing.ends_with("-> remove the requirement on `alpha.eksctl.io/cluster-name` from the pod"),
+            "{nothing}"
+        );
+        let own = of("team: a");
+        assert!(own.contains("add the label `team: a`"), "{own}");
+    }
+
+    #[test]
+    fn shows_the_value_that_a_pod_means() {
+        let pool = format!("template: {{spec: {{{REFERENCE}, {TYPES}}}}}");
+        let of = |pool: &str, selector: &str| {
+            let (unmet, remedy) =
+                words(pool, &format!("nodeSelector: {{{selector}}}, containers: [{{name: a}}]"));
+            format!("{unmet} -> {}", remedy.unwrap_or_default())
+        };
+        for (key, value, meant) in [
+            ("kubernetes.io/arch", "x86_64", "amd64"),
+            ("node.kubernetes.io/instance-type", "m5.lage", "m5.large"),
+            ("karpenter.k8s.aws/instance-category", "m5", "m"),
+        ] {
+            assert_eq!(
+                of(&pool, &format!("{key}: {value}")),
+                format!(
+                    "the pod asks `{key} In {value}`, which no known instance type has -> ask for `{meant}` of `{key}` in the \
+                     pod, or remove the requirement on `{key}` from the pod"
+                )
+            );
+        }
+        let both = pool.replace("m5.large", "m5.large, m7g.large");
+        assert!(of(&both, "kubernetes.io/arch: aarch64").contains("-> ask for `arm64` of"));
+        let zone = of(&pool, "topology.kubernetes.io/zone: use1-az1");
+        assert!(
+            zone.starts_with("the pod asks `topology.kubernetes.io/zone In use1-az1`, a zone ID"),
+            "{zone}"
+        );
+    }
+
+    #[test]
+    fn names_the_requirement_of_the_pool_that_leaves_no_type_in_every_release() {
+        let category = "{key: karpenter.k8s.aws/instance-category, operator: In, values: [t3]}";
+        let pool = format!("template: {{spec: {{{REFERENCE}, requirements: [{category}]}}}}");
+        let of = |minor: &str| words_at(Release::parse(minor).unwrap(), &pool, "containers: [{name: a}]").0;
+        assert_eq!(
+            of("1.0"),
+            "the requirements of `general` leave no type, `karpenter.k8s.aws/instance-category` among them"
+        );
+        assert_eq!(of("1.14"), "");
     }
 
     #[test]

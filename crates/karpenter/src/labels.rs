@@ -20,6 +20,8 @@ pub const NODE_CLASS: &str = "karpenter.k8s.aws/ec2nodeclass";
 pub const HOSTNAME: &str = "kubernetes.io/hostname";
 /// The availability zone of a node.
 pub const ZONE: &str = "topology.kubernetes.io/zone";
+/// The ID of the zone.
+pub const ZONE_ID: &str = "topology.k8s.aws/zone-id";
 /// The name of [`NODEPOOL`] until 0.32.
 pub const PROVISIONER_NAME: &str = "karpenter.sh/provisioner-name";
 
@@ -41,7 +43,7 @@ const WELL_KNOWN: &[(&str, u8)] = &[
     (CAPACITY_TYPE, 0),
     ("topology.kubernetes.io/zone", 0),
     ("topology.kubernetes.io/region", 0),
-    ("topology.k8s.aws/zone-id", 0),
+    (ZONE_ID, 0),
     ("node.kubernetes.io/instance-type", 0),
     ("node.kubernetes.io/windows-build", 0),
     ("kubernetes.io/arch", 0),

@@ -46,15 +46,33 @@ pub fn node_group_label(expression: &LabelExpression<'_>) -> Option<LabelReplace
     if key == "lifecycle" && !values(expression).any(|value| value == "Ec2Spot" || value == "OnDemand") {
         return None;
     }
+    replacement(key)
+}
+
+fn replacement(key: &str) -> Option<LabelReplacement> {
     let known = OF_NODE_GROUPS.iter().find(|(name, _)| *name == key).map(|(_, instead)| *instead);
     let other = key.split_once('/').is_some_and(|(domain, _)| domain == "cloud.google.com");
     known.or(other.then_some(LabelReplacement::Nothing))
 }
 
+/// Returns the replacement of a label that, whatever its value, belongs to nodes of node groups or of other clouds; `None` for any
+/// other label.
+pub fn replacement_of_key(key: &str) -> Option<LabelReplacement> {
+    replacement(key).filter(|_| key != "lifecycle")
+}
+
 /// Whether a label, whatever its value, belongs to nodes of node groups or of other clouds.
 pub fn is_node_group_label(key: &str) -> bool {
-    let is_known = OF_NODE_GROUPS.iter().any(|(name, _)| *name == key && key != "lifecycle");
-    is_known || key.starts_with("cloud.google.com/")
+    replacement_of_key(key).is_some()
+}
+
+/// The capacity type that a value of a label of other autoscalers means.
+pub fn capacity_type_of(value: &str) -> Option<&'static str> {
+    match value {
+        "SPOT" | "spot" | "Ec2Spot" => Some("spot"),
+        "ON_DEMAND" | "on-demand" | "od" | "normal" | "OnDemand" => Some("on-demand"),
+        _ => None,
+    }
 }
 
 /// Whether a label marks control-plane nodes, which Karpenter does not launch.

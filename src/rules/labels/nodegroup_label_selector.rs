@@ -7,7 +7,7 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Severity};
 use rule::fix::{Fix, rename_label};
 use rule::{Fixes, On, Runs};
-use scheduling::other_nodes::{LabelReplacement, is_critical, node_group_label};
+use scheduling::other_nodes::{LabelReplacement, capacity_type_of, is_critical, node_group_label};
 use scheduling::provisionable::is_provisionable;
 
 use super::pod_no_matching_pool::is_probable;
@@ -143,11 +143,7 @@ fn capacity_type<'d>(object: Object<'d>, expression: LabelExpression<'d>) -> Opt
     let mut count = 0;
     for value in expression.values() {
         count += 1;
-        let known = match value.as_str()? {
-            "SPOT" | "spot" | "Ec2Spot" => "spot",
-            "ON_DEMAND" | "on-demand" | "od" | "normal" | "OnDemand" => "on-demand",
-            _ => return None,
-        };
+        let known = capacity_type_of(value.as_str()?)?;
         changes.push(Change::Set(value, known.to_owned()));
     }
     changes.push(rename_label(expression, object, labels::CAPACITY_TYPE)?);

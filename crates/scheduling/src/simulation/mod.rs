@@ -100,6 +100,7 @@ pub use ignored::{FieldProblem, IgnoredField};
 pub use known_pool::KnownPool;
 pub use new_node::NewNode;
 pub use ownership::WorkloadKey;
+pub use proposals::{asks_for_no_known_value, is_of_node_groups};
 pub use reason::{Disagreement, LimitMiss, NearestMiss, PoolReason, ReasonKind, UnmetLabel, UnmetMinValues};
 pub use remedy::Remedy;
 pub use result::{ClaimId, Placement, PodId, SimulatedClaim, SimulatedPod, SimulationResult, Unplaced};

@@ -23,8 +23,8 @@ use super::settings::SimulationSettings;
 use crate::requirements::{Requirement, Requirements};
 use crate::scalar::text_or_empty;
 
-pub(crate) const ZONE: &str = "topology.kubernetes.io/zone";
-const ZONE_ID: &str = "topology.k8s.aws/zone-id";
+pub(crate) use karpenter::labels::ZONE;
+use karpenter::labels::ZONE_ID;
 const REGION: &str = "topology.kubernetes.io/region";
 const OS: &str = "kubernetes.io/os";
 const WINDOWS_BUILD: &str = "node.kubernetes.io/windows-build";

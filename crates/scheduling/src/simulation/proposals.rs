@@ -2,6 +2,9 @@
 
 use std::rc::Rc;
 
+use karpenter::instance_types::hints::{Hint, hint};
+use karpenter::instance_types::names::{Standing, standing, values};
+use karpenter::known_values::{self, ZoneMistake, zone_mistake};
 use karpenter::labels::{self, LabelField};
 use objects::node_pool::NodePool;
 
@@ -11,6 +14,7 @@ use super::reason::{Disagreement, NearestMiss, UnmetLabel};
 use super::remedy::Remedy;
 use super::report::OF_EVERY_NODE;
 use super::variant::Variant;
+use crate::other_nodes::{LabelReplacement, capacity_type_of, is_node_group_label, replacement_of_key};
 use crate::requirements::{EffectiveOperator, Requirement, Requirements};
 
 const FAMILY: &str = "karpenter.k8s.aws/instance-family";
@@ -47,11 +51,15 @@ pub(super) fn proposals<'d>(
 fn single<'d>(pool: &Pool<'d>, pod: Option<&Variant<'d>>, demand: &Disagreement<'d>) -> Vec<Remedy<'d>> {
     match demand {
         Disagreement::Taint(taint) => vec![Remedy::Tolerate(*taint)],
-        Disagreement::Label(label) if label.is_of_types => {
-            let wider = pod.and_then(|pod| wider_types(pool, pod, None));
-            wider.into_iter().chain([Remedy::DropLabel(label.key)]).collect()
-        }
-        Disagreement::Label(label) => in_pool(pool, label).into_iter().chain([in_pod(label)]).collect(),
+        Disagreement::Label(label) => match in_words_of_karpenter(pool, label) {
+            Some(meant) => vec![meant, Remedy::DropLabel(label.key)],
+            None if is_of_node_groups(label) => vec![Remedy::DropLabel(label.key)],
+            None if label.is_of_types => {
+                let wider = pod.and_then(|pod| wider_types(pool, pod, None));
+                wider.into_iter().chain([Remedy::DropLabel(label.key)]).collect()
+            }
+            None => in_pool(pool, label).into_iter().chain([in_pod(label)]).collect(),
+        },
         Disagreement::HostPort(port) => vec![Remedy::FreePort(*port)],
         Disagreement::Volume(label) => in_pool(pool, label).into_iter().collect(),
         Disagreement::Topology(key) => renamed_topology(pool, key).into_iter().collect(),
@@ -72,6 +80,55 @@ fn single<'d>(pool: &Pool<'d>, pod: Option<&Variant<'d>>, demand: &Disagreement<
 fn lower_requests<'d>(misses: &[NearestMiss<'d>]) -> Option<Remedy<'d>> {
     let lacks = misses.iter().any(|miss| miss.largest.is_zero());
     (!lacks).then(|| Remedy::Request(misses.iter().map(|miss| (miss.resource, miss.largest)).collect()))
+}
+
+/// The label or the value of Karpenter's nodes that a pod means: the value instead of a misspelt one, the zone ID where a name of a zone
+/// belongs, and the label instead of a label of node groups.
+fn in_words_of_karpenter<'d>(pool: &Pool<'d>, label: &UnmetLabel<'d>) -> Option<Remedy<'d>> {
+    let key = label.key;
+    match replacement_of_key(key).filter(|_| label.present.is_none()) {
+        Some(LabelReplacement::Pool) => {
+            return Some(Remedy::ReplaceLabel { from: key, to: labels::NODEPOOL, value: pool.object.name() });
+        }
+        Some(LabelReplacement::CapacityType) => {
+            let value = listed(&label.asked).and_then(capacity_type_of)?;
+            return Some(Remedy::ReplaceLabel { from: key, to: labels::CAPACITY_TYPE, value });
+        }
+        Some(LabelReplacement::Gpu | LabelReplacement::Nothing) => return None,
+        None => {}
+    }
+    if !asks_for_no_known_value(label) {
+        return None;
+    }
+    let asked = listed(&label.asked)?;
+    if key == labels::ZONE {
+        return Some(Remedy::ReplaceLabel { from: key, to: labels::ZONE_ID, value: asked });
+    }
+    let value = match known_values::of_label(key) {
+        Some(known) => known.meant(asked)?,
+        None => match hint(key, asked)? {
+            Hint::Near(near) | Hint::Spelling(near) => {
+                values(key).into_iter().find(|value| *value == near)?
+            }
+            Hint::Advice(_) => return None,
+        },
+    };
+    Some(Remedy::AskValue { key, value })
+}
+
+/// Whether a pod asks for a label of node groups that the NodePool does not set.
+pub fn is_of_node_groups(label: &UnmetLabel<'_>) -> bool {
+    label.present.is_none() && is_node_group_label(label.key)
+}
+
+/// Whether a pod lists only values of a label that no instance has, as far as they are known; for zones, only zone IDs.
+pub fn asks_for_no_known_value(label: &UnmetLabel<'_>) -> bool {
+    let is_known = |value: &str| match known_values::of_label(label.key) {
+        Some(known) => known.values.contains(&value),
+        None if label.key == labels::ZONE => zone_mistake(value) != Some(ZoneMistake::ZoneId),
+        None => standing(label.key, value).is_none_or(|standing| standing == Standing::Known),
+    };
+    listed(&label.asked).is_some() && !label.asked.named_values().any(is_known)
 }
 
 /// The value that a pod or its volumes ask for, in the NodePool. A label of the nodes has one value, and Karpenter sets some labels

@@ -25,6 +25,15 @@ pub enum Remedy<'d> {
         /// The value.
         value: &'d str,
     },
+    /// The pod asks for a value of another label.
+    ReplaceLabel {
+        /// The present label.
+        from: &'d str,
+        /// The new label.
+        to: &'static str,
+        /// The value of the new label.
+        value: &'d str,
+    },
     /// The pod does not ask for a label.
     DropLabel(&'d str),
     /// The pod requests at most these amounts.
@@ -111,6 +120,7 @@ impl<'d> Remedy<'d> {
         match self {
             Self::Tolerate(_)
             | Self::AskValue { .. }
+            | Self::ReplaceLabel { .. }
             | Self::DropLabel(_)
             | Self::Request(_)
             | Self::RenameTopology { .. }
@@ -129,6 +139,10 @@ impl<'d> Remedy<'d> {
             Self::AskValue { key, value } => {
                 drop_label(shape, key);
                 shape.demand.node_selector.push((*key, Requirement::is(value)));
+            }
+            Self::ReplaceLabel { from, to, value } => {
+                drop_label(shape, from);
+                shape.demand.node_selector.push((*to, Requirement::is(value)));
             }
             Self::DropLabel(key) => drop_label(shape, key),
             Self::Request(amounts) => {
@@ -168,6 +182,7 @@ impl<'d> Remedy<'d> {
             Self::RaiseLimit { resource, .. } => pool.remaining.get_mut().remove(names.id(resource)),
             Self::Tolerate(_)
             | Self::AskValue { .. }
+            | Self::ReplaceLabel { .. }
             | Self::DropLabel(_)
             | Self::Request(_)
             | Self::RenameTopology { .. }

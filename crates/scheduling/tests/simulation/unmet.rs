@@ -107,6 +107,7 @@ fn remedy(remedy: &Remedy<'_>) -> String {
     match remedy {
         Remedy::Tolerate(taint) => format!("tolerate {taint}"),
         Remedy::AskValue { key, value } => format!("ask {key}={value}"),
+        Remedy::ReplaceLabel { from, to, value } => format!("select {to}={value} for {from}"),
         Remedy::DropLabel(key) => format!("drop {key}"),
         Remedy::Request(amounts) => {
             let all: Vec<String> = amounts.iter().map(|(name, amount)| format!("{amount} {name}")).collect();
