@@ -18,7 +18,7 @@ use scheduling::requirements::Mismatch;
 use scheduling::template::Obstacle;
 use values::spelling::nearest;
 
-use super::requirement_value_unknown::without_known_value;
+use super::requirement_value_unknown::accepts_no_value;
 use crate::rules::indexes::{POOLS, Pools};
 
 rule! {
@@ -185,7 +185,7 @@ fn finding<'d>(pod: Pod<'d>, stuck: &Unschedulable<'d>, context: &Context<'_, 'd
         required_expressions(pod).find(|expression| labels::normalised(expression.key) == key)
     });
     // `requirement-value-unknown` reports a value that no NodePool can have.
-    if expression.is_some_and(|expression| without_known_value(expression).is_some()) {
+    if expression.is_some_and(|expression| accepts_no_value(pod, expression)) {
         return None;
     }
     let place = match (expression, pod.spec().toleration_list()) {

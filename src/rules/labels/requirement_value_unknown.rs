@@ -11,6 +11,7 @@ use objects::requirement_holder::RequirementHolder;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
+use scheduling::other_nodes::is_meant_for_other_nodes;
 use values::placeholder::{are_alternatives, has_placeholder};
 
 rule! {
@@ -27,8 +28,8 @@ rule! {
     /// valid than `minValues` requires. It does not report it for the other labels: pods then fail with messages such as
     /// `no instance type met the scheduling requirements or had a required offering`.
     ///
-    /// A pod that asks for a capacity type or a tenancy that no node has, such as `SPOT`, stays Pending, whatever the
-    /// NodePools allow.
+    /// A pod that asks for a value that no node has, such as the capacity type `SPOT` or the architecture `x86_64`, stays Pending,
+    /// whatever the NodePools allow. The kubelet labels its node with Go's names of architectures and operating systems.
     ///
     /// `reserved` is a capacity type since 1.3. Until 1.5 it requires the feature gate `ReservedCapacity`.
     ///
@@ -88,13 +89,14 @@ rule! {
 }
 
 const ZONE: &str = "topology.kubernetes.io/zone";
+const WITH_ZONE_ID: &str = "use the key `topology.k8s.aws/zone-id`, or write the zone name";
 /// Groups of node classes on AWS: no group, the group of this provider, and the group of EKS Auto Mode.
 const OF_AWS: [&str; 3] = ["", "karpenter.k8s.aws", "eks.amazonaws.com"];
 const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     if let Some(pod) = Pod::of(object) {
-        pod.expressions().for_each(|expression| check_pod_expression(object, expression, findings));
+        check_pod(pod, findings);
         return;
     }
     let Some(holder) = RequirementHolder::of(object).filter(|holder| is_of_aws(*holder)) else { return };
@@ -115,15 +117,46 @@ pub(crate) fn is_of_aws(holder: RequirementHolder<'_>) -> bool {
     OF_AWS.contains(&group) || has_placeholder(group)
 }
 
-/// The label of an expression that only Karpenter's nodes have, with its known values, if the expression accepts none of them.
-pub(super) fn without_known_value(expression: LabelExpression<'_>) -> Option<&'static KnownValues> {
-    let known =
-        known_values::of_label(expression.key).filter(|known| known.label.starts_with("karpenter."))?;
+/// Architectures of nodes beside those of EC2, as the kubelet reports them (`GOARCH`): the server platforms of Kubernetes, and the
+/// platforms of older releases and of other builds.
+const OTHER_ARCHITECTURES: [&str; 8] =
+    ["386", "arm", "loong64", "mips64le", "ppc64", "ppc64le", "riscv64", "s390x"];
+
+/// Values of a label that no node has.
+#[derive(Clone, Copy)]
+enum NoNode {
+    /// The values of the label are known.
+    Known(&'static KnownValues),
+    /// IDs of zones, instead of names.
+    ZoneIds,
+}
+
+/// Whether an expression of a pod accepts no value that a node has.
+pub(super) fn accepts_no_value(pod: Pod<'_>, expression: LabelExpression<'_>) -> bool {
+    no_node(pod, expression).is_some()
+}
+
+/// The reason for which no node has a value that an expression of a pod accepts. Nodes that Karpenter does not launch can have other
+/// values of labels that are not Karpenter's.
+fn no_node(pod: Pod<'_>, expression: LabelExpression<'_>) -> Option<NoNode> {
     let mut values = expression.values().filter_map(Node::as_str);
-    let is_unknown = expression.operator == Operator::In
-        && values.clone().next().is_some()
-        && values.all(|value| is_unknown(known, value));
-    is_unknown.then_some(known)
+    if expression.operator != Operator::In || values.clone().next().is_none() {
+        return None;
+    }
+    let label = labels::normalised(expression.key);
+    if label == ZONE {
+        let is_id = |value| known_values::zone_mistake(value) == Some(ZoneMistake::ZoneId);
+        return (values.all(is_id) && !is_meant_for_other_nodes(pod)).then_some(NoNode::ZoneIds);
+    }
+    let known = known_values::of_label(label)?;
+    if label.starts_with("karpenter.") {
+        return values.all(|value| is_unknown(known, value)).then_some(NoNode::Known(known));
+    }
+    // The kubelet labels its node with the values of Go (`GOARCH` and `GOOS`): another spelling of them is on no node.
+    let is_spelling = |value: &str| {
+        is_unknown(known, value) && known.meant(value).is_some() && !OTHER_ARCHITECTURES.contains(&value)
+    };
+    (values.all(is_spelling) && !is_meant_for_other_nodes(pod)).then_some(NoNode::Known(known))
 }
 
 /// Whether a value is no known value, and not replaced before the object is applied.
@@ -132,26 +165,56 @@ fn is_unknown(known: &KnownValues, value: &str) -> bool {
     !is_known(value) && !has_placeholder(value) && !are_alternatives(value, is_known)
 }
 
-/// Reports the values that a pod lists for a label that only Karpenter's nodes have, if none of the values is known.
-fn check_pod_expression<'d>(
+/// Reports the values that a pod lists for a label, if no node has any of them.
+fn check_pod<'d>(pod: Pod<'d>, findings: &mut Vec<Finding<'d>>) {
+    let reported: Vec<_> =
+        pod.expressions().filter_map(|expression| Some((expression, no_node(pod, expression)?))).collect();
+    // Required terms are alternatives: another term may leave a node.
+    let mut terms = pod.spec().required_terms().enumerate();
+    let all_terms = terms.all(|(term, _)| {
+        reported.iter().any(|(expression, _)| expression.origin == ExpressionOrigin::Required { term })
+    });
+    for (expression, reason) in reported {
+        let (effect, is_certain) = match expression.origin {
+            ExpressionOrigin::NodeSelector => ("so no node fits the pod", true),
+            ExpressionOrigin::Required { .. } if all_terms => ("so no node fits the pod", true),
+            ExpressionOrigin::Required { .. } => ("so no node meets this term", false),
+            ExpressionOrigin::Preferred { .. } => ("so the preference has no effect", false),
+        };
+        for finding in pod_findings(pod.object(), expression, reason, effect) {
+            let is_error = is_certain && matches!(reason, NoNode::Known(_));
+            let severity = if is_error { Severity::Error } else { Severity::Warning };
+            findings.push(finding.severity(severity));
+        }
+    }
+}
+
+fn pod_findings<'d>(
     object: Object<'d>,
     expression: LabelExpression<'d>,
-    findings: &mut Vec<Finding<'d>>,
-) {
-    let Some(known) = without_known_value(expression) else { return };
+    reason: NoNode,
+    effect: &str,
+) -> Vec<Finding<'d>> {
     let values: Vec<_> = expression.values().filter_map(|node| Some((node.as_str()?, node))).collect();
-    let selector = expression.origin == ExpressionOrigin::NodeSelector;
-    let severity = if selector { Severity::Error } else { Severity::Warning };
     let others = if values.len() > 1 { " or another value listed here" } else { "" };
     let fixable = values.len() == 1 && object.operation() != Operation::Update;
-    for (value, node) in values {
-        let message = format!("no node has the {} `{value}`{others}, so no node fits the pod", known.what);
-        let finding = Finding::at(&RULE, node, message).severity(severity).caught_by(CaughtBy::Controller);
-        findings.push(match known.meant(value) {
-            Some(meant) => suggest(finding, node, meant, fixable),
-            None => finding.help(all_values(expression.key, known)),
-        });
-    }
+    let finding = |(value, node): (&str, Node<'d>)| match reason {
+        NoNode::Known(known) => {
+            let message = format!("no node has the {} `{value}`{others}, {effect}", known.what);
+            let finding = Finding::at(&RULE, node, message).caught_by(CaughtBy::Controller);
+            match known.meant(value) {
+                Some(meant) => suggest(finding, node, meant, fixable),
+                None => finding.help(all_values(expression.key, known)),
+            }
+        }
+        NoNode::ZoneIds => {
+            let message = format!(
+                "`{value}` is a zone ID, and nodes on AWS have the name of their zone in this label, {effect}"
+            );
+            Finding::at(&RULE, node, message).help(WITH_ZONE_ID).caught_by(CaughtBy::Controller)
+        }
+    };
+    values.into_iter().map(finding).collect()
 }
 
 /// Suggests the intended value, with a safe fix if `fixable`.
@@ -293,10 +356,7 @@ fn zones<'d>(requirement: LabelRequirement<'d>, findings: &mut Vec<Finding<'d>>)
                 "a region, not a zone",
                 format!("write zones such as `{value}a`, or use the key `topology.kubernetes.io/region`"),
             ),
-            Some(ZoneMistake::ZoneId) => (
-                "a zone ID, not a zone name",
-                "use the key `topology.k8s.aws/zone-id`, or write the zone name".to_owned(),
-            ),
+            Some(ZoneMistake::ZoneId) => ("a zone ID, not a zone name", WITH_ZONE_ID.to_owned()),
             None => continue,
         };
         let effect = match requirement.operator {
@@ -355,10 +415,48 @@ spec:
                 "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{{key: karpenter.sh/capacity-type, operator: In, values: [{values}]}}]}}]}}}}}}"
             ))
         };
-        assert!(findings(&super::RULE, &affinity("ON_DEMAND, cheap")).contains("warning Pod/a"));
+        assert!(findings(&super::RULE, &affinity("ON_DEMAND, cheap")).contains("error Pod/a"));
+        let alternative = "{matchExpressions: [{key: team, operator: Exists}]}";
+        let alternatives = affinity("SPOT").replace("Terms: [", &format!("Terms: [{alternative}, "));
+        let found = findings(&super::RULE, &alternatives);
+        assert!(found.contains("warning Pod/a") && found.contains("no node meets this term"), "{found}");
+        let both = affinity("SPOT").replace(
+            "}]}]}}}",
+            "}]}, {matchExpressions: [{key: karpenter.sh/capacity-type, operator: In, values: [cheap]}]}]}}}",
+        );
+        assert_eq!(findings(&super::RULE, &both).matches("error Pod/a").count(), 2);
+        let preferred = pod(
+            "affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: karpenter.sh/capacity-type, operator: In, values: [SPOT]}]}}]}}",
+        );
+        let found = findings(&super::RULE, &preferred);
+        assert!(found.contains("warning Pod/a") && found.contains("the preference has no effect"), "{found}");
+        for (label, value, meant) in [
+            ("kubernetes.io/arch", "x86_64", "amd64"),
+            ("beta.kubernetes.io/arch", "aarch64", "arm64"),
+            ("kubernetes.io/os", "Linux", "linux"),
+        ] {
+            let text = pod(&format!("nodeSelector: {{{label}: {value}}}"));
+            assert!(findings(&super::RULE, &text).contains("error Pod/a"), "{value}");
+            assert_eq!(fixed(&super::RULE, &text), text.replace(value, meant));
+        }
+        insta::assert_snapshot!(findings(&super::RULE, &pod("nodeSelector: {topology.kubernetes.io/zone: use1-az1}")), @"
+          6 |   nodeSelector: {topology.kubernetes.io/zone: use1-az1}
+            |                                               ^^^^^^^^
+        warning Pod/a spec.nodeSelector.topology.kubernetes.io/zone [all]
+          `use1-az1` is a zone ID, and nodes on AWS have the name of their zone in this label, so no node fits the pod
+          help: use the key `topology.k8s.aws/zone-id`, or write the zone name
+        ");
         for accepted in [
             affinity("spot, SPOT"),
             affinity("'${TYPE}'"),
+            pod("nodeSelector: {kubernetes.io/arch: arm}"),
+            pod("nodeSelector: {kubernetes.io/arch: '${ARCH}'}"),
+            pod("nodeSelector: {kubernetes.io/arch: amd64}"),
+            pod("nodeSelector: {kubernetes.io/os: darwin}"),
+            pod("nodeSelector: {kubernetes.io/os: Linux, type: virtual-kubelet}"),
+            pod("nodeSelector: {topology.kubernetes.io/zone: us-east-1}"),
+            pod("nodeSelector: {topology.kubernetes.io/zone: us-east-1a}"),
+            pod("nodeSelector: {topology.k8s.aws/zone-id: use1-az1}"),
             pod("nodeSelector: {karpenter.sh/capacity-type: spot|on-demand}"),
             pod("nodeSelector: {kubernetes.io/arch: s390x}"),
             pod("nodeSelector: {karpenter.sh/capacity-type: spot}"),
