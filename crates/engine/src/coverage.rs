@@ -311,6 +311,17 @@ mod tests {
         assert_eq!(unreadable(&application("other", broken)), []);
         assert_eq!(unreadable(&application("karpenter", "          clusterName: a\n")), []);
         assert_eq!(unreadable(&application("karpenter", "          {{ .values }}\n")), []);
+        let set = |values: &str| {
+            let application = application("karpenter", values);
+            let (_, spec) = application.split_once("spec:\n").unwrap();
+            let spec: String = spec.lines().map(|line| format!("    {line}\n")).collect();
+            format!(
+                "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n{spec}"
+            )
+        };
+        assert_eq!(unreadable(&set(broken)), [(13, true)]);
+        assert_eq!(unreadable(&set("          clusterName: '{{name}}'\n")), []);
+        assert_eq!(unreadable(&set("          clusterName: {{ .name }}\n")), []);
     }
 
     fn with_object<T>(text: &str, use_it: impl FnOnce(Object<'_>) -> T) -> T {

@@ -73,6 +73,11 @@ impl<'d> ChartValues<'d> {
         self.value(&["serviceAccount", "annotations", key])
     }
 
+    /// `serviceAccount.name`.
+    pub fn service_account_name(self) -> Option<Node<'d>> {
+        self.value(&["serviceAccount", "name"])
+    }
+
     /// The pod settings of the controller, which the mapping has at its top level.
     pub fn pod_spec(self) -> Option<PodSpec<'d>> {
         self.map.map(PodSpec::new)
@@ -173,7 +178,7 @@ fn rest<'n>(name: &'n str, path: &[&str]) -> Option<&'n str> {
     })
 }
 
-/// Returns the values of an object: a document of values, or a HelmRelease of Flux or an Application of Argo CD that
+/// Returns the values of an object: a document of values, or a HelmRelease of Flux or an Application or ApplicationSet of Argo CD that
 /// installs the chart `karpenter`, or a parent chart that passes the values under `karpenter` on.
 pub fn of(object: Object<'_>) -> Option<ChartValues<'_>> {
     match (object.form(), object.group(), object.kind()) {
@@ -185,30 +190,39 @@ pub fn of(object: Object<'_>) -> Option<ChartValues<'_>> {
             let is_own = chart.or(reference) == Some("karpenter");
             of_chart(is_own.then_some(true).or(chart.map(|_| false)), object.at(&["spec", "values"]), None)
         }
-        (Form::Api, "argoproj.io", "Application") => {
-            let one = object.at(&["spec", "source"]).into_iter();
-            let several = items_of(object.at(&["spec", "sources"]));
-            one.chain(several).find_map(|source| {
-                // Argo CD reads the text only if there is no object, and parameters override both. Source:
-                // docs/user-guide/helm.md and `ValuesString` in pkg/apis/application/v1alpha1 of argoproj/argo-cd.
-                let helm = source.get("helm")?;
-                let text = || helm.get("values").and_then(Node::embedded);
-                let map = helm.get("valuesObject").filter(|values| values.is_mapping()).or_else(text);
-                of_chart(is_own(source), map, helm.get("parameters"))
-            })
-        }
+        _ => sources_of_argo(object).find_map(|source| {
+            // Argo CD reads the text only if there is no object, and parameters override both. Source:
+            // docs/user-guide/helm.md and `ValuesString` in pkg/apis/application/v1alpha1 of argoproj/argo-cd.
+            let helm = source.get("helm")?;
+            let text = || helm.get("values").and_then(Node::embedded);
+            let map = helm.get("valuesObject").filter(|values| values.is_mapping()).or_else(text);
+            of_chart(is_own(source), map, helm.get("parameters"))
+        }),
+    }
+}
+
+/// `spec` of an Application of Argo CD, or of the Applications that an ApplicationSet makes.
+///
+/// Source: `ApplicationSetTemplate` in pkg/apis/application/v1alpha1/applicationset_types.go of argoproj/argo-cd.
+fn application_spec(object: Object<'_>) -> Option<Node<'_>> {
+    match (object.form(), object.group(), object.kind()) {
+        (Form::Api, "argoproj.io", "Application") => object.at(&["spec"]),
+        (Form::Api, "argoproj.io", "ApplicationSet") => object.at(&["spec", "template", "spec"]),
         _ => None,
     }
 }
 
-/// The texts with values that an Application of Argo CD gives to Karpenter's chart, or to a chart around it, and that are not
-/// read as YAML.
+/// The sources of Argo CD's Applications.
+fn sources_of_argo(object: Object<'_>) -> impl Iterator<Item = Node<'_>> {
+    application_spec(object).into_iter().flat_map(|spec| {
+        let several = items_of(spec.get("sources"));
+        spec.get("source").into_iter().chain(several)
+    })
+}
+
+/// The texts with values that Applications of Argo CD give to Karpenter's chart, or to a chart around it, and that are not read as YAML.
 pub fn unread_texts(object: Object<'_>) -> Vec<Node<'_>> {
-    if object.form() != Form::Api || object.group() != "argoproj.io" || object.kind() != "Application" {
-        return Vec::new();
-    }
-    let sources = object.at(&["spec", "source"]).into_iter().chain(items_of(object.at(&["spec", "sources"])));
-    sources.filter_map(unread_text).collect()
+    sources_of_argo(object).filter_map(unread_text).collect()
 }
 
 /// The text with values of a source of Argo CD, if it is for Karpenter's chart and is not read as YAML.
@@ -245,27 +259,27 @@ fn of_chart<'d>(
     }
 }
 
-/// Whether an object takes values from elsewhere: `valuesFrom` of a HelmRelease, files that an Application names, or values of a
-/// `helm_release` that only Terraform knows.
+/// Whether an object takes values from elsewhere: `valuesFrom` of a HelmRelease, files that an Application names, the patch of an
+/// ApplicationSet, or values of a `helm_release` that only Terraform knows.
 pub fn names_value_files(object: Object<'_>) -> bool {
     let is_list = |list: Option<Node<'_>>| list.is_some_and(|list| !list.is_empty());
-    let sources = object.at(&["spec", "source"]).into_iter().chain(items_of(object.at(&["spec", "sources"])));
-    let mut files = sources.map(|source| source.at_path(&["helm", "valueFiles"]));
+    let mut files = sources_of_argo(object).map(|source| source.at_path(&["helm", "valueFiles"]));
+    let is_patched = object.kind() == "ApplicationSet" && object.at(&["spec", "templatePatch"]).is_some();
     let unevaluated = object.at(&["unevaluated"]).filter(|_| object.form() == Form::Release);
-    is_list(object.at(&["spec", "valuesFrom"])) || files.any(is_list) || is_list(unevaluated)
+    is_list(object.at(&["spec", "valuesFrom"])) || files.any(is_list) || is_patched || is_list(unevaluated)
 }
 
 /// Returns the values of an object that installs the chart into the cluster that the object is applied to. A HelmRelease
 /// with `kubeConfig` and an Application with another destination are in a hub cluster and install into another one.
 ///
 /// Source: `spec.kubeConfig` of Flux's HelmRelease v2; `spec.destination` of Argo CD's Application, where `in-cluster` and
-/// `https://kubernetes.default.svc` are the cluster that Argo CD runs in.
+/// `https://kubernetes.default.svc` are the cluster that Argo CD runs in. The destination of an ApplicationSet is mostly a template.
 pub fn of_this_cluster(object: Object<'_>) -> Option<ChartValues<'_>> {
     of(object).filter(|_| object.form() != Form::Api || !installs_elsewhere(object))
 }
 
 fn installs_elsewhere(object: Object<'_>) -> bool {
-    let destination = |key| object.str_at(&["spec", "destination", key]);
+    let destination = |key| application_spec(object)?.str_at(&["destination", key]);
     object.at(&["spec", "kubeConfig"]).is_some()
         || destination("name").is_some_and(|name| name != "in-cluster")
         || destination("server").is_some_and(|server| server != "https://kubernetes.default.svc")

@@ -1,14 +1,18 @@
 //! Identity of a cluster: the options of its controller, and the role that the controller assumes.
 
+use std::collections::BTreeSet;
+
 use karpenter::kind::Kind;
 use manifest::tree::Node;
 use values::arn;
+use values::placeholder::has_placeholder;
 
 use crate::chart_values::{self, ChartValues};
 use crate::controller::{
     CLUSTER_ENDPOINT, CLUSTER_NAME, Controller, ControllerOption, INTERRUPTION_QUEUE, OptionValue,
 };
 use crate::object::Object;
+use crate::pod::Pod;
 
 /// Text that identifies a cluster, with its node and object.
 #[derive(Clone, Copy, Debug)]
@@ -58,8 +62,8 @@ impl<'d> Identity<'d> {
             let settings = values.iter().filter_map(|(object, values)| text_of(*object, in_chart(*values)?));
             agreed(options).or_else(|| agreed(settings))
         };
-        let accounts = objects.iter().filter(|object| is_service_account(**object));
-        let annotated = accounts.filter_map(|object| text_of(*object, object.annotation(ROLE_ARN)?));
+        let accounts = service_accounts(objects, controllers).into_iter();
+        let annotated = accounts.filter_map(|object| text_of(object, object.annotation(ROLE_ARN)?));
         let in_values = values
             .iter()
             .filter_map(|(object, values)| text_of(*object, values.service_account_annotation(ROLE_ARN)?));
@@ -115,11 +119,35 @@ fn agreed<'d>(mut texts: impl Iterator<Item = IdentityText<'d>>) -> Option<Ident
     texts.all(|other| other.text == first.text).then_some(first)
 }
 
-/// Whether an object is the controller's service account.
+const SERVICE_ACCOUNT: Kind = Kind::of("", "v1", "ServiceAccount");
+
+/// Whether an object is a service account with the name or the label that the chart writes by default.
 pub fn is_service_account(object: Object<'_>) -> bool {
-    const SERVICE_ACCOUNT: Kind = Kind::of("", "v1", "ServiceAccount");
     let label = || object.metadata().label("app.kubernetes.io/name").and_then(Node::as_str);
     object.is(SERVICE_ACCOUNT) && (object.name() == "karpenter" || label() == Some("karpenter"))
+}
+
+/// The controller's service accounts: those that its Deployment or its chart's values name, or else those that
+/// look like the chart's.
+///
+/// Source: `karpenter.serviceAccountName` in charts/karpenter/templates/_helpers.tpl of aws/karpenter-provider-aws at v1.14.1.
+pub fn service_accounts<'d>(objects: &[Object<'d>], controllers: &[Controller<'d>]) -> Vec<Object<'d>> {
+    let of_controllers = controllers
+        .iter()
+        .filter_map(|controller| Pod::of(controller.object)?.spec().node().str_at(&["serviceAccountName"]));
+    let of_values = objects
+        .iter()
+        .filter_map(|object| chart_values::of_this_cluster(*object)?.service_account_name()?.as_str());
+    let named: BTreeSet<&str> =
+        of_controllers.chain(of_values).filter(|name| !name.is_empty() && !has_placeholder(name)).collect();
+    let accounts = objects.iter().copied().filter(|object| object.is(SERVICE_ACCOUNT));
+    accounts
+        .filter(
+            |object| {
+                if named.is_empty() { is_service_account(*object) } else { named.contains(object.name()) }
+            },
+        )
+        .collect()
 }
 
 /// Returns the region in the address of an EKS API server: `https://<id>.gr7.eu-west-1.eks.amazonaws.com`.

@@ -127,8 +127,14 @@ fn accounts<'c, 'd>(condition: &'c IamCondition<'d>) -> impl Iterator<Item = (&'
     values.filter_map(|word| Some((word, word.text.strip_prefix(ACCOUNT)?)))
 }
 
+/// Whether a condition names Karpenter's ServiceAccount, with or without a wildcard in the name or the namespace.
 fn names_karpenter(condition: &IamCondition<'_>) -> bool {
-    accounts(condition).any(|(_, account)| account.rsplit(':').next() == Some("karpenter"))
+    accounts(condition).any(|(_, account)| {
+        let (namespace, name) = account.rsplit_once(':').unwrap_or(("", account));
+        let start = name.split(['*', '?']).next().unwrap_or_default();
+        let is_start = start.len() < name.len() && "karpenter".starts_with(start);
+        name == "karpenter" || (is_start && (namespace == "karpenter" || start.len() >= "karp".len()))
+    })
 }
 
 /// The address of an identity provider in an ARN, or in the key of a condition: `oidc.eks.eu-west-1.amazonaws.com/id/X`.
@@ -357,6 +363,46 @@ Statement:
           `StringEquals` compares with the text `system:serviceaccount:*:karpenter`, which no token has; STS refuses every token
           help: write the namespace and the ServiceAccount in full, or `StringLike`, which reads `*` as any text
         ");
+    }
+
+    #[test]
+    fn reports_a_wildcard_in_the_name_of_the_service_account() {
+        for account in ["karpenter:*", "karpenter:karp*", "kube-system:karpenter*"] {
+            let text = policy().replace("kube-system:karpenter", account);
+            let found = findings(&super::RULE, &text);
+            assert!(
+                found.contains("error ") && found.contains("compares with the text"),
+                "{account}: {found}"
+            );
+            silent(&super::RULE, &text.replace("StringEquals", "StringLike"));
+        }
+        silent(&super::RULE, &policy().replace("kube-system:karpenter", "kube-system:*"));
+    }
+
+    #[test]
+    fn reads_the_name_of_the_service_account_from_the_values_and_the_controller() {
+        let account = "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: karpenter-sa, namespace: kube-system}\n";
+        let values = "---\nsettings: {clusterName: prod, interruptionQueue: prod}\nserviceAccount: {name: karpenter-sa}\n";
+        let controller = r"---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: karpenter, namespace: kube-system}
+spec:
+  template:
+    spec:
+      serviceAccountName: karpenter-sa
+      containers: [{name: controller, image: 'public.ecr.aws/karpenter/controller:1.8.2'}]
+";
+        for named in [values, controller] {
+            let found = findings(&super::RULE, &format!("{}{account}{named}", policy()));
+            assert!(found.contains("trusts the ServiceAccount `kube-system:karpenter`, but the controller runs as `kube-system:karpenter-sa`"), "{found}");
+            let right = policy().replace("kube-system:karpenter", "kube-system:karpenter-sa");
+            silent(&super::RULE, &format!("{right}{account}{named}"));
+            // Another ServiceAccount with the default name is not the controller's.
+            let other = account.replace("karpenter-sa", "karpenter");
+            silent(&super::RULE, &format!("{right}{account}{other}{named}"));
+        }
+        silent(&super::RULE, &format!("{}{account}", policy()));
     }
 
     #[test]

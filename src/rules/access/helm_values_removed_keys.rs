@@ -567,6 +567,33 @@ spec:
     }
 
     #[test]
+    fn reads_the_values_of_an_application_set() {
+        let set = |values: &str| {
+            format!(
+                r"apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {{name: a}}
+spec:
+  template:
+    spec:
+      source:
+        repoURL: public.ecr.aws/karpenter
+        chart: karpenter
+        helm:
+          values: |
+            settings:
+              clusterName: '{{{{name}}}}'
+              {values}
+"
+            )
+        };
+        let found = findings(&super::RULE, &set("interruptionQueu: prod"));
+        assert!(found.contains("ApplicationSet/a") && found.contains("interruptionQueue"), "{found}");
+        silent(&super::RULE, &set("interruptionQueue: '{{name}}'"));
+        silent(&super::RULE, &set("{{ .settings }}: a"));
+    }
+
+    #[test]
     fn reads_values_written_as_text_in_an_application() {
         let text = application(
             r"        values: |

@@ -14,7 +14,7 @@ use manifest::tree::Node;
 use objects::controller::Controller;
 use objects::feature_gates::FeatureGates;
 use objects::iam_policy::IamAccess;
-use objects::identity::{Identity, is_service_account};
+use objects::identity::{Identity, service_accounts};
 use objects::node_access::NodeAccess;
 use objects::node_agents::NodeAgents;
 use objects::node_class::{Ec2NodeClass, SelectorField};
@@ -209,8 +209,8 @@ impl Index for ServiceAccounts {
     type Value<'d> = Vec<(String, Node<'d>)>;
 
     fn compute<'d>(inventory: &Inventory<'d>) -> Vec<(String, Node<'d>)> {
-        let own = inventory.own().iter().filter(|object| is_service_account(**object));
-        let accounts = own.filter_map(|object| {
+        let own = service_accounts(inventory.own(), inventory.index::<Controllers>());
+        let accounts = own.into_iter().filter_map(|object| {
             let node = object.at(&["metadata", "name"])?;
             let namespace = object.namespace();
             let is_known =
