@@ -91,9 +91,12 @@ rule! {
     }
 }
 
+const ARCH: &str = "kubernetes.io/arch";
+const OS: &str = "kubernetes.io/os";
+
 /// Labels that all instance types of a family share, whatever their size.
 const OF_FAMILY: [&str; 10] = [
-    "kubernetes.io/arch",
+    ARCH,
     FAMILY,
     "karpenter.k8s.aws/instance-category",
     "karpenter.k8s.aws/instance-generation",
@@ -110,6 +113,9 @@ const MAX_LISTED: usize = 12;
 
 /// The requirements on a label of instance types.
 struct OnTypes<'s, 'd> {
+    /// The label that the NodePool states.
+    key: &'d str,
+    /// The label of the instance types that decides.
     label: TypeLabel,
     requirement: Requirement<'d>,
     stated: &'s [Stated<'d>],
@@ -151,11 +157,28 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 }
 
 fn on_types<'s, 'd>(stated: &'s BTreeMap<&'d str, OnLabel<'d>>) -> Vec<OnTypes<'s, 'd>> {
-    let with_label = |(key, on_label): (&&str, &'s OnLabel<'d>)| {
-        let stated = on_label.as_ref()?;
-        Some(OnTypes { label: TypeLabel::of_key(key)?, requirement: intersection(stated), stated })
+    let with_label = |(key, on_label): (&&'d str, &'s OnLabel<'d>)| {
+        let (key, stated) = (*key, on_label.as_ref()?);
+        let requirement = intersection(stated);
+        if key == OS {
+            return on_system(key, &requirement, stated);
+        }
+        Some(OnTypes { key, label: TypeLabel::of_key(key)?, requirement, stated })
     };
     stated.iter().filter_map(with_label).collect()
+}
+
+/// Nodes with Windows have the architecture amd64.
+///
+/// Source: `getOS` in pkg/providers/instancetype/types.go of aws/karpenter-provider-aws at v1.0.0 to v1.14.1.
+fn on_system<'s, 'd>(
+    key: &'d str,
+    system: &Requirement<'d>,
+    stated: &'s [Stated<'d>],
+) -> Option<OnTypes<'s, 'd>> {
+    let needs_windows = system.has("windows") && !system.has("linux");
+    let label = TypeLabel::of_key(ARCH).filter(|_| needs_windows)?;
+    Some(OnTypes { key, label, requirement: Requirement::is("amd64"), stated })
 }
 
 /// Whether an instance type agrees with requirements.
@@ -227,7 +250,7 @@ fn finding<'d>(excluding: &[OnTypes<'_, 'd>]) -> Option<Finding<'d>> {
     all.sort_by_key(|(_, stated)| stated.place.order());
     let mut in_order: Vec<&OnTypes<'_, 'd>> = Vec::new();
     for (one, _) in &all {
-        if in_order.iter().all(|other| other.label.key != one.label.key) {
+        if in_order.iter().all(|other| other.key != one.key) {
             in_order.push(one);
         }
     }
@@ -236,7 +259,7 @@ fn finding<'d>(excluding: &[OnTypes<'_, 'd>]) -> Option<Finding<'d>> {
         .iter()
         .take(MAX_RELATED)
         .chain([&(last, at)])
-        .map(|(one, stated)| format!("`{} {}`", one.label.key, shortened(&stated.written.to_string())))
+        .map(|(one, stated)| format!("`{} {}`", one.key, shortened(&stated.written.to_string())))
         .collect();
     let (severity, known) =
         if is_final(excluding) { (Severity::Error, "") } else { (Severity::Warning, "known ") };
@@ -272,21 +295,26 @@ fn shortened(written: &str) -> String {
 /// no new sizes, or families with properties that no size of them has.
 fn is_final(excluding: &[OnTypes<'_, '_>]) -> bool {
     let of_family = || excluding.iter().all(|one| OF_FAMILY.contains(&one.label.key));
-    excluding.iter().any(|one| match one.label.key {
-        TYPE => one.listed().is_some(),
-        FAMILY => {
-            one.listed().is_some_and(|families| of_family() || families.iter().all(|family| !is_open(family)))
-        }
-        _ => false,
-    })
+    let of_architecture = excluding.iter().all(|one| one.label.key == ARCH);
+    of_architecture
+        || excluding.iter().any(|one| match one.label.key {
+            TYPE => one.listed().is_some(),
+            FAMILY => one
+                .listed()
+                .is_some_and(|families| of_family() || families.iter().all(|family| !is_open(family))),
+            _ => false,
+        })
 }
 
 /// Help about the last label of which the other requirements leave few values, or numbers.
 fn help(excluding: &[&OnTypes<'_, '_>]) -> String {
     let with_others = if excluding.len() == 1 { "" } else { "with the other requirements, " };
     let of_label = |last: &&OnTypes<'_, '_>| {
-        let key = last.label.key;
-        let others = excluding.iter().filter(|one| one.label.key != key);
+        let key = last.key;
+        if key == OS {
+            return None;
+        }
+        let others = excluding.iter().filter(|one| one.key != key);
         let left = instance_types::all().iter().filter(|kind| others.clone().all(|one| one.allows(kind)));
         let values: BTreeSet<_> = left.filter_map(|kind| last.label.value(kind)).collect();
         Some(format!("{with_others}{}", values_left(key, &values)?))
@@ -307,8 +335,12 @@ fn values_left(key: &str, values: &BTreeSet<&str>) -> Option<String> {
         _ => {}
     }
     let mut list = String::new();
-    for value in values {
+    for value in values.iter().filter(|value| !value.is_empty()) {
         add_quoted(&mut list, value);
+    }
+    // Bare metal has no hypervisor, which the label says with an empty value.
+    if values.contains("") {
+        list.push_str(if list.is_empty() { "`\"\"` (bare metal)" } else { ", and `\"\"` for bare metal" });
     }
     let are = if values.len() == 1 { "value of `{key}` is" } else { "values of `{key}` are" };
     Some(format!("the {} {list}", are.replace("{key}", key)))
@@ -366,6 +398,47 @@ spec:
         silent(&RULE, &pool(&[arch, &families("m5, c6g")]));
         let types = "node.kubernetes.io/instance-type, operator: In, values: [m5.large, c5.xlarge]";
         assert!(findings(&RULE, &pool(&[types, arch])).contains("\nerror NodePool/a"));
+    }
+
+    #[test]
+    fn reports_windows_on_an_architecture_that_it_does_not_have() {
+        let windows = "kubernetes.io/os, operator: In, values: [windows]";
+        let arm = "kubernetes.io/arch, operator: In, values: [arm64]";
+        insta::assert_snapshot!(findings(&RULE, &pool(&[windows, arm])), @"
+          9 |       - {key: kubernetes.io/arch, operator: In, values: [arm64]}
+            |          ^^^
+        error NodePool/a spec.template.spec.requirements[1] [all]
+          no instance type meets `kubernetes.io/os In windows` and `kubernetes.io/arch In arm64` together, so Karpenter launches no nodes from this NodePool
+          help: with the other requirements, the value of `kubernetes.io/arch` is `amd64`
+          see line 8 spec.template.spec.requirements[0]: leaves no instance type together with this requirement
+        ");
+        let families = "karpenter.k8s.aws/instance-family, operator: In, values: [m7g]";
+        assert!(findings(&RULE, &pool(&[families, windows])).contains("\nerror NodePool/a"));
+        for other in [
+            &[windows][..],
+            &["kubernetes.io/os, operator: In, values: [windows, linux]", arm],
+            &["kubernetes.io/os, operator: In, values: [linux]", arm],
+            &[windows, "kubernetes.io/arch, operator: In, values: [arm64, amd64]"],
+            &[windows, "karpenter.k8s.aws/instance-family, operator: In, values: [m7g, m5]"],
+            &[windows, "karpenter.k8s.aws/instance-family, operator: In, values: ['${FAMILY}']"],
+        ] {
+            silent(&RULE, &pool(other));
+        }
+    }
+
+    #[test]
+    fn says_that_bare_metal_has_no_hypervisor() {
+        let found = findings(
+            &RULE,
+            &pool(&[
+                "karpenter.k8s.aws/instance-family, operator: In, values: [m5]",
+                "karpenter.k8s.aws/instance-hypervisor, operator: In, values: [xen]",
+            ]),
+        );
+        assert!(
+            found.contains("`karpenter.k8s.aws/instance-hypervisor` are `nitro`, and `\"\"` for bare metal"),
+            "{found}"
+        );
     }
 
     #[test]
