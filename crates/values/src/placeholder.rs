@@ -231,14 +231,16 @@ fn requested_range(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The first mask in a single word: three or more asterisks or dots in the place of a name, as in `sg-****` or `subnet-...`.
+/// The first mask in a single word: three or more asterisks or dots in the place of a name, as in `sg-****` or `subnet-...`, or in the
+/// place of the end of an id, as in `subnet-0a1b2c...`.
 fn masked_range(text: &str) -> Option<Range<usize>> {
     if !text.contains(['*', '.', '\u{2026}']) || text.contains(char::is_whitespace) {
         return None;
     }
     for mark in ["***", "...", "\u{2026}"] {
         let Some(at) = text.find(mark) else { continue };
-        let starts_name = at == 0 || text.get(..at)?.ends_with(['-', ':', '/', '=', '_']);
+        let before = text.get(..at)?;
+        let starts_name = at == 0 || before.ends_with(['-', ':', '/', '=', '_']) || ends_in_cut_id(before);
         let rest = text.get(at..)?;
         let length = rest.len() - rest.trim_start_matches(['*', '.', '\u{2026}']).len();
         let ends_name =
@@ -250,8 +252,21 @@ fn masked_range(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// Whether a word only shows where a value belongs, as in `ami-xxxx` or `subnet-yyy`. A longer word is not the outline of an id.
+/// Whether a text ends in an AWS id without its last digits.
+fn ends_in_cut_id(text: &str) -> bool {
+    let digits = text.bytes().rev().take_while(u8::is_ascii_hexdigit).count();
+    digits > 0 && is_id_prefix(text, text.len() - digits)
+}
+
+/// Whether a word only shows where a value belongs, as in `ami-xxxx`, `subnet-yyy` or `XXXGi`. A longer word is not the outline of an id.
 fn is_outline(word: &str) -> bool {
+    /// Units of quantities and durations.
+    const UNITS: [&str; 14] = ["Ki", "Mi", "Gi", "Ti", "Pi", "m", "k", "M", "G", "T", "P", "h", "s", "GB"];
+    let is_repeated = |word: &str| is_repeated_letter(word);
+    is_repeated(word) || UNITS.iter().filter_map(|unit| word.strip_suffix(unit)).any(is_repeated)
+}
+
+fn is_repeated_letter(word: &str) -> bool {
     let first = word.bytes().next().unwrap_or_default();
     (3..=20).contains(&word.len())
         && matches!(first.to_ascii_lowercase(), b'x'..=b'z')
@@ -416,6 +431,12 @@ mod tests {
             "subnet-yyy",
             "subnet-****",
             "sg-...",
+            "subnet-0a1b2c...",
+            "sg-0a1b****",
+            "subnet-0a1b\u{2026}",
+            "XXXGi",
+            "xxxm",
+            "XXXh",
             "sg-\u{2026}",
             "arn:aws:iam::****:role/a",
             "sg-your-id",
@@ -441,6 +462,10 @@ mod tests {
         for text in [
             "",
             "m5.large",
+            "name-0a1b...z",
+            "wait...",
+            "xxl",
+            "XXGi",
             "0 9 * * mon-fri",
             "100%",
             "10%,20%",
