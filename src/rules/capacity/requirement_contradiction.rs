@@ -2,7 +2,9 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 use karpenter::instance_types::category_and_generation_of_family;
+use karpenter::instance_types::names::{Standing, standing};
 use karpenter::kind::Kind;
+use karpenter::known_values;
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
@@ -153,7 +155,13 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
 
 /// The findings about the requirements of a NodePool.
 pub(super) fn contradictions<'d>(stated: &BTreeMap<&'d str, OnLabel<'d>>) -> Vec<Finding<'d>> {
-    let on_every_node = stated.iter().filter(|(label, _)| ON_EVERY_NODE.contains(label));
+    // The rules about unknown values report such a list, and name the value to write.
+    let is_unknown = |label: &str, on_label: &OnLabel<'d>| {
+        on_label.iter().flatten().any(|stated| lists_only_unknown_values(label, &stated.requirement))
+    };
+    let on_every_node = stated
+        .iter()
+        .filter(|(label, on_label)| ON_EVERY_NODE.contains(label) && !is_unknown(label, on_label));
     let of_labels = on_every_node.filter_map(|(label, on_label)| contradiction(label, on_label.as_ref()?));
     let mut findings: Vec<_> = of_labels.collect();
     if findings.is_empty() {
@@ -242,12 +250,21 @@ fn report<'d>(label: &str, stated: &Stated<'d>, earlier: &[&Stated<'d>]) -> Find
     finding
 }
 
+/// Whether a requirement lists values of which no instance type has any.
+fn lists_only_unknown_values(label: &str, requirement: &Requirement<'_>) -> bool {
+    let is_known = |value: &str| match known_values::of_label(label) {
+        Some(known) => known.values.contains(&value),
+        None => standing(label, value).is_none_or(|standing| standing == Standing::Known),
+    };
+    requirement.operator() == EffectiveOperator::In && !requirement.named_values().any(is_known)
+}
+
 /// Finds a list of instance types or families in which other requirements exclude every name.
 fn excluded_names<'d>(label: &str, stated: &BTreeMap<&'d str, OnLabel<'d>>) -> Option<Finding<'d>> {
     let lists = stated.get(label)?.as_ref()?;
     let names = intersection(lists);
     let list = lists.iter().find(|list| list.requirement.operator() == EffectiveOperator::In)?;
-    if names.operator() != EffectiveOperator::In {
+    if names.operator() != EffectiveOperator::In || lists_only_unknown_values(label, &names) {
         return None;
     }
     let mut excluding: BTreeMap<&str, &Stated<'d>> = BTreeMap::new();
@@ -255,8 +272,10 @@ fn excluded_names<'d>(label: &str, stated: &BTreeMap<&'d str, OnLabel<'d>>) -> O
         let mut is_excluded = false;
         for (key, value) in labels_in_name(label, name)? {
             let others = stated.get(key).and_then(Option::as_ref);
-            if let Some(other) = others.and_then(|all| all.iter().find(|other| !other.requirement.has(value)))
-            {
+            let excludes = |other: &&Stated<'d>| {
+                !other.requirement.has(value) && !lists_only_unknown_values(key, &other.requirement)
+            };
+            if let Some(other) = others.and_then(|all| all.iter().find(excludes)) {
                 excluding.insert(key, other);
                 is_excluded = true;
             }
@@ -320,6 +339,31 @@ spec:
 
     fn pool(requirements: &[&str]) -> String {
         labelled("", requirements)
+    }
+
+    #[test]
+    fn leaves_lists_of_unknown_values_to_their_rules() {
+        for requirements in [
+            [
+                "node.kubernetes.io/instance-type, operator: In, values: [m5.lrge]",
+                "karpenter.k8s.aws/instance-family, operator: In, values: [m55]",
+            ],
+            [
+                "node.kubernetes.io/instance-type, operator: In, values: [m5.large]",
+                "karpenter.k8s.aws/instance-family, operator: In, values: [m55]",
+            ],
+            [
+                "kubernetes.io/arch, operator: In, values: [amd64]",
+                "kubernetes.io/arch, operator: In, values: [x64]",
+            ],
+        ] {
+            silent(&RULE, &pool(&requirements));
+        }
+        let known = pool(&[
+            "node.kubernetes.io/instance-type, operator: In, values: [m5.large, m5.lrge]",
+            "karpenter.k8s.aws/instance-family, operator: In, values: [m6i, m55]",
+        ]);
+        assert!(!findings(&RULE, &known).is_empty());
     }
 
     #[test]

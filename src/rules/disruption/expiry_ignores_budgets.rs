@@ -107,7 +107,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
         return;
     }
     let help = if always.is_empty() {
-        "write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool"
+        "write `expireAfter: Never` and let drift replace the nodes"
     } else {
         "limit the budget of 0 to `reasons: [Empty, Underutilized]`, so that drift replaces the nodes, and write `expireAfter: Never`"
     };
@@ -160,7 +160,7 @@ spec:
             |                         ^^^^
         warning NodePool/a spec.template.spec.expireAfter [all]
           nodes expire after 168h, even while the budget of 0 forbids disruption: expiry ignores budgets
-          help: write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool
+          help: write `expireAfter: Never` and let drift replace the nodes
           see line 7 spec.disruption.budgets[0]: expiry ignores this budget
         ");
         insta::assert_snapshot!(findings(&RULE, &pool(FREEZE, "")), @"
@@ -168,7 +168,7 @@ spec:
             |               ^^^
         info NodePool/a spec.disruption.budgets[0] [all]
           `expireAfter` has its default, so nodes expire after 720h, even while this budget of 0 forbids disruption: expiry ignores budgets
-          help: write `expireAfter: Never` and let drift replace the nodes, or write a different `expireAfter` in each NodePool
+          help: write `expireAfter: Never` and let drift replace the nodes
         ");
     }
 

@@ -1,5 +1,6 @@
 use karpenter::kind::Kind;
 use karpenter::release::Releases;
+use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField, TermField};
 use objects::object::Object;
 use rule::context::Context;
@@ -73,15 +74,11 @@ rule! {
 
 fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding<'d>>) {
     let Some(class) = Ec2NodeClass::of(object) else { return };
-    let Some(written) = class.ami_family().filter(|node| node.as_str().is_some()) else { return };
-    let Some(family) = ami_family::family_of(class).filter(|family| *family != ImageFamily::Custom) else {
-        return;
-    };
+    let Some((written, family)) = written_family(class) else { return };
     for term in class.terms(SelectorField::Amis).items() {
         let nodes = [TermField::SsmParameter, TermField::Name].map(|field| term.field(field));
         for node in nodes.into_iter().flatten() {
-            let Some(text) = node.as_str().filter(|text| !has_placeholder(text)) else { continue };
-            let Some(image) = Image::of(text).filter(|image| image.family != family) else { continue };
+            let Some(image) = other_image(node, family) else { continue };
             let severity = if image.is_of_amazon { Severity::Error } else { Severity::Warning };
             let message = format!(
                 "`amiFamily` is `{}`, but this is an image of {}: it does not understand the user data, and the nodes never join the cluster",
@@ -96,6 +93,24 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
             );
         }
     }
+}
+
+/// `amiFamily` with its meaning; `None` for the family of custom images.
+fn written_family(class: Ec2NodeClass<'_>) -> Option<(Node<'_>, ImageFamily)> {
+    let written = class.ami_family().filter(|node| node.as_str().is_some())?;
+    let family = ami_family::family_of(class).filter(|family| *family != ImageFamily::Custom)?;
+    Some((written, family))
+}
+
+/// The image of another family that a name or a parameter selects.
+fn other_image(node: Node<'_>, family: ImageFamily) -> Option<Image> {
+    let text = node.as_str().filter(|text| !has_placeholder(text))?;
+    Image::of(text).filter(|image| image.family != family)
+}
+
+/// Whether this rule reports the name or the parameter of an image.
+pub(super) fn reports(class: Ec2NodeClass<'_>, node: Node<'_>) -> bool {
+    written_family(class).is_some_and(|(_, family)| other_image(node, family).is_some())
 }
 
 /// The operating system that the name of an image shows.

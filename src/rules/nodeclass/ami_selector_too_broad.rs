@@ -8,6 +8,7 @@ use rule::{Fixes, On, Runs};
 use userdata::image_family::ImageFamily;
 use values::placeholder::has_placeholder;
 
+use super::ami_family_image_mismatch;
 use crate::rules::ami_family;
 
 rule! {
@@ -133,6 +134,8 @@ fn check<'d>(object: Object<'d>, _: &Context<'_, 'd>, findings: &mut Vec<Finding
                 Severity::Warning,
                 "use an alias such as `al2023@v20250807`, or write the whole name with the version in place of the wildcard",
             )
+        } else if ami_family_image_mismatch::reports(class, node) {
+            continue;
         } else if family.is_some_and(|family| family != first.family) {
             let message = format!(
                 "`{pattern}` matches images of {}, but `amiFamily` is for {}: the image does not understand the user data, and its nodes never join the cluster",
@@ -273,18 +276,20 @@ spec:
 
     #[test]
     fn reports_images_of_another_family() {
-        let al2 = "{name: 'amazon-eks-node-1.31-*'}";
+        let al2 = "{name: '?mazon-eks-node-1.31-*'}";
         insta::assert_snapshot!(findings(&RULE, &class("AL2023", al2)), @"
-          6 |   amiSelectorTerms: [{name: 'amazon-eks-node-1.31-*'}]
+          6 |   amiSelectorTerms: [{name: '?mazon-eks-node-1.31-*'}]
             |                             ^^^^^^^^^^^^^^^^^^^^^^^^
         error EC2NodeClass/a spec.amiSelectorTerms[0].name [all]
-          `amazon-eks-node-1.31-*` matches images of Amazon Linux 2, but `amiFamily` is for Amazon Linux 2023: the image does not understand the user data, and its nodes never join the cluster
+          `?mazon-eks-node-1.31-*` matches images of Amazon Linux 2, but `amiFamily` is for Amazon Linux 2023: the image does not understand the user data, and its nodes never join the cluster
           help: write the `amiFamily` of the image
         ");
         let two = format!("{al2}, {{name: my-image}}");
         assert!(findings(&RULE, &class("Bottlerocket", &two)).contains("warning"));
         silent(&RULE, &class("AL2", al2));
         silent(&RULE, &class("Custom", al2));
+        // `ami-family-image-mismatch` reports an image that its name shows.
+        silent(&RULE, &class("AL2023", &al2.replace('?', "a")));
         // The name of a single image is not too broad.
         silent(&RULE, &class("AL2023", "{name: amazon-eks-node-1.33-v20251016}"));
     }
