@@ -3,6 +3,8 @@
 //! A here-document ends at a line with its delimiter alone. A script within a block scalar of a manifest is indented, so its
 //! delimiter is not at the start of a line, and the manifest does not count as a script.
 
+use std::collections::BTreeSet;
+
 use crate::source::Span;
 
 /// A here-document of a script.
@@ -53,6 +55,8 @@ pub(super) fn heredocs(text: &str, language: ScriptLanguage) -> Vec<DocumentHere
     if !text.contains("<<") {
         return found;
     }
+    let mut files = FileUses::default();
+    let mut written: Vec<Option<&str>> = Vec::new();
     let mut open: Option<(Opening<'_>, usize)> = None;
     let (mut at, mut command) = (0, 0);
     for line in text.split_inclusive('\n') {
@@ -64,8 +68,12 @@ pub(super) fn heredocs(text: &str, language: ScriptLanguage) -> Vec<DocumentHere
             None => {
                 let command = text.get(core::mem::replace(&mut command, at)..at).unwrap_or_default();
                 open = opening(command, language).map(|opening| (opening, at));
+                if open.is_none() && language == ScriptLanguage::Shell {
+                    files.add(command);
+                }
             }
             Some((opening, body)) if opening.is_closed_by(line, language) => {
+                written.push(opening.file);
                 found.push(DocumentHeredoc {
                     body: Span::new(body, start),
                     usage: opening.usage,
@@ -77,7 +85,71 @@ pub(super) fn heredocs(text: &str, language: ScriptLanguage) -> Vec<DocumentHere
             Some(_) => {}
         }
     }
+    for (heredoc, file) in found.iter_mut().zip(written) {
+        if heredoc.usage == Usage::Document && file.is_some_and(|file| files.only_deletes(file)) {
+            heredoc.usage = Usage::Deletion;
+        }
+    }
     found
+}
+
+/// The names in the commands of a script, by their use. A name of a folder stands for the files in it.
+#[derive(Default)]
+struct FileUses<'t> {
+    deleted: BTreeSet<&'t str>,
+    used: BTreeSet<&'t str>,
+}
+
+impl<'t> FileUses<'t> {
+    /// Adds the names in a command that starts no here-document.
+    fn add(&mut self, command: &'t str) {
+        if command.trim_start().starts_with('#') {
+            return;
+        }
+        for pipeline in pipelines(command) {
+            let names = if is_deletion(pipeline) { &mut self.deleted } else { &mut self.used };
+            if words(pipeline).find(|word| !word.is_empty()) != Some("rm") {
+                names.extend(words(pipeline).map(file_name).filter(|name| !name.is_empty()));
+            }
+        }
+    }
+
+    /// Whether the commands delete the objects in a file, and do nothing else with it.
+    fn only_deletes(&self, file: &str) -> bool {
+        let file = file_name(file);
+        let is_used = |name: &str| self.used.contains(name);
+        let mut folders = file.match_indices('/').filter_map(|(end, _)| file.get(..end));
+        self.deleted.contains(file) && !is_used(file) && !is_used(".") && !folders.any(is_used)
+    }
+}
+
+/// A name of a file or a folder, without the marks that do not change its meaning.
+fn file_name(word: &str) -> &str {
+    let word = word.strip_prefix("-f").or_else(|| word.strip_prefix("--filename")).unwrap_or(word);
+    let word = word.trim_start_matches('=').trim_end_matches('/');
+    word.strip_prefix("./").unwrap_or(word)
+}
+
+/// The name of the file that a command writes, such as `cat > pool.yaml` or `tee pool.yaml`.
+fn written_file<'t>(before: &'t str, after: &'t str) -> Option<&'t str> {
+    let redirected = |part: &'t str| {
+        let targets = part.split('>').skip(1).filter_map(|rest| words(rest).find(|word| !word.is_empty()));
+        targets.into_iter().find(|name| !name.starts_with("/dev/"))
+    };
+    let mut of_tee = words(before).skip_while(|word| *word != "tee").skip(1);
+    redirected(after)
+        .or_else(|| redirected(before))
+        .or_else(|| of_tee.find(|word| !word.is_empty() && !word.starts_with('-')))
+}
+
+/// The pipelines of a command.
+fn pipelines(command: &str) -> impl Iterator<Item = &str> {
+    command.split([';', '&']).flat_map(|part| part.split("||"))
+}
+
+/// The words of a pipeline, some of them empty.
+fn words(pipeline: &str) -> impl Iterator<Item = &str> {
+    pipeline.split([' ', '\t', '\r', '\n', '|', '(', ')', '"', '\''])
 }
 
 /// Whether the next line continues the command of a line. A comment ends with its line.
@@ -87,10 +159,13 @@ fn is_continued(line: &str) -> bool {
 
 /// Whether a command deletes the objects that it reads, such as `kubectl delete -f -` or `kubectl --context a delete -f -`.
 fn deletes(command: &str) -> bool {
-    let mut pipelines = command.split([';', '&']).flat_map(|part| part.split("||"));
-    let Some(pipeline) = pipelines.find(|pipeline| pipeline.contains("<<")) else { return false };
+    pipelines(command).find(|pipeline| pipeline.contains("<<")).is_some_and(is_deletion)
+}
+
+/// Whether kubectl deletes objects in a pipeline.
+fn is_deletion(pipeline: &str) -> bool {
     let mut of_kubectl = false;
-    for word in pipeline.split([' ', '\t', '\r', '\n', '|', '(', ')', '"', '\'']) {
+    for word in words(pipeline) {
         match word.rsplit('/').next().unwrap_or_default() {
             "kubectl" | "oc" | "k" | "k3s" | "microk8s.kubectl" | "$KUBECTL" | "${KUBECTL}" => {
                 of_kubectl = true;
@@ -110,6 +185,8 @@ struct Opening<'t> {
     strips_tabs: bool,
     usage: Usage,
     expands: bool,
+    /// The file that the command writes.
+    file: Option<&'t str>,
 }
 
 impl Opening<'_> {
@@ -156,12 +233,40 @@ fn opening(line: &str, language: ScriptLanguage) -> Option<Opening<'_>> {
         strips_tabs: rest.len() < after.len(),
         usage,
         expands: is_terraform || !is_quoted,
+        file: written_file(before, after).filter(|_| !is_terraform),
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::deletes;
+    use super::{ScriptLanguage, Usage, deletes, heredocs};
+
+    #[test]
+    fn tells_files_that_are_only_deleted_from_files_with_another_use() {
+        let usage = |opening: &str, commands: &str| {
+            let text = format!("{opening}\na: b\nEOF\n{commands}\n");
+            heredocs(&text, ScriptLanguage::Shell).first().map(|heredoc| heredoc.usage)
+        };
+        for (opening, commands) in [
+            ("cat > /tmp/x.yaml <<EOF", "kubectl delete -f /tmp/x.yaml"),
+            ("cat <<EOF > /tmp/x.yaml", "kubectl delete -f /tmp/x.yaml --wait && rm /tmp/x.yaml"),
+            ("cat <<'EOF' >x.yaml", "kubectl --context a delete --filename=./x.yaml || true"),
+            ("tee \"$OLD.yaml\" <<EOF", "kubectl delete -f \"$OLD.yaml\"\nkubectl apply -f other.yaml"),
+        ] {
+            assert_eq!(usage(opening, commands), Some(Usage::Deletion), "{opening}; {commands}");
+        }
+        for commands in [
+            "",
+            "kubectl apply -f /tmp/x.yaml",
+            "kubectl apply -f /tmp/x.yaml; kubectl delete -f /tmp/x.yaml",
+            "envsubst < /tmp/x.yaml | kubectl apply -f -\nkubectl delete -f /tmp/x.yaml",
+            "kubectl apply -f /tmp/\nkubectl delete -f /tmp/x.yaml",
+            "# kubectl delete -f /tmp/x.yaml",
+            "kubectl delete -f /tmp/y.yaml",
+        ] {
+            assert_eq!(usage("cat > /tmp/x.yaml <<EOF", commands), Some(Usage::Document), "{commands}");
+        }
+    }
 
     #[test]
     fn tells_commands_that_delete_from_commands_that_apply() {
