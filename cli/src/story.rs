@@ -58,6 +58,9 @@ fn text(out: &mut dyn Write, story: &Story) -> io::Result<()> {
     if story.forgotten > 0 {
         writeln!(out, "  {} further steps were left out", story.forgotten)?;
     }
+    if story.steps.is_empty() && story.causes.is_empty() {
+        writeln!(out, "  no log, event or status in the input tells what happened to it")?;
+    }
     story.causes.iter().try_for_each(|cause| write_cause(out, cause))?;
     writeln!(out)
 }

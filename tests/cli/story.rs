@@ -160,3 +160,27 @@ fn says_that_the_input_does_not_mention_an_object() {
         assert_eq!(run.status, 2, "{arguments:?}");
     }
 }
+
+#[test]
+fn knows_the_objects_that_only_their_status_describes() {
+    let pool = r#"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: general}
+status:
+  conditions:
+  - {type: Ready, status: "False", reason: NodeClassNotReady, message: x, lastTransitionTime: "2026-01-01T00:00:00Z"}
+"#;
+    let folder = Folder::with(&[("pool.yaml", pool), ("other.yaml", &pool.replace("general", "other"))]);
+    let run = folder.run(&["diagnose", "--nodepool", "general", "pool.yaml"]);
+    assert!(
+        run.stdout.starts_with("NodePool general\n") && run.stdout.contains("[object-not-ready]"),
+        "{run:?}"
+    );
+    assert_eq!(folder.run(&["diagnose", "--nodepool", "general", "other.yaml"]).status, 2);
+    let quiet = Folder::with(&[(
+        "pool.yaml",
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: general}\n",
+    )]);
+    let run = quiet.run(&["diagnose", "--nodepool", "general", "pool.yaml"]);
+    assert!(run.stdout.contains("no log, event or status in the input tells what happened to it"), "{run:?}");
+}

@@ -63,9 +63,16 @@ pub(super) fn emit_event(event: &Entry<'_>, emit: &mut dyn FnMut(&Entry<'_>)) {
 
 /// Whether the condition `Ready` of a Node has just changed: a node that has joined starts its network first. Without changes
 /// the kubelet reports every five minutes (`nodeStatusReportFrequency`).
-pub(super) fn is_new(kind: &str, condition: &str, since: Option<Time>, heartbeat: Option<Time>) -> bool {
+pub(super) fn is_new(
+    kind: &str,
+    condition: &Condition,
+    since: Option<Time>,
+    heartbeat: Option<Time>,
+) -> bool {
     const NEW: i64 = 4 * 60_000;
     let lasted = heartbeat.zip(since).and_then(|(heartbeat, since)| heartbeat.since(since));
-    // The last heartbeat of a dead kubelet comes before the change: the node controller writes `Unknown`.
-    kind == "Node" && condition == "Ready" && lasted.is_some_and(|lasted| (0..NEW).contains(&lasted))
+    // The node controller writes `Unknown` if the kubelet reports nothing (pkg/controller/nodelifecycle/node_lifecycle_controller.go
+    // of kubernetes/kubernetes), and the last heartbeat of a dead kubelet comes before other changes.
+    let is_reported = kind == "Node" && condition.kind == "Ready" && condition.status != "Unknown";
+    is_reported && lasted.is_some_and(|lasted| (0..NEW).contains(&lasted))
 }

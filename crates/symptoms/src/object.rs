@@ -93,7 +93,7 @@ fn conditions(object: Object<'_>, file: LogFileId, emit: &mut dyn FnMut(&Entry<'
             continue;
         }
         let since = Time::parse(text("lastTransitionTime"));
-        if is_new(&subject.kind, &condition.kind, since, Time::parse(text("lastHeartbeatTime"))) {
+        if is_new(&subject.kind, &condition, since, Time::parse(text("lastHeartbeatTime"))) {
             continue;
         }
         let entry = condition_entry(subject, condition, text("reason"), text("message"), at(node, file));

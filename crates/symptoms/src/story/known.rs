@@ -41,6 +41,16 @@ impl KnownNames {
         self.add_instance(provider_id, name);
     }
 
+    /// Adds a NodePool.
+    pub(super) fn add_pool(&mut self, name: &str) {
+        put(&mut self.pools, name);
+    }
+
+    /// Adds a pod, as `namespace/name`.
+    pub(super) fn add_pod(&mut self, name: &str) {
+        put(&mut self.pods, name);
+    }
+
     /// Adds the instance in a provider id, such as `aws:///eu-west-1a/i-0123456789abcdef0`, of a NodeClaim or Node.
     pub(super) fn add_instance(&mut self, provider_id: &str, name: &str) {
         let id = provider_id.rsplit('/').next().unwrap_or_default();

@@ -262,6 +262,7 @@ impl StoryTeller {
             }
             "Pod" => {
                 let pod = crate::recognise::fields::qualified(object.namespace(), object.name());
+                self.known.add_pod(&pod);
                 let node = text(&["spec", "nodeName"]);
                 let started = time(&["status", "startTime"]);
                 let names =
@@ -282,6 +283,7 @@ impl StoryTeller {
                     self.add(Step { claim, node, ..Step::new(StepKind::Deleting, deleted, at) });
                 }
             }
+            "NodePool" => self.known.add_pool(object.name()),
             _ => {}
         }
     }
@@ -303,7 +305,8 @@ impl StoryTeller {
         self.known.resolve(&self.target).err()
     }
 
-    /// Tells the story, with the diagnoses that are about its objects; `None` if the input does not mention the object.
+    /// Tells the story, with the diagnoses that are about its objects; `None` if the input does not mention the object. The story of an
+    /// object to which nothing happened has no steps.
     pub(super) fn tell(
         &self,
         cluster: &str,
@@ -312,7 +315,7 @@ impl StoryTeller {
     ) -> Option<Story> {
         let target = self.resolved();
         let (kind, name) = target.names();
-        if name.is_empty() && target != StoryTarget::Cluster {
+        if target != StoryTarget::Cluster && (name.is_empty() || self.unresolved().is_some()) {
             return None;
         }
         let claims = self.claims();
@@ -336,7 +339,7 @@ impl StoryTeller {
         let own = joined(own);
         let lifelines = self.lifelines(&own, &cast);
         let steps = if target == StoryTarget::Cluster { Vec::new() } else { own };
-        if steps.is_empty() && lifelines.is_empty() {
+        if target == StoryTarget::Cluster && lifelines.is_empty() {
             return None;
         }
         let steps = steps.into_iter().map(|step| step.told(files)).collect();
@@ -345,6 +348,8 @@ impl StoryTeller {
         } else {
             diagnoses(&|object| cast.is_about(object)).into_iter().map(cause).collect()
         };
+        let node = self.nodes.get(name).filter(|_| kind == StoryKind::Node);
+        let name = node.map_or(name, SmolStr::as_str);
         let (cluster, name) = (cluster.to_owned(), name.to_owned());
         Some(Story { cluster, kind, name, steps, causes, lifelines, forgotten: self.forgotten })
     }

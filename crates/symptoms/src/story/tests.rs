@@ -247,3 +247,41 @@ fn keeps_every_step_of_a_node_among_thousands_of_others() {
     let (alone, among) = (bounded(target(), 1_000, ""), bounded(target(), 100, &others));
     assert_eq!((shown(&among), among.lifelines), (shown(&alone), alone.lifelines));
 }
+
+#[test]
+fn knows_objects_to_which_nothing_happened() {
+    let objects = r"apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: general}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web-0, namespace: shop}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+";
+    for target in [
+        StoryTarget::NodePool("general".to_owned()),
+        StoryTarget::Pod("shop/web-0".to_owned()),
+        StoryTarget::Node("n1".to_owned()),
+    ] {
+        let story = told(target.clone(), &[("objects.yaml", objects)]).unwrap();
+        assert!(story.steps.is_empty(), "{target:?}");
+    }
+    assert!(told(StoryTarget::NodePool("other".to_owned()), &[("objects.yaml", objects)]).is_none());
+}
+
+#[test]
+fn a_story_asked_by_the_nodeclaim_has_the_name_of_the_node() {
+    let claim = r"apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: a-1, labels: {karpenter.sh/nodepool: a}, creationTimestamp: '2025-12-01T00:00:00Z'}
+status: {nodeName: n1}
+";
+    for asked in ["a-1", "n1"] {
+        let story = told(StoryTarget::Node(asked.to_owned()), &[("claim.yaml", claim)]).unwrap();
+        assert_eq!((story.name.as_str(), story.lifelines.len()), ("n1", 1), "{asked}");
+    }
+}

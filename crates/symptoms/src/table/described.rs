@@ -167,10 +167,10 @@ fn row(text: &str, columns: &Columns, subject: EntryObject<'_>, at: At, emit: &m
     }
     let (since, heartbeat) =
         (Time::parse_rfc1123(cell("LastTransitionTime")), Time::parse_rfc1123(cell("LastHeartbeatTime")));
-    if is_new(&subject.kind, kind, since, heartbeat) {
+    let condition = Condition { kind: kind.into(), status: status.into() };
+    if is_new(&subject.kind, &condition, since, heartbeat) {
         return;
     }
-    let condition = Condition { kind: kind.into(), status: status.into() };
     let entry = condition_entry(subject, condition, cell("Reason"), cell("Message"), at);
     emit(&Entry { time: since, ..entry });
 }
