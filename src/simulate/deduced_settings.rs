@@ -7,6 +7,7 @@ use karpenter::instance_types::{self, PRICED_REGION};
 use karpenter::kind::Kind;
 use karpenter::operator::Operator;
 use karpenter::release::{PinnedRelease, Release, Releases};
+use karpenter::zones::{is_region, nearest_region};
 use manifest::File;
 use manifest::tree::{Node, items_of};
 use objects::controller::{Controller, ControllerOption};
@@ -73,6 +74,9 @@ pub enum ChoiceError {
     /// A zone is not in the region, or has no name of a zone.
     #[error("`{0}` is not the name of a zone of the region")]
     Zone(String),
+    /// The text is not the name of a region. The second text is a suggestion, or empty.
+    #[error("`{0}` is not the name of a region{1}")]
+    Region(String, String),
     /// The prices cannot be read.
     #[error(transparent)]
     Prices(#[from] PricesError),
@@ -187,6 +191,10 @@ impl DeducedSettings {
 
     /// Takes the zones from the choices, or else three zones of the region and the zones that the input shows.
     fn apply_zones(&mut self, choices: &Choices, objects: &[Object<'_>]) -> Result<(), ChoiceError> {
+        if let Some(region) = choices.region.as_ref().filter(|region| !is_region(region)) {
+            let meant = nearest_region(region).map(|meant| format!(" (did you mean `{meant}`?)"));
+            return Err(ChoiceError::Region(region.clone(), meant.unwrap_or_default()));
+        }
         if choices.zones.is_empty() {
             let shown = zones_of(objects);
             let region = choices.region.clone().or_else(|| most_common_region(&shown));

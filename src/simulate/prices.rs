@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use karpenter::instance_types::hints::{Hint, hint};
+use karpenter::instance_types::names::{Standing, TYPE, standing};
 use manifest::limits::Limits;
 use manifest::tree::Node;
 use manifest::{Document, File};
@@ -17,6 +19,16 @@ pub enum PricesError {
     /// The text has no price for the region.
     #[error("no on-demand prices of Linux instances in {0}")]
     NoPrices(String),
+    /// No instance type can have the name. The third text is a suggestion, or empty.
+    #[error("line {line}: `{name}` is not an instance type{hint}")]
+    NotAType {
+        /// The line, from 1.
+        line: usize,
+        /// The name.
+        name: String,
+        /// A suggestion, or an empty text.
+        hint: String,
+    },
     /// A price is not a number, or negative.
     #[error("line {line}: the price of `{instance_type}` is {value}, not a number of USD per hour")]
     NotAPrice {
@@ -62,6 +74,9 @@ pub(super) fn parse(text: &str, region: &str) -> Result<PriceList, PricesError> 
         for (name, price) in json.as_object().into_iter().flatten() {
             let number = price.as_f64().filter(|number| *number >= 0.0);
             let number = number.ok_or_else(|| not_a_price(text, name, price))?;
+            if standing(TYPE, name) == Some(Standing::Malformed) {
+                return Err(not_a_type(text, name));
+            }
             prices.insert(name.clone(), number);
         }
     }
@@ -71,19 +86,31 @@ pub(super) fn parse(text: &str, region: &str) -> Result<PriceList, PricesError> 
     Ok(PriceList { prices, is_complete: products.is_some() })
 }
 
+/// The error for a member whose name is no instance type.
+fn not_a_type(text: &str, name: &str) -> PricesError {
+    let meant = match hint(TYPE, name) {
+        Some(Hint::Near(meant) | Hint::Spelling(meant)) => format!(" (did you mean `{meant}`?)"),
+        Some(Hint::Advice(_)) | None => String::new(),
+    };
+    PricesError::NotAType { line: line_of_member(text, name), name: name.to_owned(), hint: meant }
+}
+
 /// The error for a member of an object of instance types.
 fn not_a_price(text: &str, name: &str, value: &Value) -> PricesError {
+    PricesError::NotAPrice {
+        line: line_of_member(text, name),
+        instance_type: name.to_owned(),
+        value: value.to_string(),
+    }
+}
+
+fn line_of_member(text: &str, name: &str) -> usize {
     let file = File::read("prices", text.to_owned(), &Limits::DEFAULT);
     let root = file.documents.first().and_then(|document| match document {
         Document::Read(tree) => Some(tree.root()),
         _ => None,
     });
-    let line = root.and_then(|root| root.get(name)).map(line_of);
-    PricesError::NotAPrice {
-        line: line.unwrap_or(1),
-        instance_type: name.to_owned(),
-        value: value.to_string(),
-    }
+    root.and_then(|root| root.get(name)).map_or(1, line_of)
 }
 
 fn line_of(node: Node<'_>) -> usize {
@@ -142,6 +169,14 @@ mod tests {
         assert_eq!(list.prices, BTreeMap::from([("m5.large".to_owned(), 0.107)]));
         assert!(list.is_complete);
         assert!(parse(offer, "us-east-1").is_err());
+        let misspelt = parse("{\"m5.large\": 0.1,\n\"m5.lage\": 0.1}", "x").unwrap_err();
+        assert_eq!(
+            misspelt.to_string(),
+            "line 2: `m5.lage` is not an instance type (did you mean `m5.large`?)"
+        );
+        for known in ["m5.large", "m9g.large", "m1.small", "cc2.8xlarge", "mac2.metal", "u-6tb1.metal"] {
+            assert!(parse(&format!("{{\"{known}\": 1}}"), "x").is_ok(), "{known}");
+        }
         let few = parse(r#"{"m5.large": 0.1}"#, "x").unwrap();
         assert_eq!((few.prices.len(), few.is_complete), (1, false));
         assert!(parse("{", "x").is_err());

@@ -46,11 +46,11 @@ impl SimulationSummary {
                 Placement::Untried => summary.untried += 1,
             }
         }
-        summary.price =
-            outcome.claims.iter().filter_map(|claim| claim.cheapest.first()).map(|(_, price)| price).sum();
+        // The sum of no numbers would be -0.0.
         let sum = |price: fn(&SimulatedClaim<'_>) -> Option<f64>| {
-            outcome.claims.iter().filter_map(price).sum::<f64>()
+            outcome.claims.iter().filter_map(price).fold(0.0, |sum, price| sum + price)
         };
+        summary.price = sum(|claim| claim.cheapest.first().map(|(_, price)| *price));
         summary.on_demand = sum(|claim| claim.on_demand_price);
         summary.spot = sum(|claim| claim.spot_price);
         summary.with_spot = outcome.claims.iter().any(|claim| claim.capacity_types.contains(&"spot"));

@@ -199,6 +199,21 @@ fn refuses_flags_that_do_not_parse() {
         ("--replicas", "web=3", "is not written as KIND/NAME or KIND/NAMESPACE/NAME"),
         ("--zones", "somewhere", "is not the name of a zone of the region"),
         ("--feature-gates", "NodeOverlay=on", "is neither `true` nor `false`"),
+        (
+            "--feature-gates",
+            "NodRepair=true",
+            "`--feature-gates`: Karpenter has no feature gate `NodRepair` (did you mean `NodeRepair`?)",
+        ),
+        (
+            "--reservation-capacity",
+            "cr-1=2",
+            "no EC2NodeClass of the input has a capacity reservation in its status with the ID `cr-1`",
+        ),
+        (
+            "--region",
+            "us-esat-1",
+            "`--region`: `us-esat-1` is not the name of a region (did you mean `us-east-1`?)",
+        ),
         ("--preference-policy", "Never", "is neither `Respect` nor `Ignore`"),
         ("--prices", "missing.json", "cannot read `missing.json`"),
     ] {

@@ -18,6 +18,7 @@ use engine::check::check_within;
 use karpwarden::REGISTRY_WITH_SYMPTOMS as REGISTRY;
 use karpwarden::disrupt::{ClusterDisruption, Question, answer, json};
 use karpwarden::simulate::{Choices, DeducedSettings, skipped};
+use objects::object::Object;
 use values::timestamp::Timestamp;
 
 use super::assumed;
@@ -93,6 +94,7 @@ fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, C
     let deduced = DeducedSettings::new(&choices, settings, files, &objects)
         .map_err(|error| choices::refused(&error, options.prices.as_deref()))?
         .with_overlays(&built.left_out());
+    check_names(options, &objects)?;
     let subject = options.subject.as_ref().map(|subject| subject::resolved(subject, &objects)).transpose()?;
     let answer = answer(&question(options, subject.as_ref()), deduced.settings, &objects);
     let story = subject.as_ref().and_then(|subject| subject::story_of(subject, &answer));
@@ -135,6 +137,31 @@ fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, C
     // The calendar needs no simulation.
     let is_undecided = answer.is_undecided() && options.format != DisruptionFormat::Ics;
     Ok(if is_unreadable || is_undecided { Status::Unreadable } else { Status::Clean })
+}
+
+/// Checks that the NodePools and nodes of the flags are in the input.
+fn check_names(options: &DisruptionOptions, objects: &[Object<'_>]) -> Result<(), CommandError> {
+    let (mut pools, mut nodes) = (BTreeSet::new(), BTreeSet::new());
+    for object in objects {
+        match (object.group(), object.kind()) {
+            ("karpenter.sh", "NodePool") => {
+                pools.insert(object.name());
+            }
+            ("", "Node") => {
+                nodes.insert(object.name());
+            }
+            ("karpenter.sh", "NodeClaim") => {
+                nodes.extend(
+                    [Some(object.name()), object.str_at(&["status", "nodeName"])].into_iter().flatten(),
+                );
+            }
+            _ => {}
+        }
+    }
+    choices::check_names("--node-count", "the input has no NodePool", options.node_counts.keys(), &pools)?;
+    let no_node = "the input has no node";
+    choices::check_names("--nominated", no_node, &options.nominated, &nodes)?;
+    choices::check_names("--marked-for-deletion", no_node, &options.marked_for_deletion, &nodes)
 }
 
 fn question(options: &DisruptionOptions, subject: Option<&ResolvedSubject>) -> Question {

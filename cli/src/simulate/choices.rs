@@ -1,13 +1,17 @@
 //! Flags of `simulate` and `disruption` as choices.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
+use karpenter::chart::{AWS_GATES, GATES};
+use karpenter::kind::Kind;
 use karpwarden::simulate::{ChoiceError, Choices, replicas};
+use manifest::tree::{Node, items_of};
 use objects::object::Object;
 use scheduling::simulation::{ReplicaCount, Zone};
+use values::spelling::did_you_mean;
 
 use super::flags::SimulationFlags;
 use crate::error::CommandError;
@@ -57,6 +61,7 @@ pub(super) fn check_replicas(choices: &Choices, objects: &[Object<'_>]) -> Resul
 pub(crate) fn refused(error: &ChoiceError, prices: Option<&Path>) -> CommandError {
     CommandError::Usage(match error {
         ChoiceError::Zone(_) => format!("`--zones`: {error}"),
+        ChoiceError::Region(..) => format!("`--region`: {error}"),
         ChoiceError::Prices(_) => {
             format!("`--prices {}`: {error}", prices.unwrap_or(Path::new("")).display())
         }
@@ -82,7 +87,37 @@ pub(crate) fn is_best_effort(text: &str) -> Result<bool, CommandError> {
 
 /// Parses feature gates such as `NodeOverlay=true`.
 pub(crate) fn feature_gates(list: &[String]) -> Result<BTreeMap<String, bool>, CommandError> {
-    by_name("--feature-gates", list, "neither `true` nor `false`")
+    let gates = by_name("--feature-gates", list, "neither `true` nor `false`")?;
+    let known: BTreeSet<&str> = GATES.iter().chain(&AWS_GATES).map(|gate| gate.name).collect();
+    check_names("--feature-gates", "Karpenter has no feature gate", gates.keys(), &known)?;
+    Ok(gates)
+}
+
+/// Checks that the capacity reservations of a choice are in the input: in the status of an EC2NodeClass, or in the label of a node.
+pub(super) fn check_reservations(choices: &Choices, objects: &[Object<'_>]) -> Result<(), CommandError> {
+    const LABEL: &str = "karpenter.k8s.aws/capacity-reservation-id";
+    let mut known = BTreeSet::new();
+    for object in objects {
+        if object.is(Kind::NODE_CLASS) {
+            let reservations = items_of(object.at(&["status", "capacityReservations"]));
+            known.extend(reservations.filter_map(|item| item.str_at(&["id"])));
+        }
+        known.extend(object.metadata().label(LABEL).and_then(Node::as_str));
+    }
+    let what = "no EC2NodeClass of the input has a capacity reservation in its status with the ID";
+    check_names("--reservation-capacity", what, choices.reservation_capacity.keys(), &known)
+}
+
+/// Checks that names are known. `problem` is the start of the message about a name that is not.
+pub(crate) fn check_names<'n>(
+    flag: &str,
+    problem: &str,
+    names: impl IntoIterator<Item = &'n String>,
+    known: &BTreeSet<&str>,
+) -> Result<(), CommandError> {
+    let Some(name) = names.into_iter().find(|name| !known.contains(name.as_str())) else { return Ok(()) };
+    let hint = did_you_mean(name, known.iter().copied());
+    Err(CommandError::Usage(format!("`{flag}`: {problem} `{name}`{hint}")))
 }
 
 /// Parses numbers such as `default=3`.

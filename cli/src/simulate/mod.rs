@@ -55,6 +55,7 @@ fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, 
     let built = BuiltObjects::of(files);
     let objects = built.objects(files);
     choices::check_replicas(&options.choices, &objects)?;
+    choices::check_reservations(&options.choices, &objects)?;
     let choices = choices::with_prices(options.choices.clone(), options.prices.as_deref())?;
     let deduced = DeducedSettings::new(&choices, &settings, files, &objects)
         .map_err(|error| choices::refused(&error, options.prices.as_deref()))?

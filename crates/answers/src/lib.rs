@@ -55,9 +55,9 @@ impl PricedType {
     }
 }
 
-/// Rounds a price, to drop the noise of sums of binary fractions.
+/// Rounds a price, to drop the noise of sums of binary fractions, and the sign of zero.
 pub fn rounded(price: f64) -> f64 {
-    (price * 1e6).round() / 1e6
+    (price * 1e6).round() / 1e6 + 0.0
 }
 
 /// A number with a comma after each three digits, such as `16,048`.
@@ -75,7 +75,15 @@ pub fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::{grouped, rounded};
+
+    #[test]
+    fn rounds_prices_to_a_zero_without_a_sign() {
+        assert_eq!(rounded(0.1 + 0.2).to_string(), "0.3");
+        for zero in [-0.0, -1e-9, 0.0] {
+            assert_eq!(rounded(zero).to_string(), "0");
+        }
+    }
 
     #[test]
     fn groups_digits_by_three() {

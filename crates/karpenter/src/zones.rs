@@ -24,6 +24,32 @@ pub fn is_zone_id(text: &str) -> bool {
     region && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// The directions in the names of regions.
+const DIRECTIONS: [&str; 9] =
+    ["north", "south", "east", "west", "central", "northeast", "northwest", "southeast", "southwest"];
+
+/// Whether a text has the form of the name of a region, such as `us-gov-west-1`, `us-iso-east-1` or `eusc-de-east-1`: every region has a
+/// direction and a number at the end, newer regions too.
+pub fn is_region(text: &str) -> bool {
+    direction_of(text).is_some_and(|(_, direction, _)| DIRECTIONS.contains(&direction))
+}
+
+/// The region that a misspelt name means, if its direction is misspelt.
+pub fn nearest_region(text: &str) -> Option<String> {
+    let (area, direction, number) = direction_of(text)?;
+    let meant = values::spelling::nearest(direction, DIRECTIONS)?;
+    Some(format!("{area}-{meant}-{number}"))
+}
+
+/// The parts of the name of a region: the area, the direction and the number.
+fn direction_of(region: &str) -> Option<(&str, &str, &str)> {
+    let (words, number) = region.rsplit_once('-')?;
+    let (area, direction) = words.rsplit_once('-')?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_area = area.len() >= 2 && area.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    (is_number && is_area).then_some((area, direction, number))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,6 +65,32 @@ mod tests {
             ("us-east-1", None),
         ] {
             assert_eq!(region_of_zone(zone), region, "{zone}");
+        }
+    }
+
+    #[test]
+    fn recognises_names_of_regions_and_their_misspellings() {
+        for region in [
+            "us-east-1",
+            "us-gov-west-1",
+            "ap-southeast-7",
+            "us-isob-east-1",
+            "eusc-de-east-1",
+            "mx-central-1",
+        ] {
+            assert!(is_region(region), "{region}");
+        }
+        for (other, meant) in [
+            ("us-esat-1", Some("us-east-1")),
+            ("ap-southeast1", None),
+            ("us-east-1a", None),
+            ("us-east", None),
+            ("", None),
+            ("US-EAST-1", None),
+            ("eu-westt-3", Some("eu-west-3")),
+        ] {
+            assert!(!is_region(other), "{other}");
+            assert_eq!(nearest_region(other).as_deref(), meant, "{other}");
         }
     }
 
