@@ -178,7 +178,7 @@ fn rest<'n>(name: &'n str, path: &[&str]) -> Option<&'n str> {
     })
 }
 
-/// Returns the values of an object: a document of values, or a HelmRelease of Flux or an Application or ApplicationSet of Argo CD that
+/// Returns the values of an object: a document of values, or a HelmRelease of Flux or an Application or `ApplicationSet` of Argo CD that
 /// installs the chart `karpenter`, or a parent chart that passes the values under `karpenter` on.
 pub fn of(object: Object<'_>) -> Option<ChartValues<'_>> {
     match (object.form(), object.group(), object.kind()) {
@@ -201,9 +201,9 @@ pub fn of(object: Object<'_>) -> Option<ChartValues<'_>> {
     }
 }
 
-/// `spec` of an Application of Argo CD, or of the Applications that an ApplicationSet makes.
+/// `spec` of an Application of Argo CD, or of the Applications that an `ApplicationSet` makes.
 ///
-/// Source: `ApplicationSetTemplate` in pkg/apis/application/v1alpha1/applicationset_types.go of argoproj/argo-cd.
+/// Source: `ApplicationSetTemplate` in `pkg/apis/application/v1alpha1/applicationset_types.go` of argoproj/argo-cd.
 fn application_spec(object: Object<'_>) -> Option<Node<'_>> {
     match (object.form(), object.group(), object.kind()) {
         (Form::Api, "argoproj.io", "Application") => object.at(&["spec"]),
@@ -260,7 +260,7 @@ fn of_chart<'d>(
 }
 
 /// Whether an object takes values from elsewhere: `valuesFrom` of a HelmRelease, files that an Application names, the patch of an
-/// ApplicationSet, or values of a `helm_release` that only Terraform knows.
+/// `ApplicationSet`, or values of a `helm_release` that only Terraform knows.
 pub fn names_value_files(object: Object<'_>) -> bool {
     let is_list = |list: Option<Node<'_>>| list.is_some_and(|list| !list.is_empty());
     let mut files = sources_of_argo(object).map(|source| source.at_path(&["helm", "valueFiles"]));
@@ -273,7 +273,7 @@ pub fn names_value_files(object: Object<'_>) -> bool {
 /// with `kubeConfig` and an Application with another destination are in a hub cluster and install into another one.
 ///
 /// Source: `spec.kubeConfig` of Flux's HelmRelease v2; `spec.destination` of Argo CD's Application, where `in-cluster` and
-/// `https://kubernetes.default.svc` are the cluster that Argo CD runs in. The destination of an ApplicationSet is mostly a template.
+/// `https://kubernetes.default.svc` are the cluster that Argo CD runs in. The destination of an `ApplicationSet` is mostly a template.
 pub fn of_this_cluster(object: Object<'_>) -> Option<ChartValues<'_>> {
     of(object).filter(|_| object.form() != Form::Api || !installs_elsewhere(object))
 }
