@@ -28,6 +28,8 @@ pub enum PlanAssumption {
     ForecastCut,
     /// The pods are too many to place.
     TooManyPods,
+    /// The instance types of EKS Auto Mode are not known.
+    AutoMode,
     /// The input has several clusters, and too many objects to place the pods of each.
     TooManyClusters,
 }
@@ -48,6 +50,9 @@ impl fmt::Display for PlanAssumption {
             Self::NodeStart(time) => write!(f, "a new node starts completely {} after its launch", time.concise()),
             Self::ForecastCut => f.write_str("the forecast ends early, because the cluster takes too much work: later replacements are not known"),
             Self::TooManyPods => f.write_str("the pods find a place after the change: the input has too many to place them"),
+            Self::AutoMode => f.write_str(
+                "the pods find a place after the change: some NodePools belong to EKS Auto Mode, whose instance types are not simulated",
+            ),
             Self::TooManyClusters => {
                 f.write_str("the pods find a place after the change: the input has too many clusters and objects to place them")
             }

@@ -1,21 +1,20 @@
 //! The changed objects with the effect of each field.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use answers::OrEmpty;
 use answers::plan::{PlannedChange, PlannedField};
 use drift::{DriftReason, Effect, FieldChange, HashOptions, ObjectChange, ObjectChangeKind, changes};
 use karpenter::kind::Kind;
-use manifest::tree::{Node, Value};
 use objects::location::Place;
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
 
+use super::feeds::Feeds;
+use super::older;
 use super::scope::{PLANNED, PlaceKey, PlanScope, place_key};
-
-/// Number of characters of a value that are shown.
-const MAX_SHOWN: usize = 60;
+use super::shown::shown;
 
 /// Field whose text is a script, with variables that look like placeholders.
 const USER_DATA: &str = "spec.userData";
@@ -31,11 +30,18 @@ pub(super) struct PlanChange<'d> {
 }
 
 /// The changes of all scopes. An object that several scopes share is there once.
-pub(super) fn changes_of<'d>(scopes: &[PlanScope<'d>], options: &HashOptions) -> Vec<PlanChange<'d>> {
+pub(super) fn changes_of<'d>(
+    scopes: &[PlanScope<'d>],
+    options: &HashOptions,
+    feeds: &Feeds<'_>,
+) -> Vec<PlanChange<'d>> {
+    let names: Vec<String> = scopes.iter().map(|scope| scope.name.clone()).collect();
     let mut found: Vec<PlanChange<'d>> = Vec::new();
     let mut places: BTreeMap<(Option<PlaceKey<'d>>, Option<PlaceKey<'d>>), usize> = BTreeMap::new();
     for (index, scope) in scopes.iter().enumerate() {
-        for change in of_scope(scope, options) {
+        let mut changes = of_scope(scope, options);
+        feeds.add(&mut changes, scope, &names);
+        for change in changes {
             let key = (change.change.old.map(place_key), change.change.new.map(place_key));
             // Overlays build different objects from one place.
             let same = places.get(&key).and_then(|position| found.get_mut(*position));
@@ -57,7 +63,8 @@ pub(super) fn changes_of<'d>(scopes: &[PlanScope<'d>], options: &HashOptions) ->
 
 /// The changes of one scope.
 pub(super) fn of_scope<'d>(scope: &PlanScope<'d>, options: &HashOptions) -> Vec<PlanChange<'d>> {
-    let all = changes(&scope.old, &scope.new, options);
+    let mut all = changes(&scope.old, &scope.new, options);
+    older::add(&mut all, scope);
     let renamed = renamed(&all);
     let mut found = Vec::new();
     for mut change in all {
@@ -70,16 +77,18 @@ pub(super) fn of_scope<'d>(scope: &PlanScope<'d>, options: &HashOptions) -> Vec<
         }
         let object = change.object();
         let uncertain = object.and_then(|object| scope.unresolved.get(&place_key(object)));
-        if change.change == ObjectChangeKind::Changed {
+        let older = older::reason(&change);
+        if change.change == ObjectChangeKind::Changed && older.is_none() {
             set_effect(&mut change);
             if uncertain.is_some() && !change.fields.is_empty() {
                 change.effect = change.effect.max(Effect::Unknown);
             }
         }
-        let message = uncertain.map_or_else(
-            || message(&change, scope, &renamed),
-            |reason| format!("the object is not built for certain: {reason}"),
-        );
+        let message = match (uncertain, older) {
+            (Some(reason), _) => format!("the object is not built for certain: {reason}"),
+            (None, Some(reason)) if change.change == ObjectChangeKind::Changed => reason,
+            (None, _) => message(&change, scope, &renamed),
+        };
         found.push(PlanChange { change, message, scopes: Vec::new() });
     }
     found
@@ -92,24 +101,43 @@ pub(super) fn set_effect(change: &mut ObjectChange<'_>) {
     change.reason = strongest.and_then(|field| field.reason);
 }
 
-/// The removed and the added name of each object that has another name and the same content.
-fn renamed<'d>(changes: &[ObjectChange<'d>]) -> Vec<(&'d str, &'d str)> {
-    let of = |kind: ObjectChangeKind| changes.iter().filter(move |change| change.change == kind);
-    let mut pairs = Vec::new();
-    for (old, new) in of(ObjectChangeKind::Removed)
-        .filter_map(|change| change.old)
-        .flat_map(|old| of(ObjectChangeKind::Added).filter_map(move |change| Some((old, change.new?))))
-    {
-        if old.kind() == new.kind() && has_same_content(old, new) {
-            pairs.push((old.name(), new.name()));
-        }
-    }
-    pairs
+/// Objects that were removed and added under another name.
+#[derive(Debug, Default)]
+struct RenamedObjects<'d> {
+    /// The new name of an object, by kind and old name.
+    new: BTreeMap<(&'d str, &'d str), &'d str>,
+    /// The old name of an object, by kind and new name.
+    old: BTreeMap<(&'d str, &'d str), &'d str>,
 }
 
-fn has_same_content(one: Object<'_>, other: Object<'_>) -> bool {
-    let spec = |object: Object<'_>| object.at(&["spec"]).map(Node::to_json);
-    spec(one).is_some() && spec(one) == spec(other)
+/// The objects that have another name and the same content.
+fn renamed<'d>(changes: &[ObjectChange<'d>]) -> RenamedObjects<'d> {
+    let of = |kind: ObjectChangeKind| changes.iter().filter(move |change| change.change == kind);
+    let mut removed: BTreeMap<ContentKey<'d>, &'d str> = BTreeMap::new();
+    for object in of(ObjectChangeKind::Removed).filter_map(|change| change.old) {
+        if let Some(key) = content_key(object) {
+            removed.entry(key).or_insert(object.name());
+        }
+    }
+    let mut renamed = RenamedObjects::default();
+    if removed.is_empty() {
+        return renamed;
+    }
+    for object in of(ObjectChangeKind::Added).filter_map(|change| change.new) {
+        let old = content_key(object).and_then(|key| removed.remove(&key));
+        if let Some(old) = old {
+            renamed.new.insert((object.kind(), old), object.name());
+            renamed.old.insert((object.kind(), object.name()), old);
+        }
+    }
+    renamed
+}
+
+/// Kind, version and content of an object.
+type ContentKey<'d> = (&'d str, &'d str, String);
+
+fn content_key(object: Object<'_>) -> Option<ContentKey<'_>> {
+    Some((object.kind(), object.api_version(), object.at(&["spec"])?.to_json().to_string()))
 }
 
 /// Drops the objects that only moved, because the whole scope has another name. An object that moves from one scope to another is removed
@@ -122,18 +150,22 @@ fn drop_moved(changes: &mut Vec<PlanChange<'_>>, scopes: &[PlanScope<'_>]) {
         let mut scopes = one.scopes.iter().filter_map(|index| scopes.get(*index));
         scopes.all(|scope| is_empty(&scope.old) || is_empty(&scope.new))
     };
-    let of = |kind: ObjectChangeKind| -> Vec<(usize, Object<'_>)> {
-        let all = changes.iter().enumerate().filter(|(_, one)| one.change.change == kind && has_moved(one));
-        all.filter_map(|(index, one)| Some((index, one.change.object()?))).collect()
+    let of = |kind: ObjectChangeKind| {
+        let all =
+            changes.iter().enumerate().filter(move |(_, one)| one.change.change == kind && has_moved(one));
+        all.filter_map(|(index, one)| {
+            let object = one.change.object()?;
+            Some(((object.name(), content_key(object)?), index))
+        })
     };
-    let (removed, mut added) = (of(ObjectChangeKind::Removed), of(ObjectChangeKind::Added));
-    let mut dropped = Vec::new();
-    for (index, old) in removed {
-        let is_same = |(_, new): &(usize, Object<'_>)| {
-            new.kind() == old.kind() && new.name() == old.name() && has_same_content(old, *new)
-        };
-        if let Some(position) = added.iter().position(is_same) {
-            dropped.extend([index, added.remove(position).0]);
+    let mut added: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (key, index) in of(ObjectChangeKind::Added) {
+        added.entry(key).or_default().push(index);
+    }
+    let mut dropped = BTreeSet::new();
+    for (key, index) in of(ObjectChangeKind::Removed) {
+        if let Some(other) = added.get_mut(&key).and_then(Vec::pop) {
+            dropped.extend([index, other]);
         }
     }
     let mut index = 0;
@@ -144,21 +176,25 @@ fn drop_moved(changes: &mut Vec<PlanChange<'_>>, scopes: &[PlanScope<'_>]) {
 }
 
 /// The consequence for the whole object.
-fn message(change: &ObjectChange<'_>, scope: &PlanScope<'_>, renamed: &[(&str, &str)]) -> String {
+fn message(change: &ObjectChange<'_>, scope: &PlanScope<'_>, renamed: &RenamedObjects<'_>) -> String {
     let Some(object) = change.object() else { return String::new() };
     let (kind, name) = (object.kind(), object.name());
-    let is_pool = object.is(Kind::NODE_POOL);
+    let is_pool = object.is_in_any_version(Kind::NODE_POOL);
     match change.change {
         ObjectChangeKind::Removed if is_pool => {
-            let new_name = renamed.iter().find(|(old, _)| *old == name).map(|(_, new)| *new);
             let removal =
                 "Karpenter drains its nodes at once, without budgets, and makes no replacement first";
-            match new_name {
+            match renamed.new.get(&(kind, name)) {
                 Some(new) => format!("renamed to {new}, which is a removal and an addition: {removal}"),
                 None => removal.to_owned(),
             }
         }
-        ObjectChangeKind::Removed if object.is(Kind::NODE_CLASS) => {
+        ObjectChangeKind::Removed
+            if older::is_older(object) && !object.is_in_any_version(Kind::NODE_CLASS) =>
+        {
+            format!("a plan does not compare the objects of {}", object.api_version())
+        }
+        ObjectChangeKind::Removed if object.is_in_any_version(Kind::NODE_CLASS) => {
             let users = users(&scope.new, name);
             if users.is_empty() {
                 "it stays until the last NodeClaim that uses it is gone: its finalizer waits for them"
@@ -173,8 +209,8 @@ fn message(change: &ObjectChange<'_>, scope: &PlanScope<'_>, renamed: &[(&str, &
         ObjectChangeKind::Removed => {
             "Karpenter launches and consolidates with the prices and resources of EC2 again".to_owned()
         }
-        ObjectChangeKind::Added => match renamed.iter().find(|(_, new)| *new == name) {
-            Some((old, _)) if is_pool => format!("{old} under another name; its new nodes wait for pods"),
+        ObjectChangeKind::Added => match renamed.old.get(&(kind, name)) {
+            Some(old) if is_pool => format!("{old} under another name; its new nodes wait for pods"),
             _ if is_pool => "it launches nodes when pods need them".to_owned(),
             _ => String::new(),
         },
@@ -217,12 +253,13 @@ impl PlanChange<'_> {
 
     fn field(&self, field: &FieldChange<'_>) -> PlannedField {
         let (file, line) = self.place(field).map(|place| file_and_line(&place)).unwrap_or_default();
+        let (old, new) = shown(&field.path, field.old, field.new);
         PlannedField {
             path: field.path.clone(),
             effect: field.effect,
             reason: OrEmpty(field.reason),
-            old: field.old.map(shown).unwrap_or_default(),
-            new: field.new.map(shown).unwrap_or_default(),
+            old,
+            new,
             message: sentence(field),
             file,
             line,
@@ -268,21 +305,4 @@ pub(super) fn sentence(field: &FieldChange<'_>) -> String {
 fn file_and_line(place: &Place<'_>) -> (String, usize) {
     let source = place.source();
     (source.name().to_owned(), source.position(place.span().start).line)
-}
-
-/// A value in one short line.
-fn shown(node: Node<'_>) -> String {
-    let text = match node.value() {
-        Value::String(text) => text.to_owned(),
-        _ => node.to_json().to_string(),
-    };
-    let mut lines = text.lines();
-    let first = lines.next().unwrap_or_default();
-    let is_cut = lines.next().is_some() || first.chars().count() > MAX_SHOWN;
-    let start: String = first.chars().take(MAX_SHOWN).collect();
-    match (is_cut, text.is_empty()) {
-        (_, true) => "\"\"".to_owned(),
-        (true, _) => format!("{start}…"),
-        (false, _) => start,
-    }
 }

@@ -4,6 +4,9 @@
 //! |---|---|
 //! | `scope` | the objects of each cluster before and after the change |
 //! | `change` | the changed objects with the effect of each field |
+//! | `feeds` | changed files that feed values into objects that do not change |
+//! | `older` | the changed objects of versions before v1 |
+//! | `shown` | values before and after a change, shortened |
 //! | `controller` | the changes of the controller: release, options, feature gates |
 //! | `pods` | pods that lose or gain a place, and pods that hold up a rollout |
 //! | `pool` | the effect on each NodePool, its instance types and its budgets |
@@ -16,11 +19,14 @@
 mod assumption;
 mod change;
 mod controller;
+mod feeds;
 mod finding;
+mod older;
 mod pods;
 mod pool;
 mod rollout;
 mod scope;
+mod shown;
 mod snapshot;
 mod stamped;
 mod unread;
@@ -35,6 +41,7 @@ use cluster::built_objects::BuiltObjects;
 use disruption::forecast::ForecastSettings;
 use drift::{Effect, HashOptions};
 use karpenter::release::Release;
+use objects::node_pool::NodePool;
 use objects::object::Object;
 use rule::settings::{Settings, Target};
 use values::timestamp::Timestamp;
@@ -45,6 +52,7 @@ pub use assumption::PlanAssumption;
 pub use finding::FINDINGS;
 
 use change::PlanChange;
+use feeds::Feeds;
 use pool::BothSettings;
 use scope::{PlanScope, scopes};
 
@@ -189,13 +197,18 @@ fn add_pair(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> Resul
     let built = (BuiltObjects::of(old_files), BuiltObjects::of(new_files));
     let found = scopes(pair, &built.0, &built.1);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
-    let changes = change::changes_of(&found, &hashes);
-    for (index, scope) in found.iter().enumerate() {
-        let own: Vec<&PlanChange<'_>> =
-            changes.iter().filter(|change| change.scopes.contains(&index)).collect();
-        add_scope(plan, scope, &own, (pair, releases), options)?;
+    let feeds = Feeds::of(pair);
+    let changes = change::changes_of(&found, &hashes, &feeds);
+    let mut own: Vec<Vec<&PlanChange<'_>>> = vec![Vec::new(); found.len()];
+    for change in &changes {
+        for index in &change.scopes {
+            own.get_mut(*index).into_iter().for_each(|own| own.push(change));
+        }
     }
-    plan.answer.changes.extend(unread::changes(pair));
+    for (scope, own) in found.iter().zip(&own) {
+        add_scope(plan, scope, own, (pair, releases), options)?;
+    }
+    plan.answer.changes.extend(unread::changes(pair, &feeds));
     for change in &changes {
         let cluster = cluster_of(change, &found, pair);
         plan.answer.findings.extend(finding::of(change, &cluster, new_files, old_files));
@@ -290,8 +303,11 @@ fn add_scope(
     let deduce = |side: PlanSide<'_>, objects: &[Object<'_>], release| {
         DeducedSettings::new(&options.choices, &settings_at(options, release), &side.cluster.files, objects)
     };
-    let old = deduce(pair.old, &scope.old, releases.before)?;
-    let new = deduce(pair.new, &scope.new, releases.after)?;
+    let mut old = deduce(pair.old, &scope.old, releases.before)?;
+    let mut new = deduce(pair.new, &scope.new, releases.after)?;
+    if !options.is_snapshot {
+        DeducedSettings::assume_classes_of_neither((&mut old, &scope.old), (&mut new, &scope.new));
+    }
     let settings = BothSettings { old: &old, new: &new };
     let pools = pool::pools(scope, changes, &controller, settings, options.at);
     plan.answer.controller.extend(controller);
@@ -303,8 +319,11 @@ fn add_scope(
     if options.is_snapshot {
         return Ok(());
     }
+    let is_of_auto_mode = |object: &Object<'_>| NodePool::of(*object).is_some_and(NodePool::is_of_auto_mode);
     if !scope.is_whole {
         plan.assumptions.push(PlanAssumption::TooManyClusters);
+    } else if scope.old.iter().chain(&scope.new).any(is_of_auto_mode) {
+        plan.assumptions.push(PlanAssumption::AutoMode);
     } else if pods::compare(scope, settings, &mut plan.answer.pods).is_err() {
         plan.assumptions.push(PlanAssumption::TooManyPods);
     }

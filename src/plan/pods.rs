@@ -1,6 +1,6 @@
 //! The pods of the input that lose or gain a place, and the pods that hold up a rollout.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use answers::plan::PlannedPods;
 use engine::check::check_within;
@@ -43,6 +43,9 @@ pub(super) fn compare(
         }
     }
     for list in [&mut pods.lost, &mut pods.gained, &mut pods.pending] {
+        // Pods of several clusters may have one name.
+        let mut seen = BTreeSet::new();
+        list.retain(|pod| seen.insert(pod.clone()));
         list.truncate(MAX_LISTED);
     }
     Ok(())

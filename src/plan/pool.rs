@@ -44,8 +44,11 @@ pub(super) fn pools(
     if effects.is_empty() {
         return Vec::new();
     }
-    let old = types(&scope.old, settings.old);
-    let new = types(&scope.new, settings.new);
+    let [old, new] = if scope.is_whole {
+        [types(&scope.old, settings.old), types(&scope.new, settings.new)]
+    } else {
+        [BTreeMap::new(), BTreeMap::new()]
+    };
     let release = settings.new.settings.release;
     let pool = |(name, effect): (&str, Effect)| {
         let (before, after) = (old.get(name).cloned(), new.get(name).cloned());
@@ -89,7 +92,6 @@ fn effects<'d>(
         *known = effect.max(*known);
     };
     for change in changes {
-        // A NodePool that is new has no nodes yet.
         let is_silent =
             change.change.change == ObjectChangeKind::Changed && change.change.effect == Effect::None;
         for name in change.change.node_pools.iter().copied().filter(|name| own.contains(name) && !is_silent) {
@@ -102,6 +104,12 @@ fn effects<'d>(
         for name in own {
             add(name, effect);
         }
+    }
+    // A NodePool that is new has no nodes yet.
+    let is_new = |change: &PlanChange<'d>| change.change.change == ObjectChangeKind::Added;
+    let new = changes.iter().filter(|change| is_new(change)).filter_map(|change| change.change.new);
+    for pool in new.filter_map(NodePool::of) {
+        effects.insert(pool.object().name(), Effect::NewNodes);
     }
     effects
 }

@@ -11,11 +11,15 @@ use cluster::input_object::InputObject;
 use karpenter::kind::Kind;
 use objects::object::{Object, Operation};
 
+use super::older::is_older;
 use super::{PlanPair, PlanSide};
 
 /// Largest number of objects in all scopes together, so that the cost stays linear. Beyond it, scopes have only the objects that
-/// can change nodes.
+/// can change nodes; if these are too many, the shared objects are a scope of their own.
 const MAX_OBJECTS: usize = 200_000;
+
+/// Largest number of scopes whose pods are placed and whose instance types are counted.
+const MAX_WHOLE: usize = 200;
 
 /// The kinds whose changes a plan shows.
 pub(super) const PLANNED: [Kind; 3] = [Kind::NODE_POOL, Kind::NODE_CLASS, Kind::NODE_OVERLAY];
@@ -77,7 +81,7 @@ pub(super) fn scopes<'d>(
         scopes.extend(separate(&joined(pair.name, name), &old, &new, &folders));
     }
     let total: usize = scopes.iter().map(|scope| scope.old.len() + scope.new.len()).sum();
-    if scopes.len() > 1 && total > MAX_OBJECTS {
+    if scopes.len() > MAX_WHOLE || (scopes.len() > 1 && total > MAX_OBJECTS) {
         for scope in &mut scopes {
             scope.is_whole = false;
             for side in [&mut scope.old, &mut scope.new] {
@@ -117,7 +121,7 @@ fn variants<'d>(
 }
 
 /// A name without the part that tells the sides apart.
-fn without_start<'n>(name: &'n str, folder: &str) -> &'n str {
+pub(super) fn without_start<'n>(name: &'n str, folder: &str) -> &'n str {
     name.strip_prefix(folder).map_or(name, |rest| rest.trim_start_matches('/'))
 }
 
@@ -129,7 +133,7 @@ fn joined(one: &str, other: &str) -> String {
 }
 
 fn is_planned(object: Object<'_>) -> bool {
-    PLANNED.into_iter().any(|kind| object.is(kind))
+    PLANNED.into_iter().any(|kind| object.is_in_any_version(kind)) || is_older(object)
 }
 
 /// Separates the clusters whose objects have the same names.
@@ -161,42 +165,86 @@ fn separate<'d>(
         }
         spread(&mut keys, environments);
     }
-    let found: BTreeSet<&String> = keys.values().filter(|key| !key.is_empty()).collect();
-    let found: Vec<&str> =
-        if found.is_empty() { vec![""] } else { found.into_iter().map(String::as_str).collect() };
+    let mut found: BTreeSet<&str> = keys.values().map(String::as_str).filter(|key| !key.is_empty()).collect();
+    let (mut old, mut new) = (ByKey::of(old, &keys), ByKey::of(new, &keys));
+    let mut is_whole = true;
+    if found.is_empty() {
+        found.insert("");
+    } else if old.repeated_by(&found) + new.repeated_by(&found) > MAX_OBJECTS {
+        is_whole = false;
+        (old, new) = (old.planned(), new.planned());
+        if old.repeated_by(&found) + new.repeated_by(&found) > MAX_OBJECTS {
+            found.insert("");
+            (old.is_apart, new.is_apart) = (true, true);
+        }
+    }
     let scope = |key: &str| {
-        let own =
-            |object: &SideObject<'d>| keys.get(object.file.as_str()).map(String::as_str).unwrap_or_default();
-        let is_visible = |object: &&SideObject<'d>| {
-            let own = own(object);
-            own.is_empty() || own == key || key.starts_with(&format!("{own}/"))
-        };
-        let of = |side: &[SideObject<'d>]| {
-            let name = |object: &SideObject<'d>| (object.object.kind(), object.object.name());
-            let mut nearest: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-            for object in side.iter().filter(is_visible).filter(|object| is_planned(object.object)) {
-                let length = nearest.entry(name(object)).or_default();
-                *length = own(object).len().max(*length);
-            }
-            // Of a name that repeats in the folders around, the nearest object counts, and of several in one file the first.
-            let mut seen = BTreeSet::new();
-            let counts = |object: &&SideObject<'d>| {
-                let is_nearest = nearest.get(&name(object)) == Some(&own(object).len());
-                !is_planned(object.object) || (is_nearest && seen.insert(name(object)))
-            };
-            side.iter().filter(is_visible).filter(counts).map(|one| one.object).collect()
-        };
+        let (old, new) = (old.visible_to(key), new.visible_to(key));
         let unresolved =
-            old.iter().chain(new).filter_map(|one| Some((place_key(one.object), one.unresolved?)));
+            old.iter().chain(&new).filter_map(|one| Some((place_key(one.object), one.unresolved?)));
+        let objects = |side: &[&SideObject<'d>]| side.iter().map(|one| one.object).collect();
         PlanScope {
             name: joined(name, key),
-            old: of(old),
-            new: of(new),
             unresolved: unresolved.collect(),
-            is_whole: true,
+            old: objects(&old),
+            new: objects(&new),
+            is_whole,
         }
     };
     found.into_iter().map(scope).collect()
+}
+
+/// The objects of a side by the keys of their files.
+struct ByKey<'o, 'd> {
+    by_key: BTreeMap<&'o str, Vec<&'o SideObject<'d>>>,
+    /// Whether the objects without a key are visible to no other key.
+    is_apart: bool,
+}
+
+impl<'o, 'd> ByKey<'o, 'd> {
+    fn of(side: &'o [SideObject<'d>], keys: &'o BTreeMap<&str, String>) -> Self {
+        let mut by_key: BTreeMap<&'o str, Vec<&'o SideObject<'d>>> = BTreeMap::new();
+        for object in side {
+            let key = keys.get(object.file.as_str()).map(String::as_str).unwrap_or_default();
+            by_key.entry(key).or_default().push(object);
+        }
+        Self { by_key, is_apart: false }
+    }
+
+    /// The number of objects that several keys see.
+    fn repeated_by(&self, keys: &BTreeSet<&str>) -> usize {
+        let count = |key: &str| self.by_key.get(key).map_or(0, Vec::len);
+        keys.iter().flat_map(|key| around(key)).map(count).sum::<usize>() + keys.len() * count("")
+    }
+
+    /// The objects that can change nodes.
+    fn planned(mut self) -> Self {
+        for objects in self.by_key.values_mut() {
+            objects.retain(|one| is_planned(one.object));
+        }
+        self
+    }
+
+    /// The objects that a key sees: its own, and those of the folders around it. Of a name that repeats there, the nearest object
+    /// counts, and of several in one file the first.
+    fn visible_to(&self, key: &str) -> Vec<&'o SideObject<'d>> {
+        let mut seen = BTreeSet::new();
+        let mut found = Vec::new();
+        let shared = (!self.is_apart && !key.is_empty()).then_some("");
+        for folder in [key].into_iter().chain(around(key)).chain(shared) {
+            let own = self.by_key.get(folder).into_iter().flatten().copied();
+            let counts = |one: &&SideObject<'d>| {
+                !is_planned(one.object) || seen.insert((one.object.kind(), one.object.name()))
+            };
+            found.extend(own.filter(counts));
+        }
+        found
+    }
+}
+
+/// The folders around a folder, from the nearest.
+fn around(key: &str) -> impl Iterator<Item = &str> {
+    key.rmatch_indices('/').filter_map(|(at, _)| key.get(..at))
 }
 
 /// Kind, name and key of an object.

@@ -1,4 +1,4 @@
-//! Changed files with documents that could not be read, such as templates of a chart. They may change NodePools.
+//! Changed documents that could not be read, such as templates of a chart. They may change NodePools.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,65 +7,93 @@ use answers::plan::PlannedChange;
 use drift::{Effect, ObjectChangeKind};
 use manifest::{Document, File};
 
+use super::feeds::{Feeds, chart_of};
+use super::scope::{PLANNED, without_start};
 use super::{PlanPair, PlanSide};
 
-/// Words that a file with an object that can change nodes has.
-const WORDS: [&str; 3] = ["NodePool", "EC2NodeClass", "NodeOverlay"];
+/// The documents of a file that could not be read and may hold objects that change nodes.
+struct UnreadFile<'p> {
+    file: &'p File,
+    /// The place of the first one.
+    at: usize,
+    texts: Vec<&'p str>,
+}
 
-/// The folder with the templates of a chart.
-const TEMPLATES: &str = "templates/";
-
-/// One change for each file that could not be read and has another text, and for each template whose chart has other files.
-pub(super) fn changes(pair: PlanPair<'_>) -> Vec<PlannedChange> {
+/// One change for each file whose unread documents differ, and for each template that other changed files feed.
+pub(super) fn changes(pair: PlanPair<'_>, feeds: &Feeds<'_>) -> Vec<PlannedChange> {
     let (olds, news) = (by_name(pair.old), by_name(pair.new));
     let names: BTreeSet<&str> = olds.keys().chain(news.keys()).copied().collect();
-    let text =
-        |side: &BTreeMap<&str, &File>, name: &str| side.get(name).map(|file| file.source.text().to_owned());
-    let changed: BTreeSet<&str> =
-        names.iter().copied().filter(|name| text(&olds, name) != text(&news, name)).collect();
-    let unread = names.iter().filter_map(|name| {
-        let sides = [news.get(name), olds.get(name)].into_iter().flatten();
-        let (file, line) = sides.clone().find_map(|file| Some((*file, unread_line(file)?)))?;
-        let chart = name.split_once(TEMPLATES).map(|(chart, _)| chart);
-        let reason = if changed.contains(name) {
-            "has changed, and documents in it could not be read"
-        } else if chart.is_some_and(|chart| changed.iter().any(|other| other.starts_with(chart))) {
-            "is a template that could not be read, and other files of its chart have changed"
-        } else {
-            return None;
+    let mut found = Vec::new();
+    // A file that moves within its chart has the same effect.
+    let mut moved: BTreeMap<(Option<&str>, Vec<&str>), usize> = BTreeMap::new();
+    for name in names {
+        let [old, new] = [olds.get(name), news.get(name)].map(|file| file.and_then(|file| unread_of(file)));
+        let texts = |side: &Option<UnreadFile<'_>>| side.as_ref().map(|one| one.texts.concat());
+        let has_changed = texts(&old) != texts(&new);
+        let Some(shown) = new.or(old) else { continue };
+        let chart = chart_of(name);
+        let (kind, reason) = match (olds.contains_key(name), news.contains_key(name)) {
+            (false, _) => {
+                (ObjectChangeKind::Added, "is new, and documents in it could not be read".to_owned())
+            }
+            (_, false) => {
+                (ObjectChangeKind::Removed, "is removed, and documents in it could not be read".to_owned())
+            }
+            _ if has_changed => {
+                (ObjectChangeKind::Changed, "has changed, and documents in it could not be read".to_owned())
+            }
+            _ => {
+                let text = shown.texts.concat();
+                let Some(feed) = chart.and_then(|chart| feeds.of_template(chart, &text)) else { continue };
+                let reason = format!("is a template that could not be read, and {feed} has changed");
+                (ObjectChangeKind::Changed, reason)
+            }
         };
-        let kind = match (olds.contains_key(name), news.contains_key(name)) {
-            (false, _) => ObjectChangeKind::Added,
-            (_, false) => ObjectChangeKind::Removed,
-            _ => ObjectChangeKind::Changed,
-        };
-        Some(change(pair.name, file, line, kind, reason))
-    });
-    unread.collect()
+        let change = change(pair.name, &shown, kind, &reason);
+        let key = (chart, shown.texts);
+        match moved.get(&key).copied() {
+            Some(other) if kind != ObjectChangeKind::Changed && is_opposite(&found, other, kind) => {
+                if let Some(entry) = found.get_mut(other) {
+                    *entry = None;
+                }
+            }
+            _ => {
+                moved.insert(key, found.len());
+                found.push(Some(change));
+            }
+        }
+    }
+    found.into_iter().flatten().collect()
 }
 
-/// One change for each file that could not be read, whatever the cluster has.
+/// Whether a change is the addition to a removal, or the removal to an addition.
+fn is_opposite(found: &[Option<PlannedChange>], other: usize, kind: ObjectChangeKind) -> bool {
+    let other = found.get(other).and_then(Option::as_ref);
+    other.is_some_and(|other| other.change != kind && other.change != ObjectChangeKind::Changed)
+}
+
+/// One change for each file with unread documents, whatever the cluster has.
 pub(super) fn all(side: PlanSide<'_>) -> Vec<PlannedChange> {
-    let unread = by_name(side).into_values().filter_map(|file| {
-        let reason = "has documents that could not be read";
-        Some(change("", file, unread_line(file)?, ObjectChangeKind::Changed, reason))
-    });
-    unread.collect()
+    let unread = by_name(side).into_values().filter_map(unread_of);
+    let reason = "has documents that could not be read";
+    unread.map(|one| change("", &one, ObjectChangeKind::Changed, reason)).collect()
 }
 
-fn change(cluster: &str, file: &File, line: usize, kind: ObjectChangeKind, reason: &str) -> PlannedChange {
-    let name = file.source.name();
+fn change(cluster: &str, unread: &UnreadFile<'_>, kind: ObjectChangeKind, reason: &str) -> PlannedChange {
+    let source = &unread.file.source;
+    let name = source.name();
     PlannedChange {
         cluster: cluster.to_owned(),
         kind: String::new(),
         name: String::new(),
         change: kind,
-        effect: Effect::Unknown,
+        // New objects replace no node.
+        effect: if kind == ObjectChangeKind::Added { Effect::NewNodes } else { Effect::Unknown },
         reason: OrEmpty(None),
         node_pools: Vec::new(),
         message: format!("{name} {reason}; compare the output of `helm template` or `kustomize build`"),
         file: name.to_owned(),
-        line,
+        line: source.position(unread.at).line,
         fields: Vec::new(),
     }
 }
@@ -73,20 +101,80 @@ fn change(cluster: &str, file: &File, line: usize, kind: ObjectChangeKind, reaso
 /// The files of a side by their names without the part that tells the sides apart.
 fn by_name(side: PlanSide<'_>) -> BTreeMap<&str, &File> {
     let files = side.cluster.files.iter().filter(|file| !file.kind.is_text());
-    let named = files.map(|file| {
-        let name = file.source.name();
-        (name.strip_prefix(side.folder).unwrap_or(name).trim_start_matches('/'), file)
-    });
-    named.collect()
+    files.map(|file| (without_start(file.source.name(), side.folder), file)).collect()
 }
 
-/// The line of the first document that could not be read, if the file may have an object that can change nodes.
-fn unread_line(file: &File) -> Option<usize> {
-    let start = file.documents.iter().find_map(|document| match document {
+/// The unread documents of a file that may hold objects that change nodes.
+fn unread_of(file: &File) -> Option<UnreadFile<'_>> {
+    let starts = file.documents.iter().filter_map(|document| match document {
         Document::Template(span) | Document::Unevaluated { span, .. } => Some(span.start),
         Document::Unreadable { at, .. } => Some(*at),
         Document::Read(_) | Document::Script(_) | Document::Deleted(_) => None,
-    })?;
-    let may_concern = WORDS.iter().any(|word| file.source.text().contains(word));
-    may_concern.then(|| file.source.position(start).line)
+    });
+    let texts = starts.map(|at| (at, document_around(file.source.text(), at)));
+    let holding: Vec<(usize, &str)> = texts.filter(|(_, text)| may_hold_objects(text)).collect();
+    let (at, _) = holding.first()?;
+    Some(UnreadFile { file, at: *at, texts: holding.into_iter().map(|(_, text)| text).collect() })
+}
+
+/// The document of a text that has a byte: the lines between two separators.
+fn document_around(text: &str, at: usize) -> &str {
+    const SEPARATOR: &str = "\n---";
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+    let start = before.rfind(SEPARATOR).map_or(0, |at| at + 1);
+    let end = after.find(SEPARATOR).map_or(text.len(), |end| at + end + 1);
+    text.get(start..end).unwrap_or_default()
+}
+
+/// Whether a document may hold an object that can change nodes: it names such a kind, its kind is a template, or it has none. The
+/// definition of a kind names the kind too, and holds no object.
+fn may_hold_objects(text: &str) -> bool {
+    let kinds: Vec<&str> = kinds(text).collect();
+    if kinds.contains(&"CustomResourceDefinition") {
+        return false;
+    }
+    let is_planned = |kind: &str| PLANNED.into_iter().any(|planned| planned.name == kind);
+    let names_kind = || PLANNED.into_iter().any(|kind| text.contains(kind.name));
+    let is_template = |kind: &str| kind.contains(['{', '$', '<', '%', '#']);
+    kinds.iter().any(|kind| is_planned(kind))
+        || (kinds.is_empty() && names_kind())
+        || (kinds.iter().any(|kind| is_template(kind)) && text.to_ascii_lowercase().contains("karpenter"))
+}
+
+/// The values of the keys `kind` in a text that is not YAML.
+fn kinds(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| {
+        line.match_indices("kind").filter_map(move |(at, word)| {
+            let is_word = line.get(..at)?.chars().next_back().is_none_or(|char| !char.is_alphanumeric());
+            let rest = line.get(at + word.len()..)?.trim_start_matches(['"', '\'']).trim_start();
+            let value = rest.strip_prefix(':').filter(|_| is_word)?.trim().trim_start_matches(['"', '\'']);
+            let end = value.find([',', '}', '"', '\'', ' ']).filter(|end| *end > 0);
+            value.get(..end.unwrap_or(value.len()))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_hold_objects;
+
+    #[test]
+    fn documents_that_hold_no_object_of_the_kinds_are_told_apart() {
+        for (text, expected) in [
+            ("kind: NodePool\nmetadata: {name: {{ .x }}}\n", true),
+            ("items:\n- kind: \"EC2NodeClass\" # a\n  metadata: {{ .x }}\n", true),
+            ("{\"kind\": \"NodePool\", \"metadata\": {{ .x }}}", true),
+            ("{{- include \"a.NodePool\" . }}\n", true),
+            ("apiVersion: karpenter.sh/v1\nkind: {{ .kind }}\n", true),
+            (
+                "kind: CustomResourceDefinition\nspec:\n  names:\n    kind: EC2NodeClass\n  x: {{ .x }}\n",
+                false,
+            ),
+            ("kind: ClusterRole\n# for NodePool\nrules: {{ .x }}\n", false),
+            ("apiVersion: apps/v1\nkind: {{ .kind }}\n", false),
+            ("{{- if .Values.karpenter }}\n", false),
+        ] {
+            assert_eq!(may_hold_objects(text), expected, "{text}");
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Sentences about a plan.
 
+use std::collections::BTreeSet;
+
 use answers::DateTime;
 use answers::plan::{PlanAnswer, PlannedChange, PlannedNode, PlannedPool};
 use drift::{Effect, ObjectChangeKind};
@@ -32,7 +34,7 @@ pub fn strongest_on_nodes(answer: &PlanAnswer, total: usize) -> Effect {
     }
     let nodes = answer.nodes.iter().map(of_node);
     let controller = answer.controller.iter().map(|change| change.effect);
-    let unread = answer.changes.iter().filter(|change| change.kind.is_empty()).map(|change| change.effect);
+    let unread = answer.changes.iter().filter(|change| is_undecided(change)).map(|change| change.effect);
     // A NodePool without nodes has none that could be replaced.
     let others = answer.changes.iter().map(|change| change.effect).filter(|effect| *effect < Effect::Unknown);
     nodes.chain(controller).chain(unread).chain(others).max().unwrap_or(Effect::None)
@@ -41,7 +43,10 @@ pub fn strongest_on_nodes(answer: &PlanAnswer, total: usize) -> Effect {
 /// Whether a change can concern nodes: a NodeOverlay without NodePools has none. The NodePools that use an EC2NodeClass may be outside of
 /// the input.
 fn concerns_nodes(change: &PlannedChange) -> bool {
-    !change.node_pools.is_empty() || change.kind.is_empty() || change.kind == Kind::NODE_CLASS.name
+    !change.node_pools.is_empty()
+        || change.kind.is_empty()
+        || change.kind == Kind::NODE_CLASS.name
+        || is_undecided(change)
 }
 
 /// The EC2NodeClasses without NodePools in the input whose change may replace nodes.
@@ -59,8 +64,13 @@ fn of_classes(answer: &PlanAnswer) -> impl Iterator<Item = String> {
         };
         let fields = change.fields.iter().filter(|field| field.effect == change.effect);
         let fields: Vec<&str> = fields.map(|field| field.path.as_str()).collect();
-        let causes =
-            if fields.is_empty() { String::new() } else { format!(": {}", listed(&fields, "").trim_end()) };
+        let causes = if is_undecided(change) {
+            format!(": {}", change.message)
+        } else if fields.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", listed(&fields, "").trim_end())
+        };
         format!("{what} EC2NodeClass {} (the input has no NodePool that uses it){causes}", change.name)
     })
 }
@@ -76,7 +86,11 @@ pub fn verdict(answer: &PlanAnswer) -> String {
         }
     }
     parts.extend(of_classes(answer));
-    parts.extend(unread(answer));
+    let is_in_pools = |change: &PlannedChange| {
+        change.kind == Kind::NODE_CLASS.name && change.node_pools.is_empty()
+            || change.node_pools.iter().any(|name| answer.node_pools.iter().any(|pool| pool.name == *name))
+    };
+    parts.extend(undecided(answer, |change| !is_in_pools(change)));
     if parts.is_empty() {
         return nothing(answer);
     }
@@ -84,10 +98,22 @@ pub fn verdict(answer: &PlanAnswer) -> String {
     parts.join("; ")
 }
 
-/// The first file that could not be read.
-fn unread(answer: &PlanAnswer) -> Option<String> {
-    let unread = answer.changes.iter().find(|change| change.kind.is_empty())?;
-    Some(format!("may replace nodes: {}", unread.message))
+/// Whether a change may replace nodes, and no field of the object says how: the object or the file could not be compared.
+fn is_undecided(change: &PlannedChange) -> bool {
+    change.effect == Effect::Unknown && change.fields.is_empty()
+}
+
+/// The first of some objects and files that could not be compared.
+fn undecided(answer: &PlanAnswer, concerns: impl Fn(&PlannedChange) -> bool) -> Option<String> {
+    let mut all = answer.changes.iter().filter(|change| is_undecided(change) && concerns(change));
+    let first = all.next()?;
+    let subject =
+        if first.kind.is_empty() { String::new() } else { format!("{}/{}: ", first.kind, first.name) };
+    let more = match all.count() {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    Some(format!("may replace nodes: {subject}{}{more}", first.message))
 }
 
 /// The pods that lose their place.
@@ -139,7 +165,7 @@ pub fn verdict_of_nodes(answer: &PlanAnswer, total: usize) -> String {
     if let Some(change) = controller.filter(|_| may == 0) {
         parts.push(format!("may replace nodes: {}", change.subject));
     }
-    parts.extend(unread(answer));
+    parts.extend(undecided(answer, |_| true));
     if parts.is_empty() {
         return nothing(answer);
     }
@@ -199,13 +225,15 @@ fn means_the_same(change: &PlannedChange) -> bool {
 /// The verdict of a plan that replaces nothing.
 fn nothing(answer: &PlanAnswer) -> String {
     let lost = lost(answer).map(|text| format!("; {text}")).unwrap_or_default();
-    let acts: Vec<&str> = answer
+    let mut acts: Vec<&str> = answer
         .changes
         .iter()
         .filter(|change| change.effect == Effect::ActsAtOnce)
         .flat_map(|change| change.fields.iter().filter(|field| field.effect == Effect::ActsAtOnce))
         .map(|field| field.path.as_str())
         .collect();
+    let mut seen = BTreeSet::new();
+    acts.retain(|path| seen.insert(*path));
     let rest = if answer.changes.is_empty() && answer.controller.is_empty() {
         "no NodePool, EC2NodeClass or NodeOverlay changes".to_owned()
     } else if answer.controller.is_empty() && answer.changes.iter().all(means_the_same) {
@@ -249,7 +277,8 @@ fn causes(answer: &PlanAnswer, effect: Effect, pools: &[&PlannedPool]) -> String
         }
         let fields =
             change.fields.iter().filter(|field| field.effect == effect).map(|field| field.path.as_str());
-        for path in fields {
+        let undecided = is_undecided(change).then_some(change.message.as_str());
+        for path in fields.chain(undecided) {
             if !causes.contains(&path) {
                 causes.push(path);
             }

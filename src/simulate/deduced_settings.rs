@@ -135,6 +135,30 @@ impl DeducedSettings {
         self
     }
 
+    /// Assumes the EC2NodeClasses that two states of an input both lack, and no others: a class that only one state has was removed or
+    /// added.
+    pub(crate) fn assume_classes_of_neither(
+        (old, old_objects): (&mut Self, &[Object<'_>]),
+        (new, new_objects): (&mut Self, &[Object<'_>]),
+    ) {
+        let present = |objects: &[Object<'_>], name: &str| {
+            objects.iter().any(|object| object.is(Kind::NODE_CLASS) && object.name() == name)
+        };
+        let missing = [missing_node_classes(old_objects), missing_node_classes(new_objects)];
+        let is_in_one = missing[0].iter().any(|name| present(new_objects, name))
+            || missing[1].iter().any(|name| present(old_objects, name));
+        for (deduced, missing) in [(old, &missing[0]), (new, &missing[1])] {
+            deduced.settings.assumes_node_classes = !is_in_one;
+            for name in missing {
+                let assumption = Assumption::DefaultNodeClass((*name).to_owned());
+                deduced.assumptions.retain(|known| *known != assumption);
+                if !is_in_one {
+                    deduced.assume(assumption);
+                }
+            }
+        }
+    }
+
     /// Applies the choices about binding and rounds, which only a simulation of pending pods has.
     pub fn with_rounds(mut self, choices: &Choices, objects: &[Object<'_>]) -> Self {
         self.settings.binds = !choices.without_binding;
@@ -325,6 +349,7 @@ fn missing_node_classes<'d>(objects: &[Object<'d>]) -> BTreeSet<&'d str> {
     let classes = objects.iter().filter(|object| object.is(Kind::NODE_CLASS)).map(|class| class.name());
     let present: BTreeSet<&str> = classes.collect();
     let pools = objects.iter().filter_map(|object| NodePool::of(*object));
+    let pools = pools.filter(|pool| !pool.is_of_auto_mode());
     let names = pools.filter_map(|pool| pool.node_class_ref()?.name()?.as_str());
     names.filter(|name| !present.contains(name)).collect()
 }

@@ -288,12 +288,142 @@ fn a_template_that_changes_may_replace_nodes() {
     let answer = json_of(&folder, &["old", "new"]);
     let verdict = answer["verdict"].as_str().unwrap();
     assert!(
-        verdict.starts_with("may replace nodes: new/chart/templates/pool.yaml is a template"),
+        verdict.starts_with(
+            "may replace nodes: new/chart/templates/pool.yaml is a template that could not be read, and chart/values.yaml has changed"
+        ),
         "{verdict}"
     );
     folder.write("new/chart/values.yaml", b"name: a\n");
     let answer = json_of(&folder, &["old", "new"]);
     assert_eq!(answer["verdict"], "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes");
+}
+
+#[test]
+fn what_cannot_hold_an_object_or_does_not_feed_it_is_no_change() {
+    let pool =
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a, labels: {x: {{ .Values.x }}}}\n";
+    let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: {{ .Values.x }}}\nspec: {names: {kind: EC2NodeClass}}\n";
+    let rest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: for-NodePool, labels: {{ .Values.y }}}\n";
+    let values = "x: a\ny: b\n";
+    let folder = Folder::with(&[
+        ("old/chart/templates/crd.yaml", definition),
+        ("new/chart/templates/crd.yaml", &definition.replace("names:", "scope: Cluster, names:")),
+        ("old/chart/templates/pool.yaml", &format!("{pool}---\n{rest}")),
+        ("new/chart/templates/pool.yaml", &format!("{pool}---\n{}", rest.replace("v1", "v2"))),
+        ("old/chart/values.yaml", values),
+        ("new/chart/values.yaml", &values.replace("y: b", "y: c")),
+    ]);
+    let verdict = |folder: &Folder| json_of(folder, &["old", "new"])["verdict"].as_str().unwrap().to_owned();
+    assert_eq!(verdict(&folder), "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes");
+    folder.write("new/chart/values.yaml", values.replace("x: a", "x: c").as_bytes());
+    assert!(verdict(&folder).contains("chart/values.yaml has changed"), "{}", verdict(&folder));
+    // A new file replaces no node, and a removed one may.
+    std::fs::remove_dir_all(folder.path("old/chart")).unwrap();
+    assert_eq!(verdict(&folder), "no node is replaced");
+    folder.write("old/x.yaml", pool.as_bytes());
+    std::fs::remove_dir_all(folder.path("new/chart")).unwrap();
+    folder.write("new/y.yaml", b"a: b\n");
+    assert!(verdict(&folder).starts_with("may replace nodes: old/x.yaml is removed"), "{}", verdict(&folder));
+    folder.write("new/y.yaml", pool.as_bytes());
+    assert_eq!(verdict(&folder), "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes");
+}
+
+#[test]
+fn a_variable_with_another_value_may_replace_nodes() {
+    let pool = POOL.replace("team: a", "team: '${TEAM}'").replace("cpu: 100", "cpu: '${CPU}'");
+    let variables = |team: &str, cpu: u8| {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: a}}\nspec: {{postBuild: {{substitute: {{TEAM: {team}, CPU: '{cpu}'}}}}}}\n"
+        )
+    };
+    let folder = Folder::with(&[
+        ("old/pool.yaml", &pool),
+        ("new/pool.yaml", &pool),
+        ("old/flux.yaml", &variables("a", 1)),
+        ("new/flux.yaml", &variables("b", 1)),
+    ]);
+    let answer = json_of(&folder, &["old", "new"]);
+    assert_eq!(
+        answer["verdict"],
+        "may replace nodes of 1 NodePool (default): spec.template.metadata.labels.team"
+    );
+    assert_eq!(answer["changes"][0]["message"], "flux.yaml changes `TEAM`");
+    folder.write("new/flux.yaml", variables("a", 2).as_bytes());
+    assert_eq!(
+        json_of(&folder, &["old", "new"])["verdict"],
+        "no node is replaced: spec.limits.cpu acts at once"
+    );
+    folder.write("new/flux.yaml", format!("# the same\n{}", variables("a", 1)).as_bytes());
+    assert_eq!(
+        json_of(&folder, &["old", "new"])["verdict"],
+        "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes"
+    );
+}
+
+#[test]
+fn a_kustomization_that_builds_an_object_in_an_unknown_way_may_replace_nodes() {
+    let kustomization = "resources: [pool.yaml]\ntransformers: [labels.yaml]\n";
+    let folder = Folder::with(&[
+        ("old/kustomization.yaml", kustomization),
+        ("old/pool.yaml", POOL),
+        ("new/kustomization.yaml", &kustomization.replace("labels", "others")),
+        ("new/pool.yaml", POOL),
+    ]);
+    let answer = json_of(&folder, &["old", "new"]);
+    assert_eq!(answer["effect"], "unknown", "{answer}");
+    assert!(
+        answer["changes"][0]["message"].as_str().unwrap().ends_with("; kustomization.yaml has changed"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn objects_of_versions_before_v1_are_no_objects_without_a_change() {
+    let older = |text: &str| text.replace("karpenter.sh/v1", "karpenter.sh/v1beta1");
+    let folder = Folder::with(&[
+        ("old/pool.yaml", &older(POOL)),
+        ("new/pool.yaml", &older(&POOL.replace("team: a", "team: b"))),
+    ]);
+    let verdict = |folder: &Folder| json_of(folder, &["old", "new"])["verdict"].as_str().unwrap().to_owned();
+    let expected = "may replace nodes of 1 NodePool (default): a plan does not compare the fields of karpenter.sh/v1beta1";
+    assert_eq!(verdict(&folder), expected);
+    folder.write("new/pool.yaml", POOL.as_bytes());
+    assert_eq!(verdict(&folder), expected);
+    folder.write("new/pool.yaml", b"a: b\n");
+    assert_eq!(verdict(&folder), "removes the nodes of 1 NodePool (default)");
+    folder.write("new/pool.yaml", older(POOL).as_bytes());
+    assert_eq!(verdict(&folder), "no node is replaced: no NodePool, EC2NodeClass or NodeOverlay changes");
+}
+
+#[test]
+fn values_before_and_after_show_the_difference() {
+    let script = |size: &str| format!("  userData: |\n    #!/bin/bash\n    set -e\n    resize {size}\n");
+    let old = format!("{CLASS}{}", script("1"));
+    let new = format!("{CLASS}{}", script("2")).replace("1024Gi", "2048Gi");
+    let narrower = POOL.replace("[m5.large, m5.xlarge]", "[m5.large, m6i.large]");
+    let folder = Folder::with(&[
+        ("old/pool.yaml", POOL),
+        ("old/class.yaml", &old),
+        ("new/pool.yaml", &narrower),
+        ("new/class.yaml", &new),
+    ]);
+    let answer = json_of(&folder, &["old", "new"]);
+    let fields =
+        answer["changes"].as_array().unwrap().iter().flat_map(|one| one["fields"].as_array().unwrap());
+    let shown: Vec<[&str; 3]> =
+        fields.map(|field| ["path", "old", "new"].map(|key| field[key].as_str().unwrap())).collect();
+    assert_eq!(
+        shown,
+        [
+            [
+                "spec.template.spec.requirements",
+                "node.kubernetes.io/instance-type In […, m5.xlarge]",
+                "node.kubernetes.io/instance-type In […, m6i.large]"
+            ],
+            ["spec.userData", "…resize 1", "…resize 2"],
+            ["spec.blockDeviceMappings[0].ebs.volumeSize", "1024Gi", "2048Gi"],
+        ]
+    );
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub(super) fn text(assumption: &PlanAssumption) -> String {
         PlanAssumption::Redacted(_)
         | PlanAssumption::EditAfterUpgrade
         | PlanAssumption::Forecast(_)
+        | PlanAssumption::AutoMode
         | PlanAssumption::ForecastCut => "",
         PlanAssumption::TooManyPods => " (`--replicas`)",
         PlanAssumption::TooManyClusters => "; name the folders of one cluster",

@@ -276,7 +276,10 @@ fn types(pool: &PlannedPool) -> Option<String> {
     let side = |count: Option<usize>, cheapest: &[PricedType]| {
         let cheapest =
             cheapest.first().map(|one| format!(", from {} for ${:.4} per hour", one.name, one.price));
-        count.map(|count| format!("{count} instance types{}", cheapest.unwrap_or_default()))
+        let types = |count: usize| {
+            if count == 1 { "1 instance type".to_owned() } else { format!("{count} instance types") }
+        };
+        count.map(|count| format!("{}{}", types(count), cheapest.unwrap_or_default()))
     };
     let before = side(pool.instance_types_before, &pool.cheapest_before);
     let after = side(pool.instance_types_after, &pool.cheapest_after);

@@ -128,7 +128,7 @@ fn object_change<'d>(
 }
 
 /// The NodePools whose nodes the change of an object concerns.
-fn concerned<'d>(kind: Kind, name: &'d str, old: &[Object<'d>], new: &[Object<'d>]) -> BTreeSet<&'d str> {
+pub fn concerned<'d>(kind: Kind, name: &'d str, old: &[Object<'d>], new: &[Object<'d>]) -> BTreeSet<&'d str> {
     if kind == Kind::NODE_POOL {
         return BTreeSet::from([name]);
     }
@@ -317,7 +317,7 @@ fn pinned_alias(value: Option<Typed<'_>>) -> Option<String> {
 }
 
 /// Whether two objects are written alike, except for the order of keys.
-fn is_written_alike(one: Node<'_>, other: Node<'_>) -> bool {
+pub fn is_written_alike(one: Node<'_>, other: Node<'_>) -> bool {
     if one.is_mapping() && other.is_mapping() {
         let count = one.members().count();
         return count == other.members().count()

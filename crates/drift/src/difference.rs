@@ -154,7 +154,8 @@ impl<'d> Finder<'d, '_> {
         }
     }
 
-    /// The items that occur an odd number of times in both lists together: equal items cancel each other out in the hash.
+    /// The items that occur an odd number of times in both lists together: equal items cancel each other out in the hash. Two of
+    /// them at one position are the same item, changed.
     fn in_list(&mut self, path: &str, items: &'static GoType, old: Typed<'d>, new: Typed<'d>) {
         let (olds, news) = (self.hashed_items(items, old), self.hashed_items(items, new));
         let mut counts: BTreeMap<Result<u64, &str>, usize> = BTreeMap::new();
@@ -162,13 +163,19 @@ impl<'d> Finder<'d, '_> {
             *counts.entry(*hash).or_default() += 1;
         }
         let is_odd = |hash: &Result<u64, &str>| counts.get(hash).is_some_and(|count| count % 2 == 1);
-        for (index, (item, _)) in olds.iter().enumerate().filter(|(_, (_, hash))| is_odd(hash)) {
+        let odd = |all: &[(Typed<'d>, Result<u64, &'d str>)], index: usize| {
+            all.get(index).filter(|(_, hash)| is_odd(hash)).map(|(item, _)| *item)
+        };
+        for index in 0..olds.len().max(news.len()) {
             let path = format!("{path}[{index}]");
-            self.found.push(Difference { path, old: node(Some(*item)), new: None });
-        }
-        for (index, (item, _)) in news.iter().enumerate().filter(|(_, (_, hash))| is_odd(hash)) {
-            let path = format!("{path}[{index}]");
-            self.found.push(Difference { path, old: None, new: node(Some(*item)) });
+            let (old, new) = (odd(&olds, index), odd(&news, index));
+            let known = self.found.len();
+            if old.is_some() && new.is_some() {
+                self.compare(&path, Some(items), old, new);
+            }
+            if self.found.len() == known && (old.is_some() || new.is_some()) {
+                self.found.push(Difference { path, old: node(old), new: node(new) });
+            }
         }
     }
 

@@ -27,7 +27,9 @@ mod json;
 mod node_class;
 mod node_pool;
 
-pub use change::{FieldChange, ObjectChange, ObjectChangeKind, changes, field_changes};
+pub use change::{
+    FieldChange, ObjectChange, ObjectChangeKind, changes, concerned, field_changes, is_written_alike,
+};
 pub use decision::{
     DriftDecision, DriftObstacle, DriftQuestion, DriftReason, KnownInstance, MissingFact, OfferedType,
     StaticDrift, decide, decide_with, meets_requirements,

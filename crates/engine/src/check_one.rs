@@ -13,7 +13,7 @@ use rule::settings::{Exception, ExceptionId, Settings};
 use rule::suppression::Suppressions;
 use rule::{On, Rule};
 
-use crate::coverage::{is_of_controller, is_older_than_v1};
+use crate::coverage::is_of_controller;
 use crate::ratchet;
 use crate::supersession::remove_superseded;
 use crate::upgrade;
@@ -78,7 +78,7 @@ fn check_at_once<'d>(
     }
     let suppressions = Suppressions::of(object, registry, context);
     let mut findings = run(rules, object, context, &suppressions);
-    if is_before_v1 && is_older_than_v1(object) {
+    if is_before_v1 && object.is_older_than_v1() {
         findings.retain(|finding| registry.reports_unserved(finding.rule));
     }
     let refused = refused(registry, &findings);

@@ -235,7 +235,7 @@ fn reason_without_rule(objects: &[Object<'_>]) -> String {
 /// Reason why rules do not check an object, although they read it.
 fn gap(object: Object<'_>, version: CheckedVersion) -> Option<String> {
     let CheckedVersion { target, before_v1 } = version;
-    if is_older_than_v1(object)
+    if object.is_older_than_v1()
         && let Some(provider) = other_provider(object)
     {
         return Some(format!(
@@ -245,12 +245,12 @@ fn gap(object: Object<'_>, version: CheckedVersion) -> Option<String> {
         ));
     }
     if let Some(version) = before_v1
-        && (is_of_controller(object) || is_older_than_v1(object))
+        && (is_of_controller(object) || object.is_older_than_v1())
     {
         return Some(format!("for Karpenter {version}, not checked: releases before 1.0 are not covered"));
     }
     let (group, kind) = (object.group(), object.kind());
-    if is_older_than_v1(object) {
+    if object.is_older_than_v1() {
         let is_served = |served: Releases| target.releases().all(|release| served.contains(release));
         return object.served_by().is_some_and(is_served).then(|| {
             format!("`{kind}` of `{}`, not checked: of this kind, only v1 is covered", object.api_version())
@@ -277,11 +277,6 @@ pub(crate) fn is_of_controller(object: Object<'_>) -> bool {
         && object.kind() == "ConfigMap"
         && object.name() == "karpenter-global-settings";
     is_settings || chart_values::of(object).is_some() || Controller::of(object).is_some()
-}
-
-/// Whether an object is of a version of Karpenter's API for which there is no table of fields.
-pub(crate) fn is_older_than_v1(object: Object<'_>) -> bool {
-    object.served().is_some() && object.table().is_none()
 }
 
 /// Whether a group belongs to a provider of Karpenter for another cloud, such as `karpenter.azure.com`.

@@ -241,6 +241,11 @@ impl<'d> Object<'d> {
         served::find(self.group, self.version, self.kind)
     }
 
+    /// Whether the object is of a version of Karpenter's API for which there is no table of fields.
+    pub fn is_older_than_v1(self) -> bool {
+        self.served().is_some() && self.table().is_none()
+    }
+
     /// The releases that serve the object's kind and version; `None` outside Karpenter's API groups.
     pub fn served_by(self) -> Option<Releases> {
         served::releases_of(self.group, self.version, self.kind)

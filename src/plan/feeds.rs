@@ -1,0 +1,305 @@
+//! Changed files that feed values into objects and templates that do not change themselves: variables of Flux, values of a chart,
+//! kustomizations.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use drift::{Effect, FieldChange, FieldEffect, ObjectChange, ObjectChangeKind, concerned};
+use manifest::tree::{Node, Tree, items_of};
+use manifest::{Document, File};
+use objects::object::Object;
+use values::placeholder::Placeholder;
+
+use super::change::{PlanChange, set_effect};
+use super::scope::{PLANNED, PlanScope, place_key, without_start};
+use super::{PlanPair, PlanSide};
+
+/// Number of fields of an object that are looked at.
+const MAX_FIELDS: usize = 10_000;
+
+/// Kinds whose objects install a chart with values.
+const RELEASES: [&str; 3] = ["HelmRelease", "Application", "ApplicationSet"];
+
+/// The folder with the templates of a chart.
+const TEMPLATES: &str = "templates/";
+
+/// The folder of the chart whose template a file is, with the slash at its end.
+pub(super) fn chart_of(name: &str) -> Option<&str> {
+    let inner = format!("/{TEMPLATES}");
+    let at = name.find(&inner).map(|at| at + 1).or_else(|| name.starts_with(TEMPLATES).then_some(0))?;
+    name.get(..at)
+}
+
+/// The files that have changed, by what they feed.
+#[derive(Debug, Default)]
+pub(super) struct Feeds<'p> {
+    /// The variables with another value, each with the file that has it.
+    variables: BTreeMap<&'p str, &'p str>,
+    /// The changed kustomizations.
+    kustomizations: Vec<&'p str>,
+    files: Vec<ChangedFile<'p>>,
+}
+
+/// A changed file beside the templates.
+#[derive(Debug)]
+struct ChangedFile<'p> {
+    /// The name without the part that tells the sides apart.
+    name: &'p str,
+    /// The changed keys at the top, if the file has values.
+    keys: BTreeSet<&'p str>,
+    /// The text of the objects that install charts.
+    releases: String,
+}
+
+impl<'p> Feeds<'p> {
+    /// The changed files of a pair.
+    pub(super) fn of(pair: PlanPair<'p>) -> Self {
+        let (olds, news) = (by_name(pair.old), by_name(pair.new));
+        let names: BTreeSet<&'p str> = olds.keys().chain(news.keys()).copied().collect();
+        let text = |file: Option<&&'p File>| file.map(|file| file.source.text());
+        let mut feeds = Self::default();
+        let mut variables: [BTreeMap<&'p str, BTreeSet<String>>; 2] = Default::default();
+        let mut places: BTreeMap<&'p str, &'p str> = BTreeMap::new();
+        for name in names {
+            let sides = [olds.get(name), news.get(name)];
+            if text(sides[0]) == text(sides[1]) {
+                continue;
+            }
+            let trees = sides.map(|file| file.into_iter().flat_map(|file| trees(file)).collect::<Vec<_>>());
+            for (side, trees) in variables.iter_mut().zip(&trees) {
+                for (variable, value) in trees.iter().flat_map(|tree| variables_of(tree)) {
+                    side.entry(variable).or_default().insert(value);
+                    places.insert(variable, name);
+                }
+            }
+            if name.ends_with("kustomization.yaml") || name.ends_with("kustomization.yml") {
+                feeds.kustomizations.push(name);
+            }
+            let is_template = chart_of(name).is_some() && !has_underscore(name);
+            if !is_template && !name.contains("crds/") {
+                let keys = changed_keys(&trees[0], &trees[1]);
+                let all = trees.iter().flatten().flat_map(|tree| Object::all(tree));
+                let releases = all.filter(|object| RELEASES.contains(&object.kind()));
+                let releases = releases.map(|object| object.root().to_json().to_string()).collect();
+                feeds.files.push(ChangedFile { name, keys, releases });
+            }
+        }
+        let [old, new] = variables;
+        let known: BTreeSet<&'p str> = old.keys().chain(new.keys()).copied().collect();
+        let changed = known.into_iter().filter(|name| old.get(name) != new.get(name));
+        feeds.variables = changed.filter_map(|name| Some((name, *places.get(name)?))).collect();
+        feeds
+    }
+
+    /// The changed file that feeds a template of a chart.
+    pub(super) fn of_template(&self, chart: &str, template: &str) -> Option<&'p str> {
+        let folder = chart.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let includes = template.contains("include ") || template.contains("template ");
+        let feeds = |file: &&ChangedFile<'p>| {
+            let is_in_chart = file.name.starts_with(chart);
+            let base = file.name.rsplit('/').next().unwrap_or_default();
+            let is_metadata = base.starts_with("Chart.") || base.ends_with(".md");
+            match (is_in_chart, is_metadata) {
+                (true, true) => template.contains(".Chart"),
+                (true, false) if base.contains("values") => includes || reads(template, &file.keys),
+                (true, false) => includes || template.contains(".Files"),
+                (false, _) => {
+                    let is_for_parent = file.keys.contains(folder) || file.keys.contains("global");
+                    let has_values = base.contains("values");
+                    (has_values && (is_for_parent || reads(template, &file.keys)))
+                        || (!folder.is_empty() && file.releases.contains(&format!("/{folder}\"")))
+                }
+            }
+        };
+        self.files.iter().find(feeds).map(|file| file.name)
+    }
+
+    /// The variable in a text that has another value, and the file that has it.
+    fn variable(&self, text: &str) -> Option<(&'p str, &'p str)> {
+        let mut rest = text;
+        while let Some(placeholder) = Placeholder::find(rest) {
+            let inner = rest.get(placeholder.range.clone())?;
+            let mut words = inner.split(|char: char| !(char.is_alphanumeric() || char == '_' || char == '-'));
+            if let Some((name, file)) = words.find_map(|word| self.variables.get_key_value(word)) {
+                return Some((name, file));
+            }
+            rest = rest.get(placeholder.range.end..)?;
+        }
+        None
+    }
+
+    /// The changed kustomization that may build an object of a file in another way. `scope` is the name of the overlay, if there are several.
+    fn kustomization(&self, file: &str, scope: &str, scopes: &[String]) -> Option<&'p str> {
+        let is_within =
+            |folder: &str, other: &str| other == folder || other.starts_with(&format!("{folder}/"));
+        let feeds = |name: &&&'p str| {
+            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let is_of_other =
+                scopes.iter().any(|other| other != scope && !other.is_empty() && is_within(other, folder));
+            !is_of_other || is_within(folder, file)
+        };
+        self.kustomizations.iter().find(feeds).copied()
+    }
+
+    /// Adds the fields with a variable that has another value, and the objects that a changed kustomization may build in another way.
+    pub(super) fn add<'d>(&self, found: &mut Vec<PlanChange<'d>>, scope: &PlanScope<'d>, scopes: &[String]) {
+        if self.variables.is_empty() && (self.kustomizations.is_empty() || scope.unresolved.is_empty()) {
+            return;
+        }
+        let name = |object: &Object<'d>| (object.kind(), object.name());
+        let planned = |object: &&Object<'d>| PLANNED.into_iter().any(|kind| object.is(kind));
+        let olds: BTreeMap<(&str, &str), Object<'d>> =
+            scope.old.iter().filter(planned).map(|object| (name(object), *object)).collect();
+        let positions: BTreeMap<(&str, &str), usize> = found
+            .iter()
+            .enumerate()
+            .filter_map(|(at, one)| Some((name(&one.change.object()?), at)))
+            .collect();
+        for object in scope.new.iter().filter(planned) {
+            let Some(old) = olds.get(&name(object)).copied() else { continue };
+            let mut fields = Vec::new();
+            let mut file = None;
+            if let Some(spec) = object.at(&["spec"]) {
+                self.fields(*object, spec, "spec", &mut fields, &mut file);
+            }
+            let own = object.root().source().name();
+            let reason = scope.unresolved.get(&place_key(*object));
+            let kustomization = reason.and_then(|_| self.kustomization(own, &scope.name, scopes));
+            let message = match (file, reason.zip(kustomization)) {
+                (Some((variable, file)), _) => format!("{file} changes `{variable}`"),
+                (None, Some((reason, file))) => {
+                    format!("the object is not built for certain: {reason}; {file} has changed")
+                }
+                (None, None) => continue,
+            };
+            let position = positions.get(&name(object)).copied().unwrap_or(found.len());
+            if position == found.len() {
+                found.push(unchanged(old, *object, scope));
+            }
+            let Some(change) = found.get_mut(position) else { continue };
+            if change.change.change != ObjectChangeKind::Changed {
+                continue;
+            }
+            fields.retain(|field| !change.change.fields.iter().any(|known| known.path == field.path));
+            change.change.fields.extend(fields);
+            set_effect(&mut change.change);
+            if kustomization.is_some() {
+                change.change.effect = change.change.effect.max(Effect::Unknown);
+            }
+            change.message = message;
+        }
+    }
+
+    /// Collects the fields below a node that have a variable with another value.
+    fn fields<'d>(
+        &self,
+        object: Object<'d>,
+        node: Node<'d>,
+        path: &str,
+        found: &mut Vec<FieldChange<'d>>,
+        file: &mut Option<(&'p str, &'p str)>,
+    ) {
+        if found.len() >= MAX_FIELDS {
+            return;
+        }
+        for (key, child) in node.members() {
+            self.fields(object, child, &format!("{path}.{key}"), found, file);
+        }
+        for (index, child) in node.items().enumerate() {
+            self.fields(object, child, &format!("{path}[{index}]"), found, file);
+        }
+        let Some(feed) = node.as_str().and_then(|text| self.variable(text)) else { return };
+        let Some(kind) = PLANNED.into_iter().find(|kind| object.is(*kind)) else { return };
+        let Some(field) = FieldEffect::of(kind, path) else { return };
+        *file = file.or(Some(feed));
+        let effect = field.effect.min(Effect::Unknown);
+        let reason = field.reason.filter(|_| effect == Effect::Unknown);
+        found.push(FieldChange {
+            path: path.to_owned(),
+            old: Some(node),
+            new: Some(node),
+            effect,
+            reason,
+            field,
+        });
+    }
+}
+
+/// A change of an object whose text does not change.
+fn unchanged<'d>(old: Object<'d>, new: Object<'d>, scope: &PlanScope<'d>) -> PlanChange<'d> {
+    let kind = PLANNED.into_iter().find(|kind| new.is(*kind)).unwrap_or(PLANNED[0]);
+    let change = ObjectChange {
+        change: ObjectChangeKind::Changed,
+        old: Some(old),
+        new: Some(new),
+        effect: Effect::None,
+        reason: None,
+        node_pools: concerned(kind, new.name(), &scope.old, &scope.new),
+        fields: Vec::new(),
+    };
+    PlanChange { change, message: String::new(), scopes: Vec::new() }
+}
+
+/// Whether a template reads one of the keys of its values, or all of them.
+fn reads(template: &str, keys: &BTreeSet<&str>) -> bool {
+    const VALUES: &str = ".Values";
+    template.match_indices(VALUES).any(|(at, _)| {
+        let rest = template.get(at + VALUES.len()..).unwrap_or_default();
+        rest.strip_prefix('.').is_none_or(|rest| {
+            let end = rest.find(|char: char| !(char.is_alphanumeric() || char == '_' || char == '-'));
+            keys.contains(rest.get(..end.unwrap_or(rest.len())).unwrap_or_default())
+        })
+    })
+}
+
+/// The keys at the top of some documents whose values differ.
+fn changed_keys<'p>(olds: &[&'p Tree], news: &[&'p Tree]) -> BTreeSet<&'p str> {
+    let all = |trees: &[&'p Tree]| -> BTreeMap<&'p str, String> {
+        let members = trees.iter().flat_map(|tree| tree.root().members());
+        members.map(|(key, value)| (key, value.to_json().to_string())).collect()
+    };
+    let (old, new) = (all(olds), all(news));
+    let keys: BTreeSet<&'p str> = old.keys().chain(new.keys()).copied().collect();
+    keys.into_iter().filter(|key| old.get(key) != new.get(key)).collect()
+}
+
+/// Whether a file of a chart has only parts of templates.
+fn has_underscore(name: &str) -> bool {
+    name.rsplit('/').next().is_some_and(|base| base.starts_with('_'))
+}
+
+/// The variables with their values in a document: of ConfigMaps and Secrets, of the `substitute` of a Flux Kustomization, and of the
+/// generators of a kustomization.
+///
+/// Source: "Post build variable substitution" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller.
+fn variables_of(tree: &Tree) -> Vec<(&str, String)> {
+    let mut found = Vec::new();
+    for object in Object::all(tree) {
+        let maps: &[&[&str]] = match object.kind() {
+            "ConfigMap" => &[&["data"]],
+            "Secret" => &[&["data"], &["stringData"]],
+            "Kustomization" => &[&["spec", "postBuild", "substitute"]],
+            _ => &[],
+        };
+        for map in maps.iter().filter_map(|path| object.at(path)) {
+            found.extend(map.members().map(|(key, value)| (key, value.spelling().to_owned())));
+        }
+    }
+    for generator in ["configMapGenerator", "secretGenerator"] {
+        let literals = items_of(tree.root().get(generator)).flat_map(|item| items_of(item.get("literals")));
+        let pairs = literals.filter_map(|literal| literal.as_str()?.split_once('='));
+        found.extend(pairs.map(|(key, value)| (key, value.to_owned())));
+    }
+    found
+}
+
+fn trees(file: &File) -> impl Iterator<Item = &Tree> {
+    file.documents.iter().filter_map(|document| match document {
+        Document::Read(tree) => Some(tree),
+        _ => None,
+    })
+}
+
+fn by_name(side: PlanSide<'_>) -> BTreeMap<&str, &File> {
+    let files = side.cluster.files.iter().filter(|file| !file.kind.is_text());
+    files.map(|file| (without_start(file.source.name(), side.folder), file)).collect()
+}

@@ -1,0 +1,71 @@
+//! Objects of versions of Karpenter's API before v1, whose fields a plan does not compare.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use drift::{Effect, ObjectChange, ObjectChangeKind, concerned, is_written_alike};
+use karpenter::kind::Kind;
+use objects::object::Object;
+
+use super::scope::PlanScope;
+
+/// The kinds that became NodePool and EC2NodeClass.
+///
+/// Source: website/content/en/v0.32/upgrading/v1beta1-migration.md of aws/karpenter-provider-aws.
+const FORMER: [&str; 2] = ["Provisioner", "AWSNodeTemplate"];
+
+/// Whether a change of an object may change nodes, and a plan cannot say how.
+pub(super) fn is_older(object: Object<'_>) -> bool {
+    let is_planned = [Kind::NODE_POOL.name, Kind::NODE_CLASS.name].contains(&object.kind())
+        || FORMER.contains(&object.kind());
+    is_planned && object.is_older_than_v1()
+}
+
+/// The reason why the fields of an object are not compared.
+pub(super) fn reason(change: &ObjectChange<'_>) -> Option<String> {
+    let older = [change.old, change.new].into_iter().flatten().find(|object| is_older(*object))?;
+    Some(format!("a plan does not compare the fields of {}", older.api_version()))
+}
+
+/// Adds the changed objects of older versions, and corrects the changes of objects that had or get such a version.
+pub(super) fn add<'d>(changes: &mut Vec<ObjectChange<'d>>, scope: &PlanScope<'d>) {
+    let name = |object: &Object<'d>| (object.kind(), object.name());
+    let older = |side: &[Object<'d>]| -> BTreeMap<(&'d str, &'d str), Object<'d>> {
+        side.iter().filter(|object| is_older(**object)).map(|object| (name(object), *object)).collect()
+    };
+    let (olds, news) = (older(&scope.old), older(&scope.new));
+    if olds.is_empty() && news.is_empty() {
+        return;
+    }
+    let mut converted: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for change in changes.iter_mut() {
+        let Some(key) = change.object().map(|object| name(&object)) else { continue };
+        let other = match change.change {
+            ObjectChangeKind::Added => olds.get(&key).map(|old| change.old = Some(*old)),
+            ObjectChangeKind::Removed => news.get(&key).map(|new| change.new = Some(*new)),
+            ObjectChangeKind::Changed => None,
+        };
+        if other.is_some() {
+            (change.change, change.effect) = (ObjectChangeKind::Changed, Effect::Unknown);
+            converted.insert(key);
+        }
+    }
+    let names: BTreeSet<(&'d str, &'d str)> = olds.keys().chain(news.keys()).copied().collect();
+    for key in names.into_iter().filter(|key| !converted.contains(key)) {
+        let (old, new) = (olds.get(&key).copied(), news.get(&key).copied());
+        let is_pool = key.0 == Kind::NODE_POOL.name;
+        let (change, effect) = match (old, new) {
+            (Some(old), Some(new)) if is_written_alike(old.root(), new.root()) => continue,
+            (Some(_), Some(_)) => (ObjectChangeKind::Changed, Effect::Unknown),
+            (Some(_), None) if is_pool => (ObjectChangeKind::Removed, Effect::RemovesNodes),
+            // The finalizer of an EC2NodeClass waits for its nodes.
+            (Some(_), None) if key.0 == Kind::NODE_CLASS.name => {
+                (ObjectChangeKind::Removed, Effect::ActsAtOnce)
+            }
+            (Some(_), None) => (ObjectChangeKind::Removed, Effect::Unknown),
+            (None, _) => (ObjectChangeKind::Added, Effect::NewNodes),
+        };
+        let kind = [Kind::NODE_POOL, Kind::NODE_CLASS].into_iter().find(|kind| kind.name == key.0);
+        let node_pools = kind.map(|kind| concerned(kind, key.1, &scope.old, &scope.new)).unwrap_or_default();
+        changes.push(ObjectChange { change, old, new, effect, reason: None, node_pools, fields: Vec::new() });
+    }
+}

@@ -1,0 +1,118 @@
+//! Short texts of a value before and after a change, which show the difference.
+
+use manifest::tree::{Node, Value, items_of};
+use objects::requirement::{RequirementItem, RequirementList};
+
+/// Number of characters of a value that are shown.
+const MAX_SHOWN: usize = 60;
+
+/// Number of characters of a list or of a map that are shown.
+const MAX_SHOWN_LIST: usize = 160;
+
+/// Number of equal characters before the difference that are shown.
+const CONTEXT: usize = 16;
+
+/// The list whose items are shown in the words of Kubernetes.
+const REQUIREMENTS: &str = "spec.template.spec.requirements";
+
+/// A value before and after a change. Of long values, only what differs is shown.
+pub(super) fn shown(path: &str, old: Option<Node<'_>>, new: Option<Node<'_>>) -> (String, String) {
+    let (Some(one), Some(other)) = (old, new) else {
+        return (old.map(alone).unwrap_or_default(), new.map(alone).unwrap_or_default());
+    };
+    if path == REQUIREMENTS {
+        return (requirements(one, other), requirements(other, one));
+    }
+    if one.is_sequence() && other.is_sequence() {
+        return (items(one, other), items(other, one));
+    }
+    let (one, other) = (text(one), text(other));
+    (different(&one, &other), different(&other, &one))
+}
+
+fn alone(node: Node<'_>) -> String {
+    let text = text(node);
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    let limit = if node.is_sequence() || node.is_mapping() { MAX_SHOWN_LIST } else { MAX_SHOWN };
+    let is_cut = lines.next().is_some();
+    if text.is_empty() { "\"\"".to_owned() } else { cut(first, limit, is_cut) }
+}
+
+fn text(node: Node<'_>) -> String {
+    match node.value() {
+        Value::String(text) => text.to_owned(),
+        _ => node.to_json().to_string(),
+    }
+}
+
+/// The start of a line; an ellipsis replaces the rest.
+fn cut(line: &str, limit: usize, has_more: bool) -> String {
+    let start: String = line.chars().take(limit).collect();
+    if has_more || start.len() < line.len() { format!("{start}…") } else { start }
+}
+
+/// The first line of a text that another text lacks at this place, from shortly before the difference.
+fn different(own: &str, other: &str) -> String {
+    if own.is_empty() {
+        return "\"\"".to_owned();
+    }
+    let equal_lines = own.lines().zip(other.lines()).take_while(|(one, other)| one == other).count();
+    let mut lines = own.lines().skip(equal_lines).filter(|line| !line.trim().is_empty());
+    let Some(line) = lines.next() else { return "…".to_owned() };
+    let has_more = lines.next().is_some();
+    let beside = other.lines().nth(equal_lines).unwrap_or_default();
+    let equal = line.chars().zip(beside.chars()).take_while(|(one, other)| one == other).count();
+    let is_long = line.chars().count() > MAX_SHOWN;
+    let skipped = if is_long && equal > 2 * CONTEXT { equal - CONTEXT } else { 0 };
+    // White space at the end of a line is a difference that nobody sees.
+    let spaces = line.chars().count() - line.trim_end().chars().count();
+    let marked = format!("{}{}", line.trim_end(), "␣".repeat(spaces));
+    let rest: String = marked.chars().skip(skipped).collect();
+    let before = if skipped > 0 || equal_lines > 0 { "…" } else { "" };
+    format!("{before}{}", cut(&rest, MAX_SHOWN, has_more))
+}
+
+/// The items of a list that another list lacks.
+fn items(own: Node<'_>, other: Node<'_>) -> String {
+    let others: Vec<String> = items_of(Some(other)).map(|item| item.to_json().to_string()).collect();
+    let all: Vec<String> = items_of(Some(own)).map(|item| item.to_json().to_string()).collect();
+    let is_equal = |item: &&String| !others.contains(item);
+    let left: Vec<&str> = all.iter().filter(is_equal).map(String::as_str).collect();
+    let dots = if left.len() < all.len() { "…, " } else { "" };
+    match (left.is_empty(), all.is_empty()) {
+        (true, true) => "[]".to_owned(),
+        // The number or the order of the items differs.
+        (true, false) => cut(&format!("[{}]", all.join(",")), MAX_SHOWN_LIST, false),
+        (false, _) => cut(&format!("[{dots}{}]", left.join(",")), MAX_SHOWN_LIST, false),
+    }
+}
+
+/// The requirements that another list lacks, such as `karpenter.k8s.aws/instance-family In […, c5d]`: of a requirement that both lists
+/// have with other values, only the values that the other one lacks.
+fn requirements(own: Node<'_>, other: Node<'_>) -> String {
+    let parts = |list: Node<'_>| -> Vec<(String, Vec<String>)> {
+        let part = |item: RequirementItem<'_>| {
+            let values: Vec<String> = item.values().map(text).collect();
+            let least = item.min_values_node().map(|least| format!(" minValues {}", text(least)));
+            let (key, operator) = (item.key().unwrap_or_default(), item.operator_text().unwrap_or_default());
+            (format!("{key} {operator}{}", least.unwrap_or_default()), values)
+        };
+        RequirementList::new(Some(list)).items().map(part).collect()
+    };
+    let (own, other) = (parts(own), parts(other));
+    let mut shown = Vec::new();
+    for (head, values) in own.iter().filter(|part| !other.contains(part)) {
+        let beside = other.iter().find(|(other, _)| other == head).map(|(_, values)| values);
+        let kept = |value: &&String| !beside.is_some_and(|others| others.contains(value));
+        let left: Vec<&str> = values.iter().filter(kept).map(String::as_str).collect();
+        let list = match (left.len() == values.len(), values.is_empty()) {
+            (_, true) => String::new(),
+            (true, false) => format!(" [{}]", left.join(", ")),
+            (false, false) if left.is_empty() => " […]".to_owned(),
+            (false, false) => format!(" […, {}]", left.join(", ")),
+        };
+        shown.push(format!("{head}{list}"));
+    }
+    if shown.is_empty() { "…".to_owned() } else { cut(&shown.join("; "), MAX_SHOWN_LIST, false) }
+}
