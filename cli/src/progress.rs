@@ -17,6 +17,8 @@ pub(crate) enum Unit {
     Files,
     /// Bytes; the total is 0 if it is unknown.
     Bytes,
+    /// Time that a plan takes.
+    Planning,
 }
 
 /// Shows the progress until it is dropped.
@@ -31,7 +33,7 @@ impl Progress {
             let line = move |state: &ProgressState, out: &mut dyn fmt::Write| {
                 if state.elapsed() >= DELAY {
                     // A line that cannot be formatted stays empty.
-                    let _ = out.write_str(&line(state.pos(), total as u64, unit));
+                    let _ = out.write_str(&line(state.pos(), total as u64, unit, state.elapsed()));
                 }
             };
             let style = ProgressStyle::with_template("{line}");
@@ -54,8 +56,9 @@ impl Drop for Progress {
 }
 
 /// Text of the line.
-fn line(done: u64, total: u64, unit: Unit) -> String {
+fn line(done: u64, total: u64, unit: Unit, elapsed: Duration) -> String {
     match unit {
+        Unit::Planning => format!("planning: {} s", elapsed.as_secs()),
         _ if done >= total && total > 0 => "checking".to_owned(),
         Unit::Files => format!("reading: {done} of {total} files"),
         Unit::Bytes if total == 0 => format!("reading: {}", DecimalBytes(done)),
@@ -65,13 +68,17 @@ fn line(done: u64, total: u64, unit: Unit) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::{Unit, line};
 
     #[test]
     fn names_the_amount_that_is_read() {
+        let line = |done, total, unit| line(done, total, unit, Duration::from_secs(12));
         assert_eq!(line(3, 10, Unit::Files), "reading: 3 of 10 files");
         assert_eq!(line(5_000_000, 0, Unit::Bytes), "reading: 5.00 MB");
         assert_eq!(line(500_000_000, 1_000_000_000, Unit::Bytes), "reading: 500.00 MB of 1.00 GB");
         assert_eq!(line(10, 10, Unit::Bytes), "checking");
+        assert_eq!(line(0, 0, Unit::Planning), "planning: 12 s");
     }
 }

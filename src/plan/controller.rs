@@ -19,7 +19,7 @@ use super::scope::PlanScope;
 const HASHES_CA_BUNDLE: ReleaseInterval = ReleaseInterval::since(12);
 
 /// The CA bundle of the cluster.
-const CA_BUNDLE: ControllerOption =
+pub(super) const CA_BUNDLE: ControllerOption =
     ControllerOption { flag: "cluster-ca-bundle", variable: "CLUSTER_CA_BUNDLE" };
 
 /// Effects of options that change more than the next decisions of the controller.
@@ -107,10 +107,12 @@ fn release_changes(scope: &PlanScope<'_>, releases: Releases) -> Vec<ControllerC
 
 /// The changed options and feature gates, if both sides show the controller.
 fn option_changes(scope: &PlanScope<'_>, releases: Releases) -> Vec<ControllerChange> {
-    let (old, new) = (ControllerView::of(&scope.old), ControllerView::of(&scope.new));
+    let (old, mut new) = (ControllerView::of(&scope.old), ControllerView::of(&scope.new));
     if !old.is_known() || !new.is_known() {
         return Vec::new();
     }
+    // The new values are not yet in the Deployment of a snapshot.
+    new.has_new_values = new.has_values() && !old.has_values();
     let mut found = Vec::new();
     let both = |option: ControllerOption, path: &'static [&'static str]| {
         (old.option(option, path), new.option(option, path))
@@ -151,7 +153,7 @@ fn option_changes(scope: &PlanScope<'_>, releases: Releases) -> Vec<ControllerCh
         ));
     }
     for gate in GATES.iter().chain(&AWS_GATES).filter(|gate| gate.releases.contains(releases.after)) {
-        let (before, after) = (old.gates.get(gate.name), new.gates.get(gate.name));
+        let (before, after) = (old.gate(gate.name), new.gate(gate.name));
         if before != after {
             let shown = |is_on: Option<bool>| is_on.map(|is_on| is_on.to_string()).unwrap_or_default();
             let text = "the next decisions of the controller follow it; no node is replaced because of drift";
@@ -167,27 +169,49 @@ struct ControllerView<'o, 'd> {
     objects: &'o [Object<'d>],
     controllers: Vec<Controller<'d>>,
     gates: FeatureGates<'d>,
+    /// The gates of the values of the chart.
+    gates_of_values: FeatureGates<'d>,
+    /// Whether the values of the chart count before the Deployment.
+    has_new_values: bool,
 }
 
 impl<'o, 'd> ControllerView<'o, 'd> {
     fn of(objects: &'o [Object<'d>]) -> Self {
         let controllers: Vec<Controller<'d>> =
             objects.iter().filter_map(|object| Controller::of(*object)).collect();
-        Self { objects, gates: FeatureGates::of(objects, &controllers), controllers }
+        Self {
+            objects,
+            gates: FeatureGates::of(objects, &controllers),
+            gates_of_values: FeatureGates::of(objects, &[]),
+            controllers,
+            has_new_values: false,
+        }
+    }
+
+    /// Whether an object has values of the chart. Each mapping is read as such values, too.
+    fn has_values(&self) -> bool {
+        const KEYS: [&str; 2] = ["settings", "controller"];
+        let mut values = self.objects.iter().filter_map(|object| chart_values::of(*object));
+        values.any(|values| KEYS.into_iter().any(|key| values.at(&[key]).is_some()))
+    }
+
+    fn gate(&self, name: &str) -> Option<bool> {
+        let of_values = self.gates_of_values.get(name).filter(|_| self.has_new_values);
+        of_values.or_else(|| self.gates.get(name))
     }
 
     fn is_known(&self) -> bool {
-        !self.controllers.is_empty() || self.objects.iter().any(|object| chart_values::of(*object).is_some())
+        !self.controllers.is_empty() || self.has_values()
     }
 
-    /// The text of an option: of the last Deployment that sets it, else of the values of the chart.
+    /// The text of an option: of the last Deployment that sets it, else of the values of the chart, or the other way round.
     fn option(&self, option: ControllerOption, path: &'static [&'static str]) -> Option<String> {
         let mut set = self.controllers.iter().filter_map(|controller| controller.setting(option).text());
         let written = set.next_back().map(|(text, _)| text.to_owned());
         let values = self.objects.iter().filter_map(|object| chart_values::of(*object));
-        written.or_else(|| {
-            let node = values.filter_map(|values| values.at(path)).next_back()?;
-            node.as_str().map_or_else(|| Some(node.spelling().to_owned()), |text| Some(text.to_owned()))
-        })
+        let node = values.filter_map(|values| values.at(path)).next_back();
+        let text = |node: Node<'_>| node.as_str().unwrap_or(node.spelling()).to_owned();
+        let of_values = node.map(text).filter(|text| !text.is_empty());
+        if self.has_new_values { of_values.or(written) } else { written.or(of_values) }
     }
 }

@@ -97,7 +97,7 @@ impl<'p> Feeds<'p> {
         let feeds = |file: &&ChangedFile<'p>| {
             let is_in_chart = file.name.starts_with(chart);
             let base = file.name.rsplit('/').next().unwrap_or_default();
-            let is_metadata = base.starts_with("Chart.") || base.ends_with(".md");
+            let is_metadata = base.starts_with("Chart.") || base.starts_with("README");
             match (is_in_chart, is_metadata) {
                 (true, true) => template.contains(".Chart"),
                 (true, false) if base.contains("values") => includes || reads(template, &file.keys),
@@ -267,7 +267,7 @@ fn has_underscore(name: &str) -> bool {
     name.rsplit('/').next().is_some_and(|base| base.starts_with('_'))
 }
 
-/// The variables with their values in a document: of ConfigMaps and Secrets, of the `substitute` of a Flux Kustomization, and of the
+/// The variables with their values in a document: of `ConfigMaps` and Secrets, of the `substitute` of a Flux Kustomization, and of the
 /// generators of a kustomization.
 ///
 /// Source: "Post build variable substitution" in docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller.

@@ -10,12 +10,14 @@
 //! | `controller` | the changes of the controller: release, options, feature gates |
 //! | `pods` | pods that lose or gain a place, and pods that hold up a rollout |
 //! | `pool` | the effect on each NodePool, its instance types and its budgets |
+//! | `applied` | the objects of a cluster after files are applied |
 //! | `snapshot`, `stamped` | the nodes of a snapshot that drift, and why |
 //! | `rollout` | when these nodes go, and what they wait for |
 //! | `unread` | changed files that could not be read |
 //! | `finding` | a finding at each changed field |
 //! | `words` | the verdict and other sentences |
 
+mod applied;
 mod assumption;
 mod change;
 mod controller;
@@ -226,26 +228,31 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
     let (snapshot, files) = (&pair.old.cluster.files, &pair.new.cluster.files);
     let releases = releases_of(plan, pair, options);
     let built = (BuiltObjects::of(snapshot), BuiltObjects::of(files));
-    let wanted = built.1.objects(files);
+    let wanted = built.1.first_variant(files);
     let left_out: Vec<String> = built.1.left_out().into_iter().map(str::to_owned).collect();
     if !left_out.is_empty() {
         plan.assumptions.push(PlanAssumption::Simulation(Assumption::OverlaysLeftOut(left_out)));
     }
-    snapshot::check_names(&wanted)?;
-    let scope = snapshot::scope(built.0.objects(snapshot), &wanted, options.is_complete);
+    applied::check_names(&wanted)?;
+    let scope = applied::scope(built.0.objects(snapshot), &wanted, options.is_complete);
     let hashes = HashOptions { ca_bundle: options.ca_bundle.clone(), ..HashOptions::new(releases.after) };
     let mut changes = change::of_scope(&scope, &hashes);
+    let older = older::of_files(wanted.iter().map(|input| input.object), &scope.old);
+    changes.extend(older.into_iter().map(|change| {
+        let message = older::reason(&change).unwrap_or_default();
+        PlanChange { change, message, scopes: Vec::new() }
+    }));
     let redacted = snapshot::without_redactions(&mut changes);
     plan.assumptions.extend(redacted.iter().map(|name| PlanAssumption::Redacted((*name).to_owned())));
     if !files.is_empty() && !options.is_complete {
         plan.assumptions.push(PlanAssumption::OthersStay);
     }
     let own: Vec<&PlanChange<'_>> = changes.iter().collect();
-    let merged = snapshot::merged(&scope);
+    let merged = applied::merged(&scope, options.at);
     let settled = PlanScope {
         name: String::new(),
         old: scope.old.clone(),
-        new: snapshot::after(&scope, &merged),
+        new: applied::after(&scope, &merged),
         unresolved: BTreeMap::new(),
         is_whole: true,
     };
@@ -256,6 +263,11 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
         redacted: &redacted,
         hashes: &hashes,
         restarts: releases.before != releases.after,
+        may_change_bundle: plan
+            .answer
+            .controller
+            .iter()
+            .any(|change| change.subject == controller::CA_BUNDLE.flag),
         release: releases.after,
         at: options.at,
     };
@@ -265,16 +277,10 @@ fn add_snapshot(plan: &mut Plan, pair: PlanPair<'_>, options: &PlanOptions) -> R
     plan.total_nodes += facts.count();
     plan.answer.changes.extend(unread::all(pair.new));
     let decided = facts.decide();
-    if !decided.is_empty() {
-        let files = &pair.new.cluster.files;
-        let deduced = DeducedSettings::new(
-            &options.choices,
-            &settings_at(options, releases.after),
-            files,
-            &settled.new,
-        )?;
-        rollout::add(plan, decided, &settled.new, deduced.settings, (options.at, &options.forecast));
-    }
+    let deduced =
+        DeducedSettings::new(&options.choices, &settings_at(options, releases.after), files, &settled.new)?;
+    let sides = (scope.old.as_slice(), settled.new.as_slice());
+    rollout::add(plan, decided, sides, deduced.settings, (options.at, &options.forecast));
     for change in &changes {
         plan.answer.findings.extend(finding::of(change, pair.name, files, snapshot));
         plan.answer.changes.push(change.answer(pair.name.to_owned()));

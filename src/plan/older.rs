@@ -26,6 +26,25 @@ pub(super) fn reason(change: &ObjectChange<'_>) -> Option<String> {
     Some(format!("a plan does not compare the fields of {}", older.api_version()))
 }
 
+/// The objects of older versions in files that are applied to a cluster.
+pub(super) fn of_files<'d>(
+    files: impl Iterator<Item = Object<'d>>,
+    cluster: &[Object<'d>],
+) -> Vec<ObjectChange<'d>> {
+    let applied = files.filter(|object| is_older(*object)).map(|new| {
+        let is_same = |old: &&Object<'d>| old.kind() == new.kind() && old.name() == new.name();
+        let old = cluster.iter().find(is_same).copied();
+        let (change, effect) = match old {
+            Some(_) => (ObjectChangeKind::Changed, Effect::Unknown),
+            None => (ObjectChangeKind::Added, Effect::NewNodes),
+        };
+        let kind = [Kind::NODE_POOL, Kind::NODE_CLASS].into_iter().find(|kind| kind.name == new.kind());
+        let node_pools = kind.map(|kind| concerned(kind, new.name(), cluster, &[])).unwrap_or_default();
+        ObjectChange { change, old, new: Some(new), effect, reason: None, node_pools, fields: Vec::new() }
+    });
+    applied.collect()
+}
+
 /// Adds the changed objects of older versions, and corrects the changes of objects that had or get such a version.
 pub(super) fn add<'d>(changes: &mut Vec<ObjectChange<'d>>, scope: &PlanScope<'d>) {
     let name = |object: &Object<'d>| (object.kind(), object.name());

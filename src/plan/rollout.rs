@@ -7,11 +7,12 @@ use answers::plan::{PlannedCost, PlannedRollout};
 use answers::rounded;
 use disruption::blocker::NodeBlocker;
 use disruption::drain::DrainReason;
-use disruption::forecast::{Forecast, ForecastSettings, RollReason, RolledNode, forecast};
+use disruption::forecast::{ForecastSettings, RollReason, RolledNode, RolloutChange, forecast};
 use disruption::settings::DisruptionSettings;
 use karpenter::release::Release;
 use objects::object::Object;
 use scheduling::simulation::SimulationSettings;
+use values::duration::Duration;
 use values::timestamp::Timestamp;
 
 use super::Plan;
@@ -21,26 +22,47 @@ use crate::disrupt::words;
 /// Number of reasons of a node.
 const MAX_REASONS: usize = 5;
 
-/// Adds the rollout of the drifted nodes to a plan. `objects` is the cluster after the change.
+/// Adds the rollout of the drifted nodes to a plan, from the cluster before and after the change. There, the NodeClaims of removed
+/// NodePools are being deleted.
 pub(super) fn add<'d>(
     plan: &mut Plan,
     nodes: Vec<DecidedNode<'d>>,
-    objects: &[Object<'d>],
+    (before, after): (&[Object<'d>], &[Object<'d>]),
     settings: SimulationSettings,
     (at, how): (Timestamp, &ForecastSettings),
 ) {
     let drifted: BTreeMap<&str, Timestamp> =
         nodes.iter().filter_map(|node| Some((node.name, node.since?))).collect();
     let release = settings.release;
-    let result = if drifted.is_empty() {
-        Forecast::default()
-    } else {
-        forecast(objects, &disruption_settings(settings, at), &drifted, how)
-    };
+    let settings = disruption_settings(settings, at);
+    let result = forecast(after, &settings, &drifted, how);
+    let is_removed = |node: &DecidedNode<'_>| !node.answer.drifted && !node.answer.uncertain;
+    let mut cost = result.cost;
+    if nodes.iter().any(is_removed) {
+        // The nodes of a removed NodePool have no price without it.
+        let now = ForecastSettings { horizon: Duration::ZERO, ..how.clone() };
+        cost.before = forecast(before, &settings, &BTreeMap::new(), &now).cost.before;
+        cost.peak = cost.peak.max(cost.before);
+    }
+    let gone: BTreeMap<&str, Timestamp> = result
+        .changes
+        .iter()
+        .filter_map(|change| match &change.change {
+            RolloutChange::Gone(name) => Some((name.as_str(), change.at)),
+            _ => None,
+        })
+        .collect();
     let by_name: BTreeMap<&str, &RolledNode<'_>> =
         result.nodes.iter().map(|node| (node.name, node)).collect();
     for node in nodes {
+        let is_removed = is_removed(&node);
         let mut answer = node.answer;
+        if is_removed {
+            answer.end = OrEmpty(gone.get(node.name).copied().map(Into::into));
+            if answer.end.0.is_none() {
+                answer.because.push("its drain does not end in the time of the forecast".to_owned());
+            }
+        }
         if let Some(rolled) = by_name.get(node.name) {
             answer.start = OrEmpty(rolled.start.map(Into::into));
             answer.end = OrEmpty(rolled.end.map(Into::into));
@@ -67,7 +89,6 @@ pub(super) fn add<'d>(
         limited_by: rollout.limited_by,
         extra_nodes: rollout.extra_nodes,
     }));
-    let cost = result.cost;
     plan.answer.cost =
         PlannedCost { before: rounded(cost.before), after: rounded(cost.after), peak: rounded(cost.peak) };
     plan.answer.pods.moved = result.moved_pods;
@@ -77,7 +98,7 @@ pub(super) fn add<'d>(
         }
         plan.answer.pods.pending.push(pod.pod.clone());
     }
-    if !drifted.is_empty() {
+    if !drifted.is_empty() || !gone.is_empty() {
         plan.assumptions.extend(disruption::forecast::ASSUMPTIONS.map(super::PlanAssumption::Forecast));
         plan.assumptions.push(super::PlanAssumption::NodeStart(how.node_start));
     }

@@ -11,75 +11,20 @@ use drift::{
 use karpenter::kind::Kind;
 use karpenter::labels;
 use karpenter::release::Release;
-use manifest::limits::Limits;
 use manifest::tree::{Node, items_of};
-use manifest::{Document, File};
 use objects::node_pool::NodePool;
 use objects::object::Object;
 use objects::placeholders::has_placeholder_below;
-use serde_json::json;
 use values::timestamp::Timestamp;
 
-use super::PlanError;
 use super::change::{PlanChange, set_effect};
-use super::scope::{PLANNED, PlanScope};
+use super::scope::PlanScope;
 use super::stamped::{HashDrift, StampedObject, drifted};
 
 /// The text that `karpwarden collect` writes in place of a secret.
 const REDACTED: &str = "REDACTED";
 
 const USER_DATA: &str = "spec.userData";
-
-/// The kinds of the files that replace objects of the cluster.
-fn is_applied(object: Object<'_>) -> bool {
-    PLANNED.into_iter().any(|kind| object.is(kind))
-}
-
-/// Kind and name of an object.
-type ObjectName<'d> = (&'d str, &'d str);
-
-fn name_of(object: Object<'_>) -> ObjectName<'_> {
-    (object.kind(), object.name())
-}
-
-/// Refuses two objects of one name that the files would both apply.
-pub(super) fn check_names(files: &[Object<'_>]) -> Result<(), PlanError> {
-    let mut known: BTreeMap<ObjectName<'_>, Object<'_>> = BTreeMap::new();
-    for object in files.iter().copied().filter(|object| is_applied(*object)) {
-        let Some(other) = known.insert(name_of(object), object) else { continue };
-        if other.root() != object.root() {
-            let file = |object: Object<'_>| object.root().source().name().to_owned();
-            return Err(PlanError::SameName {
-                kind: object.kind().to_owned(),
-                name: object.name().to_owned(),
-                one: file(other),
-                other: file(object),
-            });
-        }
-    }
-    Ok(())
-}
-
-/// The cluster before, and after the files are applied.
-pub(super) fn scope<'d>(cluster: Vec<Object<'d>>, files: &[Object<'d>], is_complete: bool) -> PlanScope<'d> {
-    let mut wanted: BTreeMap<ObjectName<'d>, Object<'d>> = BTreeMap::new();
-    for object in files.iter().filter(|object| is_applied(**object)) {
-        wanted.entry(name_of(*object)).or_insert(*object);
-    }
-    let mut seen = BTreeSet::new();
-    let cluster: Vec<Object<'d>> =
-        cluster.into_iter().filter(|object| !is_applied(*object) || seen.insert(name_of(*object))).collect();
-    let mut new = Vec::new();
-    for object in &cluster {
-        match wanted.remove(&name_of(*object)).filter(|_| is_applied(*object)) {
-            Some(file) => new.push(file),
-            None if is_complete && is_applied(*object) => {}
-            None => new.push(*object),
-        }
-    }
-    new.extend(wanted.into_values());
-    PlanScope { name: String::new(), old: cluster, new, unresolved: BTreeMap::new(), is_whole: true }
-}
 
 /// Drops the fields that only a redaction changes, and the objects without a change. Returns the names of the EC2NodeClasses whose
 /// user data is redacted.
@@ -100,7 +45,8 @@ pub(super) fn without_redactions<'d>(changes: &mut Vec<PlanChange<'d>>) -> BTree
         }
     }
     changes.retain(|change| {
-        change.change.change != ObjectChangeKind::Changed || !change.change.fields.is_empty()
+        let is_decided = change.change.effect != Effect::Unknown;
+        change.change.change != ObjectChangeKind::Changed || !change.change.fields.is_empty() || !is_decided
     });
     redacted
 }
@@ -124,44 +70,6 @@ fn fits(redacted: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The changed objects with the metadata and the status that they have in the cluster, as files.
-pub(super) fn merged(scope: &PlanScope<'_>) -> Vec<File> {
-    let old: BTreeMap<ObjectName<'_>, Object<'_>> = scope
-        .old
-        .iter()
-        .filter(|object| is_applied(**object))
-        .map(|object| (name_of(*object), *object))
-        .collect();
-    let changed = scope.new.iter().filter(|object| is_applied(**object)).filter_map(|new| {
-        let old = old.get(&name_of(*new)).filter(|old| *old != new)?;
-        let part = |object: &Object<'_>, key: &str| object.at(&[key]).map(Node::to_json);
-        let text = json!({
-            "apiVersion": new.api_version(),
-            "kind": new.kind(),
-            "metadata": part(old, "metadata"),
-            "spec": part(new, "spec"),
-            "status": part(old, "status").unwrap_or(json!({})),
-        });
-        Some(File::read("merged.json", text.to_string(), &Limits::DEFAULT))
-    });
-    changed.collect()
-}
-
-/// The objects of the cluster after the change, with the metadata and the status that they have.
-pub(super) fn after<'d>(scope: &PlanScope<'d>, merged: &'d [File]) -> Vec<Object<'d>> {
-    let trees = merged.iter().flat_map(|file| &file.documents).filter_map(|document| match document {
-        Document::Read(tree) => Some(tree),
-        _ => None,
-    });
-    let merged: BTreeMap<ObjectName<'d>, Object<'d>> =
-        trees.flat_map(Object::all).map(|object| (name_of(object), object)).collect();
-    let latest = |object: &Object<'d>| {
-        let other = merged.get(&name_of(*object)).filter(|_| is_applied(*object));
-        other.copied().unwrap_or(*object)
-    };
-    scope.new.iter().map(latest).collect()
-}
-
 /// A NodeClaim that drifts, may drift, or goes.
 #[derive(Clone, Debug)]
 pub(super) struct DecidedNode<'d> {
@@ -181,6 +89,8 @@ pub(super) struct DriftFacts<'f, 'd> {
     pub(super) hashes: &'f HashOptions,
     /// Whether the controller restarts with another release.
     pub(super) restarts: bool,
+    /// Whether the CA bundle may be another one, which is a part of the hash of an EC2NodeClass.
+    pub(super) may_change_bundle: bool,
     pub(super) release: Release,
     pub(super) at: Timestamp,
 }
@@ -212,11 +122,14 @@ impl<'d> DriftFacts<'_, 'd> {
         let new_pools = by_name(&self.scope.new, Kind::NODE_POOL);
         let old_classes = by_name(&self.scope.old, Kind::NODE_CLASS);
         let new_classes = by_name(&self.scope.new, Kind::NODE_CLASS);
+        let fields = self.fields();
+        let fields_of =
+            |object: Object<'d>| fields.get(&(object.kind(), object.name())).copied().unwrap_or_default();
         let stamped = |old: &BTreeMap<&'d str, Object<'d>>, new: &BTreeMap<&'d str, Object<'d>>| {
             let all = new.iter().filter_map(|(name, after)| {
                 let before = *old.get(name)?;
                 let is_redacted = self.redacted.contains(name) && before.is(Kind::NODE_CLASS);
-                let one = StampedObject::new(before, *after, self.fields(*after), is_redacted, self.hashes)?;
+                let one = StampedObject::new(before, *after, fields_of(*after), is_redacted, self.hashes)?;
                 Some((*name, one))
             });
             all.collect::<BTreeMap<&'d str, StampedObject>>()
@@ -251,17 +164,20 @@ impl<'d> DriftFacts<'_, 'd> {
                 now: self.at,
                 release: self.release,
             };
-            let changed = new_classes.get(class_name).map(|class| self.fields(*class)).unwrap_or_default();
+            let changed = new_classes.get(class_name).map(|class| fields_of(*class)).unwrap_or_default();
             let outcome = self.outcome(&question, of_pool, of_class, changed);
             found.extend(self.decided(claim, pool_name, &outcome));
         }
         found
     }
 
-    /// The changed fields of an object.
-    fn fields(&self, object: Object<'d>) -> &[FieldChange<'d>] {
-        let change = self.changes.iter().find(|change| change.change.new == Some(object));
-        change.map(|change| change.change.fields.as_slice()).unwrap_or_default()
+    /// The changed fields of each object, by kind and name.
+    fn fields(&self) -> BTreeMap<(&'d str, &'d str), &[FieldChange<'d>]> {
+        let changed = self.changes.iter().filter_map(|change| {
+            let object = change.change.new?;
+            Some(((object.kind(), object.name()), change.change.fields.as_slice()))
+        });
+        changed.collect()
     }
 
     fn outcome(
@@ -289,7 +205,7 @@ impl<'d> DriftFacts<'_, 'd> {
         if requirements.is_some_and(has_placeholder_below) {
             return Outcome::May(DriftReason::RequirementsDrifted);
         }
-        if of_class == HashDrift::Unknown {
+        if of_class == HashDrift::Unknown || (self.may_change_bundle && question.node_class.is_some()) {
             return Outcome::May(DriftReason::NodeClassDrift);
         }
         let dynamic = changed

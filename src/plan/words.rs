@@ -91,6 +91,10 @@ pub fn verdict(answer: &PlanAnswer) -> String {
             || change.node_pools.iter().any(|name| answer.node_pools.iter().any(|pool| pool.name == *name))
     };
     parts.extend(undecided(answer, |change| !is_in_pools(change)));
+    if answer.node_pools.iter().all(|pool| pool.effect < Effect::Unknown) {
+        let controller = answer.controller.iter().find(|change| change.effect >= Effect::Unknown);
+        parts.extend(controller.map(|change| format!("may replace nodes: {}", change.subject)));
+    }
     if parts.is_empty() {
         return nothing(answer);
     }

@@ -44,6 +44,13 @@ fn schema(name: &str) -> jsonschema::Validator {
     jsonschema::options().should_validate_formats(true).build(&schema).unwrap()
 }
 
+/// Checks an answer with its schema.
+pub(crate) fn assert_valid(name: &str, answer: &Value) {
+    let errors: Vec<String> =
+        schema(name).iter_errors(answer).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+}
+
 fn assert_match(name: &str, commands: &[&[&str]]) {
     let (folder, schema) = (folder(), schema(name));
     for command in commands {

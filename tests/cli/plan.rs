@@ -54,7 +54,9 @@ fn plan(folder: &Folder, further: &[&str]) -> Run {
 
 fn json_of(folder: &Folder, further: &[&str]) -> Value {
     let run = plan(folder, &[&["--format", "json"], further].concat());
-    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+    let answer = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"));
+    crate::answers::assert_valid("plan", &answer);
+    answer
 }
 
 fn verdict(changes: &[(&str, &str)]) -> String {

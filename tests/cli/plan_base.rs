@@ -43,7 +43,9 @@ fn plan(folder: &Folder, further: &[&str]) -> Run {
 
 fn json_of(folder: &Folder, further: &[&str]) -> Value {
     let run = plan(folder, &[&["--format", "json"], further].concat());
-    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+    let answer = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"));
+    crate::answers::assert_valid("plan", &answer);
+    answer
 }
 
 #[test]
@@ -111,6 +113,9 @@ fn errors_name_what_is_missing() {
     assert_eq!(run.status, 2, "{run:?}");
     assert!(run.stderr.contains("`.` is not in the working tree of a git repository"), "{run:?}");
     let folder = repository();
+    let run = plan(&folder, &["--base=HEAD", "nodse"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.stderr.contains("has manifests in `nodse`"), "{run:?}");
     let run = plan(&folder, &["--base", "missing"]);
     assert_eq!(run.status, 2, "{run:?}");
     assert!(run.stderr.contains("the repository has no commit or branch `missing`"), "{run:?}");

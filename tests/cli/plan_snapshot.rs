@@ -86,7 +86,9 @@ fn plan(folder: &Folder, further: &[&str]) -> Run {
 
 fn json_of(folder: &Folder, further: &[&str]) -> Value {
     let run = plan(folder, &[&["--format", "json"], further].concat());
-    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+    let answer = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"));
+    crate::answers::assert_valid("plan", &answer);
+    answer
 }
 
 /// The reason of each node that drifts or may.
@@ -199,8 +201,52 @@ fn a_removed_node_pool_removes_its_nodes() {
     let folder = cluster(2);
     let answer = json_of(&folder, &["--complete", "class.yaml"]);
     assert!(answer["verdict"].as_str().unwrap().starts_with("removes 2 of 2 nodes at once"), "{answer}");
+    // The nodes are drained, and their pods find no other NodePool.
+    assert_eq!(answer["pods"]["lost"], json!(["shop/web-1", "shop/web-2"]), "{answer}");
+    assert_eq!(plan(&folder, &["--complete", "class.yaml", "--fail-on", "pending"]).status, 1);
+    assert!(answer["nodes"].as_array().unwrap().iter().all(|node| node["end"] != ""), "{answer}");
+    let cost = &answer["cost"];
+    assert!(cost["before"].as_f64() > Some(0.0) && cost["after"] == 0.0, "{answer}");
     let answer = json_of(&folder, &["class.yaml"]);
     assert_eq!(reasons(&answer), []);
+    assert!(answer["cost"]["before"].as_f64() > Some(0.0), "{answer}");
+    assert_eq!(answer["cost"]["before"], answer["cost"]["after"]);
+    let run = plan(&folder, &["--complete"]);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.stderr.contains("`--complete`: name the files"), "{run:?}");
+}
+
+#[test]
+fn files_of_other_kinds_count_too() {
+    let folder = cluster(1);
+    let budget = |most: usize| {
+        json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "shop"},
+            "spec": {"maxUnavailable": most, "selector": {"matchLabels": {"app": "web"}}},
+            "status": {"disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1, "observedGeneration": 1}})
+    };
+    folder.write("snapshot/budget.json", budget(0).to_string().as_bytes());
+    folder.write("pool.yaml", pool("b").to_string().as_bytes());
+    assert_eq!(json_of(&folder, &["pool.yaml"])["nodes"][0]["never"], true);
+    folder.write("budget.yaml", budget(1).to_string().as_bytes());
+    assert_eq!(json_of(&folder, &["pool.yaml", "budget.yaml"])["nodes"][0]["never"], false);
+}
+
+#[test]
+fn another_ca_bundle_may_replace_every_node() {
+    let folder = cluster(2);
+    let controller = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "karpenter", "namespace": "kube-system"},
+        "spec": {"template": {"spec": {"containers": [{"name": "controller", "image": "public.ecr.aws/karpenter/controller:1.14.1",
+            "env": [{"name": "CLUSTER_CA_BUNDLE", "value": "YQ=="}]}]}}}});
+    folder.write("snapshot/controller.json", controller.to_string().as_bytes());
+    folder.write("controller.yaml", controller.to_string().replace("YQ==", "Yg==").as_bytes());
+    folder.write("values.yaml", b"settings: {clusterName: a, clusterCABundle: Yg==, reservedENIs: \"0\"}\nserviceAccount: {annotations: {eks.amazonaws.com/role-arn: arn:aws:iam::111122223333:role/a}}\n");
+    for file in ["controller.yaml", "values.yaml"] {
+        let answer = json_of(&folder, &[file]);
+        let may: Vec<_> = reasons(&answer).into_iter().map(|(_, reason, may)| (reason, may)).collect();
+        let expected = ("NodeClassDrift".to_owned(), true);
+        assert_eq!(may, [expected.clone(), expected], "{file}: {answer}");
+        assert_eq!(answer["verdict"], "may replace 2 of 2 nodes: cluster-ca-bundle", "{file}");
+    }
 }
 
 #[test]
@@ -216,7 +262,8 @@ fn the_rollout_obeys_the_budgets_one_after_the_other() {
     assert_eq!(starts[0], AT);
     assert!(starts.is_sorted() && starts[0] < starts[1] && starts[1] < starts[2], "{starts:?}");
     assert!(answer["verdict"].as_str().unwrap().starts_with("replaces 3 of 3 nodes in about "), "{answer}");
-    assert!(answer["cost"]["peak"].as_f64() >= answer["cost"]["before"].as_f64(), "{answer}");
+    let cost = |key: &str| answer["cost"][key].as_f64().unwrap();
+    assert!(cost("before") > 0.0 && cost("after") > 0.0 && cost("peak") > cost("before"), "{answer}");
     let slower = json_of(&folder, &["pool.yaml", "--node-start", "20m"]);
     assert!(slower["rollouts"][0]["end"].as_str() > rollout["end"].as_str(), "{slower}");
     assert_eq!(plan(&folder, &["pool.yaml", "--fail-on", "blocked,never"]).status, 0);

@@ -225,6 +225,10 @@ impl TryFrom<PlanArguments> for PlanRun {
             }
         };
         let is_snapshot = matches!(origin, PlanOrigin::Snapshot(_));
+        if flags.complete && flags.paths.is_empty() {
+            let text = "`--complete`: name the files that hold every NodePool, EC2NodeClass and NodeOverlay";
+            return Err(CommandError::Usage(text.to_owned()));
+        }
         if is_snapshot && !flags.cluster.is_empty() {
             let text = "`--snapshot` is about one cluster: name its files without `--cluster`";
             return Err(CommandError::Usage(text.to_owned()));

@@ -155,10 +155,10 @@ impl Page<'_> {
     }
 
     fn rollouts(&self, out: &mut dyn Write, answer: &PlanAnswer) -> io::Result<()> {
-        if answer.rollouts.is_empty() {
+        if answer.nodes.is_empty() {
             return Ok(());
         }
-        self.title(out, "rollout")?;
+        self.title(out, if answer.rollouts.is_empty() { "cost" } else { "rollout" })?;
         for rollout in &answer.rollouts {
             let nodes =
                 if rollout.nodes == 1 { "1 node".to_owned() } else { format!("{} nodes", rollout.nodes) };
@@ -193,10 +193,11 @@ impl Page<'_> {
     }
 
     fn nodes(&self, out: &mut dyn Write, answer: &PlanAnswer) -> io::Result<()> {
-        let groups: [NodeGroup; 4] = [
+        let groups: [NodeGroup; 5] = [
             ("nodes that are never replaced", |node| node.never),
             ("nodes that wait", |node| !node.never && node.drifted && node.start.0.is_none()),
             ("nodes that may be replaced", |node| node.uncertain),
+            ("nodes that are removed", |node| !node.drifted && !node.uncertain),
             ("nodes that are replaced", |node| !node.never && node.drifted && node.start.0.is_some()),
         ];
         for (title, is_in) in groups {

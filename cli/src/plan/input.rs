@@ -251,6 +251,20 @@ impl Reader<'_> {
             File { kind, ..file }
         });
         let mut old: Vec<File> = files.collect();
+        for path in paths.iter().filter(|path| !path.exists()) {
+            let name = base.name(path);
+            let is_known = |file: &File| {
+                let rest = file.source.name().strip_prefix(&name);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            if !old.iter().any(is_known) {
+                let (path, commit) = (path.display(), commit.short());
+                let text = format!(
+                    "`--base`: neither the working tree nor commit {commit} has manifests in `{path}`"
+                );
+                return Err(CommandError::Usage(text));
+            }
+        }
         old.sort_by(|one, other| one.source.name().cmp(other.source.name()));
         new.files.extend(referenced);
         Ok(LoadedPair {

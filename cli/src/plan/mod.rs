@@ -26,6 +26,7 @@ use super::form::Color;
 use super::hash::ca_bundle;
 use super::one_cluster;
 use super::output::{self, Stream};
+use super::progress::{Progress, Unit};
 use super::simulate::choices;
 use super::stack::on_one_core;
 use super::status::Status;
@@ -46,7 +47,9 @@ fn read_and_plan(run: &PlanRun, color: Color) -> Result<Status, CommandError> {
         terminal::note(color, &format!("compared with commit {commit}"));
     }
     let all: Vec<PlanPair<'_>> = pairs.iter().map(LoadedPair::pair).collect();
+    let progress = Progress::new(0, Unit::Planning, false);
     let answer = planned(run, &settings, &all)?;
+    drop(progress);
     let (mut out, has_color) =
         output::open(run.file.as_deref(), Stream::Stdout, run.format.escaping(), color)?;
     output::unless_closed(write(&mut out, run, &settings, &answer, has_color))?;

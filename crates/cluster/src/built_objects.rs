@@ -56,7 +56,8 @@ impl BuiltObjects {
         Environments::of(ClusterId::FIRST, files, &objects, false).groups().concat()
     }
 
-    fn first_variant<'d>(&'d self, files: &'d [File]) -> Vec<InputObject<'d>> {
+    /// The same objects as [`BuiltObjects::objects`], each with its document.
+    pub fn first_variant<'d>(&'d self, files: &'d [File]) -> Vec<InputObject<'d>> {
         let others: BTreeSet<OverlayId> = self.0.further_variants().map(|(overlay, _)| overlay).collect();
         let mut all = self.input_objects(files);
         all.retain(|version| version.overlay.is_none_or(|one| !others.contains(&one)));

@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 
 use answers::DateTime;
 use answers::plan::{PlanAnswer, PlannedChange, PlannedField};
-use drift::ObjectChangeKind;
+use drift::{Effect, ObjectChangeKind};
 
 use crate::human::printable;
 use crate::markdown::inline;
@@ -42,6 +42,8 @@ pub fn markdown(answer: &PlanAnswer) -> String {
                 rollout.extra_nodes
             );
         }
+    }
+    if !answer.nodes.is_empty() {
         let cost = answer.cost;
         let _ = writeln!(
             text,
@@ -88,7 +90,8 @@ fn changes(text: &mut String, answer: &PlanAnswer) {
             let what = match change.change {
                 ObjectChangeKind::Added => "added",
                 ObjectChangeKind::Removed => "removed",
-                ObjectChangeKind::Changed => "written differently",
+                ObjectChangeKind::Changed if change.effect == Effect::None => "written differently",
+                ObjectChangeKind::Changed => "changed",
             };
             let effect = if change.change == ObjectChangeKind::Added { "" } else { change.effect.words() };
             let _ = writeln!(text, "| {object} | | {what} | {effect} {} |", cell(&change.message));

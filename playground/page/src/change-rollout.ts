@@ -155,7 +155,7 @@ export function nodeGroups({ nodes, rollouts }: PlanAnswer): HTMLElement[] {
     ['waiting', 'warning', ({ never, uncertain, start }) => hasForecast && !never && !uncertain && !start],
     ['may be replaced', 'warning', ({ never, uncertain }) => !never && uncertain],
     ['replaced', 'info', ({ never, uncertain, drifted }) => !hasForecast && !never && !uncertain && drifted],
-    ['removed', 'error', ({ never, uncertain, drifted }) => !hasForecast && !never && !uncertain && !drifted],
+    ['removed', 'error', ({ never, uncertain, drifted }) => !never && !uncertain && !drifted],
   ];
   return groups.flatMap(([title, severity, is]) => {
     const found = nodes.filter(is);
@@ -193,7 +193,7 @@ function staying(node: PlannedNode, severity: string): HTMLElement {
 }
 
 /** Cost and pods. */
-export function consequences({ cost, pods, rollouts }: PlanAnswer): HTMLElement | null {
+export function consequences({ cost, nodes, pods }: PlanAnswer): HTMLElement | null {
   const lists: [title: string, texts: string[]][] = [
     ['without a place after the change', pods.pending],
     ['lose their place', pods.lost],
@@ -211,7 +211,7 @@ export function consequences({ cost, pods, rollouts }: PlanAnswer): HTMLElement 
       );
     });
   items.push(...pods.holding.slice(0, 10).map((text) => h('li', {}, ...message(text))));
-  if (rollouts.length > 0) {
+  if (nodes.length > 0) {
     const dollars = (price: number) => `$${price.toFixed(2)}`;
     items.unshift(
       h(

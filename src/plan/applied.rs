@@ -1,0 +1,192 @@
+//! The objects of a cluster after files are applied to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cluster::input_object::InputObject;
+use karpenter::kind::Kind;
+use karpenter::labels;
+use manifest::limits::Limits;
+use manifest::tree::Node;
+use manifest::{Document, File};
+use objects::chart_values;
+use objects::object::{Form, Object};
+use objects::pod_disruption_budget::PodDisruptionBudget;
+use serde_json::{Map, Value, json};
+use values::timestamp::Timestamp;
+
+use super::PlanError;
+use super::scope::{PLANNED, PlanScope, place_key};
+
+/// Kinds that show what runs. Files do not replace them.
+const STATE: [&str; 3] = ["Pod", "Node", "NodeClaim"];
+
+/// Whether an object is a NodePool, an EC2NodeClass or a NodeOverlay.
+pub(super) fn is_applied(object: Object<'_>) -> bool {
+    PLANNED.into_iter().any(|kind| object.is(kind))
+}
+
+/// Kind, namespace and name of an object.
+type ObjectName<'d> = (&'d str, &'d str, &'d str);
+
+fn name_of(object: Object<'_>) -> ObjectName<'_> {
+    (object.kind(), object.namespace(), object.name())
+}
+
+/// Refuses two objects of one name that the files would both apply.
+pub(super) fn check_names(files: &[InputObject<'_>]) -> Result<(), PlanError> {
+    let mut known: BTreeMap<ObjectName<'_>, Object<'_>> = BTreeMap::new();
+    for object in files.iter().map(|input| input.object).filter(|object| is_applied(*object)) {
+        let Some(other) = known.insert(name_of(object), object) else { continue };
+        if other.root() != object.root() {
+            let file = |object: Object<'_>| object.root().source().name().to_owned();
+            return Err(PlanError::SameName {
+                kind: object.kind().to_owned(),
+                name: object.name().to_owned(),
+                one: file(other),
+                other: file(object),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The objects of files that replace objects of a cluster, and those that come to it.
+struct Wanted<'d> {
+    by_name: BTreeMap<ObjectName<'d>, Object<'d>>,
+    further: Vec<Object<'d>>,
+}
+
+impl<'d> Wanted<'d> {
+    /// Besides the planned kinds, these are objects that the cluster has, PodDisruptionBudgets, and the values of Karpenter's chart. A
+    /// manifest without a namespace is the object of the cluster that alone has its kind and name.
+    fn of(files: &[InputObject<'d>], cluster: &[Object<'d>]) -> Self {
+        let mut places: BTreeMap<(&str, &str), Vec<&'d str>> = BTreeMap::new();
+        for object in cluster {
+            places.entry((object.kind(), object.name())).or_default().push(object.namespace());
+        }
+        let mut wanted = Self { by_name: BTreeMap::new(), further: Vec::new() };
+        for object in files.iter().map(|input| input.object) {
+            let name = name_of(object);
+            let known = places.get(&(name.0, name.2)).map(Vec::as_slice).unwrap_or_default();
+            if chart_values::of(object).is_some() {
+                wanted.further.push(object);
+            } else if object.form() != Form::Api || STATE.contains(&name.0) {
+                continue;
+            } else if is_applied(object) || known.contains(&name.1) || is_budget_with_namespace(object) {
+                wanted.by_name.entry(name).or_insert(object);
+            } else if let ("", [namespace]) = (name.1, known) {
+                wanted.by_name.entry((name.0, namespace, name.2)).or_insert(object);
+            }
+        }
+        wanted
+    }
+}
+
+fn is_budget_with_namespace(object: Object<'_>) -> bool {
+    PodDisruptionBudget::of(object).is_some() && !object.namespace().is_empty()
+}
+
+/// The cluster before, and after the files are applied.
+pub(super) fn scope<'d>(
+    cluster: Vec<Object<'d>>,
+    files: &[InputObject<'d>],
+    is_complete: bool,
+) -> PlanScope<'d> {
+    let mut seen = BTreeSet::new();
+    let cluster: Vec<Object<'d>> =
+        cluster.into_iter().filter(|object| !is_applied(*object) || seen.insert(name_of(*object))).collect();
+    let Wanted { by_name: mut wanted, further } = Wanted::of(files, &cluster);
+    let mut new = Vec::new();
+    for object in &cluster {
+        match wanted.remove(&name_of(*object)) {
+            Some(file) => new.push(file),
+            None if is_complete && is_applied(*object) => {}
+            None => new.push(*object),
+        }
+    }
+    new.extend(wanted.into_values());
+    new.extend(further);
+    let unresolved = files.iter().filter_map(|input| Some((place_key(input.object), input.unresolved?)));
+    PlanScope { name: String::new(), old: cluster, new, unresolved: unresolved.collect(), is_whole: true }
+}
+
+/// The changed objects with the metadata and the status that they have in the cluster, and the NodeClaims of removed NodePools as they
+/// are deleted, as files.
+pub(super) fn merged(scope: &PlanScope<'_>, at: Timestamp) -> Vec<File> {
+    let old: BTreeMap<ObjectName<'_>, Object<'_>> =
+        scope.old.iter().map(|object| (name_of(*object), *object)).collect();
+    let is_pool = |object: &&Object<'_>| object.is(Kind::NODE_POOL);
+    let kept: BTreeSet<&str> = scope.new.iter().filter(is_pool).map(|object| object.name()).collect();
+    let removed: BTreeSet<&str> = scope.old.iter().filter(is_pool).map(|object| object.name()).collect();
+    let goes = |object: &Object<'_>| {
+        let pool = object.metadata().label(labels::NODEPOOL).and_then(Node::as_str);
+        object.kind() == "NodeClaim"
+            && pool.is_some_and(|pool| removed.contains(pool) && !kept.contains(pool))
+    };
+    let by_place: BTreeMap<(&str, &str), &str> =
+        scope.old.iter().map(|object| ((object.kind(), object.name()), object.namespace())).collect();
+    let changed = scope.new.iter().filter_map(|new| {
+        if goes(new) {
+            let mut text = new.root().to_json();
+            *text
+                .pointer_mut("/metadata")?
+                .as_object_mut()?
+                .entry("deletionTimestamp")
+                .or_insert(Value::Null) = json!(at.to_string());
+            return Some(text);
+        }
+        let (kind, namespace, name) = name_of(*new);
+        let namespace = if namespace.is_empty() { by_place.get(&(kind, name)).copied()? } else { namespace };
+        let old = old.get(&(kind, namespace, name)).filter(|old| *old != new)?;
+        let mut text: Map<String, Value> =
+            new.root().members().map(|(key, value)| (key.to_owned(), value.to_json())).collect();
+        let part = |key: &str| old.at(&[key]).map(Node::to_json);
+        text.insert("metadata".to_owned(), part("metadata").unwrap_or_default());
+        let status = status_of(*old, *new).or_else(|| part("status"));
+        text.insert("status".to_owned(), status.unwrap_or_else(|| json!({})));
+        Some(Value::Object(text))
+    });
+    changed.map(|text| File::read("merged.json", text.to_string(), &Limits::DEFAULT)).collect()
+}
+
+/// The status that the disruption controller of Kubernetes gives a PodDisruptionBudget with a new spec.
+///
+/// Source: `getExpectedPodCount` and `updatePdbStatus` in pkg/controller/disruption/disruption.go of kubernetes/kubernetes at v1.33.0.
+fn status_of(old: Object<'_>, new: Object<'_>) -> Option<Value> {
+    let budget = PodDisruptionBudget::of(new)?;
+    let mut status = old.at(&["status"])?.to_json();
+    let number = |key: &str| old.at(&["status", key]).and_then(Node::as_int);
+    let (expected, healthy) = (number("expectedPods")?, number("currentHealthy")?);
+    let scaled = |node: Node<'_>| match node.as_str().and_then(|text| text.strip_suffix('%')) {
+        Some(percent) => Some((percent.parse::<i64>().ok()? * expected + 99) / 100),
+        None => node.as_int(),
+    };
+    let desired = match (budget.max_unavailable(), budget.min_available()) {
+        (Some(most), _) => (expected - scaled(most)?).max(0),
+        (None, Some(least)) => scaled(least)?,
+        (None, None) => return None,
+    };
+    let entries = status.as_object_mut()?;
+    entries.insert("desiredHealthy".to_owned(), json!(desired));
+    entries.insert("disruptionsAllowed".to_owned(), json!((healthy - desired).max(0)));
+    Some(status)
+}
+
+/// The objects of the cluster after the change, with the metadata and the status that they have.
+pub(super) fn after<'d>(scope: &PlanScope<'d>, merged: &'d [File]) -> Vec<Object<'d>> {
+    let trees = merged.iter().flat_map(|file| &file.documents).filter_map(|document| match document {
+        Document::Read(tree) => Some(tree),
+        _ => None,
+    });
+    let merged: BTreeMap<(&'d str, &'d str), Vec<Object<'d>>> =
+        trees.flat_map(Object::all).fold(BTreeMap::new(), |mut all, object| {
+            all.entry((object.kind(), object.name())).or_default().push(object);
+            all
+        });
+    let latest = |object: &Object<'d>| {
+        let known = merged.get(&(object.kind(), object.name())).map(Vec::as_slice).unwrap_or_default();
+        let same = |one: &&Object<'d>| object.namespace().is_empty() || one.namespace() == object.namespace();
+        known.iter().find(same).copied().unwrap_or(*object)
+    };
+    scope.new.iter().map(latest).collect()
+}
