@@ -99,3 +99,42 @@ fn reads_configurations_beside_a_named_file_and_modules_outside_of_the_input() {
     let all = folder.run(&["check", ".", "--format", "json"]).json();
     assert_eq!(all["findings"][0]["file"], "modules/karpenter/main.tf");
 }
+
+#[test]
+fn reads_the_values_and_the_version_of_a_release() {
+    let release = |queue: &str| {
+        format!(
+            r#"variable "karpenter_version" {{ default = "1.6.2" }}
+resource "helm_release" "karpenter" {{
+  repository = "oci://public.ecr.aws/karpenter"
+  chart      = "karpenter"
+  version    = var.karpenter_version
+  values = [
+    <<-EOT
+    settings:
+      clusterName: ${{module.eks.cluster_name}}
+    EOT
+  ]
+  set {{
+    name  = "settings.interruptionQueue"
+    value = {queue}
+  }}
+}}
+"#
+        )
+    };
+    let check = |queue: &str| {
+        let folder = Folder::with(&[("main.tf", &release(queue))]);
+        let json = folder.run(&["check", ".", "--format", "json"]).json();
+        assert_eq!(json["pins"][0]["version"], "1.6.2");
+        let findings = json["findings"].as_array().unwrap().iter();
+        findings
+            .map(|one| format!("{} {}:{} {}", one["rule"], one["line"], one["column"], one["path"]))
+            .collect()
+    };
+    assert_eq!(check("module.karpenter.queue_name"), Vec::<String>::new());
+    assert_eq!(
+        check("\"https://sqs.eu-west-1.amazonaws.com/111122223333/a\""),
+        [r#""interruption-queue-malformed" 14:13 "set[0].value""#]
+    );
+}

@@ -11,13 +11,14 @@ pub fn has_placeholder_below(node: Node<'_>) -> bool {
         || node.children().any(has_placeholder_below)
 }
 
-/// Whether a key or a string has a `${…}` that Terraform replaces, because its file is a Terraform file. Nobody has to fill it in.
+/// Whether a key or a string has a `${…}` that Terraform replaces, because its file is a Terraform file, or because Terraform makes the
+/// document. Nobody has to fill it in.
 ///
 /// Source: website/docs/language/expressions/strings.mdx of hashicorp/terraform, where `$${` is an escape.
 pub fn is_interpolated(node: Node<'_>) -> bool {
     let has_interpolation = |text: &str| text.replace("$${", "").contains("${");
     let has_any = || has_interpolation(node.key()) || node.as_str().is_some_and(has_interpolation);
-    is_terraform(node.source().name()) && has_any()
+    (is_terraform(node.source().name()) || node.tree().is_evaluated()) && has_any()
 }
 
 #[cfg(test)]

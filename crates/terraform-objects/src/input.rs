@@ -43,6 +43,12 @@ impl<'f> InputFiles<'f> {
         Self { sources, beside, read: RefCell::default(), folders }
     }
 
+    /// Whether any text of the input in a folder, without those in folders below, has a property.
+    pub(crate) fn any_in(&self, folder: &str, has: impl Fn(&str) -> bool) -> bool {
+        let paths = self.folders.get(folder).into_iter().flatten();
+        paths.filter_map(|path| self.sources.get(path)).any(|source| has(source.text()))
+    }
+
     /// The files beside the input that were read.
     pub(crate) fn into_read(self) -> Vec<File> {
         self.read.into_inner().into_values().flatten().collect()

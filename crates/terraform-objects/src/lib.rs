@@ -58,7 +58,7 @@ pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits
     let input = InputFiles::new(files, beside);
     let mut merge = Merge::default();
     let roots = if files.iter().any(may_make_objects) { root_folders(&input) } else { Vec::new() };
-    for root in roots {
+    for root in roots.into_iter().filter(|root| input.any_in(root, may_reach_objects)) {
         let mut configuration = EvaluatedConfiguration::evaluate(&root, &input, &[]);
         convert::read_files(&mut configuration, &root, &input);
         merge.add_problems(&configuration);
@@ -78,6 +78,11 @@ pub fn evaluate(files: &mut Vec<File>, beside: &dyn FilesBeside, limits: &Limits
 fn may_make_objects(file: &File) -> bool {
     let text = file.source.text();
     is_configuration(file.source.name()) && (convert::is_mentioned(text) || text.contains("\"../"))
+}
+
+/// Whether a text mentions a resource with objects, or a local module.
+fn may_reach_objects(text: &str) -> bool {
+    convert::is_mentioned(text) || text.contains("\"../") || text.contains("\"./")
 }
 
 /// Whether a file has documents of a configuration.

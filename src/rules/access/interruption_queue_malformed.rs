@@ -132,7 +132,7 @@ fn check_placeholder<'d>(object: Object<'d>, text: &str, place: Place<'d>) -> Op
 }
 
 fn check_name<'d>(text: &str, node: Node<'d>) -> Option<Finding<'d>> {
-    if text.is_empty() || is_name(text) || is_bare_reference(text) {
+    if text.is_empty() || is_name(text) || is_bare_reference(text) || is_interpolated(node) {
         return None;
     }
     let message =
@@ -169,7 +169,9 @@ fn check_old_key(settings: ChartSettings<'_>) -> Option<Finding<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::testing::{findings, fixed, silent};
+    use rule::settings::Settings;
+
+    use crate::rules::testing::{findings, findings_in_files, fixed, silent};
 
     fn controller(container: &str) -> String {
         format!(
@@ -184,6 +186,18 @@ spec:
         {container}
 "
         )
+    }
+
+    #[test]
+    fn a_reference_in_a_terraform_file_may_be_a_name() {
+        let release = |value: &str| {
+            let text = format!(
+                "resource \"helm_release\" \"a\" {{\n  values = [<<-EOT\n    settings: {{clusterName: a, interruptionQueue: '{value}'}}\n  EOT\n  ]\n}}\n"
+            );
+            findings_in_files(&super::RULE, &[("main.tf", text.as_str())], &Settings::default())
+        };
+        assert_eq!(release("${module.karpenter.queue_name}"), "");
+        assert!(release("a b").contains("is not a valid name"));
     }
 
     #[test]

@@ -89,7 +89,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
     };
     let is_template =
         object.operation() == Operation::Apply && has_other_placeholder(object.root(), data.node);
-    let in_terraform = is_terraform(data.node.source().name());
+    let in_terraform = is_terraform(data.node.source().name()) || data.node.tree().is_evaluated();
     let mut at = 0;
     for line in data.text.split_inclusive('\n') {
         let start = at;

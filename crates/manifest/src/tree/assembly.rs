@@ -90,10 +90,10 @@ impl Assembly {
         Some(id)
     }
 
-    /// Starts a document that is no part of other documents, with its main text. The document has at most `limit` nodes.
+    /// Starts a document that another program computes from its own texts, with its main text. The document has at most `limit` nodes.
     pub fn of_text(main: &Arc<Source>, options: &ReadOptions, limit: usize) -> Self {
         let mut tree = Tree::new(Arc::clone(main), options.holds_document);
-        tree.is_assembled = true;
+        (tree.is_assembled, tree.is_evaluated) = (true, true);
         let sources = BTreeMap::from([(address(main), SourceId::MAIN)]);
         Self { tree, sources, documents: BTreeSet::new(), limit }
     }

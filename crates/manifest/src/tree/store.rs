@@ -31,6 +31,8 @@ pub struct Tree {
     pub(super) derivations: Option<Box<Derivations>>,
     /// Whether an [`Assembly`](super::Assembly) built the document.
     pub(super) is_assembled: bool,
+    /// Whether another program computes the document, such as Terraform.
+    pub(super) is_evaluated: bool,
     /// A node with an anchor, and a node that copies its value: the value of an alias, or the object of a merge key.
     pub(super) copies: Vec<(NodeId, NodeId)>,
     /// Number of bytes of text that aliases and merge keys repeat.
@@ -183,6 +185,7 @@ impl Tree {
             comments: Vec::new(),
             derivations: None,
             is_assembled: false,
+            is_evaluated: false,
             copies: Vec::new(),
             repeated: 0,
             dropped: 0,
@@ -215,6 +218,11 @@ impl Tree {
     /// Whether the document is built of parts of other documents.
     pub fn is_assembled(&self) -> bool {
         self.is_assembled
+    }
+
+    /// Whether another program computes the document from its text, such as Terraform, which replaces every `${…}` in it.
+    pub fn is_evaluated(&self) -> bool {
+        self.is_evaluated
     }
 
     /// The part of the text that the document was parsed from. It may hold further documents, after a `...` line. `None`

@@ -9,7 +9,9 @@ mod release;
 
 use std::collections::BTreeMap;
 
-use terraform::{EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedValue, TextPlace};
+use terraform::{
+    EvaluatedAttribute, EvaluatedBlock, EvaluatedConfiguration, EvaluatedText, EvaluatedValue, TextPlace,
+};
 
 use crate::draft::{DocumentDraft, DraftMember, DraftPart};
 
@@ -86,7 +88,9 @@ impl<'v> ResourceInstance<'v> {
             let at = self.position(failure.place);
             format!("`{address}`, not checked: `{name}` is not evaluated{at}: {}", failure.message)
         } else {
-            let cause = value.as_unknown().map_or("", |unknown| unknown.text.as_str());
+            let text = value.as_text().or(value.as_unknown().map(|unknown| &unknown.text));
+            let inner = text.and_then(|text| text.encoded()?.as_text());
+            let cause = inner.or(text).map_or("", EvaluatedText::as_str);
             format!("`{address}`, not checked: `{name}` is known only after Terraform applies `{cause}`")
         };
         DocumentDraft::Unknown(value.place, reason)
