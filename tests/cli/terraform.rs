@@ -130,7 +130,7 @@ resource "helm_release" "karpenter" {{
         let findings = json["findings"].as_array().unwrap().iter();
         findings
             .map(|one| format!("{} {}:{} {}", one["rule"], one["line"], one["column"], one["path"]))
-            .collect()
+            .collect::<Vec<String>>()
     };
     assert_eq!(check("module.karpenter.queue_name"), Vec::<String>::new());
     assert_eq!(
