@@ -35,6 +35,15 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
         for input in clusters.iter_mut().flat_map(|cluster| &mut cluster.inputs) {
             input.is_named &= input.path().is_none();
         }
+    }
+    let file = options.report.file.as_deref();
+    output::refuse_input(file, "--output", &clusters, config.path.as_deref())?;
+    output::refuse_same(file, "--output", own)?;
+    if let Some(BaselineUse::Write(path)) = &options.baseline {
+        output::refuse_input(Some(path), "--write-baseline", &clusters, config.path.as_deref())?;
+        baseline::refuse_other(path)?;
+    }
+    if options.force_exclude {
         let named = input::count(&clusters);
         let is_excluded =
             |input: &InputFile| input.assumed_path().is_some_and(|path| excluded.matches(path, false));
@@ -48,11 +57,6 @@ pub(crate) fn run(options: &CheckOptions, color: Color) -> Result<Status, Comman
             print_empty(options, color, &config)?;
             return Ok(Status::Clean);
         }
-    }
-    output::refuse_input(options.report.file.as_deref(), "--output", &clusters)?;
-    if let Some(BaselineUse::Write(path)) = &options.baseline {
-        output::refuse_input(Some(path), "--write-baseline", &clusters)?;
-        baseline::refuse_other(path)?;
     }
     let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color)?;
     if input::count(&clusters) == 0 {
@@ -121,6 +125,8 @@ impl CheckRun<'_> {
     fn check_inputs(&self, inputs: &[ClusterInputs]) -> Result<Status, CommandError> {
         let progress = Progress::new(input::count(inputs), Unit::Files, self.options.report.quiet);
         let (clusters, origins, remarks) = self.load(inputs, &progress);
+        let files = clusters.iter().flat_map(|cluster| &cluster.files);
+        output::refuse_referenced(self.options.report.file.as_deref(), "--output", files, &self.config.base)?;
         for remark in &remarks {
             self.note(remark);
         }

@@ -49,7 +49,7 @@ fn prepared(options: &DiagnoseOptions, color: Color) -> Result<(Config, Vec<Clus
     let config = config::read(&options.settings, &options.input, color)?;
     let excluded = config.excluded(&options.input, color)?;
     let clusters = input::by_cluster(&options.input, &config, None, &excluded, Wanted::Texts);
-    output::refuse_input(options.report.file.as_deref(), "--output", &clusters)?;
+    output::refuse_input(options.report.file.as_deref(), "--output", &clusters, config.path.as_deref())?;
     let config = config.for_files(&clusters.iter().flat_map(|cluster| &cluster.inputs), color)?;
     Ok((config, clusters))
 }

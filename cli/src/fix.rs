@@ -173,8 +173,11 @@ impl Fixed {
                     Some(b'@') => anstyle::AnsiColor::Cyan.on_default(),
                     _ => anstyle::Style::new(),
                 };
-                let body = line.strip_suffix('\n').unwrap_or(line);
-                write!(out, "{style}{body}{style:#}{}", line.strip_prefix(body).unwrap_or_default())?;
+                let body = line.trim_end_matches(['\r', '\n']);
+                let end = line.strip_prefix(body).unwrap_or_default();
+                // The writer lets styles pass, also those of the file.
+                let shown: Vec<String> = body.split('\t').map(human::printable).collect();
+                write!(out, "{style}{}{style:#}{end}", shown.join("\t"))?;
             }
         }
         out.flush()

@@ -89,6 +89,7 @@ fn read_and_hash(flags: HashArguments, color: Color) -> Result<Status, CommandEr
     let mut settings = SettingsOptions { strict_release: flags.strict_release, ..SettingsOptions::default() };
     settings.set_config(flags.config);
     settings.set_karpenter_version(flags.karpenter_version.as_deref());
+    output::refuse_same(flags.output.as_deref(), "--output", flags.ca_bundle.as_deref())?;
     let ca_bundle = flags.ca_bundle.as_deref().map_or_else(|| Ok(String::new()), ca_bundle)?;
     let input = flags.input.into_options(flags.exclude, None, flags.bounds);
     let OneCluster { settings, cluster } =

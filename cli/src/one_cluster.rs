@@ -35,7 +35,7 @@ pub(crate) fn read(
         let message = format!("nothing to {verb}: name files or folders, or `-` for standard input");
         return Err(CommandError::NoInput(message));
     }
-    output::refuse_input(output, "--output", &clusters)?;
+    output::refuse_input(output, "--output", &clusters, config.path.as_deref())?;
     let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
     let config = config.for_files(&inputs.clone(), color)?;
     let mut files: Vec<File> = inputs.map(|one| one.read(&input.limits).file).collect();
@@ -46,6 +46,7 @@ pub(crate) fn read(
             clusters.iter().flat_map(|cluster| cluster.pinning.iter().cloned()).collect();
         add_unknown(&mut files, texts_with_pins(&pinning, &config.base));
     }
+    output::refuse_referenced(output, "--output", &files, &config.base)?;
     Ok(OneCluster { settings: config.settings, cluster: Cluster { name: String::new(), files } })
 }
 

@@ -2,19 +2,20 @@
 
 use std::fs;
 use std::io::{self, Read as _, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use answers::report::Report;
 use engine::check::fails;
+use manifest::{File, FileKind};
 
 use super::error::CommandError;
 use super::form::Color;
-use super::input::{ClusterInputs, InputFile, is_same_file};
+use super::input::{BaseFolder, ClusterInputs, InputFile};
 use super::options::ReportOptions;
 use super::safe_writer::{Escaping, SafeWriter};
 use super::status::Status;
 use super::terminal;
-use super::whole_file::WholeFile;
+use super::whole_file::{WholeFile, target_of};
 
 /// Error for empty standard input, as after a failed `helm template`.
 pub(crate) const EMPTY: &str = "standard input is empty; if that is intended, use `--allow-empty`";
@@ -87,9 +88,9 @@ pub(crate) fn open(
 
 fn file(path: &Path, escaping: Escaping) -> io::Result<Destination> {
     let name = path.display().to_string();
-    // A device or a pipe cannot be replaced, nor the file behind a descriptor of the process.
-    let is_descriptor = path.starts_with("/dev") || path.starts_with("/proc");
-    let is_stream = is_descriptor || fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir());
+    // A device or a pipe cannot be replaced, nor the file behind a descriptor of a process.
+    let is_stream =
+        is_descriptor(path) || fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir());
     let opened = if is_stream {
         let stream = fs::OpenOptions::new().append(true).open(path);
         stream.map(|stream| {
@@ -101,8 +102,21 @@ fn file(path: &Path, escaping: Escaping) -> io::Result<Destination> {
     opened.map_err(|error| cannot_write(&name, &error))
 }
 
-/// Whether a file starts like a report in JSON or XML that this program writes. No manifest starts like that.
+/// Whether a path leads to an open file of a process, such as `/dev/stdout` and `/proc/self/fd/1`.
+fn is_descriptor(path: &Path) -> bool {
+    let is_standard =
+        ["/dev/stdin", "/dev/stdout", "/dev/stderr"].iter().any(|known| path == Path::new(known));
+    let is_in_proc =
+        || path.starts_with("/proc") && path.parent().is_some_and(|folder| folder.ends_with("fd"));
+    is_standard || path.starts_with("/dev/fd") || is_in_proc()
+}
+
+/// Whether a file starts like a report in JSON, XML or Markdown that this program writes. No manifest starts like that.
 fn is_report(path: &Path) -> bool {
+    // To open a pipe may take for ever.
+    if !path.is_file() {
+        return false;
+    }
     let mut start = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(256).read_to_end(&mut start));
     let text = String::from_utf8_lossy(&start);
@@ -115,29 +129,62 @@ fn is_report(path: &Path) -> bool {
         r#"[{"description":"#,
         "[]",
         "<?xml",
+        "##Karpentermanifests",
+        "##UpgradefromKarpenter",
+        "##DowngradefromKarpenter",
+        "##Planforthenodes",
     ];
     read.is_ok() && known.iter().any(|known| text.starts_with(known))
 }
 
-/// Refuses a file to write that the run also reads. `flag` names the file on the command line.
+/// Refuses a file to write that is an input or the config file of the run. `flag` names the file on the command line.
 pub(crate) fn refuse_input(
     path: Option<&Path>,
     flag: &str,
     clusters: &[ClusterInputs],
+    config: Option<&Path>,
 ) -> Result<(), CommandError> {
     // A report of an earlier run in a folder is no input, as long as it is one.
+    let is_report = path.is_some_and(is_report);
     let inputs = clusters.iter().flat_map(|cluster| &cluster.inputs);
-    let inputs = inputs.filter(|input| input.is_named || input.path().is_none_or(|path| !is_report(path)));
-    let mut inputs = inputs.filter_map(InputFile::path);
-    match path {
-        Some(path) if inputs.any(|input| is_same_file(input, path)) => {
-            let shown = path.display();
-            let text =
-                format!("{flag}: `{shown}` is also an input, and would be lost; write to another file");
-            Err(CommandError::Usage(text))
+    let inputs = inputs.filter(|input| input.is_named || !is_report).filter_map(InputFile::path);
+    refuse_same(path, flag, inputs.chain(config))
+}
+
+/// Refuses a file to write that the run has read beside its inputs, because a kustomization or a chart refers to it or because it pins a
+/// version.
+pub(crate) fn refuse_referenced<'f>(
+    path: Option<&Path>,
+    flag: &str,
+    files: impl IntoIterator<Item = &'f File>,
+    base: &BaseFolder,
+) -> Result<(), CommandError> {
+    let is_beside = |file: &&File| file.kind.is_text() || file.kind == FileKind::Referenced;
+    let read: Vec<PathBuf> = match path {
+        Some(path) if !is_report(path) => {
+            let files = files.into_iter().filter(is_beside);
+            files.map(|file| base.path(Path::new(file.source.name()))).collect()
         }
-        _ => Ok(()),
+        _ => Vec::new(),
+    };
+    refuse_same(path, flag, read.iter().map(PathBuf::as_path))
+}
+
+/// Refuses a file to write that the run also reads.
+pub(crate) fn refuse_same<'p>(
+    path: Option<&Path>,
+    flag: &str,
+    read: impl IntoIterator<Item = &'p Path>,
+) -> Result<(), CommandError> {
+    let Some((path, target)) = path.and_then(|path| Some((path, target_of(path).ok()?))) else {
+        return Ok(());
+    };
+    if read.into_iter().any(|other| target_of(other).is_ok_and(|other| other == target)) {
+        let shown = path.display();
+        let text = format!("{flag}: `{shown}` is also an input, and would be lost; write to another file");
+        return Err(CommandError::Usage(text));
     }
+    Ok(())
 }
 
 /// Prints a note if the report has more findings than the bound.
@@ -179,5 +226,22 @@ pub(crate) fn status_after_story(report: &Report, options: &ReportOptions, is_em
     match status_after(report, options, is_empty) {
         Status::Findings => Status::Clean,
         status => status,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_descriptors_below_dev_and_proc_are_streams() {
+        for path in ["/dev/stdout", "/dev/stderr", "/dev/fd/3", "/proc/self/fd/1", "/proc/17/task/18/fd/1"] {
+            assert!(is_descriptor(Path::new(path)), "{path}");
+        }
+        for path in
+            ["/dev/shm/report.json", "/dev/stdout.json", "/proc/self/fdinfo/1", "/tmp/fd/1", "dev/stdout"]
+        {
+            assert!(!is_descriptor(Path::new(path)), "{path}");
+        }
     }
 }

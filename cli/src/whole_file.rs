@@ -24,7 +24,7 @@ pub(crate) enum NotReplaced {
     /// The file was deleted or moved.
     #[error("the file was deleted since it was read")]
     Deleted,
-    /// The path is a symbolic link.
+    /// The path leads out of the checked folder: it is a symbolic link, or a folder in it is one.
     #[error("it is a link to a file outside of the checked folder; name that file to fix it")]
     LinkOutside,
     /// Several names lead to the file.
@@ -44,8 +44,7 @@ pub(crate) enum NotReplaced {
 impl WholeFile {
     /// Begins a file. A symbolic link stays, and the file that it leads to is replaced.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        // The target of a link need not exist.
-        let target = path.canonicalize().or_else(|_| fs::read_link(path)).unwrap_or_else(|_| path.to_owned());
+        let target = target_of(path)?;
         if let Ok(existing) = fs::metadata(&target) {
             if !existing.is_file() {
                 return Err(io::Error::other("it is not a regular file"));
@@ -130,11 +129,10 @@ pub(crate) struct FileReplacement {
 
 impl FileReplacement {
     /// Prepares the replacement. The file is left as it is if its content is not `old` any more, if it has several hard links, or if the
-    /// path is a link that leads out of `folder`.
+    /// path leads out of `folder` through a symbolic link.
     pub(crate) fn prepare(path: &Path, folder: &Path, old: Vec<u8>, new: &[u8]) -> Result<Self, NotReplaced> {
         let target = path.canonicalize().map_err(not_found)?;
-        let is_inside = || folder.canonicalize().is_ok_and(|folder| target.starts_with(folder));
-        if path.is_symlink() && !is_inside() {
+        if !folder.canonicalize().is_ok_and(|folder| target.starts_with(folder)) {
             return Err(NotReplaced::LinkOutside);
         }
         let metadata = fs::metadata(&target).map_err(not_found)?;
@@ -163,6 +161,29 @@ impl FileReplacement {
         let is_same = fs::read(&self.file.target).map_err(not_found)? == self.old;
         if is_same { Ok(()) } else { Err(NotReplaced::Changed) }
     }
+}
+
+/// Number of symbolic links in a row that are followed, as Linux does (path_resolution(7)).
+const MAX_LINKS: usize = 40;
+
+/// The file that a path leads to, with symbolic links resolved. The file need not exist.
+pub(crate) fn target_of(path: &Path) -> io::Result<PathBuf> {
+    let error = match path.canonicalize() {
+        Ok(existing) => return Ok(existing),
+        Err(error) => error,
+    };
+    let mut target = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).to_owned();
+        let Ok(link) = fs::read_link(&target) else {
+            let name = target.file_name().ok_or(error)?;
+            return Ok(folder.canonicalize().unwrap_or(folder).join(name));
+        };
+        // A relative link starts from its own folder.
+        target = folder.join(link);
+    }
+    Err(error)
 }
 
 fn not_found(error: io::Error) -> NotReplaced {
@@ -339,6 +360,41 @@ mod tests {
         assert_eq!(fs::read_to_string(&inside).unwrap(), "new");
         assert!(matches!(replace(&far, folder.path(), b"old", b"new"), Err(NotReplaced::LinkOutside)));
         assert_eq!(fs::read_to_string(&outside).unwrap(), "old");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_folder_does_not_lead_out_of_the_checked_one() {
+        use std::os::unix::fs::symlink;
+
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let path = folder.path().join("sub/a.yaml");
+        fs::write(other.path().join("a.yaml"), "old").unwrap();
+        symlink(other.path(), folder.path().join("sub")).unwrap();
+        assert!(matches!(replace(&path, folder.path(), b"old", b"new"), Err(NotReplaced::LinkOutside)));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        replace(&path, &folder.path().join("sub"), b"old", b"new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_missing_file_starts_from_its_own_folder() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("in")).unwrap();
+        fs::create_dir(path("in/deep")).unwrap();
+        symlink("deep/far", path("in/near")).unwrap();
+        symlink("../new.json", path("in/deep/far")).unwrap();
+        let mut file = WholeFile::create(&path("in/near")).unwrap();
+        file.write_all(b"new").unwrap();
+        file.finish().unwrap();
+        assert_eq!(fs::read_to_string(path("in/new.json")).unwrap(), "new");
+        assert!(path("in/near").is_symlink() && path("in/deep/far").is_symlink());
+        symlink("loop", path("loop")).unwrap();
+        assert!(WholeFile::create(&path("loop")).is_err());
     }
 
     #[cfg(unix)]

@@ -30,6 +30,41 @@ fn fixes_what_can_be_written_and_names_the_rest() {
     assert_eq!(run.stdout.matches("error[instance-profile-is-arn]").count(), 2, "{}", run.stdout);
 }
 
+#[cfg(unix)]
+#[test]
+fn fixes_no_file_behind_a_link_to_a_folder_unless_the_folder_is_named() {
+    use std::os::unix::fs::symlink;
+
+    let folder = Folder::with(&[("in/a.yaml", BAD), ("out/b.yaml", BAD), ("in/own/c.yaml", BAD)]);
+    symlink("../out", folder.path("in/sub")).unwrap();
+    symlink("own", folder.path("in/alias")).unwrap();
+    let run = folder.check(&["--fix", "in"]);
+    assert_eq!(run.status, 4, "{run:?}");
+    assert!(run.stderr.contains("`in/sub/b.yaml` was not fixed: it is a link to a file outside"), "{run:?}");
+    assert_eq!(folder.read("out/b.yaml"), BAD);
+    assert_eq!((folder.read("in/a.yaml").as_str(), folder.read("in/own/c.yaml").as_str()), (GOOD, GOOD));
+    for named in [&["in/sub/b.yaml"][..], &["in/sub"], &["in", "out"], &["in", "out/b.yaml"]] {
+        folder.write("out/b.yaml", BAD.as_bytes());
+        let run = folder.check(&[&["--fix"], named].concat());
+        assert_eq!(run.status, 0, "{named:?}: {run:?}");
+        assert_eq!(folder.read("out/b.yaml"), GOOD, "{named:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_missing_file_is_no_link_to_a_file_of_the_working_directory() {
+    let folder = Folder::with(&[("a.yaml", BAD), ("out/keep", "")]);
+    std::os::unix::fs::symlink("a.yaml", folder.path("out/link")).unwrap();
+    for arguments in [&["--format", "json", "--output", "out/link"], &["--write-baseline", "out/link"][..]] {
+        folder.check(&[arguments, &["a.yaml"]].concat());
+        assert_eq!(folder.read("a.yaml"), BAD, "{arguments:?}");
+        assert!(folder.path("out/link").is_symlink(), "{arguments:?}");
+        assert!(folder.read("out/a.yaml").contains("instance-profile-is-arn"), "{arguments:?}");
+        fs::remove_file(folder.path("out/a.yaml")).unwrap();
+    }
+}
+
 /// Runs the program in a shell where no file may grow, which is how a full disk looks.
 #[cfg(unix)]
 fn without_room(folder: &Folder, prefix: &str) -> std::process::Output {
@@ -114,6 +149,55 @@ fn refuses_to_overwrite_an_input() {
     assert_eq!((folder.read("a.yaml").as_str(), folder.read("b.json").as_str()), (BAD, "{\"kind\": \"x\"}"));
 }
 
+#[test]
+fn refuses_to_overwrite_what_it_reads_beside_the_input() {
+    const KUSTOMIZATION: &str = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
+    const README: &str = "helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --version 1.8.2\n";
+    let overlay = format!("{KUSTOMIZATION}resources: [../base]\n");
+    let base = format!("{KUSTOMIZATION}resources: [a.yaml]\n");
+    let files = [
+        ("karpwarden.yaml", "clusterName: prod\n"),
+        ("other.yaml", "clusterName: prod\n"),
+        ("prices.json", "{}"),
+        ("ca.pem", "QQ=="),
+        (".git/HEAD", ""),
+        ("base/a.yaml", BAD),
+        ("base/kustomization.yaml", &base),
+        ("over/kustomization.yaml", &overlay),
+        ("pins/a.yaml", GOOD),
+        ("pins/README.md", README),
+    ];
+    let folder = Folder::with(&files);
+    assert_eq!(folder.check(&["--write-baseline", "known.json", "base"]).status, 0);
+    let known = folder.read("known.json");
+    for arguments in [
+        &["check", "--output", "karpwarden.yaml", "base"][..],
+        &["check", "--config", "other.yaml", "--output", "./base/../other.yaml", "base"],
+        &["check", "--baseline", "known.json", "--output", "known.json", "base"],
+        &["check", "--write-baseline", "new.json", "--output", "base/../new.json", "base"],
+        &["check", "--output", "base/a.yaml", "over"],
+        &["check", "--output", "pins/README.md", "pins"],
+        &["check", "--exclude", "base", "--force-exclude", "--output", "base/a.yaml", "base/a.yaml"],
+        &["diagnose", "--output", "karpwarden.yaml", "base"],
+        &["simulate", "--output", "karpwarden.yaml", "base"],
+        &["simulate", "--prices", "prices.json", "--output", "prices.json", "base"],
+        &["simulate", "--output", "pins/README.md", "pins"],
+        &["disruption", "--prices", "prices.json", "--output", "prices.json", "base"],
+        &["hash", "--ca-bundle", "ca.pem", "--output", "ca.pem", "base"],
+        &["plan", "--ca-bundle", "ca.pem", "--output", "ca.pem", "base", "pins"],
+        &["plan", "--output", "karpwarden.yaml", "base", "pins"],
+        &["plan", "--output", "pins/README.md", "base", "pins"],
+    ] {
+        let run = folder.run(arguments);
+        assert_eq!(run.status, 2, "{arguments:?}: {run:?}");
+        assert!(run.stderr.contains("is also an input"), "{arguments:?}: {run:?}");
+    }
+    for (name, text) in files {
+        assert_eq!(folder.read(name), text, "{name}");
+    }
+    assert!(folder.read("known.json") == known && !folder.path("new.json").exists());
+}
+
 /// A NodePool and its EC2NodeClass of v1beta1, whose kubelet settings move from one to the other.
 const PAIR: [(&str, &str); 2] = [
     (
@@ -168,6 +252,10 @@ fn a_report_of_an_earlier_run_is_no_obstacle() {
         let run = folder.check(&["--format", format, "--output", "report.json", "."]);
         assert_eq!(run.status, 1, "{run:?}");
     }
+    for _ in 0..2 {
+        let run = folder.check(&["--format", "markdown", "--output", "report.md", "."]);
+        assert_eq!(run.status, 1, "{run:?}");
+    }
     assert!(folder.read("report.json").contains("instance-profile-is-arn"));
 }
 
@@ -194,6 +282,19 @@ fn writes_reports_to_devices() {
     assert_eq!(run.status, 2, "{run:?}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn replaces_a_file_below_dev_as_any_other() {
+    let folder = Folder::with(&[("a.yaml", BAD)]);
+    let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let report = memory.path().join("report.json");
+    for _ in 0..2 {
+        let run = folder.check(&["--format", "json", "--output", report.to_str().unwrap(), "a.yaml"]);
+        assert_eq!(run.status, 1, "{run:?}");
+        assert!(serde_json::from_str::<serde_json::Value>(&fs::read_to_string(&report).unwrap()).is_ok());
+    }
+}
+
 #[test]
 fn a_report_that_cannot_be_written_has_an_exit_status_of_its_own() {
     let folder = Folder::with(&[("a.yaml", BAD)]);
@@ -210,17 +311,41 @@ fn has_control(text: &str) -> bool {
     })
 }
 
+/// A text without its weights and colours.
+fn without_styles(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('m').unwrap_or(("", "\u{1b}")).1)
+}
+
+#[test]
+fn colours_are_the_only_difference_between_a_report_with_and_without_them() {
+    let folder = Folder::with(&[("a.yaml", BAD)]);
+    let (plain, colored) = (folder.check(&["a.yaml"]), folder.check(&["--color", "always", "a.yaml"]));
+    assert_ne!(plain.stdout, colored.stdout);
+    assert_eq!(plain.stdout, without_styles(&colored.stdout));
+    let [plain, colored] = [&["--diff", "a.yaml"][..], &["--diff", "--color", "always", "a.yaml"]]
+        .map(|arguments| folder.check(arguments).stdout);
+    assert_eq!(plain, without_styles(&colored));
+    folder.write("a.yaml", BAD.replace('\n', "\r\n").replace("# the", "#\tthe").as_bytes());
+    let diff = folder.check(&["--diff", "--color", "always", "a.yaml"]).stdout;
+    assert!(without_styles(&diff).contains("Nodes-prod #\tthe nodes' own\r\n"), "{diff:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn no_text_of_a_user_acts_on_a_terminal() {
-    const HOSTILE: &str = "\u{1b}]0;x\u{7}\u{9b}2J\u{202e}\u{7f}\n::error::x";
-    let manifest = format!("{}\n# \u{1b}[2J\u{202e}\n  \"\\e[31m\\x85\": 1\n", BAD.trim_end());
+    // Black, which no output uses.
+    const HOSTILE: &str = "\u{1b}]0;x\u{7}\u{1b}[30m\u{9b}2J\u{202e}\u{7f}\n::error::x";
+    let manifest = format!("{}\n# \u{1b}[2J\u{1b}[30m\u{202e}\n  \"\\e[30m\\x85\": 1\n", BAD.trim_end());
     let file = format!("a{}.yaml", HOSTILE.replace('/', ""));
     let folder =
         Folder::with(&[(&file, &manifest), ("pool.yaml", "kind: NodePool\napiVersion: karpenter.sh/v1\n")]);
     let missing = format!("{HOSTILE}.yaml");
     let formats = ["human", "json", "sarif", "github", "gitlab", "junit", "markdown"];
     let mut runs: Vec<_> = formats.iter().map(|format| folder.check(&["--format", format, "."])).collect();
+    let mut colored: Vec<_> =
+        formats.iter().map(|format| folder.check(&["--color", "always", "--format", format, "."])).collect();
     for arguments in [
         &["check", "--diff", "."][..],
         &["check", &missing],
@@ -234,8 +359,16 @@ fn no_text_of_a_user_acts_on_a_terminal() {
         &["simulate", "--replicas", HOSTILE, "."],
         &["disruption", "--node", HOSTILE, "."],
         &["upgrade", "--from", "1.0", "--to", HOSTILE, "."],
+        &["hash", "."],
+        &["plan", ".", "pool.yaml"],
     ] {
         runs.push(folder.run(arguments));
+        colored.push(folder.run(&[&["--color", "always"], arguments].concat()));
+    }
+    for run in &colored {
+        for text in [&run.stdout, &run.stderr] {
+            assert!(!text.contains("\u{1b}[30m") && !has_control(&without_styles(text)), "{text:?}");
+        }
     }
     for run in &runs {
         for text in [&run.stdout, &run.stderr] {

@@ -100,9 +100,10 @@ impl Snapshot {
         all
     }
 
-    /// Whether no kind was read.
+    /// Whether kinds could not be read, and no other kind that the cluster has was read.
     pub(super) fn is_unread(&self) -> bool {
-        self.kinds.iter().all(|kind| kind.state.is_error() && kind.objects == 0)
+        let mut existing = self.kinds.iter().filter(|kind| kind.state != State::Absent).peekable();
+        existing.peek().is_some() && existing.all(|kind| kind.state.is_error() && kind.objects == 0)
     }
 
     /// Whether something that exists was not read.

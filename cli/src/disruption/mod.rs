@@ -85,6 +85,7 @@ struct ShownDisruption<'s, 'd> {
 }
 
 fn read_and_judge(options: &DisruptionOptions, color: Color) -> Result<Status, CommandError> {
+    output::refuse_same(options.file.as_deref(), "--output", options.prices.as_deref())?;
     let read = one_cluster::read(&options.input, &options.settings, options.file.as_deref(), "judge", color)?;
     let OneCluster { settings, cluster } = &read;
     let files = &cluster.files;

@@ -67,6 +67,18 @@ impl InputFile {
         Self { name, kind: FileKind::Unknown, is_named: true, from: From::Stdin(assumed) }
     }
 
+    /// The same input, found in a folder that leads to it by a symbolic link although one of the `named` paths, which have no links,
+    /// holds it.
+    pub(super) fn held_by(mut self, named: &[PathBuf]) -> Self {
+        if let From::Path(path, folder) = &mut self.from
+            && let Ok(real) = path.canonicalize()
+            && let Some(holder) = named.iter().find(|holder| real.starts_with(holder))
+        {
+            folder.clone_from(holder);
+        }
+        self
+    }
+
     pub(super) fn unreadable(path: &Path, reason: String, base: &BaseFolder) -> Self {
         let name = base.name(path);
         Self { name, kind: FileKind::Unknown, is_named: false, from: From::Unreadable(reason) }
@@ -163,7 +175,7 @@ impl InputFile {
 }
 
 /// Whether two paths lead to the same file.
-pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 

@@ -20,7 +20,7 @@ pub(crate) use beside::{add_unknown, evaluate_terraform};
 pub(crate) use clusters::{ClusterInputs, by_cluster, count};
 pub(crate) use compressed::each_text;
 pub(crate) use error::InputError;
-pub(crate) use file::{InputFile, Loaded, is_same_file};
+pub(crate) use file::{InputFile, Loaded};
 pub(crate) use patterns::{Patterns, resolved};
 pub(crate) use references::{NotFollowed, referenced};
 pub(crate) use regular::read_regular;

@@ -61,6 +61,8 @@ pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> G
     let (mut unread, mut pinning, mut is_cut) = (BTreeSet::new(), BTreeSet::new(), false);
     let mut seen: BTreeSet<PathBuf> = own.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let mut has_stdin = false;
+    let named: Vec<PathBuf> =
+        paths.iter().filter(|path| !path.is_symlink()).filter_map(|path| path.canonicalize().ok()).collect();
     for path in paths {
         if path.as_os_str() == "-" {
             if !std::mem::replace(&mut has_stdin, true) {
@@ -68,7 +70,8 @@ pub(super) fn gather(paths: &[PathBuf], own: &[&Path], search: &Search<'_>) -> G
             }
         } else if path.is_dir() {
             let found = walk(path, search);
-            inputs.extend(found.inputs.into_iter().filter(|input| is_new(input, &mut seen)));
+            let new = found.inputs.into_iter().filter(|input| is_new(input, &mut seen));
+            inputs.extend(new.map(|input| input.held_by(&named)));
             unread.extend(found.unread);
             pinning.extend(found.pinning);
             is_cut |= found.is_cut;

@@ -61,6 +61,8 @@ struct Reader<'r> {
 pub(super) fn read(run: &PlanRun, color: Color) -> Result<LoadedPlan, CommandError> {
     let config = config::read(&run.settings, &run.input, color)?;
     let excluded = config.excluded(&run.input, color)?;
+    let beside = [&run.prices, &run.ca_bundle].into_iter().flatten();
+    output::refuse_same(run.file.as_deref(), "--output", beside.map(PathBuf::as_path))?;
     let mut reader = Reader { run, config, excluded };
     let (pairs, commit) = match &run.origin {
         PlanOrigin::Old => (vec![reader.old_and_new(color)?], None),
@@ -76,6 +78,8 @@ pub(super) fn read(run: &PlanRun, color: Color) -> Result<LoadedPlan, CommandErr
         let text = "one file or folder without an AdmissionReview of an UPDATE: name OLD and NEW, or compare with `--base` or `--snapshot DIR`";
         return Err(CommandError::Usage(text.to_owned()));
     }
+    let files = pairs.iter().flat_map(LoadedPair::files);
+    output::refuse_referenced(run.file.as_deref(), "--output", files, &reader.config.base)?;
     Ok(LoadedPlan { settings: reader.config.settings, pairs, commit })
 }
 
@@ -283,7 +287,7 @@ impl Reader<'_> {
     /// Checks that the output is no input, and resolves the settings of some paths.
     fn start(&mut self, sides: &[&[ClusterInputs]], color: Color) -> Result<(), CommandError> {
         for side in sides {
-            output::refuse_input(self.run.file.as_deref(), "--output", side)?;
+            output::refuse_input(self.run.file.as_deref(), "--output", side, self.config.path.as_deref())?;
         }
         let inputs = sides.iter().flat_map(|side| side.iter()).flat_map(|one| &one.inputs);
         self.config = self.config.clone().for_files(&inputs, color)?;

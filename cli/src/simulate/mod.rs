@@ -48,6 +48,7 @@ pub(crate) fn run(simulate: SimulateArguments, color: Color) -> Result<Status, C
 }
 
 fn read_and_simulate(options: &SimulateOptions, color: Color) -> Result<Status, CommandError> {
+    output::refuse_same(options.file.as_deref(), "--output", options.prices.as_deref())?;
     let read =
         one_cluster::read(&options.input, &options.settings, options.file.as_deref(), "simulate", color)?;
     let OneCluster { settings, cluster } = read;

@@ -467,7 +467,11 @@ fn a_user_without_any_right_gets_no_snapshot_but_the_reasons() {
         let resource = call.split(' ').next().unwrap();
         cluster.error(resource, &forbidden(resource, ""));
     }
+    // kubectl finds out about a kind that the cluster does not have before it lists anything.
+    let absent = "nodeoverlays.karpenter.sh";
+    cluster.error(absent, "error: the server doesn't have a resource type \"nodeoverlays\"\n");
     let run = cluster.run(&["snap"]);
+    assert_eq!(cluster.kind("NodeOverlay")["state"], "absent");
     assert_eq!(run.status, 3);
     assert!(run.stderr.contains("missing rights: list nodepools.karpenter.sh, "), "{}", run.stderr);
     assert!(

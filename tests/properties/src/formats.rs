@@ -64,22 +64,16 @@ fn assert_human(report: &Report, clusters: &[Cluster], options: Options) {
     }
 }
 
-/// The text without the sequences of our styles and hyperlinks.
+/// The text without the sequences of our styles.
 fn without_styles(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let style = part.strip_prefix('[').and_then(|rest| rest.split_once('m'));
         let is_style = |style: &str| style.bytes().all(|byte| byte.is_ascii_digit() || byte == b';');
-        if let Some((_, rest)) = style.filter(|(style, _)| is_style(style)) {
-            plain.push_str(rest);
-        } else if part.starts_with("]8;;") {
-            // The escape that ends the address of a link begins the next part.
-            assert_printable(part);
-        } else {
-            assert!(part.starts_with('\\'), "an escape sequence of the input: {part:?}");
-            plain.push_str(part);
-        }
+        let rest = style.filter(|(style, _)| is_style(style)).map(|(_, rest)| rest);
+        assert!(rest.is_some(), "an escape sequence of the input: {part:?}");
+        plain.push_str(rest.unwrap_or_default());
     }
     plain
 }

@@ -16,7 +16,7 @@ const WIDTH: usize = 220;
 
 pub(super) fn render(printer: &Printer<'_>, finding: &ReportedFinding, level: &Level<'static>) -> String {
     let message = printer.wrapped(&words::message(finding), 11 + finding.rule.len());
-    let title = level.clone().primary_title(message).id(finding.rule).id_url(&finding.url);
+    let title = level.clone().primary_title(message).id(finding.rule);
     let mut group =
         Group::with_title(title).element(Padding).element(note("confidence", confidence(finding)));
     for evidence in finding.evidence.iter().flatten() {

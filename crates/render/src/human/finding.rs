@@ -24,7 +24,7 @@ pub(super) fn render(printer: &Printer<'_>, finding: &ReportedFinding) -> String
     }
     // `error[rule]: `, where the name of the level has at most seven letters.
     let message = printer.wrapped(&words::message(finding), 11 + finding.rule.len());
-    let title = level.clone().primary_title(message).id(finding.rule).id_url(&finding.url);
+    let title = level.clone().primary_title(message).id(finding.rule);
     let mut groups = printer.excerpts(vec![Group::with_title(title)], &level, finding);
     let mut group = groups.pop().unwrap_or_else(|| Group::with_level(level));
     group = group.element(Padding).element(printer.note("object", &words::object(finding)));

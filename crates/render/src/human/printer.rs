@@ -16,7 +16,7 @@ use super::words::printable;
 /// Options of the human-readable output.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Colours and hyperlinks.
+    /// Colours.
     pub color: bool,
     /// Only findings and what could not be read, without the summary.
     pub quiet: bool,
@@ -51,7 +51,7 @@ impl<'r> Printer<'r> {
         let files = clusters.iter().flat_map(|cluster| &cluster.files);
         let renderer = if options.color { Renderer::styled() } else { Renderer::plain() };
         // `excerpt` cuts long lines itself.
-        let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(1000).hyperlink(options.color);
+        let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(1000);
         Self { files: files.map(|file| (file.source.name(), file)).collect(), options, renderer }
     }
 
