@@ -226,6 +226,30 @@ spec:
     }
 
     #[test]
+    fn expressions_select_as_the_api_server_reads_them() {
+        let expression = |text: &str| format!("{{matchExpressions: [{text}]}}");
+        for (first, second, is_overlap) in [
+            ("{key: app, operator: In, values: [api, web]}", "{key: app, operator: Exists}", true),
+            ("{key: app, operator: In, values: [api, db]}", "{key: app, operator: Exists}", false),
+            ("{key: app, operator: In, values: []}", "{key: app, operator: Exists}", false),
+            ("{key: app, operator: NotIn, values: [db]}", "{key: team, operator: DoesNotExist}", true),
+            ("{key: app, operator: NotIn, values: [web]}", "{key: app, operator: Exists}", false),
+            ("{key: team, operator: Exists}", "{key: app, operator: In, values: [web, db]}", false),
+            (
+                "{key: app, operator: Exists}, {key: team, operator: NotIn, values: [a]}",
+                "{key: app, operator: Exists}, {key: team, operator: NotIn, values: [b]}",
+                true,
+            ),
+        ] {
+            for pair in [[first, second], [second, first]] {
+                let [one, two] = pair.map(expression);
+                let found = findings(&RULE, &manifest(&one, &two, "{app: web}"));
+                assert_eq!(found.contains("both select the pods"), is_overlap, "{one} {two}: {found}");
+            }
+        }
+    }
+
+    #[test]
     fn accepts_budgets_of_different_pods_and_two_versions_of_one_budget() {
         silent(&RULE, &manifest("{matchLabels: {app: web}}", "{matchLabels: {app: api}}", "{app: web}"));
         let same = manifest("{matchLabels: {app: web}}", "{matchLabels: {app: web}}", "{app: web}");

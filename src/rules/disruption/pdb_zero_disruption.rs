@@ -115,7 +115,7 @@ fn never_any(budget: PodDisruptionBudget<'_>) -> Option<Finding<'_>> {
 fn needs_all<'d>(budget: PodDisruptionBudget<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let node = budget.min_available()?;
     let amount = Amount::parse(node)?;
-    let (replicas, at) = replicas(budget, context)?;
+    let (replicas, at) = replicas(budget, amount.most_needed(), context)?;
     if replicas == 0 || amount.rounded_up(replicas) < replicas {
         return None;
     }
@@ -140,12 +140,13 @@ fn needs_all<'d>(budget: PodDisruptionBudget<'d>, context: &Context<'_, 'd>) -> 
 }
 
 /// The least number of pods that the selected workloads run together, and the place of the number if a single workload has
-/// one. `None` if the input does not show the number: for a DaemonSet, a bare pod, or no pod at all.
+/// one. `None` if the input does not show the number: for a DaemonSet, a bare pod, or no pod at all. Beyond `most`, the number is a part.
 fn replicas<'d>(
     budget: PodDisruptionBudget<'d>,
+    most: i64,
     context: &Context<'_, 'd>,
 ) -> Option<(i64, Option<Node<'d>>)> {
-    match context.inventory.index::<PodDisruptionBudgets>().replicas(budget.object()) {
+    match context.inventory.index::<PodDisruptionBudgets>().replicas(budget.object(), most) {
         SelectedReplicas::None | SelectedReplicas::Unknown => None,
         SelectedReplicas::One(LeastReplicas { number, node }) => Some((number, node)),
         SelectedReplicas::Several(number) => Some((number, None)),
@@ -169,6 +170,16 @@ impl Amount {
         }
         let percent: i64 = node.as_str()?.strip_suffix('%')?.parse().ok()?;
         Some(if percent == 0 { Self::ZERO } else { Self::Percent(percent) })
+    }
+
+    /// A number of pods of which the amount may be all: of more pods it is not.
+    fn most_needed(self) -> i64 {
+        match self {
+            Self::Number(number) => number,
+            // Of 100 pods, 99% leave one.
+            Self::Percent(..100) => 100,
+            Self::Percent(_) => i64::MAX,
+        }
     }
 
     /// The number of pods out of `total`. Kubernetes rounds up

@@ -26,13 +26,15 @@ ids! {
 }
 
 /// PodDisruptionBudgets with the pods that they select. Budgets with the same selector and pods with the same labels are compared
-/// once.
+/// once. A selector is compared only with pods that have a label which it requires, and the pods that it matches are not kept: many
+/// budgets may match nearly all pods.
 #[derive(Debug)]
 pub(crate) struct PodDisruptionBudgets<'d> {
     /// The budgets in the order of the input.
     budgets: IdVec<PodBudgetId, PodDisruptionBudget<'d>>,
     selectors: IdVec<SelectorId, Selecting<'d>>,
-    sets: IdVec<LabelSetId, LabelSet>,
+    sets: IdVec<LabelSetId, LabelSet<'d>>,
+    postings: Postings<'d>,
     by_place: BTreeMap<ObjectPlace<'d>, SelectorId>,
     /// The labels of the first pod of each object.
     first_pod: BTreeMap<ObjectPlace<'d>, LabelSetId>,
@@ -43,25 +45,29 @@ pub(crate) struct PodDisruptionBudgets<'d> {
 /// Selector of PodDisruptionBudgets of a namespace.
 #[derive(Debug)]
 struct Selecting<'d> {
+    namespace: &'d str,
     selector: Option<LabelSelector<'d>>,
-    /// The first budget with this selector.
-    first: PodBudgetId,
-    /// The labels that the selector matches, in the order of their first pods.
-    sets: Vec<LabelSetId>,
-    replicas: SelectedReplicas<'d>,
-    /// Whether Karpenter evicts a pod that the selector matches.
-    has_evictable: bool,
 }
 
 /// Labels of pods of a namespace.
-#[derive(Debug, Default)]
-struct LabelSet {
+#[derive(Debug)]
+struct LabelSet<'d> {
+    labels: Labels<'d>,
     pods: Vec<InventoryPodId>,
     /// The first pod that Karpenter evicts.
     first_evictable: Option<InventoryPodId>,
+    /// The number of pods that the workloads with these labels run together.
+    replicas: SelectedReplicas<'d>,
     /// The first budget that selects the pods.
     first_budget: Option<PodBudgetId>,
 }
+
+/// The sets of labels in the order of their first pods, by namespace and a label; without a value by the key of a label, and
+/// without a key all of the namespace.
+type Postings<'d> = BTreeMap<PostingKey<'d>, Vec<LabelSetId>>;
+
+/// Namespace, key and value.
+type PostingKey<'d> = (&'d str, Option<&'d str>, Option<&'d str>);
 
 impl Index for PodDisruptionBudgets<'static> {
     type Value<'d> = PodDisruptionBudgets<'d>;
@@ -107,83 +113,94 @@ pub(crate) enum SelectedReplicas<'d> {
 
 impl SelectedReplicas<'_> {
     fn and(self, other: Self) -> Self {
-        let number = |one: Self| match one {
-            Self::One(least) => least.number,
-            Self::Several(number) => number,
-            Self::None | Self::Unknown => 0,
-        };
         match (self, other) {
             (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
             (Self::None, one) | (one, Self::None) => one,
-            _ => Self::Several(number(self).saturating_add(number(other))),
+            _ => Self::Several(self.number().saturating_add(other.number())),
+        }
+    }
+
+    fn number(self) -> i64 {
+        match self {
+            Self::One(least) => least.number,
+            Self::Several(number) => number,
+            Self::None | Self::Unknown => 0,
         }
     }
 }
 
 impl<'d> PodDisruptionBudgets<'d> {
     fn new(objects: &[Object<'d>], pods: &IdVec<InventoryPodId, Pod<'d>>) -> Self {
-        let labelled = LabelledPods::of(pods);
-        let mut index = SelectorIndex::default();
+        let LabelledPods { sets, postings, first_pod, .. } = LabelledPods::of(pods);
         let mut all = Self {
             budgets: objects.iter().copied().filter_map(PodDisruptionBudget::of).collect(),
             selectors: IdVec::default(),
-            sets: labelled.sets,
+            sets,
+            postings,
             by_place: BTreeMap::new(),
-            first_pod: labelled.first_pod,
+            first_pod,
             autoscaled: objects.iter().filter_map(|object| autoscaled(*object)).collect(),
         };
+        all.count_replicas(pods);
         let mut known: BTreeMap<(&str, Option<LabelSelector<'d>>), SelectorId> = BTreeMap::new();
-        for (first, budget) in all.budgets.enumerate() {
+        // Without the sets that a budget selects already: only the first budget of a set counts.
+        let mut open = all.postings.clone();
+        let budgets: Vec<_> = all.budgets.enumerate().map(|(id, budget)| (id, *budget)).collect();
+        for (first, budget) in budgets {
             let (namespace, selector) =
                 (budget.object().namespace(), LabelSelector::parse(budget.selector()));
-            let selector = *known.entry((namespace, selector)).or_insert_with_key(|(_, selector)| {
-                let (selector, sets, replicas) = (selector.clone(), Vec::new(), SelectedReplicas::None);
-                let has_evictable = false;
-                let id = all.selectors.push(Selecting { selector, first, sets, replicas, has_evictable });
-                index.add(id, *budget, &labelled.frequency);
-                id
+            let id = *known.entry((namespace, selector)).or_insert_with_key(|(_, selector)| {
+                if let Some(selector) = selector {
+                    all.select(first, namespace, selector, &mut open);
+                }
+                all.selectors.push(Selecting { namespace, selector: selector.clone() })
             });
-            all.by_place.insert(ObjectPlace::of(budget.object()), selector);
-        }
-        for ((namespace, labels), set) in &labelled.by_labels {
-            all.select(*set, &index.candidates(namespace, labels), labels, pods);
-        }
-        for selecting in &mut all.selectors {
-            selecting.sets.sort_unstable();
+            all.by_place.insert(ObjectPlace::of(budget.object()), id);
         }
         all
     }
 
-    /// Adds the pods with some labels to the selectors that match them.
+    fn count_replicas(&mut self, pods: &IdVec<InventoryPodId, Pod<'d>>) {
+        let replicas_of = |set: &LabelSet<'d>| {
+            let one = set.pods.iter().filter_map(|id| pods.get(*id)).map(|pod| self.replicas_of_pod(*pod));
+            one.fold(SelectedReplicas::None, SelectedReplicas::and)
+        };
+        let replicas: Vec<_> = self.sets.iter().map(replicas_of).collect();
+        for (set, replicas) in self.sets.iter_mut().zip(replicas) {
+            set.replicas = replicas;
+        }
+    }
+
+    /// Makes a budget the first one of the sets that its selector matches, among those that no budget selects yet.
     fn select(
         &mut self,
-        set: LabelSetId,
-        candidates: &[SelectorId],
-        labels: &Labels<'d>,
-        pods: &IdVec<InventoryPodId, Pod<'d>>,
+        budget: PodBudgetId,
+        namespace: &'d str,
+        selector: &LabelSelector<'d>,
+        open: &mut Postings<'d>,
     ) {
-        let own = self.sets.get(set).map(|set| set.pods.clone()).unwrap_or_default();
-        let has_evictable = self.sets.get(set).is_some_and(|set| set.first_evictable.is_some());
-        let mut replicas = None;
-        for id in candidates {
-            let Some(selecting) = self.selectors.get(*id) else { continue };
-            if !selecting.selector.as_ref().is_some_and(|selector| selector.matches(labels)) {
-                continue;
-            }
-            let first = selecting.first;
-            let number = *replicas.get_or_insert_with(|| {
-                let one = own.iter().filter_map(|id| pods.get(*id)).map(|pod| self.replicas_of_pod(*pod));
-                one.fold(SelectedReplicas::None, SelectedReplicas::and)
+        for key in narrowest(&self.postings, namespace, selector) {
+            let Some(sets) = open.get_mut(&key) else { continue };
+            sets.retain(|id| {
+                let Some(set) = self.sets.get_mut(*id) else { return false };
+                if set.first_budget.is_none() && selector.matches(&set.labels) {
+                    set.first_budget = Some(budget);
+                }
+                set.first_budget.is_none()
             });
-            if let Some(selecting) = self.selectors.get_mut(*id) {
-                selecting.sets.push(set);
-                selecting.has_evictable |= has_evictable;
-                selecting.replicas = selecting.replicas.and(number);
-            }
-            if let Some(set) = self.sets.get_mut(set) {
-                set.first_budget = Some(set.first_budget.map_or(first, |known| known.min(first)));
-            }
         }
+    }
+
+    /// The sets of labels that a PodDisruptionBudget selects: those with the same value of a label in the order of their first pods.
+    fn selected(&self, budget: Object<'d>) -> impl Iterator<Item = &LabelSet<'d>> {
+        let selecting = self.selecting(budget);
+        let selecting = selecting.and_then(|found| Some((found.namespace, found.selector.as_ref()?)));
+        selecting.into_iter().flat_map(|(namespace, selector)| {
+            let keys = narrowest(&self.postings, namespace, selector);
+            let candidates = keys.into_iter().filter_map(|key| self.postings.get(&key)).flatten();
+            let sets = candidates.filter_map(|id| self.sets.get(*id));
+            sets.filter(|set| selector.matches(&set.labels))
+        })
     }
 
     fn selecting(&self, budget: Object<'d>) -> Option<&Selecting<'d>> {
@@ -192,17 +209,26 @@ impl<'d> PodDisruptionBudgets<'d> {
 
     /// Whether a PodDisruptionBudget selects any pod.
     pub(crate) fn selects_any(&self, budget: Object<'d>) -> bool {
-        self.selecting(budget).is_some_and(|selecting| !selecting.sets.is_empty())
+        self.selected(budget).next().is_some()
     }
 
     /// Whether a PodDisruptionBudget selects pods, and Karpenter evicts none of them: the budget does not delay Karpenter.
     pub(crate) fn selects_only_tolerating(&self, budget: Object<'d>) -> bool {
-        self.selecting(budget).is_some_and(|selecting| !selecting.sets.is_empty() && !selecting.has_evictable)
+        let mut sets = self.selected(budget).peekable();
+        sets.peek().is_some() && sets.all(|set| set.first_evictable.is_none())
     }
 
-    /// The least number of pods that the workloads of a PodDisruptionBudget run together.
-    pub(crate) fn replicas(&self, budget: Object<'d>) -> SelectedReplicas<'d> {
-        self.selecting(budget).map_or(SelectedReplicas::None, |selecting| selecting.replicas)
+    /// The least number of pods that the workloads of a PodDisruptionBudget run together; beyond `most` the number of only some of the
+    /// workloads.
+    pub(crate) fn replicas(&self, budget: Object<'d>, most: i64) -> SelectedReplicas<'d> {
+        let mut all = SelectedReplicas::None;
+        for set in self.selected(budget) {
+            all = all.and(set.replicas);
+            if all == SelectedReplicas::Unknown || all.number() > most {
+                break;
+            }
+        }
+        all
     }
 
     /// For each set of labels that a PodDisruptionBudget selects, the first pod with these labels that Karpenter evicts and the first
@@ -211,11 +237,8 @@ impl<'d> PodDisruptionBudgets<'d> {
         &self,
         budget: Object<'d>,
     ) -> impl Iterator<Item = (InventoryPodId, PodDisruptionBudget<'d>)> {
-        let sets = self.selecting(budget).into_iter().flat_map(|selecting| &selecting.sets);
-        sets.filter_map(|set| {
-            let set = self.sets.get(*set)?;
-            Some((set.first_evictable?, *self.budgets.get(set.first_budget?)?))
-        })
+        self.selected(budget)
+            .filter_map(|set| Some((set.first_evictable?, *self.budgets.get(set.first_budget?)?)))
     }
 
     /// The first budget that selects the pods of a workload.
@@ -278,31 +301,38 @@ fn autoscaled(object: Object<'_>) -> Option<(WorkloadName<'_>, Option<LeastRepli
 }
 
 /// Pods by their labels.
+#[derive(Default)]
 struct LabelledPods<'d> {
     /// The sets of labels in the order of their first pods.
-    sets: IdVec<LabelSetId, LabelSet>,
+    sets: IdVec<LabelSetId, LabelSet<'d>>,
     /// The sets by namespace and labels.
     by_labels: BTreeMap<(&'d str, Labels<'d>), LabelSetId>,
+    postings: Postings<'d>,
     first_pod: BTreeMap<ObjectPlace<'d>, LabelSetId>,
-    /// The number of sets that have a label, by namespace and label.
-    frequency: BTreeMap<(&'d str, &'d str, &'d str), usize>,
 }
 
 impl<'d> LabelledPods<'d> {
     fn of(pods: &IdVec<InventoryPodId, Pod<'d>>) -> Self {
-        let mut all = Self {
-            sets: IdVec::default(),
-            by_labels: BTreeMap::new(),
-            first_pod: BTreeMap::new(),
-            frequency: BTreeMap::new(),
-        };
+        let mut all = Self::default();
         for (id, pod) in pods.enumerate() {
             let (namespace, labels) = (pod.object().namespace(), labels_of(pod.metadata().label_map()));
             let set = *all.by_labels.entry((namespace, labels)).or_insert_with_key(|(_, labels)| {
-                for (key, value) in labels {
-                    *all.frequency.entry((namespace, *key, *value)).or_default() += 1;
+                let labels = labels.clone();
+                let keys =
+                    labels.iter().flat_map(|(key, value)| [(Some(*key), None), (Some(*key), Some(*value))]);
+                let keys: Vec<_> = keys.chain([(None, None)]).collect();
+                let replicas = SelectedReplicas::None;
+                let set = all.sets.push(LabelSet {
+                    labels,
+                    pods: Vec::new(),
+                    first_evictable: None,
+                    replicas,
+                    first_budget: None,
+                });
+                for (key, value) in keys {
+                    all.postings.entry((namespace, key, value)).or_default().push(set);
                 }
-                all.sets.push(LabelSet::default())
+                set
             });
             all.first_pod.entry(ObjectPlace::of(pod.object())).or_insert(set);
             if let Some(set) = all.sets.get_mut(set) {
@@ -316,34 +346,19 @@ impl<'d> LabelledPods<'d> {
     }
 }
 
-/// Index of selectors, so that labels are compared only with the selectors that name one of them.
-#[derive(Default)]
-struct SelectorIndex<'d> {
-    /// The selectors with labels, by namespace and the rarest of the labels.
-    by_label: BTreeMap<(&'d str, &'d str, &'d str), Vec<SelectorId>>,
-    /// The selectors without labels, by namespace.
-    others: BTreeMap<&'d str, Vec<SelectorId>>,
-}
-
-impl<'d> SelectorIndex<'d> {
-    fn add(
-        &mut self,
-        id: SelectorId,
-        budget: PodDisruptionBudget<'d>,
-        frequency: &BTreeMap<(&'d str, &'d str, &'d str), usize>,
-    ) {
-        let namespace = budget.object().namespace();
-        let labels = labels_of(budget.selector().and_then(|selector| selector.get("matchLabels")));
-        let labels = labels.into_iter().map(|(key, value)| (namespace, key, value));
-        match labels.min_by_key(|label| frequency.get(label).copied().unwrap_or_default()) {
-            Some(label) => self.by_label.entry(label).or_default().push(id),
-            None => self.others.entry(namespace).or_default().push(id),
-        }
-    }
-
-    /// The selectors to compare with some labels.
-    fn candidates(&self, namespace: &'d str, labels: &Labels<'d>) -> Vec<SelectorId> {
-        let by_label = labels.iter().filter_map(|(key, value)| self.by_label.get(&(namespace, *key, *value)));
-        by_label.chain(self.others.get(namespace)).flatten().copied().collect()
-    }
+/// The postings with every set that a selector matches: those of the label that the fewest sets have, of the labels that the selector
+/// requires. No set is in two of them.
+fn narrowest<'d>(
+    postings: &Postings<'d>,
+    namespace: &'d str,
+    selector: &LabelSelector<'d>,
+) -> Vec<PostingKey<'d>> {
+    let required = selector.required_labels().map(|(key, values)| match values {
+        Some(values) => values.into_iter().map(|value| (namespace, Some(key), Some(value))).collect(),
+        None => vec![(namespace, Some(key), None)],
+    });
+    let size = |keys: &Vec<PostingKey<'d>>| -> usize {
+        keys.iter().filter_map(|key| postings.get(key)).map(Vec::len).sum()
+    };
+    required.min_by_key(size).unwrap_or_else(|| vec![(namespace, None, None)])
 }

@@ -12,12 +12,15 @@ pub struct InputShape {
 }
 
 /// All kinds.
-pub const SHAPES: [InputShape; 13] = [
+pub const SHAPES: [InputShape; 16] = [
     InputShape { name: "copies in a JSON patch", text: json_patch_copies },
     InputShape { name: "replacements that create fields", text: replacements },
     InputShape { name: "kustomizations that include each other", text: includes },
     InputShape { name: "kustomizations of one base", text: overlays },
     InputShape { name: "disruption budgets and workloads", text: disruption_budgets },
+    InputShape { name: "disruption budgets for one of some values", text: |size| budgets_by(size, "In") },
+    InputShape { name: "disruption budgets for all but one value", text: |size| budgets_by(size, "NotIn") },
+    InputShape { name: "disruption budgets for a common label", text: |size| budgets_by(size, "Exists") },
     InputShape { name: "wildcards in an IAM policy", text: wildcards },
     InputShape { name: "empty lines", text: |size| format!("#== a.yaml\n{}", "\n".repeat(size * 100)) },
     InputShape {
@@ -113,9 +116,26 @@ fn overlays(size: usize) -> String {
 
 /// Every budget has a label of every workload, and selects one of them.
 fn disruption_budgets(size: usize) -> String {
+    budgets(size, |number| format!("{{matchLabels: {{app: web, part: p{number}}}}}"))
+}
+
+/// Every budget selects one workload, or all but one.
+fn budgets_by(size: usize, operator: &str) -> String {
+    budgets(size, |number| match operator {
+        "Exists" => format!(
+            "{{matchExpressions: [{{key: app, operator: Exists}}, {{key: part, operator: NotIn, values: [p{number}]}}]}}"
+        ),
+        _ => format!(
+            "{{matchExpressions: [{{key: part, operator: {operator}, values: [p{number}, q{number}]}}]}}"
+        ),
+    })
+}
+
+fn budgets(size: usize, selector: impl Fn(usize) -> String) -> String {
     let budget = |number| {
+        let selector = selector(number);
         format!(
-            "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: b{number}, namespace: a}}\nspec: {{maxUnavailable: 1, selector: {{matchLabels: {{app: web, part: p{number}}}}}}}\n"
+            "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: b{number}, namespace: a}}\nspec: {{minAvailable: 1, selector: {selector}}}\n"
         )
     };
     let workload = |number| {

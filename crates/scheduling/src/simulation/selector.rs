@@ -91,6 +91,18 @@ impl<'d> LabelSelector<'d> {
         own.or_else(|| self.expressions.iter().find_map(one_value))
     }
 
+    /// The conditions that an object without a certain label does not meet: the key of the label, and the values of which it has one;
+    /// `None` for any value.
+    pub fn required_labels(&self) -> impl Iterator<Item = (&'d str, Option<Vec<&'d str>>)> {
+        let own = self.labels.iter().map(|(key, value)| (*key, Some(vec![*value])));
+        let expressions = self.expressions.iter().filter_map(|expression| match expression.operator {
+            "In" => Some((expression.key, Some(expression.values.iter().copied().collect()))),
+            "Exists" => Some((expression.key, None)),
+            _ => None,
+        });
+        own.chain(expressions)
+    }
+
     /// Whether labels match.
     pub fn matches(&self, labels: &Labels<'_>) -> bool {
         self.labels.iter().all(|(key, value)| labels.get(key) == Some(value))
