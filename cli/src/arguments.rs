@@ -22,6 +22,16 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
+const CHECK_STATUS: &str = "\
+Exit status:
+  0  no findings at or above --fail-on
+  1  findings at or above --fail-on
+  2  invalid command line or config file
+  3  no input files, or empty standard input without --allow-empty
+  4  some input that may concern Karpenter could not be read or parsed, or changed before --fix
+     wrote it; with --strict: any input (takes precedence over 1; the rest is checked)
+  5  a file could not be written, or the system refused a resource (takes precedence over all)";
+
 const EXIT_STATUS: &str = "\
 Exit status:
   0  no findings at or above --fail-on
@@ -29,7 +39,8 @@ Exit status:
   2  invalid command line or config file
   3  no input files, or empty standard input without --allow-empty
   4  some input that may concern Karpenter could not be read or parsed; with --strict: any input
-     (takes precedence over 1; the rest is checked)";
+     (takes precedence over 1; the rest is checked)
+  5  a file could not be written, or the system refused a resource (takes precedence over all)";
 
 /// Check Karpenter (AWS) manifests and the Kubernetes objects around them before you apply them.
 #[derive(Debug, Parser)]
@@ -90,7 +101,7 @@ pub(crate) enum CliCommand {
 /// In a folder, `check` reads the .yaml, .yml, .json and .jsonl files, except hidden files and files that ignore files or
 /// --exclude match. It always reads a file named on the command line, unless --force-exclude is given.
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_STATUS)]
+#[command(after_help = CHECK_STATUS)]
 pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) input: InputFlags,
@@ -245,6 +256,17 @@ pub(crate) struct RulesArguments {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
+
+    #[test]
+    fn the_help_of_a_command_with_exit_statuses_lists_those_of_a_refused_file() {
+        let program = super::Arguments::command();
+        let helps = program.get_subcommands().filter_map(clap::Command::get_after_help);
+        let helps: Vec<String> = helps.map(ToString::to_string).collect();
+        assert_eq!(helps.len(), 8);
+        for help in helps {
+            assert!(help.contains("\n  5  a file could not be written"), "{help}");
+        }
+    }
 
     #[test]
     fn clap_accepts_the_declarations() {

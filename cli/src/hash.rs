@@ -33,7 +33,8 @@ Exit status:
   1  some of them have no hash
   2  invalid command line or config file
   3  no input files, or no NodePool and no EC2NodeClass in them
-  4  some input could not be read or parsed";
+  4  some input could not be read or parsed
+  5  a file could not be written, or the system refused a resource (takes precedence over all)";
 
 /// Print the hash of each NodePool and EC2NodeClass, and the version of the hash.
 ///

@@ -416,6 +416,24 @@ fn reads_texts_again_that_pin_a_version() {
     assert!(editor.watched.iter().any(|watched| watched.contains("Makefile")), "{:?}", editor.watched);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_not_read() {
+    let folder = Folder::with(&[("pool.yaml", POOL), ("class.yaml", CLASS)]);
+    let path = folder.path("class.yaml");
+    let mut editor = Editor::with_folders(&[&folder.path("")]);
+    editor.open(&path, CLASS);
+    assert_eq!(editor.diagnostics(&path), [ARN]);
+    for name in ["main.tf", "README.md", ".github/workflows/a.yml", "new.yaml", "pool.yaml"] {
+        let pipe = folder.path(name);
+        folder.write(name, b"");
+        std::fs::remove_file(&pipe).unwrap();
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        editor.changed(&[&pipe]);
+        assert_eq!(editor.diagnostics(&path), [ARN], "{name}");
+    }
+}
+
 #[test]
 fn reads_templates_of_a_chart_again() {
     let values = "name: a\nregion: eu\n";

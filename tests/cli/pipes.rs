@@ -60,3 +60,23 @@ fn ends_without_a_message_if_nobody_reads() {
         assert_eq!(without_reader(flags, "", false).1, "", "{flags:?}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_without_an_end_is_not_read() {
+    let folder = Folder::with(&[("a.yaml", BAD)]);
+    for (arguments, status) in [
+        (&["check", "/dev/zero"][..], 4),
+        (&["diagnose", "/dev/zero"], 4),
+        (&["simulate", "--prices", "/dev/zero", "a.yaml"], 2),
+    ] {
+        let run = folder.run(arguments);
+        assert_eq!(run.status, status, "{arguments:?}: {run:?}");
+        let output = run.stdout + &run.stderr;
+        assert!(output.contains("a device, not a file or a pipe"), "{arguments:?}: {output}");
+    }
+    // A pipe has a path too.
+    let run = folder.check_text(&["/dev/stdin"], BAD);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert_ne!(folder.check(&["/dev/null"]).status, 4);
+}

@@ -152,7 +152,7 @@ fn refuses_to_overwrite_an_input() {
 #[test]
 fn refuses_to_overwrite_what_it_reads_beside_the_input() {
     const KUSTOMIZATION: &str = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
-    const README: &str = "helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter --version 1.8.2\n";
+    const README: &str = "```sh\nhelm upgrade --install karpenter oci://public.ecr.aws/karpenter/karpenter --version 1.8.2\n```\n";
     let overlay = format!("{KUSTOMIZATION}resources: [../base]\n");
     let base = format!("{KUSTOMIZATION}resources: [a.yaml]\n");
     let files = [

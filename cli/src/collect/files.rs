@@ -26,7 +26,7 @@ impl SnapshotFolder {
     pub(super) fn create(path: &Path) -> Result<Self, CommandError> {
         let shown = path.display();
         let refused =
-            |verb: &str, error: io::Error| CommandError::Usage(format!("cannot {verb} `{shown}`: {error}"));
+            |verb: &str, error: io::Error| io::Error::other(format!("cannot {verb} `{shown}`: {error}"));
         create_private_dir(path).map_err(|error| refused("create", error))?;
         let mut entries = fs::read_dir(path).map_err(|error| refused("read", error))?;
         if entries.next().is_some() {
@@ -110,6 +110,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::status::Status;
 
     #[test]
     fn begins_a_further_file_at_a_bound() {
@@ -127,12 +128,19 @@ mod tests {
     }
 
     #[test]
-    fn refuses_a_folder_with_files() {
+    fn refuses_a_folder_with_files_and_a_path_with_a_file_in_the_way() {
         let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("file"), "").unwrap();
+        for name in ["file", "file/below"] {
+            let error = SnapshotFolder::create(&root.path().join(name)).unwrap_err();
+            assert_eq!(error.status(), Status::System, "{error}");
+        }
+        fs::remove_file(root.path().join("file")).unwrap();
         let mut folder = SnapshotFolder::create(root.path()).unwrap();
         folder.file("a", "log").unwrap().1.finish_new().unwrap();
         let error = SnapshotFolder::create(root.path()).unwrap_err();
         assert!(error.to_string().contains("is not empty"), "{error}");
+        assert_eq!(error.status(), Status::Usage);
     }
 
     #[cfg(unix)]

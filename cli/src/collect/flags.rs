@@ -8,9 +8,10 @@ use values::duration::Duration;
 const COLLECTION_STATUS: &str = "\
 Exit status:
   0  everything was read that the cluster has
-  2  invalid command line, or the folder cannot be written
+  2  invalid command line, or the folder is not empty
   3  nothing could be read: kubectl is missing or does not reach the cluster
-  4  something could not be read (the rest is written; snapshot.json lists the reasons)";
+  4  something could not be read (the rest is written; snapshot.json lists the reasons)
+  5  a file could not be written, or the system refused a resource (takes precedence over all)";
 
 /// Write a snapshot of a cluster through kubectl, as input for the other commands.
 ///

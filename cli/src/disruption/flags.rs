@@ -18,7 +18,8 @@ Exit status:
   0  the answer is complete
   2  invalid command line or config file
   3  no input files
-  4  some input could not be read or parsed (the rest is judged)";
+  4  some input could not be read or parsed (the rest is judged)
+  5  a file could not be written, or the system refused a resource (takes precedence over all)";
 
 /// Show what Karpenter may disrupt, when, and what prevents it.
 ///

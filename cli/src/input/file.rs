@@ -12,6 +12,7 @@ use objects::embedded::READ_OPTIONS;
 use super::base::BaseFolder;
 use super::error::InputError;
 use super::json_with_comments;
+use super::regular::open_finite;
 
 /// Input to read.
 #[derive(Clone, Debug)]
@@ -123,9 +124,15 @@ impl InputFile {
     pub(crate) fn open(&self) -> Result<Box<dyn io::Read>, InputError> {
         match &self.from {
             From::Stdin(_) => Ok(Box::new(io::stdin().lock())),
-            From::Path(path, _) => Ok(Box::new(fs::File::open(path)?)),
+            From::Path(path, _) => Ok(Box::new(open_finite(path)?)),
             From::Unreadable(reason) => Err(InputError::Walk(reason.clone())),
         }
+    }
+
+    /// The same input, or one that cannot be read if its path leads to something other than a file: to open a pipe may take for ever.
+    pub(crate) fn if_regular(self) -> Self {
+        let is_other = self.path().is_some_and(|path| path.exists() && !path.is_file());
+        if is_other { Self { from: From::Unreadable("not a regular file".to_owned()), ..self } } else { self }
     }
 
     /// Reads and parses the input. On failure, its only document is unreadable.

@@ -23,5 +23,5 @@ pub(crate) use error::InputError;
 pub(crate) use file::{InputFile, Loaded};
 pub(crate) use patterns::{Patterns, resolved};
 pub(crate) use references::{NotFollowed, referenced};
-pub(crate) use regular::read_regular;
+pub(crate) use regular::{read_finite, read_regular};
 pub(crate) use walk::{Wanted, is_manifest, manifest_patterns};

@@ -89,8 +89,12 @@ pub(crate) fn texts_with_pins(paths: &[PathBuf], base: &BaseFolder) -> Vec<File>
     parallel::map(paths, read).into_iter().flatten().collect()
 }
 
-/// The text of a file that mentions Karpenter; `None` for a larger file and for other bytes.
+/// The text of a regular file that mentions Karpenter; `None` for a larger file and for other bytes.
 fn text_of(path: &Path) -> io::Result<Option<String>> {
+    // To open a pipe may take for ever.
+    if !fs::metadata(path)?.is_file() {
+        return Ok(None);
+    }
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES || !mentions_karpenter(&bytes) {

@@ -27,7 +27,6 @@ use crate::input::{
     resolved,
 };
 use crate::options::{ConfigSource, InputOptions, SettingsOptions};
-use crate::terminal;
 
 /// Names of files that decide which files of a folder are checked, and how.
 const DECISIVE: [&str; 5] =
@@ -45,7 +44,7 @@ pub(super) fn watched() -> Vec<String> {
 }
 
 /// Maximum number of files and folders that the server looks at in a folder.
-const MAX_WALKED: usize = 50_000;
+const MAX_WALKED: usize = if cfg!(test) { 3 } else { 50_000 };
 
 /// The open documents by path, with symbolic links resolved.
 pub(super) type OpenByPath<'o> = BTreeMap<PathBuf, &'o OpenDocument>;
@@ -59,6 +58,8 @@ pub(super) struct Folder {
     left_out: BTreeSet<PathBuf>,
     /// The result of the last check, until something changes.
     checked: Option<Arc<Checked>>,
+    /// Whether a note has said that the folder has more files than the server looks at.
+    is_noted: bool,
 }
 
 /// The path of a folder.
@@ -126,7 +127,7 @@ impl Folder {
     pub(super) fn new(path: PathBuf) -> Self {
         let resolved = resolved(&path).unwrap_or_else(|| path.clone());
         let root = Root { path, resolved };
-        Self { root, contents: None, left_out: BTreeSet::new(), checked: None }
+        Self { root, contents: None, left_out: BTreeSet::new(), checked: None, is_noted: false }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -177,6 +178,17 @@ impl Folder {
                 self.checked = None;
             }
         }
+    }
+
+    /// A note for the user, once: the folder has more files than the server looks at.
+    pub(super) fn note(&mut self) -> Option<String> {
+        let is_cut = self.contents.as_ref().is_some_and(|contents| contents.is_cut);
+        let name = self.root.path.display();
+        (is_cut && !std::mem::replace(&mut self.is_noted, true)).then(|| {
+            format!(
+                "`{name}` has more than {MAX_WALKED} files: the others are not checked; open a smaller folder"
+            )
+        })
     }
 
     fn has_open_document(&self, open: &OpenByPath<'_>) -> bool {
@@ -277,13 +289,7 @@ impl Contents {
         let config = config::read(&settings, &input, color).ok()?;
         self.excluded = config.excluded(&input, color).ok()?;
         let clusters = input::by_cluster(&input, &config, None, &self.excluded, Wanted::Manifests);
-        if clusters.iter().any(|cluster| cluster.is_cut) && !std::mem::replace(&mut self.is_cut, true) {
-            let name = path.display();
-            let text = format!(
-                "`{name}` has more than {MAX_WALKED} files: the others are not checked; open a smaller folder"
-            );
-            terminal::note(color, &text);
-        }
+        self.is_cut = clusters.iter().any(|cluster| cluster.is_cut);
         let (mut inputs, mut pinning, mut unread) = (Vec::new(), Vec::new(), Vec::new());
         for cluster in clusters {
             inputs.extend(cluster.inputs);
@@ -431,7 +437,7 @@ fn member(input: InputFile, open: &OpenByPath<'_>) -> (Member, File) {
     let document = open.get(&resolved);
     let read = match document {
         Some(document) => input.parsed(document.text.clone().into_bytes(), &limits),
-        None => input.read(&limits),
+        None => input.clone().if_regular().read(&limits),
     };
     let mentions_karpenter = mentions_karpenter(read.file.source.text().as_bytes());
     let revision = document.map(|document| document.revision);
@@ -458,4 +464,33 @@ fn checked_file(path: &Path, source: Arc<Source>, document: Option<&OpenDocument
 
 fn nothing(settings: &Settings) -> Checked {
     Checked { report: Report::new(settings), files: BTreeMap::new(), config_problems: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_once_that_a_folder_has_too_many_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for number in 0..=MAX_WALKED {
+            std::fs::write(root.join(format!("{number}.yaml")), "").unwrap();
+        }
+        let path = root.join("0.yaml");
+        let uri = from_path(&path).unwrap();
+        let document =
+            OpenDocument { uri, path: Some(path.clone()), version: 1, text: String::new(), revision: 1 };
+        let open = OpenByPath::from([(path, &document)]);
+        let mut folder = Folder::new(root.clone());
+        let mut notes = Vec::new();
+        for _ in 0..2 {
+            folder.update(&open);
+            notes.extend(folder.note());
+            let config = root.join(config::FILE);
+            folder.reload(&config, &config);
+            assert!(folder.contents.is_none());
+        }
+        assert_eq!(notes.len(), 1, "{notes:?}");
+    }
 }

@@ -9,7 +9,9 @@ use language_server::{Checked, OpenDocument, OpenDocuments, Workspace};
 
 use super::folder::{Folder, OpenByPath, watched};
 use crate::config;
+use crate::form::Color;
 use crate::input::resolved;
+use crate::terminal;
 
 /// The folders of a session.
 pub(super) struct Folders {
@@ -60,6 +62,9 @@ impl Workspace for Folders {
             documents.into_iter().map(|document| (path_of_document(document), document)).collect();
         for folder in &mut self.outermost {
             folder.update(&open);
+            if let Some(note) = folder.note() {
+                terminal::note(Color::Never, &note);
+            }
         }
         let is_alone = |path: &&PathBuf| {
             let is_config = path.file_name().is_some_and(|name| name == config::FILE);

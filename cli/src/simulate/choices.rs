@@ -1,7 +1,7 @@
 //! Flags of `simulate` and `disruption` as choices.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::io;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -15,6 +15,7 @@ use values::spelling::did_you_mean;
 
 use super::flags::SimulationFlags;
 use crate::error::CommandError;
+use crate::input::read_finite;
 
 impl TryFrom<SimulationFlags> for Choices {
     type Error = CommandError;
@@ -45,8 +46,8 @@ impl TryFrom<SimulationFlags> for Choices {
 pub(crate) fn with_prices(choices: Choices, path: Option<&Path>) -> Result<Choices, CommandError> {
     let read = |path: &Path| {
         let name = path.display();
-        fs::read_to_string(path)
-            .map_err(|error| CommandError::Usage(format!("cannot read `{name}`: {error}")))
+        let read = read_finite(path).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+        read.map_err(|error| CommandError::Usage(format!("cannot read `{name}`: {error}")))
     };
     Ok(Choices { prices: path.map(read).transpose()?, ..choices })
 }

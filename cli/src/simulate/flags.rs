@@ -16,7 +16,8 @@ Exit status:
   2  invalid command line or config file
   3  no input files
   4  some input could not be read or parsed, or some pods were not tried because the simulation takes too
-     much work (takes precedence over 1; the rest is simulated)";
+     much work (takes precedence over 1; the rest is simulated)
+  5  a file could not be written, or the system refused a resource (takes precedence over all)";
 
 /// Show where Karpenter would place the pods of the input, and why not.
 ///

@@ -348,7 +348,9 @@ fn json_lines(source: &Arc<Source>, options: &ReadOptions, budget: &WorkBudget) 
         if documents.len() > options.limits.documents || ends_at_budget(&documents) {
             break;
         }
-        documents.extend(json_values(source, Span::new(start, start + line.len()), options, budget));
+        if line.bytes().any(|byte| !byte.is_ascii_whitespace()) {
+            documents.extend(json_values(source, Span::new(start, start + line.len()), options, budget));
+        }
         start += line.len();
     }
     documents
