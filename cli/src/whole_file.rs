@@ -163,7 +163,7 @@ impl FileReplacement {
     }
 }
 
-/// Number of symbolic links in a row that are followed, as Linux does (path_resolution(7)).
+/// Number of symbolic links in a row that are followed, as Linux does (`path_resolution(7)`).
 const MAX_LINKS: usize = 40;
 
 /// The file that a path leads to, with symbolic links resolved. The file need not exist.
