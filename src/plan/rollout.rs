@@ -140,6 +140,7 @@ fn text(reason: &RollReason<'_>, release: Release) -> String {
         RollReason::Blocked(blocker) => blocker.message(release),
         RollReason::Drain(reason) => words::drain_reason(reason, &clock),
         RollReason::Budget => "the budgets of the NodePool allow no disruption".to_owned(),
+        RollReason::NoPlace(message) if message.is_empty() => "pods of the node find no place".to_owned(),
         RollReason::NoPlace(message) => format!("pods of the node find no place: {message}"),
         RollReason::NotYetDrifted(time) => format!("Karpenter finds the node to be drifted only at {time}"),
         RollReason::NodeLimit => {

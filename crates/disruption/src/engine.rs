@@ -19,6 +19,8 @@ pub(crate) struct Engine<'e, 's, 'o> {
     pub(crate) settings: &'e DisruptionSettings,
     /// The nodes that are special in every simulation.
     pub(crate) special: &'e SpecialNodes<'e, 'o>,
+    /// Whether pods without a place have Karpenter's messages.
+    pub(crate) explains: bool,
 }
 
 /// Nodes that are special in every simulation.

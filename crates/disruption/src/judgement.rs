@@ -131,14 +131,20 @@ pub fn judge<'d>(
     let input = ClusterInput::new(settings.simulation.clone(), objects);
     let rounds = input.cluster().within_steps(max_steps(&state, settings));
     let special = SpecialNodes::of(&state, &rounds, settings);
-    let engine = Engine { state: &state, rounds: &rounds, settings, special: &special };
+    let engine = Engine { state: &state, rounds: &rounds, settings, special: &special, explains: true };
     let Some(later) = later else { return engine.judge(None) };
     let later_state = ClusterState::of(later.objects, later.settings);
     let later_input = ClusterInput::new(later.settings.simulation.clone(), later.objects);
     let later_rounds = later_input.cluster().within_steps(max_steps(&later_state, later.settings));
     let special = SpecialNodes::of(&later_state, &later_rounds, later.settings);
     let settings = later.settings;
-    engine.judge(Some(Engine { state: &later_state, rounds: &later_rounds, settings, special: &special }))
+    engine.judge(Some(Engine {
+        state: &later_state,
+        rounds: &later_rounds,
+        settings,
+        special: &special,
+        explains: true,
+    }))
 }
 
 impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {

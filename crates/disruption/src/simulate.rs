@@ -100,6 +100,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             pods: batch.iter().map(|(pod, origin)| round_pod(*pod, *origin)).collect(),
             waiting: self.waiting(purpose),
             absent: absent.into_iter().collect(),
+            explains: self.explains,
         };
         let round = self.rounds.round(&input);
         // A pod that was not tried may need a node more, or may take the place of a pod that has one.

@@ -266,6 +266,11 @@ impl<'t> Mismatch<'t> {
 }
 
 impl<'t> Requirements<'t> {
+    /// The number of keys.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Adds a requirement; an alias of a well-known key counts as that key.
     pub fn add(&mut self, key: &'t str, requirement: Requirement<'t>) {
         let key = labels::normalised(key);

@@ -47,7 +47,7 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             self.change_node(name, |node| (node.is_marked, node.is_in_queue) = (true, true));
             self.going.insert(name, Going::default());
             if let Some(drifting) = self.drifting.get_mut(name) {
-                (drifting.start, drifting.failure) = (Some(now), None);
+                (drifting.start, drifting.has_failed) = (Some(now), false);
             }
         }
         let of_template: Vec<&'s str> =
@@ -73,7 +73,8 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
         for name in candidates {
             self.leave_turns(name);
             if let Some(drifting) = self.drifting.get_mut(name) {
-                drifting.failure = Some(NOT_SOLD.to_owned());
+                drifting.has_failed = true;
+                NOT_SOLD.clone_into(&mut drifting.failure);
             }
         }
     }
@@ -279,8 +280,29 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
         }
     }
 
+    /// Explains at the end why pods have no place.
+    fn explain(&mut self) {
+        self.is_at_end = true;
+        let waits = !self.state.pending.is_empty() || !self.state.homeless.is_empty();
+        let arranged = if waits && !self.is_over() { self.arrange() } else { None };
+        for (pod, place) in arranged.into_iter().flat_map(|(arrangement, _)| arrangement.places) {
+            if let PodPlace::Nowhere(message) = place {
+                self.nowhere.insert(pod, message);
+            }
+        }
+        let is_unexplained = |drifting: &Drifting<'d>| drifting.has_failed && drifting.failure.is_empty();
+        let failed = self.drifting.iter().filter(|(_, drifting)| is_unexplained(drifting));
+        for (name, failure) in self.failures(failed.map(|(name, _)| *name).collect()) {
+            if let Some(drifting) = self.drifting.get_mut(name) {
+                drifting.has_failed = failure.is_some();
+                drifting.failure = failure.unwrap_or_default();
+            }
+        }
+    }
+
     /// The forecast at its end.
     pub(super) fn finish(mut self) -> Forecast<'d> {
+        self.explain();
         for (name, blocker) in self.obstacles() {
             if let Some(drifting) = self.drifting.get_mut(name) {
                 drifting.blocker = Some(blocker);
@@ -331,12 +353,17 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
         }
         let is_left = self.counts.left(drifting.pool, self.settings.now) > 0;
         let skips_empty = Behaviour::DRIFT_SKIPS_EMPTY.holds_in(self.settings.release());
-        let reason = match &drifting.failure {
-            Some(message) => RollReason::NoPlace(message.clone()),
-            None if skips_empty && drifting.turn.is_some_and(|turn| !turn.has_pods) => RollReason::Empty,
-            None if self.forecast.is_cut || (is_left && self.waits_for_start) => RollReason::Untried,
-            None if is_left && !self.cluster.has_used_pools() => RollReason::NoUsedPool,
-            None => RollReason::Budget,
+        let is_empty = drifting.turn.is_some_and(|turn| !turn.has_pods);
+        let reason = if drifting.has_failed {
+            RollReason::NoPlace(drifting.failure.clone())
+        } else if skips_empty && is_empty {
+            RollReason::Empty
+        } else if self.forecast.is_cut || (is_left && self.waits_for_start) {
+            RollReason::Untried
+        } else if is_left && !self.cluster.has_used_pools() {
+            RollReason::NoUsedPool
+        } else {
+            RollReason::Budget
         };
         (reason, false)
     }

@@ -9,7 +9,7 @@ use scheduling::simulation::{NewNode, Placement, SimulatedPod};
 use super::roll::{MovedPodKey, Roll};
 use super::turns::{Turn, Turns};
 use crate::behaviour::Behaviour;
-use crate::blocker::NodeBlocker;
+use crate::blocker::{NodeBlocker, sentence};
 use crate::candidate::{Candidate, DisruptionClass};
 use crate::command::Command;
 use crate::draft::Draft;
@@ -55,8 +55,8 @@ pub(super) struct PassResult<'s, 'd> {
     pub(super) decided: Vec<Decided<'s, 'd>>,
     /// The nodes that no method disrupts.
     pub(super) blocked: Vec<(&'d str, NodeBlocker<'d>)>,
-    /// The nodes whose pods find no place, each with Karpenter's message.
-    pub(super) failed: Vec<(&'d str, String)>,
+    /// The nodes whose pods find no place.
+    pub(super) failed: Vec<&'d str>,
     /// Whether the pass ended early, until another node has started.
     pub(super) waits_for_start: bool,
     /// Whether the pass ended early, because it takes too much work.
@@ -70,11 +70,21 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
         SpecialNodes { going: going.collect(), waiting: std::collections::BTreeSet::new() }
     }
 
+    /// The disruption engine at this instant. Only the end of a forecast explains why pods have no place.
+    fn engine<'e>(&'e self, special: &'e SpecialNodes<'e, 'd>) -> Engine<'e, 's, 'd> {
+        Engine {
+            state: &self.state,
+            rounds: &self.cluster,
+            settings: &self.settings,
+            special,
+            explains: self.is_at_end,
+        }
+    }
+
     /// Simulates that the provisioner places the pods that have no node. Returns also whether that takes too much work.
     pub(super) fn arrange(&self) -> Option<(Arrangement<'s>, bool)> {
         let special = self.special();
-        let engine =
-            Engine { state: &self.state, rounds: &self.cluster, settings: &self.settings, special: &special };
+        let engine = self.engine(&special);
         let mut silent = Recorder::default();
         let Simulated { pods, nodes, .. } = engine.simulate(&[], Purpose::Drift, &mut silent).ok()??;
         Some((Arrangement { nodes, places: places(&pods) }, has_untried(&pods)))
@@ -84,8 +94,7 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
     /// nodes of a NodePool whose budgets allow nothing.
     pub(super) fn obstacles(&self) -> Vec<(&'d str, NodeBlocker<'d>)> {
         let special = self.special();
-        let engine =
-            Engine { state: &self.state, rounds: &self.cluster, settings: &self.settings, special: &special };
+        let engine = self.engine(&special);
         let mut result = PassResult::default();
         for turn in self.turns.of_pools(|_| true).chain(self.static_turns.of_pools(|_| true)) {
             candidate(engine, turn, &mut result);
@@ -94,12 +103,33 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
         result.blocked
     }
 
+    /// The nodes among some whose pods find no place, each with Karpenter's message.
+    pub(super) fn failures(&self, names: Vec<&'d str>) -> Vec<(&'d str, Option<String>)> {
+        let special = self.special();
+        let engine = self.engine(&special);
+        let mut all = Vec::new();
+        for name in names {
+            if self.is_over() {
+                break;
+            }
+            let node = self.state.node(name);
+            let candidate = node.and_then(|node| {
+                engine.candidate(node, DisruptionClass::Eventual, &mut Recorder::default()).ok()
+            });
+            let Some(candidate) = candidate else { continue };
+            let simulated = engine.simulate(&[&candidate], Purpose::Drift, &mut Recorder::default());
+            let failure = simulated.ok().flatten().and_then(|simulated| simulated.failure);
+            let release = self.settings.release();
+            all.push((name, failure.map(|failure| sentence(&failure, release))));
+        }
+        all
+    }
+
     /// The obstacle to the replacement of nodes of a NodePool, if it is static.
     pub(super) fn static_obstacle(&self, pool: &str) -> Option<StaticObstacle> {
         let view = self.state.pools.get(pool).copied().filter(|view| self.is_static(*view))?;
         let special = self.special();
-        let engine =
-            Engine { state: &self.state, rounds: &self.cluster, settings: &self.settings, special: &special };
+        let engine = self.engine(&special);
         engine.room_for_replacements(view).err()
     }
 
@@ -112,8 +142,7 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
     /// Runs the methods in the order of the release. The first command ends the pass.
     pub(super) fn decide(&self) -> PassResult<'s, 'd> {
         let special = self.special();
-        let engine =
-            Engine { state: &self.state, rounds: &self.cluster, settings: &self.settings, special: &special };
+        let engine = self.engine(&special);
         let mut result = PassResult::default();
         for method in Method::of_release(self.settings.release()) {
             let turns = match method {
@@ -186,8 +215,7 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             if pass.recorder.undecided.contains(turn.name) {
                 continue;
             }
-            let message = pass.recorder.events.pop().map(|event| event.message).unwrap_or_default();
-            result.failed.push((turn.name, message));
+            result.failed.push(turn.name);
             if pass.meets_starting && self.is_frugal() && self.starting > 0 {
                 result.waits_for_start = true;
                 return None;

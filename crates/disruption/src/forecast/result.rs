@@ -73,7 +73,7 @@ pub enum RollReason<'d> {
     NoUsedPool,
     /// The forecast did not try the node at the end, because it takes too much work.
     Untried,
-    /// Pods of the node find no place, in Karpenter's words.
+    /// Pods of the node find no place, in Karpenter's words; empty if it takes too much work to find them.
     NoPlace(String),
     /// The NodeClaim expires then, whatever is in the way, and no replacement is launched first.
     Expires(Timestamp),

@@ -41,8 +41,10 @@ pub(super) struct Drifting<'d> {
     /// The place in the order of candidates, while the node waits.
     pub(super) turn: Option<Turn<'d>>,
     pub(super) blocker: Option<NodeBlocker<'d>>,
-    /// Karpenter's message if the pods of the node find no place.
-    pub(super) failure: Option<String>,
+    /// Whether the pods of the node found no place.
+    pub(super) has_failed: bool,
+    /// Karpenter's message about them, at the end.
+    pub(super) failure: String,
     pub(super) start: Option<Timestamp>,
     pub(super) end: Option<Timestamp>,
     pub(super) never: bool,
@@ -103,6 +105,8 @@ pub(super) struct Roll<'s, 'd> {
     /// The number of nodes that could be disrupted at the last pass, by NodePool.
     last_left: BTreeMap<&'d str, i64>,
     max_steps: u64,
+    /// Whether the events are over.
+    pub(super) is_at_end: bool,
     pub(super) forecast: Forecast<'d>,
 }
 
@@ -172,6 +176,7 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             is_changed: true,
             last_left: BTreeMap::new(),
             max_steps: u64::try_from(parts).unwrap_or(u64::MAX).saturating_mul(STEPS_PER_PART),
+            is_at_end: false,
             forecast: Forecast::default(),
         };
         roll.forecast.cost.before = cost;
@@ -331,9 +336,9 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
             for (name, blocker) in blocked {
                 self.block(name, blocker);
             }
-            for (name, message) in failed {
+            for name in failed {
                 if let Some(drifting) = self.drifting.get_mut(name) {
-                    drifting.failure = Some(message);
+                    drifting.has_failed = true;
                 }
             }
             if decided.is_empty() {

@@ -15,7 +15,7 @@ use super::resources::Resources;
 use super::round::SimulatedCluster;
 use super::selector::namespace_of;
 use super::workloads::InputPod;
-use super::world::{Base, BaseNode};
+use super::world::{Base, BaseNode, NodeSlot};
 use crate::taints::PoolTaint;
 
 /// Node that was added to a cluster, with its cheapest instance type.
@@ -84,7 +84,7 @@ impl<'s> SimulatedCluster<'s> {
             capacity: resources(&node.node.capacity),
             allocatable: resources(&node.node.allocatable),
         };
-        self.base.insert(node);
+        self.insert(node);
         Some(added)
     }
 
@@ -92,8 +92,15 @@ impl<'s> SimulatedCluster<'s> {
     pub fn start(&mut self, name: &str) {
         if let Some(mut node) = self.base.take(name) {
             node.start();
-            self.base.insert(node);
+            self.insert(node);
         }
+    }
+
+    /// Inserts a node at its place in the order.
+    fn insert(&mut self, node: BaseNode<'s>) {
+        self.fitting.get_mut().note(&node);
+        self.topology.borrow_mut().note(node.slot, Some(&node));
+        self.base.insert(node);
     }
 
     /// Lets a pod run on a node.
@@ -103,11 +110,18 @@ impl<'s> SimulatedCluster<'s> {
         let input = InputPod::new(pod, namespace_of(object), object.name().to_owned());
         let running = self.base.running(&input);
         self.base.settle(at, running);
+        if let Some(one) = self.base.nodes.get(at) {
+            self.fitting.get_mut().note(one);
+            self.topology.borrow_mut().note(one.slot, Some(one));
+        }
     }
 
     /// Removes a node with its pods.
     pub fn remove(&mut self, node: &str) {
-        self.base.take(node);
+        if let Some(gone) = self.base.take(node) {
+            self.fitting.get_mut().note(&gone);
+            self.topology.borrow_mut().note(gone.slot, None);
+        }
     }
 }
 
@@ -120,6 +134,22 @@ impl<'d> Base<'d> {
         // A node that has not joined is sorted by the name of its NodeClaim.
         let is_meant = |at: &usize| self.nodes.get(*at).is_some_and(|one| one.node.name == name);
         found.filter(is_meant).or_else(|| self.nodes.iter().position(|one| one.node.name == name))
+    }
+
+    /// The node of a slot, if it is still at its place in the order.
+    pub(super) fn find(&self, slot: NodeSlot, key: (bool, &str)) -> Option<&BaseNode<'d>> {
+        let first = self.nodes.partition_point(|one| one.node.sort_key() < key);
+        let equal = self.nodes.get(first..)?.iter().take_while(|one| one.node.sort_key() == key);
+        equal.into_iter().find(|one| one.slot == slot)
+    }
+
+    /// The nodes with a name. A NodeClaim without a Node may have the name of a Node.
+    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = &BaseNode<'d>> {
+        let at = |is_starting| self.nodes.partition_point(|one| one.node.sort_key() < (is_starting, name));
+        let near = [false, true].map(|is_starting| self.nodes.get(at(is_starting)));
+        let near: Vec<_> = near.into_iter().flatten().filter(|one| one.node.name == name).collect();
+        let others = if near.is_empty() { self.nodes.as_slice() } else { &[] };
+        near.into_iter().chain(others.iter().filter(move |one| one.node.name == name))
     }
 
     fn take(&mut self, name: &str) -> Option<BaseNode<'d>> {

@@ -271,7 +271,15 @@ impl<'d> ExistingNode<'d> {
         }
     }
 
-    /// The requirements of the node with a pod, if it can take the pod.
+    /// Whether the node refuses equal pods until the end of the round: it only gets fuller.
+    pub(crate) fn refuses_all(&self, pod: &Variant<'d>) -> bool {
+        let shape = &pod.shape;
+        !shape.requests.fit_into(&self.available)
+            || check_taints(&self.taints, &shape.demand.tolerations).is_err()
+            || self.ports.conflict(&shape.ports).is_some()
+    }
+
+    /// The requirements of the node with a pod that it does not refuse in general, if it can take the pod.
     pub(crate) fn try_add(
         &self,
         pod: &Variant<'d>,
@@ -279,13 +287,7 @@ impl<'d> ExistingNode<'d> {
         topology: &Topology<'d>,
     ) -> Option<Requirements<'d>> {
         let shape = &pod.shape;
-        let fits = check_taints(&self.taints, &shape.demand.tolerations).is_ok()
-            && !self.volumes.is_exceeded_by(volumes)
-            && self.ports.conflict(&shape.ports).is_none()
-            && shape.requests.fit_into(&self.available)
-            && self.labels.compatible_strictly(&pod.requirements).is_ok()
-            && topology.refusal(pod, &self.labels).is_none();
-        if !fits {
+        if self.volumes.is_exceeded_by(volumes) || topology.refusal(pod, &self.labels).is_some() {
             return None;
         }
         let mut base = self.labels.clone();

@@ -98,6 +98,9 @@ impl<'d> Pool<'d> {
 
     /// Subtracts an existing node from the limits.
     pub(crate) fn count_node(&self, capacity: &Resources) {
+        if self.remaining.borrow().is_empty() {
+            return;
+        }
         self.remaining.borrow_mut().subtract(capacity);
         self.within_limits.take();
     }

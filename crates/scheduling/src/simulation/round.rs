@@ -2,7 +2,7 @@
 //!
 //! Source: `SimulateScheduling` in pkg/controllers/disruption/helpers.go of kubernetes-sigs/karpenter at v1.14.1.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -11,6 +11,8 @@ use objects::object::Object;
 use objects::pod::Pod;
 
 use super::ClusterInput;
+use super::fitting_nodes::FittingNodes;
+use super::known_pods::KnownPods;
 use super::known_pool::KnownPool;
 use super::new_node::NewNode;
 use super::pods::BatchPod;
@@ -20,6 +22,7 @@ use super::result::{ClaimId, PodId, SimulatedPod};
 use super::selector::namespace_of;
 use super::settings::SimulationSettings;
 use super::solver::Solver;
+use super::topology::KeptTopology;
 use super::work::Work;
 use super::workloads::InputPod;
 use super::world::{Absence, Base};
@@ -44,6 +47,8 @@ pub struct RoundInput<'d> {
     pub absent: BTreeSet<&'d str>,
     /// The names of the nodes whose `consolidateAfter` is not over.
     pub waiting: BTreeSet<&'d str>,
+    /// Whether pods without a place have Karpenter's messages.
+    pub explains: bool,
 }
 
 /// Result of a round.
@@ -66,19 +71,31 @@ pub struct SimulatedCluster<'s> {
     steps: Cell<u64>,
     /// The number of steps after which no further round is due.
     most_steps: u64,
+    /// The pods of earlier rounds.
+    known: RefCell<KnownPods<'s>>,
+    /// The nodes that may take pods.
+    pub(super) fitting: RefCell<FittingNodes<'s>>,
+    /// The pods of the nodes by constraint.
+    pub(super) topology: Rc<RefCell<KeptTopology<'s>>>,
 }
 
 impl<'s> SimulatedCluster<'s> {
     /// The cluster of objects and settings.
     pub(super) fn new(input: &'s ClusterInput<'_>) -> Self {
         let ClusterInput { objects, settings, pods, hosts } = input;
+        let base = Base::read(objects, pods, settings);
+        let mut topology = KeptTopology::default();
+        base.nodes.iter().for_each(|one| topology.note(one.slot, Some(one)));
         Self {
-            base: Base::read(objects, pods, settings),
+            base,
+            topology: Rc::new(RefCell::new(topology)),
             settings,
             hosts,
             used_hosts: 0,
             steps: Cell::new(0),
             most_steps: u64::MAX,
+            known: RefCell::default(),
+            fitting: RefCell::default(),
         }
     }
 
@@ -132,12 +149,18 @@ impl<'s> SimulatedCluster<'s> {
         let batch = input.pods.iter().filter_map(|pod| batch_pod(*pod)).collect();
         let work = || Work::of(input.pods.len(), self.base.nodes.len());
         let placing = Rc::new(work());
-        let world = self.base.round(self.base.pending(batch), &absence, &placing);
+        let (pending, known) = self.known.borrow_mut().batch(batch, self.base.reader());
+        let mut fitting = self.fitting.borrow_mut();
+        let of_shape = |(id, shape)| fitting.of_shape(id, shape, &self.base, &placing);
+        let slots = known.into_iter().zip(&pending.shapes).map(of_shape).collect();
+        let mut world = self.base.round(pending, &absence, Some(&self.topology), &placing);
+        world.fitting = Some(slots);
         let hosts = self.hosts.get(self.used_hosts..).unwrap_or_default();
         let mut solver = Solver::new(world, self.settings, hosts, &placing);
         solver.solve();
         let explaining = work();
-        refine::explain(&mut solver, ReasonDetail::Messages, &explaining);
+        let detail = if input.explains { ReasonDetail::Messages } else { ReasonDetail::None };
+        refine::explain(&mut solver, detail, &explaining);
         let release = self.settings.release;
         let names = Rc::clone(&solver.world.names);
         let Placements { pods, claims } = report::placements(solver, 0);

@@ -144,7 +144,7 @@ impl<'d> Rounds<'d> {
 
     /// Simulates a round of the provisioner after a number of pods were bound. Returns the number of placed pods.
     fn provision(&mut self, bound: usize, most: usize, explanation: ReasonDetail) -> usize {
-        let world = self.base.round(self.pending(), &self.base.absence, &self.work);
+        let world = self.base.round(self.pending(), &self.base.absence, None, &self.work);
         // Each new node has a name that no other one had.
         let hosts = self.hosts.get(self.next_host..).filter(|left| left.len() >= self.waiting.len());
         let hosts = hosts.unwrap_or(self.hosts);

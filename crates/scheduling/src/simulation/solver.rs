@@ -13,6 +13,7 @@ use super::catalog::TypeSet;
 use super::claim::{Addition, Attempt, Claim, Rejection, STEPS_OF_ROOM, STEPS_OF_TEMPLATE};
 use super::explain::Explainer;
 use super::go_sort::sort_slice;
+use super::node_search::NodeSearch;
 use super::pods::ShapeId;
 use super::pool::Pool;
 use super::queue::Queue;
@@ -93,6 +94,9 @@ pub(crate) struct Solver<'d> {
     /// The number of placed pods.
     placed: usize,
     last_failures: BTreeMap<FailureKey, Failure<'d>>,
+    /// Whether an existing node has a further label because of a pod, such as the absence of a label, so that pods may be compatible
+    /// with the node that were not.
+    has_new_labels: bool,
     /// The steps of the simulation.
     pub(crate) work: Rc<Work>,
 }
@@ -139,6 +143,7 @@ impl<'d> Solver<'d> {
             variants: 0,
             placed: 0,
             last_failures: BTreeMap::new(),
+            has_new_labels: false,
             work: Rc::clone(work),
         }
     }
@@ -359,13 +364,28 @@ impl<'d> Solver<'d> {
     fn add_to_existing(&mut self, id: PodId, variant: &Variant<'d>) -> bool {
         let Some(pod) = self.world.pods.get(id) else { return false };
         let volumes = pod.volumes.as_slice();
-        for node in &mut self.world.nodes {
+        let mut search = variant.search.borrow_mut();
+        if self.has_new_labels && !search.has_new_labels {
+            *search = NodeSearch::anew();
+        }
+        let fitting = self.world.fitting.as_ref().and_then(|fitting| fitting.get(pod.shape));
+        let fitting = fitting.filter(|_| !self.has_new_labels).map(Rc::as_ref);
+        let mut rank = 0;
+        while let Some(at) = search.find(rank, &self.world.slots, fitting) {
+            let Some(node) = self.world.nodes.get_mut(at) else { break };
             self.work.count(STEPS_OF_NODE);
-            if node.is_waiting && pod.avoids_waiting {
+            let has_labels = node.labels.compatible_strictly(&variant.requirements).is_ok();
+            if node.refuses_all(variant) || !(has_labels || self.has_new_labels) {
+                search.leave_out(rank);
+                continue;
+            }
+            rank += 1;
+            if !has_labels || (node.is_waiting && pod.avoids_waiting) {
                 continue;
             }
             if let Some(requirements) = node.try_add(variant, volumes, &self.world.topology) {
                 let node = Rc::make_mut(node);
+                self.has_new_labels |= requirements.len() > node.labels.len();
                 node.add(id, variant, volumes, requirements);
                 self.world.topology.record(variant, &node.taints, &node.labels);
                 return true;

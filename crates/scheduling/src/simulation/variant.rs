@@ -9,6 +9,7 @@ use std::rc::Rc;
 use ids::ids;
 
 use super::catalog::{Catalog, TypeSet};
+use super::node_search::NodeSearch;
 use super::shape::PodShape;
 use super::topology::{CreatedGroups, GroupIdentity, SharedGroup, TopologyConstraint};
 use super::work::Work;
@@ -50,6 +51,8 @@ pub(crate) struct Variant<'d> {
     neighbours: Rc<GroupsOfOthers<'d>>,
     /// The instance types that a catalog may have for it. The NodePools of a node class share a catalog.
     possible: RefCell<Option<(Rc<Catalog<'d>>, Rc<TypeSet>)>>,
+    /// The existing nodes that may take it.
+    pub(super) search: RefCell<NodeSearch>,
 }
 
 impl<'d> Variant<'d> {
@@ -70,6 +73,7 @@ impl<'d> Variant<'d> {
             inverse,
             neighbours: Rc::clone(neighbours),
             possible: RefCell::default(),
+            search: RefCell::default(),
         }
     }
 
@@ -103,6 +107,7 @@ impl<'d> Variant<'d> {
             inverse: self.inverse.clone(),
             neighbours: Rc::new(GroupsOfOthers::clone(&self.neighbours)),
             possible: RefCell::default(),
+            search: RefCell::default(),
         }
     }
 
@@ -148,7 +153,7 @@ impl<'d> Variant<'d> {
     /// first pod is tried, so the groups do not change.
     pub(crate) fn matching_inverse(
         &self,
-        inverse: &BTreeMap<GroupIdentity<'d>, SharedGroup<'d>>,
+        inverse: &BTreeMap<Rc<GroupIdentity<'d>>, SharedGroup<'d>>,
         work: &Work,
     ) -> &[SharedGroup<'d>] {
         let matching = || {

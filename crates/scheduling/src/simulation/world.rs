@@ -1,9 +1,10 @@
 //! The cluster that rounds of the provisioner start from.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use ids::{IdVec, ids};
+use ids::{Id as _, IdVec, ids};
 use karpenter::labels;
 use objects::object::Object;
 use objects::pod::Pod;
@@ -11,6 +12,7 @@ use objects::pod::Pod;
 use super::behaviour::SchedulerBehaviour;
 use super::daemons::Daemons;
 use super::exclusion::without_types;
+use super::fitting_nodes::FittingSlots;
 use super::launch::Launch;
 use super::leaving::absence;
 use super::node::{ExistingNode, NodeOrigin, OccupiedNode, read_nodes};
@@ -25,13 +27,17 @@ use super::result::{ClaimId, PodId};
 use super::selector::namespace_of;
 use super::settings::SimulationSettings;
 use super::shape::PodShape;
-use super::topology::{Domains, Topology, TopologyNode};
+use super::topology::{
+    Domains, KeptNode, KeptTopology, PresentTopology, Topology, TopologyNode, TopologyNodes,
+};
 use super::work::Work;
 use super::workloads::{InputPod, InputPods};
 
 ids! {
     /// NodePool that Karpenter uses.
     PoolId;
+    /// Number of a node, which no other node of the cluster ever has.
+    pub(super) NodeSlot;
 }
 
 /// The cluster at the start of a round.
@@ -48,6 +54,10 @@ pub(super) struct World<'d> {
     pub(super) has_soft_taint: bool,
     /// The existing nodes, in the order in which they are tried.
     pub(super) nodes: Vec<Rc<ExistingNode<'d>>>,
+    /// The slots of these nodes.
+    pub(super) slots: Vec<NodeSlot>,
+    /// The nodes that may take the pods of each shape; `None` if this is not known.
+    pub(super) fitting: Option<IdVec<ShapeId, FittingSlots>>,
     /// The pods that wait for a node, in the order of the input.
     pub(super) pods: IdVec<PodId, PendingPod<'d>>,
     /// The shapes of these pods.
@@ -92,6 +102,8 @@ impl<'d> Absence<'d> {
 pub(super) struct BaseNode<'d> {
     /// The node.
     pub(super) node: Rc<ExistingNode<'d>>,
+    /// Its number.
+    pub(super) slot: NodeSlot,
     /// `None` for a NodeClaim without a Node, which topology does not look at (`countDomains`).
     topology: Option<Rc<TopologyNode<'d>>>,
     /// The pods on the node.
@@ -122,6 +134,8 @@ pub(super) struct Base<'d> {
     daemons_of_nodes: Daemons<'d>,
     /// The existing nodes, in the order in which they are tried.
     pub(super) nodes: Vec<BaseNode<'d>>,
+    /// The number of slots that nodes have had.
+    slots: usize,
     /// The nodes that go, and the pods that leave them.
     pub(super) absence: Absence<'d>,
     /// The instances of capacity reservations that the nodes of earlier rounds have.
@@ -150,6 +164,7 @@ impl<'d> Base<'d> {
             daemons: Daemons::new(daemons, settings.release),
             pools: IdVec::default(),
             nodes: Vec::new(),
+            slots: 0,
             absence: absence(objects, &all.pending, settings),
             daemons_of_nodes: Daemons::new(IdVec::default(), settings.release),
             taken: BTreeMap::new(),
@@ -157,9 +172,9 @@ impl<'d> Base<'d> {
             names,
         };
         let daemons = base.prepare();
-        let nodes = read_nodes(objects, running, &base.names, settings).into_iter();
-        base.nodes = nodes.map(|occupied| BaseNode::new(occupied, &daemons, &base.pools)).collect();
         base.daemons_of_nodes = daemons;
+        let nodes = read_nodes(objects, running, &base.names, settings).into_iter();
+        base.nodes = nodes.map(|occupied| base.numbered(occupied)).collect();
         base
     }
 
@@ -241,7 +256,19 @@ impl<'d> Base<'d> {
                 self.pools.iter_mut().for_each(|pool| Rc::make_mut(&mut pool.catalog).drop_reservation(id));
             }
         }
-        BaseNode::new(occupied, &self.daemons_of_nodes, &self.pools)
+        self.numbered(occupied)
+    }
+
+    /// A node with a slot of its own.
+    fn numbered(&mut self, occupied: OccupiedNode<'d>) -> BaseNode<'d> {
+        let slot = NodeSlot::from_position(self.slots);
+        self.slots += 1;
+        BaseNode::new(occupied, slot, &self.daemons_of_nodes, &self.pools)
+    }
+
+    /// Reads the pods that rounds of the cluster place.
+    pub(super) fn reader(&self) -> &PodReader<'d> {
+        &self.reader
     }
 
     /// The capacity reservations at the start of a round.
@@ -254,18 +281,30 @@ impl<'d> Base<'d> {
         &self,
         pending: PendingPods<'d>,
         absence: &Absence<'d>,
+        kept: Option<&Rc<RefCell<KeptTopology<'d>>>>,
         work: &Rc<Work>,
     ) -> World<'d> {
         let PendingPods { pods, shapes } = pending;
         work.count(pods.len() * STEPS_OF_POD + self.nodes.len() * STEPS_OF_NODE);
         work.count(self.pools.len() * STEPS_OF_POOL);
-        let is_present = |one: &&BaseNode<'d>| !absence.nodes.contains(one.node.name);
+        let absent: Vec<&BaseNode<'d>> = absence.nodes.iter().flat_map(|name| self.named(name)).collect();
+        let is_absent: BTreeSet<NodeSlot> = absent.iter().map(|one| one.slot).collect();
+        let is_present = |one: &&BaseNode<'d>| !is_absent.contains(&one.slot);
         let present: Vec<&BaseNode<'d>> = self.nodes.iter().filter(is_present).collect();
         let mut nodes: Vec<Rc<ExistingNode<'d>>> = present.iter().map(|one| Rc::clone(&one.node)).collect();
-        for node in nodes.iter_mut().filter(|node| absence.waiting.contains(node.name)) {
-            Rc::make_mut(node).is_waiting = true;
+        if !absence.waiting.is_empty() {
+            for node in nodes.iter_mut().filter(|node| absence.waiting.contains(node.name)) {
+                Rc::make_mut(node).is_waiting = true;
+            }
         }
-        let topology_nodes = self.nodes.iter().filter_map(|one| one.topology(absence)).collect();
+        let topology_nodes = match kept {
+            Some(kept) => {
+                let rest = |one: &BaseNode<'d>| KeptNode { topology: one.topology(absence), host: None };
+                let rests = absent.iter().map(|one| (one.slot, rest(one))).collect();
+                TopologyNodes::Kept(PresentTopology::new(kept, rests))
+            }
+            None => TopologyNodes::New(self.nodes.iter().filter_map(|one| one.topology(absence)).collect()),
+        };
         let mut topology = Topology::new(Rc::clone(&self.domains), topology_nodes, self.settings, work);
         let mut joined = BTreeSet::new();
         for pod in pods.iter().filter(|pod| joined.insert(pod.shape)) {
@@ -277,7 +316,7 @@ impl<'d> Base<'d> {
                 topology.join(shape);
             }
         }
-        for host in present.iter().filter_map(|one| one.host) {
+        for host in present.iter().filter(|_| kept.is_none()).filter_map(|one| one.host) {
             topology.register(labels::HOSTNAME, host);
         }
         World {
@@ -287,6 +326,8 @@ impl<'d> Base<'d> {
             unusable: self.unusable.clone(),
             has_soft_taint: self.has_soft_taint,
             nodes,
+            slots: present.iter().map(|one| one.slot).collect(),
+            fitting: None,
             pods,
             shapes,
             topology,
@@ -309,7 +350,12 @@ impl<'d> Base<'d> {
 }
 
 impl<'d> BaseNode<'d> {
-    fn new(occupied: OccupiedNode<'d>, daemons: &Daemons<'d>, pools: &IdVec<PoolId, Pool<'d>>) -> Self {
+    fn new(
+        occupied: OccupiedNode<'d>,
+        slot: NodeSlot,
+        daemons: &Daemons<'d>,
+        pools: &IdVec<PoolId, Pool<'d>>,
+    ) -> Self {
         let OccupiedNode { mut node, pods } = occupied;
         let label = |key: &str| node.labels.get(key).and_then(|value| value.named_values().next());
         let (host, name) = (label(labels::HOSTNAME), label(labels::NODEPOOL));
@@ -317,7 +363,12 @@ impl<'d> BaseNode<'d> {
         let of_topology = || TopologyNode::new(node.own.labels.clone(), node.own.taints.clone(), &pods);
         let topology = node.origin.has_joined().then(|| Rc::new(of_topology()));
         node.reserve_for_daemons(daemons);
-        Self { node: Rc::new(node), topology, pods, host, pool }
+        Self { node: Rc::new(node), slot, topology, pods, host, pool }
+    }
+
+    /// The node as topology looks at it when it is present.
+    pub(super) fn kept(&self) -> KeptNode<'d> {
+        KeptNode { topology: self.topology.clone(), host: self.host }
     }
 
     /// Lets the node start: its Node exists, and the taints of its start are gone.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
+use super::kept_counts::KeptCounts;
 use crate::requirements::Requirement;
 
 /// Every number of pods.
@@ -34,6 +35,8 @@ pub(crate) enum DomainCounts<'d> {
         /// The domains by their number of pods.
         by_count: BTreeSet<Counted<'d>>,
     },
+    /// The numbers of pods before the round are kept.
+    Kept(KeptCounts<'d>),
 }
 
 impl<'d> DomainCounts<'d> {
@@ -51,6 +54,9 @@ impl<'d> DomainCounts<'d> {
 
     /// Adds an empty domain. Shared domains are added once for all constraints.
     pub(super) fn register(&mut self, domain: &'d str) {
+        if let Self::Kept(kept) = self {
+            return kept.register(domain);
+        }
         let Self::Counted { domains, by_count } = self else { return };
         if let Entry::Vacant(absent) = domains.entry(domain) {
             absent.insert(0);
@@ -60,6 +66,9 @@ impl<'d> DomainCounts<'d> {
 
     /// Counts a pod in a domain.
     pub(super) fn record(&mut self, domain: &'d str) {
+        if let Self::Kept(kept) = self {
+            return kept.pods.add(domain, 1);
+        }
         if let Self::Empty(shared) = self {
             let all: Vec<&str> = shared.borrow().iter().copied().collect();
             *self = Self::own(all);
@@ -76,6 +85,7 @@ impl<'d> DomainCounts<'d> {
         match self {
             Self::Empty(shared) => shared.borrow().len(),
             Self::Counted { domains, .. } => domains.len(),
+            Self::Kept(kept) => kept.by_name().len(),
         }
     }
 
@@ -84,6 +94,7 @@ impl<'d> DomainCounts<'d> {
         match self {
             Self::Empty(shared) => shared.borrow().contains(domain).then_some(0),
             Self::Counted { domains, .. } => domains.get(domain).copied(),
+            Self::Kept(kept) => kept.find(domain),
         }
     }
 
@@ -94,6 +105,7 @@ impl<'d> DomainCounts<'d> {
             Self::Counted { domains, .. } => {
                 domains.iter().take(most).map(|(domain, count)| (*domain, *count)).collect()
             }
+            Self::Kept(kept) => kept.by_name().into_iter().take(most).collect(),
         }
     }
 
@@ -102,6 +114,7 @@ impl<'d> DomainCounts<'d> {
         match self {
             Self::Empty(shared) => shared.borrow().iter().copied().find(|domain| is(domain)),
             Self::Counted { domains, .. } => domains.keys().copied().find(|domain| is(domain)),
+            Self::Kept(kept) => kept.by_name().into_keys().find(|domain| is(domain)),
         }
     }
 
@@ -137,6 +150,15 @@ impl<'d> DomainCounts<'d> {
                 let (start, end) = counts.into_inner();
                 let all = by_count.range((start, "")..).take_while(|(count, _)| *count <= end);
                 all.filter(|(_, domain)| has(domain)).take(most).copied().collect()
+            }
+            Self::Kept(kept) => {
+                if let Some(only) = only_value(requirement) {
+                    let count = kept.find(only).filter(|count| has(&only) && counts.contains(count));
+                    return count.map(|count| (count, only)).into_iter().collect();
+                }
+                let mut all = kept.accepted(requirement, &counts);
+                all.truncate(most);
+                all
             }
         }
     }

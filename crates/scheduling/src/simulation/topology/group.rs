@@ -37,7 +37,7 @@ impl GroupKind {
 }
 
 /// The nodes whose pods count for a topology spread.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodeFilter<'d> {
     /// The requirements on a node, as alternatives.
     alternatives: Vec<Requirements<'d>>,
@@ -111,7 +111,7 @@ pub(crate) struct GroupIdentity<'d> {
 }
 
 /// A constraint before it is joined with the equal constraints of other pods.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TopologyConstraint<'d> {
     /// The kind.
     pub(crate) kind: GroupKind,

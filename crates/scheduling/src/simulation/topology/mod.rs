@@ -6,6 +6,8 @@ mod created;
 mod domain_counts;
 mod domains;
 mod group;
+mod kept;
+mod kept_counts;
 mod pods_by_label;
 
 use std::cell::{OnceCell, RefCell};
@@ -28,6 +30,7 @@ pub(crate) use created::CreatedGroups;
 use domain_counts::{DomainCounts, SharedDomains, only_value};
 pub(crate) use domains::Domains;
 pub(crate) use group::{Group, GroupIdentity, GroupKind, NodeFilter, TopologyConstraint};
+pub(crate) use kept::{KeptNode, KeptTopology, PresentTopology};
 use pods_by_label::PodsByLabel;
 
 /// Number of steps for the comparison of a pod with a constraint.
@@ -114,6 +117,22 @@ enum DomainOrigin {
     PoolsAndNodes,
 }
 
+/// The nodes of a round.
+#[derive(Debug)]
+pub(crate) enum TopologyNodes<'d> {
+    /// Nodes whose pods no constraint has counted.
+    New(Vec<Rc<TopologyNode<'d>>>),
+    /// Nodes whose pods earlier rounds have counted.
+    Kept(PresentTopology<'d>),
+}
+
+impl<'d> TopologyNodes<'d> {
+    /// The nodes whose pods are to be counted.
+    fn new(&self) -> &[Rc<TopologyNode<'d>>] {
+        if let Self::New(nodes) = self { nodes } else { &[] }
+    }
+}
+
 /// A topology constraint that no domain satisfies, before it is explained.
 #[derive(Debug)]
 pub(crate) struct Unsatisfied<'d>(SharedGroup<'d>);
@@ -131,9 +150,9 @@ pub(crate) struct Topology<'d> {
     /// The pods of the nodes by a label, once many groups ask for it.
     by_label: OnceCell<PodsByLabel<'d>>,
     /// Required anti-affinity seen from the other pod.
-    inverse: BTreeMap<GroupIdentity<'d>, SharedGroup<'d>>,
+    inverse: BTreeMap<Rc<GroupIdentity<'d>>, SharedGroup<'d>>,
     domains: Rc<Domains<'d>>,
-    nodes: Vec<Rc<TopologyNode<'d>>>,
+    nodes: TopologyNodes<'d>,
     counts_node_domains: bool,
     ignores_preferences: bool,
     affinity_by_node: bool,
@@ -144,7 +163,7 @@ impl<'d> Topology<'d> {
     /// Topology of a cluster with running pods and no pending pods.
     pub(crate) fn new(
         domains: Rc<Domains<'d>>,
-        nodes: Vec<Rc<TopologyNode<'d>>>,
+        nodes: TopologyNodes<'d>,
         settings: &SimulationSettings,
         work: &Rc<Work>,
     ) -> Self {
@@ -168,7 +187,19 @@ impl<'d> Topology<'d> {
     }
 
     fn add_running_anti_affinity(&mut self) {
-        for node in self.nodes.clone() {
+        let nodes: Vec<Rc<TopologyNode<'d>>> = match &self.nodes {
+            TopologyNodes::New(nodes) => nodes.clone(),
+            TopologyNodes::Kept(present) => {
+                for (identity, constraint, counts) in present.inverse(&self.domains, &self.work) {
+                    let key = constraint.key;
+                    let group = Rc::new(RefCell::new(Group::new(constraint, DomainCounts::Kept(counts))));
+                    self.by_key.get_mut().entry(key).or_default().push(Rc::clone(&group));
+                    self.inverse.insert(identity, group);
+                }
+                present.absent.iter().filter_map(|(_, rest)| rest.topology.clone()).collect()
+            }
+        };
+        for node in nodes {
             for pod in &node.repelling {
                 for term in &pod.anti_affinity.required {
                     let group = self.inverse_group(&of_term(GroupKind::AntiAffinity, term));
@@ -187,7 +218,7 @@ impl<'d> Topology<'d> {
         }
         let domains = DomainCounts::Empty(self.shared_domains(constraint.key, DomainOrigin::Pools));
         let group = Rc::new(RefCell::new(Group::new(constraint.clone(), domains)));
-        self.inverse.insert(identity, Rc::clone(&group));
+        self.inverse.insert(Rc::new(identity), Rc::clone(&group));
         group
     }
 
@@ -280,9 +311,9 @@ impl<'d> Topology<'d> {
         }
         let mut all = self.domains.values(key, &NodeFilter::default());
         if origin == DomainOrigin::PoolsAndNodes {
-            all.extend(self.nodes.iter().filter_map(|node| node.domain(key)));
+            all.extend(self.nodes.new().iter().filter_map(|node| node.domain(key)));
         }
-        self.work.count(self.nodes.len() + all.len());
+        self.work.count(self.nodes.new().len() + all.len());
         let shared = Rc::new(RefCell::new(all));
         self.shared.insert((key, origin), Rc::clone(&shared));
         shared
@@ -290,8 +321,15 @@ impl<'d> Topology<'d> {
 
     /// A new group with the running pods.
     fn count(&mut self, constraint: TopologyConstraint<'d>) -> SharedGroup<'d> {
+        let with_nodes = self.counts_node_domains;
+        if let TopologyNodes::Kept(present) = &self.nodes {
+            let key = constraint.key;
+            let counts = present.counts(&constraint, &self.domains, with_nodes, &self.work);
+            let group = Rc::new(RefCell::new(Group::new(constraint, DomainCounts::Kept(counts))));
+            self.by_key.get_mut().entry(key).or_default().push(Rc::clone(&group));
+            return group;
+        }
         if constraint.filter.matches_all() {
-            let with_nodes = self.counts_node_domains;
             let origin = if with_nodes { DomainOrigin::PoolsAndNodes } else { DomainOrigin::Pools };
             let domains = DomainCounts::Empty(self.shared_domains(constraint.key, origin));
             let group = Rc::new(RefCell::new(Group::new(constraint, domains)));
@@ -299,9 +337,9 @@ impl<'d> Topology<'d> {
             return group;
         }
         let domains = self.domains.values(constraint.key, &constraint.filter);
-        self.work.count(domains.len() + self.nodes.len() * STEPS_PER_GROUP);
+        self.work.count(domains.len() + self.nodes.new().len() * STEPS_PER_GROUP);
         let mut group = Group::new(constraint, DomainCounts::own(domains));
-        for node in &self.nodes {
+        for node in self.nodes.new() {
             let Some(domain) = node.domain(group.constraint.key) else { continue };
             if !group.constraint.filter.matches(&node.taints, &node.labels) {
                 continue;
@@ -325,7 +363,7 @@ impl<'d> Topology<'d> {
         let constraint = group.borrow().constraint.clone();
         let label = constraint.selector.as_ref().and_then(LabelSelector::required_label);
         if let Some(label) = label.filter(|_| self.created.len() >= MIN_INDEXED) {
-            let all = self.by_label.get_or_init(|| PodsByLabel::of(&self.nodes));
+            let all = self.by_label.get_or_init(|| PodsByLabel::of(self.nodes.new()));
             for (node, pod) in all.find(label) {
                 self.work.count(1);
                 if let Some(domain) = node.domain(constraint.key).filter(|_| constraint.counts(pod)) {
@@ -334,7 +372,7 @@ impl<'d> Topology<'d> {
             }
             return;
         }
-        for node in &self.nodes {
+        for node in self.nodes.new() {
             self.work.count(node.pods.len());
             let Some(domain) = node.domain(constraint.key) else { continue };
             for _ in node.pods.iter().filter(|pod| constraint.counts(pod)) {
