@@ -93,7 +93,7 @@ impl<'e, 's, 'o: 's> Engine<'e, 's, 'o> {
             batch.extend(self.movable(node).map(|pod| (pod, Origin::Going)));
         }
         // The UIDs decide about pods that are otherwise equal. Without UIDs the order of the batch does.
-        batch.sort_by_key(|(pod, origin)| (pod.uid(), !origin.waits(), pod.id()));
+        batch.sort_by_cached_key(|(pod, origin)| (pod.uid(), !origin.waits(), pod.id()));
         let absent = going.iter().map(|node| node.name()).chain(candidates.iter().map(|one| one.name()));
         let absent: BTreeSet<&str> = absent.collect();
         let input = RoundInput {

@@ -133,6 +133,18 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
         engine.room_for_replacements(view).err()
     }
 
+    /// Whether the counts of nodes, which each change updates, are the counts of the nodes as they are.
+    pub(super) fn counts_agree(&self) -> bool {
+        let special = self.special();
+        let counted = self.engine(&special).pool_counts();
+        self.state.pools.keys().all(|pool| {
+            let mut count = counted.get(pool).copied().unwrap_or_default();
+            let added = self.state.added.values();
+            count.nodes += added.filter(|added| added.pool == *pool && added.is_initialized).count();
+            count == self.counts.count(pool)
+        })
+    }
+
     /// Whether a NodePool has a fixed number of nodes.
     pub(super) fn is_static(&self, pool: NodePool<'_>) -> bool {
         let replicas = pool.replicas().filter(|replicas| !replicas.is_null());

@@ -24,11 +24,11 @@ use crate::settings::DisruptionSettings;
 pub(super) type MovedPodKey<'s> = (&'s str, &'s str);
 
 /// Largest number of steps of work for each node and pod.
-const STEPS_PER_PART: u64 = 10_000;
+const STEPS_PER_PART: u64 = 2_000;
 /// Part of the steps that may be spent on passes that try every node.
-const PART_OF_FULL_PASSES: u64 = 4;
+const PART_OF_FULL_PASSES: u64 = 16;
 /// Number of nodes and pods whose steps a forecast of fewer may also take.
-const MIN_PARTS: usize = 2_000;
+const MIN_PARTS: usize = 4_000;
 
 /// Time after which a NodeClaim without a node is deleted (`registrationTTL` in pkg/controllers/nodeclaim/lifecycle/liveness.go of
 /// kubernetes-sigs/karpenter at v1.14.1). A node that has not started by then is taken to stay as it is.
@@ -261,6 +261,7 @@ impl<'s, 'd: 's> Roll<'s, 'd> {
                     continue;
                 }
             }
+            debug_assert!(self.counts_agree(), "the nodes of a NodePool are miscounted");
             self.is_changed = true;
             self.clock.poll_after(time);
         }

@@ -401,3 +401,20 @@ fn negative_settings_count_as_zero() {
         assert_eq!(times(forecast), ["n1 2026-03-11T10:30:00Z -"]);
     });
 }
+
+#[test]
+fn pods_that_moved_count_for_spreads() {
+    let spread = json!([{
+        "maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }]);
+    let small = |pod: &mut Json| {
+        pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("100m");
+        pod["spec"]["topologySpreadConstraints"] = spread.clone();
+    };
+    Small::new(4, json!([{"nodes": "1"}])).with_all("Pod", small).ask(|forecast| {
+        // Every node has room, but takes one pod.
+        let added: Vec<usize> = forecast.steps.iter().map(|step| step.added.len()).collect();
+        assert_eq!(added, [1, 1, 1, 1]);
+    });
+}

@@ -53,7 +53,7 @@ struct SlotQuestion<'d> {
 impl<'d> SlotQuestion<'d> {
     fn of(shape: &Rc<PodShape<'d>>) -> Self {
         let demand = &shape.demand;
-        let is_constant = demand.required_terms.len() <= 1 && demand.preferred_terms.first().is_none();
+        let is_constant = demand.required_terms.len() <= 1 && demand.preferred_terms.is_empty();
         Self {
             shape: Rc::clone(shape),
             tolerations: demand.tolerations.iter().copied().chain([PREFER_NO_SCHEDULE]).collect(),
@@ -72,10 +72,7 @@ impl<'d> SlotQuestion<'d> {
 impl<'d> FittingNodes<'d> {
     /// Notes that a node was added, has changed or went.
     pub(super) fn note(&mut self, node: &BaseNode<'d>) {
-        let change = (node.slot, node.node.sort_key());
-        if self.changed.last() != Some(&change) {
-            self.changed.push(change);
-        }
+        self.changed.push((node.slot, node.node.sort_key()));
     }
 
     /// The nodes of a cluster that may take pods of a shape.
@@ -93,21 +90,20 @@ impl<'d> FittingNodes<'d> {
         });
         let slots = Rc::make_mut(&mut kept.slots);
         let changed = kept.seen.and_then(|seen| self.changed.get(seen..));
-        match changed.filter(|changed| changed.len() <= base.nodes.len()) {
-            Some(changed) => {
-                work.count(changed.len() * STEPS_OF_COMPARISON);
-                for (slot, key) in changed {
-                    let fits = base.find(*slot, *key).is_some_and(|one| kept.question.accepts(&one.node));
-                    slots.grow(slot.position() + 1);
-                    slots.set(slot.position(), fits);
-                }
+        if let Some(changed) = changed.filter(|changed| changed.len() <= base.nodes.len()) {
+            work.count(changed.len() * STEPS_OF_COMPARISON);
+            // A node changes with each of its pods.
+            let runs = changed.chunk_by(|one, next| one == next);
+            for (slot, key) in runs.filter_map(<[_]>::first) {
+                let fits = base.find(*slot, *key).is_some_and(|one| kept.question.accepts(&one.node));
+                slots.grow(slot.position() + 1);
+                slots.set(slot.position(), fits);
             }
-            None => {
-                work.count(base.nodes.len() * STEPS_OF_COMPARISON);
-                slots.clear();
-                let fitting = base.nodes.iter().filter(|one| kept.question.accepts(&one.node));
-                fitting.for_each(|one| slots.grow_and_insert(one.slot.position()));
-            }
+        } else {
+            work.count(base.nodes.len() * STEPS_OF_COMPARISON);
+            slots.clear();
+            let fitting = base.nodes.iter().filter(|one| kept.question.accepts(&one.node));
+            fitting.for_each(|one| slots.grow_and_insert(one.slot.position()));
         }
         kept.seen = Some(self.changed.len());
         Rc::clone(&kept.slots)

@@ -72,6 +72,15 @@ pub(crate) struct ExistingNode<'d> {
     pub(crate) pods: Vec<PodId>,
 }
 
+/// The labels of a node after a pod was placed on it.
+#[derive(Debug)]
+pub(crate) enum LabelsWithPod<'d> {
+    /// The labels of before.
+    Same,
+    /// These labels, with the requirements of the pod.
+    Narrower(Requirements<'d>),
+}
+
 /// Origin of an existing node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NodeOrigin<'d> {
@@ -285,21 +294,24 @@ impl<'d> ExistingNode<'d> {
         pod: &Variant<'d>,
         volumes: &[AttachedVolume<'d>],
         topology: &Topology<'d>,
-    ) -> Option<Requirements<'d>> {
+    ) -> Option<LabelsWithPod<'d>> {
         let shape = &pod.shape;
         if self.volumes.is_exceeded_by(volumes) || topology.refusal(pod, &self.labels).is_some() {
             return None;
         }
+        if shape.volumes.is_empty() && pod.requirements.len() == 0 && !topology.concerns(pod) {
+            return Some(LabelsWithPod::Same);
+        }
         let mut base = self.labels.clone();
         base.extend(pod.requirements.iter().map(|(key, requirement)| (key, requirement.clone())));
         if shape.volumes.is_empty() {
-            return with_topology(base, pod, topology);
+            return with_topology(base, pod, topology).map(LabelsWithPod::Narrower);
         }
         shape.volumes.iter().find_map(|volume| {
             base.compatible_strictly(volume).ok()?;
             let mut all = base.clone();
             all.extend(volume.iter().map(|(key, requirement)| (key, requirement.clone())));
-            with_topology(all, pod, topology)
+            with_topology(all, pod, topology).map(LabelsWithPod::Narrower)
         })
     }
 
@@ -309,11 +321,13 @@ impl<'d> ExistingNode<'d> {
         id: PodId,
         pod: &Variant<'d>,
         volumes: &[AttachedVolume<'d>],
-        requirements: Requirements<'d>,
+        labels: LabelsWithPod<'d>,
     ) {
         self.pods.push(id);
         self.take(&pod.shape.requests);
-        self.labels = requirements;
+        if let LabelsWithPod::Narrower(labels) = labels {
+            self.labels = labels;
+        }
         self.ports.add(&pod.shape.ports);
         self.volumes.add(volumes);
     }

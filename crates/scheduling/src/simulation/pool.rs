@@ -141,6 +141,9 @@ impl<'d> Pool<'d> {
 
     /// Subtracts a new node from the limits: the largest of the types that it can have, of each resource.
     pub(crate) fn subtract_largest(&self, types: &TypeSet) {
+        if self.remaining.borrow().is_empty() {
+            return;
+        }
         let mut largest = Resources::default();
         for resources in self.catalog.resources_of(types) {
             largest.raise(&resources.capacity);

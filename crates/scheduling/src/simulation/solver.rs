@@ -383,10 +383,11 @@ impl<'d> Solver<'d> {
             if !has_labels || (node.is_waiting && pod.avoids_waiting) {
                 continue;
             }
-            if let Some(requirements) = node.try_add(variant, volumes, &self.world.topology) {
+            if let Some(labels) = node.try_add(variant, volumes, &self.world.topology) {
                 let node = Rc::make_mut(node);
-                self.has_new_labels |= requirements.len() > node.labels.len();
-                node.add(id, variant, volumes, requirements);
+                let keys = node.labels.len();
+                node.add(id, variant, volumes, labels);
+                self.has_new_labels |= node.labels.len() > keys;
                 self.world.topology.record(variant, &node.taints, &node.labels);
                 return true;
             }

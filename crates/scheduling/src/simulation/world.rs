@@ -73,6 +73,9 @@ const STEPS_OF_POD: usize = 10;
 const STEPS_OF_NODE: usize = 4;
 const STEPS_OF_POOL: usize = 200;
 
+/// Number of nodes whose pods are counted already that a round reads in a step.
+const KEPT_NODES_PER_STEP: usize = 4;
+
 /// Number of steps to find the instance types of a NodePool.
 const STEPS_OF_PREPARATION: usize = 600;
 
@@ -285,7 +288,11 @@ impl<'d> Base<'d> {
         work: &Rc<Work>,
     ) -> World<'d> {
         let PendingPods { pods, shapes } = pending;
-        work.count(pods.len() * STEPS_OF_POD + self.nodes.len() * STEPS_OF_NODE);
+        let of_nodes = match kept {
+            Some(_) => self.nodes.len() / KEPT_NODES_PER_STEP,
+            None => self.nodes.len() * STEPS_OF_NODE,
+        };
+        work.count(pods.len() * STEPS_OF_POD + of_nodes);
         work.count(self.pools.len() * STEPS_OF_POOL);
         let absent: Vec<&BaseNode<'d>> = absence.nodes.iter().flat_map(|name| self.named(name)).collect();
         let is_absent: BTreeSet<NodeSlot> = absent.iter().map(|one| one.slot).collect();

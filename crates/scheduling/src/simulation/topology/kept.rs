@@ -39,6 +39,9 @@ struct DomainSums<'d> {
     seen: Option<usize>,
 }
 
+/// The domains of the NodePools, with the number of nodes in each domain.
+type KnownDomains<'d> = (Rc<BTreeSet<&'d str>>, DomainSums<'d>);
+
 /// The anti-affinity of running pods.
 #[derive(Debug)]
 struct KeptInverse<'d> {
@@ -61,7 +64,7 @@ pub(crate) struct KeptTopology<'d> {
     /// The number of pods that a constraint counts.
     pods: BTreeMap<TopologyConstraint<'d>, DomainSums<'d>>,
     /// The number of nodes with a label that a filter admits, with the domains of the NodePools.
-    domains: BTreeMap<(&'d str, NodeFilter<'d>), (Rc<BTreeSet<&'d str>>, DomainSums<'d>)>,
+    domains: BTreeMap<(&'d str, NodeFilter<'d>), KnownDomains<'d>>,
     inverse: BTreeMap<Rc<GroupIdentity<'d>>, KeptInverse<'d>>,
     repelled: BTreeMap<NodeSlot, Vec<Repelled<'d>>>,
 }
@@ -88,10 +91,15 @@ impl<'d> DomainSums<'d> {
         let Some(new) = new else {
             self.by_slot.clear();
             self.sums = Rc::default();
-            nodes.iter().for_each(|(slot, node)| self.change(*slot, part(node)));
+            for (slot, node) in nodes {
+                self.change(*slot, part(node));
+            }
             return;
         };
-        new.iter().for_each(|slot| self.change(*slot, nodes.get(slot).and_then(&part)));
+        let new: BTreeSet<NodeSlot> = new.iter().copied().collect();
+        for slot in new {
+            self.change(slot, nodes.get(&slot).and_then(&part));
+        }
     }
 
     /// Replaces the part of a node.
@@ -160,9 +168,7 @@ fn domain_of<'d>(
 impl<'d> KeptTopology<'d> {
     /// Notes that a node was added, has changed, or went.
     pub(crate) fn note(&mut self, slot: NodeSlot, node: Option<&BaseNode<'d>>) {
-        if self.changed.last() != Some(&slot) {
-            self.changed.push(slot);
-        }
+        self.changed.push(slot);
         for (identity, domain) in self.repelled.remove(&slot).unwrap_or_default() {
             let Some(inverse) = self.inverse.get_mut(&identity) else { continue };
             inverse.pods -= 1;
@@ -242,14 +248,14 @@ impl<'d> PresentTopology<'d> {
         of_pods.refresh(nodes, changed, on_node);
         let filter =
             if constraint.filter.matches_all() { NodeFilter::default() } else { constraint.filter.clone() };
-        let of_node = |node: &KeptNode<'d>| domain_of(key, &constraint.filter, with_nodes, node);
-        let known = || (Rc::new(pools.values(key, &filter)), DomainSums::default());
-        let (of_pools, of_nodes) = domains.entry((key, filter.clone())).or_insert_with(known);
+        let known_on = |node: &KeptNode<'d>| domain_of(key, &constraint.filter, with_nodes, node);
+        let new_domains = || (Rc::new(pools.values(key, &filter)), DomainSums::default());
+        let (of_pools, of_nodes) = domains.entry((key, filter.clone())).or_insert_with(new_domains);
         work.count(new(of_nodes.seen) + self.absent.len());
-        of_nodes.refresh(nodes, changed, of_node);
+        of_nodes.refresh(nodes, changed, known_on);
         KeptCounts {
             of_pools: Rc::clone(of_pools),
-            nodes: of_nodes.without(&self.absent, of_node),
+            nodes: of_nodes.without(&self.absent, known_on),
             pods: of_pods.without(&self.absent, on_node),
             ..KeptCounts::default()
         }

@@ -128,7 +128,7 @@ pub(crate) enum TopologyNodes<'d> {
 
 impl<'d> TopologyNodes<'d> {
     /// The nodes whose pods are to be counted.
-    fn new(&self) -> &[Rc<TopologyNode<'d>>] {
+    fn uncounted(&self) -> &[Rc<TopologyNode<'d>>] {
         if let Self::New(nodes) = self { nodes } else { &[] }
     }
 }
@@ -311,9 +311,9 @@ impl<'d> Topology<'d> {
         }
         let mut all = self.domains.values(key, &NodeFilter::default());
         if origin == DomainOrigin::PoolsAndNodes {
-            all.extend(self.nodes.new().iter().filter_map(|node| node.domain(key)));
+            all.extend(self.nodes.uncounted().iter().filter_map(|node| node.domain(key)));
         }
-        self.work.count(self.nodes.new().len() + all.len());
+        self.work.count(self.nodes.uncounted().len() + all.len());
         let shared = Rc::new(RefCell::new(all));
         self.shared.insert((key, origin), Rc::clone(&shared));
         shared
@@ -337,9 +337,9 @@ impl<'d> Topology<'d> {
             return group;
         }
         let domains = self.domains.values(constraint.key, &constraint.filter);
-        self.work.count(domains.len() + self.nodes.new().len() * STEPS_PER_GROUP);
+        self.work.count(domains.len() + self.nodes.uncounted().len() * STEPS_PER_GROUP);
         let mut group = Group::new(constraint, DomainCounts::own(domains));
-        for node in self.nodes.new() {
+        for node in self.nodes.uncounted() {
             let Some(domain) = node.domain(group.constraint.key) else { continue };
             if !group.constraint.filter.matches(&node.taints, &node.labels) {
                 continue;
@@ -363,7 +363,7 @@ impl<'d> Topology<'d> {
         let constraint = group.borrow().constraint.clone();
         let label = constraint.selector.as_ref().and_then(LabelSelector::required_label);
         if let Some(label) = label.filter(|_| self.created.len() >= MIN_INDEXED) {
-            let all = self.by_label.get_or_init(|| PodsByLabel::of(self.nodes.new()));
+            let all = self.by_label.get_or_init(|| PodsByLabel::of(self.nodes.uncounted()));
             for (node, pod) in all.find(label) {
                 self.work.count(1);
                 if let Some(domain) = node.domain(constraint.key).filter(|_| constraint.counts(pod)) {
@@ -372,7 +372,7 @@ impl<'d> Topology<'d> {
             }
             return;
         }
-        for node in self.nodes.new() {
+        for node in self.nodes.uncounted() {
             self.work.count(node.pods.len());
             let Some(domain) = node.domain(constraint.key) else { continue };
             for _ in node.pods.iter().filter(|pod| constraint.counts(pod)) {
@@ -453,6 +453,11 @@ impl<'d> Topology<'d> {
     /// The constraints that a pod must respect: its own, and the anti-affinity of other pods.
     fn groups_of<'p>(&'p self, pod: &'p Variant<'d>) -> impl Iterator<Item = &'p SharedGroup<'d>> {
         pod.groups.iter().chain(pod.matching_inverse(&self.inverse, &self.work))
+    }
+
+    /// Whether a constraint, of the pod or of another one, concerns the pod.
+    pub(crate) fn concerns(&self, pod: &Variant<'d>) -> bool {
+        self.groups_of(pod).next().is_some()
     }
 
     /// Whether the pods of other nodes keep a pod away from a node whose domains are known, as far as this takes little time to find
