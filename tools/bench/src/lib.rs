@@ -5,6 +5,7 @@
 //! value is the ratio of their times. Load slows both sides, but a side that uses several cores more. Every program prints rows of
 //! one table, which `cargo xtask bench` collects.
 
+pub mod rollout;
 pub mod shapes;
 pub mod simulated;
 
@@ -117,6 +118,21 @@ impl Bench {
         let times = [of_measured / rounds, of_reference / rounds].map(Quantity::Time);
         self.row(comparison, times, ratio);
         Ok(())
+    }
+
+    /// Measures the ratio of two times that are too long for samples, and prints its row. Says on standard error what runs.
+    pub fn compare_once(
+        &mut self,
+        comparison: Comparison<'_>,
+        measured: impl FnOnce() -> Duration,
+        reference: impl FnOnce() -> Duration,
+    ) {
+        eprintln!("{} …", comparison.reference);
+        let of_reference = reference();
+        eprintln!("{} …", comparison.title);
+        let of_measured = measured();
+        let ratio = of_measured.as_secs_f64() / of_reference.as_secs_f64();
+        self.row(comparison, [of_measured, of_reference].map(Quantity::Time), ratio);
     }
 
     /// Prints the row of two sizes.
