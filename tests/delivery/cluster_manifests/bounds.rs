@@ -108,6 +108,8 @@ fn the_table_has_the_rows_that_are_tested() {
         "| 1,000,000 values or 128 levels in the stored object of an update",
         "| 1,000,000 values or 128 levels in the settings",
         "| 64 values for each byte of YAML in user data or in a string, and 1,000,000 values in the object and all user data together",
+        "| 64 KiB of user data, of which EC2 accepts a quarter",
+        "| 1,000 findings of each rule and severity",
         "| more than 1,000 labels and terms by which an object selects nodes",
         "| more than 10,000 values in `spec` of a NodePool or EC2NodeClass",
         "| more than 100 safe fixes in one object",
@@ -203,6 +205,27 @@ fn user_data_beyond_a_bound_is_a_finding_and_the_rest_is_checked() {
                 assert!(told.contains(word), "{}: {word}: {}", one.name, answer.shown());
             }
         }
+    }
+}
+
+#[test]
+fn long_user_data_is_an_error_and_the_rest_is_checked() {
+    for one in Match::all().into_iter().filter(|one| one.kind == "EC2NodeClass" && reports_faults(&one.spec))
+    {
+        let (mut class, rule) = bad(one.kind).unwrap();
+        class["spec"]["userData"] = format!("#!/bin/sh\n{}", "echo long\n".repeat(7_000)).into();
+        let answer = one.review(&class, &good(one.kind));
+        for word in ["userdata-too-large", rule] {
+            let told = format!("{:?}", answer.response);
+            assert!(told.contains(word), "{}: {word}: {}", one.name, answer.shown());
+        }
+        assert_eq!(
+            answer.rejects("userdata-too-large"),
+            rejects_faults(&one.spec),
+            "{}: {}",
+            one.name,
+            answer.shown()
+        );
     }
 }
 
