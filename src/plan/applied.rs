@@ -70,12 +70,12 @@ impl<'d> Wanted<'d> {
             let known = places.get(&(name.0, name.2)).map(Vec::as_slice).unwrap_or_default();
             if chart_values::of(object).is_some() {
                 wanted.further.push(object);
-            } else if object.form() != Form::Api || STATE.contains(&name.0) {
-                continue;
-            } else if is_applied(object) || known.contains(&name.1) || is_budget_with_namespace(object) {
-                wanted.by_name.entry(name).or_insert(object);
-            } else if let ("", [namespace]) = (name.1, known) {
-                wanted.by_name.entry((name.0, namespace, name.2)).or_insert(object);
+            } else if object.form() == Form::Api && !STATE.contains(&name.0) {
+                if is_applied(object) || known.contains(&name.1) || is_budget_with_namespace(object) {
+                    wanted.by_name.entry(name).or_insert(object);
+                } else if let ("", [namespace]) = (name.1, known) {
+                    wanted.by_name.entry((name.0, namespace, name.2)).or_insert(object);
+                }
             }
         }
         wanted

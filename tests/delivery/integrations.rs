@@ -189,7 +189,7 @@ fn folder_with_program(name: &str) -> std::path::PathBuf {
 #[cfg(unix)]
 fn arguments_of_step(name: &str, folder: &std::path::Path, variables: &[(&str, &str)]) -> String {
     let action = parsed("action.yml");
-    let steps = action["runs"]["steps"].as_array().unwrap();
+    let steps = action.pointer("/runs/steps").unwrap().as_array().unwrap();
     let step = steps.iter().find(|step| step["name"] == name).unwrap();
     let mut bash = std::process::Command::new("bash");
     bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"].as_str().unwrap()]);

@@ -309,9 +309,9 @@ mod tests {
         let set = |values: &str| {
             let application = application("karpenter", values);
             let (_, spec) = application.split_once("spec:\n").unwrap();
-            let spec: String = spec.lines().map(|line| format!("    {line}\n")).collect();
+            let spec = spec.replace('\n', "\n    ");
             format!(
-                "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n{spec}"
+                "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n    {spec}"
             )
         };
         assert_eq!(unreadable(&set(broken)), [(13, true)]);

@@ -1,7 +1,5 @@
 //! What each converter makes of a resource.
 
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
-
 use core::fmt::Write as _;
 
 use insta::assert_snapshot;

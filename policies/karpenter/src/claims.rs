@@ -8,6 +8,7 @@ use karpwarden::karpenter::labels::normalised;
 use karpwarden::manifest::json::{Cursor, Unexpected};
 use karpwarden::objects::node_pool::NodePool;
 use karpwarden::objects::object::Object;
+use karpwarden::objects::requirement::RequirementItem;
 
 use crate::list::each_item;
 
@@ -26,7 +27,7 @@ const HASHES: [&str; 4] = [
 /// class, and of its labels the NodePool and those that the object, a NodePool, requires. An error if the text is not a list.
 pub(crate) fn cut_down(text: &str, object: Object<'_>) -> Result<String, Unexpected> {
     let requirements = NodePool::of(object).map(NodePool::requirements);
-    let keys = requirements.iter().flat_map(|list| list.items()).filter_map(|item| item.key());
+    let keys = requirements.iter().flat_map(|list| list.items()).filter_map(RequirementItem::key);
     let keys: BTreeSet<&str> = keys.map(normalised).chain([POOL]).collect();
     // A name in Kubernetes needs no escapes.
     let name = format!("\"{}\"", object.name());

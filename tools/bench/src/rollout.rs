@@ -50,7 +50,11 @@ fn pool(metadata: &Value) -> Value {
 fn node(number: usize) -> Vec<Value> {
     let (name, claim) =
         (format!("ip-10-0-{}-{}", number / 256, number % 256), format!("default-{number:05}"));
-    let zone = ["us-east-1a", "us-east-1b", "us-east-1c"][number % 3];
+    let zone = match number % 3 {
+        0 => "us-east-1a",
+        1 => "us-east-1b",
+        _ => "us-east-1c",
+    };
     let labels = json!({
         "kubernetes.io/hostname": name, "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux",
         "karpenter.sh/nodepool": "default", "karpenter.sh/capacity-type": "on-demand",
