@@ -187,17 +187,25 @@ impl CheckRun<'_> {
             let texts = self.texts_with_pins(pinning, &mut remarks).into_iter().chain(templates);
             input::add_unknown(&mut files, texts);
             for file in files.iter().skip(origins.len() - first) {
-                origins.push(self.origin_beside(file));
+                let origin = self.origin_beside(file, origins.get(first..).unwrap_or_default());
+                origins.push(origin);
             }
             clusters.push(Cluster { name: cluster.clone(), files });
         }
         (clusters, origins, remarks)
     }
 
-    /// The origin of a file that is read beside the inputs. Only a template with objects is written back.
-    fn origin_beside(&self, file: &File) -> TextOrigin {
+    /// The origin of a file that is read beside the inputs. Only a template with objects is written back, and only within the folder of
+    /// an input, so that no link leads out of it.
+    fn origin_beside(&self, file: &File, inputs: &[TextOrigin]) -> TextOrigin {
         let path = self.config.base.path(Path::new(file.source.name()));
-        let folder = path.parent().map(Path::to_owned).filter(|_| file.kind == FileKind::Unknown);
+        let holds = |folder: &&PathBuf| match (std::path::absolute(&path), std::path::absolute(folder)) {
+            (Ok(path), Ok(folder)) => path.starts_with(folder),
+            _ => false,
+        };
+        let folders = inputs.iter().filter_map(|input| input.path.as_ref()).map(|(_, folder)| folder);
+        let folder = folders.filter(holds).max_by_key(|folder| folder.components().count());
+        let folder = folder.filter(|_| file.kind == FileKind::Unknown).cloned();
         let path = folder.map(|folder| (path, folder));
         TextOrigin { path, is_stdin: false, encoding: Encoding::default() }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use answers::report::Report;
 use engine::check::fails;
-use manifest::{File, FileKind};
+use manifest::File;
 
 use super::error::CommandError;
 use super::form::Color;
@@ -151,19 +151,16 @@ pub(crate) fn refuse_input(
     refuse_same(path, flag, inputs.chain(config))
 }
 
-/// Refuses a file to write that the run has read beside its inputs, because a kustomization or a chart refers to it or because it pins a
-/// version.
+/// Refuses a file to write that the run has read beside its inputs: another file refers to it, or it pins a version.
 pub(crate) fn refuse_referenced<'f>(
     path: Option<&Path>,
     flag: &str,
     files: impl IntoIterator<Item = &'f File>,
     base: &BaseFolder,
 ) -> Result<(), CommandError> {
-    let is_beside = |file: &&File| file.kind.is_text() || file.kind == FileKind::Referenced;
     let read: Vec<PathBuf> = match path {
         Some(path) if !is_report(path) => {
-            let files = files.into_iter().filter(is_beside);
-            files.map(|file| base.path(Path::new(file.source.name()))).collect()
+            files.into_iter().map(|file| base.path(Path::new(file.source.name()))).collect()
         }
         _ => Vec::new(),
     };

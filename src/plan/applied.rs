@@ -158,17 +158,17 @@ fn status_of(old: Object<'_>, new: Object<'_>) -> Option<Value> {
     let number = |key: &str| old.at(&["status", key]).and_then(Node::as_int);
     let (expected, healthy) = (number("expectedPods")?, number("currentHealthy")?);
     let scaled = |node: Node<'_>| match node.as_str().and_then(|text| text.strip_suffix('%')) {
-        Some(percent) => Some((percent.parse::<i64>().ok()? * expected + 99) / 100),
+        Some(percent) => Some(percent.parse::<i64>().ok()?.saturating_mul(expected).saturating_add(99) / 100),
         None => node.as_int(),
     };
     let desired = match (budget.max_unavailable(), budget.min_available()) {
-        (Some(most), _) => (expected - scaled(most)?).max(0),
+        (Some(most), _) => expected.saturating_sub(scaled(most)?).max(0),
         (None, Some(least)) => scaled(least)?,
         (None, None) => return None,
     };
     let entries = status.as_object_mut()?;
     entries.insert("desiredHealthy".to_owned(), json!(desired));
-    entries.insert("disruptionsAllowed".to_owned(), json!((healthy - desired).max(0)));
+    entries.insert("disruptionsAllowed".to_owned(), json!(healthy.saturating_sub(desired).max(0)));
     Some(status)
 }
 

@@ -270,6 +270,26 @@ fn the_rollout_obeys_the_budgets_one_after_the_other() {
 }
 
 #[test]
+fn a_budget_with_an_extreme_number_gets_an_answer() {
+    let folder = cluster(1);
+    let budget = |spec: Value| {
+        json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "shop"},
+            "spec": spec,
+            "status": {"disruptionsAllowed": 2, "currentHealthy": 3, "desiredHealthy": 1, "expectedPods": 3}})
+    };
+    folder.write("snapshot/budget.json", budget(json!({"maxUnavailable": 1})).to_string().as_bytes());
+    for spec in [
+        json!({"minAvailable": "9000000000000000000%"}),
+        json!({"maxUnavailable": i64::MIN}),
+        json!({"minAvailable": i64::MIN}),
+    ] {
+        folder.write("budget.json", budget(spec.clone()).to_string().as_bytes());
+        let run = plan(&folder, &["budget.json"]);
+        assert!(run.status <= 1, "{spec}: {run:?}");
+    }
+}
+
+#[test]
 fn a_pod_disruption_budget_that_allows_nothing_keeps_a_node() {
     let folder = cluster(1);
     let budget = json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "shop"},

@@ -138,3 +138,32 @@ resource "helm_release" "karpenter" {{
         [r#""interruption-queue-malformed" 14:13 "set[0].value""#]
     );
 }
+
+const TEMPLATE: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  nodeSelector: {kubernetes.io/arch: x86_64}\n  containers: [{name: a, image: a}]\n";
+const FROM_TEMPLATE: &str = r#"resource "kubectl_manifest" "a" {
+  yaml_body = templatefile("${path.module}/t/pod.tftpl", {})
+}
+"#;
+
+#[test]
+fn a_template_is_not_overwritten_by_the_report() {
+    let folder = Folder::with(&[("i/main.tf", FROM_TEMPLATE), ("i/t/pod.tftpl", TEMPLATE)]);
+    for command in ["check", "simulate", "hash"] {
+        let run = folder.run(&[command, "i", "--output", "i/t/pod.tftpl"]);
+        assert_eq!(run.status, 2, "{command}: {run:?}");
+        assert!(run.stderr.contains("is also an input"), "{command}: {run:?}");
+        assert_eq!(folder.read("i/t/pod.tftpl"), TEMPLATE, "{command}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn fixes_no_template_behind_a_link_to_a_folder() {
+    let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  template:\n    spec:\n      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}\n      requirements:\n        - {key: kubernetes.io/arch, operator: In, values: [x86_64]}\n";
+    let files = [("i/main.tf", FROM_TEMPLATE), ("shared/pod.tftpl", pool), ("shared/pool.yaml", pool)];
+    let folder = Folder::with(&files);
+    std::os::unix::fs::symlink("../shared", folder.path("i/t")).unwrap();
+    let run = folder.run(&["check", "--fix", "i"]);
+    assert_eq!(run.status, 4, "{run:?}");
+    assert_eq!([folder.read("shared/pod.tftpl"), folder.read("shared/pool.yaml")], [pool, pool], "{run:?}");
+}
