@@ -175,7 +175,7 @@ impl Fixed {
                 };
                 let body = line.trim_end_matches(['\r', '\n']);
                 let end = line.strip_prefix(body).unwrap_or_default();
-                // The writer lets styles pass, also those of the file.
+                // The writer lets styles pass, so the styles in the file are escaped here.
                 let shown: Vec<String> = body.split('\t').map(human::printable).collect();
                 write!(out, "{style}{}{style:#}{end}", shown.join("\t"))?;
             }

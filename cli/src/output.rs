@@ -113,7 +113,7 @@ fn is_descriptor(path: &Path) -> bool {
 
 /// Whether a file starts like a report in JSON, XML or Markdown that this program writes. No manifest starts like that.
 fn is_report(path: &Path) -> bool {
-    // To open a pipe may take for ever.
+    // Opening a pipe may block forever.
     if !path.is_file() {
         return false;
     }

@@ -129,7 +129,7 @@ impl InputFile {
         }
     }
 
-    /// The same input, or one that cannot be read if its path leads to something other than a file: to open a pipe may take for ever.
+    /// The same input, or one that cannot be read if its path leads to something other than a file: opening a pipe may block forever.
     pub(crate) fn if_regular(self) -> Self {
         let is_other = self.path().is_some_and(|path| path.exists() && !path.is_file());
         if is_other { Self { from: From::Unreadable("not a regular file".to_owned()), ..self } } else { self }

@@ -91,7 +91,7 @@ pub(crate) fn texts_with_pins(paths: &[PathBuf], base: &BaseFolder) -> Vec<File>
 
 /// The text of a regular file that mentions Karpenter; `None` for a larger file and for other bytes.
 fn text_of(path: &Path) -> io::Result<Option<String>> {
-    // To open a pipe may take for ever.
+    // Opening a pipe may block forever.
     if !fs::metadata(path)?.is_file() {
         return Ok(None);
     }

@@ -140,7 +140,7 @@ fn needs_all<'d>(budget: PodDisruptionBudget<'d>, context: &Context<'_, 'd>) -> 
 }
 
 /// The least number of pods that the selected workloads run together, and the place of the number if a single workload has
-/// one. `None` if the input does not show the number: for a DaemonSet, a bare pod, or no pod at all. Beyond `most`, the number is a part.
+/// one. `None` if the input does not show the number: for a DaemonSet, a bare pod, or no pod at all. Counting stops above `most`.
 fn replicas<'d>(
     budget: PodDisruptionBudget<'d>,
     most: i64,
@@ -172,7 +172,7 @@ impl Amount {
         Some(if percent == 0 { Self::ZERO } else { Self::Percent(percent) })
     }
 
-    /// A number of pods of which the amount may be all: of more pods it is not.
+    /// The largest number of pods that the amount can cover completely.
     fn most_needed(self) -> i64 {
         match self {
             Self::Number(number) => number,

@@ -117,7 +117,7 @@ pub(crate) fn is_of_aws(holder: RequirementHolder<'_>) -> bool {
     OF_AWS.contains(&group) || has_placeholder(group)
 }
 
-/// Architectures of nodes beside those of EC2, as the kubelet reports them (`GOARCH`): the server platforms of Kubernetes, and the
+/// Further architectures of nodes, which EC2 does not have, as the kubelet reports them (`GOARCH`): the server platforms of Kubernetes, and the
 /// platforms of older releases and of other builds.
 const OTHER_ARCHITECTURES: [&str; 8] =
     ["386", "arm", "loong64", "mips64le", "ppc64", "ppc64le", "riscv64", "s390x"];
