@@ -119,7 +119,10 @@ spec: {{disruption: {{consolidateAfter: 1m, budgets: [{{{budget}}}]}}}}
             let found = findings(&super::RULE, &text);
             found.split_once("help: ").unwrap().1.to_owned()
         };
-        assert!(help("nodes: '0', schedule: '@daily'").starts_with("write `duration`, such as `8h`"));
+        for blocks in ["'0'", "'00%'", "'${NODES}'"] {
+            let text = help(&format!("nodes: {blocks}, schedule: '@daily'"));
+            assert!(text.starts_with("write `duration`, such as `8h`"), "{blocks}: {text}");
+        }
         assert!(help("nodes: 10%, schedule: '@daily'").starts_with("remove `schedule`"));
         assert!(help("nodes: 0%, duration: 8h").starts_with("write `schedule`, such as `0 9 * * mon-fri`"));
         assert!(help("duration: 8h").starts_with("remove `duration`"));

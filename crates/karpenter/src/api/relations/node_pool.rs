@@ -68,8 +68,14 @@ fn static_weight<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>)
 fn schedule_with_duration<'d>(checked: CheckedValue<'d>, violations: &mut Violations<'d>) {
     for budget in checked.node.items() {
         // With a schedule, a limit other than 0 holds only in its window, which `budget-window-inverted` reports.
-        let blocks =
-            present(budget, "nodes").and_then(Node::as_str).is_some_and(|nodes| matches!(nodes, "0" | "0%"));
+        // A placeholder may become 0.
+        let blocks = present(budget, "nodes").is_some_and(|nodes| {
+            let number = match nodes.as_str() {
+                Some(text) => text.trim_end_matches('%').parse().ok(),
+                None => nodes.as_int(),
+            };
+            number.is_none_or(|number: i64| number == 0)
+        });
         let (written, help) = match (present(budget, "schedule"), present(budget, "duration")) {
             (Some(schedule), None) if blocks => (
                 schedule,
