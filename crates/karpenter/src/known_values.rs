@@ -1,5 +1,9 @@
 //! The values of some well-known labels, and other spellings of them.
 
+use values::placeholder::has_placeholder;
+
+use crate::labels;
+
 /// The values of a label with a closed set of values.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownValues {
@@ -89,6 +93,41 @@ impl KnownValues {
     }
 }
 
+/// Whether a tool, a script or a person replaces a value of a label before the object is applied: the value has a placeholder, or it
+/// is the name of a variable, such as `ARCH` or `INSTANCE_TYPE`.
+pub fn is_replaced(label: &str, value: &str) -> bool {
+    has_placeholder(value) || is_variable(labels::normalised(label), value)
+}
+
+/// Whether a value is the name of a variable: a word in capitals that says what the label holds. The labels of Kubernetes, Karpenter and
+/// AWS have values in lower case. A known value in capitals, such as `SPOT` or `AMD64`, is a mistake.
+fn is_variable(label: &str, value: &str) -> bool {
+    /// Domains whose labels have values in lower case.
+    const DOMAINS: [&str; 4] = ["kubernetes.io", "karpenter.sh", "k8s.aws", "eks.amazonaws.com"];
+    /// Words for the zone, beside the word in the name of the label.
+    const OF_ZONES: [&str; 1] = ["az"];
+    let Some((domain, name)) = label.split_once('/') else { return false };
+    let is_in_capitals = value.bytes().any(|byte| byte.is_ascii_uppercase())
+        && !value.bytes().any(|byte| byte.is_ascii_lowercase());
+    if !is_in_capitals || !DOMAINS.iter().any(|known| labels::is_within(domain, known)) {
+        return false;
+    }
+    let lower = value.to_ascii_lowercase();
+    let words = || lower.split(|char: char| !char.is_ascii_alphanumeric());
+    let known = of_label(label);
+    if known.is_some_and(|known| words().chain([lower.as_str()]).any(|word| known.meant(word).is_some())) {
+        return false;
+    }
+    // `ARCHITECTURE` has the word `arch`, but only a whole word is `os`.
+    let is_named = |word: &str| match word.len() {
+        0..4 => words().any(|one| one.trim_end_matches(|char: char| char.is_ascii_digit()) == word),
+        _ => lower.contains(word),
+    };
+    let of_zones: &[&str] = if label == labels::ZONE { &OF_ZONES } else { &[] };
+    let of_known = known.map(|known| known.what.split(' ')).into_iter().flatten();
+    name.split('-').chain(of_known).chain(of_zones.iter().copied()).any(is_named)
+}
+
 /// A value that is not the name of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZoneMistake {
@@ -128,6 +167,56 @@ mod tests {
         assert_eq!(capacity.meant("preemptible"), None);
         assert_eq!(of_label("kubernetes.io/arch").unwrap().meant("x86_64"), Some("amd64"));
         assert!(of_label("karpenter.k8s.aws/instance-family").is_none());
+    }
+
+    #[test]
+    fn words_in_capitals_that_name_the_label_are_variables() {
+        const OS: &str = "kubernetes.io/os";
+        const ARCH: &str = "kubernetes.io/arch";
+        const CAPACITY: &str = "karpenter.sh/capacity-type";
+        const FAMILY: &str = "karpenter.k8s.aws/instance-family";
+        const ZONE: &str = "topology.kubernetes.io/zone";
+        for (label, value) in [
+            (OS, "OS"),
+            (OS, "NODE_OS"),
+            (OS, "OPERATING_SYSTEM"),
+            (ARCH, "ARCH"),
+            ("beta.kubernetes.io/arch", "TARGET_ARCHITECTURE"),
+            (CAPACITY, "CAPACITY_TYPE"),
+            (CAPACITY, "CAPACITYTYPE"),
+            ("karpenter.k8s.aws/instance-tenancy", "TENANCY"),
+            (FAMILY, "FAMILY"),
+            (FAMILY, "INSTANCE_FAMILY_1"),
+            ("eks.amazonaws.com/instance-category", "CATEGORY"),
+            ("karpenter.k8s.aws/instance-cpu", "MIN_CPU"),
+            ("node.kubernetes.io/instance-type", "INSTANCE_TYPE"),
+            (ZONE, "ZONE_A"),
+            (ZONE, "AZ1"),
+            ("topology.kubernetes.io/region", "AWS_REGION"),
+            (ARCH, "${X}"),
+            ("example.com/team", "<team>"),
+        ] {
+            assert!(is_replaced(label, value), "{label} {value}");
+        }
+        for (label, value) in [
+            (OS, "LINUX"),
+            (OS, "MACOS"),
+            (OS, "os"),
+            (OS, ""),
+            (ARCH, "AMD64"),
+            (ARCH, "X86_64"),
+            (ARCH, "arch"),
+            (CAPACITY, "SPOT"),
+            (CAPACITY, "ON_DEMAND"),
+            (CAPACITY, "SPOT_TYPE"),
+            (CAPACITY, "CAPACITY_RESERVATION"),
+            (FAMILY, "M5"),
+            (FAMILY, "GENERAL_PURPOSE"),
+            ("example.com/tier", "TIER"),
+            ("os", "OS"),
+        ] {
+            assert!(!is_replaced(label, value), "{label} {value}");
+        }
     }
 
     #[test]

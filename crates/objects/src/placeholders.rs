@@ -1,14 +1,22 @@
 //! Placeholders in a part of an object.
 
+use karpenter::known_values::is_replaced;
 use manifest::is_terraform;
-use manifest::tree::Node;
+use manifest::tree::{Node, items_of};
 use values::placeholder::has_placeholder;
 
-/// Whether a key or a string at or below a node has a placeholder.
+/// Whether a key or a string at or below a node has a placeholder, or is the value of a label that is replaced.
 pub fn has_placeholder_below(node: Node<'_>) -> bool {
     has_placeholder(node.key())
-        || node.as_str().is_some_and(has_placeholder)
+        || node.as_str().is_some_and(|value| is_replaced(node.key(), value))
+        || requires_replaced(node)
         || node.children().any(has_placeholder_below)
+}
+
+/// Whether a node is a requirement on a label, and one of its values is replaced.
+fn requires_replaced(node: Node<'_>) -> bool {
+    let Some(label) = node.str_at(&["key"]) else { return false };
+    items_of(node.get("values")).filter_map(Node::as_str).any(|value| is_replaced(label, value))
 }
 
 /// Whether a key or a string has a `${…}` that Terraform replaces, because its file is a Terraform file, or because Terraform makes the
@@ -53,6 +61,11 @@ mod tests {
             ("a: {b: [1, '${c}']}", true),
             ("a: {'<b>': 1}", true),
             ("a: TODO", true),
+            ("a: {key: kubernetes.io/arch, operator: In, values: [amd64, arm64]}", false),
+            ("a: {key: kubernetes.io/arch, operator: In, values: [amd64, ARCH]}", true),
+            ("a: {key: arch, operator: In, values: [ARCH]}", false),
+            ("nodeSelector: {kubernetes.io/os: NODE_OS}", true),
+            ("nodeSelector: {kubernetes.io/os: LINUX}", false),
         ] {
             let file = File::read("-", text, READ_OPTIONS);
             let [Document::Read(tree)] = file.documents.as_slice() else { panic!("{text}") };

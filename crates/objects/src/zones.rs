@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use karpenter::known_values::is_replaced;
+use karpenter::labels::ZONE;
 use manifest::tree::Node;
 
 use crate::node_pool::NodePool;
@@ -67,14 +69,16 @@ impl<'d> ServedZones<'d> {
 /// The zones that the requirements of a NodePool list.
 pub fn listed_zones(pool: NodePool<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
     let (named, excluded) = zones_of(pool);
-    let named = named.unwrap_or_default();
     let items = pool.requirements().parsed();
     let zones = items.filter(|item| ZONE_KEYS.contains(&item.key) && item.operator == "In");
     let zones = zones.flat_map(LabelRequirement::values);
-    zones.filter(move |(zone, _)| named.contains(zone) && !excluded.contains(zone))
+    zones.filter(move |(zone, _)| {
+        named.as_ref().is_none_or(|named| named.contains(zone)) && !excluded.contains(zone)
+    })
 }
 
-/// Returns the zones that a NodePool names, if it names any, and the zones that it excludes.
+/// Returns the zones that a NodePool names, if it names any, and the zones that it excludes. A list with a placeholder may name any
+/// zone.
 fn zones_of<'d>(pool: NodePool<'d>) -> (Option<BTreeSet<&'d str>>, BTreeSet<&'d str>) {
     let mut named: Option<BTreeSet<&'d str>> = None;
     let mut excluded = BTreeSet::new();
@@ -90,6 +94,7 @@ fn zones_of<'d>(pool: NodePool<'d>) -> (Option<BTreeSet<&'d str>>, BTreeSet<&'d 
         }
         let values = requirement.values().filter_map(Node::as_str);
         match requirement.operator_text() {
+            Some("In") if values.clone().any(|zone| is_replaced(ZONE, zone)) => {}
             Some("In") => restrict(values.collect()),
             Some("NotIn") => excluded.extend(values),
             _ => {}
@@ -97,7 +102,7 @@ fn zones_of<'d>(pool: NodePool<'d>) -> (Option<BTreeSet<&'d str>>, BTreeSet<&'d 
     }
     for key in ZONE_KEYS {
         let label = pool.template().and_then(|template| template.metadata().label(key));
-        if let Some(zone) = label.and_then(Node::as_str) {
+        if let Some(zone) = label.and_then(Node::as_str).filter(|zone| !is_replaced(ZONE, zone)) {
             restrict(BTreeSet::from([zone]));
         }
     }

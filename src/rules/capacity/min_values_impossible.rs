@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use karpenter::kind::Kind;
+use karpenter::known_values::is_replaced;
 use karpenter::labels;
 use karpenter::release::Releases;
 use objects::node_pool::NodePool;
@@ -154,7 +155,7 @@ fn allowed(pool: NodePool<'_>, label: &str) -> Option<usize> {
             continue;
         }
         let values = requirement.values();
-        if values.iter().any(|(value, _)| has_placeholder(value)) {
+        if values.iter().any(|(value, _)| is_replaced(label, value)) {
             return None;
         }
         match requirement.operator {

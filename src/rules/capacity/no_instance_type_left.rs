@@ -383,6 +383,27 @@ spec:
     }
 
     #[test]
+    fn a_variable_leaves_every_value_open() {
+        const ARM: &str = "kubernetes.io/arch, operator: In, values: [arm64]";
+        let systems =
+            |values: &str| pool(&[ARM, &format!("kubernetes.io/os, operator: In, values: [{values}]")]);
+        for variable in ["OS", "'${OS}'", "NODE_OS"] {
+            silent(&RULE, &systems(&format!("windows, {variable}")));
+        }
+        let labelled = |system: &str| {
+            pool(&[ARM]).replace(
+                "template:\n",
+                &format!("template:\n    metadata: {{labels: {{kubernetes.io/os: {system}}}}}\n"),
+            )
+        };
+        silent(&RULE, &labelled("OS"));
+        for mistaken in [systems("windows"), systems("windows, WINDOWS"), labelled("windows")] {
+            assert!(findings(&RULE, &mistaken).contains("error NodePool/a"), "{mistaken}");
+        }
+        silent(&RULE, &pool(&[FAMILY_T3, "karpenter.k8s.aws/instance-size, operator: In, values: [SIZE]"]));
+    }
+
+    #[test]
     fn reports_an_architecture_that_families_do_not_have() {
         let arch = "kubernetes.io/arch, operator: In, values: [arm64]";
         let families =

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use karpenter::kind::Kind;
+use karpenter::known_values::is_replaced;
 use karpenter::release::Releases;
 use manifest::tree::Node;
 use objects::node_overlay::NodeOverlay;
@@ -140,7 +141,8 @@ impl<'d> Overlay<'d> {
         let list = view.requirements().node().filter(|list| list.is_sequence())?;
         let mut requirements = BTreeMap::new();
         for requirement in view.requirements().parsed() {
-            let unresolved = requirement.values().iter().any(|(value, _)| has_placeholder(value));
+            let unresolved =
+                requirement.values().iter().any(|(value, _)| is_replaced(requirement.key, value));
             if unresolved || has_placeholder(requirement.key) {
                 return None;
             }
@@ -267,7 +269,8 @@ spec: {{{spec}}}
     fn ignores_overlays_with_placeholders() {
         let key = M5.replace("karpenter.k8s.aws/instance-family", "'${KEY}'");
         let value = M.replace("m6i", "'${FAMILY}'");
-        for unresolved in [key, value] {
+        let variable = M.replace("m6i", "FAMILY");
+        for unresolved in [key, value, variable] {
             let spec = format!("{unresolved}, price: '1'");
             silent(&RULE, &(overlay("a", &spec) + &overlay("b", &spec)));
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use karpenter::instance_types::category_and_generation_of_family;
 use karpenter::instance_types::names::{Standing, standing};
 use karpenter::kind::Kind;
-use karpenter::known_values;
+use karpenter::known_values::{self, is_replaced};
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
@@ -15,7 +15,6 @@ use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
 use scheduling::requirements::{EffectiveOperator, Requirement};
-use values::placeholder::has_placeholder;
 
 rule! {
     /// ## What it does
@@ -190,7 +189,7 @@ pub(super) fn stated_by_label(pool: NodePool<'_>) -> BTreeMap<&str, OnLabel<'_>>
     for requirement in pool.requirements().parsed() {
         let values: Vec<_> = requirement.values().iter().map(|(value, _)| *value).collect();
         let operator = requirement.item.operator();
-        let is_decided = !values.iter().any(|value| has_placeholder(value))
+        let is_decided = !values.iter().any(|value| is_replaced(requirement.key, value))
             && requirement.item.values().count() == values.len()
             && (operator != Some(Operator::In) || !values.is_empty());
         let parsed = operator
@@ -204,7 +203,7 @@ pub(super) fn stated_by_label(pool: NodePool<'_>) -> BTreeMap<&str, OnLabel<'_>>
         add(requirement.label(), stated);
     }
     for (key, node) in pool.node_labels() {
-        let value = node.as_str().filter(|value| !has_placeholder(value));
+        let value = node.as_str().filter(|value| !is_replaced(key, value));
         let stated = value.map(|value| Stated {
             place: Place::value(node),
             written: Written::Label(value),

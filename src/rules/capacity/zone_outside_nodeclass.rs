@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use karpenter::kind::Kind;
+use karpenter::known_values::is_replaced;
+use karpenter::labels::ZONE;
 use karpenter::release::Releases;
 use karpenter::zones::region_of_zone;
 use manifest::tree::Node;
@@ -14,7 +16,6 @@ use objects::zones::listed_zones;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
-use values::placeholder::has_placeholder;
 
 use crate::rules::indexes::NodeClasses;
 
@@ -148,7 +149,7 @@ fn check<'d>(object: Object<'d>, context: &Context<'_, 'd>, findings: &mut Vec<F
 fn without_subnet<'d>(pool: NodePool<'d>, class: Ec2NodeClass<'d>, subnets: Node<'d>) -> Option<Finding<'d>> {
     let served: BTreeSet<&str> = subnets.items().filter_map(|subnet| subnet.str_at(&["zone"])).collect();
     let mut texts = listed_zones(pool).map(|(zone, _)| zone).chain(served.iter().copied());
-    if served.is_empty() || texts.any(has_placeholder) {
+    if served.is_empty() || texts.any(|zone| is_replaced(ZONE, zone)) {
         return None;
     }
     let is_missing = |(zone, _): &(&str, Node<'_>)| !served.contains(zone);

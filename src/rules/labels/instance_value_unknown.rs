@@ -3,7 +3,7 @@ use karpenter::instance_types::names::{
     CATEGORY, FAMILY, GENERATION, SIZE, Standing, TYPE, is_label, standing,
 };
 use karpenter::kind::Kind;
-use karpenter::known_values;
+use karpenter::known_values::{self, is_replaced};
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
@@ -15,7 +15,7 @@ use objects::requirement_holder::RequirementHolder;
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Severity};
 use rule::{Fixes, On, Runs};
-use values::placeholder::{are_alternatives, has_placeholder, is_in_capitals};
+use values::placeholder::are_alternatives;
 
 use super::requirement_value_unknown::is_of_aws;
 use crate::rules::capacity::gt_lt_off_by_one_or_unit::excludes_every_type;
@@ -112,12 +112,6 @@ struct Unknown<'d> {
     standing: Standing,
 }
 
-/// Whether a value is the name of a variable that a script replaces, such as `FAMILY` or `INSTANCE_TYPE`: values are in lower case.
-fn is_variable(label: &str, value: &str) -> bool {
-    let names_label = || what(label).is_some_and(|what| value.to_ascii_lowercase().contains(what));
-    is_in_capitals(value) && names_label()
-}
-
 /// The unknown values of a requirement.
 struct Values<'d> {
     unknown: Vec<Unknown<'d>>,
@@ -130,9 +124,7 @@ impl<'d> Values<'d> {
         let mut all = Self { unknown: Vec::new(), has_others: false };
         for node in values {
             let is_known = |value: &str| standing(label, value) == Some(Standing::Known);
-            let is_open = |value: &str| {
-                has_placeholder(value) || are_alternatives(value, is_known) || is_variable(label, value)
-            };
+            let is_open = |value: &str| is_replaced(label, value) || are_alternatives(value, is_known);
             let value = node.as_str().filter(|value| !is_open(value));
             let standing = value.and_then(|value| Some((value, standing(label, value)?)));
             match standing.filter(|(_, standing)| *standing != Standing::Known) {
@@ -294,6 +286,8 @@ mod tests {
         };
         silent(&RULE, &with("FAMILY"));
         silent(&RULE, &with("INSTANCE_FAMILY, '<fam>'"));
+        silent(&RULE, &pool("karpenter.k8s.aws/instance-cpu, operator: In, values: [CPU]"));
+        silent(&RULE, &pool("eks.amazonaws.com/instance-category, operator: In, values: [CATEGORY]"));
         silent(&RULE, &pool("node.kubernetes.io/instance-type, operator: In, values: [INSTANCE_TYPE]"));
         for mistake in ["M5", "family", "GENERAL_PURPOSE", "M55"] {
             assert!(!findings(&RULE, &with(mistake)).is_empty(), "{mistake}");

@@ -434,6 +434,7 @@ spec:
             assert_eq!(complete(&text.replace("workload: batch", &format!("workload: {placeholder}"))), "");
             assert_eq!(complete(&text.replace("name: general", &format!("name: {placeholder}"))), "");
         }
+        assert_eq!(complete(&text.replace("workload: batch", "kubernetes.io/arch: ARCH")), "");
         assert!(complete(&text.replace("name: a", "name: '${X}'")).contains("warning Pod/${X}"));
     }
 

@@ -1,5 +1,5 @@
 use karpenter::kind::Kind;
-use karpenter::known_values::{self, KnownValues, ZoneMistake};
+use karpenter::known_values::{self, KnownValues, ZoneMistake, is_replaced};
 use karpenter::labels;
 use karpenter::operator::Operator;
 use karpenter::release::Releases;
@@ -162,7 +162,7 @@ fn no_node(pod: Pod<'_>, expression: LabelExpression<'_>) -> Option<NoNode> {
 /// Whether a value is no known value, and not replaced before the object is applied.
 fn is_unknown(known: &KnownValues, value: &str) -> bool {
     let is_known = |value: &str| known.values.contains(&value);
-    !is_known(value) && !has_placeholder(value) && !are_alternatives(value, is_known)
+    !is_known(value) && !is_replaced(known.label, value) && !are_alternatives(value, is_known)
 }
 
 /// Reports the values that a pod lists for a label, if no node has any of them.
@@ -568,6 +568,35 @@ spec:
         let output =
             findings(&RULE, &pool("key: karpenter.sh/capacity-type, operator: NotIn, values: [Spot]"));
         assert!(output.contains("warning") && output.contains("it excludes nothing"), "{output}");
+    }
+
+    #[test]
+    fn ignores_names_of_variables() {
+        const PAIRS: [(&str, &str, &str); 4] = [
+            ("karpenter.sh/capacity-type", "CAPACITY_TYPE", "SPOT"),
+            ("karpenter.k8s.aws/instance-tenancy", "TENANCY", "DEDICATED"),
+            ("kubernetes.io/arch", "ARCH", "AMD64"),
+            ("kubernetes.io/os", "OS", "LINUX"),
+        ];
+        for (label, variable, mistake) in PAIRS {
+            let with = |value: &str| pool(&format!("key: {label}, operator: In, values: [{value}]"));
+            let pod = |value: &str| {
+                format!(
+                    "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {{containers: [], nodeSelector: {{{label}: {value}}}}}\n"
+                )
+            };
+            for text in [with(variable), pod(variable)] {
+                silent(&RULE, &text);
+            }
+            for text in [with(mistake), pod(mistake)] {
+                assert!(findings(&RULE, &text).contains("error "), "{text}");
+            }
+            // The variable may hold a valid value.
+            assert!(
+                findings(&RULE, &with(&format!("{variable}, {mistake}"))).contains("warning "),
+                "{label}"
+            );
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
 use karpenter::kind::Kind;
+use karpenter::known_values::is_replaced;
 use karpenter::release::Releases;
 use manifest::tree::Node;
 use objects::node_class::{Ec2NodeClass, SelectorField, TermField};
@@ -168,15 +169,12 @@ fn allowed_architectures(pool: NodePool<'_>) -> Option<(Option<Node<'_>>, Vec<&'
     for requirement in pool.requirements().parsed().filter(|requirement| requirement.label() == ARCHITECTURE)
     {
         let values: Vec<_> = requirement.values().iter().map(|(value, _)| *value).collect();
-        if values.iter().any(|value| has_placeholder(value)) {
-            return None;
-        }
         let parsed = Requirement::new(requirement.item.operator()?, values)?;
         allowed.retain(|architecture| parsed.has(architecture));
         stated = stated.or(Some(requirement.item.node()));
     }
     if let Some((_, node)) = pool.node_labels().find(|(key, _)| *key == ARCHITECTURE) {
-        let value = node.as_str().filter(|value| !has_placeholder(value))?;
+        let value = node.as_str().filter(|value| !is_replaced(ARCHITECTURE, value))?;
         allowed.retain(|architecture| *architecture == value);
         stated = stated.or(Some(node));
     }
@@ -278,6 +276,7 @@ spec:
         silent(&RULE, &text("{name: 'my-image-${ARCH}-x86_64'}", ""));
         silent(&RULE, &text("{alias: al2023@latest}", ""));
         silent(&RULE, &text(X86, &arch("'${ARCH}'")));
+        silent(&RULE, &text(X86, &arch("ARCH")));
         silent(&RULE, &text(X86, "'${REQUIREMENT}'"));
         let of = |label: &str, value: &str| format!("{{key: {label}, operator: In, values: [{value}]}}");
         silent(&RULE, &text(X86, &of("karpenter.k8s.aws/instance-family", "m6i")));
@@ -307,6 +306,7 @@ spec:
         assert!(findings(&RULE, &labelled("team: arm64")).contains("warning NodePool/a"));
         silent(&RULE, &labelled("kubernetes.io/arch: amd64"));
         silent(&RULE, &labelled("kubernetes.io/arch: '${ARCH}'"));
+        silent(&RULE, &labelled("kubernetes.io/arch: ARCH"));
         silent(&RULE, &labelled("karpenter.k8s.aws/instance-category: c"));
         silent(&RULE, &labelled("karpenter.k8s.aws/instance-family: m5"));
     }

@@ -1,4 +1,6 @@
 use karpenter::kind::Kind;
+use karpenter::known_values::is_replaced;
+use karpenter::labels::ZONE;
 use karpenter::release::Releases;
 use karpenter::zones::is_zone_id;
 use manifest::tree::Node;
@@ -8,7 +10,6 @@ use objects::storage::{Binding, PersistentVolume, Reach, StorageClass, ZONE_KEYS
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
 use rule::{Fixes, On, Runs};
-use values::placeholder::has_placeholder;
 use values::spelling::add_quoted;
 
 use crate::rules::indexes::{POOLS, ZonesOfPools};
@@ -172,7 +173,7 @@ fn unserved<'d>(zones: &[Node<'d>], context: &Context<'_, 'd>) -> Vec<Node<'d>> 
     };
     let mut unserved = Vec::new();
     for zone in zones {
-        let is_unserved = |name: &str| !has_placeholder(name) && !is_zone_id(name) && !is_served(name);
+        let is_unserved = |name: &str| !is_replaced(ZONE, name) && !is_zone_id(name) && !is_served(name);
         if is_known && zone.as_str().is_some_and(is_unserved) {
             unserved.push(*zone);
         }
@@ -367,6 +368,10 @@ spec:
         silent(&super::RULE, &(one.clone() + &except("eu-west-1a")));
         assert!(!findings(&super::RULE, &(one + &except("eu-west-1c"))).is_empty());
         silent(&super::RULE, &(volume("eu-west-1c") + &zones("eu-west-1c")));
+        for open in ["'${ZONE}'", "AZ1", "eu-west-1a, ZONE_B"] {
+            silent(&super::RULE, &(volume("eu-west-1c") + &zones(open)));
+            silent(&super::RULE, &(volume(open) + &zones("eu-west-1a")));
+        }
     }
 
     #[test]
