@@ -62,8 +62,9 @@ impl<'d> Identity<'d> {
             let settings = values.iter().filter_map(|(object, values)| text_of(*object, in_chart(*values)?));
             agreed(options).or_else(|| agreed(settings))
         };
-        let accounts = service_accounts(objects, controllers).into_iter();
-        let annotated = accounts.filter_map(|object| text_of(object, object.annotation(ROLE_ARN)?));
+        let accounts = ServiceAccountNames::of(objects, controllers);
+        let annotated =
+            accounts.among(objects).filter_map(|object| text_of(object, object.annotation(ROLE_ARN)?));
         let in_values = values
             .iter()
             .filter_map(|(object, values)| text_of(*object, values.service_account_annotation(ROLE_ARN)?));
@@ -120,34 +121,65 @@ fn agreed<'d>(mut texts: impl Iterator<Item = IdentityText<'d>>) -> Option<Ident
 }
 
 const SERVICE_ACCOUNT: Kind = Kind::of("", "v1", "ServiceAccount");
+/// Name of the service account that the chart writes by default.
+const DEFAULT_SERVICE_ACCOUNT: &str = "karpenter";
 
 /// Whether an object is a service account with the name or the label that the chart writes by default.
 pub fn is_service_account(object: Object<'_>) -> bool {
     let label = || object.metadata().label("app.kubernetes.io/name").and_then(Node::as_str);
-    object.is(SERVICE_ACCOUNT) && (object.name() == "karpenter" || label() == Some("karpenter"))
+    object.is(SERVICE_ACCOUNT) && (object.name() == DEFAULT_SERVICE_ACCOUNT || label() == Some("karpenter"))
 }
 
-/// The controller's service accounts: those that its Deployment or its chart's values name, or else those that
-/// look like the chart's.
-///
-/// Source: `karpenter.serviceAccountName` in charts/karpenter/templates/_helpers.tpl of aws/karpenter-provider-aws at v1.14.1.
-pub fn service_accounts<'d>(objects: &[Object<'d>], controllers: &[Controller<'d>]) -> Vec<Object<'d>> {
-    let of_controllers = controllers
-        .iter()
-        .filter_map(|controller| Pod::of(controller.object)?.spec().node().str_at(&["serviceAccountName"]));
-    let of_values = objects
-        .iter()
-        .filter_map(|object| chart_values::of_this_cluster(*object)?.service_account_name()?.as_str());
-    let named: BTreeSet<&str> =
-        of_controllers.chain(of_values).filter(|name| !name.is_empty() && !has_placeholder(name)).collect();
-    let accounts = objects.iter().copied().filter(|object| object.is(SERVICE_ACCOUNT));
-    accounts
-        .filter(
-            |object| {
-                if named.is_empty() { is_service_account(*object) } else { named.contains(object.name()) }
-            },
-        )
-        .collect()
+/// Names of the controller's service accounts. An input can have the controllers of several clusters.
+#[derive(Debug, Default)]
+pub struct ServiceAccountNames<'d> {
+    /// Names in Deployments of the controller and in values of its chart.
+    named: BTreeSet<&'d str>,
+    /// Whether a service account may have the name that the chart writes by default.
+    has_default: bool,
+}
+
+impl<'d> ServiceAccountNames<'d> {
+    /// Collects the names that Deployments and chart values state. The chart's default counts where one of them states no name, and
+    /// where the input has none of the named service accounts.
+    ///
+    /// Source: `karpenter.serviceAccountName` in charts/karpenter/templates/_helpers.tpl of aws/karpenter-provider-aws at v1.14.1.
+    pub fn of(objects: &[Object<'d>], controllers: &[Controller<'d>]) -> Self {
+        let mut names = Self::default();
+        for controller in controllers {
+            let spec = Pod::of(controller.object).map(|pod| pod.spec().node());
+            names.add(spec.and_then(|spec| spec.str_at(&["serviceAccountName"])));
+        }
+        for values in objects.iter().filter_map(|object| chart_values::of_this_cluster(*object)) {
+            names.add(values.service_account_name().and_then(Node::as_str));
+        }
+        let is_named =
+            |object: &Object<'d>| object.is(SERVICE_ACCOUNT) && names.named.contains(object.name());
+        names.has_default |= !objects.iter().any(is_named);
+        names
+    }
+
+    fn add(&mut self, name: Option<&'d str>) {
+        match name.filter(|name| !name.is_empty() && !has_placeholder(name)) {
+            Some(name) => {
+                self.named.insert(name);
+            }
+            None => self.has_default = true,
+        }
+    }
+
+    /// Whether a service account of the controller has a name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.named.contains(name) || (self.has_default && name == DEFAULT_SERVICE_ACCOUNT)
+    }
+
+    /// The controller's service accounts among objects.
+    pub fn among(&self, objects: &[Object<'d>]) -> impl Iterator<Item = Object<'d>> {
+        let accounts = objects.iter().copied().filter(|object| object.is(SERVICE_ACCOUNT));
+        accounts.filter(|object| {
+            self.named.contains(object.name()) || (self.has_default && is_service_account(*object))
+        })
+    }
 }
 
 /// Returns the region in the address of an EKS API server: `https://<id>.gr7.eu-west-1.eks.amazonaws.com`.

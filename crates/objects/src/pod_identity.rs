@@ -7,6 +7,7 @@
 use manifest::tree::{Node, items_of};
 
 use crate::iam_policy::text;
+use crate::identity::ServiceAccountNames;
 use crate::node_access::CLUSTER_CONFIG;
 use crate::object::{Form, Object};
 
@@ -60,9 +61,9 @@ impl<'d> PodIdentityAssociation<'d> {
         }
     }
 
-    /// Whether the service account is the controller's, by its customary name.
-    pub fn is_of_controller(self) -> bool {
-        self.service_account.and_then(Node::as_str) == Some("karpenter")
+    /// Whether the service account is the controller's.
+    pub fn is_of_controller(self, accounts: &ServiceAccountNames<'_>) -> bool {
+        self.service_account.and_then(Node::as_str).is_some_and(|name| accounts.contains(name))
     }
 
     /// The name of the role: the text after the last slash. `${}` encloses what CloudFormation fills in.

@@ -1,5 +1,6 @@
 use karpenter::release::Releases;
 use objects::iam_policy::{IamCondition, IamStatement, PolicyOwner, PolicyText, Truth};
+use objects::identity::ServiceAccountNames;
 use objects::object::{Form, Object};
 use rule::context::Context;
 use rule::finding::{CaughtBy, Finding, Place, Severity};
@@ -103,7 +104,9 @@ fn check_statements<'d>(
     context: &Context<'_, 'd>,
     findings: &mut Vec<Finding<'d>>,
 ) {
-    let names_it = statements.iter().any(|statement| statement.conditions.iter().any(names_karpenter));
+    let names = &context.inventory.index::<ServiceAccounts>().names;
+    let mut conditions = statements.iter().flat_map(|statement| &statement.conditions);
+    let names_it = conditions.any(|condition| names_controller(condition, names));
     if !is_own && !names_it {
         return;
     }
@@ -128,12 +131,14 @@ fn accounts<'c, 'd>(condition: &'c IamCondition<'d>) -> impl Iterator<Item = (&'
 }
 
 /// Whether a condition names Karpenter's ServiceAccount, with or without a wildcard in the name or the namespace.
-fn names_karpenter(condition: &IamCondition<'_>) -> bool {
+fn names_controller(condition: &IamCondition<'_>, names: &ServiceAccountNames<'_>) -> bool {
     accounts(condition).any(|(_, account)| {
         let (namespace, name) = account.rsplit_once(':').unwrap_or(("", account));
         let start = name.split(['*', '?']).next().unwrap_or_default();
         let is_start = start.len() < name.len() && "karpenter".starts_with(start);
-        name == "karpenter" || (is_start && (namespace == "karpenter" || start.len() >= "karp".len()))
+        name == "karpenter"
+            || names.contains(name)
+            || (is_start && (namespace == "karpenter" || start.len() >= "karp".len()))
     })
 }
 
@@ -219,13 +224,12 @@ fn other_provider<'d>(statement: &IamStatement<'d>) -> Option<Finding<'d>> {
 /// Reports a namespace or ServiceAccount that is not the controller's.
 fn other_account<'d>(statement: &IamStatement<'d>, context: &Context<'_, 'd>) -> Option<Finding<'d>> {
     let own = context.inventory.index::<ServiceAccounts>();
-    let (first, _) = own.first()?;
+    let (first, node) = own.known.first()?;
     let conditions = statement.conditions.iter().filter(|one| one.requires_value());
     let named: Vec<_> = conditions.flat_map(accounts).collect();
     let may_be = |account: &str| {
-        has_placeholder(account)
-            || account.contains(['*', '?'])
-            || own.iter().any(|(known, _)| known == account)
+        let (namespace, name) = account.split_once(':').unwrap_or_default();
+        has_placeholder(account) || account.contains(['*', '?']) || own.may_have(namespace, name)
     };
     let (word, account) = *named.first()?;
     if named.iter().any(|(_, account)| may_be(account)) {
@@ -237,7 +241,6 @@ fn other_account<'d>(statement: &IamStatement<'d>, context: &Context<'_, 'd>) ->
     let finding = Finding::new(&RULE, Place::of_policy(word.at), message)
         .severity(Severity::Warning)
         .help(format!("write `{ACCOUNT}{first}`"));
-    let (_, node) = own.first()?;
     Some(finding.related(Place::value(*node), "the controller's ServiceAccount"))
 }
 
@@ -403,6 +406,55 @@ spec:
             silent(&super::RULE, &format!("{right}{account}{other}{named}"));
         }
         silent(&super::RULE, &format!("{}{account}", policy()));
+    }
+
+    /// A ServiceAccount in the namespace `kube-system`.
+    fn account(name: &str) -> String {
+        format!(
+            "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: {name}, namespace: kube-system}}\n"
+        )
+    }
+
+    #[test]
+    fn a_renamed_service_account_hides_no_other_cluster() {
+        let values = |account: &str| {
+            format!(
+                "---\nsettings: {{clusterName: prod, interruptionQueue: prod}}\nserviceAccount: {{{account}}}\n"
+            )
+        };
+        let trusting = |name: &str| policy().replace("kube-system:karpenter", &format!("kube-system:{name}"));
+        let (renamed, default) = (values("name: karpenter-sa"), values("create: true"));
+        let both = format!("{}{}{renamed}{default}", account("karpenter-sa"), account("karpenter"));
+        // The namespace of neither ServiceAccount.
+        for trusted in ["other:karpenter", "other:karpenter-sa"] {
+            let text = format!("{}{both}", policy().replace("kube-system:karpenter", trusted));
+            assert!(
+                findings(&super::RULE, &text).contains(&format!("trusts the ServiceAccount `{trusted}`"))
+            );
+        }
+        // The chart of the one cluster makes a ServiceAccount that the input does not have.
+        let others = [account("karpenter-sa"), account("karpenter"), String::new()];
+        for trusted in ["karpenter-sa", "karpenter"] {
+            for other in &others {
+                silent(&super::RULE, &format!("{}{other}{renamed}{default}", trusting(trusted)));
+            }
+        }
+        // A name of which the input has no ServiceAccount.
+        let only = format!("{}{}{renamed}", trusting("karpenter-sa"), account("karpenter"));
+        silent(&super::RULE, &only);
+        let wrong = only.replace("kube-system:karpenter-sa", "other:karpenter");
+        assert!(findings(&super::RULE, &wrong).contains("the controller runs as `kube-system:karpenter`"));
+    }
+
+    #[test]
+    fn reads_the_policy_of_a_renamed_service_account() {
+        let renamed = policy().replace("kube-system:karpenter", "kube-system:node-scaler");
+        let wrong = renamed.replace("Action: sts:AssumeRoleWithWebIdentity", "Action: sts:AssumeRole");
+        let values = "---\nsettings: {clusterName: prod, interruptionQueue: prod}\nserviceAccount: {name: node-scaler}\n";
+        let found = findings(&super::RULE, &format!("{wrong}{values}"));
+        assert!(found.contains("needs `sts:AssumeRoleWithWebIdentity`"), "{found}");
+        silent(&super::RULE, &format!("{renamed}{values}"));
+        silent(&super::RULE, &wrong);
     }
 
     #[test]

@@ -199,6 +199,37 @@ iam:
     }
 
     #[test]
+    fn reads_the_name_of_the_service_account_from_the_values_and_the_controller() {
+        let values =
+            "---\nsettings: {clusterName: prod, interruptionQueue: prod}\nserviceAccount: {name: ci}\n";
+        let controller = r"---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: karpenter, namespace: kube-system}
+spec:
+  template:
+    spec:
+      serviceAccountName: ci
+      containers: [{name: controller, image: 'public.ecr.aws/karpenter/controller:1.8.2'}]
+";
+        let names = ["serviceAccount: ", "ServiceAccount: ", "serviceAccountName: ", "{metadata: {name: "];
+        let mut associations = 0;
+        for holder in holders() {
+            let Some(name) = names.iter().find(|name| holder.contains(&format!("{name}karpenter"))) else {
+                continue;
+            };
+            let renamed = holder.replace(&format!("{name}karpenter"), &format!("{name}ci"));
+            associations += 1;
+            for naming in [values, controller] {
+                let text = format!("{}{renamed}{naming}", class("role: karpenter"));
+                assert!(findings(&super::RULE, &text).contains("the controller's role"), "{text}");
+            }
+            silent(&super::RULE, &format!("{}{renamed}", class("role: karpenter")));
+        }
+        assert_eq!(associations, 4);
+    }
+
+    #[test]
     fn names_both_places() {
         let text = format!("{}{}", class("role: karpenter"), holders()[0]);
         insta::assert_snapshot!(findings(&super::RULE, &text), @"

@@ -14,7 +14,7 @@ use manifest::tree::Node;
 use objects::controller::Controller;
 use objects::feature_gates::FeatureGates;
 use objects::iam_policy::IamAccess;
-use objects::identity::{Identity, service_accounts};
+use objects::identity::{Identity, ServiceAccountNames};
 use objects::node_access::NodeAccess;
 use objects::node_agents::NodeAgents;
 use objects::node_class::{Ec2NodeClass, SelectorField};
@@ -193,8 +193,9 @@ impl Index for ControllerRoles {
         if let Some(role) = inventory.index::<ClusterIdentity>().role {
             roles.extend(name(role.text).map(|name| (name, role.node)));
         }
+        let accounts = &inventory.index::<ServiceAccounts>().names;
         let associations = inventory.own().iter().copied().flat_map(PodIdentityAssociation::all);
-        for association in associations.filter(|association| association.is_of_controller()) {
+        for association in associations.filter(|association| association.is_of_controller(accounts)) {
             let named = association.role_name().and_then(|text| name(&text));
             roles.extend(named.zip(association.role));
         }
@@ -202,22 +203,40 @@ impl Index for ControllerRoles {
     }
 }
 
-/// The service accounts of Karpenter's controller, as `namespace:name`, each with the node that names it.
-pub(crate) struct ServiceAccounts;
+/// The service accounts of Karpenter's controller.
+pub(crate) struct ServiceAccounts<'d> {
+    pub(crate) names: ServiceAccountNames<'d>,
+    /// The service accounts in the input, as `namespace:name`, each with the node that names it.
+    pub(crate) known: Vec<(String, Node<'d>)>,
+}
 
-impl Index for ServiceAccounts {
-    type Value<'d> = Vec<(String, Node<'d>)>;
+impl ServiceAccounts<'_> {
+    /// Whether the controller of a cluster may run as a service account: the input has it, or a service account of this name is the
+    /// controller's, and the input does not show its namespace.
+    pub(crate) fn may_have(&self, namespace: &str, name: &str) -> bool {
+        let of_name = |(known, _): &&(String, Node<'_>)| known.rsplit(':').next() == Some(name);
+        let mut of_name = self.known.iter().filter(of_name).peekable();
+        match of_name.peek() {
+            Some(_) => of_name.any(|(known, _)| *known == format!("{namespace}:{name}")),
+            None => self.names.contains(name),
+        }
+    }
+}
 
-    fn compute<'d>(inventory: &Inventory<'d>) -> Vec<(String, Node<'d>)> {
-        let own = service_accounts(inventory.own(), inventory.index::<Controllers>());
-        let accounts = own.into_iter().filter_map(|object| {
+impl Index for ServiceAccounts<'static> {
+    type Value<'d> = ServiceAccounts<'d>;
+
+    fn compute<'d>(inventory: &Inventory<'d>) -> ServiceAccounts<'d> {
+        let names = ServiceAccountNames::of(inventory.own(), inventory.index::<Controllers>());
+        let known = names.among(inventory.own()).filter_map(|object| {
             let node = object.at(&["metadata", "name"])?;
             let namespace = object.namespace();
             let is_known =
                 !namespace.is_empty() && !has_placeholder(namespace) && !has_placeholder(object.name());
             is_known.then(|| (format!("{namespace}:{}", object.name()), node))
         });
-        accounts.collect()
+        let known = known.collect();
+        ServiceAccounts { names, known }
     }
 }
 
