@@ -35,10 +35,24 @@ pub fn is_near(word: &str, other: &str, edits: usize) -> bool {
 fn distance(left: &str, right: &str, bound: usize) -> Option<usize> {
     let (one, other) = (left.chars().count(), right.chars().count());
     // The cost is the product of the lengths.
-    if one.abs_diff(other) > bound || one.max(other) > MAX_LENGTH {
+    if one.abs_diff(other) > bound || one.max(other) > MAX_LENGTH || unshared_letters(left, right) > bound {
         return None;
     }
     Some(strsim::osa_distance(left, right)).filter(|distance| *distance <= bound)
+}
+
+/// The number of ASCII letters that one of two words has more of than the other: at least so many edits are between them.
+fn unshared_letters(left: &str, right: &str) -> usize {
+    let mut surplus = [0_isize; 128];
+    for (word, step) in [(left, 1), (right, -1)] {
+        for byte in word.bytes() {
+            if let Some(count) = surplus.get_mut(usize::from(byte)) {
+                *count += step;
+            }
+        }
+    }
+    let sum = |sign: isize| surplus.iter().map(|count| (sign * count).max(0).unsigned_abs()).sum::<usize>();
+    sum(1).max(sum(-1))
 }
 
 /// The hint ` (did you mean `x`?)` for the nearest candidate, or an empty text.
@@ -96,7 +110,16 @@ pub fn add_quoted(list: &mut String, word: &str) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::{prop_assert, proptest};
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn letters_that_words_do_not_share_are_edits(left in "[abcé]{0,9}", right in "[abcé]{0,9}") {
+            prop_assert!(unshared_letters(&left, &right) <= strsim::osa_distance(&left, &right));
+        }
+    }
 
     #[test]
     fn finds_near_names_only() {

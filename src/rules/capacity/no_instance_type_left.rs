@@ -190,7 +190,7 @@ fn leaves_types<'s, 'd: 's>(restricted: &(impl Iterator<Item = &'s OnTypes<'s, '
         Some(families) => families.into_iter().flat_map(instance_types::types_of_family).any(allows),
         None => instance_types::all().iter().any(allows),
     };
-    is_left || unlisted().any(|one| allows_unlisted(&one, restricted.clone()))
+    is_left || unlisted().iter().any(|one| allows_unlisted(one, restricted.clone()))
 }
 
 /// Whether an instance type that the table lacks may agree with requirements: its name does, and a type of the table of the same category
@@ -204,18 +204,16 @@ fn allows_unlisted<'s, 'd: 's>(
         Some(value) => one.requirement.has(value),
         None => one.requirement.is_negative(),
     });
-    // Most names disagree. The search for types like this one goes through the whole table.
     if !agrees {
         return false;
     }
-    let others = restricted.filter(|one| !unlisted.shows(one.label.key));
-    let mut alike = instance_types::all().iter().filter(|kind| unlisted.is_like(kind)).peekable();
-    if alike.peek().is_none() {
+    if unlisted.alike().is_empty() {
         // Mac types and types of retired categories are meant only where they are named.
         let mut naming = by_name.filter(|one| [TYPE, FAMILY, CATEGORY].contains(&one.label.key));
         return naming.any(|one| one.listed().is_some());
     }
-    alike.any(|kind| others.clone().all(|one| one.allows(kind)))
+    let others = restricted.filter(|one| !unlisted.shows(one.label.key));
+    unlisted.alike().iter().any(|kind| others.clone().all(|one| one.allows(kind)))
 }
 
 fn is_reported_elsewhere<'d>(

@@ -129,7 +129,8 @@ impl Input {
             _ if self.operation == "report" => (REPORTED, MAX_GROWTH),
             _ => (SIZE, MAX_GROWTH),
         };
-        self.fault_at(meter, size, most).and_then(|_| self.fault_at(meter, size * 4, most))
+        let first = self.fault_at(meter, size, most)?;
+        Some(format!("{first}; {}", self.fault_at(meter, size * 4, most)?))
     }
 
     /// The same from one size on.
@@ -178,7 +179,7 @@ fn fault_of_shape(shape: InputShape, meter: &Meter) -> Option<String> {
         Ok(counts) => too_fast(counts, size, MAX_GROWTH),
         Err(error) => Some(error),
     };
-    let fault = growth(SHAPED).and_then(|_| growth(SHAPED * 4));
+    let fault = growth(SHAPED).and_then(|first| Some(format!("{first}; {}", growth(SHAPED * 4)?)));
     fault.or_else(|| {
         let text = (shape.text)(SHAPED);
         let cost = instructions(meter, "files", &text);
@@ -199,7 +200,8 @@ fn fault_of_simulation(shape: InputShape, meter: &Meter) -> Option<String> {
         Ok(counts) => too_fast(counts, size, MAX_GROWTH_OF_PAIRS),
         Err(error) => Some(error),
     };
-    growth(SIMULATED_PODS).and_then(|_| growth(SIMULATED_PODS * 4))
+    let first = growth(SIMULATED_PODS)?;
+    Some(format!("{first}; {}", growth(SIMULATED_PODS * 4)?))
 }
 
 /// Whether an example has pods, and objects that are compared with each of them.

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::{TypeLabel, all, category_and_generation_of_family};
+use super::{InstanceType, TypeLabel, all, category_and_generation_of_family};
 
 /// The label of the names, such as `m5.large`.
 pub const TYPE: &str = "node.kubernetes.io/instance-type";
@@ -161,7 +161,7 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
 
 /// The names of all instance types, including types that the table lacks.
 fn names() -> impl Iterator<Item = &'static str> {
-    all().iter().map(super::InstanceType::name).chain(UNLISTED)
+    all().iter().map(InstanceType::name).chain(UNLISTED)
 }
 
 /// An instance type that the table lacks, as far as its name shows its labels: type, family, size, category, generation, architecture
@@ -170,18 +170,27 @@ fn names() -> impl Iterator<Item = &'static str> {
 pub struct UnlistedType {
     labels: Vec<(&'static str, &'static str)>,
     cpu: Option<String>,
+    alike: Vec<&'static InstanceType>,
 }
 
+static UNLISTED_TYPES: LazyLock<Vec<UnlistedType>> =
+    LazyLock::new(|| UNLISTED.into_iter().map(UnlistedType::of_name).collect());
+
 /// The instance types that the table lacks.
-pub fn unlisted() -> impl Iterator<Item = UnlistedType> {
-    UNLISTED.into_iter().map(|name| {
-        let mut labels = labels_of_name(name);
-        labels.push((ARCH, if is_arm(name) { "arm64" } else { "amd64" }));
-        UnlistedType { labels, cpu: cpu_of_name(name).map(|cpu| cpu.to_string()) }
-    })
+pub fn unlisted() -> &'static [UnlistedType] {
+    &UNLISTED_TYPES
 }
 
 impl UnlistedType {
+    fn of_name(name: &'static str) -> Self {
+        let mut labels = labels_of_name(name);
+        labels.push((ARCH, if is_arm(name) { "arm64" } else { "amd64" }));
+        let cpu = cpu_of_name(name).map(|cpu| cpu.to_string());
+        let mut unlisted = Self { labels, cpu, alike: Vec::new() };
+        unlisted.alike = all().iter().filter(|kind| unlisted.is_like(kind)).collect();
+        unlisted
+    }
+
     /// Whether its name shows the value of a label, or that it does not have the label.
     pub fn shows(&self, label: &str) -> bool {
         matches!(label, TYPE | FAMILY | SIZE | CATEGORY | GENERATION | ARCH)
@@ -196,8 +205,12 @@ impl UnlistedType {
         self.labels.iter().find(|(key, _)| *key == label).map(|(_, value)| *value)
     }
 
-    /// Whether an instance type of the table has the same category, and the same number of vCPUs as far as the name shows it.
-    pub fn is_like(&self, kind: &super::InstanceType) -> bool {
+    /// The instance types of the table that have the same category, and the same number of vCPUs as far as the name shows it.
+    pub fn alike(&self) -> &[&'static InstanceType] {
+        &self.alike
+    }
+
+    fn is_like(&self, kind: &InstanceType) -> bool {
         let has = |label: &str| {
             let value = TypeLabel::of_key(label).and_then(|label| label.value(kind));
             self.value(label).is_none_or(|own| Some(own) == value)
